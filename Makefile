@@ -1,0 +1,39 @@
+# Two commands: `make demo` shows the main job, `make test` passes lint, types and tests.
+# Both need only python3 >= 3.11; everything else is installed into .venv from requirements.txt.
+PYTHON ?= python3
+BIN := .venv/bin
+STAMP := .venv/installed
+
+.PHONY: demo test lint bench pins clean
+
+demo: $(STAMP)
+	$(BIN)/giantstep analyze "x1 + x2 + x1^2 - x2^2"
+
+test: lint
+	$(BIN)/python -m pytest
+
+lint: $(STAMP)
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+
+bench: $(STAMP)
+	$(BIN)/python -m benchmarks
+
+# Newest versions of the direct dependencies, frozen.
+pins:
+	$(PYTHON) -m venv --clear .venv
+	$(BIN)/pip install --upgrade jax numpy scipy pydantic cyclopts rich matplotlib jaxtyping \
+	    beartype pytest hypothesis pytest-benchmark ruff mypy scipy-stubs hatchling editables
+	(echo '# Everything `make test` and `make demo` install, pinned. Renew with `make pins`.'; \
+	    $(BIN)/pip freeze) > requirements.txt
+
+clean:
+	rm -rf .venv build dist
+
+$(STAMP): requirements.txt pyproject.toml
+	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "python3 >= 3.11 is needed")'
+	$(PYTHON) -m venv .venv
+	$(BIN)/pip install --quiet --disable-pip-version-check -r requirements.txt
+	$(BIN)/pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
+	touch $(STAMP)

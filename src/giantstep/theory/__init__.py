@@ -1,0 +1,1 @@
+"""Theory: NumPy and SciPy only."""
