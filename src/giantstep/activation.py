@@ -52,11 +52,15 @@ class Coefficients:
 
 @dataclass(frozen=True)
 class Activation:
-    """A neuron's nonlinearity sigma: an expression in z, or a Python callable on arrays."""
+    """A neuron's nonlinearity sigma: an expression in z, or a Python callable on arrays.
+
+    ``slope`` is the derivative of the callable; without it, central differences serve.
+    """
 
     name: str
     expression: Expression | None = None
     function: Callable[[Any], Any] | None = None
+    slope: Callable[[Any], Any] | None = None
 
     def __call__(self, z: Any, namespace: Namespace = NUMPY) -> Any:
         if self.expression is None:
@@ -65,10 +69,12 @@ class Activation:
         return evaluate(self.expression, (z,), namespace)
 
     def derivative(self, z: Any, namespace: Namespace = NUMPY) -> Any:
-        """sigma'(z) almost everywhere; by central differences for a callable.
+        """sigma'(z) almost everywhere; by central differences for a callable without slope.
 
         The difference step eps^(1/3) balances truncation and rounding: error about 1e-10.
         """
+        if self.slope is not None:
+            return self.slope(z)
         if self.expression is None:
             step = float(np.finfo(float).eps) ** (1 / 3)
             return (self(z + step) - self(z - step)) / (2 * step)

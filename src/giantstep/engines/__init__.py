@@ -1,0 +1,1 @@
+"""Engines: two ways to run the same experiment, one law."""

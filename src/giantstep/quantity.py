@@ -1,0 +1,67 @@
+"""Sizes and step sizes in terms of d, n and p: ``4d``, ``d^1.5``, ``d/2``, ``p*d^0.5``."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping
+
+from giantstep.errors import InputError
+
+_PIECE = re.compile(
+    r"\s*(?P<operator>[*/]?)\s*"
+    r"(?:(?P<number>[0-9]*\.?[0-9]+(?:[eE][+-]?[0-9]+)?)|(?P<letter>[a-z]))"
+    r"(?:\s*\^\s*(?P<exponent>-?[0-9]*\.?[0-9]+))?",
+    re.ASCII,
+)
+
+
+def quantity(value: object, letters: Mapping[str, float], field: str) -> float:
+    """The number meant by a number or a text: a product of numbers and powers of letters."""
+    if isinstance(value, bool) or not isinstance(value, int | float | str):
+        raise InputError(f"{field} must be a number or a text such as '4d', got {value!r}")
+    if not isinstance(value, str):
+        result = float(value)
+    else:
+        result = _product(value, letters, field)
+    if not math.isfinite(result):
+        raise InputError(f"{field} must be finite, got {value!r}")
+    return result
+
+
+def _product(text: str, letters: Mapping[str, float], field: str) -> float:
+    names = ", ".join(letters) or "no letters"
+    complaint = InputError(
+        f"{field} must be a number or a product of powers of {names}, such as "
+        f"'4d' or 'd^1.5', got {text[:40]!r}"
+    )
+    if not text.strip() or len(text) > 100:
+        raise complaint
+    result, position = 1.0, 0
+    while position < len(text.rstrip()):
+        match = _PIECE.match(text, position)
+        if match is None or (position == 0 and match["operator"]):
+            raise complaint
+        if match["letter"]:
+            if match["letter"] not in letters:
+                raise complaint
+            base = letters[match["letter"]]
+        else:
+            base = float(match["number"])
+        try:
+            factor = base ** float(match["exponent"] or 1)
+            result = result / factor if match["operator"] == "/" else result * factor
+        except (OverflowError, ZeroDivisionError):
+            raise complaint from None
+        position = match.end()
+    return result
+
+
+def whole(value: object, letters: Mapping[str, float], field: str, least: int = 1) -> int:
+    """A size: the nearest integer, at least ``least``."""
+    number = quantity(value, letters, field)
+    if not isinstance(value, str) and number != int(number):
+        raise InputError(f"{field} must be a whole number, got {value!r}")
+    if round(number) < least:
+        raise InputError(f"{field} must be at least {least}, got {value!r}")
+    return round(number)

@@ -1,0 +1,280 @@
+"""The record: everything that defines an experiment, validated where it is built."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from typing import Any, Literal
+
+import numpy as np
+from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, ValidationError, model_validator
+
+from giantstep.activation import Activation, make_activation
+from giantstep.errors import InputError
+from giantstep.inputs import InputLaw, make_inputs
+from giantstep.quantity import quantity, whole
+from giantstep.target import Target, make_target
+from giantstep.theory.exponents import information_exponent
+
+FLOAT32_MAX = float(np.finfo(np.float32).max)
+
+
+class Setting(BaseModel):
+    """One experiment: target, network, sizes, steps, data.
+
+    Sizes and step sizes may be given in terms of d, n and p (``n="4d"``, ``step_size="p*d^0.5"``);
+    they are held as numbers.  ``vary`` gives the setting anew with some of the fields changed,
+    those given in terms of others following along.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid", arbitrary_types_allowed=True)
+
+    target: Target = Field(description="expression such as 'x1 + He2(x1)*x2', name, or callable")
+    activation: Activation = Field(
+        description="relu, erf, tanh, ..., an expression in z, a callable"
+    )
+    d: int = Field(description="input dimension")
+    n: int = Field(description="batch size, such as 4d or d^1.5")
+    p: int = Field(description="number of neurons")
+    steps: int = Field(description="number of giant steps")
+    step_size: tuple[float, ...] = Field(
+        description="one size or one a step: a number, n^0.3, p*d^0.5, or giant"
+    )
+    output_scale: Literal["1/p", "1/sqrt(p)", "1"] = "1/p"
+    start: Literal["symmetric", "sphere", "gaussian", "orthogonal"] = "symmetric"
+    start_overlaps: tuple[tuple[float, ...], ...] | None = None
+    readout_start: Literal["signs", "alternating", "gaussian", "uniform"] = "signs"
+    batches: Literal["fresh", "reused"] = "fresh"
+    residual: Literal["full", "labels"] = "full"
+    deflate: Literal[-1, 0, 1] = -1
+    noise: float = 0.0
+    ridge: tuple[float, ...] | Literal["cv"] = "cv"
+    readout_batch: Literal["fresh", "last"] = "fresh"
+    readout_n: int = 0
+    test_n: int = 0
+    inputs: InputLaw
+    frame: Literal["random", "axes"] = "random"
+    runs: int = 1
+    seed: int = 0
+    engine: Literal["auto", "deferred", "dense"] = "auto"
+    precision: Literal["float32", "float64", "tf32"] = "float32"
+    spectra: int = 0
+
+    _given: dict[str, Any] = PrivateAttr(default_factory=dict)
+
+    def __init__(
+        self, target: str | Callable[..., Any] | Target | None = None, **fields: Any
+    ) -> None:
+        given = dict(fields) if target is None else {"target": target, **fields}
+        try:
+            super().__init__(**given)
+        except ValidationError as error:
+            raise InputError(_sentence(error)) from None
+        self._given = given
+
+    @model_validator(mode="before")
+    @classmethod
+    def _resolve(cls, given: dict[str, Any]) -> dict[str, Any]:
+        unknown = sorted(set(given) - set(cls.model_fields))
+        if unknown:
+            raise InputError(f"unknown key {unknown[0]!r}, expected one of {', '.join(DEFAULTS)}")
+        fields = DEFAULTS | {k: v for k, v in given.items() if v is not None}
+        if fields["target"] is None:
+            raise InputError("target is missing")
+        target = make_target(fields["target"])
+        d = whole(fields["d"], {}, "d")
+        p = whole(fields["p"], {"d": d}, "p")
+        n = whole(fields["n"], {"d": d, "p": p}, "n")
+        letters: dict[str, float] = {"d": d, "n": n, "p": p}
+        steps = whole(fields["steps"], {}, "steps", least=0)
+        fields |= {
+            "target": target,
+            "activation": make_activation(fields["activation"]),
+            "d": d,
+            "n": n,
+            "p": p,
+            "steps": steps,
+            "step_size": _step_sizes(fields, target, letters, steps),
+            "ridge": _ridges(fields["ridge"], letters),
+            "readout_n": whole(fields["readout_n"], letters, "readout_n", least=0),
+            "test_n": whole(fields["test_n"], letters, "test_n", least=0),
+            "inputs": make_inputs(fields["inputs"]),
+            "runs": whole(fields["runs"], {}, "runs"),
+            "seed": whole(fields["seed"], {}, "seed", least=0),
+            "spectra": whole(fields["spectra"], {}, "spectra", least=0),
+            "noise": quantity(fields["noise"], {}, "noise"),
+            "deflate": int(quantity(fields["deflate"], {}, "deflate")),
+            "output_scale": str(fields["output_scale"]),
+        }
+        return fields
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Setting:
+        r = self.target.r
+        if self.d < r:
+            raise InputError(f"d must be at least the {r} directions of the target, got {self.d}")
+        if self.noise < 0:
+            raise InputError(f"noise must not be negative, got {self.noise:g}")
+        if self.start == "symmetric" and self.p % 2:
+            raise InputError(f"p must be even for the symmetric start, got {self.p}")
+        if self.seed >= 2**63:
+            raise InputError(f"seed must be below 2^63, got {self.seed}")
+        if (self.readout_n == 0) != (self.test_n == 0):
+            raise InputError(
+                "readout_n and test_n must both be positive, or both 0 for no readout, "
+                f"got {self.readout_n} and {self.test_n}"
+            )
+        if self.readout_batch == "last" and self.readout_n not in (0, self.n):
+            raise InputError(
+                f"readout_n must be n = {self.n} on the last batch, got {self.readout_n}"
+            )
+        if self.start == "orthogonal" and self.p + r > self.d:
+            raise InputError(
+                f"p must be at most d - r = {self.d - r} for the orthogonal start, got {self.p}"
+            )
+        if self.start_overlaps is not None:
+            self._check_overlaps(np.array(self.start_overlaps, dtype=float))
+        self.inputs.check(self.d)
+        return self
+
+    def _check_overlaps(self, overlaps: np.ndarray) -> None:
+        if self.start != "orthogonal":
+            raise InputError(f"start_overlaps needs start = orthogonal, got {self.start!r}")
+        if overlaps.shape != (self.p, self.target.r):
+            raise InputError(
+                f"start_overlaps must have {self.p} rows of {self.target.r}, got {overlaps.shape}"
+            )
+        if not np.all(np.sum(overlaps**2, axis=1) <= 1.0 + 1e-12):
+            raise InputError("start_overlaps must have rows of norm at most 1")
+
+    @property
+    def scale(self) -> float:
+        """s_p, the output scale as a number."""
+        return output_scale(self.output_scale, self.p)
+
+    @property
+    def dtype(self) -> type[np.float32 | np.float64]:
+        """Type of the samples and of the arithmetic on them; sums over samples are in float64."""
+        return np.float64 if self.precision == "float64" else np.float32
+
+    def vary(self, **changes: Any) -> Setting:
+        """The setting with some fields changed, the others as given (n = '4d' follows d)."""
+        return Setting(**(self._given | changes))
+
+    def as_dict(self) -> dict[str, Any]:
+        """Field names and plain values: numbers, texts and lists."""
+        fields = {name: getattr(self, name) for name in type(self).model_fields}
+        fields["target"] = self.target.name
+        fields["activation"] = self.activation.name
+        fields["inputs"] = self.inputs.text
+        return {
+            name: [list(v) if isinstance(v, tuple) else v for v in value]
+            if isinstance(value, tuple)
+            else value
+            for name, value in fields.items()
+        }
+
+
+DEFAULTS: dict[str, Any] = {
+    "target": None,
+    "activation": "relu",
+    "d": 1000,
+    "n": "4d",
+    "p": 8,
+    "steps": 2,
+    "step_size": "giant",
+    "output_scale": "1/p",
+    "start": "symmetric",
+    "start_overlaps": None,
+    "readout_start": "signs",
+    "batches": "fresh",
+    "residual": "full",
+    "deflate": -1,
+    "noise": 0.0,
+    "ridge": "cv",
+    "readout_batch": "fresh",
+    "readout_n": "n",
+    "test_n": 20_000,
+    "inputs": "gaussian",
+    "frame": "random",
+    "runs": 1,
+    "seed": 0,
+    "engine": "auto",
+    "precision": "float32",
+    "spectra": 0,
+}
+"""What a field is when it is not given."""
+
+
+def _step_sizes(
+    fields: Mapping[str, Any], target: Target, letters: Mapping[str, float], steps: int
+) -> tuple[float, ...]:
+    given = fields["step_size"]
+    if isinstance(given, str):
+        given = given.split(",")
+    sizes = list(given) if isinstance(given, list | tuple) else [given]
+    if len(sizes) == 1:
+        sizes *= steps
+    if len(sizes) != steps:
+        raise InputError(
+            f"step_size must be one size or one for each of {steps} steps, got {given!r}"
+        )
+    numbers = []
+    for size in sizes:
+        if isinstance(size, str) and size.strip() == "giant":
+            numbers.append(giant_step_size(fields, target, letters))
+            continue
+        number = quantity(size, letters, "step_size")
+        if abs(number) > FLOAT32_MAX:
+            raise InputError(f"step_size overflows float32, got {size!r}")
+        numbers.append(number)
+    return tuple(numbers)
+
+
+def output_scale(text: str, p: float) -> float:
+    """s_p as a number; an unknown text is refused by the record itself."""
+    return {"1/p": 1.0 / p, "1/sqrt(p)": 1.0 / math.sqrt(p)}.get(text, 1.0)
+
+
+def giant_step_size(
+    fields: Mapping[str, Any], target: Target, letters: Mapping[str, float]
+) -> float:
+    """The size at which one update is of order one: d^((l-1)/2) / (s_p |a|), l the leap index.
+
+    The update of a neuron is eta s_p a_i b_l/(l-1)! T_l[m^(l-1)] with overlaps m of order d^(-1/2)
+    (Theorem 1 of arXiv 2305.18270: eta = p d^((l-1)/2) for output scale 1/p and signs).  Deflated
+    labels count from the first degree that is left.
+    """
+    p, d = letters["p"], letters["d"]
+    scale = output_scale(str(fields["output_scale"]), p)
+    # Root mean square of the entries of a.
+    sizes = {"gaussian": 1.0 / math.sqrt(p), "uniform": 1.0 / math.sqrt(3.0)}
+    series = target.series
+    left = series.select(series.degrees > max(0, int(quantity(fields["deflate"], {}, "deflate"))))
+    leap = information_exponent(left) or 1
+    return d ** ((leap - 1) / 2) / (scale * sizes.get(fields["readout_start"], 1.0))
+
+
+def _ridges(value: Any, letters: Mapping[str, float]) -> tuple[float, ...] | str:
+    if value == "cv":
+        return "cv"
+    if isinstance(value, str):
+        value = value.split(",")
+    ridges = value if isinstance(value, list | tuple) else [value]
+    numbers = tuple(quantity(ridge, letters, "ridge") for ridge in ridges)
+    if not numbers:
+        raise InputError("ridge is empty, got []")
+    for number in numbers:
+        if number <= 0:
+            raise InputError(f"ridge must be positive, got {number:g}")
+    return numbers
+
+
+def _sentence(error: ValidationError) -> str:
+    """The first complaint of pydantic, in our form."""
+    first = error.errors()[0]
+    if first["type"] == "value_error":
+        return str(first["ctx"]["error"])
+    name = ".".join(str(part) for part in first["loc"][:1])
+    message = first["msg"].replace("Input should be", "must be").replace("'", "")
+    return f"{name} {message}, got {first['input']!r}"
