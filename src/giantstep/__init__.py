@@ -16,6 +16,12 @@ if TYPE_CHECKING:
     from giantstep.catalog import CATALOG as CATALOG
     from giantstep.errors import InputError as InputError
     from giantstep.hermite import HermiteSeries as HermiteSeries
+    from giantstep.observables import Scaling as Scaling
+    from giantstep.observables import Trajectory as Trajectory
+    from giantstep.observables import scaling_exponent as scaling_exponent
+    from giantstep.setting import Setting as Setting
+    from giantstep.simulate import DivergenceError as DivergenceError
+    from giantstep.simulate import simulate as simulate
     from giantstep.target import Target as Target
     from giantstep.target import make_target as make_target
     from giantstep.target import separable as separable
@@ -26,26 +32,38 @@ _HOME = {
     "Activation": "giantstep.activation",
     "Analysis": "giantstep.analysis",
     "CATALOG": "giantstep.catalog",
+    "DivergenceError": "giantstep.simulate",
     "HermiteSeries": "giantstep.hermite",
     "InputError": "giantstep.errors",
+    "Scaling": "giantstep.observables",
+    "Setting": "giantstep.setting",
     "Target": "giantstep.target",
+    "Trajectory": "giantstep.observables",
     "analyze": "giantstep.analysis",
     "make_activation": "giantstep.activation",
     "make_target": "giantstep.target",
+    "scaling_exponent": "giantstep.observables",
     "separable": "giantstep.target",
+    "simulate": "giantstep.simulate",
 }
 
 __all__ = [
     "CATALOG",
     "Activation",
     "Analysis",
+    "DivergenceError",
     "HermiteSeries",
     "InputError",
+    "Scaling",
+    "Setting",
     "Target",
+    "Trajectory",
     "analyze",
     "make_activation",
     "make_target",
+    "scaling_exponent",
     "separable",
+    "simulate",
 ]
 
 

@@ -28,6 +28,11 @@ class NumpyNamespace:
 
         return getattr(numpy, name)
 
+    @staticmethod
+    def step(z: Any) -> Any:
+        """1{z > 0} in the precision of z: where(z > 0, 1.0, 0.0) would be double."""
+        return (z > 0).astype(z.dtype)
+
 
 NUMPY: Namespace = NumpyNamespace()
 
@@ -65,7 +70,7 @@ FUNCTIONS: dict[str, Function] = {
     ),
     "abs": Function(lambda m, z: m.abs(z), "sign(z)", kinked=True),
     "sign": Function(lambda m, z: m.sign(z), "0", kinked=True),
-    "step": Function(lambda m, z: m.where(z > 0, 1.0, 0.0), "0", kinked=True),
+    "step": Function(lambda m, z: m.step(z), "0", kinked=True),
     "tanh": Function(lambda m, z: m.tanh(z), "1 - tanh(z)^2"),
     "erf": Function(lambda m, z: m.erf(z), "2/sqrt(3.141592653589793)*exp(-z^2)"),
     "sigmoid": Function(_sigmoid, "sigmoid(z)*(1 - sigmoid(z))"),
@@ -91,6 +96,7 @@ class _ScalarNamespace:
         special: Mapping[str, Callable[..., Any]] = {
             "where": lambda condition, x, y: x if condition else y,
             "abs": abs,
+            "step": lambda x: float(x > 0),
             "maximum": max,
             "sign": lambda x: (x > 0) - (x < 0),
             "arctan": math.atan,

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from giantstep.errors import InputError
 
 _PIECE = re.compile(
-    r"\s*(?P<operator>[*/]?)\s*"
+    r"\s*(?P<operator>[*/]?)\s*(?P<sign>-?)\s*"
     r"(?:(?P<number>[0-9]*\.?[0-9]+(?:[eE][+-]?[0-9]+)?)|(?P<letter>[a-z]))"
     r"(?:\s*\^\s*(?P<exponent>-?[0-9]*\.?[0-9]+))?",
     re.ASCII,
@@ -40,8 +40,10 @@ def _product(text: str, letters: Mapping[str, float], field: str) -> float:
     result, position = 1.0, 0
     while position < len(text.rstrip()):
         match = _PIECE.match(text, position)
-        if match is None or (position == 0 and match["operator"]):
+        if match is None or (match["operator"] if position == 0 else match["sign"]):
             raise complaint
+        if match["sign"]:
+            result = -result
         if match["letter"]:
             if match["letter"] not in letters:
                 raise complaint

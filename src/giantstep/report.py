@@ -2,7 +2,15 @@
 
 from __future__ import annotations
 
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+import numpy as np
+from jaxtyping import Float
 from rich.console import Console, Group, RenderableType
+from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 from rich.text import Text
 
@@ -10,8 +18,12 @@ from giantstep.analysis import Analysis, describe
 from giantstep.catalog import CATALOG
 from giantstep.expression import format_expression
 from giantstep.theory.exponents import rank_tolerance
+from giantstep.theory.floors import floor
 from giantstep.theory.staircase import Staircase
-from giantstep.theory.subspace import name_space
+from giantstep.theory.subspace import completed, name_space
+
+if TYPE_CHECKING:  # a report of an analysis needs none of what a simulation loads
+    from giantstep.observables import Trajectory
 
 
 def _power(letter: str, exponent: int) -> str:
@@ -145,3 +157,115 @@ def catalog_report() -> RenderableType:
     for name, entry in CATALOG.items():
         table.add_row(name, entry.source, entry.remark)
     return table
+
+
+def _spread(values: Float[np.ndarray, "runs ..."], digits: int = 3) -> str:
+    """Mean over runs, with its standard error where there are several."""
+    mean = float(values.mean())
+    if len(values) < 2:
+        return f"{mean:.{digits}g}"
+    error = float(values.std(ddof=1)) / len(values) ** 0.5
+    return f"{mean:.{digits}g} ± {error:.1g}"
+
+
+def learn_report(trajectory: Trajectory, analysis: Analysis) -> RenderableType:
+    """What was learned, step by step, beside what the analysis allows."""
+    setting, stairs = trajectory.setting, analysis.fresh
+    if setting.batches == "reused":
+        stairs = analysis.reused
+    head = Text()
+    head.append(f"{setting.target.name}\n", style="bold")
+    sizes = ", ".join(f"{size:g}" for size in setting.step_size) or "none"
+    head.append(
+        f"{setting.activation.name}, d = {setting.d:,}, n = {setting.n:,}, p = {setting.p}, "
+        f"{setting.batches} batches, step size {sizes}\n"
+        f"{trajectory.runs} run{'s' if trajectory.runs > 1 else ''}, {trajectory.engine} engine, "
+        f"{trajectory.seconds:.2f} s"
+    )
+    if trajectory.interrupted:
+        head.append(f", interrupted after {trajectory.runs} of {setting.runs} runs", style="yellow")
+    head.append("\n")
+    groups = [(t, stairs.added(t)) for t in range(1, len(stairs.bases) + 1)]
+    groups = [(t, basis) for t, basis in groups if len(basis)]
+    rest = completed(stairs.bases[-1])[len(stairs.bases[-1]) :] if stairs.bases else None
+    columns = [(f"{', '.join(name_space(basis))} (step {t})", basis) for t, basis in groups]
+    if rest is not None and len(rest):
+        columns.append((f"{', '.join(name_space(rest))} (never)", rest))
+    table = _table(
+        "Median |cosine| of the neurons with the directions of the staircase",
+        "step",
+        "|w|",
+        *(title for title, _ in columns),
+        "principal cosines",
+    )
+    everything = trajectory.principal_cosines(np.eye(setting.target.r))
+    for step in range(setting.steps + 1):
+        cells = [
+            _spread(np.median(trajectory.alignment(basis)[:, step], axis=1)) for _, basis in columns
+        ]
+        norm = _spread(trajectory.norms[:, step].mean(axis=1))
+        angles = " ".join(f"{c:.3f}" for c in everything[:, step].mean(axis=0))
+        table.add_row(str(step), norm, *cells, angles)
+    parts: list[RenderableType] = [head, table]
+    if trajectory.test_error is not None:
+        parts += ["", _error_table(trajectory, analysis, stairs)]
+    if analysis.notes:
+        parts += ["", *(Text(f"note: {note}", style="yellow") for note in analysis.notes)]
+    return Group(*parts)
+
+
+def _error_table(trajectory: Trajectory, analysis: Analysis, stairs: Staircase) -> Table:
+    setting = trajectory.setting
+    table = _table(
+        "Mean squared error" + (" (label noise counted)" if setting.noise else ""),
+        "step",
+        "readout, train",
+        "readout, test",
+        "network itself",
+        "narrow floor",
+        "ridge",
+    )
+    assert trajectory.train_error is not None
+    assert trajectory.test_error is not None
+    assert trajectory.network_error is not None
+    assert trajectory.ridge is not None
+    floors = [floor(analysis.series, basis) for basis in stairs.bases]
+    floors.insert(0, analysis.floors[0])
+    for step in range(setting.steps + 1):
+        test = _spread(trajectory.test_error[:, step])
+        if trajectory.runs == 1 and trajectory.test_error_error is not None:
+            test += f" ± {trajectory.test_error_error[0, step]:.1g}"
+        table.add_row(
+            str(step),
+            _spread(trajectory.train_error[:, step]),
+            test,
+            _spread(trajectory.network_error[:, step]),
+            _number(floors[min(step, len(floors) - 1)].narrow + setting.noise**2),
+            f"{np.median(trajectory.ridge[:, step]):.1g}",
+        )
+    return table
+
+
+@contextmanager
+def progress_bar(quiet: bool) -> Iterator[Callable[[float, int], None] | None]:
+    """A bar on standard error with rate and time left; nothing where it is not a terminal."""
+    console = Console(stderr=True)
+    if quiet or not console.is_terminal:
+        yield None
+        return
+    columns = (
+        TextColumn("simulating"),
+        BarColumn(),
+        TextColumn("{task.percentage:3.0f} %"),
+        TextColumn("{task.fields[rate]}"),
+        TimeRemainingColumn(),
+    )
+    with Progress(*columns, console=console, transient=True) as bar:
+        task = bar.add_task("simulating", total=1.0, rate="")
+        start = time.perf_counter()
+
+        def report(share: float, samples: int) -> None:
+            rate = samples / max(time.perf_counter() - start, 1e-9)
+            bar.update(task, completed=share, rate=f"{rate:,.0f} samples/s")
+
+        yield report

@@ -31,34 +31,53 @@ class Setting(BaseModel):
 
     target: Target = Field(description="expression such as 'x1 + He2(x1)*x2', name, or callable")
     activation: Activation = Field(
-        description="relu, erf, tanh, ..., an expression in z, a callable"
+        description="relu, erf, tanh, sigmoid, softplus, gelu, silu, sin, or an expression in z"
     )
     d: int = Field(description="input dimension")
     n: int = Field(description="batch size, such as 4d or d^1.5")
-    p: int = Field(description="number of neurons")
+    p: int = Field(description="number of neurons, may be given in terms of d")
     steps: int = Field(description="number of giant steps")
     step_size: tuple[float, ...] = Field(
         description="one size or one a step: a number, n^0.3, p*d^0.5, or giant"
     )
-    output_scale: Literal["1/p", "1/sqrt(p)", "1"] = "1/p"
-    start: Literal["symmetric", "sphere", "gaussian", "orthogonal"] = "symmetric"
-    start_overlaps: tuple[tuple[float, ...], ...] | None = None
-    readout_start: Literal["signs", "alternating", "gaussian", "uniform"] = "signs"
-    batches: Literal["fresh", "reused"] = "fresh"
-    residual: Literal["full", "labels"] = "full"
-    deflate: Literal[-1, 0, 1] = -1
-    noise: float = 0.0
-    ridge: tuple[float, ...] | Literal["cv"] = "cv"
-    readout_batch: Literal["fresh", "last"] = "fresh"
-    readout_n: int = 0
-    test_n: int = 0
-    inputs: InputLaw
-    frame: Literal["random", "axes"] = "random"
-    runs: int = 1
-    seed: int = 0
-    engine: Literal["auto", "deferred", "dense"] = "auto"
-    precision: Literal["float32", "float64", "tf32"] = "float32"
-    spectra: int = 0
+    output_scale: Literal["1/p", "1/sqrt(p)", "1"] = Field(description="1/p, 1/sqrt(p) or 1")
+    start: Literal["symmetric", "sphere", "gaussian", "orthogonal"] = Field(
+        description="rows of W: symmetric, sphere, gaussian or orthogonal"
+    )
+    start_overlaps: tuple[tuple[float, ...], ...] | None = Field(
+        description="overlaps of the orthogonal start, p rows of r numbers"
+    )
+    readout_start: Literal["signs", "alternating", "gaussian", "uniform"] = Field(
+        description="entries of a: signs or alternating +-1, gaussian N(0, 1/p), uniform [-1, 1]"
+    )
+    batches: Literal["fresh", "reused"] = Field(description="fresh or reused")
+    residual: Literal["full", "labels"] = Field(description="full (y - f) or labels (y only)")
+    deflate: Literal[-1, 0, 1] = Field(
+        description="remove the fitted part of degree <= this from the labels, -1 for none"
+    )
+    noise: float = Field(description="standard deviation of label noise")
+    ridge: tuple[float, ...] | Literal["cv"] = Field(
+        description="penalty of the readout: a number, several, or cv (leave-one-out)"
+    )
+    readout_batch: Literal["fresh", "last"] = Field(
+        description="data of the readout: fresh or last"
+    )
+    readout_n: int = Field(description="samples the readout is fitted on, 0 for no readout")
+    test_n: int = Field(description="samples it is tested on, 0 for no readout")
+    inputs: InputLaw = Field(
+        description="gaussian, rademacher, uniform, student(df), correlated(exponent), "
+        "mixture(separation), data(FILE) or whitened(FILE)"
+    )
+    frame: Literal["random", "axes"] = Field(
+        description="target directions for inputs other than gaussian: random or axes"
+    )
+    runs: int = Field(description="independent repetitions")
+    seed: int = Field(description="seed; run k is the same for any number of runs")
+    engine: Literal["auto", "deferred", "dense"] = Field(description="auto, deferred or dense")
+    precision: Literal["float32", "float64", "tf32"] = Field(
+        description="float32, float64, or tf32 (matrix products on a GPU)"
+    )
+    spectra: int = Field(description="singular values to record, 0 for none")
 
     _given: dict[str, Any] = PrivateAttr(default_factory=dict)
 

@@ -10,9 +10,16 @@ import numpy as np
 from jaxtyping import Float
 
 from giantstep.engines import deferred
-from giantstep.engines.streams import Purpose
+from giantstep.engines.streams import Meter, Purpose
 from giantstep.observables import Trajectory
-from giantstep.readout import TrainingData, fit_readout, mean_and_error, squared_errors
+from giantstep.readout import (
+    LEFT_OUT,
+    WELL_SAMPLED,
+    TrainingData,
+    fit_readout,
+    mean_and_error,
+    squared_errors,
+)
 from giantstep.setting import Setting
 
 MEMORY = 2 * 2**30
@@ -47,39 +54,44 @@ def choose_engine(setting: Setting, memory: int = MEMORY) -> str:
     return "deferred" if valid else "dense"
 
 
-def make_engine(setting: Setting, memory: int = MEMORY) -> Engine:
+def make_engine(setting: Setting, memory: int, meter: Meter) -> Engine:
     """The engine of a setting, or InputError if it cannot run it."""
     if choose_engine(setting, memory) == "deferred":
-        return deferred.DeferredEngine(setting, memory)
+        return deferred.DeferredEngine(setting, memory, meter)
     from giantstep.engines.dense import DenseEngine
 
-    return DenseEngine(setting, memory)
+    return DenseEngine(setting, memory, meter)
+
+
+def expected_samples(setting: Setting) -> int:
+    """Samples that will be used, repeated passes counted."""
+    fits = 1 + (setting.deflate >= 0)
+    held = setting.readout_batch == "last"
+    left_out = 0
+    if setting.ridge == "cv" or len(setting.ridge) > 1:
+        left_out = min(setting.readout_n, max(LEFT_OUT, WELL_SAMPLED * setting.p))
+    readout = (0 if held else setting.readout_n * fits + left_out) + setting.test_n * fits
+    return setting.runs * (setting.steps * setting.n * fits + (setting.steps + 1) * readout)
 
 
 def simulate(
     setting: Setting,
     *,
     memory: int = MEMORY,
-    progress: Callable[[float], None] | None = None,
+    progress: Callable[[float, int], None] | None = None,
 ) -> Trajectory:
     """Run a setting and return what was observed.
 
     ``memory`` bounds the engine's arrays in bytes; results do not depend on it.  ``progress`` is
-    called with the share that is done.  An interrupt (Ctrl-C) keeps the runs that were finished.
+    called with the share that is done and the samples used so far.  An interrupt (Ctrl-C) keeps
+    the runs that were finished.
     """
     start = time.perf_counter()
-    engine = make_engine(setting, memory)
+    engine = make_engine(setting, memory, Meter(expected_samples(setting), progress))
     finished: list[dict[str, Any]] = []
     interrupted = False
-    units = setting.runs * (setting.steps + 1)
     try:
-        for run in range(setting.runs):
-
-            def tick(step: int, run: int = run) -> None:
-                if progress is not None:
-                    progress((run * (setting.steps + 1) + step) / units)
-
-            finished.append(_one_run(engine, setting, run, tick))
+        finished.extend(_one_run(engine, setting, run) for run in range(setting.runs))
     except KeyboardInterrupt:
         if not finished:
             raise
@@ -89,41 +101,45 @@ def simulate(
     return Trajectory(setting, engine.name, seconds, **arrays, interrupted=interrupted)
 
 
-def _one_run(
-    engine: Engine, setting: Setting, run: int, tick: Callable[[int], None]
-) -> dict[str, Float[np.ndarray, "..."]]:
+def _one_run(engine: Engine, setting: Setting, run: int) -> dict[str, Float[np.ndarray, "..."]]:
     record: dict[str, list[Any]] = {}
+    sizes = ", ".join(f"{size:g}" for size in setting.step_size)
 
-    def keep(**values: Any) -> None:
+    def keep(step: int, **values: Any) -> None:
         for name, value in values.items():
             if not np.all(np.isfinite(value)):
                 raise DivergenceError(
                     f"run {run} diverged: {name.replace('_', ' ')} is not finite after step "
-                    f"{len(record.get('overlap', [])) - (name != 'overlap')}, with step_size "
-                    f"{', '.join(f'{s:g}' for s in setting.step_size)}"
+                    f"{step}, with step_size {sizes}"
                 )
             record.setdefault(name, []).append(np.array(value, dtype=float))
 
-    with np.errstate(all="ignore"):
-        engine.begin(run)
-        for step in range(setting.steps + 1):
-            gram = engine.gram
-            keep(overlap=engine.overlap, gram=gram)
-            if setting.spectra:
-                keep(weight_singular_values=_singular(gram, setting))
-            if setting.readout_n:
-                keep(**_errors(engine, setting, step))
-            tick(step + 1)
-            if step < setting.steps:
-                overlap, gram = engine.step(step)
-                norms = np.sqrt(np.diagonal(gram))[:, None]
-                # A neuron without a gradient (a dead ReLU) has no direction: cosine 0.
-                keep(gradient_cosine=np.divide(overlap, norms, where=norms > 0, out=0 * overlap))
+    step = 0
+    try:
+        with np.errstate(all="ignore"):
+            engine.begin(run)
+            for step in range(setting.steps + 1):
+                if step > 0:
+                    overlap, gram = engine.step(step - 1)
+                    norms = np.sqrt(np.diagonal(gram))[:, None]
+                    # A neuron without a gradient (a dead ReLU) has no direction: cosine 0.
+                    cosine = np.divide(overlap, norms, where=norms > 0, out=0 * overlap)
+                    keep(step, gradient_cosine=cosine)
+                    if setting.spectra:
+                        keep(step, gradient_singular_values=_singular(gram, setting))
+                gram = engine.gram
+                keep(step, overlap=engine.overlap, gram=gram)
                 if setting.spectra:
-                    keep(gradient_singular_values=_singular(gram, setting))
+                    keep(step, weight_singular_values=_singular(gram, setting))
+                if setting.readout_n:
+                    keep(step, **_errors(engine, setting, step))
+    except np.linalg.LinAlgError:
+        raise DivergenceError(
+            f"run {run} diverged: its numbers are not finite after step {step}, "
+            f"with step_size {sizes}"
+        ) from None
     empty = np.zeros((0, setting.p, setting.target.r))
-    stacked = {name: np.stack(values) for name, values in record.items()}
-    return {"gradient_cosine": empty, **stacked}
+    return {"gradient_cosine": empty} | {name: np.stack(v) for name, v in record.items()}
 
 
 def _singular(gram: Float[np.ndarray, "p p"], setting: Setting) -> Float[np.ndarray, " m"]:

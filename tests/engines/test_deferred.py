@@ -5,7 +5,8 @@ import math
 import numpy as np
 import pytest
 
-from giantstep.engines.deferred import bartlett, compressed, held_bytes
+from giantstep.engines.coordinates import bartlett, compressed
+from giantstep.engines.deferred import held_bytes
 from giantstep.errors import InputError
 from giantstep.setting import Setting
 from giantstep.simulate import choose_engine, simulate

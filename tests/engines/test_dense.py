@@ -9,7 +9,7 @@ import pytest
 
 from giantstep.engines.dense import DenseEngine, plan
 from giantstep.engines.samples import HostSampler, block_size
-from giantstep.engines.streams import Purpose
+from giantstep.engines.streams import Meter, Purpose
 from giantstep.errors import InputError
 from giantstep.setting import Setting
 from giantstep.simulate import MEMORY, simulate
@@ -17,7 +17,7 @@ from giantstep.simulate import MEMORY, simulate
 
 def plain_steps(setting: Setting) -> list[np.ndarray]:
     """The rows of W after each step, in NumPy and float64, on the engine's own samples."""
-    engine = DenseEngine(setting, MEMORY)
+    engine = DenseEngine(setting, MEMORY, Meter(1, None))
     engine.begin(0)
     rows, frame = np.asarray(engine.weights, float), np.asarray(engine.frame, float)
     a, s = engine.readout, setting.scale

@@ -20,7 +20,7 @@ from jaxtyping import Float
 
 from giantstep.engines.network import coefficients, given_overlaps, start_readout
 from giantstep.engines.samples import HostSampler, block_size
-from giantstep.engines.streams import Purpose, ahead, generator
+from giantstep.engines.streams import Meter, Purpose, ahead, generator
 from giantstep.engines.traced import JAX, traced_setting
 from giantstep.errors import InputError
 from giantstep.setting import Setting
@@ -94,6 +94,7 @@ class DenseStream:
             more = start + size < self.count
             pending = ahead().submit(draw, start + size) if more else None
             yield inputs, noise, min(size, self.count - start)
+            self.engine.meter.add(min(size, self.count - start))
             if pending is not None:
                 inputs, noise = pending.result()
 
@@ -156,8 +157,8 @@ class DenseEngine:
 
     name = "dense"
 
-    def __init__(self, setting: Setting, memory: int) -> None:
-        self.setting = setting
+    def __init__(self, setting: Setting, memory: int, meter: Meter) -> None:
+        self.setting, self.meter = setting, meter
         self.traced = traced_setting(setting)
         self.plan = plan(setting, memory)
         self.run = 0
@@ -264,7 +265,7 @@ class DenseEngine:
         return inputs.reshape(count * block, d), noise.reshape(count * block)
 
     def _projected(self, inputs: Any, noise: Any, weights: Any, frame: Any, fit: Fit) -> Any:
-        """Preactivations, labels and deflated labels of a chunk."""
+        """Preactivations (p x n), labels and deflated labels of a chunk."""
         setting = self.traced
         axes = setting.frame == "axes" or setting.inputs.is_gaussian
         r = setting.target.r
@@ -274,7 +275,7 @@ class DenseEngine:
         deflated = labels - fit.mean
         if setting.deflate == 1:
             deflated = deflated - inputs @ fit.beta
-        return inputs @ weights.T, labels, deflated
+        return weights @ inputs.T, labels, deflated
 
     def _moments(
         self, inputs: Any, noise: Any, valid: Any, weights: Any, frame: Any, fit: Fit
@@ -298,8 +299,8 @@ class DenseEngine:
     ) -> Any:
         pre, _, labels = self._projected(inputs, noise, weights, frame, fit)
         c = coefficients(self.traced, pre, labels, readout, JAX)
-        c = jnp.where((jnp.arange(len(c)) < valid)[:, None], c, 0.0).astype(inputs.dtype)
-        return (c.T @ inputs,)
+        c = jnp.where(jnp.arange(len(labels)) < valid, c, 0.0).astype(inputs.dtype)
+        return (c @ inputs,)
 
     def _features(
         self, inputs: Any, noise: Any, valid: Any, weights: Any, frame: Any, fit: Fit
@@ -307,8 +308,8 @@ class DenseEngine:
         """sigma(W x) and labels, both zero beyond the samples that count."""
         pre, _, labels = self._projected(inputs, noise, weights, frame, fit)
         counts = jnp.arange(len(labels)) < valid
-        phi = jnp.where(counts[:, None], self.traced.activation(pre, JAX), 0.0)
-        return phi.astype(inputs.dtype), jnp.where(counts, labels, 0.0)
+        phi = jnp.where(counts, self.traced.activation(pre, JAX), 0.0)
+        return phi.T.astype(inputs.dtype), jnp.where(counts, labels, 0.0)
 
     def compiled_features(self) -> Any:
         return self.reducers.setdefault((None, False), jax.jit(self._features))

@@ -19,17 +19,17 @@ def coefficients(
     readout: Any,
     namespace: Namespace = NUMPY,
 ) -> Any:
-    """c_i(x) with sum_mu c_i(x_mu) x_mu the descent direction of neuron i.
+    """c (p x n) with sum_mu c_i(x_mu) x_mu the descent direction of neuron i.
 
-    c_i = (y - s_p sum_k a_k sigma(h_k)) s_p a_i sigma'(h_i), h = W x; residual = labels drops the
-    network's own output.
+    c_i = (y - s_p sum_k a_k sigma(h_k)) s_p a_i sigma'(h_i), h = W x (p x n); residual = labels
+    drops the network's own output.  A neuron is a row: its samples lie side by side in memory.
     """
     residual = labels
     if setting.residual == "full":
-        output = setting.activation(preactivations, namespace) @ readout
+        output = readout @ setting.activation(preactivations, namespace)
         residual = labels - setting.scale * output
     slopes = setting.activation.derivative(preactivations, namespace)
-    return residual[:, None] * (slopes * (setting.scale * readout))
+    return slopes * (setting.scale * readout)[:, None] * residual
 
 
 def start_readout(setting: Setting, run: int) -> Float[np.ndarray, " p"]:

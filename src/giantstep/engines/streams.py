@@ -68,6 +68,18 @@ def ordered(function: Callable[[int], Any], count: int) -> Iterator[Any]:
             task.cancel()
 
 
+class Meter:
+    """Counts samples as they are used and reports the share of those expected."""
+
+    def __init__(self, expected: int, report: Callable[[float, int], None] | None) -> None:
+        self.expected, self.report, self.done = max(expected, 1), report, 0
+
+    def add(self, samples: int) -> None:
+        self.done += samples
+        if self.report is not None:
+            self.report(min(self.done / self.expected, 1.0), self.done)
+
+
 def added_up(parts: Iterator[Sequence[np.ndarray]]) -> list[np.ndarray]:
     """Sums of the parts in float64, in order: the same on any number of threads."""
     totals: list[np.ndarray] = []

@@ -20,6 +20,11 @@ class JaxNamespace:
     def __getattr__(self, name: str) -> Any:
         return jax.scipy.special.erf if name == "erf" else getattr(jnp, name)
 
+    @staticmethod
+    def step(z: Any) -> Any:
+        """1{z > 0} in the precision of z."""
+        return (z > 0).astype(z.dtype)
+
 
 JAX = JaxNamespace()
 

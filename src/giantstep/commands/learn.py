@@ -1,0 +1,113 @@
+"""``giantstep learn``: the main job."""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+import tomllib
+from pathlib import Path
+from typing import Annotated, Any
+
+from cyclopts import Parameter
+
+from giantstep.analysis import analyze
+from giantstep.commands.output import Expression, emit, reserve
+from giantstep.errors import InputError
+from giantstep.report import learn_report, progress_bar, show
+from giantstep.setting import DEFAULTS, Setting
+from giantstep.simulate import simulate
+
+# One flag for each field of the record, read as text: the record itself checks it.
+Fields = dataclasses.make_dataclass(
+    "Fields",
+    [
+        (
+            name,
+            Annotated[
+                str | None,
+                Parameter(
+                    help=f"{field.description}; {DEFAULTS[name]} by default",
+                    allow_leading_hyphen=True,
+                    show_default=False,
+                ),
+            ],
+            None,
+        )
+        for name, field in Setting.model_fields.items()
+        if name not in ("target", "start_overlaps")
+    ],
+    frozen=True,
+)
+# The command line looks for the fields in the module a class says it comes from.
+Fields.__module__ = __name__
+
+
+def learn(
+    target: Expression | None = None,
+    /,
+    *,
+    fields: Annotated[Fields | None, Parameter(name="*")] = None,  # type: ignore[valid-type]
+    file: Path | None = None,
+    memory: str = "2 GiB",
+    json: bool = False,
+    out: Path | None = None,
+    overwrite: bool = False,
+    quiet: bool = False,
+) -> None:
+    """Simulate giant steps and show, step by step, what is learned.
+
+    Parameters
+    ----------
+    target:
+        An expression such as "x1 + He2(x1)*x2", or a name of the catalog (giantstep catalog).
+    file:
+        A TOML file with fields of the setting; flags take precedence.
+    memory:
+        Bound on the arrays of the engine, such as "512 MiB".
+    json:
+        Print the trajectory and the analysis as JSON instead of tables.
+    out:
+        Folder to write learn.json and learn.png into.
+    overwrite:
+        Replace files that are there already.
+    quiet:
+        No table and no progress bar.
+    """
+    given = _toml(file) if file is not None else {}
+    typed: dict[str, Any] = vars(fields) if fields is not None else {}
+    given |= {name: value for name, value in typed.items() if value is not None}
+    if target is not None:
+        given["target"] = target
+    setting, bound = Setting(**given), _bytes(memory)
+    record, picture = (reserve(out, name, overwrite) for name in ("learn.json", "learn.png"))
+    analysis = analyze(setting.target, setting.activation)
+    with progress_bar(quiet) as progress:
+        trajectory = simulate(setting, memory=bound, progress=progress)
+    content = {"trajectory": trajectory.as_dict(), "analysis": analysis.as_dict()}
+    emit(content, json, record, overwrite)
+    if picture is not None:
+        from giantstep.figures.learn import learn_figure
+        from giantstep.figures.style import save
+
+        save(learn_figure(trajectory, analysis), picture)
+    if not json and not quiet:
+        show(learn_report(trajectory, analysis))
+        if picture is not None:
+            show(f"picture: {picture}")
+
+
+def _toml(path: Path) -> dict[str, Any]:
+    try:
+        with path.open("rb") as file:
+            return tomllib.load(file)
+    except (OSError, tomllib.TOMLDecodeError) as error:
+        raise InputError(f"file cannot be read, got {str(path)!r}: {error}") from None
+
+
+def _bytes(text: str) -> int:
+    """A number of bytes from a text such as 512 MiB."""
+    match = re.fullmatch(r"\s*([0-9]*\.?[0-9]+)\s*(GiB|MiB|KiB|)\s*", text)
+    size = float(match[1]) * 1024.0 ** ["", "KiB", "MiB", "GiB"].index(match[2]) if match else 0
+    if size < 1:
+        raise InputError(f"memory must be a size such as '512 MiB', got {text!r}")
+    return int(size)

@@ -1,0 +1,1 @@
+"""Figures: each takes axes and returns them, so that a user can compose them."""

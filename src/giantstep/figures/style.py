@@ -1,0 +1,17 @@
+"""What all figures share: colours and markers that survive greyscale, and saving."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import matplotlib as mpl
+from matplotlib.figure import Figure
+
+# Luminance falls monotonically along the map: steps stay apart in print.
+STEP_COLOURS = mpl.colormaps["viridis_r"]
+STEP_MARKERS = "oDs^vPX*"
+
+
+def save(figure: Figure, path: Path) -> None:
+    """Write a figure as PNG, without a trace of when or by what it was made."""
+    figure.savefig(path, dpi=150, metadata={"Software": None})
