@@ -16,7 +16,7 @@ import numpy as np
 
 from benchmarks._timing import best
 from giantstep.setting import Setting
-from giantstep.simulate import simulate
+from giantstep.simulation import simulate
 
 TARGET = "x1 + x2 + x1^2 - x2^2"
 STEPS_ONLY: dict[str, Any] = {"p": 6, "steps": 2, "readout_n": 0, "test_n": 0}

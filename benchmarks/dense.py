@@ -56,7 +56,7 @@ def plain_jax(d: int, n: int, p: int, steps: int) -> None:
 def engine(d: int, n: int, p: int, steps: int) -> None:
     """The same by the dense engine."""
     from giantstep.setting import Setting
-    from giantstep.simulate import simulate
+    from giantstep.simulation import simulate
 
     fields: dict[str, Any] = {"d": d, "n": n, "p": p, "steps": steps, "engine": "dense"}
     simulate(Setting(TARGET, start="sphere", readout_n=0, test_n=0, **fields))
@@ -65,7 +65,7 @@ def engine(d: int, n: int, p: int, steps: int) -> None:
 MEASURE = """
 import resource, sys, time
 from giantstep.setting import Setting
-from giantstep.simulate import simulate
+from giantstep.simulation import simulate
 from giantstep.engines.dense import plan
 d, memory = int(sys.argv[1]), 2**31
 tiny = dict(engine="dense", readout_n=0, test_n=0, steps=1, p=8)

@@ -139,6 +139,11 @@ def test_learn_json_holds_the_trajectory(capsys: pytest.CaptureFixture[str]) -> 
     assert len(trajectory["test_error"][0]) == 2
     assert trajectory["setting"]["step_size"] == pytest.approx([8**0.5])
     assert record["analysis"]["leap_index"] == 1
+    # One entry a subspace of the staircase, one number a step.
+    first, second = record["alignment"]
+    assert len(first["median_cosine"]) == 2
+    assert len(second["principal_cosines"][1]) == 2
+    assert first["median_cosine"][1] > 0.1
 
 
 def test_learn_writes_record_and_picture_once(tmp_path: Path) -> None:

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from giantstep.observables import Trajectory as Trajectory
     from giantstep.observables import scaling_exponent as scaling_exponent
     from giantstep.setting import Setting as Setting
-    from giantstep.simulate import DivergenceError as DivergenceError
-    from giantstep.simulate import simulate as simulate
+    from giantstep.simulation import DivergenceError as DivergenceError
+    from giantstep.simulation import simulate as simulate
     from giantstep.target import Target as Target
     from giantstep.target import make_target as make_target
     from giantstep.target import separable as separable
@@ -32,7 +32,7 @@ _HOME = {
     "Activation": "giantstep.activation",
     "Analysis": "giantstep.analysis",
     "CATALOG": "giantstep.catalog",
-    "DivergenceError": "giantstep.simulate",
+    "DivergenceError": "giantstep.simulation",
     "HermiteSeries": "giantstep.hermite",
     "InputError": "giantstep.errors",
     "Scaling": "giantstep.observables",
@@ -44,7 +44,7 @@ _HOME = {
     "make_target": "giantstep.target",
     "scaling_exponent": "giantstep.observables",
     "separable": "giantstep.target",
-    "simulate": "giantstep.simulate",
+    "simulate": "giantstep.simulation",
 }
 
 __all__ = [

@@ -71,13 +71,15 @@ class Activation:
     def derivative(self, z: Any, namespace: Namespace = NUMPY) -> Any:
         """sigma'(z) almost everywhere; by central differences for a callable without slope.
 
-        The difference step eps^(1/3) balances truncation and rounding: error about 1e-10.
+        The difference step eps^(1/3) balances truncation and rounding: error about 1e-10, in double
+        precision whatever z has.
         """
         if self.slope is not None:
             return self.slope(z)
         if self.expression is None:
-            step = float(np.finfo(float).eps) ** (1 / 3)
-            return (self(z + step) - self(z - step)) / (2 * step)
+            step, wide = float(np.finfo(float).eps) ** (1 / 3), np.asarray(z, dtype=float)
+            slope = (self(wide + step) - self(wide - step)) / (2 * step)
+            return np.asarray(slope, dtype=np.asarray(z).dtype)
         # 0*z gives a constant derivative the shape of z.
         return evaluate(self._derivative, (z,), namespace) + 0 * z
 

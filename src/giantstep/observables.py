@@ -79,6 +79,14 @@ class Trajectory:
         """Cosines of the principal angles between the rows of W and U, largest first."""
         return principal_cosines(self.overlap @ basis.T, self.gram)
 
+    def subspace_summary(self, basis: Float[np.ndarray, "k r"]) -> dict[str, Any]:
+        """Alignment with a subspace, step by step, as plain numbers."""
+        return {
+            "basis": basis.tolist(),
+            "median_cosine": np.median(self.alignment(basis), axis=(0, 2)).tolist(),
+            "principal_cosines": self.principal_cosines(basis).mean(axis=0).tolist(),
+        }
+
     def as_dict(self) -> dict[str, Any]:
         """The record as plain lists, with the setting."""
         return {

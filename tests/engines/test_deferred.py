@@ -9,7 +9,7 @@ from giantstep.engines.coordinates import bartlett, compressed
 from giantstep.engines.deferred import held_bytes
 from giantstep.errors import InputError
 from giantstep.setting import Setting
-from giantstep.simulate import choose_engine, simulate
+from giantstep.simulation import choose_engine, simulate
 
 PUBLISHED_OVERLAPS = [
     (0.0, 0.0),

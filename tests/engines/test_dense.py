@@ -12,7 +12,7 @@ from giantstep.engines.samples import HostSampler, block_size
 from giantstep.engines.streams import Meter, Purpose
 from giantstep.errors import InputError
 from giantstep.setting import Setting
-from giantstep.simulate import MEMORY, simulate
+from giantstep.simulation import MEMORY, simulate
 
 
 def plain_steps(setting: Setting) -> list[np.ndarray]:
@@ -145,15 +145,25 @@ def test_data_sets(tmp_path: Path) -> None:
         Setting("x1", d=12, inputs=f"data({tmp_path / 'objects.npy'})")
 
 
-def test_callables_run_traced_or_called_back() -> None:
-    base: dict[str, Any] = {"d": 60, "n": 200, "p": 4, "engine": "dense", "test_n": 100}
+@pytest.mark.parametrize("engine", ["dense", "deferred"])
+@pytest.mark.parametrize("precision", ["float32", "float64"])
+def test_callables_run_traced_or_called_back(engine: str, precision: str) -> None:
+    base: dict[str, Any] = {"d": 60, "n": 200, "p": 4, "test_n": 100}
+    base |= {"engine": engine, "precision": precision}
     expected = simulate(Setting("tanh(x1)*x2 + x1", activation="tanh", **base))
     for functions in (
         (lambda x1, x2: jnp.tanh(x1) * x2 + x1, jnp.tanh),
         (lambda x1, x2: np.tanh(x1) * x2 + x1, np.tanh),
     ):
-        found = simulate(Setting(functions[0], activation=functions[1], **base))
-        np.testing.assert_allclose(found.gram, expected.gram, rtol=1e-3, atol=1e-3)
+        setting = Setting(functions[0], activation=functions[1], **base)
+        if functions[1] is np.tanh and (engine, precision) == ("dense", "float64"):
+            with pytest.raises(InputError, match="in float64, got the callable 'tanh'"):
+                simulate(setting)
+            continue
+        found = simulate(setting)
+        # Differences have an error of 1e-10, JAX's single precision one of 1e-7.
+        tolerance = 1e-5 if precision == "float32" else 1e-7
+        np.testing.assert_allclose(found.gram, expected.gram, atol=tolerance)
 
 
 def test_memory_that_is_too_small_is_refused_with_its_bytes() -> None:

@@ -17,7 +17,7 @@ from giantstep.engines import held, streamed
 from giantstep.engines.coordinates import bartlett
 from giantstep.observables import Trajectory
 from giantstep.setting import Setting
-from giantstep.simulate import simulate
+from giantstep.simulation import simulate
 
 RUNS = 600
 BASE: dict[str, Any] = {

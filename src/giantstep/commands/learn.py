@@ -15,7 +15,7 @@ from giantstep.commands.output import Expression, emit, reserve
 from giantstep.errors import InputError
 from giantstep.report import learn_report, progress_bar, show
 from giantstep.setting import DEFAULTS, Setting
-from giantstep.simulate import simulate
+from giantstep.simulation import simulate
 
 # One flag for each field of the record, read as text: the record itself checks it.
 Fields = dataclasses.make_dataclass(
@@ -83,7 +83,12 @@ def learn(
     analysis = analyze(setting.target, setting.activation)
     with progress_bar(quiet) as progress:
         trajectory = simulate(setting, memory=bound, progress=progress)
-    content = {"trajectory": trajectory.as_dict(), "analysis": analysis.as_dict()}
+    stairs = analysis.reused if setting.batches == "reused" else analysis.fresh
+    content = {
+        "trajectory": trajectory.as_dict(),
+        "alignment": [trajectory.subspace_summary(basis) for basis in stairs.bases],
+        "analysis": analysis.as_dict(),
+    }
     emit(content, json, record, overwrite)
     if picture is not None:
         from giantstep.figures.learn import learn_figure

@@ -2,8 +2,8 @@
 
 A run needs only inner products, so nothing in R^d is ever drawn: the rows of W are held by their
 coordinates in an orthonormal basis whose first r vectors are the target directions, and what a
-sample has outside the span known so far is drawn when a step reveals it (theory: deferred
-decisions, as in arXiv 2101.07464).  d enters only through chi variables.
+sample has outside the span known so far is drawn when a step reveals it (deferred decisions, as in
+arXiv 2101.07464; docs/derivations/deferred.md).  d enters only through chi variables.
 """
 
 from __future__ import annotations
@@ -56,6 +56,16 @@ def holds_batches(setting: Setting) -> bool:
     return setting.batches == "reused" or setting.readout_batch == "last"
 
 
+def _host_setting(setting: Setting) -> Setting:
+    """The setting, its activation made to return NumPy arrays if it is a function of JAX."""
+    sigma = setting.activation
+    if sigma.function is None or isinstance(sigma(np.zeros(1, np.float32)), np.ndarray):
+        return setting
+    from giantstep.engines.traced import host_activation
+
+    return setting.model_copy(update={"activation": host_activation(sigma)})
+
+
 class DeferredEngine:
     """One run by deferred decisions: rows of W in coordinates, grown and compressed as needed."""
 
@@ -65,7 +75,7 @@ class DeferredEngine:
         complaint = objection(setting, memory)
         if complaint:
             raise InputError(f"engine: {complaint}")
-        self.setting, self.meter = setting, meter
+        self.setting, self.meter = _host_setting(setting), meter
         self.run = 0
         self.readout = np.zeros(setting.p)
         self.rows = np.zeros((setting.p, setting.target.r))

@@ -11,6 +11,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from giantstep.activation import Activation
+from giantstep.errors import InputError
 from giantstep.setting import Setting
 
 
@@ -33,7 +34,8 @@ def can_trace(function: Callable[..., Any], arguments: int) -> bool:
     """Whether a user's function is made of JAX operations."""
     shape = jnp.zeros(4, jnp.float32)
     try:
-        jax.eval_shape(function, *([shape] * arguments))
+        # Through a Python function: handed a NumPy ufunc itself, JAX crashes the process.
+        jax.eval_shape(lambda *columns: function(*columns), *([shape] * arguments))
     except Exception:
         # Any failure under tracing only means that the function has to be called from outside.
         return False
@@ -61,9 +63,7 @@ def traced_activation(sigma: Activation) -> Activation:
     function = sigma.function
     assert function is not None
     if not can_trace(function, 1):
-        return replace(
-            sigma, function=called_back(function), slope=called_back(_in_float64(sigma.derivative))
-        )
+        return replace(sigma, function=called_back(function), slope=called_back(sigma.derivative))
 
     def slope(z: Any) -> Any:
         return jax.jvp(function, (z,), (jnp.ones_like(z),))[1]
@@ -71,19 +71,38 @@ def traced_activation(sigma: Activation) -> Activation:
     return sigma if sigma.slope else replace(sigma, slope=slope)
 
 
-def _in_float64(function: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    """Central differences need double precision, whatever the samples have."""
-    return lambda z: function(np.asarray(z, dtype=np.float64))
+def host_activation(sigma: Activation) -> Activation:
+    """A user's JAX activation for NumPy code: values as plain arrays, exact derivative."""
+    traced = traced_activation(sigma)
+    assert traced.function is not None
+    assert traced.slope is not None
+
+    def on_host(function: Callable[[Any], Any]) -> Callable[[Any], Any]:
+        compiled = jax.jit(function)
+
+        def values(z: Any) -> Any:
+            with jax.enable_x64(z.dtype == np.float64):
+                return np.asarray(compiled(z))
+
+        return values
+
+    return replace(sigma, function=on_host(traced.function), slope=on_host(traced.slope))
 
 
 def traced_setting(setting: Setting) -> Setting:
     """The setting with callables replaced by versions that compiled functions can use."""
     changes: dict[str, Any] = {}
     sigma, target = setting.activation, setting.target
-    if sigma.expression is None:
+    for field, part, arguments in (("activation", sigma, 1), ("target", target, target.r)):
+        if part.function is None or can_trace(part.function, arguments):
+            continue
+        if setting.precision == "float64":
+            # JAX hands results of a call back in single precision.
+            raise InputError(
+                f"{field} must be an expression or a function of JAX for the dense engine in "
+                f"float64, got the callable {part.name!r}"
+            )
+        changes[field] = replace(part, function=called_back(part.function))
+    if sigma.function is not None:
         changes["activation"] = traced_activation(sigma)
-    if target.expression is None:
-        assert target.function is not None
-        if not can_trace(target.function, target.r):
-            changes["target"] = replace(target, function=called_back(target.function))
     return setting.model_copy(update=changes)
