@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks._plain import plain_numpy
 from benchmarks._timing import best
 from giantstep.setting import Setting
 from giantstep.simulation import simulate
@@ -36,20 +37,6 @@ def drawing(numbers: int) -> None:
         list(pool.map(share, range(cores)))
 
 
-def dense_numpy(d: int, n: int, p: int, steps: int) -> None:
-    """The same giant steps in plain NumPy with the batch in memory."""
-    rng = np.random.Generator(np.random.SFC64(0))
-    rows = rng.standard_normal((p, d), dtype=np.float32)
-    rows /= np.linalg.norm(rows, axis=1, keepdims=True)
-    a = np.where(np.arange(p) % 2 == 0, 1.0, -1.0).astype(np.float32)
-    for _ in range(steps):
-        x = rng.standard_normal((n, d), dtype=np.float32)
-        pre = x @ rows.T
-        y = x[:, 0] + x[:, 1] + x[:, 0] ** 2 - x[:, 1] ** 2
-        c = (y - np.maximum(pre, 0) @ a / p)[:, None] * (a / p) * (pre > 0)
-        rows = rows + np.float32(p / n) * (c.T @ x)
-
-
 def main() -> None:
     """Print the three comparisons."""
     large = Setting(TARGET, d=10**6, n="2d", **STEPS_ONLY)
@@ -60,7 +47,7 @@ def main() -> None:
         f"{draw:.3f} s, ratio {own / draw:.2f} (aim below 2)"
     )
     small = Setting(TARGET, d=2000, n=20_000, **STEPS_ONLY)
-    own, dense = best(lambda: simulate(small), 9), best(lambda: dense_numpy(2000, 20_000, 6, 2), 3)
+    own, dense = best(lambda: simulate(small), 9), best(lambda: plain_numpy(2000, 20_000, 6, 2), 3)
     print(
         f"deferred d = 2000, n = 20000, p = 6, T = 2: {own * 1e3:.1f} ms, dense NumPy "
         f"{dense * 1e3:.0f} ms, ratio {dense / own:.0f} (aim above 200)"

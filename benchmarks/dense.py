@@ -12,28 +12,14 @@ import sys
 from functools import partial
 from typing import Any
 
-import numpy as np
-
+from benchmarks._plain import plain_numpy
 from benchmarks._timing import best
 
 TARGET = "x1 + x2 + x1^2 - x2^2"
 
 
-def plain_numpy(d: int, n: int, p: int, steps: int) -> None:
-    """Giant steps with each batch drawn at once, on one thread as a plain script would."""
-    rng = np.random.Generator(np.random.SFC64(0))
-    rows = rng.standard_normal((p, d), dtype=np.float32) / np.float32(np.sqrt(d))
-    a = np.where(np.arange(p) % 2 == 0, 1.0, -1.0).astype(np.float32)
-    for _ in range(steps):
-        x = rng.standard_normal((n, d), dtype=np.float32)
-        pre = x @ rows.T
-        y = x[:, 0] + x[:, 1] + x[:, 0] ** 2 - x[:, 1] ** 2
-        c = (y - np.maximum(pre, 0) @ a / p)[:, None] * (a / p) * (pre > 0)
-        rows = rows + np.float32(p / n) * (c.T @ x)
-
-
 def plain_jax(d: int, n: int, p: int, steps: int) -> None:
-    """The same as one compiled step."""
+    """The plain steps as one compiled function."""
     import jax
     import jax.numpy as jnp
 

@@ -190,7 +190,7 @@ def learn_report(trajectory: Trajectory, analysis: Analysis) -> RenderableType:
     rest = completed(stairs.bases[-1])[len(stairs.bases[-1]) :] if stairs.bases else None
     columns = [(f"{', '.join(name_space(basis))} (step {t})", basis) for t, basis in groups]
     if rest is not None and len(rest):
-        columns.append((f"{', '.join(name_space(rest))} (never)", rest))
+        columns.append((f"{', '.join(name_space(rest))} (not at n ~ d)", rest))
     table = _table(
         "Median |cosine| of the neurons with the directions of the staircase",
         "step",
