@@ -20,6 +20,8 @@ class Trajectory:
     Errors are mean squared errors with label noise counted; ``test_error`` is that of the ridge
     readout with the penalty ``ridge``, ``network_error`` that of the network with its own a.
     Singular values are of W, of the gradient, and of sigma(X W^T)/sqrt(readout_n), largest first.
+    ``readout`` is a at the start.  Fields ending in ``_error_error`` or ``_error`` beside their
+    observable are standard errors: of the test samples in a simulation, of quadrature in theory.
     """
 
     setting: Setting
@@ -28,6 +30,7 @@ class Trajectory:
     overlap: Float[np.ndarray, "runs t p r"]
     gram: Float[np.ndarray, "runs t p p"]
     gradient_cosine: Float[np.ndarray, "runs s p r"]
+    readout: Float[np.ndarray, "runs p"] | None = None
     train_error: Float[np.ndarray, "runs t"] | None = None
     test_error: Float[np.ndarray, "runs t"] | None = None
     test_error_error: Float[np.ndarray, "runs t"] | None = None
@@ -38,6 +41,11 @@ class Trajectory:
     weight_singular_values: Float[np.ndarray, "runs t m"] | None = None
     gradient_singular_values: Float[np.ndarray, "runs s m"] | None = None
     feature_singular_values: Float[np.ndarray, "runs t m"] | None = None
+    overlap_error: Float[np.ndarray, "runs t p r"] | None = None
+    gram_error: Float[np.ndarray, "runs t p p"] | None = None
+    gradient_cosine_error: Float[np.ndarray, "runs s p r"] | None = None
+    train_error_error: Float[np.ndarray, "runs t"] | None = None
+    network_error_error: Float[np.ndarray, "runs t"] | None = None
     interrupted: bool = field(default=False, compare=False)
 
     @property

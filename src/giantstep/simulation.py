@@ -138,8 +138,11 @@ def _one_run(engine: Engine, setting: Setting, run: int) -> dict[str, Float[np.n
             f"run {run} diverged: its numbers are not finite after step {step}, "
             f"with step_size {sizes}"
         ) from None
-    empty = np.zeros((0, setting.p, setting.target.r))
-    return {"gradient_cosine": empty} | {name: np.stack(v) for name, v in record.items()}
+    fixed = {
+        "gradient_cosine": np.zeros((0, setting.p, setting.target.r)),
+        "readout": engine.readout,
+    }
+    return fixed | {name: np.stack(v) for name, v in record.items()}
 
 
 def _singular(gram: Float[np.ndarray, "p p"], setting: Setting) -> Float[np.ndarray, " m"]:
