@@ -7,7 +7,7 @@ STAMP := .venv/installed
 .PHONY: demo test lint bench pins clean
 
 demo: $(STAMP)
-	$(BIN)/giantstep learn "x1 + x2 + x1^2 - x2^2" --d 100000 --n 4d --p 8 --steps 2 --runs 4 \
+	$(BIN)/giantstep learn "x1 + x2 + x1^2 - x2^2" --d 100000 --n 4d --p 8 --steps 2 --runs 10 \
 	    --out results/demo --overwrite
 
 test: lint

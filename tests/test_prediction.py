@@ -1,9 +1,8 @@
 """Predictions beside the deferred engine; theories that are wrong on purpose are told apart.
 
 Each comparison takes the means of RUNS runs at every step, neuron and observable; a case agrees if
-its largest deviation is within the normal quantile at level 1e-3, corrected for the number of
-comparisons in it (about 4.4 standard errors for 100 of them): of the 13 cases, one in about 80
-seeds would fail by chance.
+the p-value of its largest deviation (Student's t), times the number of comparisons in it, is at
+least 1e-3: of the 14 cases, one would fail by chance in about 70 seeds.
 """
 
 from typing import Any
@@ -51,7 +50,7 @@ def test_fresh_batches_follow_state_evolution(fields: dict[str, Any]) -> None:
     setting = Setting(**(BASE | fields))
     simulated = simulate(setting)
     comparison = compare(predict(setting), simulated)
-    assert comparison.agrees, (comparison.largest, comparison.threshold)
+    assert comparison.agrees, (comparison.largest, comparison.p_value)
     # Without the d/n term the norms are wrong, and everything after them.
     short = predict(setting.vary(d=setting.p * 40, n=setting.n))
     assert not compare(short, simulated).agrees
@@ -62,7 +61,7 @@ def test_reused_batches_follow_the_effective_process(fields: dict[str, Any]) -> 
     setting = Setting(**(BASE | fields | {"batches": "reused"}))
     simulated = simulate(setting)
     comparison = compare(predict(setting), simulated)
-    assert comparison.agrees, (comparison.largest, comparison.threshold)
+    assert comparison.agrees, (comparison.largest, comparison.p_value)
     # Noise redrawn at every step is the theory of fresh batches.
     assert not compare(predict(setting.vary(batches="fresh")), simulated).agrees
 

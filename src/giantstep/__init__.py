@@ -14,11 +14,14 @@ if TYPE_CHECKING:
     from giantstep.analysis import Analysis as Analysis
     from giantstep.analysis import analyze as analyze
     from giantstep.catalog import CATALOG as CATALOG
+    from giantstep.comparison import Comparison as Comparison
+    from giantstep.comparison import compare as compare
     from giantstep.errors import InputError as InputError
     from giantstep.hermite import HermiteSeries as HermiteSeries
     from giantstep.observables import Scaling as Scaling
     from giantstep.observables import Trajectory as Trajectory
     from giantstep.observables import scaling_exponent as scaling_exponent
+    from giantstep.prediction import predict as predict
     from giantstep.setting import Setting as Setting
     from giantstep.simulation import DivergenceError as DivergenceError
     from giantstep.simulation import simulate as simulate
@@ -32,6 +35,7 @@ _HOME = {
     "Activation": "giantstep.activation",
     "Analysis": "giantstep.analysis",
     "CATALOG": "giantstep.catalog",
+    "Comparison": "giantstep.comparison",
     "DivergenceError": "giantstep.simulation",
     "HermiteSeries": "giantstep.hermite",
     "InputError": "giantstep.errors",
@@ -40,8 +44,10 @@ _HOME = {
     "Target": "giantstep.target",
     "Trajectory": "giantstep.observables",
     "analyze": "giantstep.analysis",
+    "compare": "giantstep.comparison",
     "make_activation": "giantstep.activation",
     "make_target": "giantstep.target",
+    "predict": "giantstep.prediction",
     "scaling_exponent": "giantstep.observables",
     "separable": "giantstep.target",
     "simulate": "giantstep.simulation",
@@ -51,6 +57,7 @@ __all__ = [
     "CATALOG",
     "Activation",
     "Analysis",
+    "Comparison",
     "DivergenceError",
     "HermiteSeries",
     "InputError",
@@ -59,8 +66,10 @@ __all__ = [
     "Target",
     "Trajectory",
     "analyze",
+    "compare",
     "make_activation",
     "make_target",
+    "predict",
     "scaling_exponent",
     "separable",
     "simulate",

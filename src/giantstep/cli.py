@@ -22,7 +22,7 @@ app.command(
 )
 app.command(
     "giantstep.commands.learn:learn",
-    help="Simulate giant steps and show, step by step, what is learned.",
+    help="Predict and simulate giant steps, side by side, step by step.",
 )
 app.command("giantstep.commands.catalog:catalog", help="List the papers' targets by name.")
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from jaxtyping import Float
 
 from giantstep.errors import InputError
 from giantstep.observables import Trajectory
+from giantstep.theory.points import SCRAMBLES
 
 COMPARED = ("overlap", "gram", "gradient_cosine", "network_error", "test_error")
 
@@ -17,33 +19,40 @@ COMPARED = ("overlap", "gram", "gradient_cosine", "network_error", "test_error")
 class Comparison:
     """(simulated mean - predicted) / standard error, by observable; the first axis is the step.
 
-    Neurons are in canonical order.  ``threshold`` is the normal quantile at ``level``, corrected
-    for the number of comparisons.
+    Neurons are in canonical order.  ``p_value`` is that of the least likely deviation, times the
+    number of comparisons (Bonferroni); theory and simulation agree unless it is below ``level``.
     """
 
     deviations: dict[str, Float[np.ndarray, "..."]]
+    p_value: float
     runs: int
     level: float
 
     @property
     def count(self) -> int:
-        return sum(int(np.isfinite(value).sum()) for value in self.deviations.values())
-
-    @property
-    def threshold(self) -> float:
-        from scipy.special import ndtri
-
-        return float(-ndtri(self.level / (2 * max(self.count, 1))))
+        """Number of comparisons."""
+        return sum(value.size for value in self.deviations.values())
 
     @property
     def largest(self) -> float:
         """The largest deviation, in standard errors."""
-        return max(float(np.nanmax(np.abs(v))) for v in self.deviations.values() if v.size)
+        return max(float(np.max(np.abs(v))) for v in self.deviations.values() if v.size)
 
     @property
     def agrees(self) -> bool:
-        """Whether every deviation is within the threshold."""
-        return self.largest <= self.threshold
+        return self.p_value >= self.level
+
+    def as_dict(self) -> dict[str, Any]:
+        """The verdict with its numbers, and the deviations as lists."""
+        return {
+            "agrees": self.agrees,
+            "p_value": self.p_value,
+            "level": self.level,
+            "largest": self.largest,
+            "comparisons": self.count,
+            "runs": self.runs,
+            "deviations": {name: value.tolist() for name, value in self.deviations.items()},
+        }
 
 
 def canonical_order(trajectory: Trajectory) -> np.ndarray:
@@ -61,10 +70,13 @@ def canonical_order(trajectory: Trajectory) -> np.ndarray:
     return np.concatenate([negative, positive], axis=1)
 
 
-def ordered(trajectory: Trajectory, name: str) -> Float[np.ndarray, "runs ..."]:
-    """An observable with its neurons in canonical order."""
+def ordered(
+    trajectory: Trajectory, name: str, like: str | None = None
+) -> Float[np.ndarray, "runs ..."]:
+    """An observable (or its error, shaped ``like`` it) with its neurons in canonical order."""
     values = trajectory.arrays()[name]
     order = canonical_order(trajectory)
+    name = like or name
     if name in ("overlap", "gradient_cosine"):
         return np.take_along_axis(values, order[:, None, :, None], axis=2)
     if name == "gram":
@@ -84,16 +96,22 @@ def compare(predicted: Trajectory, simulated: Trajectory, level: float = 1e-3) -
     ]
     if len(readouts) == 2 and not np.allclose(readouts[0], readouts[1]):
         raise InputError("the runs do not have the readout the prediction is for")
-    deviations = {}
+    from scipy.special import stdtr
+
+    deviations, smallest = {}, 1.0
     for name in COMPARED:
         if name not in simulated.arrays() or name not in predicted.arrays():
             continue
         theory, values = ordered(predicted, name)[0], ordered(simulated, name)
         error = values.std(axis=0, ddof=1) / np.sqrt(len(values))
-        doubt = predicted.arrays().get(f"{name}_error")
-        if doubt is not None:
-            error = np.hypot(error, doubt[0])
+        doubt = ordered(predicted, f"{name}_error", name)[0]
         # What does not fluctuate (the start) is compared to rounding of the samples.
-        error = np.maximum(error, 1e-6 * (1.0 + np.abs(theory)))
-        deviations[name] = (values.mean(axis=0) - theory) / error
-    return Comparison(deviations, simulated.runs, level)
+        joint = np.maximum(np.hypot(error, doubt), 1e-6 * (1.0 + np.abs(theory)))
+        deviations[name] = (values.mean(axis=0) - theory) / joint
+        # Student's t with Welch's degrees of freedom: runs, and scrambles of the quadrature.
+        weight = error**4 / (len(values) - 1) + doubt**4 / (SCRAMBLES - 1)
+        freedom = joint**4 / np.maximum(weight, joint**4 / (len(values) + SCRAMBLES - 2))
+        chances = 2.0 * stdtr(freedom, -np.abs(deviations[name]))
+        smallest = min(smallest, float(np.min(chances, initial=1.0)))
+    count = sum(value.size for value in deviations.values())
+    return Comparison(deviations, min(1.0, count * smallest), simulated.runs, level)

@@ -28,7 +28,10 @@ class InputLaw:
         """The law as it is typed."""
         if self.kind in ("data", "whitened"):
             return f"{self.kind}({self.path})"
-        return f"{self.kind}({self.parameter:g})" if self.kind in PARAMETERS else self.kind
+        if self.kind not in PARAMETERS:
+            return self.kind
+        short = f"{self.parameter:g}"
+        return f"{self.kind}({short if float(short) == self.parameter else repr(self.parameter)})"
 
     @property
     def is_gaussian(self) -> bool:

@@ -156,7 +156,18 @@ def scaling_exponent(
 ) -> Scaling:
     """Slope of log median |value| against log size; the runs at each size are resampled."""
     if len(sizes) < 2 or len(sizes) != len(values):
-        raise InputError(f"sizes and values must match, at least 2 of them, got {len(sizes)}")
+        raise InputError(
+            f"sizes and values must match, at least 2 of them, got {len(sizes)} and {len(values)}"
+        )
+    if not min(sizes) > 0 or min(sizes) == max(sizes):
+        raise InputError(f"sizes must be positive and not all equal, got {list(sizes)[:8]}")
+    if not 0 < level < 1:
+        raise InputError(f"level must be between 0 and 1, got {level}")
+    for size, runs in zip(sizes, values, strict=True):
+        if np.ndim(runs) != 1 or len(runs) < 2 or not np.all(np.isfinite(runs)):
+            raise InputError(f"values must be at least 2 finite numbers a size, not so at {size}")
+        if np.median(np.abs(runs)) == 0:
+            raise InputError(f"values must have a median other than 0, not so at {size}")
     x = np.log(np.asarray(sizes, dtype=float))
     centred = x - x.mean()
     rng = np.random.default_rng(seed)

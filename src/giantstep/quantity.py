@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping
+from numbers import Integral, Real
 
 from giantstep.errors import InputError
 
@@ -18,10 +19,13 @@ _PIECE = re.compile(
 
 def quantity(value: object, letters: Mapping[str, float], field: str) -> float:
     """The number meant by a number or a text: a product of numbers and powers of letters."""
-    if isinstance(value, bool) or not isinstance(value, int | float | str):
+    if isinstance(value, bool) or not isinstance(value, Real | str):
         raise InputError(f"{field} must be a number or a text such as '4d', got {value!r}")
     if not isinstance(value, str):
-        result = float(value)
+        try:
+            result = float(value)
+        except OverflowError:  # an integer beyond the floats, perhaps beyond printing too
+            raise InputError(f"{field} must be finite, got {hex(math.trunc(value))[:40]}") from None
     else:
         result = _product(value, letters, field)
     if not math.isfinite(result):
@@ -41,6 +45,8 @@ def _product(text: str, letters: Mapping[str, float], field: str) -> float:
     while position < len(text.rstrip()):
         match = _PIECE.match(text, position)
         if match is None or (match["operator"] if position == 0 else match["sign"]):
+            raise complaint
+        if position and match["number"] and not match["operator"]:  # "10 500", "1.5.5"
             raise complaint
         if match["sign"]:
             result = -result
@@ -64,6 +70,8 @@ def whole(value: object, letters: Mapping[str, float], field: str, least: int = 
     number = quantity(value, letters, field)
     if not isinstance(value, str) and number != int(number):
         raise InputError(f"{field} must be a whole number, got {value!r}")
-    if round(number) < least:
+    # An integer keeps its last digit: a seed may be beyond 2^53.
+    size = int(value) if isinstance(value, Integral) else round(number)
+    if size < least:
         raise InputError(f"{field} must be at least {least}, got {value!r}")
-    return round(number)
+    return size

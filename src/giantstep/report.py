@@ -23,6 +23,7 @@ from giantstep.theory.staircase import Staircase
 from giantstep.theory.subspace import completed, name_space
 
 if TYPE_CHECKING:  # a report of an analysis needs none of what a simulation loads
+    from giantstep.comparison import Comparison
     from giantstep.observables import Trajectory
 
 
@@ -168,8 +169,10 @@ def _spread(values: Float[np.ndarray, "runs ..."], digits: int = 3) -> str:
     return f"{mean:.{digits}g} ± {error:.1g}"
 
 
-def learn_report(trajectory: Trajectory, analysis: Analysis) -> RenderableType:
-    """What was learned, step by step, beside what the analysis allows."""
+def learn_report(
+    trajectory: Trajectory, analysis: Analysis, predicted: Trajectory | None = None
+) -> RenderableType:
+    """What was learned, step by step, beside what theory predicts and the analysis allows."""
     setting, stairs = trajectory.setting, analysis.fresh
     if setting.batches == "reused":
         stairs = analysis.reused
@@ -198,23 +201,51 @@ def learn_report(trajectory: Trajectory, analysis: Analysis) -> RenderableType:
         *(title for title, _ in columns),
         "principal cosines",
     )
-    everything = trajectory.principal_cosines(np.eye(setting.target.r))
+    records = [trajectory] if predicted is None else [trajectory, predicted]
     for step in range(setting.steps + 1):
-        cells = [
-            _spread(np.median(trajectory.alignment(basis)[:, step], axis=1)) for _, basis in columns
-        ]
-        norm = _spread(trajectory.norms[:, step].mean(axis=1))
-        angles = " ".join(f"{c:.3f}" for c in everything[:, step].mean(axis=0))
-        table.add_row(str(step), norm, *cells, angles)
+        for record in records:
+            theory = record is predicted
+            cells = [
+                _spread(np.median(record.alignment(basis)[:, step], axis=1)) for _, basis in columns
+            ]
+            norm = _spread(record.norms[:, step].mean(axis=1))
+            cosines = record.principal_cosines(np.eye(setting.target.r))[:, step].mean(axis=0)
+            angles = " ".join(f"{c:.3f}" for c in cosines)
+            table.add_row(
+                "theory" if theory else str(step),
+                norm,
+                *cells,
+                angles,
+                style="dim" if theory else None,
+            )
     parts: list[RenderableType] = [head, table]
     if trajectory.test_error is not None:
-        parts += ["", _error_table(trajectory, analysis, stairs)]
+        parts += ["", _error_table(trajectory, analysis, stairs, predicted)]
     if analysis.notes:
         parts += ["", *(Text(f"note: {note}", style="yellow") for note in analysis.notes)]
     return Group(*parts)
 
 
-def _error_table(trajectory: Trajectory, analysis: Analysis, stairs: Staircase) -> Table:
+def verdict(compared: Comparison | None, complaint: str | None) -> Text:
+    """One line: how far theory and simulation are apart, or why that cannot be said."""
+    if complaint is not None:
+        return Text(f"\nno prediction: {complaint}", style="yellow")
+    if compared is None:
+        return Text("\nprediction and simulation are compared with --runs 2 or more")
+    word = "agree" if compared.agrees else "disagree"
+    return Text(
+        f"\ntheory and simulation {word}: largest deviation {compared.largest:.1f} standard errors "
+        f"in {compared.count} comparisons of {compared.runs} runs, p-value {compared.p_value:.2g}",
+        style="green" if compared.agrees else "red",
+    )
+
+
+def _error_table(
+    trajectory: Trajectory,
+    analysis: Analysis,
+    stairs: Staircase,
+    predicted: Trajectory | None,
+) -> Table:
     setting = trajectory.setting
     table = _table(
         "Mean squared error" + (" (label noise counted)" if setting.noise else ""),
@@ -243,6 +274,10 @@ def _error_table(trajectory: Trajectory, analysis: Analysis, stairs: Staircase) 
             _number(floors[min(step, len(floors) - 1)].narrow + setting.noise**2),
             f"{np.median(trajectory.ridge[:, step]):.1g}",
         )
+        if predicted is not None and predicted.network_error is not None:
+            fitted = "" if predicted.test_error is None else _spread(predicted.test_error[:, step])
+            own = _spread(predicted.network_error[:, step])
+            table.add_row("theory", fitted, fitted, own, "", "", style="dim")
     return table
 
 

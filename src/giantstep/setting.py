@@ -122,7 +122,7 @@ class Setting(BaseModel):
             "seed": whole(fields["seed"], {}, "seed", least=0),
             "spectra": whole(fields["spectra"], {}, "spectra", least=0),
             "noise": quantity(fields["noise"], {}, "noise"),
-            "deflate": int(quantity(fields["deflate"], {}, "deflate")),
+            "deflate": whole(fields["deflate"], {}, "deflate", least=-1),
             "output_scale": str(fields["output_scale"]),
         }
         return fields
@@ -152,19 +152,27 @@ class Setting(BaseModel):
                 f"p must be at most d - r = {self.d - r} for the orthogonal start, got {self.p}"
             )
         if self.start_overlaps is not None:
-            self._check_overlaps(np.array(self.start_overlaps, dtype=float))
+            self._check_overlaps(self.start_overlaps)
         self.inputs.check(self.d)
         return self
 
-    def _check_overlaps(self, overlaps: np.ndarray) -> None:
+    def _check_overlaps(self, overlaps: tuple[tuple[float, ...], ...]) -> None:
         if self.start != "orthogonal":
             raise InputError(f"start_overlaps needs start = orthogonal, got {self.start!r}")
-        if overlaps.shape != (self.p, self.target.r):
-            raise InputError(
-                f"start_overlaps must have {self.p} rows of {self.target.r}, got {overlaps.shape}"
-            )
-        if not np.all(np.sum(overlaps**2, axis=1) <= 1.0 + 1e-12):
-            raise InputError("start_overlaps must have rows of norm at most 1")
+        shape = (self.p, self.target.r)
+        for row in overlaps:
+            if len(row) != len(overlaps[0]):
+                raise InputError(
+                    f"start_overlaps must have rows of {shape[1]} numbers, got {list(row)}"
+                )
+        found = (len(overlaps), len(overlaps[0]) if overlaps else 0)
+        if found != shape:
+            raise InputError(f"start_overlaps must have {shape[0]} rows of {shape[1]}, got {found}")
+        for row in overlaps:
+            if not math.hypot(*row) <= 1.0 + 1e-12:
+                raise InputError(
+                    f"start_overlaps must have rows of norm at most 1, got {list(row)}"
+                )
 
     @property
     def scale(self) -> float:
@@ -175,6 +183,15 @@ class Setting(BaseModel):
     def dtype(self) -> type[np.float32 | np.float64]:
         """Type of the samples and of the arithmetic on them; sums over samples are in float64."""
         return np.float64 if self.precision == "float64" else np.float32
+
+    def __eq__(self, other: object) -> bool:
+        """Equal in every field, however the sizes were given."""
+        if not isinstance(other, Setting):
+            return NotImplemented
+        return all(getattr(self, name) == getattr(other, name) for name in type(self).model_fields)
+
+    def __hash__(self) -> int:
+        return hash(tuple(getattr(self, name) for name in type(self).model_fields))
 
     def vary(self, **changes: Any) -> Setting:
         """The setting with some fields changed, the others as given (n = '4d' follows d)."""
@@ -229,9 +246,7 @@ def _step_sizes(
     fields: Mapping[str, Any], target: Target, letters: Mapping[str, float], steps: int
 ) -> tuple[float, ...]:
     given = fields["step_size"]
-    if isinstance(given, str):
-        given = given.split(",")
-    sizes = list(given) if isinstance(given, list | tuple) else [given]
+    sizes = _listed(given)
     if len(sizes) == 1:
         sizes *= steps
     if len(sizes) != steps:
@@ -241,13 +256,22 @@ def _step_sizes(
     numbers = []
     for size in sizes:
         if isinstance(size, str) and size.strip() == "giant":
-            numbers.append(giant_step_size(fields, target, letters))
-            continue
-        number = quantity(size, letters, "step_size")
+            number = giant_step_size(fields, target, letters)
+        else:
+            number = quantity(size, letters, "step_size")
         if abs(number) > FLOAT32_MAX:
             raise InputError(f"step_size overflows float32, got {size!r}")
         numbers.append(number)
     return tuple(numbers)
+
+
+def _listed(value: Any) -> list[Any]:
+    """One value, several, or a text with commas, as a list."""
+    if isinstance(value, str):
+        return list(value.split(","))
+    if isinstance(value, np.ndarray):
+        return list(value.ravel().tolist())
+    return list(value) if isinstance(value, list | tuple) else [value]
 
 
 def output_scale(text: str, p: float) -> float:
@@ -269,18 +293,16 @@ def giant_step_size(
     # Root mean square of the entries of a.
     sizes = {"gaussian": 1.0 / math.sqrt(p), "uniform": 1.0 / math.sqrt(3.0)}
     series = target.series
-    left = series.select(series.degrees > max(0, int(quantity(fields["deflate"], {}, "deflate"))))
+    removed = max(0, whole(fields["deflate"], {}, "deflate", least=-1))
+    left = series.select(series.degrees > removed)
     leap = information_exponent(left) or 1
-    return d ** ((leap - 1) / 2) / (scale * sizes.get(fields["readout_start"], 1.0))
+    return d ** ((leap - 1) / 2) / (scale * sizes.get(str(fields["readout_start"]), 1.0))
 
 
 def _ridges(value: Any, letters: Mapping[str, float]) -> tuple[float, ...] | str:
-    if value == "cv":
+    if isinstance(value, str) and value.strip() == "cv":
         return "cv"
-    if isinstance(value, str):
-        value = value.split(",")
-    ridges = value if isinstance(value, list | tuple) else [value]
-    numbers = tuple(quantity(ridge, letters, "ridge") for ridge in ridges)
+    numbers = tuple(quantity(ridge, letters, "ridge") for ridge in _listed(value))
     if not numbers:
         raise InputError("ridge is empty, got []")
     for number in numbers:

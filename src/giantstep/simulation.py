@@ -66,11 +66,11 @@ def make_engine(setting: Setting, memory: int, meter: Meter) -> Engine:
 def expected_samples(setting: Setting) -> int:
     """Samples that will be used, repeated passes counted."""
     fits = 1 + (setting.deflate >= 0)
-    held = setting.readout_batch == "last"
     left_out = 0
-    if setting.ridge == "cv" or len(setting.ridge) > 1:
+    # With fewer samples than neurons the kernel gives the left-out residuals at once.
+    if setting.readout_n >= setting.p and (setting.ridge == "cv" or len(setting.ridge) > 1):
         left_out = min(setting.readout_n, max(LEFT_OUT, WELL_SAMPLED * setting.p))
-    readout = (0 if held else setting.readout_n * fits + left_out) + setting.test_n * fits
+    readout = setting.readout_n * fits + left_out + setting.test_n * fits
     return setting.runs * (setting.steps * setting.n * fits + (setting.steps + 1) * readout)
 
 

@@ -12,8 +12,10 @@ from cyclopts import Parameter
 
 from giantstep.analysis import analyze
 from giantstep.commands.output import Expression, emit, reserve
+from giantstep.comparison import compare
 from giantstep.errors import InputError
-from giantstep.report import learn_report, progress_bar, show
+from giantstep.prediction import objection, predict
+from giantstep.report import learn_report, progress_bar, show, verdict
 from giantstep.setting import DEFAULTS, Setting
 from giantstep.simulation import simulate
 
@@ -54,7 +56,7 @@ def learn(
     overwrite: bool = False,
     quiet: bool = False,
 ) -> None:
-    """Simulate giant steps and show, step by step, what is learned.
+    """Predict and simulate giant steps, side by side, step by step.
 
     Parameters
     ----------
@@ -65,7 +67,7 @@ def learn(
     memory:
         Bound on the arrays of the engine, such as "512 MiB".
     json:
-        Print the trajectory and the analysis as JSON instead of tables.
+        Print trajectory, prediction and analysis as JSON instead of tables.
     out:
         Folder to write learn.json and learn.png into.
     overwrite:
@@ -81,11 +83,19 @@ def learn(
     setting, bound = Setting(**given), _bytes(memory)
     record, picture = (reserve(out, name, overwrite) for name in ("learn.json", "learn.png"))
     analysis = analyze(setting.target, setting.activation)
+    complaint = objection(setting)
+    predicted = predict(setting) if complaint is None else None
     with progress_bar(quiet) as progress:
         trajectory = simulate(setting, memory=bound, progress=progress)
+    compared = None
+    if predicted is not None and trajectory.runs > 1:
+        compared = compare(predicted, trajectory)
     stairs = analysis.reused if setting.batches == "reused" else analysis.fresh
     content = {
         "trajectory": trajectory.as_dict(),
+        "prediction": predicted.as_dict() if predicted is not None else None,
+        "no_prediction": complaint,
+        "comparison": compared.as_dict() if compared is not None else None,
         "alignment": [trajectory.subspace_summary(basis) for basis in stairs.bases],
         "analysis": analysis.as_dict(),
     }
@@ -94,9 +104,10 @@ def learn(
         from giantstep.figures.learn import learn_figure
         from giantstep.figures.style import save
 
-        save(learn_figure(trajectory, analysis), picture)
+        save(learn_figure(trajectory, analysis, predicted), picture)
     if not json and not quiet:
-        show(learn_report(trajectory, analysis))
+        show(learn_report(trajectory, analysis, predicted))
+        show(verdict(compared, complaint))
         if picture is not None:
             show(f"picture: {picture}")
 

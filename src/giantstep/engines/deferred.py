@@ -121,7 +121,7 @@ class DeferredEngine:
                 self.rows = compressed(self.rows, r)
                 self.batch = HeldBatch(setting, self.run, index, self.rows.shape[1])
             self.rows, gradient = self.batch.step_rows(self.rows, self.readout, size)
-            self.meter.add(setting.n)
+            self.meter.add(setting.n * (1 + (setting.deflate >= 0)))
         else:
             stream = self.stream(Purpose.BATCH, index, setting.n).deflate()
             self.rows, gradient = stream.step_rows(self.readout, size)

@@ -45,8 +45,9 @@ def plan(setting: Setting, memory: int) -> Plan:
     d, p, size = setting.d, setting.p, np.dtype(setting.dtype).itemsize
     # W, target directions, a chunk's gradient, the sum of gradients and a copy in float64.
     fixed = p * d * (2 * size + 16) + setting.target.r * d * 2 * size
-    # Two chunks in flight; preactivations, slopes, coefficients and float64 features.
-    sample = 2 * d * size + p * (4 * size + 16)
+    # Two chunks in flight, each on the host and on the device, and work space of two; then
+    # preactivations, slopes, coefficients and float64 features.
+    sample = 6 * d * size + p * (4 * size + 16)
     block = block_size(d)
     backend = "cpu" if jax.default_backend() == "cpu" else "gpu"
     batch = setting.n * d * size
@@ -343,7 +344,9 @@ class DenseEngine:
     @property
     def gram(self) -> Float[np.ndarray, "p p"]:
         with self.context():
-            return np.asarray(self.weights @ self.weights.T, dtype=float)
+            # In float64: a giant step leaves singular values of very different size.
+            weights = self.weights.astype(jnp.float64)
+            return np.asarray(weights @ weights.T)
 
     def step(self, index: int) -> tuple[Float[np.ndarray, "p r"], Float[np.ndarray, "p p"]]:
         """Take giant step ``index``; the gradient's target overlaps and its Gram matrix."""

@@ -54,7 +54,7 @@ class HeldBatch:
         # Directions below rounding of the coefficients themselves are not new.
         new = u[:, values > 1e-12 * max(float(np.linalg.norm(c)), 1e-300)]
         k = new.shape[1]
-        rng = generator(setting.seed, self.run, Purpose.HIDDEN, self.step, 1 + self.reveals)
+        rng = generator(setting.seed, self.run, Purpose.REVEAL, self.step, self.reveals)
         self.reveals += 1
         lower = bartlett(rng, k, setting.d - self.data.shape[1])
         self.used = np.concatenate([self.used, new], axis=1)
@@ -94,6 +94,8 @@ class HeldStream:
     def __init__(self, batch: HeldBatch, rows: Float[np.ndarray, "p q"], meter: Meter) -> None:
         self.batch, self.count, self.meter = batch, batch.setting.n, meter
         self.labels, self.deflation = batch.deflated()
+        if self.deflation is not None:
+            meter.add(self.count)
         # The fit may have revealed one more direction, in which W has no component yet.
         self.rows = np.zeros((len(rows), batch.data.shape[1]))
         self.rows[:, : rows.shape[1]] = rows
@@ -102,6 +104,7 @@ class HeldStream:
     def reduce(
         self, reducer: Callable[..., Any], *arguments: Any, exact: bool = False
     ) -> list[Any]:
+        self.meter.add(self.count)
         return [np.asarray(v, dtype=float) for v in reducer(self.phi, self.labels, *arguments)]
 
     def head(self, count: int) -> HeldStream:
@@ -109,6 +112,7 @@ class HeldStream:
         return self
 
     def collect(self) -> tuple[Float[np.ndarray, "n p"], Float[np.ndarray, " n"]]:
+        self.meter.add(self.count)
         return self.phi, self.labels
 
     def like(self, purpose: Purpose, count: int) -> Stream:

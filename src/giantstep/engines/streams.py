@@ -29,13 +29,13 @@ class Purpose(IntEnum):
     NOISE = 5
     FRAME = 6
     SIGNS = 7
+    REVEAL = 8
 
 
 def generator(seed: int, run: int, purpose: int, *where: int) -> np.random.Generator:
-    """The generator of one block of one stream."""
-    return np.random.Generator(
-        np.random.SFC64(np.random.SeedSequence([seed, run, purpose, *where]))
-    )
+    """The generator of one block of one stream; the seed always takes two words of 32 bits."""
+    words = [seed & 0xFFFFFFFF, seed >> 32, run, purpose, *where]
+    return np.random.Generator(np.random.SFC64(np.random.SeedSequence(words)))
 
 
 @cache

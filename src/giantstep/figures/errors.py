@@ -9,10 +9,13 @@ from giantstep.analysis import Analysis
 from giantstep.observables import Trajectory
 
 
-def errors(axes: Axes, trajectory: Trajectory, analysis: Analysis) -> Axes:
+def errors(
+    axes: Axes, trajectory: Trajectory, analysis: Analysis, predicted: Trajectory | None = None
+) -> Axes:
     """Mean train and test error after each step, with standard errors, over the narrow floors.
 
     After step t the floor is E Var(f | P_U x) + noise, U the t-th subspace of the staircase.
+    Crosses are the prediction, of the readout and of the network itself.
     """
     if trajectory.test_error is None or trajectory.train_error is None:
         raise ValueError("the trajectory has no readout errors to draw")
@@ -40,6 +43,11 @@ def errors(axes: Axes, trajectory: Trajectory, analysis: Analysis) -> Axes:
             capsize=3,
             color={"o": "black", "s": "0.45", "^": "0.65"}[marker],
         )
+    if predicted is not None:
+        for index, values in enumerate((predicted.test_error, predicted.network_error)):
+            if values is not None:
+                label = "theory" if index == 0 else ""
+                axes.plot(steps, values[0], "+", color="firebrick", ms=11, zorder=20, label=label)
     noise = trajectory.setting.noise**2
     floors = [floor.narrow + noise for floor in analysis.floors]
     for step in steps:

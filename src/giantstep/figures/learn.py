@@ -22,18 +22,20 @@ def target_plane(analysis: Analysis) -> tuple[Float[np.ndarray, "k r"], list[str
     return frame, [name_vector(row) for row in frame]
 
 
-def learn_figure(trajectory: Trajectory, analysis: Analysis) -> Figure:
+def learn_figure(
+    trajectory: Trajectory, analysis: Analysis, predicted: Trajectory | None = None
+) -> Figure:
     """Neurons step by step in the plane of two target directions, and error against floors."""
     plane, names = target_plane(analysis)
     both = trajectory.test_error is not None
     figure = Figure(figsize=(10.5 if both else 5.2, 4.8), layout="constrained")
     panels = figure.subplots(1, 2 if both else 1, squeeze=False)[0]
     if len(plane) == 2:
-        neurons(panels[0], trajectory, plane, (names[0], names[1]))
+        neurons(panels[0], trajectory, plane, (names[0], names[1]), predicted=predicted)
     else:
-        _single_index(panels[0], trajectory)
+        _single_index(panels[0], trajectory, predicted)
     if both:
-        errors(panels[1], trajectory, analysis)
+        errors(panels[1], trajectory, analysis, predicted)
     setting = trajectory.setting
     figure.suptitle(
         f"{setting.target.name}, {setting.activation.name}: d = {setting.d:,}, n = {setting.n:,}, "
@@ -43,10 +45,15 @@ def learn_figure(trajectory: Trajectory, analysis: Analysis) -> Figure:
     return figure
 
 
-def _single_index(axes: Axes, trajectory: Trajectory) -> None:
+def _single_index(axes: Axes, trajectory: Trajectory, predicted: Trajectory | None) -> None:
     """One target direction: the cosine of every neuron against the step."""
     steps = np.arange(trajectory.setting.steps + 1)
-    axes.plot(steps, trajectory.cosine[0, :, :, 0], marker="o", color="0.3", linewidth=0.8)
+    axes.plot(steps, trajectory.cosine[0, :, :, 0], marker="o", color="0.5", linewidth=0.8)
+    if predicted is not None:
+        lines = axes.plot(
+            steps, predicted.cosine[0, :, :, 0], marker="+", color="firebrick", markersize=10
+        )
+        axes.legend(lines[:1], ["theory"], fontsize="small")
     axes.set_ylim(-1.05, 1.05)
     axes.set_xticks(steps)
     axes.set_xlabel("giant steps $t$")

@@ -16,10 +16,11 @@ def neurons(
     plane: Float[np.ndarray, "2 r"],
     names: tuple[str, str],
     run: int = 0,
+    predicted: Trajectory | None = None,
 ) -> Axes:
-    """Normalised overlaps of each neuron with two directions; markers and greys tell the steps.
+    """Normalised overlaps of each neuron with two directions; markers and shades tell the steps.
 
-    ``plane`` holds two orthonormal directions in target coordinates.
+    ``plane`` holds two orthonormal directions in target coordinates; crosses are the prediction.
     """
     points = trajectory.cosine[run] @ plane.T
     circle = np.linspace(0.0, 2.0 * np.pi, 200)
@@ -37,6 +38,18 @@ def neurons(
             s=36,
             zorder=2 + step,
             label="start" if step == 0 else f"after step {step}",
+        )
+    if predicted is not None:
+        crosses = (predicted.cosine[0] @ plane.T).reshape(-1, 2)
+        axes.scatter(
+            crosses[:, 0],
+            crosses[:, 1],
+            marker="+",
+            color="firebrick",
+            s=90,
+            linewidth=1.4,
+            zorder=20,
+            label="theory",
         )
     axes.set_aspect("equal")
     axes.set_xlim(-1.05, 1.05)
