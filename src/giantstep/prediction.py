@@ -56,10 +56,14 @@ def predict(
     reused = setting.batches == "reused"
     dimension = (dmft if reused else state_evolution).dimensions(setting)
     evolve = dmft.reused_evolution if reused else state_evolution.state_evolution
-    found = [
-        evolve(setting, start, normal_points(dimension, seed, log2_points))
-        for seed in range(scrambles)
-    ]
+    try:
+        with np.errstate(all="ignore"):
+            found = [
+                evolve(setting, start, normal_points(dimension, seed, log2_points))
+                for seed in range(scrambles)
+            ]
+    except np.linalg.LinAlgError:
+        raise InputError("no prediction: the recursion leaves the finite numbers") from None
     fields = {
         "overlap": "overlap",
         "gram": "gram",

@@ -229,7 +229,7 @@ def learn_report(
 def verdict(compared: Comparison | None, complaint: str | None) -> Text:
     """One line: how far theory and simulation are apart, or why that cannot be said."""
     if complaint is not None:
-        return Text(f"\nno prediction: {complaint}", style="yellow")
+        return Text(f"\n{complaint}", style="yellow")
     if compared is None:
         return Text("\nprediction and simulation are compared with --runs 2 or more")
     word = "agree" if compared.agrees else "disagree"

@@ -14,7 +14,8 @@ from giantstep.analysis import analyze
 from giantstep.commands.output import Expression, emit, reserve
 from giantstep.comparison import compare
 from giantstep.errors import InputError
-from giantstep.prediction import objection, predict
+from giantstep.observables import Trajectory
+from giantstep.prediction import predict
 from giantstep.report import learn_report, progress_bar, show, verdict
 from giantstep.setting import DEFAULTS, Setting
 from giantstep.simulation import simulate
@@ -83,8 +84,7 @@ def learn(
     setting, bound = Setting(**given), _bytes(memory)
     record, picture = (reserve(out, name, overwrite) for name in ("learn.json", "learn.png"))
     analysis = analyze(setting.target, setting.activation)
-    complaint = objection(setting)
-    predicted = predict(setting) if complaint is None else None
+    predicted, complaint = _prediction(setting)
     with progress_bar(quiet) as progress:
         trajectory = simulate(setting, memory=bound, progress=progress)
     compared = None
@@ -110,6 +110,14 @@ def learn(
         show(verdict(compared, complaint))
         if picture is not None:
             show(f"picture: {picture}")
+
+
+def _prediction(setting: Setting) -> tuple[Trajectory | None, str | None]:
+    """The prediction, or why there is none: the simulation goes on without it."""
+    try:
+        return predict(setting), None
+    except InputError as error:
+        return None, str(error)
 
 
 def _toml(path: Path) -> dict[str, Any]:
