@@ -1,9 +1,9 @@
 """Measured exponents of one giant step at n = d^kappa, beside the predicted ones.
 
 Leap 2 and 3, kappa from l - 1/2 to l + 1/2, random starts.  Two predictions stand beside each
-measurement: the slope of the predicted medians at the very same sizes, and the exponent of the limit,
-which corrections of relative order d^(-1/4) approach slowly below the boundary.  The largest batch
-is 10^7 samples, with ``--full`` 10^9 (hours; leap 2 up to d = 10^4, leap 3 up to d = 500).
+measurement: the slope of the predicted medians at the very same sizes, and the exponent of the
+limit, which corrections of relative order d^(-1/4) approach slowly below the boundary.  The largest
+batch is 10^7 samples, with ``--full`` 10^9 (hours; leap 2 up to d = 10^4, leap 3 up to d = 500).
 """
 
 from __future__ import annotations

@@ -97,6 +97,28 @@ def test_quantiles_over_the_start(target: str, n: str, d: int) -> None:
     assert not np.all(np.abs(wrong - median) < 5 * error)
 
 
+def test_noise_is_larger_along_the_target() -> None:
+    """Below the boundary noise decides: E[y^2 z^2] = 10 for He2, against E[y^2] = 2 elsewhere.
+
+    The 0.9 quantile of |cosine| over 2000 runs at d = 400, n = d^1.5, within 5 standard errors; it
+    is rejected with the noise of the other directions (10 replaced by 2: five times the samples).
+    """
+    setting = Setting(
+        "He2(x1)", activation="tanh(z + 0.5)", d=400, n="d^1.5", p=2, steps=1, runs=2000,
+        step_size="20*d^0.5", readout_n=0, test_n=0,
+    )  # fmt: skip
+    cosines = np.abs(simulate(setting).cosine[:, 1, 0, 0])
+    rng = np.random.default_rng(0)
+    boot = [np.quantile(rng.choice(cosines, 2000), 0.9) for _ in range(200)]
+    error = math.sqrt(2) * float(np.std(boot))
+    [[found]] = cosine_quantiles(setting, np.array([0.9]))
+    assert abs(found - np.quantile(cosines, 0.9)) < 5 * error
+    # The same signal and the same norm, the noise along the target of a fifth of the variance.
+    quiet = setting.vary(n=5 * setting.n, d=5 * setting.d, step_size=20 * 400**0.5)
+    [[wrong]] = cosine_quantiles(quiet, np.array([0.9]))
+    assert abs(wrong - np.quantile(cosines, 0.9)) > 5 * error
+
+
 def test_exponents_of_the_theorem() -> None:
     assert cosine_exponent(1, 1.0) == 0.0
     assert cosine_exponent(1, 0.5) == -0.25

@@ -118,7 +118,9 @@ def cosine_quantiles(
     """Quantiles of |cosine| with each target direction after one step, over start and batch.
 
     The start is drawn (overlaps of a uniform unit vector), the mean update follows in closed form,
-    and the batch adds Gaussian noise of variance E[y^2 sigma'^2]/n in every direction.
+    and the batch adds Gaussian noise: of covariance E[y^2 z z^T] E[sigma'^2]/n inside V*, larger
+    than outside where y depends on z (10 against 2 for He2), and of variance E[y^2] E[sigma'^2]/n
+    in every direction outside.  A random row is orthogonal to V* to leading order.
     """
     series, r = setting.target.series, setting.target.r
     rng = np.random.default_rng(seed)
@@ -126,17 +128,19 @@ def cosine_quantiles(
     normal = rng.standard_normal((draws, r))
     rest = rng.chisquare(setting.d - r, size=draws)
     starts = normal / np.sqrt(rest + np.sum(normal**2, axis=1))[:, None]
-    # E[y^2 sigma'^2] = E y^2 E sigma'^2: a random row is orthogonal to V* to leading order.
     square = float(np.sum(series.coefficients**2)) + series.tail + setting.noise**2
     [slope], _ = adaptive_coefficients(
         lambda z: np.asarray(setting.activation.derivative(z), dtype=float) ** 2, 0
     )
     noise = math.sqrt(square * float(slope) / setting.n)
+    points = normal_points(r + 1, seed)
+    weighted = points[:, :r] * labels_at(setting, points, points[:, r])[:, None]
+    inside = np.linalg.cholesky(weighted.T @ weighted / len(points) * float(slope) / setting.n)
     cosines = np.zeros((draws, r))
     for index, m in enumerate(starts):
         update = mean_update(series, setting.activation, m)
         drift = update.along_target + update.along_row * m
-        step = drift + noise * rng.standard_normal(r)
+        step = drift + inside @ rng.standard_normal(r)
         moved = m + eta * step
         outside = 1.0 - float(m @ m)
         row_part = (1.0 + eta * update.along_row) ** 2 * outside
