@@ -15,7 +15,7 @@ from jaxtyping import Float
 
 from giantstep.setting import Setting
 from giantstep.theory.narrow import Start, gradient_at, labels_at, limiting_errors
-from giantstep.theory.state_evolution import Evolution, coordinates
+from giantstep.theory.state_evolution import Evolution, coordinates, recorded
 
 
 def dimensions(setting: Setting) -> int:
@@ -83,10 +83,4 @@ def reused_evolution(setting: Setting, start: Start, points: Float[np.ndarray, "
         grown = np.zeros_like(gradient)
         grown[:, : rows.shape[1]] = rows
         rows = grown + setting.step_size[step] * gradient
-    return Evolution(
-        np.stack(overlaps),
-        np.stack(grams),
-        np.stack(cosines) if cosines else np.zeros((0, setting.p, r)),
-        np.array([error.network for error in errors]),
-        np.array([error.readout for error in errors]),
-    )
+    return recorded(overlaps, grams, cosines, errors)

@@ -19,7 +19,7 @@ import numpy as np
 from jaxtyping import Float
 
 from giantstep.setting import Setting
-from giantstep.theory.narrow import Start, gradient_at, labels_at, limiting_errors
+from giantstep.theory.narrow import Errors, Start, gradient_at, labels_at, limiting_errors
 
 
 @dataclass(frozen=True)
@@ -31,6 +31,22 @@ class Evolution:
     gradient_cosine: Float[np.ndarray, "s p r"]
     network_error: Float[np.ndarray, " t"]
     readout_error: Float[np.ndarray, " t"]
+
+
+def recorded(
+    overlaps: list[Float[np.ndarray, "p r"]],
+    grams: list[Float[np.ndarray, "p p"]],
+    cosines: list[Float[np.ndarray, "p r"]],
+    errors: list[Errors],
+) -> Evolution:
+    """The steps of a recursion as one record; without a step there are no cosines."""
+    return Evolution(
+        np.stack(overlaps),
+        np.stack(grams),
+        np.stack(cosines) if cosines else np.zeros((0, *overlaps[0].shape)),
+        np.array([error.network for error in errors]),
+        np.array([error.readout for error in errors]),
+    )
 
 
 def coordinates(
@@ -78,13 +94,7 @@ def state_evolution(setting: Setting, start: Start, points: Float[np.ndarray, "n
         cross = mean[:, :q] @ rows.T
         gram = grams[-1] + eta * (cross + cross.T) + eta**2 * gradient
         rows = coordinates(overlaps[-1] + eta * mean[:, :r], gram)
-    return Evolution(
-        np.stack(overlaps),
-        np.stack(grams),
-        np.stack(cosines) if cosines else np.zeros((0, setting.p, r)),
-        np.array([error.network for error in errors]),
-        np.array([error.readout for error in errors]),
-    )
+    return recorded(overlaps, grams, cosines, errors)
 
 
 def _deflated(
