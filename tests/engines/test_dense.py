@@ -77,8 +77,8 @@ def test_results_do_not_depend_on_the_chunk(law: str) -> None:
     setting = Setting(
         "x1 + x1*x2", d=3000, n=1500, p=4, inputs=law, engine="dense", noise=0.2, test_n=900
     )
-    small, large = (simulate(setting, memory=m) for m in (24 * 2**20, MEMORY))
-    assert plan(setting, 24 * 2**20).chunk < plan(setting, MEMORY).chunk
+    small, large = (simulate(setting, memory=m) for m in (48 * 2**20, MEMORY))
+    assert plan(setting, 48 * 2**20).chunk < plan(setting, MEMORY).chunk
     for name, value in large.arrays().items():
         if "ridge" not in name:
             scale = np.abs(value).max()

@@ -45,9 +45,10 @@ def plan(setting: Setting, memory: int) -> Plan:
     d, p, size = setting.d, setting.p, np.dtype(setting.dtype).itemsize
     # W, target directions, a chunk's gradient, the sum of gradients and a copy in float64.
     fixed = p * d * (2 * size + 16) + setting.target.r * d * 2 * size
-    # Two chunks in flight, each on the host and on the device, and work space of two; then
+    # Ten copies of a chunk: two in flight, on the host and on the device, their transposes in the
+    # matrix products, and what the allocator keeps (measured: 8 to 10, benchmarks/dense.py); then
     # preactivations, slopes, coefficients and float64 features.
-    sample = 6 * d * size + p * (4 * size + 16)
+    sample = 10 * d * size + p * (4 * size + 16)
     block = block_size(d)
     backend = "cpu" if jax.default_backend() == "cpu" else "gpu"
     batch = setting.n * d * size
@@ -109,6 +110,9 @@ class DenseStream:
                     inputs, noise, valid, engine.weights, engine.frame, self.fit, *arguments
                 )
                 sums = engine.as_sums(part) if sums is None else engine.add(sums, part)
+                if engine.on_host:  # else chunks would queue up in memory behind the arithmetic
+                    for value in sums:
+                        value.block_until_ready()
             return [np.asarray(value, dtype=float) for value in sums]
 
     def reduce(
@@ -168,8 +172,8 @@ class DenseEngine:
         self.frame: Any = None
         self.held: dict[int, tuple[Any, Any]] = {}
         self.reducers: dict[tuple[Any, bool], Any] = {}
-        on_device = jax.default_backend() != "cpu" and setting.inputs.is_gaussian
-        self.draw_chunk = self._device_chunk if on_device else self._host_chunk
+        self.on_host = jax.default_backend() == "cpu" or not setting.inputs.is_gaussian
+        self.draw_chunk = self._host_chunk if self.on_host else self._device_chunk
         self.sampler = HostSampler(setting, 0)
         self.no_fit = Fit(
             np.zeros((), setting.dtype),
