@@ -52,7 +52,7 @@ MEASURE = """
 import resource, sys, time
 from giantstep.setting import Setting
 from giantstep.simulation import simulate
-from giantstep.engines.dense import plan
+from giantstep.engines.chunks import plan
 d, memory = int(sys.argv[1]), 2**31
 tiny = dict(engine="dense", readout_n=0, test_n=0, steps=1, p=8)
 simulate(Setting("x1 + x1^2", d=64, n=256, **tiny))

@@ -7,7 +7,8 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from giantstep.engines.dense import DenseEngine, plan
+from giantstep.engines.chunks import plan
+from giantstep.engines.dense import DenseEngine
 from giantstep.engines.samples import HostSampler, block_size
 from giantstep.engines.streams import Meter, Purpose
 from giantstep.errors import InputError
