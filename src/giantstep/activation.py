@@ -14,7 +14,7 @@ from jaxtyping import Float
 
 from giantstep.algebra import Terms, multiplied_out, polynomial_series
 from giantstep.errors import InputError
-from giantstep.expansion import line_coefficients
+from giantstep.expansion import kinks, line_coefficients
 from giantstep.expression import (
     ONE,
     ZERO,
@@ -87,6 +87,11 @@ class Activation:
     def _derivative(self) -> Expression:
         assert self.expression is not None
         return differentiate(self.expression)
+
+    @cached_property
+    def kinks(self) -> tuple[float, ...]:
+        """Where sigma may have a kink or a jump; none are known of a callable."""
+        return () if self.expression is None else tuple(sorted(set(kinks(self.expression))))
 
     @cached_property
     def _terms(self) -> Terms:

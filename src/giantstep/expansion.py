@@ -162,6 +162,21 @@ def _breakpoints(
     return []
 
 
+def kinks(node: Expression) -> list[float]:
+    """Where a univariate expression may have a kink or a jump: zeros of affine arguments."""
+    match node:
+        case Call(function, argument):
+            points = kinks(argument)
+            kinked = function in FUNCTIONS and FUNCTIONS[function].kinked
+            form = affine(argument, 1) if kinked else None
+            return points if form is None else [*points, 0.0 - form[1] / float(form[0][0])]
+        case Sum(parts) | Product(parts):
+            return [b for part in parts for b in kinks(part)]
+        case Power(base, _):
+            return kinks(base)
+    return []
+
+
 def finite(values: Any) -> Float[np.ndarray, "..."]:
     """The values, or InputError where one is not a finite number."""
     values = np.asarray(values, dtype=float)

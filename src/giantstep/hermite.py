@@ -65,7 +65,7 @@ def panel_rule(nodes: int) -> Rule:
     16 Gauss-Legendre nodes a panel on [-14, 14]; beyond it, even h_20^2 has mass below 1e-10.
     """
     edges = np.linspace(-14.0, 14.0, nodes // 16 + 1)
-    x, weights = _legendre(16)
+    x, weights = legendre(16)
     half = 0.5 * (edges[1] - edges[0])
     points = (0.5 * (edges[:-1] + edges[1:])[:, None] + half * x).ravel()
     density = np.exp(-0.5 * points**2) / math.sqrt(2.0 * math.pi)
@@ -73,7 +73,8 @@ def panel_rule(nodes: int) -> Rule:
 
 
 @lru_cache(maxsize=8)
-def _legendre(nodes: int) -> tuple[Float[np.ndarray, " q"], Float[np.ndarray, " q"]]:
+def legendre(nodes: int) -> Rule:
+    """Gauss-Legendre nodes and weights on [-1, 1]."""
     return np.polynomial.legendre.leggauss(nodes)
 
 
@@ -119,7 +120,7 @@ def _panels(
     degree: int,
 ) -> Float[np.ndarray, "m k"]:
     """Integral over each panel of g(z) h_k(z) times the normal density."""
-    nodes, weights = _legendre(20)
+    nodes, weights = legendre(20)
     half = 0.5 * (right - left)
     z = 0.5 * (left + right)[:, None] + half[:, None] * nodes
     density = np.exp(-0.5 * z**2) / math.sqrt(2.0 * math.pi)
