@@ -14,7 +14,7 @@ from jaxtyping import Float
 
 from giantstep.algebra import Terms, multiplied_out, polynomial_series
 from giantstep.errors import InputError
-from giantstep.expansion import kinks, line_coefficients
+from giantstep.expansion import kink_planes, line_coefficients
 from giantstep.expression import (
     ONE,
     ZERO,
@@ -89,9 +89,12 @@ class Activation:
         return differentiate(self.expression)
 
     @cached_property
-    def kinks(self) -> tuple[float, ...]:
-        """Where sigma may have a kink or a jump; none are known of a callable."""
-        return () if self.expression is None else tuple(sorted(set(kinks(self.expression))))
+    def kinks(self) -> tuple[float, ...] | None:
+        """Where sigma may have a kink or a jump; None if that is not known."""
+        planes = None if self.expression is None else kink_planes(self.expression, 1)
+        if planes is None:
+            return None
+        return tuple(sorted({offset / float(normal[0]) for normal, offset in planes}))
 
     @cached_property
     def _terms(self) -> Terms:

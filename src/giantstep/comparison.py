@@ -86,15 +86,22 @@ def ordered(
 
 
 def compare(predicted: Trajectory, simulated: Trajectory, level: float = 1e-3) -> Comparison:
-    """Deviations of simulated means from the prediction, in joint standard errors."""
+    """Deviations of simulated means from the prediction, in joint standard errors.
+
+    A prediction of one row is for all runs; one of several rows is for each run in turn, and the
+    deviation is that of the mean difference.
+    """
     if simulated.runs < 2:
         raise InputError(f"a comparison needs at least 2 runs, got {simulated.runs}")
+    rows = slice(0, 1 if predicted.runs == 1 else simulated.runs)
     readouts = [
         np.take_along_axis(t.readout, canonical_order(t), axis=1)
         for t in (predicted, simulated)
         if t.readout is not None
     ]
-    if len(readouts) == 2 and not np.allclose(readouts[0], readouts[1]):
+    if predicted.runs not in (1, simulated.setting.runs) or (
+        len(readouts) == 2 and not np.allclose(readouts[0][rows], readouts[1])
+    ):
         raise InputError("the runs do not have the readout the prediction is for")
     from scipy.special import stdtr
 
@@ -102,12 +109,15 @@ def compare(predicted: Trajectory, simulated: Trajectory, level: float = 1e-3) -
     for name in COMPARED:
         if name not in simulated.arrays() or name not in predicted.arrays():
             continue
-        theory, values = ordered(predicted, name)[0], ordered(simulated, name)
+        theory = ordered(predicted, name)[rows]
+        values = ordered(simulated, name) - theory
         error = values.std(axis=0, ddof=1) / np.sqrt(len(values))
         doubt = ordered(predicted, f"{name}_error", name)[0]
+        if predicted.runs > 1:  # the rows' own errors are part of the spread
+            doubt = np.zeros_like(doubt)
         # What does not fluctuate (the start) is compared to rounding of the samples.
-        joint = np.maximum(np.hypot(error, doubt), 1e-6 * (1.0 + np.abs(theory)))
-        deviations[name] = (values.mean(axis=0) - theory) / joint
+        joint = np.maximum(np.hypot(error, doubt), 1e-6 * (1.0 + np.abs(theory[0])))
+        deviations[name] = values.mean(axis=0) / joint
         # Student's t with Welch's degrees of freedom: runs, and scrambles of the quadrature.
         weight = error**4 / (len(values) - 1) + doubt**4 / (SCRAMBLES - 1)
         freedom = joint**4 / np.maximum(weight, joint**4 / (len(values) + SCRAMBLES - 2))

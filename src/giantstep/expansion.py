@@ -162,18 +162,24 @@ def _breakpoints(
     return []
 
 
-def kinks(node: Expression) -> list[float]:
-    """Where a univariate expression may have a kink or a jump: zeros of affine arguments."""
+def kink_planes(node: Expression, r: int) -> list[tuple[Float[np.ndarray, " r"], float]] | None:
+    """Planes <normal, x> = offset on which an expression may have a kink or a jump.
+
+    None if a kinked function has an argument that is not affine: its kinks lie on no plane.
+    """
     match node:
         case Call(function, argument):
-            points = kinks(argument)
-            kinked = function in FUNCTIONS and FUNCTIONS[function].kinked
-            form = affine(argument, 1) if kinked else None
-            return points if form is None else [*points, 0.0 - form[1] / float(form[0][0])]
+            found = kink_planes(argument, r)
+            if found is None or function not in FUNCTIONS or not FUNCTIONS[function].kinked:
+                return found
+            form = affine(argument, r)
+            return None if form is None else [*found, (form[0], 0.0 - form[1])]
         case Sum(parts) | Product(parts):
-            return [b for part in parts for b in kinks(part)]
+            listed = [kink_planes(part, r) for part in parts]
+            known = [plane for planes in listed if planes is not None for plane in planes]
+            return None if None in listed else known
         case Power(base, _):
-            return kinks(base)
+            return kink_planes(base, r)
     return []
 
 

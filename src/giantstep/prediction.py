@@ -3,18 +3,36 @@
 from __future__ import annotations
 
 import time
+from typing import Any
 
 import numpy as np
 
+from giantstep.engines.network import start_readout
 from giantstep.errors import InputError
 from giantstep.observables import Trajectory
 from giantstep.setting import Setting
-from giantstep.theory import dmft, state_evolution
-from giantstep.theory.narrow import typical_start
-from giantstep.theory.points import LOG2_POINTS, SCRAMBLES, normal_points
+from giantstep.theory import dmft
+from giantstep.theory.narrow import Start, typical_start
+from giantstep.theory.points import (
+    LOG2_POINTS,
+    SCRAMBLES,
+    exact_quadrature,
+    normal_points,
+    sobol_quadrature,
+)
+from giantstep.theory.state_evolution import Evolution, state_evolution
 
 # Beyond this share of d the p(p+1)/2 fluctuating inner products are no longer small.
 NARROW = 0.05
+
+LOG2_POINTS_A_ROW = 12
+"""Points a scramble where every run has a prediction of its own."""
+
+EXACT_ORDERS = (12, 18)
+"""Orders of the exact rules: the second one is taken, the first tells its error."""
+
+EXACT = 1e-6
+"""Relative change between the two above which the rows are too steep for them: Sobol serves."""
 
 DEFLATED_SAMPLES = 1000
 """Samples a dimension from which on the readout's deflation counts as exact."""
@@ -26,12 +44,6 @@ def objection(setting: Setting) -> str | None:
         return f"the theory is for gaussian inputs, got {setting.inputs.text!r}"
     if setting.p > NARROW * setting.d:
         return f"the theory is for p small against d, got p = {setting.p} and d = {setting.d}"
-    if setting.readout_start in ("gaussian", "uniform"):
-        return f"the readout differs from run to run, got readout_start = {setting.readout_start!r}"
-    if setting.readout_start == "signs" and setting.start != "symmetric":
-        return "random signs are balanced only in the symmetric start, got start = " + repr(
-            setting.start
-        )
     if setting.readout_batch == "last":
         return "the readout's error is predicted on fresh data, got readout_batch = 'last'"
     return None
@@ -43,8 +55,11 @@ def predict(
     """Mean overlaps, Gram matrices, cosines and errors after each step, p fixed as d grows.
 
     Starts from the typical start (random overlaps of order d^-1/2 set to zero).  Fresh batches: the
-    exact recursion of the means; reused ones: the effective process at n/d.  The errors are the
-    spread over independent scrambles of the quadrature, as standard errors of their mean.
+    exact recursion of the means; reused ones: the effective process at n/d.  Expectations over at
+    most three coordinates are exact (their error is the change from a coarser rule), over more
+    coordinates randomised quasi-Monte Carlo: the errors are then the spread over independent
+    scrambles, as standard errors of their mean.  A readout that differs from run to run is
+    predicted for each run with its own.
     """
     complaint = objection(setting)
     if complaint is not None:
@@ -52,34 +67,76 @@ def predict(
     if scrambles < 2:
         raise InputError(f"scrambles must be at least 2 for an error estimate, got {scrambles}")
     begin = time.perf_counter()
-    start = typical_start(setting)
-    reused = setting.batches == "reused"
-    dimension = (dmft if reused else state_evolution).dimensions(setting)
-    evolve = dmft.reused_evolution if reused else state_evolution.state_evolution
+    readouts = _readouts(setting)
+    if len(readouts) > 1:
+        # The many rows share the work: their errors average out.
+        scrambles, log2_points = 2, min(log2_points, LOG2_POINTS_A_ROW)
+    rows: dict[str, list[tuple[np.ndarray, np.ndarray]]] = {}
     try:
         with np.errstate(all="ignore"):
-            found = [
-                evolve(setting, start, normal_points(dimension, seed, log2_points))
-                for seed in range(scrambles)
-            ]
+            for row, readout in enumerate(readouts):
+                start = typical_start(setting, readout)
+                for name, found in _row(setting, start, row, scrambles, log2_points).items():
+                    rows.setdefault(name, []).append(found)
     except np.linalg.LinAlgError:
         raise InputError("no prediction: the recursion leaves the finite numbers") from None
-    fields = {
-        "overlap": "overlap",
-        "gram": "gram",
-        "gradient_cosine": "gradient_cosine",
-        "network_error": "network_error",
+    arrays: dict[str, Any] = {}
+    for name, listed in rows.items():
+        values = np.stack([value for value, _ in listed])
+        if not np.all(np.isfinite(values)):
+            raise InputError(f"no prediction: {name.replace('_', ' ')} is not finite")
+        arrays |= {name: values, f"{name}_error": np.stack([error for _, error in listed])}
+    seconds = time.perf_counter() - begin
+    return Trajectory(setting, "theory", seconds, readout=np.stack(readouts), **arrays)
+
+
+def _readouts(setting: Setting) -> list[np.ndarray]:
+    """The readout all runs share up to the order of neurons, or that of every run."""
+    balanced = setting.start == "symmetric" and setting.readout_start == "signs"
+    if balanced or setting.readout_start == "alternating":
+        return [typical_start(setting).readout]
+    return [start_readout(setting, run) for run in range(setting.runs)]
+
+
+def _row(
+    setting: Setting, start: Start, row: int, scrambles: int, log2_points: int
+) -> dict[str, tuple[np.ndarray, np.ndarray]]:
+    """Each observable with its error, for one readout."""
+    if setting.batches == "fresh":
+        rules = [exact_quadrature(setting, order) for order in EXACT_ORDERS]
+        exact = [_observed(setting, state_evolution(setting, start, r)) for r in rules if r]
+        if exact:
+            coarse, fine = exact
+            changes = {name: np.abs(fine[name] - coarse[name]) for name in fine}
+            if all(
+                np.all(change <= EXACT * (1 + np.abs(fine[n]))) for n, change in changes.items()
+            ):
+                return {name: (fine[name], changes[name]) for name in fine}
+    found = []
+    for seed in range(row * scrambles, (row + 1) * scrambles):
+        if setting.batches == "reused":
+            points = normal_points(dmft.dimensions(setting), seed, log2_points)
+            evolution = dmft.reused_evolution(setting, start, points)
+        else:
+            rule = sobol_quadrature(setting.target.r + setting.p, seed, log2_points)
+            evolution = state_evolution(setting, start, rule)
+        found.append(_observed(setting, evolution))
+    stacked = {name: np.stack([values[name] for values in found]) for name in found[0]}
+    return {
+        name: (values.mean(axis=0), values.std(axis=0, ddof=1) / np.sqrt(scrambles))
+        for name, values in stacked.items()
+    }
+
+
+def _observed(setting: Setting, evolution: Evolution) -> dict[str, np.ndarray]:
+    """The arrays of a Trajectory that an evolution fills."""
+    found = {
+        "overlap": evolution.overlap,
+        "gram": evolution.gram,
+        "gradient_cosine": evolution.gradient_cosine,
+        "network_error": evolution.network_error,
     }
     # A linear part fitted on too few samples is noise of size d/readout_n, outside the limit.
     if setting.deflate < 1 or setting.readout_n >= DEFLATED_SAMPLES * setting.d:
-        fields |= {"test_error": "readout_error", "train_error": "readout_error"}
-    arrays = {}
-    for name, source in fields.items():
-        values = np.stack([getattr(evolution, source) for evolution in found])
-        if not np.all(np.isfinite(values)):
-            raise InputError(f"no prediction: {name.replace('_', ' ')} is not finite")
-        arrays[name] = values.mean(axis=0)[None]
-        arrays[f"{name}_error"] = (values.std(axis=0, ddof=1) / np.sqrt(scrambles))[None]
-    return Trajectory(
-        setting, "theory", time.perf_counter() - begin, readout=start.readout[None], **arrays
-    )
+        found |= {"test_error": evolution.readout_error, "train_error": evolution.readout_error}
+    return found

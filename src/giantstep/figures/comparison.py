@@ -23,7 +23,7 @@ def comparison(
 
     Overlaps are shown for the first neuron of either sign, in every target direction.
     """
-    theory, values = ordered(predicted, observable)[0], ordered(simulated, observable)
+    theory, values = ordered(predicted, observable).mean(axis=0), ordered(simulated, observable)
     steps = np.arange(theory.shape[0])
     error = 2 * values.std(axis=0, ddof=1) / np.sqrt(len(values))
     if observable == "overlap":

@@ -47,7 +47,15 @@ def errors(
         for index, values in enumerate((predicted.test_error, predicted.network_error)):
             if values is not None:
                 label = "theory" if index == 0 else ""
-                axes.plot(steps, values[0], "+", color="firebrick", ms=11, zorder=20, label=label)
+                axes.plot(
+                    steps,
+                    values.mean(axis=0),
+                    "+",
+                    color="firebrick",
+                    ms=11,
+                    zorder=20,
+                    label=label,
+                )
     noise = trajectory.setting.noise**2
     floors = [floor.narrow + noise for floor in analysis.floors]
     for step in steps:

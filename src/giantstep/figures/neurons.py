@@ -40,7 +40,7 @@ def neurons(
             label="start" if step == 0 else f"after step {step}",
         )
     if predicted is not None:
-        crosses = (predicted.cosine[0] @ plane.T).reshape(-1, 2)
+        crosses = (predicted.cosine @ plane.T).reshape(-1, 2)
         axes.scatter(
             crosses[:, 0],
             crosses[:, 1],

@@ -14,7 +14,7 @@ import numpy as np
 from jaxtyping import Float
 
 from giantstep.activation import Activation
-from giantstep.hermite import Rule, gauss_hermite, legendre, panel_rule
+from giantstep.hermite import gauss_hermite, legendre, panel_rule
 from giantstep.target import Target
 from giantstep.theory.points import normal_points
 
@@ -60,7 +60,7 @@ def feature_moments(
     for begin in range(0, shift.size, size):
         part = slice(begin, begin + size)
         b, s = shift[part, None], scale[part, None]
-        z, weights = _nodes(activation.kinks, b, s)
+        z, weights = _nodes(activation.kinks or (), b, s)
         values = np.asarray(activation(b + s * z), dtype=float)
         weighted = weights * values
         found[0, part] = weighted.sum(axis=1)
@@ -72,7 +72,7 @@ def feature_moments(
 
 def _nodes(
     kinks: tuple[float, ...], shift: Float[np.ndarray, "m 1"], scale: Float[np.ndarray, "m 1"]
-) -> Rule:
+) -> tuple[Float[np.ndarray, "... q"], Float[np.ndarray, "... q"]]:
     """Nodes and weights for E over z, a row for each shift and scale where there are kinks."""
     if not kinks:
         return gauss_hermite(SMOOTH_NODES)

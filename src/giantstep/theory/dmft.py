@@ -56,6 +56,7 @@ def reused_evolution(setting: Setting, start: Start, points: Float[np.ndarray, "
     r, count = setting.target.r, len(points)
     rows, q = start.rows, start.rows.shape[1]
     noise = points[:, q]
+    weights = np.full(count, 1.0 / count)
     paths = Paths(setting, points[:, :q], points[:, q + 1 :])
     labels = labels_at(setting, points, noise)
     overlaps, grams, cosines, errors = [], [], [], []
@@ -66,7 +67,9 @@ def reused_evolution(setting: Setting, start: Start, points: Float[np.ndarray, "
         compact = coordinates(overlaps[-1], grams[-1])
         fresh = points[:, : compact.shape[1]]
         fresh_labels = labels_at(setting, fresh, points[:, -1])
-        errors.append(limiting_errors(setting, compact, start.readout, fresh, fresh_labels))
+        errors.append(
+            limiting_errors(setting, compact, start.readout, fresh, fresh_labels, weights)
+        )
         if step == setting.steps:
             break
         deflated = labels

@@ -18,12 +18,12 @@ class Start:
     readout: Float[np.ndarray, " p"]
 
 
-def typical_start(setting: Setting) -> Start:
+def typical_start(setting: Setting, readout: Float[np.ndarray, " p"] | None = None) -> Start:
     """The start with its O(d^-1/2) random overlaps set to zero: what runs average to.
 
     Rows are of norm one and orthogonal, to each other and to the target, unless overlaps are given;
-    the symmetric start pairs row i with row i + p/2.  Signs are balanced, negative first, as
-    ``canonical_order`` sorts them.
+    the symmetric start pairs row i with row i + p/2.  Unless the readout is given, signs are
+    balanced, negative first, as ``canonical_order`` sorts them.
     """
     p, r = setting.p, setting.target.r
     if setting.start == "symmetric":
@@ -35,10 +35,10 @@ def typical_start(setting: Setting) -> Start:
     if setting.start_overlaps is not None:
         overlaps = np.array(setting.start_overlaps, dtype=float)
         rest = np.diag(np.sqrt(np.maximum(1.0 - np.sum(overlaps**2, axis=1), 0.0)))
-    if setting.readout_start == "alternating" and setting.start != "symmetric":
-        readout = np.where(np.arange(p) % 2 == 0, 1.0, -1.0)
-    else:
-        readout = np.where(np.arange(p) < p // 2, -1.0, 1.0)
+    if readout is None:
+        alternates = setting.readout_start == "alternating" and setting.start != "symmetric"
+        positive = np.arange(p) % 2 == 0 if alternates else np.arange(p) >= p // 2
+        readout = np.where(positive, 1.0, -1.0)
     return Start(np.concatenate([overlaps, rest], axis=1), readout)
 
 
@@ -80,6 +80,7 @@ def limiting_errors(
     readout: Float[np.ndarray, " p"],
     points: Float[np.ndarray, "n q"],
     labels: Float[np.ndarray, " n"],
+    weights: Float[np.ndarray, " n"],
 ) -> Errors:
     """E (y - s_p a.phi)^2 for the network's own a, and for a = s_p (s_p^2 Sig + ridge)^-1 b.
 
@@ -87,28 +88,26 @@ def limiting_errors(
     the mean eigenvalue stands for it.  Several penalties: the best of them.
     """
     scaled = setting.scale * np.asarray(setting.activation(rows @ points.T), dtype=float)
-    count = len(labels)
     # Most of the error is E y^2, which is known: its quadrature error is taken out (not of a
     # deflated label, whose second moment is another).
     series = setting.target.series
     square = float(np.sum(series.coefficients**2)) + series.tail + setting.noise**2
-    known = square - float(np.mean(labels**2))
-    own = known + float(np.mean((labels - readout @ scaled) ** 2))
+    known = square - float(weights @ labels**2)
+    own = known + float(weights @ (labels - readout @ scaled) ** 2)
     fitted = labels
     if setting.deflate >= 0:
-        fitted = labels - labels.mean()
+        fitted = labels - weights @ labels
     if setting.deflate == 1:
-        fitted = fitted - points @ (fitted @ points / count)
-    covariance = scaled @ scaled.T / count
-    cross = scaled @ fitted / count
+        fitted = fitted - points @ ((weights * fitted) @ points)
+    covariance = (scaled * weights) @ scaled.T
+    cross = scaled @ (weights * fitted)
     mean_eigenvalue = float(np.trace(covariance)) / len(covariance)
     penalties = (1e-10 * mean_eigenvalue,) if setting.ridge == "cv" else setting.ridge
     best = min(
         float(
-            np.mean(
-                (fitted - np.linalg.solve(covariance + ridge * np.eye(len(rows)), cross) @ scaled)
-                ** 2
-            )
+            weights
+            @ (fitted - np.linalg.solve(covariance + ridge * np.eye(len(rows)), cross) @ scaled)
+            ** 2
         )
         for ridge in penalties
     )

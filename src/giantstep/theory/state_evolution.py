@@ -20,6 +20,7 @@ from jaxtyping import Float
 
 from giantstep.setting import Setting
 from giantstep.theory.narrow import Errors, Start, gradient_at, labels_at, limiting_errors
+from giantstep.theory.points import Points, Quadrature
 
 
 @dataclass(frozen=True)
@@ -54,38 +55,35 @@ def coordinates(
 ) -> Float[np.ndarray, "p q"]:
     """C = [M, S] with C C^T = Q; a Q - M M^T that rounding made singular has its square root."""
     values, vectors = np.linalg.eigh(gram - overlap @ overlap.T)
-    return np.concatenate([overlap, vectors * np.sqrt(np.maximum(values, 0.0))], axis=1)
+    # Rows that span fewer directions leave eigenvalues of the size of rounding.
+    kept = values > 1e-13 * float(np.trace(gram))
+    return np.concatenate([overlap, vectors[:, kept] * np.sqrt(values[kept])], axis=1)
 
 
-def dimensions(setting: Setting) -> int:
-    """Coordinates an expectation runs over: the rows, the noise and what deflation reveals."""
-    return setting.target.r + setting.p + 2
-
-
-def state_evolution(setting: Setting, start: Start, points: Float[np.ndarray, "n q"]) -> Evolution:
+def state_evolution(setting: Setting, start: Start, quadrature: Quadrature) -> Evolution:
     """Overlaps, Gram matrices, gradient cosines and errors after each step."""
     r = setting.target.r
     rows = start.rows
-    noise, extra = points[:, -2], points[:, -1]
     overlaps, grams, cosines, errors = [], [], [], []
     for step in range(setting.steps + 1):
         q = rows.shape[1]
-        x = points[:, :q]
-        labels = labels_at(setting, x, noise)
+        points = quadrature(rows)
+        x, weights = points.x, points.weights
+        labels = labels_at(setting, x, points.noise)
         overlaps.append(rows[:, :r])
         grams.append(rows @ rows.T)
-        errors.append(limiting_errors(setting, rows, start.readout, x, labels))
+        errors.append(limiting_errors(setting, rows, start.readout, x, labels, weights))
         if step == setting.steps:
             break
-        known, deflated, pulled = _deflated(setting, x, labels, extra)
+        known, deflated, pulled = _deflated(setting, points, labels)
         g = gradient_at(setting, rows, start.readout, x, deflated)
-        count = len(labels)
-        mean = g @ known / count
-        square = g @ g.T / count
-        inside = (g * np.sum(known**2, axis=1)) @ g.T / count
+        weighted = g * weights
+        mean = weighted @ known
+        square = weighted @ g.T
+        inside = (weighted * np.sum(known**2, axis=1)) @ g.T
         outside = setting.d - known.shape[1]
         if pulled is not None:
-            along = g @ pulled / count
+            along = weighted @ pulled
             square = square - np.outer(along, along)
         spread = (inside + outside * square) / setting.n
         gradient = (1.0 - 1.0 / setting.n) * mean @ mean.T + spread
@@ -98,26 +96,24 @@ def state_evolution(setting: Setting, start: Start, points: Float[np.ndarray, "n
 
 
 def _deflated(
-    setting: Setting,
-    x: Float[np.ndarray, "n q"],
-    labels: Float[np.ndarray, " n"],
-    extra: Float[np.ndarray, " n"],
+    setting: Setting, points: Points, labels: Float[np.ndarray, " n"]
 ) -> tuple[Float[np.ndarray, "n k"], Float[np.ndarray, " n"], Float[np.ndarray, " n"] | None]:
     """Known coordinates, deflated labels, and the unit vector of coefficients that was used.
 
     Fitting beta = mean (y - E y) x reveals one direction outside the span, along which a sample
     has the component sqrt((d - q)/n) v + e, v = (y - E y)/sd (docs/derivations/deferred.md).
     """
+    x, weights = points.x, points.weights
     if setting.deflate < 0:
         return x, labels, None
-    centred = labels - labels.mean()
+    centred = labels - weights @ labels
     if setting.deflate == 0:
         return x, centred, None
-    size = math.sqrt(float(np.mean(centred**2)))
+    size = math.sqrt(float(weights @ centred**2))
     pull = math.sqrt((setting.d - x.shape[1]) / setting.n)
     unit = centred / size
-    revealed = pull * unit + extra
-    beta = centred @ x / len(labels)
+    revealed = pull * unit + points.spare
+    beta = (weights * centred) @ x
     return (
         np.concatenate([x, revealed[:, None]], axis=1),
         centred - x @ beta - size * pull * revealed,
