@@ -24,6 +24,10 @@ app.command(
     "giantstep.commands.learn:learn",
     help="Predict and simulate giant steps, side by side, step by step.",
 )
+app.command(
+    "giantstep.commands.claims:claims",
+    help="Measure the claims of the papers and judge them.",
+)
 app.command("giantstep.commands.catalog:catalog", help="List the papers' targets by name.")
 
 

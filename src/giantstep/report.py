@@ -304,3 +304,14 @@ def progress_bar(quiet: bool) -> Iterator[Callable[[float, int], None] | None]:
             bar.update(task, completed=share, rate=f"{rate:,.0f} samples/s")
 
         yield report
+
+
+@contextmanager
+def spinner(quiet: bool) -> Iterator[Callable[[str], None]]:
+    """A line on standard error that says what is being done; plain lines without a terminal."""
+    console = Console(stderr=True)
+    if quiet or not console.is_terminal:
+        yield lambda text: None if quiet else console.print(text)
+        return
+    with console.status("") as status:
+        yield lambda text: status.update(text)

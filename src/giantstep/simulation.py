@@ -79,19 +79,23 @@ def simulate(
     *,
     memory: int = MEMORY,
     progress: Callable[[float, int], None] | None = None,
+    first: int = 0,
 ) -> Trajectory:
     """Run a setting and return what was observed.
 
-    ``memory`` bounds the engine's arrays in bytes; results do not depend on it.  ``progress`` is
-    called with the share that is done and the samples used so far.  An interrupt (Ctrl-C) keeps
-    the runs that were finished.
+    ``first`` is the number of the first run: run k is the same wherever it is run.  ``memory``
+    bounds the engine's arrays in bytes; results do not depend on it.  ``progress`` is called with
+    the share that is done and the samples used so far.  An interrupt (Ctrl-C) keeps the runs that
+    were finished.
     """
     start = time.perf_counter()
     engine = make_engine(setting, memory, Meter(expected_samples(setting), progress))
     finished: list[dict[str, Any]] = []
     interrupted = False
     try:
-        finished.extend(_one_run(engine, setting, run) for run in range(setting.runs))
+        finished.extend(
+            _one_run(engine, setting, run) for run in range(first, first + setting.runs)
+        )
     except KeyboardInterrupt:
         if not finished:
             raise

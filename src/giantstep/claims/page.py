@@ -1,0 +1,97 @@
+"""The claims as one page of HTML, to be read in a browser; figures lie beside it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from html import escape
+from typing import Any
+
+STYLE = """
+body { font: 16px/1.5 Georgia, serif; max-width: 54rem; margin: 2rem auto; padding: 0 1rem; }
+table { border-collapse: collapse; width: 100%; font-size: 0.9rem; }
+th, td { text-align: left; padding: 0.2rem 0.6rem 0.2rem 0; border-bottom: 1px solid #ccc;
+  vertical-align: top; }
+section { margin-top: 2.5rem; }
+img { max-width: 100%; }
+.holds::before { content: "\\2713 "; } .fails::before { content: "\\2717 "; }
+.undecided::before { content: "? "; }
+.holds { color: #14532d; } .fails { color: #7f1d1d; } .undecided { color: #555; }
+.small { font-size: 0.85rem; color: #555; }
+"""
+
+
+def claims_page(records: Sequence[dict[str, Any]]) -> str:
+    """A table of all verdicts, then every claim with its numbers, control and figure."""
+    counts = {v: sum(r["verdict"] == v for r in records) for v in ("holds", "fails", "undecided")}
+    summary = ", ".join(f"{count} {verdict}" for verdict, count in counts.items() if count)
+    rows = "".join(
+        f'<tr><td><a href="#{escape(r["id"])}">{escape(r["id"])}</a></td>'
+        f"<td>{escape(r['statement'])}</td><td>{_badge(r['verdict'])}</td></tr>"
+        for r in records
+    )
+    sections = "".join(_section(record) for record in records)
+    return (
+        '<!doctype html><html lang="en"><meta charset="utf-8">'
+        f"<title>Claims of the papers</title><style>{STYLE}</style>"
+        f"<h1>Claims of the papers, measured</h1><p>{len(records)} claims: {summary}. Every "
+        "interval has level 99 %. A quantity holds if its whole interval lies in the region where "
+        "the claim puts it, fails if it lies outside, and is undecided otherwise.</p>"
+        f"<table><tr><th>claim</th><th>statement</th><th>verdict</th></tr>{rows}</table>"
+        f"{sections}</html>\n"
+    )
+
+
+def _section(record: dict[str, Any]) -> str:
+    name = escape(record["id"])
+    setting = ", ".join(f"{k} = {v}" for k, v in record["setting"].items())
+    figure = "" if record["plot"] is None else f'<p><img src="{name}.png" alt="{name}"></p>'
+    control = ""
+    if record["control"] is not None:
+        changes = ", ".join(f"{k} = {v}" for k, v in record["control"]["changes"].items())
+        control = (
+            f"<p>Control ({escape(record['control']['reason'])}; {escape(changes)}): "
+            f"{_badge(record['control']['verdict'])}</p>{_table(record['control'])}"
+        )
+    return (
+        f'<section id="{name}"><h2>{name} {_badge(record["verdict"])}</h2>'
+        f"<p>{escape(record['statement'])}</p>"
+        f'<p class="small">{escape(record["paper"])}. {escape(record["regime"])}. '
+        f"Rule: {escape(record['rule'])}. Setting: {escape(setting)}; size {record['size']}, "
+        f"seed {record['seed']}, {record['seconds']:.1f} s.</p>"
+        f"{_table(record)}{figure}{control}</section>"
+    )
+
+
+def _table(record: dict[str, Any]) -> str:
+    rows = []
+    for name, measured in record["measured"].items():
+        predicted = record["predicted"][name]
+        low, high = measured["interval"]
+        interval = "" if low == high else f" [{low:.4g}, {high:.4g}]"
+        deviation = measured["deviation_in_standard_errors"]
+        rows.append(
+            f"<tr><td>{escape(name)}</td><td>{region_text(predicted)}</td>"
+            f"<td>{measured['value']:.4g}{interval}</td>"
+            f"<td>{'' if deviation is None else f'{deviation:+.1f}'}</td>"
+            f"<td>{_badge(measured['verdict'])}</td></tr>"
+        )
+    head = "<tr><th>quantity</th><th>predicted</th><th>measured</th><th>off by (s.e.)</th>"
+    return f"<table>{head}<th></th></tr>{''.join(rows)}</table>"
+
+
+def region_text(predicted: dict[str, Any]) -> str:
+    """The region a claim puts a quantity into, and theory's number, in words."""
+    low, high = predicted["region"]
+    if low is None:
+        region = f"at most {high:.4g}"
+    elif high is None:
+        region = f"at least {low:.4g}"
+    elif low == high:
+        return f"{low:.4g}"
+    else:
+        region = f"{low:.4g} to {high:.4g}"
+    return region if predicted["value"] is None else f"{predicted['value']:.4g} ({region})"
+
+
+def _badge(verdict: str) -> str:
+    return f'<span class="{verdict}">{verdict}</span>'

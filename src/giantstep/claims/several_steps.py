@@ -1,0 +1,146 @@
+"""Claims about several giant steps of a narrow network (arXiv 2305.18270)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+
+from giantstep.claims.experiments import (
+    Fields,
+    complement,
+    over_sizes,
+    scaling_findings,
+    staircase,
+    strongest,
+)
+from giantstep.claims.record import NOT_LEARNED, Claim, Findings
+
+PAPER = "arXiv 2305.18270"
+REGIME = "p fixed, n = 8 d, fresh batches, d to infinity"
+RULE = (
+    "after each step the exponent in d of the weakest principal cosine inside U above -1/4, of "
+    "the strongest outside below -1/4"
+)
+QUICK = {"d": (1000, 10_000, 100_000), "runs": 8}
+FULL = {"d": (1000, 10_000, 100_000, 1_000_000), "runs": 40}
+# Random readouts let neurons of one step differ in more than a sign.
+NETWORK = {"activation": "tanh(z + 0.5)", "n": "8d", "p": 16, "readout_start": "gaussian"}
+
+
+def never(
+    fields: Fields, *, outside: Sequence[Sequence[float]], steps: int, d: Sequence[int], runs: int
+) -> Findings:
+    """The strongest cosine with a subspace falls with d after every one of the steps."""
+    names = [f"step {step}" for step in range(1, steps + 1)]
+    statistics = {name: strongest(outside, t) for t, name in enumerate(names, 1)}
+    values = over_sizes(dict(fields) | {"steps": steps}, d, runs, statistics)
+    return scaling_findings(
+        d,
+        values,
+        dict.fromkeys(names, NOT_LEARNED),
+        dict.fromkeys(names, -0.5),
+        "strongest principal cosine",
+    )
+
+
+def example(
+    name: str,
+    statement: str,
+    where: str,
+    fields: dict[str, object],
+    subspaces: Sequence[Sequence[Sequence[float]]],
+    control: dict[str, object],
+    reason: str,
+) -> Claim:
+    """A staircase of the slides: which subspace each step reaches."""
+    return Claim(
+        name,
+        statement,
+        f"{PAPER}, {where}",
+        REGIME,
+        RULE,
+        partial(staircase, subspaces=subspaces),
+        NETWORK | fields,
+        control,
+        reason,
+        QUICK,
+        FULL,
+    )
+
+
+SUM, DIFFERENCE = (1.0, 1.0), (1.0, -1.0)
+X, Y, Z = (1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)
+
+CLAIMS = (
+    example(
+        "staircase-example-1",
+        "x1 + x2 + x1^2 - x2^2: step 1 learns w1 + w2, step 2 adds w1 - w2.",
+        "Conjecture 1, Example 1",
+        {"target": "staircase"},
+        ((SUM,), (SUM, DIFFERENCE)),
+        {"target": "equal-links"},
+        "with equal links nothing is linear given w1 + w2",
+    ),
+    example(
+        "staircase-example-2",
+        "Equal links: step 1 learns w1 + w2, step 2 nothing new.",
+        "Conjecture 1, Example 2",
+        {"target": "equal-links"},
+        ((SUM,), (SUM,)),
+        {"target": "staircase"},
+        "opposite squares are linear given w1 + w2",
+    ),
+    example(
+        "staircase-example-3a",
+        "x1 + x1 x2 + x1 x3: step 2 learns w2 + w3 and not w2 - w3.",
+        "Conjecture 1, Example 3",
+        {"target": "joint-step"},
+        ((X,), (X, (0.0, 1.0, 1.0))),
+        {"target": "split-step"},
+        "He3(x1) is another function of x1: both directions are linear given it",
+    ),
+    example(
+        "staircase-example-3b",
+        "x1 + x1 x2 + He3(x1) x3: step 2 learns both w2 and w3.",
+        "Conjecture 1, Example 3",
+        {"target": "split-step"},
+        ((X,), (X, Y, Z)),
+        {"target": "joint-step"},
+        "one coefficient function of x1 for both gives one direction",
+    ),
+    example(
+        "staircase-five-terms",
+        "The five-term target of the slides: w1, then w2, then w3.",
+        "Conjecture 1 and the example of section 4",
+        {"target": "five-regimes"},
+        ((X,), (X, Y), (X, Y, Z)),
+        {"target": "x1 + He2(x2) + He4(x1)*He2(x2)*x3 + He2(x2)*He2(x3)"},
+        "without He2(x1) x2 the second direction is never linear",
+    ),
+    Claim(
+        "several-steps-nothing",
+        "Below n = d^l nothing is ever learned, after any number of steps.",
+        f"{PAPER}, conjecture on small batches",
+        "leap 2, n = 4 d, four giant steps on fresh batches",
+        "exponent in d of the strongest cosine below -1/4 after every step",
+        partial(never, outside=((1.0,),), steps=4),
+        {"target": "He2(x1)", "activation": "relu", "n": "4d", "p": 8, "step_size": "p"},
+        {"target": "x1 + He2(x1)"},
+        "a linear part makes the leap 1",
+        {"d": (1000, 10_000, 100_000), "runs": 12},
+        FULL,
+    ),
+    Claim(
+        "equal-links-never",
+        "With equal links the rows never leave the line v*, whatever the number of steps.",
+        f"{PAPER}, Example 2",
+        "n = 8 d, four giant steps on fresh batches",
+        "exponent in d of the strongest cosine outside v* below -1/4 after every step",
+        partial(never, outside=complement((SUM,)), steps=4),
+        NETWORK | {"target": "equal-links", "step_size": "p"},
+        {"target": "staircase"},
+        "opposite squares are linear given w1 + w2",
+        QUICK,
+        FULL,
+    ),
+)

@@ -1,0 +1,73 @@
+"""A spectrum: histogram of singular values, the predicted density and outliers over it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from jaxtyping import Float
+from matplotlib.axes import Axes
+
+# Outliers beyond this multiple of the edge would squeeze the bulk on a linear axis.
+FAR = 3.0
+BINS = 60
+
+
+def spectrum(
+    axes: Axes,
+    values: Float[np.ndarray, "runs m"],
+    edge: float,
+    density: tuple[Float[np.ndarray, " q"], Float[np.ndarray, " q"]] | None = None,
+    predicted: Sequence[float] = (),
+    measured: Sequence[Sequence[float]] = (),
+    symbol: str = "W",
+) -> Axes:
+    """Histogram (grey) over all runs, density (line), outliers predicted (down) and measured (up).
+
+    ``values`` are singular values, ``density`` their predicted density on a grid (per singular
+    value, zeros not counted), ``measured`` the outliers that were found in each run.
+    """
+    flat = values.ravel()
+    top = max([float(flat.max()), *predicted])
+    positive = flat[flat > 1e-6 * top]
+    inside = positive[positive <= 1.02 * edge]
+    low = float(inside.min()) if inside.size else 0.0
+    if top > FAR * edge:
+        axes.set_xscale("log")
+        bins = np.geomspace(max(low, 0.02 * edge), 1.02 * edge, BINS)
+    else:
+        bins = np.linspace(max(0.0, low - 0.02 * edge), 1.02 * edge, BINS)
+    counts, _ = np.histogram(inside, bins)
+    heights = counts / (np.diff(bins) * max(positive.size, 1))
+    axes.stairs(heights, bins, fill=True, color="0.82")
+    axes.stairs(heights, bins, color="0.55", linewidth=0.8, label="measured")
+    tall = float(np.quantile(heights, 0.97)) if heights.size else 1.0
+    if density is not None:
+        axes.plot(*density, color="firebrick", linewidth=1.6, label="theory: bulk")
+    axes.axvline(edge, color="firebrick", linewidth=0.8, linestyle=":", label="theory: edge")
+    for index, value in enumerate(predicted):
+        axes.plot(
+            value,
+            0.10 * tall,
+            "v",
+            color="firebrick",
+            markersize=9,
+            label="theory: outliers" if index == 0 else "_nolegend_",
+            zorder=5,
+        )
+    for index, run in enumerate(measured):
+        axes.plot(
+            list(run),
+            [0.04 * tall] * len(run),
+            "^",
+            color="black",
+            markerfacecolor="none",
+            markersize=7,
+            label="measured outliers" if index == 0 else "_nolegend_",
+            zorder=6,
+        )
+    axes.set_ylim(0.0, 1.35 * tall)
+    axes.set_xlabel(f"singular value of {symbol}")
+    axes.set_ylabel("density")
+    axes.legend(fontsize="small", frameon=False)
+    return axes
