@@ -38,6 +38,11 @@ CASES: list[dict[str, Any]] = [
     {"target": "staircase", "n": "8d", "steps": 2, "deflate": 1, "step_size": 3.0},
     {"target": "leap-2", "n": "2d", "steps": 2, "deflate": 0, "step_size": 4.0},
 ]
+FLIPPED = [
+    {"corruption": 0.3},
+    {"corruption": 0.3, "batches": "reused"},
+    {"corruption": 0.3, "engine": "dense", "d": 400, "runs": 40},
+]
 REUSED: list[dict[str, Any]] = [
     {"target": "staircase", "n": "2d", "steps": 3, "d": 4000},
     {"target": "hidden-by-oddness", "n": "3d", "steps": 3, "d": 4000, "p": 2, "noise": 0.3},
@@ -64,6 +69,16 @@ def test_reused_batches_follow_the_effective_process(fields: dict[str, Any]) -> 
     assert comparison.agrees, (comparison.largest, comparison.p_value)
     # Noise redrawn at every step is the theory of fresh batches.
     assert not compare(predict(setting.vary(batches="fresh")), simulated).agrees
+
+
+@pytest.mark.parametrize("fields", FLIPPED, ids=["fresh", "reused", "dense"])
+def test_flipped_labels(fields: dict[str, Any]) -> None:
+    """Both engines against theory; a share of 0.2 in place of 0.3 is told apart."""
+    setting = Setting(**(BASE | {"target": "staircase", "d": 2000, "n": "2d"} | fields))
+    simulated = simulate(setting)
+    assert compare(predict(setting), simulated).agrees
+    assert not compare(predict(setting.vary(corruption=0.2)), simulated).agrees
+    assert setting.noisy_floor(0.0) == pytest.approx((1 - 0.4**2) * 6.0)
 
 
 @pytest.mark.parametrize("batches", ["fresh", "reused"])

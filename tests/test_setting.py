@@ -177,6 +177,8 @@ BAD: list[tuple[dict[str, Any], str, str]] = [
     ({"deflate": "all"}, "deflate", "'all'"),
     ({"noise": -0.1}, "noise", "-0.1"),
     ({"noise": math.nan}, "noise", "nan"),
+    ({"corruption": 1.5}, "corruption", "1.5"),
+    ({"corruption": 0.1, "noise": 0.3}, "noise", "0.3"),
     ({"ridge": 0}, "ridge", "0"),
     ({"ridge": -1e-3}, "ridge", "-0.001"),
     ({"ridge": (1e-3, 0)}, "ridge", "0"),

@@ -248,7 +248,7 @@ def _error_table(
 ) -> Table:
     setting = trajectory.setting
     table = _table(
-        "Mean squared error" + (" (label noise counted)" if setting.noise else ""),
+        "Mean squared error" + (" (label noise counted)" if setting.noisy else ""),
         "step",
         "readout, train",
         "readout, test",
@@ -271,7 +271,7 @@ def _error_table(
             _spread(trajectory.train_error[:, step]),
             test,
             _spread(trajectory.network_error[:, step]),
-            _number(floors[min(step, len(floors) - 1)].narrow + setting.noise**2),
+            _number(setting.noisy_floor(floors[min(step, len(floors) - 1)].narrow)),
             f"{np.median(trajectory.ridge[:, step]):.1g}",
         )
         if predicted is not None and predicted.network_error is not None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
+from statistics import NormalDist
 from typing import Any, Literal
 
 import numpy as np
@@ -11,6 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, ValidationError,
 
 from giantstep.activation import Activation, make_activation
 from giantstep.errors import InputError
+from giantstep.functions import NUMPY, Namespace
 from giantstep.inputs import InputLaw, make_inputs
 from giantstep.quantity import quantity, whole
 from giantstep.target import Target, make_target
@@ -56,6 +58,7 @@ class Setting(BaseModel):
         description="remove the fitted part of degree <= this from the labels, -1 for none"
     )
     noise: float = Field(description="standard deviation of label noise")
+    corruption: float = Field(description="share of labels whose sign is flipped, where noise is 0")
     ridge: tuple[float, ...] | Literal["cv"] = Field(
         description="penalty of the readout: a number, several, or cv (leave-one-out)"
     )
@@ -122,6 +125,7 @@ class Setting(BaseModel):
             "seed": whole(fields["seed"], {}, "seed", least=0),
             "spectra": whole(fields["spectra"], {}, "spectra", least=0),
             "noise": quantity(fields["noise"], {}, "noise"),
+            "corruption": quantity(fields["corruption"], {}, "corruption"),
             "deflate": whole(fields["deflate"], {}, "deflate", least=-1),
             "output_scale": str(fields["output_scale"]),
         }
@@ -134,6 +138,10 @@ class Setting(BaseModel):
             raise InputError(f"d must be at least the {r} directions of the target, got {self.d}")
         if self.noise < 0:
             raise InputError(f"noise must not be negative, got {self.noise:g}")
+        if not 0 <= self.corruption <= 1:
+            raise InputError(f"corruption must be from 0 to 1, got {self.corruption:g}")
+        if self.corruption > 0 and self.noise > 0:
+            raise InputError(f"noise must be 0 where labels are corrupted, got {self.noise:g}")
         if self.start == "symmetric" and self.p % 2:
             raise InputError(f"p must be even for the symmetric start, got {self.p}")
         if self.seed >= 2**63:
@@ -184,6 +192,32 @@ class Setting(BaseModel):
         """Type of the samples and of the arithmetic on them; sums over samples are in float64."""
         return np.float64 if self.precision == "float64" else np.float32
 
+    @property
+    def noisy(self) -> bool:
+        """Whether a label takes a normal variable of its own."""
+        return self.noise > 0 or self.corruption > 0
+
+    def labels(self, clean: Any, normals: Any, namespace: Namespace = NUMPY) -> Any:
+        """y from f and one normal variable a label: f + noise, or -f for a share of the labels."""
+        if self.corruption == 0:
+            return clean + self.noise * normals
+        return namespace.where(normals < self._flip, -clean, clean)
+
+    def noisy_floor(self, floor: float) -> float:
+        """The floor of noisy labels, from that of the clean ones.
+
+        Flipped signs leave (1 - 2 corruption) of what can be predicted: E y^2 is the same, the
+        predictable part E f^2 - floor shrinks by the square of that.
+        """
+        series = self.target.series
+        power = float(np.sum(series.coefficients**2)) + series.tail
+        return power - (1 - 2 * self.corruption) ** 2 * (power - floor) + self.noise**2
+
+    @property
+    def _flip(self) -> float:
+        """Labels with a normal variable below this are flipped."""
+        return math.inf if self.corruption == 1 else NormalDist().inv_cdf(self.corruption)
+
     def __eq__(self, other: object) -> bool:
         """Equal in every field, however the sizes were given."""
         if not isinstance(other, Setting):
@@ -227,6 +261,7 @@ DEFAULTS: dict[str, Any] = {
     "residual": "full",
     "deflate": -1,
     "noise": 0.0,
+    "corruption": 0.0,
     "ridge": "cv",
     "readout_batch": "fresh",
     "readout_n": "n",

@@ -239,7 +239,7 @@ class DenseEngine:
         r = setting.target.r
         along = inputs[:, :r] if axes else inputs @ frame.T
         labels = setting.target([along[:, k] for k in range(r)], JAX)
-        labels = (labels + setting.noise * noise).astype(inputs.dtype)
+        labels = setting.labels(labels, noise, JAX).astype(inputs.dtype)
         deflated = labels - fit.mean
         if setting.deflate == 1:
             deflated = deflated - inputs @ fit.beta

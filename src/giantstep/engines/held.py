@@ -25,7 +25,7 @@ class HeldBatch:
     def __init__(self, setting: Setting, run: int, step: int, columns: int) -> None:
         self.setting, self.run, self.step = setting, run, step
         blocks = -(-setting.n // BLOCK)
-        noisy = setting.noise > 0
+        noisy = setting.noisy
 
         def part(index: int) -> Any:
             samples = min(BLOCK, setting.n - index * BLOCK)
@@ -34,13 +34,14 @@ class HeldBatch:
 
         drawn = np.concatenate(list(ordered(part, blocks)))
         self.data = np.ascontiguousarray(drawn[:, :columns])
-        self.noise = setting.noise * drawn[:, columns] if noisy else np.zeros(setting.n)
+        self.noise = drawn[:, columns] if noisy else np.zeros(setting.n)
         self.used = np.zeros((setting.n, 0))
         self.reveals = 0
 
     def labels(self) -> Float[np.ndarray, " n"]:
         columns = [self.data[:, k] for k in range(self.setting.target.r)]
-        return np.asarray(self.setting.target(columns), dtype=float) + self.noise
+        clean = np.asarray(self.setting.target(columns), dtype=float)
+        return self.setting.labels(clean, self.noise)
 
     def outside_used(self, c: Float[np.ndarray, "n k"]) -> Float[np.ndarray, "n k"]:
         for _ in range(2):  # twice, for orthogonality to rounding

@@ -49,7 +49,7 @@ class HostSampler:
                 self._mix(
                     generator(setting.seed, self.run, Purpose.SIGNS, purpose, *where), inputs[part]
                 )
-            if setting.noise > 0:
+            if setting.noisy:
                 rng = generator(setting.seed, self.run, Purpose.NOISE, purpose, *where)
                 noise[part] = rng.standard_normal(len(noise[part]), dtype=setting.dtype)
 

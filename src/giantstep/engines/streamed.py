@@ -53,7 +53,7 @@ class Stream:
         """Data columns Z, labels, deflated labels, and components along the revealed direction."""
         setting, q = self.setting, self.rows.shape[1]
         samples = min(BLOCK, self.count - index * BLOCK)
-        noisy, linear = setting.noise > 0, setting.deflate == 1
+        noisy, linear = setting.noisy, setting.deflate == 1
         rng = generator(setting.seed, self.run, self.purpose, self.step, index)
         drawn: Any = rng.standard_normal((samples, q + noisy + linear), dtype=setting.dtype)
         if exact:
@@ -61,7 +61,7 @@ class Stream:
         data, outside = drawn[:, :q], drawn[:, -1]
         labels = setting.target([data[:, k] for k in range(setting.target.r)])
         if noisy:
-            labels = labels + setting.noise * drawn[:, q]
+            labels = setting.labels(labels, drawn[:, q])
         labels = np.asarray(labels, dtype=drawn.dtype)
         fit = self.deflation
         if fit is None:

@@ -56,8 +56,7 @@ def errors(
                     zorder=20,
                     label=label,
                 )
-    noise = trajectory.setting.noise**2
-    floors = [floor.narrow + noise for floor in analysis.floors]
+    floors = [trajectory.setting.noisy_floor(floor.narrow) for floor in analysis.floors]
     for step in steps:
         level = floors[min(int(step), len(floors) - 1)]
         axes.hlines(

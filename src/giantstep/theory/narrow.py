@@ -45,9 +45,9 @@ def typical_start(setting: Setting, readout: Float[np.ndarray, " p"] | None = No
 def labels_at(
     setting: Setting, points: Float[np.ndarray, "n q"], noise: Float[np.ndarray, " n"]
 ) -> Float[np.ndarray, " n"]:
-    """y = f(z) + noise on the points."""
+    """y on the points: f(z) and its noise."""
     columns = [points[:, k] for k in range(setting.target.r)]
-    return np.asarray(setting.target(columns), dtype=float) + setting.noise * noise
+    return np.asarray(setting.labels(np.asarray(setting.target(columns), dtype=float), noise))
 
 
 def gradient_at(

@@ -70,6 +70,8 @@ def exact_quadrature(setting: Setting, order: int) -> Quadrature | None:
     r = setting.target.r
     expression, kinks = setting.target.expression, setting.activation.kinks
     planes = None if expression is None else kink_planes(expression, r)
+    if setting.corruption > 0:  # a jump in the variable of the noise
+        return None
     if r + setting.p > MOST_COORDINATES or planes is None or kinks is None:
         return None
 
