@@ -25,6 +25,10 @@ app.command(
     help="Predict and simulate giant steps, side by side, step by step.",
 )
 app.command(
+    "giantstep.commands.spectrum:spectrum",
+    help="Spectra, outliers and losses at linear width: theory over the histogram.",
+)
+app.command(
     "giantstep.commands.claims:claims",
     help="Measure the claims of the papers and judge them.",
 )

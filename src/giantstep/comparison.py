@@ -12,7 +12,7 @@ from giantstep.errors import InputError
 from giantstep.observables import Trajectory
 from giantstep.theory.points import SCRAMBLES
 
-COMPARED = ("overlap", "gram", "gradient_cosine", "network_error", "test_error")
+COMPARED = ("overlap", "gram", "gradient_cosine", "network_error", "train_error", "test_error")
 
 
 @dataclass(frozen=True)
@@ -85,11 +85,29 @@ def ordered(
     return values
 
 
+def summed(
+    name: str, values: Float[np.ndarray, "*runs t p k"], theory: Float[np.ndarray, "runs t p k"]
+) -> Float[np.ndarray, "*runs t k"]:
+    """Sums over many neurons that tell a theory: along the predicted overlaps, mean square length.
+
+    Overlaps are projected on the predicted ones, direction by direction, so that the noise of p
+    neurons averages out; a Gram matrix counts through its diagonal.
+    """
+    if name == "overlap":
+        size = np.sqrt(np.sum(theory**2, axis=-2))
+        unit = np.divide(theory, size[..., None, :], where=size[..., None, :] > 0, out=0 * theory)
+        return np.sum(values * unit[: len(values)] if values.ndim == 4 else values * unit[0], -2)
+    if name == "gram":
+        return np.diagonal(values, axis1=-2, axis2=-1).mean(axis=-1, keepdims=True)
+    return values
+
+
 def compare(predicted: Trajectory, simulated: Trajectory, level: float = 1e-3) -> Comparison:
     """Deviations of simulated means from the prediction, in joint standard errors.
 
     A prediction of one row is for all runs; one of several rows is for each run in turn, and the
-    deviation is that of the mean difference.
+    deviation is that of the mean difference.  At linear width the neurons are compared by sums
+    over them: each overlap and the lengths.
     """
     if simulated.runs < 2:
         raise InputError(f"a comparison needs at least 2 runs, got {simulated.runs}")
@@ -111,8 +129,10 @@ def compare(predicted: Trajectory, simulated: Trajectory, level: float = 1e-3) -
             continue
         theory = ordered(predicted, name)[rows]
         values = ordered(simulated, name) - theory
-        error = values.std(axis=0, ddof=1) / np.sqrt(len(values))
         doubt = ordered(predicted, f"{name}_error", name)[0]
+        if predicted.regime == "linear-width":
+            theory, values, doubt = (summed(name, part, theory) for part in (theory, values, doubt))
+        error = values.std(axis=0, ddof=1) / np.sqrt(len(values))
         if predicted.runs > 1:  # the rows' own errors are part of the spread
             doubt = np.zeros_like(doubt)
         # What does not fluctuate (the start) is compared to rounding of the samples.

@@ -20,7 +20,7 @@ class Trajectory:
     Errors are mean squared errors with label noise counted; ``test_error`` is that of the ridge
     readout with the penalty ``ridge``, ``network_error`` that of the network with its own a.
     Singular values are of W, of the gradient, and of sigma(X W^T)/sqrt(readout_n), largest first.
-    ``readout`` is a at the start.  Fields ending in ``_error_error`` or ``_error`` beside their
+    ``readout`` is a at the start, ``regime`` the theory that made a prediction.  Fields ending in ``_error_error`` or ``_error`` beside their
     observable are standard errors: of the test samples in a simulation, of quadrature in theory.
     """
 
@@ -29,7 +29,7 @@ class Trajectory:
     seconds: float
     overlap: Float[np.ndarray, "runs t p r"]
     gram: Float[np.ndarray, "runs t p p"]
-    gradient_cosine: Float[np.ndarray, "runs s p r"]
+    gradient_cosine: Float[np.ndarray, "runs s p r"] | None = None
     readout: Float[np.ndarray, "runs p"] | None = None
     train_error: Float[np.ndarray, "runs t"] | None = None
     test_error: Float[np.ndarray, "runs t"] | None = None
@@ -46,6 +46,7 @@ class Trajectory:
     gradient_cosine_error: Float[np.ndarray, "runs s p r"] | None = None
     train_error_error: Float[np.ndarray, "runs t"] | None = None
     network_error_error: Float[np.ndarray, "runs t"] | None = None
+    regime: str | None = None
     interrupted: bool = field(default=False, compare=False)
 
     @property
@@ -100,6 +101,7 @@ class Trajectory:
         return {
             "setting": self.setting.as_dict(),
             "engine": self.engine,
+            "regime": self.regime,
             "seconds": self.seconds,
             "runs": self.runs,
             "interrupted": self.interrupted,

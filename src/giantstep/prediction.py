@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from typing import Any
+from typing import Any, Literal, cast
 
 import numpy as np
 
@@ -11,7 +11,8 @@ from giantstep.engines.network import start_readout
 from giantstep.errors import InputError
 from giantstep.observables import Trajectory
 from giantstep.setting import Setting
-from giantstep.theory import dmft
+from giantstep.theory import dmft, linear_width
+from giantstep.theory.linear_width import readout_losses, rows_after
 from giantstep.theory.narrow import Start, typical_start
 from giantstep.theory.points import (
     LOG2_POINTS,
@@ -21,6 +22,8 @@ from giantstep.theory.points import (
     sobol_quadrature,
 )
 from giantstep.theory.state_evolution import Evolution, state_evolution
+
+Regime = Literal["narrow", "linear-width"]
 
 # Beyond this share of d the p(p+1)/2 fluctuating inner products are no longer small.
 NARROW = 0.05
@@ -38,36 +41,76 @@ DEFLATED_SAMPLES = 1000
 """Samples a dimension from which on the readout's deflation counts as exact."""
 
 
-def objection(setting: Setting) -> str | None:
+def narrow_objection(setting: Setting) -> str | None:
     """Why the narrow theory does not cover a setting, None if it does."""
-    if not setting.inputs.is_gaussian:
-        return f"the theory is for gaussian inputs, got {setting.inputs.text!r}"
     if setting.p > NARROW * setting.d:
-        return f"the theory is for p small against d, got p = {setting.p} and d = {setting.d}"
+        return f"p must be small against d, got p = {setting.p} and d = {setting.d}"
     if setting.readout_batch == "last":
-        return "the readout's error is predicted on fresh data, got readout_batch = 'last'"
+        return "readout_batch must be fresh, got 'last'"
     return None
 
 
-def predict(
-    setting: Setting, *, scrambles: int = SCRAMBLES, log2_points: int = LOG2_POINTS
-) -> Trajectory:
-    """Mean overlaps, Gram matrices, cosines and errors after each step, p fixed as d grows.
+def choose_regime(setting: Setting, regime: str | None = None) -> Regime:
+    """The theory for a setting: narrow where p is small against d, else linear width.
 
-    Starts from the typical start (random overlaps of order d^-1/2 set to zero).  Fresh batches: the
-    exact recursion of the means; reused ones: the effective process at n/d.  Expectations over at
-    most three coordinates are exact (their error is the change from a coarser rule), over more
-    coordinates randomised quasi-Monte Carlo: the errors are then the spread over independent
-    scrambles, as standard errors of their mean.  A readout that differs from run to run is
+    ``regime`` overrides the choice.  Raises InputError where no theory covers the setting.
+    """
+    if regime is not None and regime not in REGIMES:
+        raise InputError(f"regime must be one of {', '.join(REGIMES)}, got {regime!r}")
+    if not setting.inputs.is_gaussian:
+        raise InputError(
+            f"no prediction: inputs must be gaussian for theory, got {setting.inputs.text!r}"
+        )
+    complaints = {
+        name: objection(setting)
+        for name, objection in REGIMES.items()
+        if regime is None or name == regime
+    }
+    for name, complaint in complaints.items():
+        if complaint is None:
+            return cast(Regime, name)
+    reasons = "; ".join(f"{name}: {complaint}" for name, complaint in complaints.items())
+    raise InputError(f"no prediction: {reasons}")
+
+
+def predict(
+    setting: Setting,
+    *,
+    regime: str | None = None,
+    scrambles: int = SCRAMBLES,
+    log2_points: int = LOG2_POINTS,
+) -> Trajectory:
+    """Mean overlaps, Gram matrices and errors after each step; the record says which theory.
+
+    The theory is that of narrow networks (p fixed as d grows) where p is small against d, that of
+    linear width (n, d, p in proportion) where it is not; ``regime`` overrides the choice.
+
+    Narrow networks start from the typical start (random overlaps of order d^-1/2 set to zero).
+    Fresh batches: the exact recursion of the means; reused ones: the effective process at n/d.
+    Expectations over at most three coordinates are exact (their error is the change from a coarser
+    rule), over more coordinates randomised quasi-Monte Carlo: the errors are then the spread over
+    independent scrambles, as standard errors of their mean.  Linear width: rows to leading order,
+    the readout's errors after at most one step.  A readout that differs from run to run is
     predicted for each run with its own.
     """
-    complaint = objection(setting)
-    if complaint is not None:
-        raise InputError(f"no prediction: {complaint}")
     if scrambles < 2:
         raise InputError(f"scrambles must be at least 2 for an error estimate, got {scrambles}")
+    chosen = choose_regime(setting, regime)
     begin = time.perf_counter()
     readouts = _readouts(setting)
+    if chosen == "linear-width":
+        arrays = _linear_width(setting, readouts)
+    else:
+        arrays = _narrow(setting, readouts, scrambles, log2_points)
+    seconds = time.perf_counter() - begin
+    return Trajectory(
+        setting, "theory", seconds, readout=np.stack(readouts), regime=chosen, **arrays
+    )
+
+
+def _narrow(
+    setting: Setting, readouts: list[np.ndarray], scrambles: int, log2_points: int
+) -> dict[str, Any]:
     if len(readouts) > 1:
         # The many rows share the work: their errors average out.
         scrambles, log2_points = 2, min(log2_points, LOG2_POINTS_A_ROW)
@@ -86,8 +129,26 @@ def predict(
         if not np.all(np.isfinite(values)):
             raise InputError(f"no prediction: {name.replace('_', ' ')} is not finite")
         arrays |= {name: values, f"{name}_error": np.stack([error for _, error in listed])}
-    seconds = time.perf_counter() - begin
-    return Trajectory(setting, "theory", seconds, readout=np.stack(readouts), **arrays)
+    return arrays
+
+
+def _linear_width(setting: Setting, readouts: list[np.ndarray]) -> dict[str, Any]:
+    parts = [
+        setting.vary(steps=step, step_size=setting.step_size[:step] or 1.0)
+        for step in range(setting.steps + 1)
+    ]
+    rows = [[rows_after(part, readout) for part in parts] for readout in readouts]
+    arrays: dict[str, Any] = {
+        name: np.stack([np.stack([getattr(row, name) for row in run]) for run in rows])
+        for name in ("overlap", "gram")
+    }
+    if setting.steps < 2 and setting.readout_n:
+        losses = [readout_losses(part) for part in parts]
+        for name in ("train", "test"):
+            values = np.array([getattr(loss, name) for loss in losses])
+            arrays[f"{name}_error"] = np.tile(values, (len(readouts), 1))
+    # What is left out is of relative order 1/d, and not estimated.
+    return arrays | {f"{name}_error": np.zeros_like(value) for name, value in arrays.items()}
 
 
 def _readouts(setting: Setting) -> list[np.ndarray]:
@@ -140,3 +201,7 @@ def _observed(setting: Setting, evolution: Evolution) -> dict[str, np.ndarray]:
     if setting.deflate < 1 or setting.readout_n >= DEFLATED_SAMPLES * setting.d:
         found |= {"test_error": evolution.readout_error, "train_error": evolution.readout_error}
     return found
+
+
+REGIMES = {"narrow": narrow_objection, "linear-width": linear_width.objection}
+"""The theories, each with the function that says why it does not cover a setting."""

@@ -100,7 +100,7 @@ def simulate(
         if not finished:
             raise
         interrupted = True
-    arrays = {name: np.stack([r[name] for r in finished]) for name in finished[0]}
+    arrays: dict[str, Any] = {name: np.stack([r[name] for r in finished]) for name in finished[0]}
     seconds = time.perf_counter() - start
     return Trajectory(setting, engine.name, seconds, **arrays, interrupted=interrupted)
 

@@ -2,47 +2,21 @@
 
 from __future__ import annotations
 
-import dataclasses
-import re
-import tomllib
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 from cyclopts import Parameter
 
 from giantstep.analysis import analyze
+from giantstep.commands.fields import Fields, given_fields, memory_bytes
 from giantstep.commands.output import Expression, emit, reserve
 from giantstep.comparison import compare
 from giantstep.errors import InputError
 from giantstep.observables import Trajectory
 from giantstep.prediction import predict
 from giantstep.report import learn_report, progress_bar, show, verdict
-from giantstep.setting import DEFAULTS, Setting
+from giantstep.setting import Setting
 from giantstep.simulation import simulate
-
-# One flag for each field of the record, read as text: the record itself checks it.
-Fields = dataclasses.make_dataclass(
-    "Fields",
-    [
-        (
-            name,
-            Annotated[
-                str | None,
-                Parameter(
-                    help=f"{field.description}; {DEFAULTS[name]} by default",
-                    allow_leading_hyphen=True,
-                    show_default=False,
-                ),
-            ],
-            None,
-        )
-        for name, field in Setting.model_fields.items()
-        if name not in ("target", "start_overlaps")
-    ],
-    frozen=True,
-)
-# The command line looks for the fields in the module a class says it comes from.
-Fields.__module__ = __name__
 
 
 def learn(
@@ -76,12 +50,7 @@ def learn(
     quiet:
         No table and no progress bar.
     """
-    given = _toml(file) if file is not None else {}
-    typed: dict[str, Any] = vars(fields) if fields is not None else {}
-    given |= {name: value for name, value in typed.items() if value is not None}
-    if target is not None:
-        given["target"] = target
-    setting, bound = Setting(**given), _bytes(memory)
+    setting, bound = Setting(**given_fields(target, fields, file)), memory_bytes(memory)
     record, picture = (reserve(out, name, overwrite) for name in ("learn.json", "learn.png"))
     analysis = analyze(setting.target, setting.activation)
     predicted, complaint = _prediction(setting)
@@ -118,20 +87,3 @@ def _prediction(setting: Setting) -> tuple[Trajectory | None, str | None]:
         return predict(setting), None
     except InputError as error:
         return None, str(error)
-
-
-def _toml(path: Path) -> dict[str, Any]:
-    try:
-        with path.open("rb") as file:
-            return tomllib.load(file)
-    except (OSError, tomllib.TOMLDecodeError) as error:
-        raise InputError(f"file cannot be read, got {str(path)!r}: {error}") from None
-
-
-def _bytes(text: str) -> int:
-    """A number of bytes from a text such as 512 MiB."""
-    match = re.fullmatch(r"\s*([0-9]*\.?[0-9]+)\s*(GiB|MiB|KiB|)\s*", text)
-    size = float(match[1]) * 1024.0 ** ["", "KiB", "MiB", "GiB"].index(match[2]) if match else 0
-    if size < 1:
-        raise InputError(f"memory must be a size such as '512 MiB', got {text!r}")
-    return int(size)

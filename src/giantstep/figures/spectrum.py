@@ -7,6 +7,11 @@ from collections.abc import Sequence
 import numpy as np
 from jaxtyping import Float
 from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from giantstep.predicted_spectra import PredictedSpectra
+from giantstep.spectra import Spectra
+from giantstep.spectra_comparison import beside
 
 # Outliers beyond this multiple of the edge would squeeze the bulk on a linear axis.
 FAR = 3.0
@@ -43,7 +48,15 @@ def spectrum(
     axes.stairs(heights, bins, color="0.55", linewidth=0.8, label="measured")
     tall = float(np.quantile(heights, 0.97)) if heights.size else 1.0
     if density is not None:
-        axes.plot(*density, color="firebrick", linewidth=1.6, label="theory: bulk")
+        grid, heights_there = density
+        shown = grid >= 0.9 * bins[0]
+        axes.plot(
+            grid[shown],
+            heights_there[shown],
+            color="firebrick",
+            linewidth=1.6,
+            label="theory: bulk",
+        )
     axes.axvline(edge, color="firebrick", linewidth=0.8, linestyle=":", label="theory: edge")
     for index, value in enumerate(predicted):
         axes.plot(
@@ -71,3 +84,39 @@ def spectrum(
     axes.set_ylabel("density")
     axes.legend(fontsize="small", frameon=False)
     return axes
+
+
+def spectrum_figure(predicted: PredictedSpectra, measured: Spectra) -> Figure:
+    """Weights and features after the last step, each with its prediction over the histogram."""
+    both = measured.features is not None
+    figure = Figure(figsize=(10.5 if both else 5.6, 4.4), layout="constrained")
+    panels = figure.subplots(1, 2 if both else 1, squeeze=False)[0]
+    setting = measured.setting
+    matrices = [(panels[0], predicted.weights, measured.weights, "$W$")]
+    if measured.features is not None:
+        symbol = r"$\sigma(XW^\top)/\sqrt{n}$"
+        matrices.append((panels[1], predicted.features, measured.features, symbol))
+    for axes, theory, values, symbol in matrices:
+        spectrum_of = theory[-1]
+        found = beside(theory, values)[-1]
+        if spectrum_of is None:
+            known = next((part for part in reversed(theory) if part is not None), None)
+            edge = float(np.quantile(values[:, -1], 0.99)) if known is None else known.edge
+            spectrum(axes, values[:, -1], edge, measured=found.measured, symbol=symbol)
+            continue
+        spectrum(
+            axes,
+            values[:, -1],
+            spectrum_of.edge,
+            (spectrum_of.grid, spectrum_of.density),
+            spectrum_of.outliers.tolist(),
+            found.measured,
+            symbol,
+        )
+    sizes = ", ".join(f"{size:.3g}" for size in setting.step_size)
+    figure.suptitle(
+        f"{setting.target.name}, {setting.activation.name}: d = {setting.d:,}, n = {setting.n:,}, "
+        f"p = {setting.p:,}, step size {sizes}, {setting.batches} batches",
+        fontsize="medium",
+    )
+    return figure
