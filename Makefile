@@ -10,8 +10,9 @@ demo: $(STAMP)
 	$(BIN)/giantstep learn "x1 + x2 + x1^2 - x2^2" --d 100000 --n 4d --p 8 --steps 2 --runs 10 \
 	    --out results/demo --overwrite
 
+# Two processes with one thread each: linear algebra of small matrices gains nothing from two.
 test: lint
-	$(BIN)/python -m pytest
+	OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist worksteal
 
 lint: $(STAMP)
 	$(BIN)/ruff format --check .
@@ -25,7 +26,7 @@ bench: $(STAMP)
 pins:
 	$(PYTHON) -m venv --clear .venv
 	$(BIN)/pip install --upgrade jax numpy scipy pydantic cyclopts rich matplotlib jaxtyping \
-	    beartype pytest hypothesis pytest-benchmark ruff mypy scipy-stubs hatchling editables
+	    beartype pytest pytest-xdist hypothesis ruff mypy scipy-stubs hatchling editables
 	(echo '# Everything `make test` and `make demo` install, pinned. Renew with `make pins`.'; \
 	    $(BIN)/pip freeze) > requirements.txt
 
