@@ -32,6 +32,7 @@ app.command(
     "giantstep.commands.claims:claims",
     help="Measure the claims of the papers and judge them.",
 )
+app.command("giantstep.commands.reproduce:reproduce", help="Draw the figures of the papers.")
 app.command("giantstep.commands.catalog:catalog", help="List the papers' targets by name.")
 
 

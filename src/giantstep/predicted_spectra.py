@@ -121,21 +121,11 @@ def _weights(setting: Setting) -> PredictedSpectrum:
     if setting.steps == 0:
         return _with_bulk(start, np.zeros(0), np.zeros((0, setting.target.r)))
     found = weight_outliers(setting)[-1]
-    profile = bulk_profile(setting)
-    # The neurons' readouts at their quantiles.
-    order = np.argsort(profile.readout)
-    shares = np.cumsum(profile.weights[order]) - 0.5 * profile.weights[order]
-    u = np.interp((np.arange(p) + 0.5) / p, shares, profile.readout[order])
-    rows = np.column_stack(
-        [
-            np.interp(u, profile.readout[order], profile.kept[order]),
-            np.interp(u, profile.readout[order], profile.spread[order]),
-        ]
-    )
-    directions = np.quantile(profile.directions, (np.arange(d) + 0.5) / d)
-    bulk = ProfileBulk(rows, np.column_stack([np.ones(d), directions]))
+    bulk = ProfileBulk(*bulk_profile(setting).factors(p, d))
+    # The edge of independent rows is below that of the profile: what lies between is bulk.
+    beyond = found.singular_values > bulk.edges[-1][1]
     margin = SECOND_STEP_MARGIN if setting.steps == 2 else 0.0
-    return _with_bulk(bulk, found.singular_values, found.overlap, margin)
+    return _with_bulk(bulk, found.singular_values[beyond], found.overlap[beyond], margin)
 
 
 def _with_bulk(

@@ -13,5 +13,6 @@ STEP_MARKERS = "oDs^vPX*"
 
 
 def save(figure: Figure, path: Path) -> None:
-    """Write a figure as PNG, without a trace of when or by what it was made."""
-    figure.savefig(path, dpi=150, metadata={"Software": None})
+    """Write a figure as PNG or PDF, without a trace of when or by what it was made."""
+    keys = ("Creator", "Producer", "CreationDate") if path.suffix == ".pdf" else ("Software",)
+    figure.savefig(path, dpi=150, metadata=dict.fromkeys(keys))

@@ -1,0 +1,87 @@
+"""Does the second step find a target without a linear part?  Fresh against reused batches.
+
+|<v_2, w*>| over p = d = n/4, both steps of size p^0.3: on fresh batches it falls as p^(-1/2), on
+reused ones it tends to a constant.  Exponents with 99 % bootstrap intervals; the predicted values
+and limit beside them.  ``--full``: p = 500..4000; otherwise 250..1000.
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+
+import numpy as np
+
+from benchmarks.two_step import ACTIVATIONS, centred, plain_weights
+from giantstep.observables import scaling_exponent
+from giantstep.setting import Setting
+from giantstep.theory.outlier_count import with_exponents
+from giantstep.theory.two_step import weight_outliers
+from giantstep.theory.two_step_alignment import second_alignment
+
+JUMP = 1.5
+TAIL = 0.5 * math.erfc(JUMP / math.sqrt(2.0))
+DENSITY = math.exp(-0.5 * JUMP**2) / math.sqrt(2.0 * math.pi)
+
+
+def target(removed: int) -> str:
+    """1{z > 1.5} less its Hermite degrees up to ``removed``, of unit variance.
+
+    E[1{z > t} He_k] = He_{k-1}(t) phi(t).
+    """
+    text = f"step(x1 - {JUMP}) - {TAIL} - {DENSITY}*x1"
+    variance = TAIL - TAIL**2 - DENSITY**2
+    if removed == 2:
+        text += f" - {0.5 * JUMP * DENSITY}*He2(x1)"
+        variance -= 0.5 * (JUMP * DENSITY) ** 2
+    return f"({text})/{math.sqrt(variance)}"
+
+
+def main() -> None:
+    """Both targets, fresh and reused."""
+    full = "--full" in sys.argv
+    sizes = (500, 1000, 2000, 4000) if full else (250, 500, 1000)
+    for removed in (1, 2):
+        for batches in ("fresh", "reused"):
+            values, predicted, settings = [], [], []
+            for p in sizes:
+                # Many runs where they are cheap.
+                runs = int(np.clip(8 * (1000 / p) ** 2, 4, 64))
+                setting = with_exponents(
+                    Setting(
+                        target(removed),
+                        activation=centred(ACTIVATIONS["clipped exp"]),
+                        d=p,
+                        n="4d",
+                        p=p,
+                        start="gaussian",
+                        readout_start="gaussian",
+                        output_scale="1/sqrt(p)",
+                        batches=batches,
+                    ),
+                    0.3,
+                    0.3,
+                )
+                settings.append(setting)
+                found = [np.linalg.svd(plain_weights(setting, k))[2][1, 0] for k in range(runs)]
+                values.append(np.abs(found))
+                overlap = weight_outliers(setting)[-1].overlap
+                predicted.append(float(overlap[1, 0]) if len(overlap) > 1 else 0.0)
+            scaling = scaling_exponent(sizes, values)
+            closed = second_alignment(settings[-1])
+            rows = ", ".join(
+                f"{p}: {v.mean():.3f}+-{v.std(ddof=1) / math.sqrt(len(v)):.3f} ({q:.3f})"
+                for p, v, q in zip(sizes, values, predicted, strict=True)
+            )
+            limit = closed.limit[0] if batches == "reused" else 0.0
+            print(
+                f"alignment degrees <= {removed} removed, {batches:6s}: measured (predicted) "
+                f"{rows}; "
+                f"exponent {scaling.exponent:+.2f} in [{scaling.low:+.2f}, {scaling.high:+.2f}], "
+                f"in the limit {closed.exponent:+.1f}, cosine {limit:.3f}, "
+                f"chance at the last size {closed.floor[0]:.3f}"
+            )
+
+
+if __name__ == "__main__":
+    main()
