@@ -2,7 +2,7 @@
 
 |<v_2, w*>| over p = d = n/4, both steps of size p^0.3: on fresh batches it falls as p^(-1/2), on
 reused ones it tends to a constant.  Exponents with 99 % bootstrap intervals; the predicted values
-and limit beside them.  ``--full``: p = 500..4000; otherwise 250..1000.
+and limit beside them.  p = 250..1000; with ``--gpu`` 500..4000.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import sys
 
 import numpy as np
 
-from benchmarks.two_step import ACTIVATIONS, centred, plain_weights
+from benchmarks.two_step import ACTIVATIONS, centred, plain_spectrum
 from giantstep.observables import scaling_exponent
 from giantstep.setting import Setting
 from giantstep.theory.outlier_count import with_exponents
@@ -39,14 +39,14 @@ def target(removed: int) -> str:
 
 def main() -> None:
     """Both targets, fresh and reused."""
-    full = "--full" in sys.argv
-    sizes = (500, 1000, 2000, 4000) if full else (250, 500, 1000)
+    gpu = "--gpu" in sys.argv
+    sizes = (500, 1000, 2000, 4000) if gpu else (250, 500, 1000)
     for removed in (1, 2):
         for batches in ("fresh", "reused"):
             values, predicted, settings = [], [], []
             for p in sizes:
                 # Many runs where they are cheap.
-                runs = int(np.clip(8 * (1000 / p) ** 2, 4, 64))
+                runs = int(np.clip(8 * (1000 / p) ** 2, 16 if gpu else 4, 64))
                 setting = with_exponents(
                     Setting(
                         target(removed),
@@ -63,8 +63,8 @@ def main() -> None:
                     0.3,
                 )
                 settings.append(setting)
-                found = [np.linalg.svd(plain_weights(setting, k))[2][1, 0] for k in range(runs)]
-                values.append(np.abs(found))
+                found = [plain_spectrum(setting, k, gpu)[1][1] for k in range(runs)]
+                values.append(np.array(found))
                 overlap = weight_outliers(setting)[-1].overlap
                 predicted.append(float(overlap[1, 0]) if len(overlap) > 1 else 0.0)
             scaling = scaling_exponent(sizes, values)

@@ -2,18 +2,20 @@
 
 A line a case: predicted and measured top singular values (mean of the runs), the largest relative
 deviation among the predicted outliers that stand 20 % clear of the bulk (aim 5 %), its size in
-standard errors, and their number against the measured one.  ``--full``: p = 3000, otherwise 1000.
+standard errors, and their number against the measured one.  p = 1000; with ``--gpu`` p = 3000.
 """
 
 from __future__ import annotations
 
 import math
 import sys
+from typing import Any
 
 import numpy as np
 from jaxtyping import Float
 
 from giantstep.activation import make_activation
+from giantstep.functions import NUMPY
 from giantstep.setting import Setting
 from giantstep.theory.outlier_count import outlier_count, with_exponents
 from giantstep.theory.profile import ProfileBulk
@@ -38,35 +40,57 @@ def centred(activation: str) -> str:
     return f"{activation} - {float(make_activation(activation).coefficients(0).values[0])!r}"
 
 
-def plain_weights(setting: Setting, seed: int) -> Float[np.ndarray, "p d"]:
-    """W after the steps, in plain single-precision NumPy; a is N(0, 1/p)."""
-    rng = np.random.default_rng(seed)
+def plain_spectrum(
+    setting: Setting, seed: int, gpu: bool = False
+) -> tuple[Float[np.ndarray, " k"], Float[np.ndarray, " k"]]:
+    """Singular values of W after the steps and |<v_k, w*_1>|, by a plain single-precision loop.
+
+    The target is the first coordinate, a is N(0, 1/p); on a GPU the same loop in JAX.
+    """
     n, d, p = setting.n, setting.d, setting.p
-    rows = rng.standard_normal((p, d), dtype=np.float32) / np.float32(math.sqrt(d))
-    a = rng.standard_normal(p, dtype=np.float32) / np.float32(math.sqrt(p))
-    x, y = np.empty((0, d), np.float32), np.empty(0)
+    rng = np.random.default_rng(seed)
+    xp: Any = np
+    namespace: Any = NUMPY
+    if gpu:
+        import jax
+
+        from giantstep.engines.traced import JAX
+
+        xp, namespace = jax.numpy, JAX
+        keys = iter(jax.random.split(jax.random.key(seed), 8))
+
+        def normals(*shape: int) -> Any:
+            return jax.random.normal(next(keys), shape, xp.float32)
+
+    else:
+
+        def normals(*shape: int) -> Any:
+            return rng.standard_normal(shape, dtype=np.float32)
+
+    rows = normals(p, d) / math.sqrt(d)
+    a = normals(p) / math.sqrt(p)
+    x, y = None, None
     for step in range(setting.steps):
         if step == 0 or setting.batches == "fresh":
-            x = rng.standard_normal((n, d), dtype=np.float32)
-            y = setting.target([x[:, k] for k in range(setting.target.r)])
+            x = normals(n, d)
+            y = setting.target([x[:, k] for k in range(setting.target.r)], namespace)
         h = x @ rows.T
-        residual = y - setting.scale * (setting.activation(h) @ a)
-        slopes = setting.activation.derivative(h) * a
-        slopes *= (setting.step_size[step] * setting.scale / n * residual)[:, None]
-        rows = rows + slopes.astype(np.float32).T @ x
-    return rows
+        residual = y - setting.scale * (setting.activation(h, namespace) @ a)
+        slopes = setting.activation.derivative(h, namespace) * a
+        slopes = slopes * (setting.step_size[step] * setting.scale / n * residual)[:, None]
+        rows = rows + slopes.astype(xp.float32).T @ x
+    _, values, right = xp.linalg.svd(rows, full_matrices=False)
+    return np.asarray(values, dtype=float)[:8], np.abs(np.asarray(right[:8, 0], dtype=float))
 
 
 def compare(
-    setting: Setting, label: str, alphas: tuple[float, float], case: int
+    setting: Setting, label: str, alphas: tuple[float, float], case: int, gpu: bool
 ) -> tuple[float, float, bool]:
     """Print one case; its largest deviation, relative and in standard errors, and its count."""
     predicted = weight_outliers(setting)[-1]
     # Seeds of its own for every case: runs scatter by 5 to 15 %, and must not do so together.
     seeds = range(RUNS * case, RUNS * (case + 1))
-    measured = np.array(
-        [np.linalg.svd(plain_weights(setting, seed), compute_uv=False)[:8] for seed in seeds]
-    )
+    measured = np.array([plain_spectrum(setting, seed, gpu)[0] for seed in seeds])
     profile = ProfileBulk(*bulk_profile(setting).factors(setting.p, setting.d))
     floor = (1.0 + MARGIN) * math.sqrt(profile.upper.place)
     clear = predicted.singular_values[predicted.singular_values > floor]
@@ -92,7 +116,8 @@ def compare(
 
 def main() -> None:
     """Fresh batches over the grid for small output scale, a diagonal for the rest."""
-    p = 3000 if "--full" in sys.argv else 1000
+    gpu = "--gpu" in sys.argv
+    p = 3000 if gpu else 1000
     results: list[tuple[float, float, bool]] = []
     for label, activation in ACTIVATIONS.items():
         for scale in ("1/sqrt(p)", "1"):
@@ -113,7 +138,7 @@ def main() -> None:
                     for second in EXPONENTS if whole else (first,):
                         varied = with_exponents(setting, first, second)
                         alphas = (first, second)
-                        results.append(compare(varied, label, alphas, len(results)))
+                        results.append(compare(varied, label, alphas, len(results), gpu))
     worst, sigmas, right = (np.array(column) for column in zip(*results, strict=True))
     print(
         f"two_step {len(results)} cases: median of the worst deviations {np.median(worst):.1%}, "
