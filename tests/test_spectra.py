@@ -87,7 +87,7 @@ def test_two_steps_have_their_outliers_listed_together() -> None:
     setting = Setting(
         **(
             WIDE
-            | {"activation": "relu(z) - 0.3989422804", "p": "d", "steps": 2, "runs": 3}
+            | {"activation": "relu(z) - 0.3989422804", "d": 400, "p": "d", "steps": 2, "runs": 2}
             | {"step_size": "p^0.95,p^0.95", "output_scale": "1/sqrt(p)", "start": "gaussian"}
             | {"readout_n": 0, "test_n": 0}
         )

@@ -54,6 +54,14 @@ def level(axes: Axes, value: float, text: str) -> Axes:
     return axes
 
 
+def size_axis(axes: Axes, sizes: Sequence[float]) -> Axes:
+    """A logarithmic axis with a tick at every size."""
+    axes.set_xscale("log")
+    axes.set_xticks(list(sizes), [f"{size:g}" for size in sizes])
+    axes.minorticks_off()
+    return axes
+
+
 def count_map(
     axes: Axes,
     grid: Float[np.ndarray, " g"],

@@ -92,7 +92,7 @@ def orders(activation: Activation, highest: int, batches: Batches) -> dict[int, 
         return {}
     if batches == "fresh":
         values = activation.coefficients(highest + 1).values
-        roots = np.sqrt([math.factorial(k) for k in range(highest + 2)])
+        roots = np.sqrt([float(math.factorial(k)) for k in range(highest + 2)])
         sizes = np.abs(values) / roots
         least = ZERO * float(np.max(sizes[1:]))
         return {k: (bool(sizes[k + 1] > least), False) for k in range(1, highest + 1)}
