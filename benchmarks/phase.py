@@ -44,13 +44,13 @@ def gpu_cosines(setting: Setting) -> np.ndarray:
         c = traced.target([z[0]], JAX) * traced.activation.derivative(row @ z, JAX)
         return jnp.stack([(c * z[0]).sum(), (c * z[1]).sum(), (c * c).sum()])
 
-    rng = np.random.default_rng(setting.seed)
+    rng = np.random.default_rng([setting.seed, setting.d, setting.n])
     found = np.empty(setting.runs)
     d, n = setting.d, setting.n
     for run in range(setting.runs):
         first, rest = rng.standard_normal(), np.sqrt(rng.chisquare(d - 1))
         row = np.array([first, rest]) / np.hypot(first, rest)
-        key, total = jax.random.key(1000 * run + d, impl="rbg"), np.zeros(3)
+        key, total = jax.random.key(int(rng.integers(2**62)), impl="rbg"), np.zeros(3)
         pending = []
         for index, start in enumerate(range(0, n, CHUNK)):
             own = jax.random.fold_in(key, index)
