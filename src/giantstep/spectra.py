@@ -51,7 +51,8 @@ def measure_spectra(
     progress: Callable[[float, int], None] | None = None,
 ) -> Spectra:
     """Simulate run by run and keep the spectra: p x p matrices are never held for all runs."""
-    single = setting.vary(runs=1, spectra=max(setting.p, setting.n))
+    # Features are decomposed with the readout; without one only the weights are, here.
+    single = setting.vary(runs=1, spectra=setting.p if setting.readout_n else 0)
     parts: list[dict[str, Any]] = []
     seconds = 0.0
     for run in range(setting.runs):
@@ -73,7 +74,9 @@ def measure_spectra(
 def _of_one_run(trajectory: Trajectory) -> dict[str, Any]:
     setting = trajectory.setting
     weights = trajectory.weight_singular_values
-    assert weights is not None
+    if weights is None:
+        squares = np.linalg.eigvalsh(trajectory.gram)[:, :, ::-1]
+        weights = np.sqrt(np.maximum(squares, 0.0))
     features = trajectory.feature_singular_values
     steps = zip(trajectory.gram[0], trajectory.overlap[0], strict=True)
     return {
@@ -91,9 +94,18 @@ def _of_one_run(trajectory: Trajectory) -> dict[str, Any]:
 def leading_overlaps(
     gram: Float[np.ndarray, "p p"], overlap: Float[np.ndarray, "p r"], count: int = DIRECTIONS
 ) -> Float[np.ndarray, "k r"]:
-    """|<v_k, w*_j>| = |u_k . (W w*_j)| / s_k, from W W^T = sum s_k^2 u_k u_k^T."""
-    from scipy.linalg import eigh
+    """|<v_k, w*_j>| = |u_k . (W w*_j)| / s_k, from W W^T = sum s_k^2 u_k u_k^T.
+
+    By Lanczos: a full decomposition would take longer than the giant steps themselves.
+    """
+    from scipy.sparse.linalg import eigsh
 
     p = len(gram)
-    values, vectors = eigh(gram, subset_by_index=[max(0, p - count), p - 1])
-    return np.abs(vectors.T @ overlap)[::-1] / np.sqrt(values[::-1])[:, None]
+    if p <= 4 * count:
+        values, vectors = np.linalg.eigh(gram)
+        values, vectors = values[-count:], vectors[:, -count:]
+    else:
+        start = np.random.default_rng(0).standard_normal(p)
+        values, vectors = eigsh(gram, count, v0=start)
+    order = np.argsort(-values)
+    return np.abs(vectors[:, order].T @ overlap) / np.sqrt(values[order])[:, None]
