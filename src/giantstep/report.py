@@ -226,7 +226,7 @@ def learn_report(
     return Group(*parts)
 
 
-def verdict(compared: Comparison | None, complaint: str | None) -> Text:
+def verdict(compared: Comparison | None, complaint: str | None, regime: str | None) -> Text:
     """One line: how far theory and simulation are apart, or why that cannot be said."""
     if complaint is not None:
         return Text(f"\n{complaint}", style="yellow")
@@ -234,7 +234,7 @@ def verdict(compared: Comparison | None, complaint: str | None) -> Text:
         return Text("\nprediction and simulation are compared with --runs 2 or more")
     word = "agree" if compared.agrees else "disagree"
     return Text(
-        f"\ntheory and simulation {word}: largest deviation {compared.largest:.1f} standard errors "
+        f"\ntheory ({regime}) and simulation {word}: largest deviation {compared.largest:.1f} standard errors "
         f"in {compared.count} comparisons of {compared.runs} runs, p-value {compared.p_value:.2g}",
         style="green" if compared.agrees else "red",
     )
@@ -274,10 +274,12 @@ def _error_table(
             _number(setting.noisy_floor(floors[min(step, len(floors) - 1)].narrow)),
             f"{np.median(trajectory.ridge[:, step]):.1g}",
         )
-        if predicted is not None and predicted.network_error is not None:
-            fitted = "" if predicted.test_error is None else _spread(predicted.test_error[:, step])
-            own = _spread(predicted.network_error[:, step])
-            table.add_row("theory", fitted, fitted, own, "", "", style="dim")
+        if predicted is not None:
+            train, test, own = (
+                "" if values is None else _spread(values[:, step])
+                for values in (predicted.train_error, predicted.test_error, predicted.network_error)
+            )
+            table.add_row("theory", train, test, own, "", "", style="dim")
     return table
 
 

@@ -76,7 +76,7 @@ def learn(
         save(learn_figure(trajectory, analysis, predicted), picture)
     if not json and not quiet:
         show(learn_report(trajectory, analysis, predicted))
-        show(verdict(compared, complaint))
+        show(verdict(compared, complaint, predicted.regime if predicted else None))
         if picture is not None:
             show(f"picture: {picture}")
 
