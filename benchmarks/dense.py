@@ -1,8 +1,8 @@
 """The dense engine on the CPU: against plain loops that hold the batch in memory, and its memory.
 
 Aims: within 1.5 times of the best of a plain NumPy and a plain JAX loop; n = d^2 within the memory
-it states (``--full``: d = 4096, several minutes; otherwise d = 1024); two steps at linear width with
-all spectra in a minute (``--full``: d = p = 4000, n = 8000).
+it states (``--full``: d = 4096, several minutes; otherwise d = 1024); two steps at linear width
+with all spectra in a minute (``--full``: d = p = 4000, n = 8000).
 """
 
 from __future__ import annotations
@@ -46,9 +46,6 @@ def plain_jax(d: int, n: int, p: int, steps: int) -> None:
 
 def engine(d: int, n: int, p: int, steps: int) -> None:
     """The same by the dense engine."""
-    from giantstep.setting import Setting
-    from giantstep.simulation import simulate
-
     fields: dict[str, Any] = {"d": d, "n": n, "p": p, "steps": steps, "engine": "dense"}
     simulate(Setting(TARGET, start="sphere", readout_n=0, test_n=0, **fields))
 
@@ -88,14 +85,12 @@ def main() -> None:
     width = 4000 if "--full" in sys.argv else 1000
     wide = Setting(
         "x1 + He2(x1)/1.4",
-        **{
-            "d": width,
-            "n": "2d",
-            "p": width,
-            "steps": 2,
-            "step_size": "p^0.9",
-            "start": "gaussian",
-        },
+        d=width,
+        n="2d",
+        p=width,
+        steps=2,
+        step_size="p^0.9",
+        start="gaussian",
         readout_start="gaussian",
         output_scale="1/sqrt(p)",
         readout_n=0,

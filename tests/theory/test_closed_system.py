@@ -102,12 +102,15 @@ def spectrum(setting: Setting, seed: int) -> tuple[Any, Any, Any]:
     rows, beta, a = features(setting, rng)
     x, _ = samples(setting, rng, setting.readout_n)
     phi = setting.activation(x @ rows.T) / math.sqrt(setting.readout_n)
-    left, values, right = np.linalg.svd(phi, full_matrices=False)
+    squares, vectors = np.linalg.eigh(phi.T @ phi)
+    values = np.sqrt(np.maximum(squares[::-1], 0.0))[: min(phi.shape)]
+    right = vectors[:, :-4:-1].T
+    left = right @ phi.T / values[:3, None]
     polynomials = hermite_values(x @ beta / np.linalg.norm(beta), 4)
     powers = a[:, None] ** np.arange(5)
     polynomials /= np.linalg.norm(polynomials, axis=0)
     powers /= np.linalg.norm(powers, axis=0)
-    return values, np.abs(left[:, :3].T @ polynomials), np.abs(right[:3] @ powers)
+    return values, np.abs(left @ polynomials), np.abs(right @ powers)
 
 
 Change = Callable[[LearnedStep], LearnedStep]
@@ -148,7 +151,7 @@ def without_mode(
 @pytest.mark.parametrize("start", ["sphere", "symmetric"])
 @pytest.mark.parametrize("penalty", [0.1, -30.0, -1.0 - 0.3j])
 def test_jacobian_is_the_derivative(start: str, penalty: Penalty) -> None:
-    """Central differences of the gaps along a random direction, to 1e-6 of their size."""
+    """Central differences of the gaps along a random direction, inverted to 1e-5 of its size."""
     setting = Setting(**SMALL | {"start": start})
     system = closed_moments.closed_system(setting, prune=True)
     point = solve(system, penalty)
@@ -164,7 +167,7 @@ def test_jacobian_is_the_derivative(start: str, penalty: Penalty) -> None:
     difference = [(up - down) / (2 * h) for up, down in zip(gaps(h), gaps(-h), strict=True)]
     back = point.direction(*difference)
     for found, given in zip(back, (first, second), strict=True):
-        assert np.max(np.abs(found - given)) < 1e-6 * np.max(np.abs(given)) * 10
+        assert np.max(np.abs(found - given)) < 1e-5 * np.max(np.abs(given))
 
 
 def plain_losses(setting: Setting, step: LearnedStep) -> tuple[float, float, float]:
@@ -295,7 +298,8 @@ def test_limits_as_simulated() -> None:
     assert centred[1:] == pytest.approx((0.883, 0.823), abs=6e-4)
     assert with_mean[2] == pytest.approx(0.754, abs=6e-4)
     # A tanh has no second coefficient: nothing more is seen.
-    odd = limiting_losses(Setting(**labels | {"activation": "tanh"}), count=3).objectives
+    cubic = labels | {"activation": "tanh", "target": "x1 + He2(x1) + He3(x1)/3"}
+    odd = limiting_losses(Setting(**cubic), count=3).objectives
     assert odd[2] == odd[1] > odd[3]
     relu, tanh = make_activation("relu"), make_activation("tanh")
     for alpha, expected in {0.0: (0, 0), 0.2: (1, 1), 0.3: (2, 1), 0.34: (2, 2)}.items():
@@ -386,7 +390,7 @@ LOSS_CASES: dict[str, tuple[dict[str, Any], Change]] = {
         WITH_MEAN | {"step_size": "n^0.38"},
         lambda step: dataclasses.replace(step, lengthening=0.0),
     ),
-    "half the shift": (
+    "a fifth of the shift": (
         SMALL
         | {
             "activation": "tanh",
@@ -396,7 +400,12 @@ LOSS_CASES: dict[str, tuple[dict[str, Any], Change]] = {
             "step_size": 3.0,
             "ridge": 0.1 / 260,
         },
-        lambda step: dataclasses.replace(step, shift=0.5 * step.shift),
+        lambda step: dataclasses.replace(step, shift=0.2 * step.shift),
+    ),
+    # The mean of the network at the start is random: theory averages over it, and so do runs.
+    "random mean, perfect alignment": (
+        SMALL | {"activation": "relu"},
+        lambda step: dataclasses.replace(step, overlap=step.overlap / step.cosine),
     ),
     "three directions": (
         SMALL
@@ -440,45 +449,56 @@ def test_the_readout_has_its_own_samples() -> None:
 
 
 def test_outliers_against_simulation(wrong_step: Callable[[Change], None]) -> None:
-    """Two outliers of 10 runs: positions within 4 standard errors, large overlaps within .03.
+    """Two outliers of 8 runs: positions within 4 standard errors, 12 large overlaps within .03.
 
-    Rows that are not lengthened put the second elsewhere.  A step by pairs of neurons, which share
-    their rows, has other outliers than one by single neurons; each matches its own.
+    (Within 4 standard errors where that is more: .011 for the second outlier's part along He2.)
+    Without longer rows the second is more of He2 and less of a constant: rejected.  Pairs of
+    neurons that share their rows have a wider bulk than single ones; each matches its own edge.
     """
-    for start in ("sphere", "symmetric"):
-        setting = Setting(**SMALL | {"start": start, "step_size": "n^0.4", "d": 300, "p": 360})
-        runs = [spectrum(setting, seed) for seed in range(10)]
+    sizes = {"d": 600, "n": 1350, "p": 720, "readout_n": 990, "step_size": "n^0.4"}
+    others = {"symmetric": "sphere", "sphere": "symmetric"}
+    for start, other in others.items():
+        setting = Setting(**SMALL | sizes | {"start": start})
+        runs = [spectrum(setting, seed) for seed in range(8)]
         values = np.array([run[0][:2] for run in runs])
         error = values.std(axis=0, ddof=1) / math.sqrt(len(runs))
         found = feature_outliers(setting)
         assert len(found.values) == 2
         assert np.all(np.abs(found.values - values.mean(axis=0)) < 4 * error)
-        assert np.mean([run[0][2] for run in runs]) < 1.03 * found.edge
+        # What is below the edge differs from it by fluctuations of order n^(-2/3) = 1 %.
+        top = float(np.mean([run[0][2] for run in runs]))
+        assert top == pytest.approx(found.edge, rel=0.025)
+        assert top != pytest.approx(feature_outliers(setting.vary(start=other)).edge, rel=0.05)
         for which, predicted in ((1, found.left), (2, found.right)):
-            measured = np.mean([run[which][:2] for run in runs], axis=0)
-            # Below .3 the absolute value of noise, n^(-1/2), is what is measured.
-            large = predicted > 0.3
-            assert np.max(np.abs(measured - predicted)[large]) < 0.03
-        other = Setting(
-            **setting.as_dict() | {"start": {"sphere": "symmetric"}.get(start, "sphere")}
-        )
-        off = np.abs(feature_outliers(other).values[:2] - values.mean(axis=0)) / error
-        assert np.max(off) > 4
+            measured = np.array([run[which][:2, :3] for run in runs])
+            gap = np.abs(measured.mean(axis=0) - predicted[:, :3])
+            noise = measured.std(axis=0, ddof=1) / math.sqrt(len(runs))
+            # Small ones are measured as the absolute value of noise.
+            large = predicted[:, :3] > 0.3
+            assert np.all(gap[large] < np.maximum(0.03, 4 * noise[large]))
     wrong_step(lambda step: dataclasses.replace(step, lengthening=0.0))
-    assert np.abs(feature_outliers(setting).values[-1] - values.mean(axis=0)[1]) > 4 * error[1]
+    short = feature_outliers(setting).left[1, :3]
+    assert np.max(np.abs(np.mean([run[1][1, :3] for run in runs], axis=0) - short)) > 0.06
 
 
 def test_length_of_the_input_is_a_feature(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Random features with a He2 part see |x|^2: an outlier within 4 standard errors of 6 runs.
+    """Random features with a He2 part see |x|^2: one outlier, its right vector near the constant.
 
-    The mode left out, there is none.  Rows of random length add a second.
+    Position and overlap of 12 runs at d = 75 and 150, extrapolated linearly in 1/d, within 4
+    standard errors.  Without the mode there is no outlier; rows of random length add a second.
     """
-    fields = SMALL | {"activation": "He2(z) + z/2", "steps": 0, "p": 900, "d": 300}
-    setting = Setting(**fields | {"step_size": 1.0, "readout_n": 720})
-    values = np.array([spectrum(setting, seed)[0][0] for seed in range(6)])
-    found = feature_outliers(setting).values
-    assert len(found) == 1
-    assert abs(found[0] - values.mean()) < 4 * values.std(ddof=1) / math.sqrt(6)
+    means, errors = [], []
+    for d in (75, 150):
+        fields = SMALL | {"activation": "He2(z) + z/2", "steps": 0, "step_size": 1.0, "d": d}
+        setting = Setting(**fields | {"p": 6 * d, "readout_n": 6 * d})
+        runs = [spectrum(setting, seed) for seed in range(12)]
+        measured = np.array([(values[0], right[0, 0]) for values, _, right in runs])
+        means.append(measured.mean(axis=0))
+        errors.append(measured.std(axis=0, ddof=1) / math.sqrt(len(runs)))
+    found = feature_outliers(setting)
+    assert len(found.values) == 1
+    gap = 2 * means[1] - means[0] - np.array([found.values[0], found.right[0, 0]])
+    assert np.all(np.abs(gap) < 4 * np.hypot(2 * errors[1], errors[0]))
     assert len(feature_outliers(setting.vary(start="gaussian")).values) == 2
     without_mode(monkeypatch)
     assert len(feature_outliers(setting).values) == 0
@@ -486,25 +506,30 @@ def test_length_of_the_input_is_a_feature(monkeypatch: pytest.MonkeyPatch) -> No
 
 @pytest.mark.parametrize("p", [200, 500])
 def test_density_against_simulation(p: int) -> None:
-    """Shares of singular values below 8 places of one run, within 2/min(n, p) and the grid's error.
+    """Shares of singular values below 9 places, mean of 6 runs, within 4 standard errors.
 
-    Values of one matrix repel each other: their counts are as regular as a lattice.  The whole is
-    1, and the density at another number of samples is rejected.
+    One value more or less, 1/min(n, p), and the grid's error 4e-3 are allowed beside.  The whole is
+    1; the density at another number of samples is rejected.
     """
     setting = Setting(**SMALL | {"d": 250, "p": p, "step_size": "n^0.35"})
-    values = spectrum(setting, 0)[0]
-    grid = np.linspace(0.0, feature_outliers(setting).edge, 201)
+    grid = np.linspace(0.0, feature_outliers(setting).edge, 101)
     middle = 0.5 * (grid[1:] + grid[:-1])
     width = grid[1] - grid[0]
+    places = np.arange(10, 100, 10)
     shares = np.cumsum(feature_density(setting, middle)) * width
-    # The square-root edges cost the midpoint rule (width/edge)^(3/2) at most.
+    # The square-root edges cost the midpoint rule (width/edge)^(3/2) = 1e-3 each.
     assert shares[-1] == pytest.approx(1.0, abs=4e-3)
-    counted = np.array([np.mean(values < x) for x in grid[1:]])
-    places = np.arange(20, 200, 20)
-    tolerance = 2 / min(p, setting.readout_n) + 4e-3
-    assert np.max(np.abs(shares - counted)[places]) < tolerance
+    counted = np.array(
+        [
+            [np.mean(run[run < 1.05 * grid[-1]] < x) for x in grid[places + 1]]
+            for run in (spectrum(setting, seed)[0] for seed in range(6))
+        ]
+    )
+    error = counted.std(axis=0, ddof=1) / math.sqrt(len(counted))
+    tolerance = 4 * error + 1 / min(p, setting.readout_n) + 4e-3
+    assert np.all(np.abs(shares[places] - counted.mean(axis=0)) < tolerance)
     other = np.cumsum(feature_density(setting.vary(readout_n=450), middle)) * width
-    assert np.max(np.abs(other - counted)[places]) > tolerance
+    assert np.any(np.abs(other[places] - counted.mean(axis=0)) > tolerance)
 
 
 # Where it does not apply, and where it gives up.

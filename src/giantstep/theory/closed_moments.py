@@ -21,7 +21,7 @@ from giantstep.theory.one_step import LearnedStep, NeuronTypes, learned_step, ne
 from giantstep.theory.pair_moments import pair_product
 
 KAPPA_NODES = 40
-"""Gauss-Hermite nodes over kappa; 30 and 60 give the same losses to 1e-5."""
+"""Gauss-Hermite nodes over kappa; 30 and 60 give the same losses to 3e-6, outliers to 5e-4."""
 
 
 @dataclass(frozen=True)

@@ -13,6 +13,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
+from itertools import pairwise
 
 import numpy as np
 from jaxtyping import Float
@@ -32,13 +33,13 @@ EDGE_TOLERANCE = 1e-8
 """Relative accuracy of the edge in z; what is read off there is accurate to its square root."""
 
 ABOVE_AXIS = 1e-6
-"""Height of z over the real axis for the density, relative to the edge: smears less than that."""
+"""Height of z over the real axis for the density, relative to z: smears less than that."""
 
 EXPONENTS = (-0.2, 0.5, 15)
 """Exponents alpha searched for thresholds: from a step that does nothing to where theory ends."""
 
 # A step of the march down is at most this share of z, and of the way to the edge as expected.
-MARCH, APPROACH = 0.4, 0.9
+MARCH, APPROACH = 0.7, 0.9
 
 
 @dataclass(frozen=True)
@@ -223,14 +224,15 @@ def feature_density(
     last: Point | None = None
     for i in np.argsort(-values):
         if values[i] ** 2 < edge:
-            last = _inside(system, values[i] ** 2, ABOVE_AXIS * edge, last)
+            last = _inside(system, float(values[i]) ** 2, last)
             trace = np.sum(np.trace(last.counted, axis1=1, axis2=2))
             found[i] = 2.0 * values[i] * float(np.imag(trace)) / math.pi
     return found / min(setting.readout_n, setting.p)
 
 
-def _inside(system: ClosedSystem, place: float, height: float, near: Point | None) -> Point:
+def _inside(system: ClosedSystem, place: float, near: Point | None) -> Point:
     """The solution just above the real axis: from its neighbour, or down from far above."""
+    height = ABOVE_AXIS * place
     if near is not None:
         try:
             point = solve(system, -complex(place, height), near)
@@ -238,7 +240,7 @@ def _inside(system: ClosedSystem, place: float, height: float, near: Point | Non
             point = near
         if point is not near and _upper(point):
             return point
-    above = max(place, height)
+    above = place
     point = solve(system, -complex(place, above))
     while above > height:
         above = max(0.3 * above, height)
@@ -300,15 +302,18 @@ def thresholds(setting: Setting, count: int = 2, offset: float = 0.0) -> Thresho
     def excess_of(j: int, alpha: float) -> float:
         return float(excess(alpha)[j])
 
-    grid = np.linspace(*EXPONENTS)
-    seen = np.array([excess(float(alpha)) for alpha in grid])
+    grid = np.linspace(*EXPONENTS).tolist()
     exponents: list[float] = []
-    for j in range(count):
-        crossing = np.flatnonzero((seen[:-1, j] <= 0) & (seen[1:, j] > 0))
-        if len(crossing) == 0:
+    below = excess(grid[0])
+    for low, high in pairwise(grid):
+        above = excess(high)
+        for j in range(len(exponents), count):
+            if not below[j] <= 0.0 < above[j]:
+                break
+            exponents.append(root(partial(excess_of, j), low, high, 1e-4))
+        if len(exponents) == count:
             break
-        low, high = (float(alpha) for alpha in grid[crossing[0] : crossing[0] + 2])
-        exponents.append(root(partial(excess_of, j), low, high, 1e-4))
+        below = above
     per_step = setting.scale * readout_norm(setting)
     sizes = tuple(math.exp(alpha * log_n) / per_step for alpha in exponents)
     return Thresholds(sizes, tuple(exponents))

@@ -8,7 +8,7 @@ import numpy as np
 from jaxtyping import Float
 
 from giantstep.activation import Activation
-from giantstep.hermite import Rule, gauss_hermite, legendre
+from giantstep.hermite import gauss_hermite, legendre
 from giantstep.theory.conditional import PANEL_NODES, REACH, SMOOTH_NODES
 
 ACROSS_NODES = 12
@@ -44,7 +44,7 @@ def pair_product(
 
 def _nodes(
     kinks: tuple[float, ...], centre: Float[np.ndarray, "m 2"], width: Float[np.ndarray, "m 2"]
-) -> Rule:
+) -> tuple[Float[np.ndarray, "*m q"], Float[np.ndarray, "*m q"]]:
     """Nodes and weights for E over x, split where either neuron meets a kink."""
     if not kinks:
         return gauss_hermite(SMOOTH_NODES)
