@@ -20,8 +20,9 @@ class Trajectory:
     Errors are mean squared errors with label noise counted; ``test_error`` is that of the ridge
     readout with the penalty ``ridge``, ``network_error`` that of the network with its own a.
     Singular values are of W, of the gradient, and of sigma(X W^T)/sqrt(readout_n), largest first.
-    ``readout`` is a at the start, ``regime`` the theory that made a prediction.  Fields ending in ``_error_error`` or ``_error`` beside their
-    observable are standard errors: of the test samples in a simulation, of quadrature in theory.
+    ``readout`` is a at the start, ``regime`` the theory that made a prediction.  Fields ending in
+    ``_error_error`` or ``_error`` beside their observable are standard errors: of the test samples
+    in a simulation, of quadrature in theory.
     """
 
     setting: Setting

@@ -32,8 +32,12 @@ GRID = 120
 LEVEL = 0.01
 """Rate at which noise is taken for an outlier, at each end of a bulk."""
 
-SECOND_STEP_MARGIN = 0.1
-"""Beyond the edge after two steps: the variance profile misses it by that much for heavy labels."""
+STEP_MARGIN = 0.1
+"""Beyond the edge of W after a step, relative: what the variance profile leaves out.
+
+Heavy-tailed labels move the edge by that much, and a quadratic part of the target adds directions
+2 c_2 f_2 (a o W w*) w*^T of size n^(alpha - 1/2) that stand just outside.
+"""
 
 LAST_EXPONENT = 0.5
 """Step sizes from n^(1/2) on are no perturbation: the expansion in spikes ends there."""
@@ -124,8 +128,7 @@ def _weights(setting: Setting) -> PredictedSpectrum:
     bulk = ProfileBulk(*bulk_profile(setting).factors(p, d))
     # The edge of independent rows is below that of the profile: what lies between is bulk.
     beyond = found.singular_values > bulk.edges[-1][1]
-    margin = SECOND_STEP_MARGIN if setting.steps == 2 else 0.0
-    return _with_bulk(bulk, found.singular_values[beyond], found.overlap[beyond], margin)
+    return _with_bulk(bulk, found.singular_values[beyond], found.overlap[beyond], STEP_MARGIN)
 
 
 def _with_bulk(

@@ -234,8 +234,9 @@ def verdict(compared: Comparison | None, complaint: str | None, regime: str | No
         return Text("\nprediction and simulation are compared with --runs 2 or more")
     word = "agree" if compared.agrees else "disagree"
     return Text(
-        f"\ntheory ({regime}) and simulation {word}: largest deviation {compared.largest:.1f} standard errors "
-        f"in {compared.count} comparisons of {compared.runs} runs, p-value {compared.p_value:.2g}",
+        f"\ntheory ({regime}) and simulation {word}: largest deviation {compared.largest:.1f} "
+        f"standard errors in {compared.count} comparisons of {compared.runs} runs, "
+        f"p-value {compared.p_value:.2g}",
         style="green" if compared.agrees else "red",
     )
 

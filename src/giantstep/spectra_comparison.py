@@ -9,7 +9,7 @@ import numpy as np
 from jaxtyping import Float
 
 from giantstep.outliers import count_above
-from giantstep.predicted_spectra import SECOND_STEP_MARGIN, PredictedSpectra, PredictedSpectrum
+from giantstep.predicted_spectra import STEP_MARGIN, PredictedSpectra, PredictedSpectrum
 from giantstep.spectra import Spectra
 
 
@@ -56,7 +56,7 @@ def beside(
             found.append(Beside(spectrum.outliers.tolist(), detected, spectrum.edge))
         elif last is not None:
             edge = last.edge
-            detected = [count_above(run, edge, SECOND_STEP_MARGIN).above.tolist() for run in runs]
+            detected = [count_above(run, edge, STEP_MARGIN).above.tolist() for run in runs]
             found.append(Beside(None, detected, None))
         else:
             found.append(Beside(None, [[] for _ in runs], None))
