@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -17,8 +18,11 @@ from giantstep.claims.record import (
     Quantity,
     Region,
     exponent_of,
+    mean_of,
 )
+from giantstep.errors import InputError
 from giantstep.observables import Trajectory
+from giantstep.prediction import predict
 from giantstep.setting import Setting
 from giantstep.simulation import simulate
 
@@ -131,3 +135,52 @@ def all_of(parts: Sequence[Findings]) -> Findings:
     quantities: list[Quantity] = [q for part in parts for q in part.quantities]
     plots = [part.plot for part in parts if part.plot is not None]
     return Findings(quantities, plots[0] if plots else None)
+
+
+def rms_cosine(direction: Sequence[float], step: int = -1) -> Statistic:
+    """Root mean square over neurons of the cosine with a direction of the target space."""
+    unit = np.array(direction, dtype=float) / np.linalg.norm(direction)
+    return lambda trajectory: np.sqrt(np.mean((trajectory.cosine[:, step] @ unit) ** 2, axis=1))
+
+
+def readout_errors(fields: Fields, **changes: Any) -> Float[np.ndarray, "runs t"]:
+    """Test errors of the readout after each step, one row a run."""
+    errors = simulate(Setting(**(dict(fields) | changes))).test_error
+    if errors is None:
+        raise InputError("readout_n must be positive for test errors, got 0")
+    return errors
+
+
+def predicted_statistic(fields: Fields, statistic: Statistic, d: int) -> float:
+    """A statistic of the narrow theory for Gaussian inputs at one dimension."""
+    setting = Setting(**(FIRST_LAYER | dict(fields) | {"d": d, "inputs": "gaussian"}))
+    return float(statistic(predict(setting, regime="narrow"))[0])
+
+
+def as_predicted(
+    name: str, values: Float[np.ndarray, " runs"], predicted: float, d: int
+) -> Quantity:
+    """A cosine within a tenth of the prediction, beside the d^(-1/2) of any random direction."""
+    allowed = 0.1 * predicted + d**-0.5
+    return mean_of(name, values, (predicted - allowed, predicted + allowed), predicted)
+
+
+def merged(parts: Sequence[Findings]) -> Findings:
+    """Findings of several experiments with all their curves in one plot."""
+    found = all_of(parts)
+    if found.plot is None:
+        return found
+    curves = [curve for part in parts if part.plot is not None for curve in part.plot.curves]
+    return Findings(found.quantities, replace(found.plot, curves=curves))
+
+
+def photograph_patches(edge: int, rows: int, seed: int = 0) -> Float[np.ndarray, "rows d"]:
+    """Square patches of the photograph that comes with matplotlib, as rows of grey values."""
+    from matplotlib import cbook, image
+
+    picture = np.asarray(image.imread(cbook.get_sample_data("grace_hopper.jpg", asfileobj=False)))
+    grey = picture[..., :3].mean(axis=2)
+    windows = np.lib.stride_tricks.sliding_window_view(grey, (edge, edge))
+    rng = np.random.default_rng(seed)
+    row, column = (rng.integers(0, size, rows) for size in windows.shape[:2])
+    return windows[row, column].reshape(rows, edge * edge)

@@ -16,13 +16,12 @@ from giantstep.claims.experiments import (
 from giantstep.claims.record import NOT_LEARNED, Claim, Findings
 
 PAPER = "arXiv 2305.18270"
-REGIME = "p fixed, n = 8 d, fresh batches, d to infinity"
 RULE = (
     "after each step the exponent in d of the weakest principal cosine inside U above -1/4, of "
     "the strongest outside below -1/4"
 )
-QUICK = {"d": (1000, 10_000, 100_000), "runs": 8}
-FULL = {"d": (1000, 10_000, 100_000, 1_000_000), "runs": 40}
+QUICK = {"d": (300, 2000, 12_000), "runs": 10}
+FULL = {"d": (300, 3000, 30_000, 300_000), "runs": 12}
 # Random readouts let neurons of one step differ in more than a sign.
 NETWORK = {"activation": "tanh(z + 0.5)", "n": "8d", "p": 16, "readout_start": "gaussian"}
 
@@ -51,22 +50,29 @@ def example(
     subspaces: Sequence[Sequence[Sequence[float]]],
     control: dict[str, object],
     reason: str,
+    quick: dict[str, object] = QUICK,
+    full: dict[str, object] = FULL,
 ) -> Claim:
     """A staircase of the slides: which subspace each step reaches."""
     return Claim(
         name,
         statement,
         f"{PAPER}, {where}",
-        REGIME,
+        f"p fixed, n = {(NETWORK | fields)['n']}, fresh batches, d to infinity",
         RULE,
         partial(staircase, subspaces=subspaces),
         NETWORK | fields,
         control,
         reason,
-        QUICK,
-        FULL,
+        quick,
+        full,
     )
 
+
+# The response to He3(x1) is the cube of the first step's cosine: it needs many samples, and a
+# second step that outweighs the first.
+CUBIC = {"activation": "relu", "n": "128d", "p": 16, "step_size": "2*p^1.5, 16*p^1.5"}
+CUBIC_SIZES = ({"d": (150, 400, 1000), "runs": 12}, {"d": (150, 500, 1600, 5000), "runs": 24})
 
 SUM, DIFFERENCE = (1.0, 1.0), (1.0, -1.0)
 X, Y, Z = (1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)
@@ -103,19 +109,27 @@ CLAIMS = (
         "staircase-example-3b",
         "x1 + x1 x2 + He3(x1) x3: step 2 learns both w2 and w3.",
         "Conjecture 1, Example 3",
-        {"target": "split-step"},
+        CUBIC | {"target": "split-step"},
         ((X,), (X, Y, Z)),
         {"target": "joint-step"},
         "one coefficient function of x1 for both gives one direction",
+        *CUBIC_SIZES,
     ),
     example(
         "staircase-five-terms",
         "The five-term target of the slides: w1, then w2, then w3.",
         "Conjecture 1 and the example of section 4",
-        {"target": "five-regimes"},
+        # E f^2 = 56 and a linear part of 1: only many samples a dimension show it.
+        {
+            "target": "five-regimes",
+            "n": "256d",
+            "step_size": "2*p^1.5, 4*p^1.5, 16*p^1.5",
+        },
         ((X,), (X, Y), (X, Y, Z)),
         {"target": "x1 + He2(x2) + He4(x1)*He2(x2)*x3 + He2(x2)*He2(x3)"},
         "without He2(x1) x2 the second direction is never linear",
+        {"d": (100, 250, 600), "runs": 10},
+        {"d": (100, 300, 1000, 3000), "runs": 16},
     ),
     Claim(
         "several-steps-nothing",
@@ -127,7 +141,7 @@ CLAIMS = (
         {"target": "He2(x1)", "activation": "relu", "n": "4d", "p": 8, "step_size": "p"},
         {"target": "x1 + He2(x1)"},
         "a linear part makes the leap 1",
-        {"d": (1000, 10_000, 100_000), "runs": 12},
+        {"d": (300, 2000, 12_000), "runs": 16},
         FULL,
     ),
     Claim(
@@ -137,7 +151,7 @@ CLAIMS = (
         "n = 8 d, four giant steps on fresh batches",
         "exponent in d of the strongest cosine outside v* below -1/4 after every step",
         partial(never, outside=complement((SUM,)), steps=4),
-        NETWORK | {"target": "equal-links", "step_size": "p"},
+        NETWORK | {"target": "equal-links", "p": 8},
         {"target": "staircase"},
         "opposite squares are linear given w1 + w2",
         QUICK,
