@@ -14,7 +14,7 @@ from jaxtyping import Float
 
 from giantstep.algebra import Terms, multiplied_out, polynomial_series
 from giantstep.errors import InputError
-from giantstep.expansion import kink_planes, line_coefficients
+from giantstep.expansion import line_coefficients
 from giantstep.expression import (
     ONE,
     ZERO,
@@ -35,6 +35,7 @@ from giantstep.expression import (
 )
 from giantstep.functions import FUNCTIONS, NUMPY, Namespace, hermite_degree
 from giantstep.hermite import adaptive_coefficients
+from giantstep.kinks import kink_planes
 from giantstep.parser import parse
 
 # The field's erf (Saad and Solla) is erf(z/sqrt 2), whose derivative coefficients have closed

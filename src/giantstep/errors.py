@@ -3,3 +3,7 @@
 
 class InputError(ValueError):
     """Input that cannot be used; its message is one sentence with the offending value."""
+
+
+class NotConvergedError(ArithmeticError):
+    """An iteration that stopped short of its tolerance; the message says where and how far."""

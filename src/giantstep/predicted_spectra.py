@@ -11,13 +11,12 @@ from typing import TypeVar
 import numpy as np
 from jaxtyping import Float
 
-from giantstep.errors import InputError
+from giantstep.errors import InputError, NotConvergedError
 from giantstep.outliers import Outliers, count_above, count_outliers
 from giantstep.setting import Setting
 from giantstep.theory.bulk import Bulk
 from giantstep.theory.closed_spectrum import feature_density, feature_outliers
 from giantstep.theory.closed_system import Losses, losses
-from giantstep.theory.fixed_point import NotConvergedError
 from giantstep.theory.one_step import normalised_size
 from giantstep.theory.profile import ProfileBulk
 from giantstep.theory.spectrum import feature_bulk, weight_bulk

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 from giantstep import InputError, make_activation
+from giantstep.errors import NotConvergedError
 from giantstep.hermite import gauss_hermite, hermite_values
 from giantstep.setting import Setting
 from giantstep.theory import closed_moments, closed_spectrum, closed_system
@@ -20,7 +21,7 @@ from giantstep.theory.closed_spectrum import Branch, feature_density, feature_ou
 from giantstep.theory.closed_system import loss_curve, losses
 from giantstep.theory.conditional import feature_moments
 from giantstep.theory.continuation import solve
-from giantstep.theory.fixed_point import NotConvergedError, Penalty, Point
+from giantstep.theory.fixed_point import Penalty, Point
 from giantstep.theory.one_step import LearnedStep, learned_step, objection, readout_norm
 from giantstep.theory.spike_limits import limiting_losses, spike_count
 

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from giantstep import make_activation, make_target
-from giantstep.errors import InputError
+from giantstep.errors import InputError, NotConvergedError
 from giantstep.theory import equivalence
 from giantstep.theory.directions import bulk_edge, learned_directions
-from giantstep.theory.equivalence import ConvergenceError, learning_curve, solve
+from giantstep.theory.equivalence import learning_curve, solve
 from giantstep.theory.feature_family import make_family
 
 
@@ -258,7 +258,7 @@ def test_failure_is_reported(monkeypatch):
     activation, target = make_activation("relu"), make_target("x1")
     weights, frame = giant_step(np.random.default_rng(0), 20, 20, 40, activation, target, 2.0)
     monkeypatch.setattr(equivalence, "ITERATIONS", 2)
-    with pytest.raises(ConvergenceError, match=r"n = 20 and penalty 0.01: log V is off by \d"):
+    with pytest.raises(NotConvergedError, match=r"n = 20 and penalty 0.01: log V is off by \d"):
         learning_curve(weights, frame, frame, activation, target, 0.0, [0.01], [20])
 
 

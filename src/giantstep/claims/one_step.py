@@ -142,7 +142,7 @@ CLAIMS = (
         {"target": "He2(x1)", "activation": "relu", "n": "4d", "p": 4},
         {"target": "x1 + He2(x1)"},
         "a linear part makes the leap 1",
-        {"d": (300, 3000, 30_000), "runs": 12, "decades": (-3, -1, 0, 1, 3)},
+        {"d": (300, 3000, 30_000), "runs": 20, "decades": (-3, -1, 0, 1, 3)},
         {"d": (1000, 10_000, 100_000, 1_000_000), "runs": 40, "decades": (-3, -2, -1, 0, 1, 2, 3)},
     ),
     Claim(

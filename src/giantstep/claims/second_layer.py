@@ -276,7 +276,7 @@ CLAIMS = (
         WIDE | {"target": "x1 + He2(x1)/2", "steps": 0},
         {"steps": 1, "step_size": "3*p^1.5"},
         "one giant step learns w1 and with it He2(x1)",
-        {"ratios": (1, 2, 4), "d": 72, "runs": 8},
+        {"ratios": (1, 4), "d": 72, "runs": 8},
         {"ratios": (1, 2, 4, 8), "d": 200, "runs": 12},
     ),
     Claim(
@@ -290,7 +290,7 @@ CLAIMS = (
         WIDE | {"target": LADDER, "steps": 1},
         {"steps": 3},
         "more steps learn w2, and with it He2(x2)",
-        {"ratios": (1, 2, 4), "d": 64, "runs": 8},
+        {"ratios": (1, 4), "d": 64, "runs": 8},
         {"ratios": (1, 2, 4, 8), "d": 200, "runs": 12},
     ),
     Claim(
@@ -321,12 +321,12 @@ CLAIMS = (
                 "steps": 1,
                 "step_size": "p^1.5",
                 "ridge": "cv",
-                "test_n": 20_000,
+                "test_n": 10_000,
                 "regimes": (0, 1, 2, 3, 4),
             },
             {"regimes": (4, 3, 2, 1, 0)},
             "the sizes of the richest regime for the poorest, and so on",
-            {"sizes": regime_sizes(few), "d": 28, "runs": 5},
+            {"sizes": regime_sizes(few), "d": 24, "runs": 5},
             {"sizes": regime_sizes(few), "d": 48, "runs": 40},
         )
         for ordered, few, statement, rule in (

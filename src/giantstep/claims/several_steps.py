@@ -128,7 +128,7 @@ CLAIMS = (
         ((X,), (X, Y), (X, Y, Z)),
         {"target": "x1 + He2(x2) + He4(x1)*He2(x2)*x3 + He2(x2)*He2(x3)"},
         "without He2(x1) x2 the second direction is never linear",
-        {"d": (100, 250, 600), "runs": 10},
+        {"d": (100, 300, 800), "runs": 10},
         {"d": (100, 300, 1000, 3000), "runs": 16},
     ),
     Claim(

@@ -7,6 +7,8 @@ from typing import Any
 
 from matplotlib.axes import Axes
 
+from giantstep.figures.panels import level
+
 MARKERS = "os^Dv*Ph<>"
 LINES = ("-", "--", ":", "-.")
 
@@ -38,16 +40,8 @@ def claim_plot(axes: Axes, plot: Mapping[str, Any]) -> Axes:
             label="_nolegend_" if label in named else label,
         )
         named.add(label)
-    for label, level in plot["levels"].items():
-        axes.axhline(level, color="0.3", linewidth=0.8, linestyle=(0, (4, 3)))
-        axes.annotate(
-            label,
-            (1.0, level),
-            xycoords=("axes fraction", "data"),
-            ha="right",
-            va="bottom",
-            fontsize="small",
-        )
+    for label, value in plot["levels"].items():
+        level(axes, value, label)
     axes.set_xscale(plot["x_scale"])
     axes.set_yscale(plot["y_scale"])
     axes.set_xlabel(plot["x_label"])

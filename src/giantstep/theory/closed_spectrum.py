@@ -18,12 +18,12 @@ from itertools import pairwise
 import numpy as np
 from jaxtyping import Float
 
-from giantstep.errors import InputError
+from giantstep.errors import InputError, NotConvergedError
 from giantstep.hermite import hermite_values
 from giantstep.setting import Setting
 from giantstep.theory.closed_moments import ClosedSystem, closed_system
 from giantstep.theory.continuation import solve
-from giantstep.theory.fixed_point import NotConvergedError, Point, spread_over
+from giantstep.theory.fixed_point import Point, spread_over
 from giantstep.theory.one_step import readout_norm, require
 
 DEGREES = 5

@@ -17,13 +17,13 @@ from dataclasses import dataclass, replace
 import numpy as np
 from jaxtyping import Float
 
-from giantstep.errors import InputError
+from giantstep.errors import InputError, NotConvergedError
 from giantstep.setting import Setting
 from giantstep.theory.closed_moments import ClosedSystem, closed_system, labels_given
 from giantstep.theory.closed_spectrum import feature_density, feature_outliers, thresholds
 from giantstep.theory.conditional import LabelMoments
 from giantstep.theory.continuation import positive, solve
-from giantstep.theory.fixed_point import NotConvergedError, Point, spread_over
+from giantstep.theory.fixed_point import Point, spread_over
 from giantstep.theory.one_step import objection, random_offset, require
 from giantstep.theory.spike_limits import limiting_losses, spike_count
 

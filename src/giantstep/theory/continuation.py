@@ -6,8 +6,9 @@ from dataclasses import replace
 
 import numpy as np
 
+from giantstep.errors import NotConvergedError
 from giantstep.theory.closed_moments import ClosedSystem
-from giantstep.theory.fixed_point import NotConvergedError, Penalty, Point
+from giantstep.theory.fixed_point import Penalty, Point
 
 TOLERANCE = float(np.finfo(float).eps) ** 0.5
 """Largest relative residual of a solution: half the digits.

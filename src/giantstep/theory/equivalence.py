@@ -24,7 +24,7 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from giantstep.activation import Activation
-from giantstep.errors import InputError
+from giantstep.errors import InputError, NotConvergedError
 from giantstep.target import ORTHONORMAL, Target
 from giantstep.theory.feature_family import NODES, Family, make_family
 
@@ -46,10 +46,6 @@ LONGEST = 3.0
 
 KEPT, FORGET = 10, 1e-3
 """Vectors on which the response is remembered; nearly dependent ones say nothing new."""
-
-
-class ConvergenceError(ArithmeticError):
-    """An iteration that did not reach its tolerance; the message carries its residual."""
 
 
 @dataclass(frozen=True)
@@ -241,7 +237,7 @@ def _fixed_point(
         resolvent = _inverse(system)
         traces = family.traces(resolvent)
         if not np.all(traces > 0):
-            raise ConvergenceError(
+            raise NotConvergedError(
                 f"rounding hides tr[S Q] at n = {n} and penalty {penalty:g}: got {traces.min():.1e}"
             )
         gap = np.log(traces / n) - x
@@ -264,7 +260,7 @@ def _fixed_point(
         scale = root * variance / (1.0 + variance)
         step = response.invert(scale * (gap - mix @ changed)) / scale - mix @ moved
         x = x + np.clip(step, -LONGEST, LONGEST)
-    raise ConvergenceError(
+    raise NotConvergedError(
         f"no fixed point in {ITERATIONS} iterations at n = {n} and penalty {penalty:g}: "
         f"log V is off by {size:.1e}"
     )
@@ -276,7 +272,7 @@ def _inverse(matrix: Float[np.ndarray, "p p"]) -> Float[np.ndarray, "p p"]:
 
     factor, failed = dpotrf(matrix.T, lower=1, clean=0, overwrite_a=1)
     if failed:
-        raise ConvergenceError(f"E[S/(1+V)] + penalty is not positive definite at pivot {failed}")
+        raise NotConvergedError(f"E[S/(1+V)] + penalty is not positive definite at pivot {failed}")
     lower = np.tril(dpotri(factor, lower=1, overwrite_c=1)[0])
     diagonal = np.diagonal(lower).copy()
     lower += lower.T
@@ -302,7 +298,7 @@ def _respond(
     while np.linalg.norm(residual) > RESPONSE_TOLERANCE * np.linalg.norm(right):
         if basis.shape[1] == len(scale):
             size = np.linalg.norm(residual) / np.linalg.norm(right)
-            raise ConvergenceError(f"the response at n = {n} is off by {size:.1e}")
+            raise NotConvergedError(f"the response at n = {n} is off by {size:.1e}")
         vector = near.invert(residual)
         for _ in range(2):  # twice is enough for orthogonality
             vector -= basis @ (basis.T @ vector)

@@ -29,10 +29,6 @@ LARGEST_FACTOR = 3.0
 """Damping and Q change at most by exp of this in one step: tangents reach no farther."""
 
 
-class NotConvergedError(ArithmeticError):
-    """An iteration that stopped short of its tolerance; the message says where and how far."""
-
-
 @dataclass(frozen=True)
 class Point:
     """Values of o/weight = 1/(1+V) and Q, not necessarily a solution; complex off the axis."""

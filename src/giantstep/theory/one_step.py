@@ -206,10 +206,15 @@ def readout_rule(setting: Setting, outside: bool = False) -> Rule:
         density = np.exp(-0.5 * a**2) / math.sqrt(2.0 * math.pi)
         share = (half * weights).ravel() * density
         return np.concatenate([-a, a]), np.concatenate([share, share])
+    return readout_law(setting, READOUT_NODES)
+
+
+def readout_law(setting: Setting, nodes: int) -> Rule:
+    """Quadrature over u = a / (rms of a): as many nodes, or the two signs."""
     if setting.readout_start == "gaussian":
-        return gauss_hermite(READOUT_NODES)
+        return gauss_hermite(nodes)
     if setting.readout_start == "uniform":
-        x, weights = legendre(READOUT_NODES)
+        x, weights = legendre(nodes)
         return math.sqrt(3.0) * x, 0.5 * weights
     return np.array([-1.0, 1.0]), np.array([0.5, 0.5])
 

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Float
 
-from giantstep.expansion import kink_planes
 from giantstep.hermite import gauss_hermite
+from giantstep.kinks import kink_planes
 from giantstep.setting import Setting
 from giantstep.theory.quadrature import MOST_COORDINATES, kinked_rule, smooth_rule
 

@@ -20,9 +20,10 @@ from jaxtyping import Float
 from giantstep.activation import Activation
 from giantstep.errors import InputError
 from giantstep.functions import NUMPY, Namespace
-from giantstep.hermite import Rule, gauss_hermite, legendre, panel_rule
+from giantstep.hermite import Rule, gauss_hermite, panel_rule
 from giantstep.setting import Setting
 from giantstep.theory.conditional import feature_moments
+from giantstep.theory.one_step import readout_law
 from giantstep.theory.points import normal_points
 
 READOUT_NODES = 32
@@ -58,16 +59,6 @@ def slope_of(activation: Activation) -> Slope:
     return Slope(activation.name, activation.expression, activation.function, activation.slope)
 
 
-def readout_rule(setting: Setting) -> Rule:
-    """Nodes and weights of the law of u = a / (rms of a)."""
-    if setting.readout_start == "gaussian":
-        return gauss_hermite(READOUT_NODES)
-    if setting.readout_start == "uniform":
-        x, weights = legendre(READOUT_NODES)
-        return math.sqrt(3.0) * x, 0.5 * weights
-    return np.array([-1.0, 1.0]), np.array([0.5, 0.5])
-
-
 @dataclass(frozen=True)
 class Network:
     """The network before the first step, and the first residual r_1 = y - scale f_0.
@@ -99,7 +90,7 @@ class Network:
 
     @cached_property
     def readout(self) -> Rule:
-        return readout_rule(self.setting)
+        return readout_law(self.setting, READOUT_NODES)
 
     @cached_property
     def activation_moments(self) -> tuple[float, float, float, float, float]:
