@@ -238,14 +238,15 @@ def quadratic_share(
     """E[fhat h_2(z)], h_2 = He2/sqrt 2: the share that is learned of a target's part h_2(z).
 
     With a step of constant size (one spike) it falls with d, with one of 1.5 n^exponent (two
-    spikes) it does not.
+    spikes) it does not.  ``runs`` are those of the largest d; smaller ones have more.
     """
     names = {"one spike": constant, "two spikes": step_size(exponent)}
     shares: dict[str, list[Float[np.ndarray, " runs"]]] = {name: [] for name in names}
     for size in d:
         for name, eta in names.items():
             setting = Setting(**dict(fields) | {"d": size, "step_size": eta})
-            shares[name].append(np.array([_share(setting, run) for run in range(runs)]))
+            drawn = range(runs * d[-1] // size)
+            shares[name].append(np.array([_share(setting, run) for run in drawn]))
     # Halfway between a constant and n^(-1/2), the sampling error of a share that is zero.
     regions = {"one spike": NOT_LEARNED, "two spikes": LEARNED}
     label = r"share learned of $h_2(\langle w^*, x\rangle)$"

@@ -39,7 +39,7 @@ WIDE = {
     "readout_start": "gaussian",
     "ridge": 0.1,
     "readout_n": "8d",
-    "test_n": 3000,
+    "test_n": 2000,
 }
 TWO_SPIKES = "1.5*n^0.32"
 
@@ -55,7 +55,7 @@ CLAIMS = (
         WIDE | {"step_size": 0.0, "model": "gaussian"},
         {"step_size": TWO_SPIKES},
         "after a giant step the features are no longer Gaussian",
-        {"d": (75, 150), "runs": 20},
+        {"d": (60, 150), "runs": 32},
         {"d": (100, 200, 400), "runs": 60},
     ),
     Claim(
@@ -69,7 +69,7 @@ CLAIMS = (
         WIDE | {"step_size": TWO_SPIKES, "model": "conditional"},
         {"model": "gaussian"},
         "one mean and covariance for all values of the learned coordinate",
-        {"d": (75, 150), "runs": 20},
+        {"d": (60, 150), "runs": 32},
         {"d": (100, 200, 400), "runs": 60},
     ),
     Claim(
@@ -83,7 +83,7 @@ CLAIMS = (
         WIDE | {"step_size": TWO_SPIKES, "model": "gaussian"},
         {"step_size": 0.0},
         "without a step the Gaussian model is right",
-        {"d": (75, 150), "runs": 20},
+        {"d": (60, 150), "runs": 32},
         {"d": (100, 200, 400), "runs": 60},
     ),
     Claim(
@@ -165,7 +165,7 @@ CLAIMS = (
         {"activation": "tanh"},
         "tanh is odd: there is no second spike",
         {"d": (30, 90, 270), "runs": 16},
-        {"d": (75, 150, 300, 600), "runs": 40},
+        {"d": (50, 150, 450), "runs": 40},
     ),
     Claim(
         "no-spike-without-c1",

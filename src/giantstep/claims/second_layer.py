@@ -320,19 +320,20 @@ CLAIMS = (
                 "activation": "softplus",
                 "steps": 1,
                 "step_size": "p^1.5",
-                "ridge": "cv",
+                "ridge": "1e-6/p^2, 1e-4/p^2, 1e-2/p^2, 1/p^2",
                 "test_n": 10_000,
                 "regimes": (0, 1, 2, 3, 4),
             },
             {"regimes": (4, 3, 2, 1, 0)},
             "the sizes of the richest regime for the poorest, and so on",
-            {"sizes": regime_sizes(few), "d": 24, "runs": 5},
+            {"sizes": regime_sizes(few), "d": d, "runs": 6},
             {"sizes": regime_sizes(few), "d": 48, "runs": 40},
         )
-        for ordered, few, statement, rule in (
+        for ordered, few, d, statement, rule in (
             (
                 False,
                 4,
+                32,
                 "In each of the five regimes the readout stays above its floor.",
                 "test error at least the floor of the regime, within the share that leaks",
             ),
@@ -340,6 +341,7 @@ CLAIMS = (
                 True,
                 # Four neurons cannot fit even what they could: too few for a comparison.
                 16,
+                24,
                 "In the order of the five regimes more and more of the target is fitted.",
                 "every test error below that of the regime before",
             ),

@@ -188,7 +188,7 @@ CLAIMS = (
         HIDDEN,
         {"batches": "reused"},
         "a reused batch shows the second step the square of the label",
-        {"d": (40, 120, 360), "runs": 20},
+        {"d": (30, 100, 360), "runs": 24},
         {"d": (60, 250, 1000), "runs": 24},
     ),
     Claim(
