@@ -63,7 +63,7 @@ def labelled(
     key = generator(setting.seed, run, purpose)
     inputs = key.standard_normal((count, setting.d))
     clean = setting.target([inputs[:, k] for k in range(setting.target.r)])
-    return inputs, np.asarray(clean, float) + setting.noise * key.standard_normal(count)
+    return inputs, setting.labels(np.asarray(clean, float), key.standard_normal(count))
 
 
 def take_step(setting: Setting, run: int = 0) -> OneStep:

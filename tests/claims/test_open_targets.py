@@ -1,25 +1,9 @@
-"""Open questions on narrow networks: the stated answers, and controls that contradict them."""
+"""What the claims on open questions of narrow networks are made of."""
 
 import numpy as np
 import pytest
 
 from giantstep.claims.experiments import as_predicted, photograph_patches
-from giantstep.claims.open_targets import CLAIMS
-from giantstep.claims.record import Claim
-
-
-@pytest.mark.parametrize("claim", CLAIMS, ids=lambda claim: claim.id)
-def test_a_claim_holds_and_shows_theory_beside_simulation(claim: Claim) -> None:
-    found = claim.run()
-    assert found.verdict == "holds", found.quantities
-    assert found.plot is not None
-    assert {curve.theory for curve in found.plot.curves} == {True, False}
-
-
-@pytest.mark.parametrize("claim", CLAIMS, ids=lambda claim: claim.id)
-def test_its_control_fails(claim: Claim) -> None:
-    found = claim.run(control=True)
-    assert found.verdict == "fails", found.quantities
 
 
 def test_patches_are_windows_of_a_photograph() -> None:

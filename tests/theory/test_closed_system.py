@@ -307,6 +307,7 @@ def test_limits_as_simulated() -> None:
         assert (spike_count(alpha, relu), spike_count(alpha, tanh)) == expected
     # Degrees 1, 2, 4, 6, 8 of relu below 10, whose threshold .45 is.
     assert spike_count(0.45, relu) == 5
+    assert spike_count(0.3, make_activation("cos(z)")) == 0
     with pytest.raises(InputError, match=r"alpha must be below 0\.488"):
         spike_count(0.5, relu)
 

@@ -35,8 +35,6 @@ def objection(setting: Setting) -> str | None:
             return f"{name} must be between {SHARE[0]:g} d and {SHARE[1]:g} d, got {ratio:.3g} d"
     if setting.steps > 2:
         return f"steps must be at most 2, got {setting.steps}"
-    if setting.corruption > 0:
-        return f"corruption must be 0, got {setting.corruption:g}"
     if setting.steps == 2:
         try:
             check_supported(setting)

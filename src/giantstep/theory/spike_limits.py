@@ -39,6 +39,7 @@ LARGE_SIZE = 1e9
 def spike_count(alpha: float, activation: Activation) -> int:
     """Spikes that grow without bound at eta = n^alpha: k >= 1 with alpha > (k-1)/(2k), c_k != 0.
 
+    Their strength is c_1^k c_k eta^k: without c_1 there are none.
     At alpha >= 1/2 the entries of a step no longer vanish and the expansion does not end: refused.
     The constant, a spike at any alpha for an activation with a mean, is not counted.
     """
@@ -49,7 +50,10 @@ def spike_count(alpha: float, activation: Activation) -> int:
         )
     # Rounding of alpha must not add a spike at its very threshold.
     growing = [k for k in range(1, MOST_SPIKES + 1) if alpha > (k - 1) / (2 * k) + 1e-12]
-    return int(np.sum(_present(activation, len(growing))[1:]))
+    if not growing:
+        return 0
+    present = _present(activation, len(growing))[1:]
+    return int(np.sum(present)) if present[0] else 0
 
 
 def _present(activation: Activation, degree: int) -> Float[np.ndarray, " k"]:

@@ -305,3 +305,5 @@ def check_supported(setting: Setting) -> None:
         raise InputError(f"inputs must be gaussian for this theory, got {setting.inputs.text!r}")
     if setting.deflate >= 0:
         raise InputError(f"deflate must be -1 for this theory, got {setting.deflate}")
+    if setting.corruption > 0:
+        raise InputError(f"corruption must be 0 for this theory, got {setting.corruption:g}")
