@@ -50,7 +50,6 @@ def setting(**fields: Any) -> Setting:
 # -- the step -------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("residual", ["full", "labels"])
 def test_labels_may_be_flipped() -> None:
     clean = Setting("x1", d=20, n=40, steps=1, start="sphere", readout_start="gaussian")
     _, labels = labelled(clean, 50, 0, Purpose.BATCH)
@@ -58,6 +57,7 @@ def test_labels_may_be_flipped() -> None:
     assert np.array_equal(flipped, -labels)
 
 
+@pytest.mark.parametrize("residual", ["full", "labels"])
 def test_the_step_descends_the_loss(residual: str) -> None:
     """(W1 - W0)/step_size is minus the derivative of half the mean squared loss, by differences."""
     record = setting(activation="tanh", d=7, n=20, p=4, output_scale="1/sqrt(p)", residual=residual)
