@@ -119,9 +119,9 @@ def test_more_points_shrink_the_error() -> None:
 @pytest.mark.parametrize(
     ("fields", "piece"),
     [
-        ({"inputs": "rademacher"}, "gaussian inputs, got 'rademacher'"),
-        ({"p": 200}, "p small against d, got p = 200"),
-        ({"readout_batch": "last", "readout_n": "n"}, "readout_batch = 'last'"),
+        ({"inputs": "rademacher"}, "inputs must be gaussian for theory, got 'rademacher'"),
+        ({"p": 40_000}, "p must be small against d, got p = 40000"),
+        ({"readout_batch": "last", "readout_n": "n"}, "readout_batch must be fresh, got 'last'"),
     ],
 )
 def test_outside_its_regime_it_says_so(fields: dict[str, Any], piece: str) -> None:

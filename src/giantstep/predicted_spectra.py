@@ -88,7 +88,7 @@ def predict_spectra(setting: Setting) -> PredictedSpectra:
         if setting.readout_n:
             features.append(_tried(_features, part, notes))
             errors.append(_tried(_losses, part, notes))
-    notes += _where_theory_ends(setting)
+    notes += where_theory_ends(setting)
     seconds = time.perf_counter() - begin
     return PredictedSpectra(
         setting, seconds, tuple(weights), tuple(features), tuple(errors), tuple(notes)
@@ -105,7 +105,8 @@ def _tried(function: Callable[[Setting], T], part: Setting, notes: list[str]) ->
         return None
 
 
-def _where_theory_ends(setting: Setting) -> list[str]:
+def where_theory_ends(setting: Setting) -> list[str]:
+    """A note where the step size is beyond what a perturbation of the features covers."""
     if setting.steps == 0:
         return []
     first = setting.vary(steps=1, step_size=setting.step_size[0])
