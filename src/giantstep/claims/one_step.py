@@ -168,7 +168,7 @@ CLAIMS = (
         {"target": "staircase", "activation": "relu", "n": "4d", "p": 8},
         {"target": "He2(x1) - He2(x2)"},
         "no linear part: the leap is 2",
-        {"d": (1000, 10_000, 100_000), "runs": 12},
+        {"d": (1000, 10_000, 100_000), "runs": 20},
         {"d": (1000, 10_000, 100_000, 1_000_000), "runs": 16},
     ),
     specialised(

@@ -304,7 +304,7 @@ CLAIMS = (
         WIDE | {"target": LADDER, "steps": 1, "slow": "4d", "fast": "2*d^1.5"},
         {"steps": 3},
         "more steps learn w2, and with it He2(x2)",
-        {"d": 49, "runs": 8},
+        {"d": 64, "runs": 10},
         {"d": 144, "runs": 12},
     ),
     *(
@@ -327,7 +327,7 @@ CLAIMS = (
             },
             {"regimes": (4, 3, 2, 1, 0)},
             "the sizes of the richest regime for the poorest, and so on",
-            {"sizes": regime_sizes(few), "d": d, "runs": 6},
+            {"sizes": regime_sizes(few), "d": d, "runs": 9},
             {"sizes": regime_sizes(few), "d": 48, "runs": 24},
         )
         for ordered, few, d, statement, rule in (
@@ -342,7 +342,7 @@ CLAIMS = (
                 True,
                 # Four neurons cannot fit even what they could: too few for a comparison.
                 16,
-                20,
+                24,
                 "In the order of the five regimes more and more of the target is fitted.",
                 "every test error below that of the regime before",
             ),

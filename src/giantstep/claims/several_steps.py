@@ -20,7 +20,7 @@ RULE = (
     "after each step the exponent in d of the weakest principal cosine inside U above -1/4, of "
     "the strongest outside below -1/4"
 )
-QUICK = {"d": (300, 2000, 12_000), "runs": 10}
+QUICK = {"d": (300, 2000, 12_000), "runs": 16}
 FULL = {"d": (300, 3000, 30_000, 300_000), "runs": 12}
 # Random readouts let neurons of one step differ in more than a sign.
 NETWORK = {"activation": "tanh(z + 0.5)", "n": "8d", "p": 16, "readout_start": "gaussian"}
@@ -72,7 +72,7 @@ def example(
 # The response to He3(x1) is the cube of the first step's cosine: it needs many samples, and a
 # second step that outweighs the first.
 CUBIC = {"activation": "relu", "n": "128d", "p": 16, "step_size": "2*p^1.5, 16*p^1.5"}
-CUBIC_SIZES = ({"d": (150, 400, 1000), "runs": 12}, {"d": (150, 500, 1600, 5000), "runs": 24})
+CUBIC_SIZES = ({"d": (150, 400, 1000), "runs": 18}, {"d": (150, 500, 1600, 5000), "runs": 24})
 
 SUM, DIFFERENCE = (1.0, 1.0), (1.0, -1.0)
 X, Y, Z = (1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)

@@ -18,7 +18,7 @@ def claims_table(records: Sequence[dict[str, Any]]) -> RenderableType:
     """Claim, predicted, measured, verdict; then how many hold."""
     table = Table(box=None, pad_edge=False)
     for column in ("claim", "quantity", "predicted", "measured", "verdict"):
-        table.add_column(column, overflow="fold")
+        table.add_column(column, overflow="fold", no_wrap=column == "claim")
     for record in records:
         name: str = record["id"]
         verdict = Text(record["verdict"], STYLES[record["verdict"]])

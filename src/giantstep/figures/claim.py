@@ -6,11 +6,14 @@ from collections.abc import Mapping
 from typing import Any
 
 from matplotlib.axes import Axes
+from matplotlib.ticker import NullLocator
 
 from giantstep.figures.panels import level
 
 MARKERS = "os^Dv*Ph<>"
 LINES = ("-", "--", ":", "-.")
+FEW = 8
+"""Points on an axis up to which each has its tick."""
 
 
 def claim_plot(axes: Axes, plot: Mapping[str, Any]) -> Axes:
@@ -30,7 +33,9 @@ def claim_plot(axes: Axes, plot: Mapping[str, Any]) -> Axes:
         )
     named = set()
     for index, curve in enumerate(c for c in plot["curves"] if c["theory"]):
-        label = f"theory: {curve['label']}"
+        label = curve["label"]
+        if not label.startswith("theory"):
+            label = f"theory: {label}"
         axes.plot(
             curve["x"],
             curve["y"],
@@ -44,6 +49,10 @@ def claim_plot(axes: Axes, plot: Mapping[str, Any]) -> Axes:
         level(axes, value, label)
     axes.set_xscale(plot["x_scale"])
     axes.set_yscale(plot["y_scale"])
+    places = sorted({x for curve in simulated for x in curve["x"]})
+    if len(places) <= FEW:
+        axes.set_xticks(places, [f"{x:g}" for x in places])
+        axes.xaxis.set_minor_locator(NullLocator())
     axes.set_xlabel(plot["x_label"])
     axes.set_ylabel(plot["y_label"])
     axes.legend(fontsize="small", frameon=False)
