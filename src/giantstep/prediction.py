@@ -8,7 +8,7 @@ from typing import Any, Literal, cast
 import numpy as np
 
 from giantstep.engines.network import start_readout
-from giantstep.errors import InputError
+from giantstep.errors import InputError, NotConvergedError
 from giantstep.observables import Trajectory
 from giantstep.setting import Setting
 from giantstep.theory import dmft, linear_width
@@ -99,7 +99,10 @@ def predict(
     begin = time.perf_counter()
     readouts = _readouts(setting)
     if chosen == "linear-width":
-        arrays = _linear_width(setting, readouts)
+        try:
+            arrays = _linear_width(setting, readouts)
+        except NotConvergedError as error:
+            raise InputError(f"no prediction: {error}") from None
     else:
         arrays = _narrow(setting, readouts, scrambles, log2_points)
     seconds = time.perf_counter() - begin

@@ -23,7 +23,7 @@ from giantstep.theory.two_step_samples import Network, check_supported
 SHARE = (0.05, 20.0)
 """Ratios of p and n to d that count as proportional: both must lie between."""
 
-RIDGES = np.logspace(-8, 3, 34)
+RIDGES = np.logspace(-6, 3, 28)
 """Penalties, in units of the mean eigenvalue of the features, among which ``cv`` finds the best."""
 
 
