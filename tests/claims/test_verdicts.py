@@ -1,6 +1,6 @@
 """Every claim at its quick size, and its control, which must fail.
 
-The verdicts are those of the 99 % intervals at a fixed seed.  Over eight other seeds no claim
+The verdicts are those of the 99 % intervals at a fixed seed.  Over seven other seeds no claim
 failed and no control held; the claims named below are undecided on some of them.
 """
 
