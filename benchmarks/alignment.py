@@ -12,7 +12,8 @@ import sys
 
 import numpy as np
 
-from benchmarks.two_step import ACTIVATIONS, centred, plain_spectrum
+from benchmarks.two_step import ACTIVATIONS, plain_spectrum
+from giantstep.activation import centred
 from giantstep.observables import scaling_exponent
 from giantstep.setting import Setting
 from giantstep.theory.outlier_count import with_exponents

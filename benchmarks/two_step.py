@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float
 
-from giantstep.activation import make_activation
+from giantstep.activation import centred
 from giantstep.functions import NUMPY
 from giantstep.setting import Setting
 from giantstep.theory.outlier_count import outlier_count, with_exponents
@@ -33,11 +33,6 @@ ACTIVATIONS = {
     "tanh(z+.5)": "tanh(z + 0.5)",
     "clipped exp": "exp(2 - relu(2 - z)) + exp(2)*relu(z - 2)",
 }
-
-
-def centred(activation: str) -> str:
-    """The activation less its mean."""
-    return f"{activation} - {float(make_activation(activation).coefficients(0).values[0])!r}"
 
 
 def plain_spectrum(

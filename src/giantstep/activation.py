@@ -205,3 +205,8 @@ def make_activation(value: str | Callable[[Any], Any] | Activation) -> Activatio
     if probe.shape != (33,) or not np.all(np.isfinite(probe)):
         raise InputError(f"activation must give finite numbers on [-8, 8], got {value!r}")
     return activation
+
+
+def centred(text: str) -> str:
+    """An activation less its mean under N(0, 1), as the papers take it at linear width."""
+    return f"{text} - {float(make_activation(text).coefficients(0).values[0])!r}"

@@ -11,7 +11,7 @@ from jaxtyping import Float
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from giantstep.activation import make_activation
+from giantstep.activation import centred
 from giantstep.analysis import analyze
 from giantstep.figures.learn import target_plane
 from giantstep.figures.neurons import neurons
@@ -29,12 +29,6 @@ from giantstep.theory.floors import floor
 from giantstep.theory.outlier_count import phase_diagram, with_exponents
 from giantstep.theory.overlaps import one_step_law
 from giantstep.theory.two_step import weight_outliers
-
-
-def centred(text: str) -> str:
-    """An activation less its mean under N(0, 1)."""
-    return f"{text} - {make_activation(text).coefficients(0).values[0]:.12g}"
-
 
 RELU = centred("relu(z)")
 """ReLU less its mean: the papers' activations at linear width are centred."""

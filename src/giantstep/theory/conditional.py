@@ -8,6 +8,7 @@ equivalence, arXiv 2305.18270), and so does the label.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -120,7 +121,7 @@ def label_moments(
     # Rounding of an overlap matrix that should have unit singular values.
     kept = values > 1e-12
     outside = (vectors[:, kept] * np.sqrt(values[kept])).T
-    points, weights = _grid(len(outside))
+    points, weights = label_grid(len(outside), LABEL_NODES)
     mean, square = np.empty(len(kappa)), np.empty(len(kappa))
     slope = np.empty((len(kappa), len(outside)))
     spread = points @ outside
@@ -133,16 +134,18 @@ def label_moments(
     return LabelMoments(mean, slope, square, outside)
 
 
-def _grid(dimension: int) -> tuple[Float[np.ndarray, "m q"], Float[np.ndarray, " m"]]:
-    """Points and weights for E over N(0, I_q): tensor rules to q = 3, Sobol beyond."""
+def label_grid(
+    dimension: int, nodes: Mapping[int, int]
+) -> tuple[Float[np.ndarray, "m q"], Float[np.ndarray, " m"]]:
+    """Points and weights for E over N(0, I_q): ``nodes[q]`` an axis of a tensor rule, else Sobol."""
     if dimension == 0:
         return np.zeros((1, 0)), np.ones(1)
-    if dimension > max(LABEL_NODES):
+    if dimension not in nodes:
         points = normal_points(dimension, 0)
         return points, np.full(len(points), 1.0 / len(points))
     # Evenly spread nodes on a line resolve jumps of the label.
     rule = panel_rule if dimension == 1 else gauss_hermite
-    x, w = rule(LABEL_NODES[dimension])
+    x, w = rule(nodes[dimension])
     axes = np.meshgrid(*([x] * dimension), indexing="ij")
     weights = np.prod(np.meshgrid(*([w] * dimension), indexing="ij"), axis=0)
     return np.stack([axis.ravel() for axis in axes], axis=1), weights.ravel()

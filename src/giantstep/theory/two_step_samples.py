@@ -20,11 +20,10 @@ from jaxtyping import Float
 from giantstep.activation import Activation
 from giantstep.errors import InputError
 from giantstep.functions import NUMPY, Namespace
-from giantstep.hermite import Rule, gauss_hermite, panel_rule
+from giantstep.hermite import Rule, gauss_hermite
 from giantstep.setting import Setting
-from giantstep.theory.conditional import feature_moments
+from giantstep.theory.conditional import feature_moments, label_grid
 from giantstep.theory.one_step import readout_law
-from giantstep.theory.points import normal_points
 
 READOUT_NODES = 32
 """Nodes for the law of u, an even number: u = 0 moves nothing."""
@@ -171,15 +170,8 @@ class Network:
 
 
 def label_points(r: int) -> tuple[Float[np.ndarray, "m r"], Float[np.ndarray, " m"]]:
-    """Points and weights for E over z ~ N(0, I_r): tensor rules to r = 3, Sobol beyond."""
-    if r not in LABEL_NODES:
-        points = normal_points(r, 0)
-        return points, np.full(len(points), 1.0 / len(points))
-    rule = panel_rule if r == 1 else gauss_hermite
-    x, w = rule(LABEL_NODES[r])
-    axes = np.meshgrid(*([x] * r), indexing="ij")
-    weights = np.prod(np.meshgrid(*([w] * r), indexing="ij"), axis=0)
-    return np.stack([axis.ravel() for axis in axes], axis=1), weights.ravel()
+    """Points and weights for E over z ~ N(0, I_r), fine enough for a label that jumps."""
+    return label_grid(r, LABEL_NODES)
 
 
 @dataclass(frozen=True)
