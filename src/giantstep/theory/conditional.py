@@ -137,7 +137,7 @@ def label_moments(
 def label_grid(
     dimension: int, nodes: Mapping[int, int]
 ) -> tuple[Float[np.ndarray, "m q"], Float[np.ndarray, " m"]]:
-    """Points and weights for E over N(0, I_q): ``nodes[q]`` an axis of a tensor rule, else Sobol."""
+    """Points and weights for E over N(0, I_q): a tensor rule with ``nodes[q]``, else Sobol."""
     if dimension == 0:
         return np.zeros((1, 0)), np.ones(1)
     if dimension not in nodes:
