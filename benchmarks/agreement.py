@@ -13,10 +13,10 @@ from typing import Any
 
 import numpy as np
 
-from giantstep.comparison import compare
-from giantstep.prediction import predict
-from giantstep.setting import Setting
-from giantstep.simulation import simulate
+from giantstep.prediction.predict import predict
+from giantstep.problem.setting import Setting
+from giantstep.records.comparison import compare
+from giantstep.simulation.simulate import simulate
 
 ACTIVATIONS = ("relu", "erf", "tanh", "He1 + He2/2")
 TARGETS = ("staircase", "equal-links", "joint-step", "split-step", "tanh-cubic", "linear")

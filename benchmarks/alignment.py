@@ -13,12 +13,12 @@ import sys
 import numpy as np
 
 from benchmarks.two_step import ACTIVATIONS, plain_spectrum
-from giantstep.activation import centred
-from giantstep.observables import scaling_exponent
-from giantstep.setting import Setting
-from giantstep.theory.outlier_count import with_exponents
-from giantstep.theory.two_step import weight_outliers
-from giantstep.theory.two_step_alignment import second_alignment
+from giantstep.prediction.wide.alignment import second_alignment
+from giantstep.prediction.wide.outlier_count import with_exponents
+from giantstep.prediction.wide.two_steps import weight_outliers
+from giantstep.problem.activation import centred
+from giantstep.problem.setting import Setting
+from giantstep.records.scaling import scaling_exponent
 
 JUMP = 1.5
 TAIL = 0.5 * math.erfc(JUMP / math.sqrt(2.0))

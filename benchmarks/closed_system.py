@@ -16,9 +16,9 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float
 
-from giantstep.hermite import hermite_values
-from giantstep.setting import Setting
-from giantstep.theory.closed_system import feature_outliers, losses
+from giantstep.gaussian.rules import hermite_values
+from giantstep.prediction.wide.losses import feature_outliers, losses
+from giantstep.problem.setting import Setting
 
 CENTRED_RELU = "relu(z) - 0.3989422804014327"
 ACTIVATIONS = (CENTRED_RELU, "tanh", "erf", "He1 + He2/2")

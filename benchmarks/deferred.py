@@ -16,8 +16,8 @@ import numpy as np
 
 from benchmarks._plain import plain_numpy
 from benchmarks._timing import best
-from giantstep.setting import Setting
-from giantstep.simulation import simulate
+from giantstep.problem.setting import Setting
+from giantstep.simulation.simulate import simulate
 
 TARGET = "x1 + x2 + x1^2 - x2^2"
 STEPS_ONLY: dict[str, Any] = {"p": 6, "steps": 2, "readout_n": 0, "test_n": 0}

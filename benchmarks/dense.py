@@ -16,9 +16,9 @@ from typing import Any
 
 from benchmarks._plain import plain_numpy
 from benchmarks._timing import best
-from giantstep.setting import Setting
-from giantstep.simulation import simulate
-from giantstep.spectra import measure_spectra
+from giantstep.problem.setting import Setting
+from giantstep.simulation.simulate import simulate
+from giantstep.simulation.spectra import measure_spectra
 
 TARGET = "x1 + x2 + x1^2 - x2^2"
 
@@ -52,9 +52,9 @@ def engine(d: int, n: int, p: int, steps: int) -> None:
 
 MEASURE = """
 import resource, sys, time
-from giantstep.setting import Setting
-from giantstep.simulation import simulate
-from giantstep.engines.chunks import plan
+from giantstep.problem.setting import Setting
+from giantstep.simulation.simulate import simulate
+from giantstep.simulation.engines.chunks import plan
 d, memory = int(sys.argv[1]), 2**31
 tiny = dict(engine="dense", readout_n=0, test_n=0, steps=1, p=8)
 simulate(Setting("x1 + x1^2", d=64, n=256, **tiny))

@@ -14,10 +14,10 @@ from typing import Any
 
 import numpy as np
 
-from giantstep.activation import Activation, make_activation
-from giantstep.target import Target, make_target
-from giantstep.theory.directions import learned_directions
-from giantstep.theory.equivalence import learning_curve
+from giantstep.prediction.given_weights.curve import learning_curve
+from giantstep.prediction.given_weights.directions import learned_directions
+from giantstep.problem.activation import Activation, make_activation
+from giantstep.problem.target import Target, make_target
 
 NOISE = 0.3
 

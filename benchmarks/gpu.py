@@ -12,9 +12,9 @@ from typing import Any
 
 import jax
 
-from giantstep.engines.dense import MATMUL, DenseEngine
-from giantstep.engines.streams import Meter
-from giantstep.setting import Setting
+from giantstep.problem.setting import Setting
+from giantstep.simulation.engines.dense import MATMUL, DenseEngine
+from giantstep.simulation.meter import Meter
 
 SIZE, SAMPLES = 4096, 2**20
 

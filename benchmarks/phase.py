@@ -15,11 +15,11 @@ from typing import Any
 
 import numpy as np
 
-from giantstep.observables import scaling_exponent
-from giantstep.setting import Setting
-from giantstep.simulation import simulate
-from giantstep.theory.overlaps import cosine_quantiles
-from giantstep.theory.phase import cosine_exponent
+from giantstep.analysis.phase import cosine_exponent
+from giantstep.prediction.narrow.one_step import cosine_quantiles
+from giantstep.problem.setting import Setting
+from giantstep.records.scaling import scaling_exponent
+from giantstep.simulation.simulate import simulate
 
 CHUNK = 2**24
 """Samples drawn at once on the GPU, in float32; their sums are added up in float64."""
@@ -34,7 +34,7 @@ def gpu_cosines(setting: Setting) -> np.ndarray:
     import jax
     import jax.numpy as jnp
 
-    from giantstep.engines.traced import JAX, traced_setting
+    from giantstep.simulation.engines.traced import JAX, traced_setting
 
     traced = traced_setting(setting)
 

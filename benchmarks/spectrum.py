@@ -14,12 +14,12 @@ import time
 import numpy as np
 from jaxtyping import Float
 
-from giantstep.activation import make_activation
-from giantstep.feature_models import equivalences, take_step
-from giantstep.outliers import calibrated_feature_bulk, count_outliers, noise_features
-from giantstep.setting import Setting
-from giantstep.theory.profile import stepped_weight_bulk
-from giantstep.theory.spectrum import feature_bulk
+from giantstep.problem.activation import make_activation
+from giantstep.problem.setting import Setting
+from giantstep.simulation.feature_models import equivalences, take_step
+from giantstep.spectra.outliers import calibrated_feature_bulk, count_outliers, noise_features
+from giantstep.spectra.profile import stepped_weight_bulk
+from giantstep.spectra.start import feature_bulk
 
 
 def law(name: str, n: int, d: int, p: int) -> None:

@@ -10,7 +10,7 @@ import sys
 import time
 
 EIGHT = "(x1 + x2/2 - x3 + x4/3)^8/1000 + He4(x1)*He4(x2) + x1*x2*x3*x4 + x1"
-CLI = [sys.executable, "-m", "giantstep.cli"]
+CLI = [sys.executable, "-m", "giantstep.cli.main"]
 
 
 def seconds(command: list[str], repeats: int = 7) -> float:

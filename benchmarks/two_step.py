@@ -14,13 +14,13 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float
 
-from giantstep.activation import centred
-from giantstep.functions import NUMPY
-from giantstep.setting import Setting
-from giantstep.theory.outlier_count import outlier_count, with_exponents
-from giantstep.theory.profile import ProfileBulk
-from giantstep.theory.two_step import weight_outliers
-from giantstep.theory.two_step_bulk import bulk_profile
+from giantstep.language.functions import NUMPY
+from giantstep.prediction.wide.outlier_count import outlier_count, with_exponents
+from giantstep.prediction.wide.second_bulk import bulk_profile
+from giantstep.prediction.wide.two_steps import weight_outliers
+from giantstep.problem.activation import centred
+from giantstep.problem.setting import Setting
+from giantstep.spectra.profile import ProfileBulk
 
 RUNS = 4
 MARGIN = 0.2
@@ -49,7 +49,7 @@ def plain_spectrum(
     if gpu:
         import jax
 
-        from giantstep.engines.traced import JAX
+        from giantstep.simulation.engines.traced import JAX
 
         xp, namespace = jax.numpy, JAX
         keys = iter(jax.random.split(jax.random.key(seed), 8))

@@ -5,5 +5,5 @@ The edges are left alone: they check their input themselves, and the tests hand 
 
 from jaxtyping import install_import_hook
 
-CHECKED = ["hermite", "algebra", "kinks", "expansion", "theory"]
+CHECKED = ["language.algebra", "gaussian", "analysis", "spectra", "prediction"]
 hook = install_import_hook([f"giantstep.{name}" for name in CHECKED], "beartype.beartype")

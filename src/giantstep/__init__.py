@@ -9,68 +9,68 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from giantstep.activation import Activation as Activation
-    from giantstep.activation import make_activation as make_activation
-    from giantstep.analysis import Analysis as Analysis
-    from giantstep.analysis import analyze as analyze
-    from giantstep.catalog import CATALOG as CATALOG
-    from giantstep.claims import CLAIMS as CLAIMS
-    from giantstep.claims.record import Claim as Claim
-    from giantstep.claims.running import run_claims as run_claims
-    from giantstep.comparison import Comparison as Comparison
-    from giantstep.comparison import compare as compare
+    from giantstep.analysis.analyze import Analysis as Analysis
+    from giantstep.analysis.analyze import analyze as analyze
+    from giantstep.errors import DivergenceError as DivergenceError
     from giantstep.errors import InputError as InputError
-    from giantstep.feature_models import equivalences as equivalences
-    from giantstep.hermite import HermiteSeries as HermiteSeries
-    from giantstep.observables import Scaling as Scaling
-    from giantstep.observables import Trajectory as Trajectory
-    from giantstep.observables import scaling_exponent as scaling_exponent
-    from giantstep.outliers import count_outliers as count_outliers
-    from giantstep.predicted_spectra import predict_spectra as predict_spectra
-    from giantstep.prediction import predict as predict
-    from giantstep.setting import Setting as Setting
-    from giantstep.simulation import DivergenceError as DivergenceError
-    from giantstep.simulation import simulate as simulate
-    from giantstep.spectra import measure_spectra as measure_spectra
-    from giantstep.target import Target as Target
-    from giantstep.target import make_target as make_target
-    from giantstep.target import separable as separable
-    from giantstep.theory.closed_system import loss_curve as loss_curve
-    from giantstep.theory.equivalence import learning_curve as learning_curve
-    from giantstep.theory.two_step import weight_outliers as weight_outliers
+    from giantstep.gaussian.series import HermiteSeries as HermiteSeries
+    from giantstep.papers.claims import CLAIMS as CLAIMS
+    from giantstep.papers.claims.record import Claim as Claim
+    from giantstep.papers.claims.running import run_claims as run_claims
+    from giantstep.prediction.given_weights.curve import learning_curve as learning_curve
+    from giantstep.prediction.predict import predict as predict
+    from giantstep.prediction.wide.losses import loss_curve as loss_curve
+    from giantstep.prediction.wide.spectra import predict_spectra as predict_spectra
+    from giantstep.prediction.wide.two_steps import weight_outliers as weight_outliers
+    from giantstep.problem.activation import Activation as Activation
+    from giantstep.problem.activation import make_activation as make_activation
+    from giantstep.problem.catalog import CATALOG as CATALOG
+    from giantstep.problem.setting import Setting as Setting
+    from giantstep.problem.target import Target as Target
+    from giantstep.problem.target import make_target as make_target
+    from giantstep.problem.target import separable as separable
+    from giantstep.records.comparison import Comparison as Comparison
+    from giantstep.records.comparison import compare as compare
+    from giantstep.records.scaling import Scaling as Scaling
+    from giantstep.records.scaling import scaling_exponent as scaling_exponent
+    from giantstep.records.trajectory import Trajectory as Trajectory
+    from giantstep.simulation.feature_models import equivalences as equivalences
+    from giantstep.simulation.simulate import simulate as simulate
+    from giantstep.simulation.spectra import measure_spectra as measure_spectra
+    from giantstep.spectra.outliers import count_outliers as count_outliers
 
 __version__ = "0.1.0"
 
 _HOME = {
-    "Activation": "giantstep.activation",
-    "Analysis": "giantstep.analysis",
-    "CATALOG": "giantstep.catalog",
-    "CLAIMS": "giantstep.claims",
-    "Claim": "giantstep.claims.record",
-    "Comparison": "giantstep.comparison",
-    "DivergenceError": "giantstep.simulation",
-    "HermiteSeries": "giantstep.hermite",
+    "Activation": "giantstep.problem.activation",
+    "Analysis": "giantstep.analysis.analyze",
+    "CATALOG": "giantstep.problem.catalog",
+    "CLAIMS": "giantstep.papers.claims",
+    "Claim": "giantstep.papers.claims.record",
+    "Comparison": "giantstep.records.comparison",
+    "DivergenceError": "giantstep.errors",
+    "HermiteSeries": "giantstep.gaussian.series",
     "InputError": "giantstep.errors",
-    "Scaling": "giantstep.observables",
-    "Setting": "giantstep.setting",
-    "Target": "giantstep.target",
-    "Trajectory": "giantstep.observables",
-    "analyze": "giantstep.analysis",
-    "compare": "giantstep.comparison",
-    "count_outliers": "giantstep.outliers",
-    "equivalences": "giantstep.feature_models",
-    "learning_curve": "giantstep.theory.equivalence",
-    "loss_curve": "giantstep.theory.closed_system",
-    "make_activation": "giantstep.activation",
-    "make_target": "giantstep.target",
-    "measure_spectra": "giantstep.spectra",
-    "predict": "giantstep.prediction",
-    "predict_spectra": "giantstep.predicted_spectra",
-    "run_claims": "giantstep.claims.running",
-    "scaling_exponent": "giantstep.observables",
-    "separable": "giantstep.target",
-    "simulate": "giantstep.simulation",
-    "weight_outliers": "giantstep.theory.two_step",
+    "Scaling": "giantstep.records.scaling",
+    "Setting": "giantstep.problem.setting",
+    "Target": "giantstep.problem.target",
+    "Trajectory": "giantstep.records.trajectory",
+    "analyze": "giantstep.analysis.analyze",
+    "compare": "giantstep.records.comparison",
+    "count_outliers": "giantstep.spectra.outliers",
+    "equivalences": "giantstep.simulation.feature_models",
+    "learning_curve": "giantstep.prediction.given_weights.curve",
+    "loss_curve": "giantstep.prediction.wide.losses",
+    "make_activation": "giantstep.problem.activation",
+    "make_target": "giantstep.problem.target",
+    "measure_spectra": "giantstep.simulation.spectra",
+    "predict": "giantstep.prediction.predict",
+    "predict_spectra": "giantstep.prediction.wide.spectra",
+    "run_claims": "giantstep.papers.claims.running",
+    "scaling_exponent": "giantstep.records.scaling",
+    "separable": "giantstep.problem.target",
+    "simulate": "giantstep.simulation.simulate",
+    "weight_outliers": "giantstep.prediction.wide.two_steps",
 }
 
 __all__ = [

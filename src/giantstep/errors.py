@@ -7,3 +7,7 @@ class InputError(ValueError):
 
 class NotConvergedError(ArithmeticError):
     """An iteration that stopped short of its tolerance; the message says where and how far."""
+
+
+class DivergenceError(ArithmeticError):
+    """A run left the finite numbers; the message says where."""

@@ -1,0 +1,1 @@
+"""Before any run: exponents, subspaces, staircase, floors, phase curve."""

@@ -1,0 +1,48 @@
+"""``giantstep analyze``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from giantstep.analysis.analyze import analyze as run
+from giantstep.cli.output import Expression, emit, reserve
+
+
+def analyze(
+    target: Expression,
+    /,
+    *,
+    activation: Expression = "relu",
+    label_degree: int = 3,
+    json: bool = False,
+    out: Path | None = None,
+    overwrite: bool = False,
+    quiet: bool = False,
+) -> None:
+    """Say what can be learned, before any simulation: exponents, staircase, floors.
+
+    Parameters
+    ----------
+    target:
+        An expression such as "x1 + He2(x1)*x2", or a name of the catalog (giantstep catalog).
+    activation:
+        relu, erf, tanh, sigmoid, softplus, gelu, silu, sin, ... or an expression in z such as
+        "He1 + He2/2".
+    label_degree:
+        Highest power of the label that reused batches are given.
+    json:
+        Print the record as JSON instead of tables.
+    out:
+        Folder to write analysis.json into.
+    overwrite:
+        Replace a file that is there already.
+    quiet:
+        Print nothing but what --json asks for.
+    """
+    path = reserve(out, "analysis.json", overwrite)
+    record = run(target, activation, label_degree=label_degree)
+    emit(record.as_dict(), json, path, overwrite)
+    if not json and not quiet:
+        from giantstep.show.tables import analysis_report, show
+
+        show(analysis_report(record))

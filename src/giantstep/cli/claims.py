@@ -1,0 +1,101 @@
+"""``giantstep claims``: every claim of the papers, measured and judged."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from giantstep.cli.output import emit
+from giantstep.errors import InputError
+from giantstep.papers.claims import CLAIMS
+from giantstep.papers.claims.record import Claim
+from giantstep.papers.claims.running import run_claims, stored_claims
+from giantstep.show.claims_table import claims_table
+from giantstep.show.page import claims_page
+from giantstep.show.tables import show, spinner
+
+
+def claims(
+    *ids: str,
+    full: bool = False,
+    controls: bool = False,
+    seed: int = 0,
+    json: bool = False,
+    out: Path = Path("results/claims"),
+    again: bool = False,
+    quiet: bool = False,
+) -> None:
+    """Measure the claims of the papers and judge them.
+
+    Parameters
+    ----------
+    ids:
+        Identifiers of the claims to run; all of them if none is given.
+    full:
+        The sizes at which exponents are sharp (under an hour), with the controls.
+    controls:
+        Run each claim's control too: a setting that violates its assumptions, which must fail.
+    seed:
+        Seed of every simulation.
+    json:
+        Print the records as JSON instead of a table.
+    out:
+        Folder for claims.json, claims.html and the figures; finished claims in it are kept.
+    again:
+        Run claims anew that the folder holds already.
+    quiet:
+        No table and no progress.
+    """
+    unknown = [name for name in ids if name not in CLAIMS]
+    if unknown:
+        raise InputError(f"unknown claim {unknown[0]!r}, expected one of {', '.join(CLAIMS)}")
+    if seed < 0:
+        raise InputError(f"seed must not be negative, got {seed}")
+    if out.exists() and not out.is_dir():
+        raise InputError(f"out must be a folder, got the file {str(out)!r}")
+    chosen = [CLAIMS[name] for name in dict.fromkeys(ids)] or list(CLAIMS.values())
+    controls = controls or full
+    folder = out / ("full" if full else "quick")
+    if again:
+        for claim in chosen:
+            (folder / f"{claim.id}.json").unlink(missing_ok=True)
+    records: list[dict[str, Any]] = []
+    with spinner(quiet) as say:
+
+        def started(claim: Claim) -> None:
+            say(f"{len(records) + 1} of {len(chosen)}: {claim.id}")
+
+        for record in run_claims(
+            chosen,
+            full=full,
+            controls=controls,
+            seed=seed,
+            folder=folder,
+            started=started,
+        ):
+            records.append(record)
+            _draw(record, folder)
+    emit({"claims": records}, json, None)
+    # The page and the list show every claim the folder holds, those of earlier calls too.
+    everything = list(CLAIMS.values())
+    held = stored_claims(everything, folder, full=full, controls=controls, seed=seed)
+    emit({"claims": held}, False, folder / "claims.json", overwrite=True)
+    (folder / "claims.html").write_text(claims_page(held), encoding="utf-8")
+    if not json and not quiet:
+        show(claims_table(records))
+        show(f"page: {folder / 'claims.html'}")
+
+
+def _draw(record: dict[str, Any], folder: Path) -> None:
+    path = folder / f"{record['id']}.png"
+    if record["plot"] is None:
+        return
+    from matplotlib.figure import Figure
+
+    from giantstep.show.plots.claim import claim_plot
+    from giantstep.show.plots.style import save
+
+    figure = Figure(figsize=(6.0, 4.2), layout="constrained")
+    axes = claim_plot(figure.subplots(), record["plot"])
+    axes.set_title(f"{record['id']}: {record['verdict']}", fontsize="medium")
+    save(figure, path)

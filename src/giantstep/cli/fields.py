@@ -1,0 +1,63 @@
+"""The record's fields as flags of a command, and as keys of a TOML file."""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+import tomllib
+from pathlib import Path
+from typing import Annotated, Any
+
+from cyclopts import Parameter
+
+from giantstep.errors import InputError
+from giantstep.problem.setting import DEFAULTS, Setting
+
+# One flag for each field of the record, read as text: the record itself checks it.
+Fields = dataclasses.make_dataclass(
+    "Fields",
+    [
+        (
+            name,
+            Annotated[
+                str | None,
+                Parameter(
+                    help=f"{field.description}; {DEFAULTS[name]} by default",
+                    allow_leading_hyphen=True,
+                    show_default=False,
+                ),
+            ],
+            None,
+        )
+        for name, field in Setting.model_fields.items()
+        if name not in ("target", "start_overlaps")
+    ],
+    frozen=True,
+)
+# The command line looks for the fields in the module a class says it comes from.
+Fields.__module__ = __name__
+
+
+def given_fields(target: str | None, fields: Any, file: Path | None) -> dict[str, Any]:
+    """What was given: keys of the file, over them the flags, over them the target."""
+    given = _toml(file) if file is not None else {}
+    typed: dict[str, Any] = vars(fields) if fields is not None else {}
+    given |= {name: value for name, value in typed.items() if value is not None}
+    return given if target is None else given | {"target": target}
+
+
+def _toml(path: Path) -> dict[str, Any]:
+    try:
+        with path.open("rb") as file:
+            return tomllib.load(file)
+    except (OSError, tomllib.TOMLDecodeError) as error:
+        raise InputError(f"file cannot be read, got {str(path)!r}: {error}") from None
+
+
+def memory_bytes(text: str) -> int:
+    """A number of bytes from a text such as 512 MiB."""
+    match = re.fullmatch(r"\s*([0-9]*\.?[0-9]+)\s*(GiB|MiB|KiB|)\s*", text)
+    size = float(match[1]) * 1024.0 ** ["", "KiB", "MiB", "GiB"].index(match[2]) if match else 0
+    if size < 1:
+        raise InputError(f"memory must be a size such as '512 MiB', got {text!r}")
+    return int(size)

@@ -1,0 +1,59 @@
+"""The command line: parse, call, render.  Each command loads only when it is called."""
+
+from __future__ import annotations
+
+import sys
+from typing import NoReturn
+
+from cyclopts import App, CycloptsError
+
+from giantstep import __version__
+from giantstep.errors import InputError
+
+app = App(
+    name="giantstep",
+    help="What does a two-layer neural network learn from a few giant gradient steps?",
+    version=__version__,
+    result_action="return_value",
+)
+app.command(
+    "giantstep.cli.analyze:analyze",
+    help="Say what can be learned, before any simulation: exponents, staircase, floors.",
+)
+app.command(
+    "giantstep.cli.learn:learn",
+    help="Predict and simulate giant steps, side by side, step by step.",
+)
+app.command(
+    "giantstep.cli.spectrum:spectrum",
+    help="Spectra, outliers and losses at linear width: theory over the histogram.",
+)
+app.command(
+    "giantstep.cli.claims:claims",
+    help="Measure the claims of the papers and judge them.",
+)
+app.command("giantstep.cli.reproduce:reproduce", help="Draw the figures of the papers.")
+app.command("giantstep.cli.catalog:catalog", help="List the papers' targets by name.")
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Run the command line; bad input is one sentence on standard error and exit code 2."""
+    try:
+        app(arguments, exit_on_error=False, print_error=False)
+    except (CycloptsError, InputError) as error:
+        _stop(" ".join(str(error).split()), 2)
+    except ArithmeticError as error:  # a run that diverged
+        _stop(str(error), 1)
+    except KeyboardInterrupt:
+        _stop("interrupted before anything was finished", 130)
+    except OSError as error:
+        _stop(f"cannot write {error.filename!r}: {error.strerror}", 2)
+
+
+def _stop(message: str, code: int) -> NoReturn:
+    print(f"giantstep: {message}", file=sys.stderr)
+    sys.exit(code)
+
+
+if __name__ == "__main__":
+    main()

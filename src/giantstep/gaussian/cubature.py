@@ -1,0 +1,75 @@
+"""Expectations over a few Gaussian coordinates to near machine precision.
+
+Smooth integrands: the trapezoidal rule on a grid, whose error falls as exp(-2 pi w / spacing) for
+a function analytic within the distance w of the real axis.  Kinks and jumps on planes <v, x> = b:
+the last coordinate is split where it meets each plane; the inner integral is then smooth except
+where two planes meet, which are planes of one dimension less, and so on down.
+"""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+import numpy as np
+from jaxtyping import Float
+
+from giantstep.gaussian.rules import legendre
+
+MOST_COORDINATES = 3
+"""Beyond, a tensor grid has more points than a Sobol sequence needs."""
+
+PointsAndWeights = tuple[Float[np.ndarray, "n q"], Float[np.ndarray, " n"]]
+
+# The normal mass beyond is 1e-15.
+REACH = 8.0
+
+# Two planes closer than this in angle, or nearly along the last coordinate, meet far outside.
+PARALLEL = 1e-9
+
+
+def smooth_rule(dimension: int, spacing: float) -> PointsAndWeights:
+    """Grid points inside the ball of radius REACH with their normal weights."""
+    half = int(REACH / spacing)
+    axis = spacing * np.arange(-half, half + 1)
+    grids = np.meshgrid(*([axis] * dimension), indexing="ij")
+    points = np.stack([grid.ravel() for grid in grids], axis=1)
+    radius = np.sum(points**2, axis=1)
+    points, radius = points[radius < REACH**2], radius[radius < REACH**2]
+    weights = np.exp(-0.5 * radius)
+    return points, weights / weights.sum()
+
+
+def kinked_rule(
+    normals: Float[np.ndarray, "m q"], offsets: Float[np.ndarray, " m"], nodes: int
+) -> PointsAndWeights:
+    """Points and normal weights exact for functions smooth off the planes <normal, x> = offset."""
+    q = normals.shape[1]
+    last = normals[:, -1]
+    meets = np.abs(last) > PARALLEL * np.linalg.norm(normals, axis=1)
+    slopes = normals[meets, :-1] / last[meets, None]
+    heights = offsets[meets] / last[meets]
+    if q == 1:
+        points, weights = np.zeros((1, 0)), np.ones(1)
+    else:
+        pairs = list(combinations(range(len(slopes)), 2))
+        meeting = [slopes[i] - slopes[j] for i, j in pairs] + list(normals[~meets, :-1])
+        levels = [heights[i] - heights[j] for i, j in pairs] + list(offsets[~meets])
+        crossing = [k for k, v in enumerate(meeting) if np.linalg.norm(v) > PARALLEL]
+        points, weights = kinked_rule(
+            np.array([meeting[k] for k in crossing]).reshape(len(crossing), q - 1),
+            np.array([levels[k] for k in crossing]),
+            nodes,
+        )
+    # Panels of at most REACH/2 resolve the normal density itself.
+    fixed = np.linspace(-REACH, REACH, 5)
+    breaks = np.clip(heights - points @ slopes.T, -REACH, REACH)
+    edges = np.sort(np.concatenate([np.tile(fixed, (len(points), 1)), breaks], axis=1), axis=1)
+    x, w = legendre(nodes)
+    half = 0.5 * np.diff(edges, axis=1)[:, :, None]
+    z = (0.5 * (edges[:, 1:] + edges[:, :-1]))[:, :, None] + half * x
+    density = np.exp(-0.5 * z**2) / np.sqrt(2.0 * np.pi)
+    new = weights[:, None, None] * half * w * density
+    # Far corners and empty panels carry nothing.
+    kept = new > 1e-20
+    outer = np.broadcast_to(np.arange(len(points))[:, None, None], new.shape)[kept]
+    return np.concatenate([points[outer], z[kept][:, None]], axis=1), new[kept]

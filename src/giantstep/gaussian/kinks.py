@@ -1,0 +1,89 @@
+"""Functions with kinks and jumps: their coefficients in closed form, and where the kinks lie."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from jaxtyping import Float
+
+from giantstep.language.algebra import multiplied_out
+from giantstep.language.expression import Call, Expression, Power, Product, Sum
+from giantstep.language.functions import FUNCTIONS, LEAK
+
+
+def normal_cdf(t: float) -> float:
+    return 0.5 * math.erfc(-t * math.sqrt(0.5))
+
+
+def kink_coefficients(
+    function: str, scale: float, shift: float, degree: int
+) -> Float[np.ndarray, " k"]:
+    """E[sigma(shift + scale z) h_k(z)] in closed form, for the piecewise linear functions.
+
+    With the kink at z = t = -shift/scale and phi the normal density,
+    E[1{z > t} He_k] = He_{k-1}(t) phi(t) and E[(z - t)_+ He_k] = He_{k-2}(t) phi(t);
+    the other functions are combinations of these two.
+    """
+    if scale < 0:
+        signs = (-1.0) ** np.arange(degree + 1)
+        return signs * kink_coefficients(function, -scale, shift, degree)
+    t = -shift / scale
+    # h_k(t) phi(t), whose product is bounded even where h_k(t) alone overflows.
+    density = math.exp(-0.5 * t * t) / math.sqrt(2.0 * math.pi)
+    weighted = np.zeros(degree + 1)
+    weighted[0] = density
+    for k in range(degree):
+        previous = math.sqrt(k) * weighted[k - 1] if k else 0.0
+        weighted[k + 1] = (t * weighted[k] - previous) / math.sqrt(k + 1)
+    step, ramp = np.zeros(degree + 1), np.zeros(degree + 1)
+    above = normal_cdf(-t)
+    order = np.arange(1.0, degree + 1)
+    step[0], step[1:] = above, weighted[:-1] / np.sqrt(order)
+    ramp[0] = scale * (density - t * above)
+    ramp[1:2] = scale * above
+    ramp[2:] = scale * weighted[: max(degree - 1, 0)] / np.sqrt(order[1:] * order[:-1])
+    line, one = np.zeros(degree + 1), np.zeros(degree + 1)
+    line[0], line[1:2], one[0] = shift, scale, 1.0
+    return {
+        "step": step,
+        "sign": 2.0 * step - one,
+        "relu": ramp,
+        "abs": 2.0 * ramp - line,
+        "leaky_relu": (1.0 - LEAK) * ramp + LEAK * line,
+    }[function]
+
+
+def affine(node: Expression, r: int) -> tuple[Float[np.ndarray, " r"], float] | None:
+    """(slopes, constant) of an affine expression in r variables, None for any other."""
+    terms = multiplied_out(node, r)
+    slopes, constant = np.zeros(r), 0.0
+    for (powers, functions), value in terms.items():
+        if functions or sum(powers) > 1:
+            return None
+        if sum(powers) == 1:
+            slopes[powers.index(1)] = float(value)
+        else:
+            constant = float(value)
+    return slopes, constant
+
+
+def kink_planes(node: Expression, r: int) -> list[tuple[Float[np.ndarray, " r"], float]] | None:
+    """Planes <normal, x> = offset on which an expression may have a kink or a jump.
+
+    None if a kinked function has an argument that is not affine: its kinks lie on no plane.
+    """
+    match node:
+        case Call(function, argument):
+            found = kink_planes(argument, r)
+            if found is None or function not in FUNCTIONS or not FUNCTIONS[function].kinked:
+                return found
+            form = affine(argument, r)
+            return None if form is None else [*found, (form[0], 0.0 - form[1])]
+        case Sum(parts) | Product(parts):
+            listed = [kink_planes(part, r) for part in parts]
+            known = [plane for planes in listed if planes is not None for plane in planes]
+            return None if None in listed else known
+        case Power(base, _):
+            return kink_planes(base, r)
+    return []

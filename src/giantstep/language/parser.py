@@ -1,0 +1,301 @@
+"""Read the language of targets and activations, and reject what is outside it.
+
+Numbers, variables, ``+ - * / ^``, parentheses, the functions of ``FUNCTIONS`` and the Hermite
+polynomials ``He0`` .. ``He32``.  The text is read by the parser below and by nothing else: no
+piece of it is ever evaluated as Python.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from fractions import Fraction
+from typing import NamedTuple
+
+from giantstep.errors import InputError
+from giantstep.language.expression import (
+    ZERO,
+    Call,
+    Expression,
+    Number,
+    Power,
+    Product,
+    Sum,
+    Variable,
+    add,
+    brief,
+    call,
+    format_expression,
+    hermite,
+    multiply,
+    negate,
+    raise_to,
+)
+from giantstep.language.functions import FUNCTIONS, hermite_degree
+
+# Limits keep every rejection within milliseconds and megabytes; each is far above any target of
+# the literature.
+MAX_LENGTH = 6_000
+MAX_DEPTH = 40
+MAX_DEGREE = 32
+MAX_TERMS = 5_000
+MAX_VARIABLES = 64
+MAX_MAGNITUDE = 30  # decimal exponent of a number
+# A tower of powers of such numbers would need 100 * 32^k bits: stop at 4096.
+MAX_BITS = 4096
+
+_VARIABLES = tuple(Variable(k) for k in range(MAX_VARIABLES))
+_TOKEN = re.compile(
+    r"[ \t\r\n]+|(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?"
+    r"|[A-Za-z_][A-Za-z0-9_]*|[-+*/^()]",
+    re.ASCII,
+)
+_INDEXED = re.compile(r"x([1-9][0-9]{0,3})", re.ASCII)
+
+
+def _shorten(text: str) -> str:
+    return text if len(text) <= 40 else text[:37] + "..."
+
+
+def _tokens(text: str, field: str) -> list[str]:
+    """Every token and gap of the text in order; together they are the text."""
+    if not text.strip():
+        raise InputError(f"{field} is empty, got {_shorten(text)!r}")
+    if len(text) > MAX_LENGTH:
+        raise InputError(f"{field} has {len(text)} characters, more than the {MAX_LENGTH} allowed")
+    tokens = _TOKEN.findall(text)
+    if sum(map(len, tokens)) != len(text):
+        position = 0
+        while match := _TOKEN.match(text, position):
+            position = match.end()
+        raise InputError(
+            f"{field}: unexpected character {text[position]!a} at position {position + 1}"
+        )
+    return tokens
+
+
+class _Parser:
+    """Recursive descent; ``univariate`` reads an activation: the variable z, He<k> for He<k>(z).
+
+    ``at`` counts tokens, and the end of the text is the empty token: positions in the text are
+    worked out only when something is wrong, which keeps reading fast.
+    """
+
+    def __init__(self, text: str, field: str, univariate: bool) -> None:
+        self.places: dict[int, tuple[int, Expression]] = {}
+        self.field, self.univariate = field, univariate
+        self.pieces = _tokens(text, field)
+        self.index = [i for i, piece in enumerate(self.pieces) if not piece.isspace()]
+        self.tokens = [self.pieces[i] for i in self.index] + [""]
+        self.index.append(len(self.pieces))
+        self.at = 0
+        self.depth = 0
+
+    def fail(self, complaint: str, at: int, hint: str = "") -> InputError:
+        position = 1 + sum(map(len, self.pieces[: self.index[at]]))
+        return InputError(f"{self.field}: {complaint} at position {position}{hint}")
+
+    def parse(self) -> Expression:
+        node = self.sum()
+        token = self.tokens[self.at]
+        if token:
+            word = token[0].isalnum() or token[0] in "_.("
+            hint = ", write * for a product" if word else ""
+            raise self.fail(f"unexpected {_shorten(token)!r}", self.at, hint)
+        self.measure(node)
+        return node
+
+    def sum(self) -> Expression:
+        at = self.at
+        terms = [self.product()]
+        while (operator := self.tokens[self.at]) in ("+", "-"):
+            self.at += 1
+            term = self.product()
+            terms.append(negate(term) if operator == "-" else term)
+        return self.placed(add(*terms), at) if len(terms) > 1 else terms[0]
+
+    def product(self) -> Expression:
+        start = self.at
+        factors = [self.unary()]
+        while (operator := self.tokens[self.at]) in ("*", "/"):
+            at = self.at
+            self.at += 1
+            if operator == self.tokens[self.at] == "*":
+                raise self.fail("unexpected '**'", at, ", write ^ for a power")
+            factor = self.unary()
+            if operator == "/":
+                if factor == ZERO:
+                    raise self.fail("division by zero", at)
+                factor = raise_to(factor, -1)
+            factors.append(factor)
+            # Numbers gather in front, so that a long product of them is checked as it grows.
+            if isinstance(factor, Number) and isinstance(factors[0], Number):
+                factors[0] = self.checked(multiply(factors[0], factors.pop()), at)
+        return self.placed(multiply(*factors), start) if len(factors) > 1 else factors[0]
+
+    def unary(self) -> Expression:
+        operator = self.tokens[self.at]
+        if operator not in ("+", "-"):
+            return self.power()
+        self.descend()
+        node = self.unary()
+        self.depth -= 1
+        return negate(node) if operator == "-" else node
+
+    def power(self) -> Expression:
+        base = self.atom()
+        if self.tokens[self.at] != "^":
+            return base
+        at = self.at
+        self.descend()
+        exponent = self.unary()
+        self.depth -= 1
+        if not isinstance(exponent, Number):
+            raise self.fail("the exponent of ^ must be a number", at)
+        value = exponent.value
+        if not -MAX_DEGREE <= value <= MAX_DEGREE:
+            raise self.fail(f"exponent {brief(value)} is beyond {MAX_DEGREE}", at)
+        if base == ZERO and value < 0:
+            raise self.fail("division by zero", at)
+        if isinstance(base, Number) and base.value < 0 and value.denominator != 1:
+            raise self.fail("a negative number has no fractional power", at)
+        return self.placed(self.checked(raise_to(base, value), at), at)
+
+    def atom(self) -> Expression:
+        at, token = self.at, self.tokens[self.at]
+        if not token:
+            raise self.fail("the expression ends too early", at)
+        if token == "(":
+            self.descend()
+            node = self.sum()
+            self.close()
+            return node
+        self.at += 1
+        if token[0].isdigit() or token[0] == ".":
+            return self.number(token, at)
+        if token in "+-*/^)":
+            raise self.fail(f"unexpected {token!r}", at)
+        return self.name(token, at)
+
+    def number(self, token: str, at: int) -> Number:
+        if len(token) <= 15 and token.isdigit():
+            return Number(int(token))
+        mantissa, _, exponent = token.lower().partition("e")
+        whole, _, decimals = mantissa.partition(".")
+        # Read the exponent before the number: 1e999999999 as a fraction would fill the memory.
+        if len(token) > 60 or len(exponent) > 4:
+            raise self.fail(f"number {_shorten(token)!r} is out of range", at)
+        power = int(exponent or 0) - len(decimals)
+        digits = int(whole + decimals)
+        magnitude = len(str(digits)) - 1 + power
+        if digits and abs(magnitude) > MAX_MAGNITUDE:
+            raise self.fail(f"number {_shorten(token)!r} is out of range", at)
+        return Number(digits * 10**power if power >= 0 else Fraction(digits, 10**-power))
+
+    def name(self, name: str, at: int) -> Expression:
+        if not self.univariate and (indexed := _INDEXED.fullmatch(name)):
+            index = int(indexed.group(1))
+            if index > MAX_VARIABLES:
+                raise self.fail(f"{name!r} is beyond x{MAX_VARIABLES}", at)
+            return _VARIABLES[index - 1]
+        if self.univariate and name == "z":
+            return Variable(0)
+        degree = hermite_degree(name)
+        if degree is not None and degree > MAX_DEGREE:
+            raise self.fail(f"{name!r} is beyond He{MAX_DEGREE}", at)
+        if degree is None and name not in FUNCTIONS:
+            known = "the variable z" if self.univariate else "x1, x2, ..."
+            hint = f", expected {known}, He<k>(..) or one of {', '.join(sorted(FUNCTIONS))}"
+            raise self.fail(f"unknown name {_shorten(name)!r}", at, hint)
+        if self.tokens[self.at] != "(":
+            if self.univariate and degree is not None:
+                return hermite(degree, Variable(0))
+            raise self.fail(f"{name!r} needs an argument in parentheses", at)
+        self.descend()
+        argument = self.sum()
+        self.close()
+        return self.placed(self.checked(call(name, argument), at), at)
+
+    def descend(self) -> None:
+        self.depth += 1
+        if self.depth > MAX_DEPTH:
+            raise self.fail(f"nested more than {MAX_DEPTH} deep", self.at)
+        self.at += 1
+
+    def close(self) -> None:
+        token = self.tokens[self.at]
+        if token != ")":
+            found = repr(_shorten(token)) if token else "the end"
+            raise self.fail(f"expected ')', found {found}", self.at)
+        self.at += 1
+        self.depth -= 1
+
+    def checked(self, node: Expression, at: int) -> Expression:
+        """The node, unless it is a constant that grew without bound or left the real numbers."""
+        if isinstance(node, Number):
+            size = max(node.value.numerator.bit_length(), node.value.denominator.bit_length())
+            if size > MAX_BITS:
+                raise self.fail("a constant grows out of range", at)
+        elif isinstance(node, Call) and isinstance(node.argument, Number):
+            raise self.fail(f"{format_expression(node)} is not a finite number", at)
+        return node
+
+    def placed(self, node: Expression, at: int) -> Expression:
+        # The node is kept alive with its place, so that its id stays its own.
+        self.places[id(node)] = (at, node)
+        return node
+
+    def measure(self, node: Expression) -> Size:
+        """Size of the node multiplied out; raise before anything is multiplied out."""
+        match node:
+            case Number():
+                return Size(1, 0, frozenset())
+            case Variable():
+                return Size(1, 1, frozenset({node}))
+            case Call(function, argument):
+                inner = self.measure(argument)
+                degree = hermite_degree(function)
+                own = Size(1, 1, frozenset({node})) if degree is None else inner.power(degree)
+            case Power(base, exponent):
+                inner = self.measure(base)
+                whole = exponent.denominator == 1 and exponent > 0
+                own = inner.power(int(exponent)) if whole else Size(1, 1, frozenset({node}))
+            case Sum(parts) | Product(parts):
+                sizes = [self.measure(part) for part in parts]
+                generators = frozenset().union(*(size.generators for size in sizes))
+                counts, degrees = [s.terms for s in sizes], [s.degree for s in sizes]
+                if isinstance(node, Sum):
+                    own = Size(sum(counts), max(degrees), generators)
+                else:
+                    own = Size(math.prod(counts), sum(degrees), generators)
+        own = own.bounded()
+        at, _ = self.places.get(id(node), (0, node))
+        if own.degree <= MAX_DEGREE and own.terms <= MAX_TERMS:
+            return own
+        piece = _shorten(format_expression(node))
+        if own.degree > MAX_DEGREE:
+            raise self.fail(f"{piece!r} has degree {own.degree}, beyond {MAX_DEGREE}", at)
+        raise self.fail(f"{piece!r} multiplies out to more than {MAX_TERMS} terms", at)
+
+
+class Size(NamedTuple):
+    """Bounds on an expression multiplied out: terms, degree, variables and functions in it."""
+
+    terms: int
+    degree: int
+    generators: frozenset[Expression]
+
+    def bounded(self) -> Size:
+        """No more terms than there are monomials of that degree."""
+        return self._replace(
+            terms=min(self.terms, math.comb(len(self.generators) + self.degree, self.degree))
+        )
+
+    def power(self, exponent: int) -> Size:
+        terms = math.comb(self.terms + exponent - 1, exponent)
+        return Size(terms, self.degree * exponent, self.generators)
+
+
+def parse(text: str, field: str = "target", *, univariate: bool = False) -> Expression:
+    """Read an expression; anything outside the language raises InputError with its position."""
+    return _Parser(text, field, univariate).parse()

@@ -1,0 +1,1 @@
+"""Claims and figures of the papers."""

@@ -1,0 +1,24 @@
+"""The papers' claims as executable records; ``CLAIMS`` lists them by identifier."""
+
+from giantstep.papers.claims import (
+    linear_width,
+    one_step,
+    open_targets,
+    open_width,
+    second_layer,
+    several_steps,
+    two_steps,
+)
+from giantstep.papers.claims.record import Claim
+
+FAMILIES = (
+    one_step,
+    several_steps,
+    second_layer,
+    linear_width,
+    two_steps,
+    open_targets,
+    open_width,
+)
+
+CLAIMS: dict[str, Claim] = {claim.id: claim for family in FAMILIES for claim in family.CLAIMS}

@@ -1,0 +1,197 @@
+"""Claims about one giant step at linear width (arXiv 2310.07891, 2305.18270)."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from giantstep.papers.claims.feature_experiments import (
+    EQUAL,
+    UNEQUAL,
+    equivalence,
+    expansions,
+    gains,
+    quadratic_share,
+)
+from giantstep.papers.claims.record import Claim
+from giantstep.papers.claims.spike_experiments import (
+    added_spikes,
+    constant_spike,
+    counts,
+    leaving_exponents,
+    polynomial_overlaps,
+)
+
+FEW_STEPS, ONE_STEP = "arXiv 2305.18270", "arXiv 2310.07891"
+REGIME = "n, d, p in proportion, eta = 1.5 n^alpha, Gaussian inputs"
+
+# The mean of relu, 1/sqrt(2 pi), taken away: the papers centre the activation.
+RELU = "relu(z) - 0.3989422804014327"
+# Even, so that c_1 = 0, and smooth; E cos = exp(-1/2).
+EVEN = "cos(z) - exp(-0.5)"
+WIDE = {
+    "target": "linear-quadratic",
+    "activation": RELU,
+    "n": "4d",
+    "p": "d",
+    "steps": 1,
+    "output_scale": "1",
+    "start": "sphere",
+    "readout_start": "gaussian",
+    "ridge": 0.1,
+    "readout_n": "8d",
+    "test_n": 2000,
+}
+TWO_SPIKES = "1.5*n^0.32"
+
+CLAIMS = (
+    Claim(
+        "gaussian-equivalence-before",
+        "Before the step a ridge readout learns from the features as from Gaussian ones of the "
+        "same mean and covariance.",
+        f"{FEW_STEPS}, Gaussian equivalence",
+        "n, d, p in proportion, no step",
+        "excess of the train and of the test error of the Gaussian model within 3 %",
+        partial(equivalence, region=EQUAL),
+        WIDE | {"step_size": 0.0, "model": "gaussian"},
+        {"step_size": TWO_SPIKES},
+        "after a giant step the features are no longer Gaussian",
+        {"d": (60, 150), "runs": 32},
+        {"d": (100, 200, 400), "runs": 60},
+    ),
+    Claim(
+        "conditional-equivalence-after",
+        "After the step the features are Gaussian given the learned coordinate: a ridge readout "
+        "cannot tell them from the conditional Gaussian model.",
+        f"{FEW_STEPS}, conditional Gaussian equivalence",
+        f"{REGIME}; alpha = 0.32",
+        "excess of the train and of the test error of the conditional model within 3 %",
+        partial(equivalence, region=EQUAL),
+        WIDE | {"step_size": TWO_SPIKES, "model": "conditional"},
+        {"model": "gaussian"},
+        "one mean and covariance for all values of the learned coordinate",
+        {"d": (60, 150), "runs": 32},
+        {"d": (100, 200, 400), "runs": 60},
+    ),
+    Claim(
+        "gaussian-equivalence-fails-after",
+        "After a giant step plain Gaussian equivalence fails: the features learn more than their "
+        "mean and covariance allow.",
+        f"{FEW_STEPS}, Gaussian equivalence",
+        f"{REGIME}; alpha = 0.32",
+        "excess of the train and of the test error of the Gaussian model above 3 %",
+        partial(equivalence, region=UNEQUAL),
+        WIDE | {"step_size": TWO_SPIKES, "model": "gaussian"},
+        {"step_size": 0.0},
+        "without a step the Gaussian model is right",
+        {"d": (60, 150), "runs": 32},
+        {"d": (100, 200, 400), "runs": 60},
+    ),
+    Claim(
+        "spike-count",
+        "A step of size n^alpha, (l-1)/(2l) < alpha < l/(2l+2), adds l spikes to the features.",
+        f"{ONE_STEP}, Theorem 3.3",
+        f"{REGIME}; alpha = -0.1, 0.15, 0.32",
+        "mean number of singular values 10 % above the predicted edge within 1/2 of l = 0, 1, 2",
+        partial(counts, exponents=(-0.1, 0.15, 0.32)),
+        WIDE | {"readout_n": "n"},
+        {"activation": "tanh"},
+        "tanh is odd: c_2 = 0 takes the second spike away",
+        {"d": 200, "runs": 16},
+        {"d": 800, "runs": 16},
+    ),
+    Claim(
+        "spike-thresholds",
+        "Spike l leaves the bulk at step sizes of order n^((l-1)/(2l)).",
+        f"{ONE_STEP}, Theorem 3.3",
+        "n, d, p in proportion, step size searched up to n^(1/2)",
+        "exponent in n of the step at which spike l is 1.25 times the bulk of the start nearer to "
+        "(l-1)/(2l) than to that of another spike",
+        partial(leaving_exponents, letter="n"),
+        WIDE | {"readout_n": "n"},
+        {"activation": "tanh"},
+        "tanh is odd: the second spike would be of degree 3",
+        {"d": (50, 100, 200, 400), "runs": 6},
+        {"d": (50, 100, 200, 400, 800), "runs": 12},
+    ),
+    Claim(
+        "spike-alignment",
+        "The left singular vector of spike k is aligned with the polynomial feature (X beta)^k.",
+        f"{ONE_STEP}, Theorem 3.3",
+        f"{REGIME}; alpha = 0.32",
+        "overlap of spikes 1 and 2 with X beta and (X beta)^2 above 1/2",
+        partial(polynomial_overlaps, exponents=(0.05, 0.15, 0.24, 0.32)),
+        WIDE | {"readout_n": "n", "exponent": 0.32},
+        {"exponent": 0.15},
+        "the second spike is still inside the bulk",
+        {"d": 150, "runs": 6},
+        {"d": 600, "runs": 12},
+    ),
+    Claim(
+        "spikes-make-the-errors",
+        "Train and test error after the step are those of the features of the start and the l "
+        "spikes.",
+        f"{ONE_STEP}, Theorems 4.1 and 4.2",
+        f"{REGIME}; alpha = 0.15, 0.32",
+        "excess of the errors with F_l within half of that with F_(l-1)",
+        partial(expansions, exponents=(0.15, 0.32)),
+        WIDE | {"missing": 0},
+        {"missing": 1},
+        "the last spike is left out",
+        {"d": 150, "runs": 16},
+        {"d": 500, "runs": 32},
+    ),
+    Claim(
+        "spikes-lower-the-loss",
+        "The first spike lowers training loss and test error, and the second lowers them again.",
+        f"{ONE_STEP}, Theorems 4.4 and 4.5",
+        f"{REGIME}; no step, alpha = 0.15, 0.32",
+        "relative fall of training objective and test error above 3 % with each spike",
+        partial(gains, exponents=(0.15, 0.32)),
+        WIDE,
+        {"target": "He2(x1)/sqrt(2)"},
+        "without a linear part beta does not know the target",
+        {"d": 150, "runs": 16},
+        {"d": 500, "runs": 32},
+    ),
+    Claim(
+        "nonlinear-from-second-spike",
+        "The nonlinear part of a target is learned only from the second spike on.",
+        f"{ONE_STEP}, section 4.2",
+        "n, d, p in proportion, step sizes 3 (one spike) and 1.5 n^0.32 (two)",
+        "share learned of the degree-2 part: exponent in d below -1/4 with one spike, above with "
+        "two, and then above 3 %",
+        partial(quadratic_share, constant=3.0, exponent=0.32),
+        WIDE,
+        {"activation": "tanh"},
+        "tanh is odd: there is no second spike",
+        {"d": (30, 90, 270), "runs": 16},
+        {"d": (50, 150, 450), "runs": 40},
+    ),
+    Claim(
+        "no-spike-without-c1",
+        "With c_1 = 0 the step adds no spike that varies from sample to sample.",
+        f"{ONE_STEP}, the condition c_1 != 0",
+        f"{REGIME}; features less their means over samples",
+        "mean number of spikes added within 1/2 of 0",
+        partial(added_spikes, exponents=(0.15, 0.32)),
+        WIDE | {"activation": EVEN, "readout_n": "n"},
+        {"activation": RELU},
+        "c_1 = 1/2",
+        {"d": 200, "runs": 16},
+        {"d": 800, "runs": 16},
+    ),
+    Claim(
+        "constant-spike-without-c1",
+        "With c_1 = 0 and alpha > 1/4 there is a spike all the same, but it is the constant: "
+        "longer rows give each feature another mean.",
+        f"{ONE_STEP}, beyond the condition c_1 != 0",
+        f"{REGIME}; alpha = 0.32",
+        "one spike, its left singular vector overlaps the constant by more than 1/2",
+        partial(constant_spike, exponents=(0.05, 0.24, 0.32)),
+        WIDE | {"activation": EVEN, "readout_n": "n"},
+        {"activation": RELU},
+        "with c_1 != 0 the spikes are the polynomials of X beta",
+        {"d": 150, "runs": 6},
+        {"d": 600, "runs": 12},
+    ),
+)

@@ -1,0 +1,310 @@
+"""Open questions of arXiv 2310.07891 and 2605.17767 at linear width, with answers."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from functools import partial
+
+import numpy as np
+from jaxtyping import Float
+
+from giantstep.papers.claims.experiments import FIRST_LAYER, Fields, scaling_curve
+from giantstep.papers.claims.feature_experiments import (
+    SAME,
+    mean_curve,
+    ridge_readout,
+    sample,
+    singular_values,
+    step_size,
+)
+from giantstep.papers.claims.linear_width import WIDE
+from giantstep.papers.claims.record import Claim, Curve, Findings, Plot, exponent_of, mean_of
+from giantstep.papers.claims.spike_experiments import MARGIN, leaving_exponents
+from giantstep.papers.claims.two_steps import MARGIN as WEIGHT_MARGIN
+from giantstep.papers.claims.two_steps import NETWORK
+from giantstep.prediction.wide.limits import spike_count
+from giantstep.prediction.wide.outliers import feature_outliers
+from giantstep.prediction.wide.two_steps import weight_outliers
+from giantstep.problem.activation import make_activation
+from giantstep.problem.randomness import Purpose
+from giantstep.problem.setting import Setting
+from giantstep.simulation.simulate import simulate
+from giantstep.simulation.spectra import leading_overlaps
+from giantstep.spectra.outliers import count_above
+
+ONE_STEP, TWO_STEPS = "arXiv 2310.07891", "arXiv 2605.17767"
+
+ACTIVATIONS = ("leaky_relu", "gelu", "silu", "softplus", "tanh", "sigmoid")
+"""c_2 is zero from tanh on, once the mean is taken away."""
+
+
+def third_step(fields: Fields, *, d: int, runs: int) -> Findings:
+    """Outliers that step 3 adds, above the edge predicted after step 2, and what v_1 gains."""
+    given = FIRST_LAYER | dict(fields) | {"d": d, "runs": runs, "steps": 3, "spectra": 3}
+    setting = Setting(**given)
+    theory = weight_outliers(setting.vary(steps=2, step_size=setting.step_size[:2]))
+    trajectory = simulate(setting)
+    values = trajectory.weight_singular_values
+    assert values is not None
+    edges = [theory[0].edge, theory[1].edge, theory[1].edge]
+    counts = np.array(
+        [
+            [count_above(run[k + 1], edges[k], WEIGHT_MARGIN).count for k in range(3)]
+            for run in values
+        ],
+        dtype=float,
+    )
+    overlaps = np.array(
+        [
+            [leading_overlaps(gram[k], overlap[k], 1)[0, 0] for k in (2, 3)]
+            for gram, overlap in zip(trajectory.gram, trajectory.overlap, strict=True)
+        ]
+    )
+    quantities = [
+        mean_of("outliers added by step 3", counts[:, 2] - counts[:, 1], (-0.5, 0.5), 0.0),
+        mean_of("overlap of v_1 gained", overlaps[:, 1] - overlaps[:, 0], (0.0, math.inf)),
+    ]
+    steps = [1, 2, 3]
+    names = ("first", "second", "third")
+    curves = [
+        mean_curve(f"{name} singular value", steps, list(values[:, 1:, k].T))
+        for k, name in enumerate(names)
+    ]
+    for k in range(2):
+        found = [s.singular_values[k] if len(s.singular_values) > k else s.edge for s in theory]
+        curves.append(Curve(f"{names[k]} outlier", steps[:2], found, theory=True))
+    plot = Plot("step", "singular value of $W$", curves, y_scale="log")
+    return Findings(quantities, plot)
+
+
+def beyond_one_half(fields: Fields, *, d: Sequence[int], runs: int) -> Findings:
+    """Growth in n of first spike and bulk at eta = 1.5 n^alpha, and the error against n^0.45.
+
+    ``runs`` are those of the largest d; smaller ones have more.
+    """
+    given = dict(fields)
+    alpha = given.pop("exponent")
+    sizes, spikes, bulks, errors = [], [], [], []
+    for size in d:
+        setting = Setting(**given | {"d": size, "step_size": step_size(alpha)})
+        found = np.array([_large_step(setting, run) for run in range(runs * d[-1] // size)])
+        sizes.append(setting.n)
+        spikes.append(found[:, 0])
+        bulks.append(found[:, 1])
+        errors.append(found[:, 2])
+    within = Setting(**given | {"d": d[-1], "step_size": step_size(0.45)})
+    before = np.array([_large_step(within, run)[2] for run in range(runs)])
+    # alpha and alpha - 1/2, each to an eighth.
+    quantities = [
+        exponent_of(name, sizes, values, (limit - 0.125, limit + 0.125), limit)
+        for name, values, limit in (
+            ("exponent of the first spike", spikes, alpha),
+            ("exponent of the bulk", bulks, alpha - 0.5),
+        )
+    ]
+    loss = (errors[-1] - before) / before.mean()
+    quantities.append(mean_of("test error lost against n^0.45", loss, (-SAME, math.inf)))
+    curves = [
+        scaling_curve("first singular value", sizes, spikes),
+        scaling_curve("median singular value", sizes, bulks),
+    ]
+    for values, limit in ((spikes, alpha), (bulks, alpha - 0.5)):
+        line = np.median(values[0]) * (np.array(sizes) / sizes[0]) ** limit
+        curves.append(Curve(f"slope {limit:g}", sizes, line.tolist(), theory=True))
+    plot = Plot("samples $n$", "singular value of the features", curves, "log", "log")
+    return Findings(quantities, plot)
+
+
+def _large_step(setting: Setting, run: int) -> tuple[float, float, float]:
+    """First and median singular value of the features over |a| |beta|, and the test error.
+
+    |a| and |beta| tend to constants; with them the scatter of the runs is gone.
+    """
+    assert setting.ridge != "cv"
+    train, test = sample(setting, run), sample(setting, run, Purpose.TEST)
+    unit = np.linalg.norm(train.step.readout) * np.linalg.norm(train.step.spike)
+    values = singular_values(train.features, setting.p) / unit
+    readout = ridge_readout(train.features, train.labels, setting.ridge[0])
+    error = float(np.mean((test.labels - test.features @ readout) ** 2))
+    return float(values[0]), float(np.median(values)), error
+
+
+def noisy_spike(
+    fields: Fields, *, kind: str, levels: Sequence[float], d: int, runs: int
+) -> Findings:
+    """First singular value of W and its overlap with the target against their prediction.
+
+    Flipping a share q of the labels leaves the mean (1 - 2q) f and the power E f^2: the prediction
+    is that of the target (1 - 2q) f with Gaussian noise of the variance that is missing.  With the
+    field ``told`` false it is that of clean labels.
+    """
+    given = FIRST_LAYER | dict(fields) | {"d": d, "runs": runs, "steps": 1, "spectra": 1}
+    told = given.pop("told")
+    quantities, measured, predicted = [], [], []
+    for level in levels:
+        setting = Setting(**given | {kind: level})
+        theory = weight_outliers(_matched(setting, kind, level if told else 0.0))[0]
+        place, overlap = theory.singular_values[0], theory.overlap[0, 0]
+        trajectory = simulate(setting)
+        values = trajectory.weight_singular_values
+        assert values is not None
+        ratio = values[:, 1, 0] / place - 1.0
+        pairs = zip(trajectory.gram[:, 1], trajectory.overlap[:, 1], strict=True)
+        found: Float[np.ndarray, " runs"] = np.array(
+            [leading_overlaps(gram, o, 1)[0, 0] for gram, o in pairs]
+        )
+        name = f"{kind} {level:g}"
+        quantities.append(mean_of(f"{name}: spike over predicted", ratio, (-0.1, 0.1), 0.0))
+        quantities.append(
+            mean_of(f"{name}: overlap less predicted", found - overlap, (-0.05, 0.05), 0.0)
+        )
+        measured.append(found)
+        predicted.append(float(overlap))
+    curves = [
+        mean_curve("simulation", levels, measured),
+        Curve("prediction", list(levels), predicted, theory=True),
+    ]
+    return Findings(quantities, Plot(kind, r"$|\langle v_1, w^*\rangle|$", curves))
+
+
+def _matched(setting: Setting, kind: str, level: float) -> Setting:
+    """Clean or Gaussian-noise labels of the same mean given x and the same power."""
+    if kind == "noise":
+        return setting.vary(noise=level)
+    kept = 1.0 - 2.0 * level
+    series = setting.target.series
+    power = float(np.sum(series.coefficients**2)) + series.tail
+    return setting.vary(
+        target=f"{kept!r}*({setting.target.name})",
+        noise=math.sqrt((1.0 - kept**2) * power),
+        corruption=0.0,
+    )
+
+
+def spikes_by_activation(fields: Fields, *, exponent: float, d: int, runs: int) -> Findings:
+    """Spikes at 1.5 n^exponent for many activations: the k with c_k != 0 that the exponent allows.
+
+    The step that is taken has the field ``taken`` for its exponent.
+    """
+    given = dict(fields)
+    taken = given.pop("taken")
+    quantities, numbers, predicted = [], [], []
+    for name in ACTIVATIONS:
+        mean = float(make_activation(name).coefficients(0).values[0])
+        setting = Setting(
+            **given | {"d": d, "step_size": step_size(taken), "activation": f"{name}(z) - {mean!r}"}
+        )
+        theory = feature_outliers(setting)
+        found = [singular_values(sample(setting, run).features) for run in range(runs)]
+        numbers.append(
+            np.array([count_above(v, theory.edge, MARGIN).count for v in found], dtype=float)
+        )
+        limit = spike_count(exponent, setting.activation)
+        predicted.append(float(limit))
+        quantities.append(mean_of(name, numbers[-1], (limit - 0.5, limit + 0.5), float(limit)))
+    x = list(range(1, len(ACTIVATIONS) + 1))
+    curves = [
+        mean_curve("simulation", x, numbers),
+        Curve("Hermite coefficients", x, predicted, theory=True),
+    ]
+    label = ", ".join(f"{k} {name}" for k, name in zip(x, ACTIVATIONS, strict=True))
+    return Findings(quantities, Plot(label, "spikes", curves))
+
+
+NOISY = NETWORK | {
+    "target": "x1 + He2(x1)/1.4",
+    "n": "8d",
+    "step_size": "2*p^0.8",
+    "told": True,
+}
+
+CLAIMS = (
+    Claim(
+        "third-step",
+        "A third step of the same size adds no outlier: it strengthens those of the second, and "
+        "the first is turned further to the target.",
+        f"{TWO_STEPS}, beyond: more steps",
+        "n, d, p in proportion, fresh batches, three steps of size 3 p^0.3, relu",
+        "outliers added by step 3 within 1/2 of 0; overlap of v_1 with the target grows",
+        third_step,
+        NETWORK | {"step_size": "3*p^0.8"},
+        {"step_size": "3*p^0.8, 0.01*p^0.8, 3*p^0.8"},
+        "a second step that does nothing leaves its outlier to the third",
+        {"d": 300, "runs": 10},
+        {"d": 1000, "runs": 10},
+    ),
+    Claim(
+        "beyond-one-half",
+        "For alpha > 1/2 the bulk grows as n^(alpha - 1/2) behind the spike's n^alpha, and a relu "
+        "network gains nothing more.",
+        f"{ONE_STEP}, open question on alpha beyond 1/2",
+        "n, d, p in proportion, eta = 1.5 n, relu",
+        "exponents in n of first and median singular value within 1/8 of alpha and alpha - 1/2; "
+        "test error not below that of n^0.45 by more than 3 %",
+        beyond_one_half,
+        WIDE | {"exponent": 1.0},
+        {"activation": "tanh"},
+        "a bounded activation: the features cannot grow",
+        {"d": (50, 100, 200), "runs": 16},
+        {"d": (100, 200, 400, 800), "runs": 24},
+    ),
+    Claim(
+        "label-noise",
+        "Label noise moves the spike and turns it from the target as its variance, added to E y^2, "
+        "predicts.",
+        f"{ONE_STEP}, open question on noise",
+        "n, d, p in proportion, one step of size 2 p^0.3, noise 1 and 2",
+        "first singular value of W within 10 %, its overlap with the target within 0.05",
+        partial(noisy_spike, kind="noise", levels=(1.0, 2.0)),
+        NOISY,
+        {"told": False},
+        "a prediction that takes the labels for clean",
+        {"d": 200, "runs": 24},
+        {"d": 800, "runs": 24},
+    ),
+    Claim(
+        "corrupted-labels",
+        "Flipping a share q of the labels is a target (1 - 2q) f with Gaussian noise in place of "
+        "the missing power.",
+        f"{ONE_STEP}, open question on label corruption",
+        "n, d, p in proportion, one step of size 2 p^0.3, a tenth and a quarter of the labels",
+        "first singular value of W within 10 %, its overlap with the target within 0.05",
+        partial(noisy_spike, kind="corruption", levels=(0.1, 0.25)),
+        NOISY,
+        {"told": False},
+        "a prediction that takes the labels for clean",
+        {"d": 200, "runs": 32},
+        {"d": 800, "runs": 24},
+    ),
+    Claim(
+        "spikes-of-other-activations",
+        "The number of spikes follows the Hermite coefficients of the activation: c_2 = 0 takes "
+        "the second away, whatever else the activation is.",
+        f"{ONE_STEP}, open question on activations",
+        "n, d, p in proportion, eta = 1.5 n^0.33, six activations less their means",
+        "mean number of singular values 10 % above the predicted edge within 1/2 of the number of "
+        "k <= 2 with c_k != 0",
+        partial(spikes_by_activation, exponent=0.33),
+        WIDE | {"readout_n": "n", "taken": 0.33},
+        {"taken": 0.1},
+        "a smaller step: no second spike has left the bulk",
+        {"d": 200, "runs": 20},
+        {"d": 600, "runs": 20},
+    ),
+    Claim(
+        "spikes-at-different-rates",
+        "With n and p at different rates spike l leaves at step sizes of order p^((l-1)/(2l)): the "
+        "neurons count, not the samples.",
+        f"{ONE_STEP}, beyond: n and p at different rates",
+        "p = d, n = d^1.5, step size searched up to n^(1/2)",
+        "exponent in p of the step at which spike l is 1.25 times the bulk of the start nearer to "
+        "(l-1)/(2l) than to that of another spike",
+        partial(leaving_exponents, letter="p"),
+        WIDE | {"n": "d^1.5", "readout_n": "n"},
+        {"activation": "tanh"},
+        "tanh is odd: the second spike would be of degree 3",
+        {"d": (25, 50, 100, 200), "runs": 10},
+        {"d": (25, 50, 100, 200, 400), "runs": 12},
+    ),
+)

@@ -1,0 +1,225 @@
+"""Experiments on the spikes of the features after one giant step."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+from jaxtyping import Float
+
+from giantstep.papers.claims.experiments import Fields, scaling_findings
+from giantstep.papers.claims.feature_experiments import (
+    mean_curve,
+    sample,
+    singular_values,
+    spikes_in_the_limit,
+    step_size,
+)
+from giantstep.papers.claims.record import Curve, Findings, Plot, Region, mean_of
+from giantstep.prediction.wide.outliers import FeatureOutliers, feature_outliers
+from giantstep.problem.randomness import Purpose
+from giantstep.problem.setting import Setting
+from giantstep.simulation.feature_models import labelled, take_step
+from giantstep.spectra.outliers import centre, count_above
+
+MARGIN = 0.1
+"""Outliers, measured or predicted, are counted from a tenth above the predicted edge.
+
+At n = 400 the largest singular value of noise exceeds the edge by 5 % once in a hundred runs.
+"""
+
+CLEAR = 1.25
+"""A spike has left the bulk when it is that many times the largest singular value of the start."""
+
+SEARCHED = 11
+"""Step sizes at which spikes are looked for; at n = 10^4 each is 1.6 times the one before."""
+
+ALIGNED: Region = (0.5, math.inf)
+"""Halfway between no overlap and a full one."""
+
+ALPHA = r"step size exponent $\alpha$"
+
+
+def clear_outliers(predicted: FeatureOutliers) -> int:
+    """Predicted outliers that stand clear of the edge by the margin."""
+    return int(np.sum(predicted.values > (1.0 + MARGIN) * predicted.edge))
+
+
+def counts(fields: Fields, *, exponents: Sequence[float], d: int, runs: int) -> Findings:
+    """Singular values of the features above the bulk at eta = 1.5 n^alpha: l of them."""
+    quantities, measured, predicted = [], [], []
+    for alpha in exponents:
+        setting = Setting(**dict(fields) | {"d": d, "step_size": step_size(alpha)})
+        theory = feature_outliers(setting)
+        found = [singular_values(sample(setting, run).features) for run in range(runs)]
+        numbers = np.array([count_above(v, theory.edge, MARGIN).count for v in found], float)
+        order = spikes_in_the_limit(alpha)
+        predicted.append(float(clear_outliers(theory)))
+        region = (order - 0.5, order + 0.5)
+        quantities.append(mean_of(f"spikes at {alpha:g}", numbers, region, predicted[-1]))
+        measured.append(numbers)
+    grid = np.linspace(min(exponents), max(exponents), 200)
+    limit = [float(spikes_in_the_limit(float(alpha))) for alpha in grid]
+    curves = [
+        mean_curve("simulation", exponents, measured),
+        Curve("closed system at this size", list(exponents), predicted, theory=True),
+        Curve("limit", grid.tolist(), limit, theory=True),
+    ]
+    return Findings(quantities, Plot(ALPHA, "spikes", curves))
+
+
+def leaving_sizes(setting: Setting, run: int) -> tuple[float, float]:
+    """eta |a| |beta| at which spikes 1 and 2 are CLEAR times the largest singular value at eta = 0.
+
+    |a| and |beta| tend to constants; with them the scatter of the runs is gone.  Between SEARCHED
+    step sizes log-log straight lines are drawn; the search ends at eta = n^(1/2), where the theory
+    of spikes does, and that is the answer for a spike it has not found.
+    """
+    step = take_step(setting.vary(step_size=1.0), run)
+    inputs, _ = labelled(setting, setting.readout_n, run, Purpose.READOUT)
+    start, moved = inputs @ step.start.T, inputs @ (step.weights - step.start).T
+
+    def values(eta: float) -> Float[np.ndarray, " two"]:
+        return singular_values(np.asarray(setting.activation(start + eta * moved), float), 2)
+
+    level = math.log(CLEAR * values(0.0)[0])
+    sizes = np.linspace(0.0, 0.5 * math.log(setting.n), SEARCHED)
+    seen = np.log(np.array([values(math.exp(size)) for size in sizes]))
+    first, second = (_crossing(sizes, column, level) for column in seen.T)
+    unit = float(np.linalg.norm(step.readout) * np.linalg.norm(step.spike))
+    return unit * math.exp(first), unit * math.exp(second)
+
+
+def _crossing(x: Float[np.ndarray, " k"], y: Float[np.ndarray, " k"], level: float) -> float:
+    """Where y first passes the level, the last x if it does not."""
+    above = np.flatnonzero(y > level)
+    if len(above) == 0 or above[0] == 0:
+        return float(x[-1] if len(above) == 0 else x[0])
+    j = above[0]
+    return float(np.interp(level, y[j - 1 : j + 1], x[j - 1 : j + 1]))
+
+
+def leaving_exponents(fields: Fields, *, letter: str, d: Sequence[int], runs: int) -> Findings:
+    """Exponents in n (or in p, the ``letter``) of the step sizes at which spikes leave the bulk.
+
+    ``runs`` are those of the largest d; smaller ones scatter more, cost less and have more.
+    """
+    settings = [Setting(**dict(fields) | {"d": size}) for size in d]
+    sizes = [getattr(setting, letter) for setting in settings]
+    found = [
+        np.array([leaving_sizes(setting, run) for run in range(runs * d[-1] // size)]).T
+        for setting, size in zip(settings, d, strict=True)
+    ]
+    names = ("step of spike 1", "step of spike 2")
+    values = {name: [both[k] for both in found] for k, name in enumerate(names)}
+    # (l-1)/(2l), and halfway between those of spikes 1, 2 and 3: 0, 1/4, 1/3.
+    regions = dict(zip(names, ((-0.125, 0.125), (0.125, 7 / 24)), strict=True))
+    expected = dict(zip(names, (0.0, 0.25), strict=True))
+    scaled = scaling_findings(sizes, values, regions, expected)
+    assert scaled.plot is not None
+    label = {"n": "samples $n$", "p": "neurons $p$"}[letter]
+    plot = Plot(label, "step size at which a spike leaves", scaled.plot.curves, "log", "log")
+    return Findings(scaled.quantities, plot)
+
+
+def polynomial_overlaps(
+    fields: Fields, *, exponents: Sequence[float], d: int, runs: int
+) -> Findings:
+    """|<u_k, (X beta)^k>|, normalised, of left singular vectors k = 1, 2 at the field ``exponent``.
+
+    ``exponents`` are those of the figure.
+    """
+    given = dict(fields)
+    judged = given.pop("exponent")
+    alphas = sorted({judged, *exponents})
+    measured = np.empty((2, len(alphas), runs))
+    predicted = np.zeros((2, len(alphas)))
+    for index, alpha in enumerate(alphas):
+        setting = Setting(**given | {"d": d, "step_size": step_size(alpha)})
+        left = feature_outliers(setting).left
+        if len(left) > 0:
+            predicted[0, index] = left[0, 1]
+        if len(left) > 1:
+            # kappa^2 = h_0 + sqrt(2) h_2, of norm sqrt(3).
+            predicted[1, index] = (left[1, 0] + math.sqrt(2.0) * left[1, 2]) / math.sqrt(3.0)
+        for run in range(runs):
+            measured[:, index, run] = _overlaps(setting, run)
+    at = alphas.index(judged)
+    quantities = [
+        mean_of(f"overlap of spike {k + 1}", measured[k, at], ALIGNED, float(predicted[k, at]))
+        for k in range(2)
+    ]
+    curves = []
+    for k in range(2):
+        curves.append(mean_curve(f"spike {k + 1}", alphas, list(measured[k])))
+        curves.append(Curve(f"spike {k + 1}", alphas, predicted[k].tolist(), theory=True))
+    return Findings(quantities, Plot(ALPHA, r"overlap with $(X\beta)^k$", curves))
+
+
+def _overlaps(setting: Setting, run: int) -> tuple[float, float]:
+    drawn = sample(setting, run)
+    left = np.linalg.svd(drawn.features, full_matrices=False)[0]
+    powers = [drawn.along, drawn.along**2]
+    first, second = (
+        float(abs(left[:, k] @ power) / np.linalg.norm(power)) for k, power in enumerate(powers)
+    )
+    return first, second
+
+
+def added_spikes(fields: Fields, *, exponents: Sequence[float], d: int, runs: int) -> Findings:
+    """Outliers of the features, less their means over samples, that the step adds: none."""
+    quantities, tops, edges = [], [], []
+    before = Setting(**dict(fields) | {"d": d, "step_size": 0.0})
+    first = feature_outliers(before).edge
+    start = [_centred(before, run) for run in range(runs)]
+    for alpha in exponents:
+        setting = before.vary(step_size=step_size(alpha))
+        edge = feature_outliers(setting).edge
+        after = [_centred(setting, run) for run in range(runs)]
+        added = [
+            count_above(now, edge, MARGIN).count - count_above(then, first, MARGIN).count
+            for now, then in zip(after, start, strict=True)
+        ]
+        quantities.append(
+            mean_of(f"spikes added at {alpha:g}", np.array(added, float), (-0.5, 0.5), 0.0)
+        )
+        tops.append(np.array([values[0] for values in after]))
+        edges.append(edge)
+    curves = [
+        mean_curve("largest singular value", exponents, tops),
+        Curve("edge of the bulk", list(exponents), edges, theory=True),
+    ]
+    return Findings(quantities, Plot(ALPHA, "singular value of the centred features", curves))
+
+
+def _centred(setting: Setting, run: int) -> Float[np.ndarray, " k"]:
+    return singular_values(centre(sample(setting, run).features))
+
+
+def constant_spike(fields: Fields, *, exponents: Sequence[float], d: int, runs: int) -> Findings:
+    """At the last exponent one spike, whose left singular vector is the constant."""
+    tops, predicted, edges = [], [], []
+    for alpha in exponents:
+        setting = Setting(**dict(fields) | {"d": d, "step_size": step_size(alpha)})
+        theory = feature_outliers(setting)
+        runs_ = [
+            np.linalg.svd(sample(setting, k).features, full_matrices=False) for k in range(runs)
+        ]
+        values = [s / math.sqrt(setting.readout_n) for _, s, _ in runs_]
+        tops.append(np.array([s[0] for s in values]))
+        predicted.append(float(theory.values[0]) if len(theory.values) else theory.edge)
+        edges.append(theory.edge)
+    numbers = np.array([count_above(s, theory.edge, MARGIN).count for s in values], float)
+    mean = np.array([abs(u[:, 0].sum()) / math.sqrt(len(u)) for u, _, _ in runs_])
+    name = f"at {exponents[-1]:g}"
+    quantities = [
+        mean_of(f"spikes {name}", numbers, (0.5, 1.5), float(clear_outliers(theory))),
+        mean_of(f"overlap with the constant {name}", mean, ALIGNED, float(theory.left[0, 0])),
+    ]
+    curves = [
+        mean_curve("largest singular value", exponents, tops),
+        Curve("first outlier", list(exponents), predicted, theory=True),
+        Curve("edge of the bulk", list(exponents), edges, theory=True),
+    ]
+    return Findings(quantities, Plot(ALPHA, "singular value of the features", curves))

@@ -1,0 +1,216 @@
+"""Claims about two giant steps at linear width (arXiv 2605.17767)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from functools import partial
+
+import numpy as np
+from jaxtyping import Float
+
+from giantstep.papers.claims.experiments import FIRST_LAYER, Fields, scaling_findings
+from giantstep.papers.claims.feature_experiments import mean_curve
+from giantstep.papers.claims.record import (
+    LEARNED,
+    NOT_LEARNED,
+    Claim,
+    Curve,
+    Findings,
+    Plot,
+    mean_of,
+)
+from giantstep.prediction.wide.two_steps import WeightOutliers, weight_outliers
+from giantstep.problem.setting import Setting
+from giantstep.simulation.simulate import simulate
+from giantstep.simulation.spectra import leading_overlaps
+from giantstep.spectra.outliers import count_above
+
+PAPER = "arXiv 2605.17767"
+REGIME = "n, d, p in proportion, eta_j of order p^alpha_j, output scale 1/sqrt(p)"
+
+MARGIN = 0.25
+"""Outliers are counted from a quarter above the edge: heavy-tailed labels lift it by as much."""
+
+MULTIPLE = 3.0
+"""Step sizes 3 p^alpha: with relu the second outlier then stands clear of the bulk from p = 300."""
+
+NETWORK = {
+    "target": "two-step",
+    # Less its mean, 1/sqrt(2 pi).
+    "activation": "relu(z) - 0.3989422804014327",
+    "n": "4d",
+    "p": "d",
+    "steps": 2,
+    "output_scale": "1/sqrt(p)",
+    "start": "gaussian",
+    "readout_start": "gaussian",
+}
+
+# The exponential, straight from z = 2 on, less its mean e^(1/2) Phi(1) + e^2 phi(2) - e^2 Phi(-2).
+CLIPPED = "exp(2 - relu(2 - z)) + exp(2)*relu(z - 2)"
+_TAIL = 0.5 * math.erfc(math.sqrt(2.0))
+_BULK = math.exp(0.5) * 0.5 * math.erfc(-1.0 / math.sqrt(2.0))
+_KINK = math.exp(2.0) * (math.exp(-2.0) / math.sqrt(2.0 * math.pi) - 2.0 * _TAIL)
+CLIPPED_MEAN = _BULK + math.exp(2.0) * _TAIL + _KINK
+
+
+def step_size(alpha: float) -> str:
+    """eta = 3 p^alpha; the output scale 1/sqrt(p) is part of eta, not of a setting's step size."""
+    return f"{MULTIPLE}*p^{alpha + 0.5:g}"
+
+
+def new_in_the_limit(first: float, second: float) -> int:
+    """floor(alpha_2/(1/2 - alpha_1)), for an activation with all coefficients."""
+    # Exponents are decimals: 0.3/(0.5 - 0.2) must count as 1.
+    return math.floor(second / (0.5 - first) + 1e-9)
+
+
+def clear_outliers(predicted: WeightOutliers) -> int:
+    """Predicted outliers that stand clear of the edge by the margin."""
+    return int(np.sum(predicted.singular_values > (1.0 + MARGIN) * predicted.edge))
+
+
+def outliers_added(
+    fields: Fields,
+    *,
+    exponents: Sequence[float],
+    drawn: Sequence[float],
+    d: int,
+    runs: int,
+) -> Findings:
+    """Outliers of the weights after step 2 less those after step 1, both steps of size 3 p^alpha.
+
+    ``drawn`` are the exponents of the predicted curves.
+    """
+    given = FIRST_LAYER | dict(fields) | {"d": d, "runs": runs, "spectra": 4}
+    quantities, second, third = [], [], []
+    for alpha in exponents:
+        setting = Setting(**given | {"step_size": step_size(alpha)})
+        theory = weight_outliers(setting)
+        values = simulate(setting).weight_singular_values
+        assert values is not None
+        added = np.array(
+            [
+                count_above(run[2], theory[1].edge, MARGIN).count
+                - count_above(run[1], theory[0].edge, MARGIN).count
+                for run in values
+            ],
+            dtype=float,
+        )
+        limit = new_in_the_limit(alpha, alpha)
+        expected = float(clear_outliers(theory[1]) - clear_outliers(theory[0]))
+        region = (limit - 0.5, limit + 0.5)
+        quantities.append(mean_of(f"new outliers at {alpha:g}", added, region, expected))
+        second.append(values[:, 2, 1])
+        third.append(values[:, 2, 2])
+    theories = [weight_outliers(Setting(**given | {"step_size": step_size(a)}))[1] for a in drawn]
+    places = [
+        float(t.singular_values[1]) if len(t.singular_values) > 1 else t.edge for t in theories
+    ]
+    curves = [
+        mean_curve("second singular value", exponents, second),
+        mean_curve("third singular value", exponents, third),
+        Curve("second outlier", list(drawn), places, theory=True),
+        Curve("edge", list(drawn), [t.edge for t in theories], theory=True),
+    ]
+    label = r"exponent $\alpha_1 = \alpha_2$ of the step sizes"
+    return Findings(quantities, Plot(label, "singular value of $W$ after two steps", curves))
+
+
+def span_overlap(setting: Setting) -> Float[np.ndarray, " runs"]:
+    """Length of w* in the span of the first two right singular vectors of W after the last step."""
+    trajectory = simulate(setting)
+    pairs = zip(trajectory.gram[:, -1], trajectory.overlap[:, -1], strict=True)
+    return np.array([np.linalg.norm(leading_overlaps(gram, o, 2)) for gram, o in pairs])
+
+
+def overlaps_over_sizes(
+    fields: Fields, d: Sequence[int], runs: int
+) -> tuple[list[Setting], list[Float[np.ndarray, " runs"]]]:
+    """span_overlap at every d; ``runs`` are those of the largest, smaller ones have more."""
+    given = FIRST_LAYER | dict(fields)
+    settings = [Setting(**given | {"d": size, "runs": runs * d[-1] // size}) for size in d]
+    return settings, [span_overlap(setting) for setting in settings]
+
+
+OVERLAP = r"length of $w^*$ in span $(v_1, v_2)$"
+
+
+def not_aligned(fields: Fields, *, d: Sequence[int], runs: int) -> Findings:
+    """The overlap of the first two directions with the target falls with d."""
+    _, values = overlaps_over_sizes(fields, d, runs)
+    return scaling_findings(
+        d, {"overlap": values}, {"overlap": NOT_LEARNED}, {"overlap": -0.5}, OVERLAP
+    )
+
+
+def aligned(fields: Fields, *, d: Sequence[int], runs: int) -> Findings:
+    """The overlap does not fall, and is that predicted for reused batches at the largest d."""
+    settings, values = overlaps_over_sizes(fields, d, runs)
+    scaled = scaling_findings(d, {"overlap": values}, {"overlap": LEARNED}, {"overlap": 0.0})
+    ends = (settings[0], settings[-1])
+    predicted = [
+        float(np.linalg.norm(weight_outliers(s.vary(batches="reused"))[1].overlap[:2]))
+        for s in ends
+    ]
+    # The overlap itself is about a half: a fifth of it.
+    close = mean_of("overlap less the predicted one", values[-1] - predicted[-1], (-0.1, 0.1), 0.0)
+    curves = [
+        mean_curve("simulation", d, values),
+        Curve("reused batches", [s.d for s in ends], predicted, theory=True),
+    ]
+    plot = Plot("dimension $d$", OVERLAP, curves, "log")
+    return Findings([*scaled.quantities, close], plot)
+
+
+# 1{z > 3/2} without its degrees 0, 1 and 2, of unit variance: information exponent 3.
+HIDDEN = NETWORK | {
+    "target": "threshold-deep",
+    "activation": f"{CLIPPED} - {CLIPPED_MEAN!r}",
+    "step_size": "p^0.8",
+}
+
+CLAIMS = (
+    Claim(
+        "two-step-outliers",
+        "A second step adds floor(alpha_2/(1/2 - alpha_1)) outliers to the weights.",
+        f"{PAPER}, abstract",
+        f"{REGIME}; n = 4 d, alpha_1 = alpha_2 = 0.1, 0.3",
+        "mean number of new singular values 25 % above the predicted edge within 1/2 of 0, 1",
+        partial(outliers_added, exponents=(0.1, 0.3), drawn=(0.1, 0.2, 0.3, 0.35)),
+        NETWORK,
+        {"activation": "tanh"},
+        "tanh is odd: c_2 = 0 takes the new outlier away on fresh batches",
+        {"d": 300, "runs": 8},
+        {"d": 1000, "runs": 8},
+    ),
+    Claim(
+        "fresh-needs-exponent-one",
+        "On fresh batches two steps learn nothing of a target of information exponent above one.",
+        f"{PAPER}, abstract",
+        f"{REGIME}; alpha_1 = alpha_2 = 0.3, n = 4 d, information exponent 3",
+        "exponent in d of the length of w* in the span of the first two singular vectors below "
+        "-1/4",
+        not_aligned,
+        HIDDEN,
+        {"batches": "reused"},
+        "a reused batch shows the second step the square of the label",
+        {"d": (30, 100, 360), "runs": 24},
+        {"d": (60, 250, 1000), "runs": 24},
+    ),
+    Claim(
+        "reused-goes-beyond",
+        "On a reused batch the second step learns a direction of information exponent above one.",
+        f"{PAPER}, abstract",
+        f"{REGIME}; alpha_1 = alpha_2 = 0.3, n = 4 d, information exponent 3",
+        "exponent in d of the length of w* in the span of the first two singular vectors above "
+        "-1/4, and that length within 0.1 of the predicted one",
+        aligned,
+        HIDDEN | {"batches": "reused"},
+        {"batches": "fresh"},
+        "a fresh batch does not know the labels of the first",
+        {"d": (40, 120, 360), "runs": 12},
+        {"d": (60, 250, 1000), "runs": 16},
+    ),
+)

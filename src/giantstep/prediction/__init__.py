@@ -1,0 +1,1 @@
+"""The same record from theory: a list of theories, each with what it covers."""

@@ -1,0 +1,1 @@
+"""Learning curves of ridge on the features of given weights."""

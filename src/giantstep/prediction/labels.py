@@ -1,0 +1,79 @@
+"""Moments of the label given the learned coordinates kappa."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Float
+
+from giantstep.gaussian.points import normal_points
+from giantstep.gaussian.rules import gauss_hermite, panel_rule
+from giantstep.problem.target import Target
+
+LABEL_NODES = {1: 1024, 2: 96, 3: 32}
+"""Nodes an axis for a label of so many coordinates outside the learned ones."""
+
+
+@dataclass(frozen=True)
+class LabelMoments:
+    """h0 = E[y|kappa], h1 = E[y xi|kappa] and E[y^2|kappa], the noise counted.
+
+    xi ~ N(0, I) are coordinates of the input along ``outside``: the rows, in target coordinates,
+    such that z = overlap^T kappa + outside^T xi.
+    """
+
+    mean: Float[np.ndarray, " m"]
+    slope: Float[np.ndarray, "m q"]
+    square: Float[np.ndarray, " m"]
+    outside: Float[np.ndarray, "q r"]
+
+    @property
+    def rest(self) -> Float[np.ndarray, " m"]:
+        """Power beyond the linear part: E[y^2|kappa] - h0^2 - |h1|^2."""
+        return np.maximum(self.square - self.mean**2 - np.sum(self.slope**2, axis=1), 0.0)
+
+
+def label_moments(
+    target: Target,
+    noise: float,
+    overlap: Float[np.ndarray, "k r"],
+    kappa: Float[np.ndarray, "m k"],
+) -> LabelMoments:
+    """Moments of y = f(z) + noise given kappa = <v_j, x>, overlap_jk = <v_j, w*_k>, v orthonormal.
+
+    z given kappa is N(overlap^T kappa, I - overlap^T overlap), of rank q.
+    """
+    values, vectors = np.linalg.eigh(np.eye(target.r) - overlap.T @ overlap)
+    # Rounding of an overlap matrix that should have unit singular values.
+    kept = values > 1e-12
+    outside = (vectors[:, kept] * np.sqrt(values[kept])).T
+    points, weights = label_grid(len(outside), LABEL_NODES)
+    mean, square = np.empty(len(kappa)), np.empty(len(kappa))
+    slope = np.empty((len(kappa), len(outside)))
+    spread = points @ outside
+    for j, centre in enumerate(kappa @ overlap):
+        z = centre + spread
+        y = np.asarray(target([z[:, k] for k in range(target.r)]), dtype=float)
+        mean[j] = weights @ y
+        slope[j] = (weights * y) @ points
+        square[j] = weights @ y**2 + noise**2
+    return LabelMoments(mean, slope, square, outside)
+
+
+def label_grid(
+    dimension: int, nodes: Mapping[int, int]
+) -> tuple[Float[np.ndarray, "m q"], Float[np.ndarray, " m"]]:
+    """Points and weights for E over N(0, I_q): a tensor rule with ``nodes[q]``, else Sobol."""
+    if dimension == 0:
+        return np.zeros((1, 0)), np.ones(1)
+    if dimension not in nodes:
+        points = normal_points(dimension, 0)
+        return points, np.full(len(points), 1.0 / len(points))
+    # Evenly spread nodes on a line resolve jumps of the label.
+    rule = panel_rule if dimension == 1 else gauss_hermite
+    x, w = rule(nodes[dimension])
+    axes = np.meshgrid(*([x] * dimension), indexing="ij")
+    weights = np.prod(np.meshgrid(*([w] * dimension), indexing="ij"), axis=0)
+    return np.stack([axis.ravel() for axis in axes], axis=1), weights.ravel()

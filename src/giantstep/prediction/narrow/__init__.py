@@ -1,0 +1,1 @@
+"""Narrow networks: p fixed as d grows."""

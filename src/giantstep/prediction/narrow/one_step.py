@@ -1,0 +1,150 @@
+"""One giant step of a narrow network: means and fluctuations in closed form.
+
+From a row w with teacher overlaps m and norm s, residual = y, the update divided by eta s_p a has
+
+    mean in V*      sum_k b_{k+1}(s)/k! T_{k+1}[m^k] + m sum_k b_{k+2}(s)/k! <T_k, m^k>
+    mean along w    the second sum
+    covariance      E[y^2 sigma'^2 x x^T]/n - (mean)(mean)^T/n
+
+with b_k(s) = E[sigma^(k)(s z)] and T_k = E[grad^k f] (Stein's lemma; section 3 of arXiv 2305.18270
+to leading order).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Float
+
+from giantstep.errors import InputError
+from giantstep.gaussian.points import normal_points
+from giantstep.gaussian.rules import adaptive_coefficients
+from giantstep.gaussian.series import HermiteSeries
+from giantstep.prediction.narrow.start import labels_at
+from giantstep.problem.activation import Activation
+from giantstep.problem.setting import Setting
+
+HIGHEST = 24
+"""Degrees of the target kept in the closed form; overlaps m < 1 make further ones negligible."""
+
+
+@dataclass(frozen=True)
+class Update:
+    """Mean update over eta s_p a: ``along_target`` in V*, ``along_row`` times the row itself."""
+
+    along_target: Float[np.ndarray, " r"]
+    along_row: float
+
+
+def mean_update(
+    series: HermiteSeries,
+    activation: Activation,
+    overlap: Float[np.ndarray, " r"],
+    norm: float = 1.0,
+) -> Update:
+    """E[y sigma'(<w, x>) x] = along_target + along_row w, for a row of any norm and overlaps."""
+    degree = min(series.degree, HIGHEST)
+    b = activation.derivative_coefficients(degree + 2, norm).values
+    along_target = np.zeros(series.r)
+    along_row = 0.0
+    for exponent, c in zip(series.exponents, series.coefficients, strict=True):
+        k = int(exponent.sum())
+        if k > degree:
+            continue
+        # c h_alpha contributes alpha!^(1/2) c to every entry of T_k with index alpha, so that
+        # <T_k, m^k>/k! = c m^alpha / sqrt(alpha!), and its gradient in m is T_k[m^(k-1)]/(k-1)!.
+        weight = float(c) / math.sqrt(math.prod(math.factorial(a) for a in exponent.tolist()))
+        along_row += b[k + 2] * weight * float(np.prod(overlap**exponent))
+        for j in np.flatnonzero(exponent):
+            lowered = exponent.copy()
+            lowered[j] -= 1
+            along_target[j] += b[k] * weight * exponent[j] * float(np.prod(overlap**lowered))
+    return Update(along_target, along_row)
+
+
+@dataclass(frozen=True)
+class OneStepLaw:
+    """Law of one neuron after one step from a given start, at finite n and d.
+
+    ``overlap`` and ``square_norm`` are means, ``covariance`` that of (overlaps, squared norm).
+    """
+
+    overlap: Float[np.ndarray, " r"]
+    square_norm: float
+    covariance: Float[np.ndarray, "k k"]
+
+
+def one_step_law(
+    setting: Setting,
+    overlap: Float[np.ndarray, " r"],
+    readout: float,
+    seed: int = 0,
+    log2_points: int = 17,
+) -> OneStepLaw:
+    """Mean and covariance of a neuron's overlaps and squared norm after one step, residual = y.
+
+    phi = (eta g z, 2 eta g P + eta^2 (d-q)/n g^2), P = (w + eta G).x, q = r + 1: the covariance is
+    Cov(phi)/n plus 2 eta^4 (d-q)/n^2 E[g^2]^2 on the squared norm.
+    """
+    r, n = setting.target.r, setting.n
+    if setting.residual == "full" and setting.start != "symmetric":
+        raise InputError(f"one_step_law needs residual = y: symmetric start, got {setting.start!r}")
+    eta, outside = setting.step_size[0], setting.d - r - 1
+    row = np.r_[overlap, math.sqrt(max(1.0 - float(overlap @ overlap), 0.0))]
+    points = normal_points(r + 2, seed, log2_points)
+    x = points[:, : r + 1]
+    y = labels_at(setting, x, points[:, -1])
+    g = setting.scale * readout * np.asarray(setting.activation.derivative(x @ row)) * y
+    mean = g @ x / len(x)
+    energy = float(np.mean(g**2))
+    inside = float(np.mean(g**2 * np.sum(x**2, axis=1)))
+    square = 1.0 + 2.0 * eta * float(mean @ row)
+    square += eta**2 * ((1 - 1 / n) * float(mean @ mean) + (inside + outside * energy) / n)
+    along = x @ (row + eta * mean)
+    length = 2.0 * eta * g * along + eta**2 * outside / n * g**2
+    phi = np.column_stack([eta * g[:, None] * x[:, :r], length])
+    covariance = np.cov(phi.T) / n
+    covariance[-1, -1] += 2.0 * eta**4 * outside / n**2 * energy**2
+    return OneStepLaw(overlap + eta * mean[:r], square, covariance)
+
+
+def cosine_quantiles(
+    setting: Setting,
+    probabilities: Float[np.ndarray, " k"],
+    draws: int = 2000,
+    seed: int = 0,
+) -> Float[np.ndarray, "k r"]:
+    """Quantiles of |cosine| with each target direction after one step, over start and batch.
+
+    The start is drawn (overlaps of a uniform unit vector), the mean update follows in closed form,
+    and the batch adds Gaussian noise: of covariance E[y^2 z z^T] E[sigma'^2]/n inside V*, larger
+    than outside where y depends on z (10 against 2 for He2), and of variance E[y^2] E[sigma'^2]/n
+    in every direction outside.  A random row is orthogonal to V* to leading order.
+    """
+    series, r = setting.target.series, setting.target.r
+    rng = np.random.default_rng(seed)
+    eta = setting.step_size[0] * setting.scale
+    normal = rng.standard_normal((draws, r))
+    rest = rng.chisquare(setting.d - r, size=draws)
+    starts = normal / np.sqrt(rest + np.sum(normal**2, axis=1))[:, None]
+    square = float(np.sum(series.coefficients**2)) + series.tail + setting.noise**2
+    [slope], _ = adaptive_coefficients(
+        lambda z: np.asarray(setting.activation.derivative(z), dtype=float) ** 2, 0
+    )
+    noise = math.sqrt(square * float(slope) / setting.n)
+    points = normal_points(r + 1, seed)
+    weighted = points[:, :r] * labels_at(setting, points, points[:, r])[:, None]
+    inside = np.linalg.cholesky(weighted.T @ weighted / len(points) * float(slope) / setting.n)
+    cosines = np.zeros((draws, r))
+    for index, m in enumerate(starts):
+        update = mean_update(series, setting.activation, m)
+        drift = update.along_target + update.along_row * m
+        step = drift + inside @ rng.standard_normal(r)
+        moved = m + eta * step
+        outside = 1.0 - float(m @ m)
+        row_part = (1.0 + eta * update.along_row) ** 2 * outside
+        free = (eta * noise) ** 2 * rng.chisquare(setting.d - r)
+        cosines[index] = np.abs(moved) / math.sqrt(float(moved @ moved) + row_part + free)
+    return np.quantile(cosines, probabilities, axis=0)

@@ -1,0 +1,93 @@
+"""Gaussian points for expectations over the coordinates of rows, the noise and one more."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Float
+
+from giantstep.gaussian.cubature import MOST_COORDINATES, kinked_rule, smooth_rule
+from giantstep.gaussian.kinks import kink_planes
+from giantstep.gaussian.points import LOG2_POINTS, normal_points
+from giantstep.gaussian.rules import gauss_hermite
+from giantstep.problem.setting import Setting
+
+SCRAMBLES = 8
+"""Independent scrambles: the whole recursion is run on each, and their spread is the error."""
+
+
+@dataclass(frozen=True)
+class Points:
+    """Weighted points: coordinates x, label noise, and one spare coordinate of a sample."""
+
+    x: Float[np.ndarray, "n q"]
+    noise: Float[np.ndarray, " n"]
+    spare: Float[np.ndarray, " n"]
+    weights: Float[np.ndarray, " n"]
+
+
+Quadrature = Callable[[Float[np.ndarray, "p q"]], Points]
+"""Points for expectations of functions of <w_i, x>, given the coordinates of the rows w_i."""
+
+
+def sobol_quadrature(dimension: int, seed: int, log2_points: int = LOG2_POINTS) -> Quadrature:
+    """The same scrambled Sobol points for all rows of at most ``dimension`` coordinates."""
+    points = normal_points(dimension + 2, seed, log2_points)
+    weights = np.full(len(points), 1.0 / len(points))
+
+    def at(rows: Float[np.ndarray, "p q"]) -> Points:
+        return Points(points[:, : rows.shape[1]], points[:, -2], points[:, -1], weights)
+
+    return at
+
+
+def exact_quadrature(setting: Setting, order: int) -> Quadrature | None:
+    """A tensor rule split at the kinks, None where coordinates are too many or kinks unknown.
+
+    ``order`` is the number of nodes a panel, or 4 over the spacing of a smooth integrand's grid.
+    Noise and the spare coordinate enter as polynomials of degree <= 4: three nodes are exact.
+    """
+    r = setting.target.r
+    expression, kinks = setting.target.expression, setting.activation.kinks
+    planes = None if expression is None else kink_planes(expression, r)
+    if setting.corruption > 0:  # a jump in the variable of the noise
+        return None
+    if r + setting.p > MOST_COORDINATES or planes is None or kinks is None:
+        return None
+
+    def at(rows: Float[np.ndarray, "p q"]) -> Points:
+        q = rows.shape[1]
+        normals = [np.pad(normal, (0, q - r)) for normal, _ in planes]
+        offsets = [offset for _, offset in planes]
+        for row in rows:
+            normals += [row] * len(kinks)
+            offsets += kinks
+        if normals:
+            x, weights = kinked_rule(np.array(normals), np.array(offsets), order)
+        else:
+            x, weights = smooth_rule(q, 4.0 / order)
+        noise, spare = np.zeros(len(x)), np.zeros(len(x))
+        if setting.noise > 0:
+            x, weights, noise, spare = _times_three(x, weights, spare)
+        if setting.deflate == 1:
+            x, weights, spare, noise = _times_three(x, weights, noise)
+        return Points(x, noise, spare, weights)
+
+    return at
+
+
+def _times_three(
+    x: Float[np.ndarray, "n q"],
+    weights: Float[np.ndarray, " n"],
+    other: Float[np.ndarray, " n"],
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """The points times three Gauss-Hermite nodes of one more coordinate."""
+    nodes, w = gauss_hermite(3)
+    return (
+        np.tile(x, (3, 1)),
+        np.repeat(w, len(x)) * np.tile(weights, 3),
+        np.repeat(nodes, len(x)),
+        np.tile(other, 3),
+    )

@@ -1,0 +1,1 @@
+"""Linear width: n, d and p in proportion."""

@@ -1,0 +1,117 @@
+"""Solutions of the fixed point: from scratch, from a neighbour, and down from large penalties."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from giantstep.errors import NotConvergedError
+from giantstep.prediction.wide.fixed_point import Penalty, Point
+from giantstep.prediction.wide.system import ClosedSystem
+
+TOLERANCE = float(np.finfo(float).eps) ** 0.5
+"""Largest relative residual of a solution: half the digits.
+
+Newton's method usually ends at rounding; tiny penalties lose digits where features coincide.
+"""
+
+DAMPED_STEPS = 8
+"""Damped steps before Newton's method is tried, and between two tries."""
+
+MOST_STEPS = 400
+"""Damped steps before a search is given up; 8, and 5 of Newton's, are usual."""
+
+
+def solve(system: ClosedSystem, penalty: Penalty, start: Point | None = None) -> Point:
+    """The solution at a penalty: damped steps until Newton's method takes hold.
+
+    On the negative axis (-z above the spectrum) and off the real axis a nearby solution ``start``
+    selects the branch, and Newton's method follows it.  A small positive penalty on which the
+    search fails is reached from larger ones.
+    """
+    if start is not None:
+        return _accepted(_newton(start.toward(system, penalty)))
+    if np.imag(penalty) != 0 or np.real(penalty) < 0:
+        return _search(system, penalty, MOST_STEPS)
+    try:
+        point = _search(system, penalty, 2 * DAMPED_STEPS)
+    except NotConvergedError:
+        return _descend(system, float(np.real(penalty)))
+    return point if positive(point) else _descend(system, float(np.real(penalty)))
+
+
+def positive(point: Point) -> bool:
+    """Whether a real point is the solution for a positive penalty: Q > 0 and damping > 0."""
+    return bool(np.all(point.damping > 0) and np.all(np.linalg.eigvalsh(point.resolvent) > 0))
+
+
+def _accepted(point: Point) -> Point:
+    if not point.residual <= TOLERANCE:
+        raise NotConvergedError(
+            f"closed system at penalty {point.penalty:g} did not converge: relative residual "
+            f"{point.residual:.1e} after {point.iterations} iterations"
+        )
+    return point
+
+
+def _search(system: ClosedSystem, penalty: Penalty, most: int) -> Point:
+    """From Q = 1/lambda, damped steps and tries of Newton's method in turn."""
+    unit = np.eye(system.rest.shape[-1])
+    q = np.repeat((unit / penalty)[None], len(system.neurons), axis=0)
+    point = Point(system, penalty, np.ones(len(system.weights), q.dtype), q)
+    for _ in range(most // DAMPED_STEPS):
+        for _ in range(DAMPED_STEPS):
+            point = _damped(point)
+        point = _newton(point)
+        if point.residual <= TOLERANCE:
+            break
+    return _accepted(point)
+
+
+def _descend(system: ClosedSystem, penalty: float) -> Point:
+    """From a penalty so large that V <= 1 everywhere down to a small one, a tenth at a time.
+
+    Where Newton's method does not follow, or leaves Q > 0, the way is cut in halves.
+    """
+    power = np.sum(system.slopes**2, axis=(2, 3)) + np.trace(system.rest, axis1=2, axis2=3)
+    high = float(np.max(power @ system.neurons)) / system.n
+    point = _search(system, max(high, penalty), MOST_STEPS)
+    factor = 0.1
+    while point.penalty != penalty:
+        trial = max(factor * float(np.real(point.penalty)), penalty)
+        try:
+            found = solve(system, trial, point)
+        except (NotConvergedError, np.linalg.LinAlgError):
+            found = point
+        if found is not point and positive(found):
+            point = replace(found, iterations=point.iterations + found.iterations)
+            factor = max(factor**2, 0.1)
+        else:
+            factor = factor**0.5
+        # The way is smooth: shorter steps than a hundredth mean that rounding is in the way.
+        if factor > 0.99:
+            return _accepted(found if found is not point else _newton(point.toward(system, trial)))
+    return point
+
+
+def _damped(point: Point) -> Point:
+    """Halfway to the right sides of the equations."""
+    damping = 0.5 * (point.damping + 1.0 / (1.0 + point.variance))
+    resolvent = 0.5 * (point.resolvent + np.linalg.inv(point.inverse))
+    return Point(point.system, point.penalty, damping, resolvent, point.iterations + 1)
+
+
+def _newton(point: Point) -> Point:
+    """Newton's method while it at least halves the residual; the last good point."""
+    for _ in range(2 * DAMPED_STEPS):
+        try:
+            damping, resolvent = point.direction(*point.gaps)
+            found = point.moved(-damping, -resolvent)
+            residual = found.residual
+        except np.linalg.LinAlgError:
+            return point
+        if not residual < 0.5 * point.residual:  # rounding, divergence, or not a number
+            return found if residual < point.residual else point
+        point = found
+    return point

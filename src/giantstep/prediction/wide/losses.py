@@ -1,0 +1,168 @@
+"""Train and test error of the ridge readout after one giant step at linear width, without W.
+
+The objective L = min over a of mean (y - phi.a)^2 + lambda |a|^2 of the fixed point is
+
+    L = h0^T D (1 + K D)^-1 h0 + sum_j h1_j^T D (1 + A D)^-1 h1_j + sum_m o_m h2_m,
+
+h0, h1, h2 the label's moments given kappa and K = groups sum_t p_t psi Q psi^T over means psi.
+With 1/(1+V) + tau in place of 1/(1+V), test = dL/dtau at tau = 0 and train = L - lambda dL/dlambda;
+both derivatives come from the Hessian of the fixed point.  See docs/derivations/closed_system.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from jaxtyping import Float
+
+from giantstep.errors import InputError, NotConvergedError
+from giantstep.prediction.labels import LabelMoments
+from giantstep.prediction.wide.continuation import positive, solve
+from giantstep.prediction.wide.fixed_point import Point, spread_over
+from giantstep.prediction.wide.limits import limiting_losses, spike_count
+from giantstep.prediction.wide.outliers import feature_density, feature_outliers, thresholds
+from giantstep.prediction.wide.step import objection, random_offset, require
+from giantstep.prediction.wide.system import ClosedSystem, closed_system, labels_given
+from giantstep.problem.setting import Setting
+
+__all__ = [
+    "Losses",
+    "NotConvergedError",
+    "feature_density",
+    "feature_outliers",
+    "limiting_losses",
+    "loss_curve",
+    "losses",
+    "objection",
+    "spike_count",
+    "thresholds",
+]
+
+
+@dataclass(frozen=True)
+class Losses:
+    """Mean squared errors of the readout at one penalty, and L = train + ridge |a|^2."""
+
+    ridge: float
+    readout_n: int
+    train: float
+    test: float
+    objective: float
+    residual: float
+    iterations: int
+
+
+def losses(setting: Setting, ridge: float | None = None, offset: float | None = None) -> Losses:
+    """Train error, test error and objective at one penalty in the setting's own convention.
+
+    ridge: min over a of mean (y - s_p phi.a)^2 + ridge |a|^2, the setting's one penalty unless
+    given.  Where the residual's mean is random (``random_offset``) the average over runs is taken,
+    by the two-point rule at offset = +-1, exact to third order; ``offset`` fixes it instead.
+    """
+    return loss_curve(setting, None if ridge is None else [ridge], offset=offset)[0]
+
+
+def loss_curve(
+    setting: Setting,
+    ridges: Sequence[float] | None = None,
+    readout_sizes: Sequence[int] | None = None,
+    offset: float | None = None,
+) -> list[Losses]:
+    """``losses`` at several penalties or readout sizes, each started from the one before.
+
+    All pairs, the penalties varying fastest.
+    """
+    require(setting)
+    penalties = _ridges(setting) if ridges is None else list(ridges)
+    sizes = [setting.readout_n] if readout_sizes is None else list(readout_sizes)
+    for ridge in penalties:
+        if not ridge > 0:
+            raise InputError(f"ridge must be positive, got {ridge:g}")
+    for size in sizes:
+        if size < 1:
+            raise InputError(f"readout_n must be at least 1, got {size}")
+    if offset is None and random_offset(setting):
+        low, high = (loss_curve(setting, penalties, sizes, side) for side in (-1.0, 1.0))
+        return [_average(a, b) for a, b in zip(low, high, strict=True)]
+    system = closed_system(setting, offset=offset or 0.0)
+    labels = labels_given(setting, system.step, system.kappa)
+    found: list[Losses] = []
+    point: Point | None = None
+    for size in sizes:
+        sized = replace(system, n=size)
+        for ridge in penalties:
+            # s_p a is the readout of unit output scale: lambda = ridge / s_p^2.
+            penalty = ridge / setting.scale**2
+            point = _nearby(sized, penalty, point)
+            train, test, objective = energies(point, labels)
+            found.append(
+                Losses(ridge, size, train, test, objective, point.residual, point.iterations)
+            )
+    return found
+
+
+def _ridges(setting: Setting) -> list[float]:
+    if setting.ridge == "cv":
+        raise InputError("ridge must be a number for the closed system, got 'cv'")
+    return list(setting.ridge)
+
+
+def _average(first: Losses, second: Losses) -> Losses:
+    return replace(
+        first,
+        train=0.5 * (first.train + second.train),
+        test=0.5 * (first.test + second.test),
+        objective=0.5 * (first.objective + second.objective),
+        residual=max(first.residual, second.residual),
+        iterations=first.iterations + second.iterations,
+    )
+
+
+def _nearby(system: ClosedSystem, penalty: float, last: Point | None) -> Point:
+    """From the last solution where Newton's method holds on to it, else from scratch."""
+    if last is not None:
+        try:
+            point = solve(system, penalty, last)
+        except NotConvergedError:
+            return solve(system, penalty)
+        if positive(point):
+            return point
+    return solve(system, penalty)
+
+
+def energies(point: Point, labels: LabelMoments) -> tuple[float, float, float]:
+    """(train, test, L) at a solution.
+
+    L = sum of h^T R h with R = (D^-1 + C)^-1, C = K or A: dL = (Z h)^T dD (Z h) - (R h)^T dC (R h),
+    Z = (1 + C D)^-1 and R = D Z.
+    """
+    system, o = point.system, point.weighted
+    padded = np.concatenate([labels.mean, np.zeros(len(o))])
+    doubled = np.tile(o, 2)
+    constant = spread_over(system.means, point.counted)
+    screened = np.linalg.solve(np.eye(len(doubled)) + constant * doubled, padded)
+    linear = point.screen @ labels.slope
+    objective = float(
+        padded @ (doubled * screened)
+        + np.sum(labels.slope * (o[:, None] * linear))
+        + o @ labels.rest
+    )
+    # dL/do and dL/dQ of a group of each type.
+    by_weight = screened[: len(o)] ** 2 + screened[len(o) :] ** 2
+    by_weight = by_weight + np.sum(linear**2, axis=1) + labels.rest
+    seen = np.einsum("m,mtb->tb", doubled * screened, system.means)
+    by_group = np.einsum("tb,tc->tbc", seen, seen)
+    drawn = np.einsum("mq,mtjb->qtjb", o[:, None] * linear, system.slopes)
+    by_group = by_group + np.einsum("qtjb,qtjc->tbc", drawn, drawn) / system.d
+
+    def along(damping: Float[np.ndarray, " m"], resolvent: Float[np.ndarray, "t b b"]) -> float:
+        counted = system.neurons[:, None, None] * resolvent
+        return float(by_weight @ (system.weights * damping) - np.sum(by_group * counted))
+
+    none = np.zeros_like(point.resolvent)
+    test = along(*point.direction(1.0 / point.damping**2, none))
+    penalty = float(np.real(point.penalty))
+    train = objective - penalty * along(*point.per_penalty())
+    return train, test, objective

@@ -1,0 +1,319 @@
+"""Singular values of the features after one giant step at linear width: bulk and outliers.
+
+The fixed point at penalty -z, z outside the spectrum of F^T F/n, F = sigma(X W^T), is the
+resolvent of the features at z.  Their means add K(z) = groups sum_t p_t psi Q psi^T: outliers stand
+where an eigenvalue of -D^(1/2) K D^(1/2) is 1, and its eigenvector e gives the overlaps of the
+singular vectors.  Inside the bulk z = x^2 + i0 and Im tr Q / pi is the density.  See
+docs/derivations/closed_system.md.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from itertools import pairwise
+
+import numpy as np
+from jaxtyping import Float
+
+from giantstep.errors import InputError, NotConvergedError
+from giantstep.gaussian.rules import hermite_values
+from giantstep.prediction.wide.continuation import solve
+from giantstep.prediction.wide.fixed_point import Point, spread_over
+from giantstep.prediction.wide.step import readout_norm, require
+from giantstep.prediction.wide.system import ClosedSystem, closed_system
+from giantstep.problem.setting import Setting
+
+DEGREES = 5
+"""Overlaps are given with h_0 .. h_4 of kappa and with a^0 .. a^4."""
+
+EDGE_TOLERANCE = 1e-8
+"""Relative accuracy of the edge in z; what is read off there is accurate to its square root."""
+
+ABOVE_AXIS = 1e-6
+"""Height of z over the real axis for the density, relative to z: smears less than that."""
+
+EXPONENTS = (-0.2, 0.5, 15)
+"""Exponents alpha searched for thresholds: from a step that does nothing to where theory ends."""
+
+# A step of the march down is at most this share of z, and of the way to the edge as expected.
+MARCH, APPROACH = 0.7, 0.9
+
+
+@dataclass(frozen=True)
+class FeatureOutliers:
+    """Singular values of F/sqrt(n) above ``edge``, the end of the bulk, largest first.
+
+    ``left``: |overlap| of left singular vectors with h_k(kappa)/sqrt(n); ``right``: of right ones
+    with a^k, normalised; k = 0 .. 4.
+    """
+
+    edge: float
+    values: Float[np.ndarray, " k"]
+    left: Float[np.ndarray, "k degrees"]
+    right: Float[np.ndarray, "k degrees"]
+
+
+def feature_outliers(setting: Setting, offset: float = 0.0) -> FeatureOutliers:
+    """Outliers of F/sqrt(readout_n), F = sigma(X W^T) on fresh samples, and their overlaps.
+
+    An activation with a mean has the constant among them.  ``offset`` as in ``learned_step``: the
+    typical run, unless given.
+    """
+    require(setting)
+    system = closed_system(setting, offset=offset, prune=True)
+    branch = Branch.down(system)
+    edge = branch.points[-1]
+    count = int(np.sum(strengths(edge)[0] > 1.0))
+    found = [branch.outlier(j) for j in range(count)]
+    overlaps = [_overlaps(point, j) for j, point in enumerate(found)]
+    return FeatureOutliers(
+        edge=math.sqrt(_place(edge)),
+        values=np.array([math.sqrt(_place(point)) for point in found]),
+        left=np.array([left for left, _ in overlaps]).reshape(-1, DEGREES),
+        right=np.array([right for _, right in overlaps]).reshape(-1, DEGREES),
+    )
+
+
+def _place(point: Point) -> float:
+    return -float(np.real(point.penalty))
+
+
+def strengths(point: Point) -> tuple[Float[np.ndarray, " m2"], Float[np.ndarray, "m2 m2"]]:
+    """Eigenvalues, largest first, and eigenvectors of -D^(1/2) K D^(1/2)."""
+    root = np.sqrt(np.tile(point.weighted, 2))
+    matrix = -root[:, None] * spread_over(point.system.means, point.counted) * root
+    values, vectors = np.linalg.eigh(matrix)
+    return values[::-1], vectors[:, ::-1]
+
+
+@dataclass(frozen=True)
+class Branch:
+    """Solutions on the real axis from far above the spectrum down to its edge, in order."""
+
+    points: tuple[Point, ...]
+
+    @classmethod
+    def down(cls, system: ClosedSystem) -> Branch:
+        """March down, closing in on the edge where ``_opening``, there linear in z, would be 0."""
+        # Twice the trace of E[phi phi^T] is above every eigenvalue; the mean square of a group is
+        # that of its means, slopes and rest.
+        square = np.sum(system.means[: len(system.kappa)] ** 2, axis=2)
+        square = square + np.sum(system.slopes**2, axis=(2, 3))
+        square = square + np.trace(system.rest, axis1=2, axis2=3)
+        place = 2.0 * float(system.weights @ square @ system.neurons)
+        points = [solve(system, -place)]
+        reach = MARCH * place
+        while reach > EDGE_TOLERANCE * place:
+            point = _stable(system, place - reach, points[-1])
+            if point is None:
+                reach *= 0.3
+                continue
+            wide, narrow = _opening(points[-1]), _opening(point)
+            place -= reach
+            points.append(point)
+            # Where the opening falls, its secant tells the way left to the edge.
+            left = reach * narrow / (wide - narrow) if narrow < wide else place
+            reach = min(4.0 * reach, MARCH * place, APPROACH * left)
+        return cls(tuple(points))
+
+    def outlier(self, j: int) -> Point:
+        """Where the j-th largest strength is 1."""
+        below = next(i for i, point in enumerate(self.points) if strengths(point)[0][j] > 1.0)
+        if below == 0:
+            raise NotConvergedError("an outlier lies above twice the trace of the features")
+        near = self.points[below - 1]
+
+        def at(log_place: float) -> Point:
+            point = _stable(near.system, math.exp(log_place), near)
+            if point is None:
+                raise NotConvergedError(
+                    f"closed system lost its branch at z = {math.exp(log_place):g}"
+                )
+            return point
+
+        low, high = (math.log(_place(self.points[i])) for i in (below, below - 1))
+        return at(root(lambda x: float(strengths(at(x))[0][j]) - 1.0, low, high, 1e-9))
+
+
+def root(function: Callable[[float], float], low: float, high: float, tolerance: float) -> float:
+    """A zero between two places of opposite sign, by false position (Illinois) and bisection.
+
+    The end that stays loses half its value each time, so that it cannot stay for long.
+    """
+    at_low, at_high = function(low), function(high)
+    while abs(high - low) > tolerance:
+        middle = (low * at_high - high * at_low) / (at_high - at_low)
+        value = function(middle)
+        if value * at_high < 0:
+            low, at_low = high, at_high
+        else:
+            at_low *= 0.5
+        if abs(middle - high) < 0.5 * tolerance:
+            return middle
+        high, at_high = middle, value
+    return high
+
+
+def _opening(point: Point) -> float:
+    """(m^2/m')^2 with m = tr Q: 1 far above the spectrum, falling to 0 linearly at its edge."""
+    system = point.system
+    trace = float(np.sum(np.trace(point.counted, axis1=1, axis2=2)))
+    moved = np.trace(point.per_penalty()[1], axis1=1, axis2=2)
+    neurons = system.groups * point.resolvent.shape[-1]
+    return (trace**2 / (neurons * float(system.neurons @ moved))) ** 2
+
+
+def _stable(system: ClosedSystem, place: float, near: Point) -> Point | None:
+    """The solution outside the spectrum next to a known one, None inside.
+
+    There Q < 0 and damping > 0, and both move with z as resolvents do: d tr Q/d lambda < 0 and
+    d damping/d lambda > 0, signs that turn on the other branch behind the edge.
+    """
+    try:
+        point = solve(system, -place, near)
+        damping, resolvent = point.per_penalty()
+    except (NotConvergedError, np.linalg.LinAlgError):
+        return None
+    outside = np.all(point.damping > 0) and np.all(np.linalg.eigvalsh(point.resolvent) < 0)
+    moving = np.all(damping > 0) and np.all(np.trace(resolvent, axis1=1, axis2=2) < 0)
+    return point if outside and moving else None
+
+
+def _overlaps(
+    point: Point, j: int
+) -> tuple[Float[np.ndarray, " degrees"], Float[np.ndarray, " degrees"]]:
+    """|overlaps| of singular vectors j: residues of (1 + K)^-1 at the outlier.
+
+    With rate = e^T K'(z) e: left^2 = (sqrt(o) h . e)^2/(z rate), right^2 = (e . psi Q b)^2/rate.
+    """
+    system = point.system
+    e = strengths(point)[1][:, j]
+    root = np.sqrt(np.tile(point.weighted, 2))
+    damping, resolvent = point.per_penalty()
+    counted = system.neurons[:, None, None] * resolvent
+    # d/dz = -d/dlambda, and K e = -e.
+    turned = root * e
+    rate = float(np.sum(e**2 * np.tile(damping / point.damping, 2)))
+    rate -= float(turned @ spread_over(system.means, counted) @ turned)
+    polynomials = hermite_values(system.kappa, DEGREES - 1)
+    left = polynomials.T @ turned[: len(system.kappa)] / math.sqrt(_place(point) * rate)
+    seen = np.einsum("m,mtb->tb", turned, system.means)
+    powers = system.types.readout[:, :, None] ** np.arange(DEGREES)
+    norm = np.sqrt(np.einsum("t,tbk->k", system.neurons, powers**2))
+    right = np.einsum("tb,tbc,tck->k", seen, point.counted, powers) / (norm * math.sqrt(rate))
+    return np.abs(left), np.abs(right)
+
+
+def feature_density(
+    setting: Setting, values: Float[np.ndarray, " k"], offset: float = 0.0
+) -> Float[np.ndarray, " k"]:
+    """Density at ``values`` of the min(n, p) singular values of F/sqrt(n), outliers left out.
+
+    2 x Im tr Q(x^2 + i0) / (pi min(n, p)), tr over all p neurons: its integral over the bulk is 1,
+    less where features coincide (the symmetric start without a step has p/2 of them).
+    """
+    require(setting)
+    if np.any(values <= 0):
+        raise InputError(f"values must be positive, got {np.min(values):g}")
+    system = closed_system(setting, offset=offset, prune=True)
+    edge = _place(Branch.down(system).points[-1])
+    found = np.zeros(len(values))
+    last: Point | None = None
+    for i in np.argsort(-values):
+        if values[i] ** 2 < edge:
+            last = _inside(system, float(values[i]) ** 2, last)
+            trace = np.sum(np.trace(last.counted, axis1=1, axis2=2))
+            found[i] = 2.0 * values[i] * float(np.imag(trace)) / math.pi
+    return found / min(setting.readout_n, setting.p)
+
+
+def _inside(system: ClosedSystem, place: float, near: Point | None) -> Point:
+    """The solution just above the real axis: from its neighbour, or down from far above."""
+    height = ABOVE_AXIS * place
+    if near is not None:
+        try:
+            point = solve(system, -complex(place, height), near)
+        except NotConvergedError:
+            point = near
+        if point is not near and _upper(point):
+            return point
+    above = place
+    point = solve(system, -complex(place, above))
+    while above > height:
+        above = max(0.3 * above, height)
+        point = _descend(system, place, above, point)
+    return point
+
+
+def _descend(system: ClosedSystem, place: float, height: float, near: Point) -> Point:
+    """One solution lower, by smaller steps where Newton's method needs them."""
+    start = -float(np.imag(near.penalty))
+    try:
+        point = solve(system, -complex(place, height), near)
+        if _upper(point):
+            return point
+    except NotConvergedError:
+        pass
+    if start < 1.01 * height:
+        raise NotConvergedError(f"closed system lost its branch at z = {place:g} + {height:g}i")
+    middle = _descend(system, place, math.sqrt(start * height), near)
+    return _descend(system, place, height, middle)
+
+
+def _upper(point: Point) -> bool:
+    """Resolvents map the upper half plane into itself: Im Q > 0, Im damping < 0."""
+    return bool(
+        np.all(np.imag(point.damping) < 0)
+        and np.all(np.linalg.eigvalsh(np.imag(point.resolvent)) > 0)
+    )
+
+
+@dataclass(frozen=True)
+class Thresholds:
+    """Step sizes at which outlier 1, 2, .. leaves the bulk, as many as there are below n^(1/2).
+
+    ``exponents``: alpha in eta = n^alpha, eta the size for s_p = 1 and |a| = 1.
+    """
+
+    step_sizes: tuple[float, ...]
+    exponents: tuple[float, ...]
+
+
+def thresholds(setting: Setting, count: int = 2, offset: float = 0.0) -> Thresholds:
+    """Where outliers leave the bulk as the step grows, those without any step not counted.
+
+    The j-th strength at the edge passes 1: on a grid of exponents first, then by bisection.
+    """
+    require(setting)
+    if count < 1:
+        raise InputError(f"count must be at least 1, got {count}")
+    log_n = math.log(setting.n)
+    own = strengths(Branch.down(closed_system(setting, 0.0, offset, True)).points[-1])[0]
+    already = int(np.sum(own > 1.0))
+
+    def excess(alpha: float) -> Float[np.ndarray, " k"]:
+        system = closed_system(setting, math.exp(alpha * log_n), offset, True)
+        found = strengths(Branch.down(system).points[-1])[0]
+        return found[already : already + count] - 1.0
+
+    def excess_of(j: int, alpha: float) -> float:
+        return float(excess(alpha)[j])
+
+    grid = np.linspace(*EXPONENTS).tolist()
+    exponents: list[float] = []
+    below = excess(grid[0])
+    for low, high in pairwise(grid):
+        above = excess(high)
+        for j in range(len(exponents), count):
+            if not below[j] <= 0.0 < above[j]:
+                break
+            exponents.append(root(partial(excess_of, j), low, high, 1e-4))
+        if len(exponents) == count:
+            break
+        below = above
+    per_step = setting.scale * readout_norm(setting)
+    sizes = tuple(math.exp(alpha * log_n) / per_step for alpha in exponents)
+    return Thresholds(sizes, tuple(exponents))

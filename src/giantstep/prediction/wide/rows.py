@@ -1,0 +1,107 @@
+"""Linear width, neuron by neuron: mean overlaps and Gram matrix given the readout, and errors.
+
+After one step row i is (1 + tilt a_i) w_i + cu a_i v + noise of squared length ds a_i^2, |a| = 1
+and v the learned direction (giantstep.prediction.wide.step).  After two, R(u_i)/sqrt(p) takes the
+place of cu a_i v, u_i = sqrt(p) a_i (giantstep.prediction.wide.second_kernel).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Float
+
+from giantstep.errors import InputError
+from giantstep.prediction.wide import step as one_step
+from giantstep.prediction.wide.losses import Losses, loss_curve
+from giantstep.prediction.wide.second_kernel import second_update
+from giantstep.prediction.wide.second_samples import Network, check_supported
+from giantstep.prediction.wide.step import activation_square, learned_step, readout_norm
+from giantstep.problem.setting import Setting
+
+SHARE = (0.05, 20.0)
+"""Ratios of p and n to d that count as proportional: both must lie between."""
+
+RIDGES = np.logspace(-6, 3, 28)
+"""Penalties, in units of the mean eigenvalue of the features, among which ``cv`` finds the best."""
+
+
+def objection(setting: Setting) -> str | None:
+    """Why the theory of linear width does not cover a setting, None if it does."""
+    for name in ("p", "n"):
+        ratio = getattr(setting, name) / setting.d
+        if not SHARE[0] <= ratio <= SHARE[1]:
+            return f"{name} must be between {SHARE[0]:g} d and {SHARE[1]:g} d, got {ratio:.3g} d"
+    if setting.steps > 2:
+        return f"steps must be at most 2, got {setting.steps}"
+    if setting.steps == 2:
+        try:
+            check_supported(setting)
+        except InputError as error:
+            return str(error)
+        return None
+    # Without a readout the rows are covered all the same.
+    return one_step.objection(setting if setting.readout_n else setting.vary(readout_n=1, test_n=1))
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Mean overlaps and Gram matrix after a step, given the readout."""
+
+    overlap: Float[np.ndarray, "p r"]
+    gram: Float[np.ndarray, "p p"]
+
+
+def rows_after(setting: Setting, readout: Float[np.ndarray, " p"]) -> Rows:
+    """The rows after the setting's last step, leading order in 1/d."""
+    p, r = setting.p, setting.target.r
+    a = readout / readout_norm(setting)
+    if setting.steps == 2:
+        return _after_two(setting, a)
+    kept, apart, shift, direction = np.ones(p), np.zeros(p), 0.0, np.zeros(r)
+    if setting.steps == 1:
+        step = learned_step(setting if setting.readout_n else setting.vary(readout_n=1, test_n=1))
+        kept, apart = 1.0 + step.tilt * a, np.sqrt(step.lengthening) * a
+        shift, direction = step.shift, step.overlap[0]
+    gram = np.diag(kept**2 + apart**2)
+    if setting.start == "symmetric":
+        first, second = np.arange(p // 2), np.arange(p // 2, p)
+        shared = kept[first] * kept[second] + apart[first] * apart[second]
+        gram[first, second] = gram[second, first] = shared
+    return Rows(shift * np.outer(a, direction), gram + shift**2 * np.outer(a, a))
+
+
+def _after_two(setting: Setting, a: Float[np.ndarray, " p"]) -> Rows:
+    root = np.sqrt(setting.p)
+    u = root * a
+    network = Network(setting, float(np.sum(u)) / root)
+    update = second_update(network)
+    nodes = network.readout[0]
+    overlap = _between(nodes, update.target, u) / root
+    kernel = _between(nodes, _between(nodes, update.kernel, u).T, u) / setting.p
+    diagonal = _between(nodes, update.kept**2 + update.spread, u)
+    return Rows(overlap, 0.5 * (kernel + kernel.T) + np.diag(diagonal))
+
+
+def _between(
+    nodes: Float[np.ndarray, " q"], values: Float[np.ndarray, "q *k"], u: Float[np.ndarray, " p"]
+) -> Float[np.ndarray, "p *k"]:
+    """Values at u of a smooth function given at the nodes; two nodes are the signs themselves."""
+    if len(nodes) == 2:
+        return values[(u > nodes.mean()).astype(int)]
+    from scipy.interpolate import CubicSpline
+
+    return np.asarray(CubicSpline(nodes, values)(np.clip(u, nodes[0], nodes[-1])))
+
+
+def readout_losses(setting: Setting) -> Losses:
+    """Train and test error of the readout; of several penalties, or for ``cv``, the best one."""
+    if setting.ridge == "cv":
+        mean_eigenvalue = setting.scale**2 * activation_square(setting.activation)
+        penalties = RIDGES * mean_eigenvalue
+    else:
+        penalties = np.array(setting.ridge)
+    # Downward: each fixed point starts from the one at a larger penalty.
+    curve = loss_curve(setting, sorted(penalties.tolist(), reverse=True))
+    return min(curve, key=lambda losses: losses.test)

@@ -1,0 +1,139 @@
+"""The bulk of the weights after giant steps: variance profile of what is not low-rank.
+
+An entry of row i along direction j has variance (kept(u_i) + spread(u_i) y_j)/d.  The noise of the
+steps in row i is u_i/sqrt(p) (1/n) sum_mu rho_mu (sigma'(h_i mu) - c_1) x_mu, rho_mu = size r_mu;
+with sigma' - c_1 = l h + rest, l = E[z sigma'], its covariance over directions is K^2 + S,
+
+    K = l (X^T diag(rho) X/n - mean),   S = (d/n) (Var sigma' - l^2) X^T diag(rho^2) X/n,
+
+so y_j are the eigenvalues of K^2 + S scaled to mean one.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Float
+
+from giantstep.prediction.wide.second_kernel import (
+    fresh_slopes,
+    response,
+    reused_slopes,
+    weight_updates,
+)
+from giantstep.prediction.wide.second_samples import Network, check_supported, second_samples
+from giantstep.problem.setting import Setting
+
+DRAWN_DIRECTIONS = 256
+"""Directions of the matrix drawn for the y_j: moments of a spectrum settle as 1/d."""
+
+
+@dataclass(frozen=True)
+class BulkProfile:
+    """Row types and directions: entry variance (kept_t + spread_t directions_j) / d.
+
+    ``weights`` -> shares of the row types t (one a node u of the readout's law), ``kept`` the
+    factor left of the start's variance, ``spread`` the variance the steps added, ``directions``
+    equally weighted atoms y_j of mean one.
+    """
+
+    readout: Float[np.ndarray, " t"]
+    weights: Float[np.ndarray, " t"]
+    kept: Float[np.ndarray, " t"]
+    spread: Float[np.ndarray, " t"]
+    directions: Float[np.ndarray, " j"]
+
+    def factors(
+        self, p: int, d: int
+    ) -> tuple[Float[np.ndarray, "p two"], Float[np.ndarray, "d two"]]:
+        """A (p x 2) and B (d x 2) with entry variances sum_k A_ik B_jk / d, for ``ProfileBulk``.
+
+        Rows at the quantiles (i + 1/2)/p of the readout's law, columns at those of the y_j.
+        """
+        # Between two nodes the distribution function is taken as linear, at a node halfway up.
+        heights = np.cumsum(self.weights) - 0.5 * self.weights
+        at = np.interp((np.arange(p) + 0.5) / p, heights, np.arange(len(heights)))
+        if len(heights) == 2:  # signs: two atoms, nothing between
+            at = np.round(at)
+        nodes = np.arange(len(heights))
+        rows = [np.interp(at, nodes, values) for values in (self.kept, self.spread)]
+        y = np.quantile(self.directions, (np.arange(d) + 0.5) / d)
+        return np.stack(rows, axis=1), np.stack([np.ones(d), y], axis=1)
+
+
+def bulk_profile(setting: Setting, readout_sum: float = 0.0) -> BulkProfile:
+    """The profile after the last step of the setting.
+
+    The y_j come from one draw, with a fixed seed, of the residuals and of a Gaussian matrix with
+    at most 256 directions and the same d/n; residuals are independent of that matrix, so that
+    what labels do to a few directions is not in them.
+    """
+    check_supported(setting)
+    network = Network(setting, readout_sum)
+    update = weight_updates(network)[-1]
+    u, weights = network.readout
+    rng = np.random.default_rng(0)
+    d = min(setting.d, DRAWN_DIRECTIONS)
+    n = max(2, round(d * setting.n / setting.d))
+    parts = residual_draws(network, n, rng)
+    if setting.batches == "reused":
+        parts = [np.sum(parts, axis=0)]
+    *_, square, tilt = network.activation_moments
+    rest = max(square - network.gain**2 - tilt**2, 0.0)
+    linear, noise = np.zeros((d, d)), np.zeros((d, d))
+    for rho in parts:
+        x = rng.standard_normal((n, d))
+        linear += tilt * ((x.T * rho) @ x / n - rho.mean() * np.eye(d))
+        noise += d / n * rest * (x.T * rho**2) @ x / n
+    found = np.linalg.eigvalsh(linear @ linear + noise)
+    mean = float(found.mean())
+    directions = np.maximum(found, 0.0) / mean if mean > 0 else np.ones(d)
+    return BulkProfile(u, weights, update.kept**2, update.spread, directions)
+
+
+def residual_draws(
+    network: Network, n: int, rng: np.random.Generator
+) -> list[Float[np.ndarray, " n"]]:
+    """size_j r_j on n samples, one array a step; the same samples where batches are reused."""
+    setting = network.setting
+    t, first = _draw(network, n, rng)
+    found = [network.size(0) * first]
+    if setting.steps == 2:
+        reused = setting.batches == "reused"
+        if not reused:
+            t, first = _draw(network, n, rng)
+        samples = second_samples(network)
+        slopes = (reused_slopes if reused else fresh_slopes)(network, samples)
+        # A cubic in (t, r_1) serves to carry the response from the atoms to the samples.
+        weights = np.sqrt(np.maximum(samples.mass, 0.0))
+        basis = _cubic(samples.step, samples.residual, reused)
+        values = weights * response(network, slopes)
+        coefficients = np.linalg.lstsq(basis * weights[:, None], values, rcond=None)[0]
+        back = network.feedback * (_cubic(t, first, reused) @ coefficients)
+        found.append(network.size(1) * (first - back))
+    return found
+
+
+def _draw(
+    network: Network, n: int, rng: np.random.Generator
+) -> tuple[Float[np.ndarray, " n"], Float[np.ndarray, " n"]]:
+    """(t, r_1) of n samples."""
+    gram = network.gram
+    known = rng.standard_normal((n, len(gram))) @ np.linalg.cholesky(gram).T
+    c0, square, gain, *_ = network.activation_moments
+    rest = network.feedback**2 * max(square - c0**2 - gain**2, 0.0) + network.setting.noise**2
+    linear = network.feedback * gain * known[:, -1]
+    residual = network.label_at(known[:, 1:-1]) - network.offset - linear
+    return known[:, 0], residual + np.sqrt(rest) * rng.standard_normal(n)
+
+
+def _cubic(
+    t: Float[np.ndarray, " m"], residual: Float[np.ndarray, " m"], both: bool
+) -> Float[np.ndarray, "m k"]:
+    """Monomials of degree up to three in t, or in t and r_1."""
+    top = 3
+    return np.stack(
+        [t**i * residual**j for i in range(top + 1) for j in range(top + 1 - i if both else 1)],
+        axis=1,
+    )

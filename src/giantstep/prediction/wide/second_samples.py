@@ -1,0 +1,302 @@
+"""What the samples of the second giant step know, and the kernel of the update they give.
+
+Notation, in place of the record's: a_i = (rms of a) u_i with E u^2 = 1, so that the network is
+scale * sum_i u_i/sqrt(p) sigma(w_i.x) and row i moves by size_j u_i/sqrt(p) (1/n) sum r sigma' x.
+beta = X^T r_1/n is the direction of step 1, g = W0^T u/sqrt(p) the linear part of the first
+network, t = beta.x leaving the sample itself out.  Derivation: docs/derivations/two_step.md.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from jaxtyping import Float
+
+from giantstep.errors import InputError
+from giantstep.gaussian.moments import feature_moments
+from giantstep.gaussian.rules import Rule, gauss_hermite
+from giantstep.language.functions import NUMPY, Namespace
+from giantstep.prediction.labels import label_grid
+from giantstep.prediction.wide.step import readout_law
+from giantstep.problem.activation import Activation
+from giantstep.problem.setting import Setting
+
+READOUT_NODES = 32
+"""Nodes for the law of u, an even number: u = 0 moves nothing."""
+
+STEP_NODES = 24
+"""Gauss-Hermite nodes for t = beta.x."""
+
+RESIDUAL_NODES = 32
+"""Grid of the first residual for reused batches, between which the slopes are interpolated."""
+
+REST_NODES = 12
+"""Gauss-Hermite nodes for the part of the first residual that is Gaussian given the label; three
+where it is below a tenth of the residual, which integrate its fifth power."""
+
+LABEL_NODES = {1: 16384, 2: 96, 3: 32}
+"""Nodes an axis for the label: on a line fine enough to place a jump of the label within 2e-3."""
+
+# Smoothing the activation over this width changes its variance by 1e-6.
+LEAST_WIDTH = 1e-3
+
+
+@dataclass(frozen=True)
+class Slope(Activation):
+    """sigma' in the place of sigma, with the kinks of sigma."""
+
+    def __call__(self, z: Any, namespace: Namespace = NUMPY) -> Any:
+        return self.derivative(z, namespace)
+
+
+def slope_of(activation: Activation) -> Slope:
+    """The derivative of an activation as an activation."""
+    return Slope(activation.name, activation.expression, activation.function, activation.slope)
+
+
+@dataclass(frozen=True)
+class Network:
+    """The network before the first step, and the first residual r_1 = y - scale f_0.
+
+    ``scale`` -> s_p sqrt(p) rms(a); ``feedback`` the same, or 0 where the residual is the label;
+    ``offset`` -> E f_0 = c_0 sum_i u_i/sqrt(p), one number a run; ``size`` -> scale * step_size.
+    """
+
+    setting: Setting
+    readout_sum: float = 0.0
+
+    @cached_property
+    def scale(self) -> float:
+        root = math.sqrt(self.setting.p)
+        rms = {"gaussian": 1.0 / root, "uniform": 1.0 / math.sqrt(3.0)}
+        return self.setting.scale * root * rms.get(self.setting.readout_start, 1.0)
+
+    @property
+    def feedback(self) -> float:
+        return self.scale if self.setting.residual == "full" else 0.0
+
+    def size(self, step: int) -> float:
+        return self.scale * self.setting.step_size[step]
+
+    @property
+    def noise_ratio(self) -> float:
+        """delta = d/n."""
+        return self.setting.d / self.setting.n
+
+    @cached_property
+    def readout(self) -> Rule:
+        return readout_law(self.setting, READOUT_NODES)
+
+    @cached_property
+    def activation_moments(self) -> tuple[float, float, float, float, float]:
+        """c_0, E sigma^2, c_1 = E sigma', E sigma'^2, and 2 c_2 = E[z sigma']."""
+        zero, one = np.zeros(1), np.ones(1)
+        plain = feature_moments(self.setting.activation, zero, one)
+        slope = feature_moments(slope_of(self.setting.activation), zero, one)
+        found = (plain.mean, plain.square, slope.mean, slope.square, slope.slope)
+        c0, square, c1, slope_square, tilt = (float(value[0]) for value in found)
+        return c0, square, c1, slope_square, tilt
+
+    @property
+    def gain(self) -> float:
+        """c_1 = E sigma'."""
+        return self.activation_moments[2]
+
+    @property
+    def slope_variance(self) -> float:
+        """Var sigma'."""
+        return max(self.activation_moments[3] - self.gain**2, 0.0)
+
+    @cached_property
+    def label(self) -> tuple[float, float, Float[np.ndarray, " r"]]:
+        """E y, Var y without noise, and f_1 = E[y z]."""
+        points, weights = label_points(self.setting.target.r)
+        y = self.label_at(points)
+        mean = float(weights @ y)
+        return mean, float(weights @ (y - mean) ** 2), (weights * y) @ points
+
+    def label_at(self, z: Float[np.ndarray, "m r"]) -> Float[np.ndarray, " m"]:
+        """f(z), without noise."""
+        return np.asarray(self.setting.target([z[:, k] for k in range(z.shape[1])]), dtype=float)
+
+    @property
+    def offset(self) -> float:
+        return self.feedback * self.activation_moments[0] * self.readout_sum
+
+    @property
+    def residual_mean(self) -> float:
+        """E r_1."""
+        return self.label[0] - self.offset
+
+    @property
+    def rest_square(self) -> float:
+        """Variance of what is in r_1 beside the label: the noise and the network."""
+        c0, square, *_ = self.activation_moments
+        return self.setting.noise**2 + self.feedback**2 * max(square - c0**2, 0.0)
+
+    @property
+    def residual_square(self) -> float:
+        """E r_1^2 = (E y - offset)^2 + Var y + noise^2 + scale^2 Var sigma."""
+        return self.residual_mean**2 + self.label[1] + self.rest_square
+
+    @cached_property
+    def target_squares(self) -> Float[np.ndarray, "r r"]:
+        """E[r_1^2 z z^T]."""
+        points, weights = label_points(self.setting.target.r)
+        shares = weights * (self.label_at(points) - self.offset) ** 2
+        return (points.T * shares) @ points + self.rest_square * np.eye(points.shape[1])
+
+    @cached_property
+    def gram(self) -> Float[np.ndarray, "m m"]:
+        """Gram matrix of (beta, w*_1 .. w*_r, g): also the covariance of (t, z, g.x)."""
+        slope = np.concatenate([self.label[2], [-self.feedback * self.gain]])
+        found = np.eye(len(slope) + 1)
+        found[0, 0] = slope @ slope + self.noise_ratio * self.residual_square
+        found[0, 1:] = found[1:, 0] = slope
+        return found
+
+    def widths(
+        self, u: Float[np.ndarray, " q"]
+    ) -> tuple[Float[np.ndarray, " q"], Float[np.ndarray, " q"]]:
+        """Preactivation after step 1 = kept h + width zeta + (size_1/sqrt p) c_1 u t, fresh x."""
+        strength = self.size(0) / math.sqrt(self.setting.p) * u
+        kept = 1.0 + strength * self.activation_moments[4] * self.residual_mean
+        spread = self.noise_ratio * self.slope_variance * self.residual_square
+        return kept, np.abs(strength) * math.sqrt(spread)
+
+
+def label_points(r: int) -> tuple[Float[np.ndarray, "m r"], Float[np.ndarray, " m"]]:
+    """Points and weights for E over z ~ N(0, I_r), fine enough for a label that jumps."""
+    return label_grid(r, LABEL_NODES)
+
+
+@dataclass(frozen=True)
+class Samples:
+    """Atoms of (t, r_1), or of t alone for fresh batches, with the masses the kernel needs.
+
+    r is the residual before the network's own response to step 1.  ``first`` holds the masses of
+    (z_1..z_r, g.x) and of r times them, ``second`` those of z z^T times 1, r and r^2.
+    """
+
+    step: Float[np.ndarray, " m"]
+    residual: Float[np.ndarray, " m"]
+    mass: Float[np.ndarray, " m"]
+    mean: Float[np.ndarray, " m"]
+    square: Float[np.ndarray, " m"]
+    first: Float[np.ndarray, "m two c"]
+    second: Float[np.ndarray, "m three r r"]
+
+
+def second_samples(network: Network) -> Samples:
+    """The law of (t, r) for the batch of step 2: r = y - scale f_0 on it, t = beta.x.
+
+    Given t, (z, g.x) is Gaussian; given z too, r - y is Gaussian with g.x.  Masses are shared
+    between neighbours of a grid of r (one cell for fresh batches, where r is not in the slopes).
+    """
+    setting, gram = network.setting, network.gram
+    c0, square, gain, _, _ = network.activation_moments
+    r, variance = setting.target.r, gram[0, 0]
+    across = gram[0, 1:] / variance
+    conditional = np.eye(r + 1) - np.outer(across, across) * variance
+    values, vectors = np.linalg.eigh(conditional[:r, :r])
+    root = vectors * np.sqrt(np.maximum(values, 0.0))
+    points, weights = label_points(r)
+    spread = points @ root.T
+    # g.x given t and z: a linear part and a rest, which with the noise makes r Gaussian.
+    on_label = np.linalg.solve(conditional[:r, :r], conditional[:r, r])
+    own = max(conditional[r, r] - float(on_label @ conditional[:r, r]), 0.0)
+    pull = network.feedback * gain
+    width = math.sqrt(
+        pull**2 * own + network.feedback**2 * max(square - c0**2 - gain**2, 0.0) + setting.noise**2
+    )
+    # Fresh batches need its second moment only.
+    small = setting.batches == "fresh" or width < 0.1 * math.sqrt(network.residual_square)
+    rest, rest_weights = gauss_hermite(3 if small else REST_NODES)
+    nodes, node_weights = gauss_hermite(STEP_NODES)
+    cells = RESIDUAL_NODES if setting.batches == "reused" else 1
+    columns: list[list[np.ndarray]] = []
+    for node, node_weight in zip(nodes * math.sqrt(variance), node_weights, strict=True):
+        z = node * across[:r] + spread
+        linear = node * across[r] + spread @ on_label
+        residual = network.label_at(z) - network.offset - pull * linear
+        residual = (residual[:, None] + width * rest).ravel()
+        share = (weights[:, None] * rest_weights).ravel() * node_weight
+        # E[g.x | the rest] = linear - pull own/width * rest.
+        back = pull * own / width if width > 0 else 0.0
+        known = np.column_stack(
+            [np.repeat(z, len(rest), axis=0), (linear[:, None] - back * rest).ravel()]
+        )
+        grid = residual_grid(residual, share, cells)
+        columns.append([np.full(len(grid), node), grid, *_deposit(grid, residual, share, known)])
+    return Samples(*(np.concatenate(parts) for parts in zip(*columns, strict=True)))
+
+
+def residual_grid(
+    residual: Float[np.ndarray, " m"], share: Float[np.ndarray, " m"], cells: int
+) -> Float[np.ndarray, " c"]:
+    """Grid points from the least to the largest residual, spread by sinh from the mean.
+
+    A sinh grid is even near the mean (spacing a tenth of the standard deviation) and geometric in
+    the tails, which a polynomial of Gaussians may have.
+    """
+    if cells == 1:
+        return np.array([share @ residual / share.sum()])
+    mean = float(share @ residual / share.sum())
+    deviation = math.sqrt(max(float(share @ (residual - mean) ** 2 / share.sum()), 1e-300))
+    # Mass below 1e-12 is not worth a grid point.
+    kept = residual[share > 1e-12 * share.max()]
+    low, high = (math.asinh(float(end - mean) / deviation) for end in (kept.min(), kept.max()))
+    return mean + deviation * np.sinh(np.linspace(low, max(high, low + 1e-9), cells))
+
+
+def _deposit(
+    grid: Float[np.ndarray, " c"],
+    residual: Float[np.ndarray, " m"],
+    share: Float[np.ndarray, " m"],
+    known: Float[np.ndarray, "m k"],
+) -> list[Float[np.ndarray, "..."]]:
+    """Masses of 1, r, r^2, of known (z, g.x) and of z z^T, shared linearly by grid neighbours."""
+    cells, r = len(grid), known.shape[1] - 1
+    if cells == 1:
+        lower = np.zeros(len(residual), dtype=np.intp)
+        upper_share = np.zeros(len(residual))
+    else:
+        lower = np.clip(np.searchsorted(grid, residual) - 1, 0, cells - 2)
+        upper_share = np.clip((residual - grid[lower]) / (grid[lower + 1] - grid[lower]), 0.0, 1.0)
+
+    def masses(values: Float[np.ndarray, " m"]) -> Float[np.ndarray, " c"]:
+        found = np.bincount(lower, values * (1.0 - upper_share), minlength=cells)
+        if cells > 1:
+            found += np.bincount(lower + 1, values * upper_share, minlength=cells)
+        return found
+
+    powers = [share, share * residual, share * residual**2]
+    first = np.stack(
+        [[masses(power * column) for column in known.T] for power in powers[:2]], axis=0
+    )
+    second = np.empty((3, r, r, cells))
+    for k, j in itertools.combinations_with_replacement(range(r), 2):
+        product = known[:, k] * known[:, j]
+        second[:, k, j] = second[:, j, k] = [masses(power * product) for power in powers]
+    return [*map(masses, powers), np.moveaxis(first, -1, 0), np.moveaxis(second, -1, 0)]
+
+
+def check_supported(setting: Setting) -> None:
+    """Refuse settings whose second step this theory does not describe."""
+    if setting.steps not in (1, 2):
+        raise InputError(
+            f"steps must be 1 or 2 for the outliers of the weights, got {setting.steps}"
+        )
+    if setting.start not in ("gaussian", "sphere"):
+        raise InputError(f"start must be gaussian or sphere at linear width, got {setting.start!r}")
+    if not setting.inputs.is_gaussian:
+        raise InputError(f"inputs must be gaussian for this theory, got {setting.inputs.text!r}")
+    if setting.deflate >= 0:
+        raise InputError(f"deflate must be -1 for this theory, got {setting.deflate}")
+    if setting.corruption > 0:
+        raise InputError(f"corruption must be 0 for this theory, got {setting.corruption:g}")

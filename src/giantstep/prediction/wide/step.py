@@ -1,0 +1,263 @@
+"""One giant step at linear width: the direction it learns, and what it makes of the neurons.
+
+With a normalised to |a| = 1 and s the output scale times the norm it had, one step is
+W + c a beta^T + a small remainder, c = eta E sigma', beta = X^T r / n, r = y - s f0.  Everything
+later needs only the numbers below (docs/derivations/closed_system.md):
+
+    cu^2 = c^2 (f_1^2 + s^2 c_1^2 + (d/n) R2) - 2 c s c_1,   cos = c f_1 / cu,   R2 = E r^2
+    ds = eta^2 (d/n) R2 Var sigma',   tilt = eta E[r] E[sigma'(z) z]
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Float
+
+from giantstep.analysis.exponents import VANISHING
+from giantstep.errors import InputError
+from giantstep.gaussian.rules import Rule, adaptive_coefficients, gauss_hermite, legendre
+from giantstep.problem.activation import Activation
+from giantstep.problem.setting import Setting
+
+READOUT_NODES = 16
+"""Nodes over the entries of a; 12 and 24 give the same outliers to 5e-4 and losses to 2e-5."""
+
+PAIR_PANELS, PAIR_NODES = (0.0, 0.5, 2.0, 6.0), 6
+"""Gauss-Legendre panels over |a| for pairs: partners with a near 0 nearly coincide, and what they
+add has poles near a = +-i sqrt(lambda), where Gauss-Hermite is slow; losses to 2e-5 at
+lambda = 1e-3, 1e-3 at 1e-5."""
+
+SPREAD_NODES = 3
+"""Nodes over quantities of order d^(-1/2), which count to second order: exact to degree 5."""
+
+
+@dataclass(frozen=True)
+class LearnedStep:
+    """What one step did: its numbers are those of the module's first lines.
+
+    ``size`` is eta for |a| = 1, ``overlap`` the learned unit direction v in target coordinates,
+    of length |cos|.
+    """
+
+    size: float
+    shift: float
+    overlap: Float[np.ndarray, "1 r"]
+    lengthening: float
+    tilt: float
+
+    @property
+    def cosine(self) -> float:
+        """|cos| between the learned direction and T_1 = E[y z]."""
+        return float(np.linalg.norm(self.overlap))
+
+
+@dataclass(frozen=True)
+class NeuronTypes:
+    """Neurons w = u v + sum_j load_j omega_j, omega_j independent unit vectors outside v.
+
+    A group is one neuron, or for the symmetric start the b = 2 neurons that began with one w.
+    ``readout`` are the entries of a at the start, of mean square one.
+    """
+
+    weights: Float[np.ndarray, " t"]
+    readout: Float[np.ndarray, "t b"]
+    along: Float[np.ndarray, "t b"]
+    load: Float[np.ndarray, "t b j"]
+
+    @property
+    def spread(self) -> Float[np.ndarray, "t b"]:
+        """s: the length of a row outside the learned direction."""
+        return np.sqrt(np.sum(self.load**2, axis=2))
+
+
+def objection(setting: Setting) -> str | None:
+    """Why the closed system does not cover a setting, in one sentence; None if it does."""
+    if setting.steps > 1:
+        return f"steps must be 0 or 1 for the closed system, got {setting.steps}"
+    if not setting.inputs.is_gaussian:
+        return f"inputs must be gaussian for the closed system, got {setting.inputs.text!r}"
+    if setting.start == "orthogonal":
+        return "start must be sphere, gaussian or symmetric for the closed system, got 'orthogonal'"
+    if setting.deflate >= 0:
+        return f"deflate must be -1 (off) for the closed system, got {setting.deflate}"
+    if setting.readout_batch == "last" and setting.steps:
+        return "readout_batch must be fresh for the closed system, got 'last'"
+    if setting.readout_n == 0:
+        return "readout_n must be positive for the closed system, got 0"
+    return None
+
+
+def require(setting: Setting) -> None:
+    """Raise InputError where ``objection`` has one."""
+    complaint = objection(setting)
+    if complaint is not None:
+        raise InputError(complaint)
+
+
+def readout_norm(setting: Setting) -> float:
+    """sqrt(p E a_i^2), the norm of a at the start."""
+    square = {"gaussian": 1.0 / setting.p, "uniform": 1.0 / 3.0}.get(setting.readout_start, 1.0)
+    return math.sqrt(setting.p * square)
+
+
+def normalised_size(setting: Setting) -> float:
+    """eta: the step size for s_p = 1 and |a| = 1; 0 without a step."""
+    if setting.steps == 0:
+        return 0.0
+    return setting.step_size[0] * setting.scale * readout_norm(setting)
+
+
+def random_offset(setting: Setting) -> bool:
+    """Whether the mean of the network at the start, s c_0 sum_i a_i, is a random number.
+
+    sum_i a_i ~ N(0, 1) for |a| = 1: a residual with this mean differs from run to run.
+    """
+    return (
+        setting.steps == 1
+        and setting.residual == "full"
+        and setting.start != "symmetric"
+        and setting.readout_start != "alternating"
+        and abs(float(setting.activation.coefficients(0).values[0])) > VANISHING
+    )
+
+
+@dataclass(frozen=True)
+class SlopeMoments:
+    """E sigma', E[sigma'(z) z] and E sigma'^2, of the derivative almost everywhere."""
+
+    mean: float
+    tilt: float
+    square: float
+
+
+def slope_moments(activation: Activation) -> SlopeMoments:
+    """Moments of the derivative the gradient uses; a jump of sigma does not count."""
+
+    def slope(z: Float[np.ndarray, " n"]) -> Float[np.ndarray, " n"]:
+        return np.asarray(activation.derivative(z), dtype=float)
+
+    first, _ = adaptive_coefficients(slope, 1, activation.kinks or ())
+    square, _ = adaptive_coefficients(lambda z: slope(z) ** 2, 0, activation.kinks or ())
+    # Rounding must not give a direction to a step that has none.
+    mean, tilt = (float(c) if abs(c) > VANISHING else 0.0 for c in first)
+    return SlopeMoments(mean, tilt, float(square[0]))
+
+
+def learned_step(setting: Setting, size: float | None = None, offset: float = 0.0) -> LearnedStep:
+    """The numbers of one step; ``size`` in place of the setting's eta.
+
+    ``offset`` is sum_i a_i for |a| = 1, whose random value shifts the residual where
+    ``random_offset`` holds.
+    """
+    require(setting)
+    eta = normalised_size(setting) if size is None else size
+    target, activation = setting.target, setting.activation
+    slope = slope_moments(activation)
+    c0, c1 = activation.coefficients(1).values.tolist()
+    own = setting.scale * readout_norm(setting)
+    if setting.residual == "labels" or setting.start == "symmetric":
+        own = 0.0
+    ratio = setting.d / setting.n
+    series = target.series
+    # Labels with their sign flipped count against the others.
+    kept = 1.0 - 2.0 * setting.corruption
+    label_mean, linear = kept * float(series.tensor(0)), kept * series.tensor(1)
+    label_square = float(np.sum(series.coefficients**2)) + series.tail + setting.noise**2
+    centred = activation_square(activation) - c0**2
+    mean = label_mean - own * c0 * offset
+    # R2 = E r^2, f0 = sum_i a_i sigma(w_i.x) having variance E sigma^2 - c_0^2.
+    residual_square = label_square - label_mean**2 + mean**2 + own**2 * centred
+    c = eta * slope.mean
+    strength = float(np.linalg.norm(linear))
+    square = c**2 * (strength**2 + (own * c1) ** 2 + ratio * residual_square) - 2 * c * own * c1
+    # A step that shortens W^T a more than noise lengthens it leaves the target's part alone: the
+    # rest is a direction the label does not see, without weight in the limit.
+    shift = math.sqrt(max(square, (c * strength) ** 2))
+    overlap = c * linear / shift if shift > 0 else np.zeros(target.r)
+    return LearnedStep(
+        size=eta,
+        shift=shift,
+        overlap=overlap[None, :],
+        lengthening=eta**2 * ratio * residual_square * max(slope.square - slope.mean**2, 0.0),
+        tilt=eta * mean * slope.tilt,
+    )
+
+
+def activation_square(activation: Activation) -> float:
+    """E sigma(z)^2."""
+    found, _ = adaptive_coefficients(
+        lambda z: np.asarray(activation(z), dtype=float) ** 2, 0, activation.kinks or ()
+    )
+    return float(found[0])
+
+
+def readout_rule(setting: Setting, outside: bool = False) -> Rule:
+    """Values and weights for the entries of a, scaled to mean square one.
+
+    ``outside`` the neighbourhood of penalty 0 pairs need no more nodes than single neurons.
+    """
+    if setting.readout_start == "gaussian" and setting.start == "symmetric" and not outside:
+        x, weights = legendre(PAIR_NODES)
+        half = 0.5 * np.diff(PAIR_PANELS)[:, None]
+        a = (np.array(PAIR_PANELS[:-1])[:, None] + half * (1.0 + x)).ravel()
+        density = np.exp(-0.5 * a**2) / math.sqrt(2.0 * math.pi)
+        share = (half * weights).ravel() * density
+        return np.concatenate([-a, a]), np.concatenate([share, share])
+    return readout_law(setting, READOUT_NODES)
+
+
+def readout_law(setting: Setting, nodes: int) -> Rule:
+    """Quadrature over u = a / (rms of a): as many nodes, or the two signs."""
+    if setting.readout_start == "gaussian":
+        return gauss_hermite(nodes)
+    if setting.readout_start == "uniform":
+        x, weights = legendre(nodes)
+        return math.sqrt(3.0) * x, 0.5 * weights
+    return np.array([-1.0, 1.0]), np.array([0.5, 0.5])
+
+
+def neuron_types(setting: Setting, step: LearnedStep, prune: bool = False) -> NeuronTypes:
+    """Quadrature over neurons: u = cu a + (1 + tilt a) g, s^2 = (1 + tilt a)^2 r^2 + ds a^2.
+
+    a has mean square 1/p here, g ~ N(0, 1/d) is the row's own part along v, r the length of its
+    rest: r^2 = 1 - g^2 on the sphere, 1 + N(0, 2/d) for Gaussian rows.  The partners of a symmetric
+    start have a and -a with one row: they share r, and move apart by +-sqrt(ds) a.  ``prune`` drops
+    types that fewer than a tenth of a neuron would have.
+    """
+    a, g, length, weights = _grid(setting, readout_rule(setting, outside=prune))
+    if prune:
+        kept = weights >= 0.1 / setting.p
+        a, g, length, weights = a[kept], g[kept], length[kept], weights[kept] / weights[kept].sum()
+    readout = np.stack([a, -a], axis=1) if setting.start == "symmetric" else a[:, None]
+    entries = readout / math.sqrt(setting.p)
+    own = 1.0 + step.tilt * entries
+    along = step.shift * entries + own * g[:, None]
+    common, apart = own * length[:, None], math.sqrt(step.lengthening) * entries
+    if setting.start == "symmetric":
+        load = np.stack([common, apart], axis=2)
+    else:
+        load = np.sqrt(common**2 + apart**2)[:, :, None]
+    return NeuronTypes(weights, readout, along, load)
+
+
+def _grid(setting: Setting, entries: Rule) -> tuple[Float[np.ndarray, " t"], ...]:
+    """a, g, r and weights on the tensor grid."""
+    small = gauss_hermite(SPREAD_NODES)
+    axes = [entries, small]
+    if setting.start == "symmetric":  # (a, -a) and (-a, a) are the same pair
+        a, w = axes[0]
+        axes[0] = a[a > 0], 2.0 * w[a > 0]
+    if setting.start == "gaussian":
+        axes.append(small)
+    points = [x.ravel() for x in np.meshgrid(*(x for x, _ in axes), indexing="ij")]
+    weights = np.prod(np.meshgrid(*(w for _, w in axes), indexing="ij"), axis=0).ravel()
+    g = points[1] / math.sqrt(setting.d)
+    if setting.start == "gaussian":
+        # Mean 1 and variance 2/d to leading order, positive for any d.
+        square = np.exp(math.sqrt(2.0 / setting.d) * points[2] - 1.0 / setting.d)
+    else:
+        square = 1.0 - g**2
+    return points[0], g, np.sqrt(square), weights

@@ -1,0 +1,173 @@
+"""Outliers of the weights after one and after two giant steps at linear width.
+
+W = X + (1/sqrt p) sum_i e_i R(u_i)^T: a bulk X of independent rows, of variance v(u_i)/d, and an
+update whose rows depend on the readout only.  With G and h the limits of the two diagonal blocks
+of (z - [[0, X], [X^T, 0]])^-1, z is an outlier when, on functions of u,
+
+    det( [[0, 1], [1, 0]] - [[G, T], [T^T, Y]] ) = 0,
+    T = G h sqrt(kept) u (R.g)^T,    Y = h K + h^2 E[u^2 kept G] (R.g)(R.g)^T,
+
+T and the second term of Y because g = W0^T u/sqrt(p), which the residual puts into R, is not
+independent of the bulk.  Without them, and with v = 1, it is K's eigenvalue theta^2 = 1/(G h), the
+transition of Baik, Ben Arous and Peche.  Two steps: arXiv 2605.17767; docs/derivations/two_step.md.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Float
+
+from giantstep.prediction.wide.second_kernel import Update, weight_updates
+from giantstep.prediction.wide.second_samples import Network, check_supported
+from giantstep.problem.setting import Setting
+
+STRENGTHS = 8
+"""Strengths reported, whether or not they leave the bulk."""
+
+
+@dataclass(frozen=True)
+class WeightOutliers:
+    """Predicted outliers of W after a step, largest first.
+
+    ``overlap`` -> |<v_k, w*_j>| for the right singular vector v_k, ``alignment`` its length in the
+    span of the target; ``strengths`` theta_k, outliers or not; ``left`` the left singular vector
+    times sqrt(p) as a function of ``readout`` u, whose law has the ``weights``; ``edge`` the end of
+    the bulk of independent rows.
+    """
+
+    singular_values: Float[np.ndarray, " k"]
+    overlap: Float[np.ndarray, "k r"]
+    alignment: Float[np.ndarray, " k"]
+    strengths: Float[np.ndarray, " m"]
+    edge: float
+    left: Float[np.ndarray, "k q"]
+    readout: Float[np.ndarray, " q"]
+    weights: Float[np.ndarray, " q"]
+
+    @property
+    def count(self) -> int:
+        return len(self.singular_values)
+
+
+def weight_outliers(setting: Setting, readout_sum: float = 0.0) -> tuple[WeightOutliers, ...]:
+    """Deterministic prediction after every step, n, d, p in proportion.
+
+    ``readout_sum`` -> sum_i a_i / (sqrt(p) rms a), the one number of a run that matters in the
+    limit: the network starts with the mean c_0 times it (of size s_p sqrt(p) rms a).
+    """
+    check_supported(setting)
+    network = Network(setting, readout_sum)
+    return tuple(outliers_of(network, update) for update in weight_updates(network))
+
+
+def outliers_of(network: Network, update: Update) -> WeightOutliers:
+    """The outliers of the weights at the start plus an update."""
+    return _Outliers(network, update).found()
+
+
+class _Outliers:
+    """The outlier equation of one update, as a function of the parameter m = h/z of the bulk."""
+
+    def __init__(self, network: Network, update: Update) -> None:
+        self.update = update
+        self.u, self.weights = network.readout
+        self.ratio = network.setting.p / network.setting.d
+        # Rows beyond the largest of p readouts do not exist; the tail of the rule would move the
+        # edge.  sqrt(2 log p) is the largest of p normals.
+        largest = math.sqrt(2.0 * math.log(max(network.setting.p, 2)))
+        capped = np.clip(self.u, -largest, largest)
+        self.kept = np.interp(capped, self.u, update.kept)
+        self.variance = self.kept**2 + np.interp(capped, self.u, update.spread)
+        root = np.sqrt(self.weights)
+        self.kernel = root[:, None] * update.kernel * root
+        self.pull = root * update.network
+        self.side = root * self.u * self.kept
+        self.target = root[:, None] * update.target
+        scale = np.interp(capped, self.u, update.spread) / np.maximum(update.spread, 1e-300)
+        self.target_spread = scale[:, None, None] * update.target_spread
+        self.last = self._last()
+
+    def square(self, m: float) -> float:
+        """z^2 = 1/m + (p/d) E[v/(1 - v m)]."""
+        return 1.0 / m + self.ratio * float(
+            self.weights @ (self.variance / (1.0 - self.variance * m))
+        )
+
+    def _last(self) -> float:
+        """The m of the edge: where z^2 is least on (0, 1/max v)."""
+        from scipy.optimize import brentq
+
+        def slope(m: float) -> float:
+            return (
+                self.ratio
+                * float(self.weights @ (self.variance * m / (1.0 - self.variance * m)) ** 2)
+                - 1.0
+            )
+
+        # -1 at 0; at 1/max v the sum is infinite, whatever the weight of that node.
+        return float(brentq(slope, 0.0, (1.0 - 1e-14) / float(self.variance.max())))
+
+    def limits(self, m: float) -> tuple[float, Float[np.ndarray, "two_q two_q"]]:
+        """z and the limit of E^T (z - H)^-1 E, E the left functions and the right vectors R."""
+        z = math.sqrt(self.square(m))
+        h = z * m
+        diagonal = 1.0 / (z * (1.0 - self.variance * m))
+        corner = h * np.outer(diagonal * self.side, self.pull)
+        own = h**2 * float(self.side @ (diagonal * self.side))
+        right = h * self.kernel + own * np.outer(self.pull, self.pull)
+        right += self.target @ (self.along(m, z) - h * np.eye(self.target.shape[1])) @ self.target.T
+        return z, np.block([[np.diag(diagonal), corner], [corner.T, right]])
+
+    def along(self, m: float, z: float) -> Float[np.ndarray, "r r"]:
+        """The right block along the target: (z - (p/d) E[G (kept^2 + spread along it)])^-1."""
+        diagonal = self.weights / (z * (1.0 - self.variance * m))
+        eye = np.eye(self.target.shape[1])
+        noise = np.tensordot(diagonal, self.target_spread, axes=1)
+        return np.linalg.inv((z - self.ratio * diagonal @ self.kept**2) * eye - self.ratio * noise)
+
+    def gap(self, m: float) -> Float[np.ndarray, "two_q two_q"]:
+        """J minus the limit: loses one positive eigenvalue at every outlier as z comes down."""
+        size = len(self.u)
+        exchange = np.roll(np.eye(2 * size), size, axis=1)
+        return exchange - self.limits(m)[1]
+
+    def found(self) -> WeightOutliers:
+        """All outliers with their singular vectors."""
+        from scipy.optimize import brentq
+
+        size, r = len(self.u), self.update.target.shape[1]
+        root = np.sqrt(self.weights)
+        # Just inside the edge, where the derivative of z in m is still not 0 to rounding.
+        last = self.last * (1.0 - 1e-7)
+        count = int(np.sum(np.linalg.eigvalsh(self.gap(last)) < 0)) - size
+        values, overlaps, lefts = np.empty(count), np.empty((count, r)), np.empty((count, size))
+        # Far above all strengths nothing is left: 1/z^2 < m.
+        far = 0.1 / (1.0 / last + float(np.trace(self.kernel)) + float(self.pull @ self.pull))
+        for k in range(count):
+            m = float(brentq(lambda x, k=k: np.linalg.eigvalsh(self.gap(x))[size + k], far, last))
+            z, _ = self.limits(m)
+            vectors = np.linalg.eigh(self.gap(m))[1]
+            null = vectors[:, size + k]
+            step = 1e-5 * min(m, self.last - m)
+            (above, low), (below, high) = self.limits(m - step), self.limits(m + step)
+            norm = -float(null @ ((high - low) / (below - above)) @ null)
+            # Half of the norm is the left vector's, half the right's.
+            scale = 1.0 / math.sqrt(0.5 * norm)
+            alpha = null[size:] * scale
+            values[k] = z
+            overlaps[k] = np.abs(self.along(m, z) @ (alpha @ self.target))
+            lefts[k] = alpha / root
+        theta = np.sqrt(np.maximum(np.linalg.eigvalsh(self.kernel)[::-1][:STRENGTHS], 0.0))
+        return WeightOutliers(
+            singular_values=values,
+            overlap=overlaps,
+            alignment=np.linalg.norm(overlaps, axis=1),
+            strengths=theta,
+            edge=math.sqrt(self.square(self.last)),
+            left=lefts,
+            readout=self.u,
+            weights=self.weights,
+        )

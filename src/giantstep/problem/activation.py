@@ -1,0 +1,213 @@
+"""Activations: the function, its derivative and its Hermite coefficients at any scale and shift."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from jaxtyping import Float
+
+from giantstep.errors import InputError
+from giantstep.gaussian.expansion import line_coefficients
+from giantstep.gaussian.kinks import kink_planes
+from giantstep.gaussian.polynomials import polynomial_series
+from giantstep.gaussian.rules import adaptive_coefficients
+from giantstep.language.algebra import Terms, multiplied_out
+from giantstep.language.expression import (
+    ONE,
+    ZERO,
+    Call,
+    Expression,
+    Number,
+    Power,
+    Product,
+    Sum,
+    Variable,
+    add,
+    evaluate,
+    format_expression,
+    hermite,
+    multiply,
+    raise_to,
+    substitute,
+)
+from giantstep.language.functions import FUNCTIONS, NUMPY, Namespace, hermite_degree
+from giantstep.language.parser import parse
+
+# The field's erf (Saad and Solla) is erf(z/sqrt 2), whose derivative coefficients have closed
+# forms; every other name is the function of the language at z.
+NAMED = {name: f"{name}(z)" for name in FUNCTIONS} | {"erf": "erf(z/sqrt(2))"}
+
+
+@dataclass(frozen=True)
+class Coefficients:
+    """E[sigma(shift + scale z) He_k(z)] for k = 0, 1, ..., and a bound on their error."""
+
+    values: Float[np.ndarray, " k"]
+    error: float
+
+
+@dataclass(frozen=True)
+class Activation:
+    """A neuron's nonlinearity sigma: an expression in z, or a Python callable on arrays.
+
+    ``slope`` is the derivative of the callable; without it, central differences serve.
+    """
+
+    name: str
+    expression: Expression | None = None
+    function: Callable[[Any], Any] | None = None
+    slope: Callable[[Any], Any] | None = None
+
+    def __call__(self, z: Any, namespace: Namespace = NUMPY) -> Any:
+        if self.expression is None:
+            assert self.function is not None
+            return self.function(z)
+        return evaluate(self.expression, (z,), namespace)
+
+    def derivative(self, z: Any, namespace: Namespace = NUMPY) -> Any:
+        """sigma'(z) almost everywhere; by central differences for a callable without slope.
+
+        The difference step eps^(1/3) balances truncation and rounding: error about 1e-10, in double
+        precision whatever z has.
+        """
+        if self.slope is not None:
+            return self.slope(z)
+        if self.expression is None:
+            step, wide = float(np.finfo(float).eps) ** (1 / 3), np.asarray(z, dtype=float)
+            slope = (self(wide + step) - self(wide - step)) / (2 * step)
+            return np.asarray(slope, dtype=np.asarray(z).dtype)
+        # 0*z gives a constant derivative the shape of z.
+        return evaluate(self._derivative, (z,), namespace) + 0 * z
+
+    @cached_property
+    def _derivative(self) -> Expression:
+        assert self.expression is not None
+        return differentiate(self.expression)
+
+    @cached_property
+    def kinks(self) -> tuple[float, ...] | None:
+        """Where sigma may have a kink or a jump; None if that is not known."""
+        planes = None if self.expression is None else kink_planes(self.expression, 1)
+        if planes is None:
+            return None
+        return tuple(sorted({offset / float(normal[0]) for normal, offset in planes}))
+
+    @cached_property
+    def _terms(self) -> Terms:
+        assert self.expression is not None
+        return multiplied_out(self.expression, 1)
+
+    def coefficients(self, degree: int, scale: float = 1.0, shift: float = 0.0) -> Coefficients:
+        """E[sigma(shift + scale z) He_k(z)] for k <= degree.
+
+        Exact for polynomials, closed forms for relu, leaky_relu, abs, sign and step, adaptive
+        quadrature otherwise.
+        """
+        factorials = np.array([math.factorial(k) for k in range(degree + 1)], dtype=float)
+        if not (math.isfinite(scale) and math.isfinite(shift)):
+            raise InputError(f"scale and shift must be finite, got {scale} and {shift}")
+        if scale == 0.0:
+            values = np.zeros(degree + 1)
+            values[0] = float(self(np.array([shift]))[0])
+            return Coefficients(values, 0.0)
+        if self.expression is None:
+            normalised, error = adaptive_coefficients(
+                lambda z: np.asarray(self(shift + scale * z), dtype=float), degree
+            )
+        else:
+            normalised, error = self._from_terms(degree, scale, shift)
+        values = normalised * np.sqrt(factorials)
+        return Coefficients(values, error * math.sqrt(factorials[-1]))
+
+    def _from_terms(
+        self, degree: int, scale: float, shift: float
+    ) -> tuple[Float[np.ndarray, " k"], float]:
+        moved = add(Number(Fraction(shift)), multiply(Number(Fraction(scale)), Variable(0)))
+        total, error = np.zeros(degree + 1), 0.0
+        for (powers, functions), value in self._terms.items():
+            factor = raise_to(Variable(0), powers[0])
+            if not functions:
+                part = multiplied_out(substitute(factor, (moved,)), 1)
+                series = polynomial_series(part, 1)
+                low = series.degrees <= degree
+                total[series.exponents[low, 0]] += float(value) * series.coefficients[low]
+                continue
+            node = multiply(factor, *(raise_to(function, power) for function, power in functions))
+            direction, origin = np.array([scale]), np.array([shift])
+            part_values, part_error = line_coefficients(node, direction, degree, origin)
+            total += float(value) * part_values
+            error += abs(float(value)) * part_error
+        return total, error
+
+    def derivative_coefficients(self, degree: int, scale: float = 1.0) -> Coefficients:
+        """b_k(s) = E[sigma^(k)(s z)] = s^-k E[sigma(s z) He_k(z)] for k <= degree."""
+        if scale == 0.0:
+            raise InputError("scale must not be 0 for derivative coefficients, got 0")
+        plain = self.coefficients(degree, scale)
+        powers = scale ** -np.arange(degree + 1.0)
+        return Coefficients(plain.values * powers, plain.error * float(np.max(powers)))
+
+
+def differentiate(node: Expression) -> Expression:
+    """Derivative of an expression in z, almost everywhere."""
+    match node:
+        case Number():
+            return ZERO
+        case Variable():
+            return ONE
+        case Call(function, argument):
+            degree = hermite_degree(function)
+            if degree is not None:
+                # He_k' = k He_{k-1}
+                outer = multiply(Number(degree), hermite(degree - 1, argument))
+            else:
+                rule = parse(FUNCTIONS[function].derivative, function, univariate=True)
+                outer = substitute(rule, (argument,))
+            return multiply(outer, differentiate(argument))
+        case Sum(terms):
+            return add(*(differentiate(term) for term in terms))
+        case Product(factors):
+            return add(
+                *(
+                    multiply(*factors[:i], differentiate(factor), *factors[i + 1 :])
+                    for i, factor in enumerate(factors)
+                )
+            )
+        case Power(base, exponent):
+            return multiply(Number(exponent), raise_to(base, exponent - 1), differentiate(base))
+
+
+def make_activation(value: str | Callable[[Any], Any] | Activation) -> Activation:
+    """An activation from its name, an expression in z such as ``He1 + He2/2``, or a callable."""
+    if isinstance(value, Activation):
+        return value
+    if isinstance(value, str):
+        expression = parse(NAMED.get(value.strip(), value), "activation", univariate=True)
+        if isinstance(expression, Number):
+            raise InputError(f"activation is constant, got {value!r}")
+        name = (
+            value.strip()
+            if value.strip() in NAMED
+            else format_expression(expression, lambda _: "z")
+        )
+        activation = Activation(name, expression)
+    elif callable(value):
+        activation = Activation(getattr(value, "__name__", "callable"), function=value)
+    else:
+        raise InputError(f"activation must be a name, an expression or a callable, got {value!r}")
+    with np.errstate(all="ignore"):
+        probe = np.asarray(activation(np.linspace(-8.0, 8.0, 33)), dtype=float)
+    if probe.shape != (33,) or not np.all(np.isfinite(probe)):
+        raise InputError(f"activation must give finite numbers on [-8, 8], got {value!r}")
+    return activation
+
+
+def centred(text: str) -> str:
+    """An activation less its mean under N(0, 1), as the papers take it at linear width."""
+    return f"{text} - {float(make_activation(text).coefficients(0).values[0])!r}"

@@ -1,0 +1,243 @@
+"""Multi-index targets f(z_1 .. z_r), and the catalog of the papers' examples."""
+
+from __future__ import annotations
+
+import inspect
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from jaxtyping import Float
+
+from giantstep.errors import InputError
+from giantstep.gaussian.expansion import expand, finite, grid_series
+from giantstep.gaussian.rules import gauss_hermite
+from giantstep.gaussian.series import HermiteSeries, degree_cap, series_from_grid, series_on_grid
+from giantstep.language.algebra import Terms, multiplied_out, to_power
+from giantstep.language.expression import (
+    Expression,
+    Number,
+    Variable,
+    add,
+    evaluate,
+    multiply,
+    substitute,
+    variables,
+)
+from giantstep.language.functions import NUMPY, Namespace
+from giantstep.language.parser import parse
+from giantstep.problem.catalog import CATALOG
+
+MAX_POWER_PRODUCTS = 2_000
+"""Products multiplied out exactly for a power of the label; beyond, a grid serves."""
+
+MAX_GRID_POINTS = 2_000_000
+
+# Directions whose Gram matrix is this close to the identity are taken as orthonormal.
+ORTHONORMAL = 1e-10
+
+
+@dataclass(frozen=True)
+class Target:
+    """f of r orthonormal projections: an expression, or a callable of r arrays.
+
+    ``notes`` says what was done to the input, such as directions made orthonormal.
+    """
+
+    name: str
+    r: int
+    expression: Expression | None = None
+    function: Callable[..., Any] | None = field(default=None, compare=False)
+    notes: tuple[str, ...] = ()
+
+    def __call__(self, columns: Sequence[Any], namespace: Namespace = NUMPY) -> Any:
+        """Values of f, ``columns[k]`` being the array of projections on direction k."""
+        if self.expression is None:
+            assert self.function is not None
+            return self.function(*columns)
+        return evaluate(self.expression, columns, namespace) + 0 * columns[0]
+
+    @cached_property
+    def terms(self) -> Terms:
+        assert self.expression is not None
+        return multiplied_out(self.expression, self.r)
+
+    @property
+    def is_polynomial(self) -> bool:
+        return self.expression is not None and not any(key[1] for key in self.terms)
+
+    @cached_property
+    def series(self) -> HermiteSeries:
+        """The Hermite series of f: exact for polynomials, else with its tail and error."""
+        if self.expression is not None:
+            return expand(self.terms, self.r)
+        return self._callable_series(1)
+
+    def _callable_series(self, power: int) -> HermiteSeries:
+        def values(columns: Sequence[Float[np.ndarray, "..."]]) -> Float[np.ndarray, "..."]:
+            # A user's function gets plain vectors, whatever grid they come from.
+            full = np.broadcast_arrays(*columns)
+            found = finite(self([column.ravel() for column in full]))
+            return np.broadcast_to(found, full[0].size).reshape(full[0].shape) ** power
+
+        with np.errstate(all="ignore"):
+            return grid_series(values, self.r, degree_cap(self.r))
+
+    def label_power(self, power: int) -> HermiteSeries | None:
+        """Series of f^power, None where it is too large to expand."""
+        if self.expression is None:
+            return self._callable_series(power)
+        count = len(self.terms)
+        if math.comb(count + power - 1, power) <= MAX_POWER_PRODUCTS:
+            try:
+                series = expand(to_power(self.terms, power, self.r), self.r)
+            except InputError:  # too many products of functions, or too many coupled directions
+                return None
+            return (
+                series
+                if series.degree <= degree_cap(self.r)
+                else series.truncate(max(degree_cap(self.r), self.series.degree))
+            )
+        cap = max(degree_cap(self.r), self.series.degree)
+        # Exact for f^power times any h_alpha of degree <= cap.
+        nodes = (power * self.series.degree + cap) // 2 + 1
+        if nodes**self.r > MAX_GRID_POINTS:
+            return None
+        rule = gauss_hermite(nodes)
+        return series_from_grid(series_on_grid(self.series, rule[0]) ** power, rule, cap)
+
+    def rotate(self, basis: Float[np.ndarray, "r r"]) -> Target:
+        """The target g(u) = f(basis^T u): the same function with directions basis^T."""
+        return self.compose(np.asarray(basis, dtype=float).T)
+
+    def compose(self, matrix: Float[np.ndarray, "r s"]) -> Target:
+        """The target g(u) = f(matrix u) of s variables."""
+        s = matrix.shape[1]
+        if self.expression is None:
+            inner = self.function
+            assert inner is not None
+
+            def function(*columns: Any) -> Any:
+                return inner(
+                    *(sum(matrix[k, j] * columns[j] for j in range(s)) for k in range(self.r))
+                )
+
+            return replace(self, r=s, function=function)
+        forms = [
+            add(*(multiply(Number(Fraction(float(c))), Variable(j)) for j, c in enumerate(row)))
+            for row in matrix
+        ]
+        return replace(self, r=s, expression=substitute(self.expression, forms))
+
+
+def make_target(
+    value: str | Callable[..., Any] | Target,
+    directions: Sequence[Sequence[float]] | Float[np.ndarray, "r m"] | None = None,
+) -> Target:
+    """A target from an expression, a catalog name, or a callable of r arrays.
+
+    ``directions`` (one row for each of x1, x2, ...) need not be orthonormal: they are replaced by
+    an orthonormal set spanning the same space, and the target's notes say so.
+    """
+    if isinstance(value, Target):
+        target = value
+    elif isinstance(value, str):
+        text = CATALOG[value.strip()].expression if value.strip() in CATALOG else value
+        expression = parse(text)
+        used = variables(expression)
+        if not used:
+            raise InputError(f"target is constant, got {value!r}")
+        target = Target(value.strip(), max(used) + 1, expression)
+    elif callable(value):
+        r = _arity(value)
+        if directions is not None and r is None:
+            r = len(directions)
+        if r is None:
+            raise InputError("target is a callable with *args: give directions to fix their number")
+        target = Target(getattr(value, "__name__", "callable"), r, function=value)
+    else:
+        raise InputError(f"target must be an expression, a name or a callable, got {value!r}")
+    if directions is not None:
+        target = _orient(target, np.asarray(directions, dtype=float))
+    series = target.series
+    # Rounding of the coefficients themselves; nothing of the literature is that flat.
+    if series.variance + series.tail <= 1e-24 * max(1.0, float(np.sum(series.coefficients**2))):
+        raise InputError(f"target is constant, got {target.name!r}")
+    return target
+
+
+def separable(
+    links: Sequence[str | Callable[[Any], Any]],
+    directions: Sequence[Sequence[float]] | Float[np.ndarray, "r m"] | None = None,
+) -> Target:
+    """The separable target sum_k link_k(x_k), links being expressions in z or callables."""
+    if not links:
+        raise InputError("links is empty, got []")
+    name = " + ".join(
+        f"link{k + 1}(x{k + 1})" if callable(link) else f"({link})(x{k + 1})"
+        for k, link in enumerate(links)
+    )
+    texts = [link for link in links if isinstance(link, str)]
+    if len(texts) == len(links):
+        parsed = [parse(text, f"link {k + 1}", univariate=True) for k, text in enumerate(texts)]
+        expression = add(*(substitute(link, (Variable(k),)) for k, link in enumerate(parsed)))
+        return make_target(Target(name, len(links), expression), directions)
+    functions = [link if callable(link) else _univariate(link, k) for k, link in enumerate(links)]
+
+    def function(*columns: Any) -> Any:
+        return sum(f(column) for f, column in zip(functions, columns, strict=True))
+
+    return make_target(Target(name, len(links), function=function), directions)
+
+
+def _univariate(text: str, k: int) -> Callable[[Any], Any]:
+    expression = parse(text, f"link {k + 1}", univariate=True)
+    return lambda z: evaluate(expression, (z,))
+
+
+def _arity(function: Callable[..., Any]) -> int | None:
+    """Number of positional arguments, None if it takes any number."""
+    parameters = inspect.signature(function).parameters.values()
+    if any(p.kind is p.VAR_POSITIONAL for p in parameters):
+        return None
+    positional = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    required = [p for p in parameters if p.kind in positional and p.default is p.empty]
+    if not required:
+        raise InputError("target is a callable without arguments, it needs one for each direction")
+    return len(required)
+
+
+def _orient(target: Target, directions: Float[np.ndarray, "r m"]) -> Target:
+    """Replace given directions v_k by an orthonormal set: v_k = sum_j lower[k, j] q_j."""
+    if directions.ndim != 2 or not np.all(np.isfinite(directions)):
+        raise InputError(f"directions must be a finite matrix, got shape {directions.shape}")
+    if len(directions) < target.r:
+        raise InputError(f"directions has {len(directions)} rows, target uses {target.r}")
+    if len(directions) > target.r and target.expression is None:
+        raise InputError(f"directions has {len(directions)} rows, the callable takes {target.r}")
+    gram = directions @ directions.T
+    if np.max(np.abs(gram - np.eye(len(directions)))) <= ORTHONORMAL:
+        return replace(target, r=len(directions))
+    basis: list[Float[np.ndarray, " m"]] = []
+    lower = np.zeros((len(directions), len(directions)))
+    for k, vector in enumerate(directions):
+        rest = vector
+        for j, q in enumerate(basis):
+            lower[k, j] = vector @ q
+            rest = rest - (rest @ q) * q
+        norm = float(np.linalg.norm(rest))
+        if norm > ORTHONORMAL * max(1.0, float(np.linalg.norm(vector))):
+            lower[k, len(basis)] = norm
+            basis.append(rest / norm)
+    if not basis:
+        raise InputError("directions are all zero")
+    note = (
+        f"directions were not orthonormal: replaced by {len(basis)} orthonormal ones "
+        "(Gram-Schmidt), in whose coordinates x1, x2, ... everything is given"
+    )
+    matrix = lower[: target.r, : len(basis)]
+    return replace(target.compose(matrix), notes=(*target.notes, note))

@@ -1,0 +1,1 @@
+"""What comes back: the Trajectory of a run or a prediction, comparison, scaling exponents."""

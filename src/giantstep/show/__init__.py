@@ -1,0 +1,1 @@
+"""Records in, renderables out: tables, plots, the page of claims."""

@@ -1,0 +1,76 @@
+"""Errors of the readout step by step, against the floors no readout beats."""
+
+from __future__ import annotations
+
+import numpy as np
+from matplotlib.axes import Axes
+
+from giantstep.analysis.analyze import Analysis
+from giantstep.records.trajectory import Trajectory
+
+
+def errors(
+    axes: Axes, trajectory: Trajectory, analysis: Analysis, predicted: Trajectory | None = None
+) -> Axes:
+    """Mean train and test error after each step, with standard errors, over the narrow floors.
+
+    After step t the floor is E Var(f | P_U x) + noise, U the t-th subspace of the staircase.
+    Crosses are the prediction, of the readout and of the network itself.
+    """
+    if trajectory.test_error is None or trajectory.train_error is None:
+        raise ValueError("the trajectory has no readout errors to draw")
+    steps = np.arange(trajectory.setting.steps + 1)
+    for values, label, marker, line in (
+        (trajectory.test_error, "test error of the readout", "o", "-"),
+        (trajectory.train_error, "train error of the readout", "s", ":"),
+        (trajectory.network_error, "test error of the network itself", "^", "--"),
+    ):
+        if values is None:
+            continue
+        if trajectory.runs > 1:
+            spread = values.std(axis=0, ddof=1) / np.sqrt(trajectory.runs)
+        elif values is trajectory.test_error and trajectory.test_error_error is not None:
+            spread = trajectory.test_error_error[0]
+        else:
+            spread = np.zeros(len(steps))
+        axes.errorbar(
+            steps,
+            values.mean(axis=0),
+            yerr=spread,
+            label=label,
+            marker=marker,
+            linestyle=line,
+            capsize=3,
+            color={"o": "black", "s": "0.45", "^": "0.65"}[marker],
+        )
+    if predicted is not None:
+        for index, values in enumerate((predicted.test_error, predicted.network_error)):
+            if values is not None:
+                label = "theory" if index == 0 else ""
+                axes.plot(
+                    steps,
+                    values.mean(axis=0),
+                    "+",
+                    color="firebrick",
+                    ms=11,
+                    zorder=20,
+                    label=label,
+                )
+    floors = [trajectory.setting.noisy_floor(floor.narrow) for floor in analysis.floors]
+    for step in steps:
+        level = floors[min(int(step), len(floors) - 1)]
+        axes.hlines(
+            level,
+            step - 0.4,
+            step + 0.4,
+            color="firebrick",
+            linewidth=2.0,
+            label=r"floor $\mathbb{E}\,\mathrm{Var}(f \mid P_U x)$" if step == 0 else "",
+        )
+    axes.set_xticks(steps)
+    # A floor of zero stays visible.
+    axes.set_ylim(bottom=-0.02 * axes.get_ylim()[1])
+    axes.set_xlabel("giant steps $t$")
+    axes.set_ylabel("mean squared error")
+    axes.legend(fontsize="small")
+    return axes

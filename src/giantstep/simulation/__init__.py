@@ -1,0 +1,1 @@
+"""Runs: two engines of one law, the readout, random numbers, threads."""

@@ -1,0 +1,49 @@
+"""How the dense engine cuts a batch into chunks that fit the memory it is given."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import jax
+import numpy as np
+
+from giantstep.errors import InputError
+from giantstep.problem.setting import Setting
+from giantstep.simulation.engines.samples import block_size
+
+# A chunk of this many numbers keeps a CPU's caches and a GPU's cores busy.
+CHUNK_NUMBERS = {"cpu": 2**23, "gpu": 2**28}
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How a setting is cut up: samples a chunk, and the bytes of all arrays at the peak."""
+
+    chunk: int
+    held: bool
+    bytes: int
+
+
+def plan(setting: Setting, memory: int) -> Plan:
+    """The largest useful chunk within ``memory`` bytes; InputError if not even one block fits."""
+    d, p, size = setting.d, setting.p, np.dtype(setting.dtype).itemsize
+    # W, target directions, a chunk's gradient, the sum of gradients and a copy in float64.
+    fixed = p * d * (2 * size + 16) + setting.target.r * d * 2 * size
+    # Ten copies of a chunk: two in flight, on the host and on the device, their transposes in the
+    # matrix products, and what the allocator keeps (measured: 8 to 10, benchmarks/dense.py); then
+    # preactivations, slopes, coefficients and float64 features.
+    sample = 10 * d * size + p * (4 * size + 16)
+    block = block_size(d)
+    backend = "cpu" if jax.default_backend() == "cpu" else "gpu"
+    batch = setting.n * d * size
+    held = setting.batches == "reused" and fixed + batch + block * sample <= memory // 2
+    room = memory - fixed - (batch if held else 0)
+    blocks = min(room // (block * sample), CHUNK_NUMBERS[backend] // (block * (d + p)))
+    largest = max(setting.n, setting.readout_n, setting.test_n)
+    chunk = block * min(max(1, blocks), -(-largest // block))
+    total = fixed + chunk * sample + (batch if held else 0)
+    if total > memory:
+        raise InputError(
+            f"the dense engine needs {total:,} bytes, more than the {memory:,} allowed"
+        )
+    return Plan(chunk, held, total)

@@ -1,0 +1,145 @@
+"""Exact simulation in law at any dimension, for Gaussian inputs.
+
+A run needs only inner products, so nothing in R^d is ever drawn: the rows of W are held by their
+coordinates in an orthonormal basis whose first r vectors are the target directions, and what a
+sample has outside the span known so far is drawn when a step reveals it (deferred decisions, as in
+arXiv 2101.07464; docs/derivations/deferred.md).  d enters only through chi variables.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from jaxtyping import Float
+
+from giantstep.errors import InputError
+from giantstep.problem.network import given_overlaps, start_readout
+from giantstep.problem.randomness import Purpose, generator
+from giantstep.problem.setting import Setting
+from giantstep.simulation.engines.coordinates import bartlett, compressed
+from giantstep.simulation.engines.held import HeldBatch, HeldStream
+from giantstep.simulation.engines.streamed import Stream
+from giantstep.simulation.meter import Meter
+
+
+def dimensions_needed(setting: Setting) -> int:
+    """Dimensions the basis may come to span; the engine is exact while they are at most d."""
+    r, p = setting.target.r, setting.p
+    revealed = p + (setting.deflate == 1)
+    held = setting.batches == "reused"
+    return r + p + revealed * (setting.steps if held else 1)
+
+
+def held_bytes(setting: Setting) -> int:
+    """Memory of a batch that is held: n samples by data columns, used vectors and work."""
+    columns = dimensions_needed(setting) + setting.p * (setting.steps + 4)
+    return 8 * setting.n * columns
+
+
+def objection(setting: Setting, memory: int) -> str | None:
+    """Why the deferred engine cannot run a setting, None if it can."""
+    if not setting.inputs.is_gaussian:
+        return f"the deferred engine needs gaussian inputs, got {setting.inputs.text!r}"
+    needed = dimensions_needed(setting)
+    if needed > setting.d:
+        return f"the deferred engine needs d >= {needed} for these p, r and steps, got {setting.d}"
+    if holds_batches(setting) and held_bytes(setting) > memory:
+        return (
+            f"a batch held by the deferred engine would take {held_bytes(setting):,} bytes, "
+            f"more than the {memory:,} allowed"
+        )
+    return None
+
+
+def holds_batches(setting: Setting) -> bool:
+    """Whether samples must be kept: to be used again, or to fit the readout on."""
+    return setting.batches == "reused" or setting.readout_batch == "last"
+
+
+def _host_setting(setting: Setting) -> Setting:
+    """The setting, its activation made to return NumPy arrays if it is a function of JAX."""
+    sigma = setting.activation
+    if sigma.function is None or isinstance(sigma(np.zeros(1, np.float32)), np.ndarray):
+        return setting
+    from giantstep.simulation.engines.traced import host_activation
+
+    return setting.model_copy(update={"activation": host_activation(sigma)})
+
+
+class DeferredEngine:
+    """One run by deferred decisions: rows of W in coordinates, grown and compressed as needed."""
+
+    name = "deferred"
+
+    def __init__(self, setting: Setting, memory: int, meter: Meter) -> None:
+        complaint = objection(setting, memory)
+        if complaint:
+            raise InputError(f"engine: {complaint}")
+        self.setting, self.meter = _host_setting(setting), meter
+        self.run = 0
+        self.readout = np.zeros(setting.p)
+        self.rows = np.zeros((setting.p, setting.target.r))
+        self.batch: HeldBatch | None = None
+
+    def begin(self, run: int) -> None:
+        """Draw the start of a run."""
+        self.run, self.batch = run, None
+        self.readout = start_readout(self.setting, run)
+        self.rows = self._start()
+
+    def _start(self) -> Float[np.ndarray, "p q"]:
+        setting = self.setting
+        r, p, d = setting.target.r, setting.p, setting.d
+        rng = generator(setting.seed, self.run, Purpose.START, 0)
+        if setting.start == "orthogonal":
+            overlaps = given_overlaps(setting)
+            rest = np.sqrt(np.maximum(1.0 - np.sum(overlaps**2, axis=1), 0.0))
+            return np.concatenate([overlaps, np.diag(rest)], axis=1)
+        count = p // 2 if setting.start == "symmetric" else p
+        rows = np.concatenate(
+            [rng.standard_normal((count, r)), bartlett(rng, count, d - r)], axis=1
+        )
+        if setting.start == "gaussian":
+            return rows / math.sqrt(d)
+        rows /= np.linalg.norm(rows, axis=1, keepdims=True)
+        return np.concatenate([rows, rows]) if setting.start == "symmetric" else rows
+
+    @property
+    def overlap(self) -> Float[np.ndarray, "p r"]:
+        return self.rows[:, : self.setting.target.r]
+
+    @property
+    def gram(self) -> Float[np.ndarray, "p p"]:
+        return self.rows @ self.rows.T
+
+    def step(self, index: int) -> tuple[Float[np.ndarray, "p r"], Float[np.ndarray, "p p"]]:
+        """Take giant step ``index``; the gradient's target overlaps and its Gram matrix."""
+        setting, r = self.setting, self.setting.target.r
+        size = setting.step_size[index]
+        if holds_batches(setting):
+            if self.batch is None or setting.batches == "fresh":
+                self.rows = compressed(self.rows, r)
+                self.batch = HeldBatch(setting, self.run, index, self.rows.shape[1])
+            self.rows, gradient = self.batch.step_rows(self.rows, self.readout, size)
+            self.meter.add(setting.n * (1 + (setting.deflate >= 0)))
+        else:
+            stream = self.stream(Purpose.BATCH, index, setting.n).deflate()
+            self.rows, gradient = stream.step_rows(self.readout, size)
+        return gradient[:, :r], gradient @ gradient.T
+
+    def training(self, index: int) -> Stream | HeldStream:
+        """Data the readout after ``index`` steps is fitted on, labels deflated."""
+        setting = self.setting
+        if setting.readout_batch == "last" and self.batch is not None:
+            return HeldStream(self.batch, self.rows, self.meter)
+        return self.stream(Purpose.READOUT, index, setting.readout_n).deflate()
+
+    def plain(self, index: int) -> Stream:
+        """Fresh data with the labels as they are, for the network's own error."""
+        return self.stream(Purpose.TEST, index, self.setting.test_n)
+
+    def stream(self, purpose: Purpose, index: int, count: int) -> Stream:
+        """Fresh samples for the network as it is now."""
+        rows = compressed(self.rows, self.setting.target.r)
+        return Stream(self.setting, self.run, purpose, index, count, rows, self.meter)

@@ -1,0 +1,367 @@
+"""Direct simulation on CPU or GPU: samples in R^d, any input law, streamed in chunks.
+
+A batch never sits in memory as a whole: chunks are drawn, used and dropped, and drawn again from
+their keys when a reused batch does not fit.  Arithmetic on samples is in the setting's precision,
+sums over chunks in float64.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Float
+
+from giantstep.problem.network import coefficients, given_overlaps, start_readout
+from giantstep.problem.randomness import Purpose, generator
+from giantstep.problem.setting import Setting
+from giantstep.simulation.engines.chunks import plan
+from giantstep.simulation.engines.samples import HostSampler, block_size
+from giantstep.simulation.engines.traced import JAX, traced_setting
+from giantstep.simulation.meter import Meter
+from giantstep.simulation.threads import ahead
+
+MATMUL = {"float32": "highest", "float64": "highest", "tf32": "tensorfloat32"}
+
+
+@dataclass(frozen=True)
+class Fit:
+    """Fitted Hermite part of degree <= 1 of the labels: mean + <beta, x>."""
+
+    mean: Any
+    beta: Any
+
+
+@dataclass(frozen=True)
+class DenseStream:
+    """Samples of one purpose, streamed chunk by chunk through compiled functions."""
+
+    engine: DenseEngine
+    purpose: Purpose
+    step: int
+    count: int
+    fit: Fit
+
+    def chunks(self) -> Iterator[tuple[Any, Any, int]]:
+        """(inputs, noise, samples that count) of each chunk; the next is drawn meanwhile."""
+        block = block_size(self.engine.setting.d)
+        size = min(self.engine.plan.chunk, -(-self.count // block) * block)
+
+        def draw(start: int) -> tuple[Any, Any]:
+            return self.engine.draw(self.purpose, self.step, start, size, self.count)
+
+        inputs, noise = draw(0)
+        for start in range(0, self.count, size):
+            more = start + size < self.count
+            pending = ahead().submit(draw, start + size) if more else None
+            yield inputs, noise, min(size, self.count - start)
+            self.engine.meter.add(min(size, self.count - start))
+            if pending is not None:
+                inputs, noise = pending.result()
+
+    def total(self, function: Callable[..., Any], *arguments: Any) -> list[Any]:
+        """Sum over the chunks, in float64, of a compiled function of a chunk."""
+        engine = self.engine
+        with engine.context():
+            sums: Any = None
+            for inputs, noise, valid in self.chunks():
+                part = function(
+                    inputs, noise, valid, engine.weights, engine.frame, self.fit, *arguments
+                )
+                sums = engine.as_sums(part) if sums is None else engine.add(sums, part)
+                if engine.on_host:  # else chunks would queue up in memory behind the arithmetic
+                    for value in sums:
+                        value.block_until_ready()
+            return [np.asarray(value, dtype=float) for value in sums]
+
+    def reduce(
+        self, reducer: Callable[..., Any], *arguments: Any, exact: bool = False
+    ) -> list[Any]:
+        """Sum over all samples of what the reducer makes of features and labels."""
+        with self.engine.context():
+            dtype = jnp.float64 if exact else self.engine.setting.dtype
+            values = tuple(jnp.asarray(argument, dtype=dtype) for argument in arguments)
+            return self.total(self.engine.compiled_reducer(reducer, exact), values)
+
+    def collect(self) -> tuple[Float[np.ndarray, "n p"], Float[np.ndarray, " n"]]:
+        """All features and labels at once, in float64."""
+        engine = self.engine
+        phis, labels = [], []
+        with engine.context():
+            function = engine.compiled_features()
+            for inputs, noise, valid in self.chunks():
+                phi, y = function(inputs, noise, valid, engine.weights, engine.frame, self.fit)
+                phis.append(np.asarray(phi[:valid], dtype=float))
+                labels.append(np.asarray(y[:valid], dtype=float))
+        return np.concatenate(phis), np.concatenate(labels)
+
+    def head(self, count: int) -> DenseStream:
+        """The first samples of the stream."""
+        return replace(self, count=min(count, self.count))
+
+    def like(self, purpose: Purpose, count: int) -> DenseStream:
+        """Fresh samples of another purpose, labels deflated by the same fit."""
+        return replace(self, purpose=purpose, count=count)
+
+    def deflate(self) -> DenseStream:
+        """The stream with its labels deflated by a fit on its own samples."""
+        engine = self.engine
+        if engine.setting.deflate < 0:
+            return self
+        total, cross, columns = self.total(engine.moments)
+        mean = float(total) / self.count
+        beta = (cross - mean * columns) / self.count
+        with engine.context():
+            dtype = engine.setting.dtype
+            return replace(self, fit=Fit(jnp.asarray(mean, dtype), jnp.asarray(beta, dtype)))
+
+
+class DenseEngine:
+    """One run by brute force: W in R^(p x d), batches streamed."""
+
+    name = "dense"
+
+    def __init__(self, setting: Setting, memory: int, meter: Meter) -> None:
+        self.setting, self.meter = setting, meter
+        self.traced = traced_setting(setting)
+        self.plan = plan(setting, memory)
+        self.run = 0
+        self.readout = np.zeros(setting.p)
+        self.weights: Any = None
+        self.frame: Any = None
+        self.held: dict[int, tuple[Any, Any]] = {}
+        self.reducers: dict[tuple[Any, bool], Any] = {}
+        self.on_host = jax.default_backend() == "cpu" or not setting.inputs.is_gaussian
+        self.draw_chunk = self._host_chunk if self.on_host else self._device_chunk
+        self.sampler = HostSampler(setting, 0)
+        self.no_fit = Fit(
+            np.zeros((), setting.dtype),
+            np.zeros(setting.d if setting.deflate == 1 else 1, setting.dtype),
+        )
+        self.add = jax.jit(
+            lambda sums, part: [s + v.astype(jnp.float64) for s, v in zip(sums, part, strict=True)],
+            donate_argnums=0,
+        )
+        self.moments = jax.jit(self._moments)
+        self.gradient = jax.jit(self._gradient)
+
+    def context(self) -> Any:
+        """float64 available, matrix products as precise as the setting asks."""
+        return _Context(MATMUL[self.setting.precision])
+
+    @staticmethod
+    def as_sums(part: Any) -> list[Any]:
+        return [value.astype(jnp.float64) for value in part]
+
+    def begin(self, run: int) -> None:
+        """Draw the start of a run."""
+        setting = self.setting
+        self.run, self.held = run, {}
+        self.sampler = HostSampler(setting, run)
+        self.readout = start_readout(setting, run)
+        rows, frame = self._start()
+        with self.context():
+            self.weights = jnp.asarray(rows, setting.dtype)
+            self.frame = jnp.asarray(frame, setting.dtype)
+
+    def _start(self) -> tuple[Float[np.ndarray, "p d"], Float[np.ndarray, "r d"]]:
+        setting = self.setting
+        p, r, d = setting.p, setting.target.r, setting.d
+        rng = generator(setting.seed, self.run, Purpose.START, 0)
+        # A Gaussian law looks the same along any frame: the axes spare a matrix product.
+        axes = setting.frame == "axes" or setting.inputs.is_gaussian
+        aside = generator(setting.seed, self.run, Purpose.FRAME)
+        frame = np.eye(r, d) if axes else np.linalg.qr(aside.standard_normal((d, r)))[0].T
+        if setting.start == "orthogonal":
+            overlaps = given_overlaps(setting)
+            outside = rng.standard_normal((d, p))
+            outside -= frame.T @ (frame @ outside)
+            rest = np.sqrt(np.maximum(1.0 - np.sum(overlaps**2, axis=1), 0.0))
+            return overlaps @ frame + rest[:, None] * np.linalg.qr(outside)[0].T, frame
+        count = p // 2 if setting.start == "symmetric" else p
+        rows = rng.standard_normal((count, d))
+        if setting.start == "gaussian":
+            return rows / math.sqrt(d), frame
+        rows /= np.linalg.norm(rows, axis=1, keepdims=True)
+        return (np.concatenate([rows, rows]) if setting.start == "symmetric" else rows), frame
+
+    def draw(
+        self, purpose: Purpose, step: int, start: int, size: int, count: int
+    ) -> tuple[Any, Any]:
+        """A chunk's inputs and noise; those of a held batch are drawn once."""
+        held = self.plan.held and purpose is Purpose.BATCH
+        if held and start in self.held:
+            return self.held[start]
+        with self.context():
+            chunk = self.draw_chunk(purpose, step, start, size, min(size, count - start))
+        if held:
+            self.held[start] = chunk
+        return chunk
+
+    def _host_chunk(
+        self, purpose: Purpose, step: int, start: int, size: int, wanted: int
+    ) -> tuple[Any, Any]:
+        inputs, noise = self.sampler.chunk(purpose, step, start, size, wanted)
+        return jnp.asarray(inputs), jnp.asarray(noise)
+
+    def _device_chunk(
+        self, purpose: Purpose, step: int, start: int, size: int, wanted: int
+    ) -> tuple[Any, Any]:
+        block = block_size(self.setting.d)
+        first, count = start // block, size // block
+        # Seeds of 64 bits are folded in as two halves.
+        key = jax.random.key(self.setting.seed & 0xFFFFFFFF)
+        for part in (self.setting.seed >> 32, self.run, int(purpose), step):
+            key = jax.random.fold_in(key, part)
+        return self._device_normals(key, first, count, block)
+
+    @partial(jax.jit, static_argnums=(0, 3, 4))
+    def _device_normals(self, key: Any, first: Any, count: int, block: int) -> tuple[Any, Any]:
+        d, dtype = self.setting.d, self.setting.dtype
+
+        def one(index: Any) -> tuple[Any, Any]:
+            own, noise = jax.random.split(jax.random.fold_in(key, index))
+            return jax.random.normal(own, (block, d), dtype), jax.random.normal(
+                noise, (block,), dtype
+            )
+
+        inputs, noise = jax.vmap(one)(first + jnp.arange(count))
+        return inputs.reshape(count * block, d), noise.reshape(count * block)
+
+    def _projected(self, inputs: Any, noise: Any, weights: Any, frame: Any, fit: Fit) -> Any:
+        """Preactivations (p x n), labels and deflated labels of a chunk."""
+        setting = self.traced
+        axes = setting.frame == "axes" or setting.inputs.is_gaussian
+        r = setting.target.r
+        along = inputs[:, :r] if axes else inputs @ frame.T
+        labels = setting.target([along[:, k] for k in range(r)], JAX)
+        labels = setting.labels(labels, noise, JAX).astype(inputs.dtype)
+        deflated = labels - fit.mean
+        if setting.deflate == 1:
+            deflated = deflated - inputs @ fit.beta
+        return weights @ inputs.T, labels, deflated
+
+    def _moments(
+        self, inputs: Any, noise: Any, valid: Any, weights: Any, frame: Any, fit: Fit
+    ) -> Any:
+        _, labels, _ = self._projected(inputs, noise, weights, frame, fit)
+        mask = (jnp.arange(len(labels)) < valid).astype(labels.dtype)
+        labels = labels * mask
+        if self.setting.deflate < 1:
+            return labels.sum(), jnp.zeros(1), jnp.zeros(1)
+        return labels.sum(), labels @ inputs, mask @ inputs
+
+    def _gradient(
+        self,
+        inputs: Any,
+        noise: Any,
+        valid: Any,
+        weights: Any,
+        frame: Any,
+        fit: Fit,
+        readout: Any,
+    ) -> Any:
+        pre, _, labels = self._projected(inputs, noise, weights, frame, fit)
+        c = coefficients(self.traced, pre, labels, readout, JAX)
+        c = jnp.where(jnp.arange(len(labels)) < valid, c, 0.0).astype(inputs.dtype)
+        return (c @ inputs,)
+
+    def _features(
+        self, inputs: Any, noise: Any, valid: Any, weights: Any, frame: Any, fit: Fit
+    ) -> Any:
+        """sigma(W x) and labels, both zero beyond the samples that count."""
+        pre, _, labels = self._projected(inputs, noise, weights, frame, fit)
+        counts = jnp.arange(len(labels)) < valid
+        phi = jnp.where(counts, self.traced.activation(pre, JAX), 0.0)
+        return phi.T.astype(inputs.dtype), jnp.where(counts, labels, 0.0)
+
+    def compiled_features(self) -> Any:
+        return self.reducers.setdefault((None, False), jax.jit(self._features))
+
+    def compiled_reducer(self, reducer: Callable[..., Any], exact: bool) -> Any:
+        """The reducer compiled with the features it needs, once."""
+        if (reducer, exact) not in self.reducers:
+
+            def function(
+                inputs: Any,
+                noise: Any,
+                valid: Any,
+                weights: Any,
+                frame: Any,
+                fit: Fit,
+                arguments: Any,
+            ) -> Any:
+                phi, y = self._features(inputs, noise, valid, weights, frame, fit)
+                if exact:
+                    phi, y = phi.astype(jnp.float64), y.astype(jnp.float64)
+                return reducer(phi, y, *arguments)
+
+            self.reducers[reducer, exact] = jax.jit(function)
+        return self.reducers[reducer, exact]
+
+    @property
+    def overlap(self) -> Float[np.ndarray, "p r"]:
+        with self.context():
+            return np.asarray(self.weights @ self.frame.T, dtype=float)
+
+    @property
+    def gram(self) -> Float[np.ndarray, "p p"]:
+        with self.context():
+            # In float64: a giant step leaves singular values of very different size.
+            weights = self.weights.astype(jnp.float64)
+            return np.asarray(weights @ weights.T)
+
+    def step(self, index: int) -> tuple[Float[np.ndarray, "p r"], Float[np.ndarray, "p p"]]:
+        """Take giant step ``index``; the gradient's target overlaps and its Gram matrix."""
+        setting = self.setting
+        stream = self.batch(index).deflate()
+        with self.context():
+            readout = jnp.asarray(self.readout, setting.dtype)
+            [total] = stream.total(self.gradient, readout)
+            gradient = jnp.asarray(total / setting.n, setting.dtype)
+            size = setting.dtype(setting.step_size[index])
+            self.weights = self.weights + size * gradient
+            along = np.asarray(gradient @ self.frame.T, dtype=float)
+            return along, np.asarray(gradient @ gradient.T, dtype=float)
+
+    def stream(self, purpose: Purpose, step: int, count: int) -> DenseStream:
+        return DenseStream(self, purpose, step, count, self.no_fit)
+
+    def batch(self, index: int) -> DenseStream:
+        """Training data of step ``index``: always the first batch when batches are reused."""
+        step = 0 if self.setting.batches == "reused" else index
+        return self.stream(Purpose.BATCH, step, self.setting.n)
+
+    def training(self, index: int) -> DenseStream:
+        """Data the readout after ``index`` steps is fitted on, labels deflated."""
+        if self.setting.readout_batch == "last" and index > 0:
+            return self.batch(index - 1).deflate()
+        return self.stream(Purpose.READOUT, index, self.setting.readout_n).deflate()
+
+    def plain(self, index: int) -> DenseStream:
+        """Fresh data with the labels as they are, for the network's own error."""
+        return self.stream(Purpose.TEST, index, self.setting.test_n)
+
+
+class _Context:
+    """float64 enabled and the precision of matrix products set, for the calling thread only."""
+
+    def __init__(self, precision: str) -> None:
+        self.managers = [jax.enable_x64(True), jax.default_matmul_precision(precision)]
+
+    def __enter__(self) -> None:
+        for manager in self.managers:
+            manager.__enter__()
+
+    def __exit__(self, *details: object) -> None:
+        for manager in reversed(self.managers):
+            manager.__exit__(*details)
+
+
+jax.tree_util.register_dataclass(Fit, data_fields=["mean", "beta"], meta_fields=[])

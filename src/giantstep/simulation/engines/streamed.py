@@ -1,0 +1,179 @@
+"""Gaussian samples that are drawn, used and forgotten, block by block, in known coordinates."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from jaxtyping import Float
+
+from giantstep.problem.network import coefficients
+from giantstep.problem.randomness import Purpose, generator
+from giantstep.problem.setting import Setting
+from giantstep.simulation.engines.coordinates import bartlett, root
+from giantstep.simulation.meter import Meter
+from giantstep.simulation.threads import added_up, ordered
+
+BLOCK = 4096
+"""Samples a block: its arrays stay in the cache, its matrix products below BLAS's threading."""
+
+
+@dataclass(frozen=True)
+class Deflation:
+    """Fitted Hermite part of degree <= 1 of the labels, y ~ mean + <beta, x>, and what it revealed.
+
+    ``known`` and ``outside`` are the coordinates of beta in the known span and along one new
+    direction; on the samples it was fitted on, that direction has the component
+    (y - mean) pull + e, elsewhere just a normal e.
+    """
+
+    mean: float
+    known: Float[np.ndarray, " q"]
+    outside: float = 0.0
+    pull: float = 0.0
+    size: float = 0.0
+
+
+@dataclass(frozen=True)
+class Stream:
+    """Samples that are drawn, used and forgotten, block by block."""
+
+    setting: Setting
+    run: int
+    purpose: Purpose
+    step: int
+    count: int
+    rows: Float[np.ndarray, "p q"]
+    meter: Meter
+    deflation: Deflation | None = None
+    fitted_here: bool = False
+
+    def block(self, index: int, exact: bool = False) -> tuple[Any, Any, Any, Any]:
+        """Data columns Z, labels, deflated labels, and components along the revealed direction."""
+        setting, q = self.setting, self.rows.shape[1]
+        samples = min(BLOCK, self.count - index * BLOCK)
+        noisy, linear = setting.noisy, setting.deflate == 1
+        rng = generator(setting.seed, self.run, self.purpose, self.step, index)
+        drawn: Any = rng.standard_normal((samples, q + noisy + linear), dtype=setting.dtype)
+        if exact:
+            drawn = drawn.astype(np.float64)
+        data, outside = drawn[:, :q], drawn[:, -1]
+        labels = setting.target([data[:, k] for k in range(setting.target.r)])
+        if noisy:
+            labels = setting.labels(labels, drawn[:, q])
+        labels = np.asarray(labels, dtype=drawn.dtype)
+        fit = self.deflation
+        if fit is None:
+            return data, labels, labels, outside
+        deflated = labels - drawn.dtype.type(fit.mean)
+        if linear:
+            if self.fitted_here:
+                outside = drawn.dtype.type(fit.pull) * deflated + outside
+            beta = fit.known.astype(drawn.dtype)
+            deflated = deflated - data @ beta - drawn.dtype.type(fit.outside) * outside
+        return data, labels, deflated, outside
+
+    @property
+    def blocks(self) -> int:
+        return -(-self.count // BLOCK)
+
+    def each(self, part: Callable[[int], Any]) -> Iterator[Any]:
+        """What ``part`` makes of every block, in order, in threads."""
+        for index, result in enumerate(ordered(part, self.blocks)):
+            self.meter.add(min(BLOCK, self.count - index * BLOCK))
+            yield result
+
+    def features(self, index: int, exact: bool) -> tuple[Any, Any]:
+        """sigma(W x) and the labels to be fitted, for one block."""
+        data, _, deflated, _ = self.block(index, exact)
+        rows = self.rows.astype(data.dtype)
+        return self.setting.activation(data @ rows.T), deflated
+
+    def reduce(
+        self, reducer: Callable[..., Any], *arguments: Any, exact: bool = False
+    ) -> list[Any]:
+        """Sum over all samples of what the reducer makes of a block's features and labels."""
+
+        def part(index: int) -> Any:
+            features, labels = self.features(index, exact)
+            values = [np.asarray(argument, dtype=features.dtype) for argument in arguments]
+            return reducer(features, labels, *values)
+
+        return added_up(self.each(part))
+
+    def collect(self) -> tuple[Float[np.ndarray, "n p"], Float[np.ndarray, " n"]]:
+        """All features and labels at once, in float64."""
+        parts = list(self.each(lambda index: self.features(index, exact=True)))
+        return np.concatenate([phi for phi, _ in parts]), np.concatenate([y for _, y in parts])
+
+    def deflate(self) -> Stream:
+        """The stream with its labels deflated by a fit on its own samples, revealing beta."""
+        setting, q = self.setting, self.rows.shape[1]
+        if setting.deflate < 0:
+            return self
+
+        def part(index: int) -> Any:
+            data, labels, _, outside = self.block(index)
+            data, labels, outside = (
+                np.asarray(v, dtype=np.float64) for v in (data, labels, outside)
+            )
+            sums = (labels.sum(), labels @ labels, labels @ data, data.sum(axis=0))
+            return (*sums, labels @ outside, outside.sum())
+
+        total, square, cross, columns, pull, plain = added_up(self.each(part))
+        n = self.count
+        mean = float(total) / n
+        # |y - mean| and its products with the data, from the sums.
+        size = math.sqrt(max(float(square) - n * mean**2, 0.0))
+        known, outside, shift = np.zeros(q), 0.0, 0.0
+        if setting.deflate == 1 and size > 0:
+            known = (cross - mean * columns) / n
+            rng = generator(setting.seed, self.run, Purpose.HIDDEN, self.step, self.purpose)
+            chi = math.sqrt(rng.chisquare(setting.d - q))
+            outside = size * chi / n
+            # z = u chi + (1 - u u^T) e with u = (y - mean)/size
+            shift = (chi - (float(pull) - mean * float(plain)) / size) / size
+        fit = Deflation(mean, known, outside, shift, size)
+        return replace(self, deflation=fit, fitted_here=True)
+
+    def head(self, count: int) -> Stream:
+        """The first samples of the stream."""
+        return replace(self, count=min(count, self.count))
+
+    def like(self, purpose: Purpose, count: int) -> Stream:
+        """Fresh samples of another purpose, labels deflated by the same fit."""
+        return replace(self, purpose=purpose, count=count, fitted_here=False)
+
+    def step_rows(
+        self, readout: Float[np.ndarray, " p"], size: float
+    ) -> tuple[Float[np.ndarray, "p k"], Float[np.ndarray, "p k"]]:
+        """(new rows, gradient) after one giant step on these samples, in a basis grown to fit."""
+        setting, (p, q) = self.setting, self.rows.shape
+        fit = self.deflation
+        revealed = fit is not None and setting.deflate == 1
+
+        def part(index: int) -> Any:
+            data, labels, deflated, outside = self.block(index)
+            rows, a = self.rows.astype(data.dtype), readout.astype(data.dtype)
+            c = coefficients(setting, rows @ data.T, deflated, a)
+            sums = [c @ data, c @ c.T]
+            if fit is not None and revealed:
+                u = (labels - data.dtype.type(fit.mean)) / data.dtype.type(fit.size)
+                sums += [c @ outside, c @ u]
+            return sums
+
+        inside, square, *along = added_up(self.each(part))
+        pieces = [inside]
+        if revealed:
+            pieces.append(along[0][:, None])
+            square = square - np.outer(along[1], along[1])
+        rng = generator(setting.seed, self.run, Purpose.HIDDEN, self.step)
+        known = q + len(pieces) - 1
+        pieces.append(root(square) @ bartlett(rng, p, setting.d - known))
+        gradient = np.concatenate(pieces, axis=1) / self.count
+        grown = np.zeros_like(gradient)
+        grown[:, :q] = self.rows
+        return grown + size * gradient, gradient

@@ -1,0 +1,1 @@
+"""Bulk laws, Tracy-Widom edges, outlier detection."""

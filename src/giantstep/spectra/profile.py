@@ -1,0 +1,280 @@
+"""Bulk of a matrix whose entries are independent with a profile of variances.
+
+The weights after giant steps are, beside a few outliers, W_ij ~ N(0, S_ij/d) with variances
+S_ij = sum_k A_ik B_jk of low rank (k = 1, 2).  Their singular values follow the Dyson equations of
+[[0, W], [W^T, 0]],
+
+    G_i = 1/(z - sum_k A_ik h_k),   h_k = mean_j B_jk H_j,
+    H_j = 1/(z - sum_k B_jk g_k),   g_k = sum_i A_ik G_i / d.
+
+(h, g) is a fixed point of a map T of 2k numbers.  For real z above the law T is increasing and
+convex: Newton's method from 0 climbs to the least fixed point, and fails exactly where there is
+none, below the edge.  See docs/derivations/bulk.md.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from jaxtyping import Complex, Float
+
+from giantstep.errors import InputError
+from giantstep.gaussian.rules import adaptive_coefficients
+from giantstep.problem.activation import Activation
+from giantstep.spectra.bulk import HALVINGS, Edge
+
+DEPTH = 1e-5
+"""Distance from the real line, in units of the edge, at which the density is read off.
+
+It blurs an edge over 1e-5 of its place; the density is then wrong by sqrt(1e-5) there and by 1e-5
+inside.
+"""
+
+
+@dataclass(frozen=True)
+class ProfileBulk:
+    """Law of the singular values of W (p x d), variances sum_k rows_ik columns_jk / d.
+
+    rows -> A with p rows, columns -> B with d rows.
+    """
+
+    rows: Float[np.ndarray, "p k"]
+    columns: Float[np.ndarray, "d k"]
+
+    def __post_init__(self) -> None:
+        for name, values in (("rows", self.rows), ("columns", self.columns)):
+            if np.any(values < 0) or not np.all(np.isfinite(values)):
+                raise InputError(f"{name} must not be negative, got {values.min():g}")
+
+    @property
+    def size(self) -> int:
+        """d, the number of columns."""
+        return len(self.columns)
+
+    @property
+    def rank(self) -> int:
+        """Number of nonzero singular values."""
+        return min(self.rows.shape[0], self.columns.shape[0])
+
+    @cached_property
+    def _pairs(self) -> tuple[Float[np.ndarray, "p q"], Float[np.ndarray, "d q"]]:
+        """A_ik A_il and B_jk B_jl, (k, l) along the second axis."""
+        a, b = self.rows, self.columns
+        return (
+            (a[:, :, None] * a[:, None, :]).reshape(len(a), -1),
+            (b[:, :, None] * b[:, None, :]).reshape(len(b), -1),
+        )
+
+    # -- above the law --------------------------------------------------------------------------
+
+    def _map(
+        self, z: np.ndarray, state: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+        """T(state) with its Jacobian, G and H; state = (h, g) for each z, along the last axis."""
+        k = self.rows.shape[1]
+        left = 1.0 / (z[..., None] - state[..., :k] @ self.rows.T)
+        right = 1.0 / (z[..., None] - state[..., k:] @ self.columns.T)
+        image = np.concatenate(
+            [right @ self.columns / self.size, left @ self.rows / self.size], axis=-1
+        )
+        jacobian = np.zeros((*image.shape, 2 * k), image.dtype)
+        squares = (right**2 @ self._pairs[1], left**2 @ self._pairs[0])
+        jacobian[..., :k, k:] = squares[0].reshape(*image.shape[:-1], k, k)
+        jacobian[..., k:, :k] = squares[1].reshape(*image.shape[:-1], k, k)
+        return image, jacobian / self.size, left, right
+
+    def _least(self, z: float) -> Float[np.ndarray, " q"] | None:
+        """The least positive fixed point at real z, None where there is none."""
+        k = self.rows.shape[1]
+        state = np.zeros(2 * k)
+        for _ in range(200):
+            image, jacobian, left, right = self._map(np.array(z), state)
+            if left.min() <= 0 or right.min() <= 0:
+                return None
+            change = np.linalg.solve(np.eye(2 * k) - jacobian, image - state)
+            # A climb from below never turns back while a fixed point is above.
+            if np.any(change < -1e-9 * (1.0 + np.abs(state))):
+                return None
+            state = state + change
+            if np.max(np.abs(change)) <= 1e-13 * np.max(np.abs(state)):
+                return state
+        return None
+
+    @cached_property
+    def _top(self) -> tuple[float, Float[np.ndarray, " q"]]:
+        """The upper edge as a singular value, and the fixed point just above it."""
+        # The norm is at most twice the largest root of a row's or column's summed variance.
+        row = float(np.max(self.rows @ self.columns.mean(axis=0)))
+        column = float(np.max(self.columns @ self.rows.sum(axis=0))) / self.size
+        low, high = 0.0, 1.01 * (math.sqrt(row) + math.sqrt(column))
+        state = self._least(high)
+        if state is None:
+            raise ArithmeticError(f"no solution of the profile equations at {high:g}")
+        for _ in range(HALVINGS):
+            middle = 0.5 * (low + high)
+            found = self._least(middle)
+            if found is None:
+                low = middle
+            else:
+                high, state = middle, found
+            if high - low <= 1e-13 * high:
+                break
+        return high, state
+
+    @cached_property
+    def upper(self) -> Edge:
+        """The upper end, as an eigenvalue of W^T W, with its Tracy-Widom scale.
+
+        At the edge 1 - T' has null vectors (right r, left l), and for z below it the state moves by
+        i r sqrt(2 |l.T_z| (edge - z)/(l.T''(r, r))).
+        """
+        edge, state = self._top
+        k = self.rows.shape[1]
+        _, jacobian, left, right = self._map(np.array(edge), state)
+        values, vectors = np.linalg.eig(jacobian)
+        null = np.abs(vectors[:, np.argmax(values.real)].real)
+        values, vectors = np.linalg.eig(jacobian.T)
+        dual = np.abs(vectors[:, np.argmax(values.real)].real)
+        turned, tilted = self.columns @ null[k:], self.rows @ null[:k]
+        # T_z and T''(r, r): derivatives of 1/(z - .).
+        fall = np.r_[right**2 @ self.columns, left**2 @ self.rows] / self.size
+        bend = np.r_[
+            (2.0 * right**3 * turned**2) @ self.columns, (2.0 * left**3 * tilted**2) @ self.rows
+        ]
+        rate = math.sqrt(2.0 * float(dual @ fall) / float(dual @ bend / self.size))
+        # Singular values have density (2/pi) |Im sum_j H_j| = (1/pi) strength sqrt(edge - x).
+        strength = 2.0 * rate * float(np.sum(right**2 * turned))
+        scale = strength ** (-2.0 / 3.0)
+        return Edge(edge**2, 0.0, 2.0 * edge * scale, 1)
+
+    # -- inside ---------------------------------------------------------------------------------
+
+    def solve(
+        self, z: Complex[np.ndarray, " m"]
+    ) -> tuple[Complex[np.ndarray, " m"], Float[np.ndarray, " m"]]:
+        """mean_j H_j at Im z > 0, and the residual of its equations.
+
+        The imaginary part comes down from the size of the edge, halved at a time; at each height
+        Newton's step where it lowers the residual in the right half plane, else an average.
+        """
+        k = self.rows.shape[1]
+        height = max(self._top[0], float(np.max(z.imag)))
+        state = np.zeros((len(z), 2 * k), complex)
+        residual = np.zeros(len(z))
+        while np.any(height > z.imag):
+            height = 0.5 * height
+            at = z.real + 1j * np.maximum(z.imag, height)
+            going = np.arange(len(z))
+            for _ in range(1000):
+                state[going], residual[going] = self._improve(at[going], state[going])
+                going = going[residual[going] > 1e-12]
+                if len(going) == 0:
+                    break
+        return self._map(z, state)[3].mean(axis=-1), residual
+
+    def _improve(
+        self, z: Complex[np.ndarray, " m"], state: Complex[np.ndarray, "m q"]
+    ) -> tuple[Complex[np.ndarray, "m q"], Float[np.ndarray, " m"]]:
+        """One step, and the residual it started from."""
+        image, jacobian, _, _ = self._map(z, state)
+        gap = image - state
+        size = np.max(np.abs(gap), axis=1)
+        change = np.linalg.solve(np.eye(jacobian.shape[-1]) - jacobian, gap[..., None])[..., 0]
+        following, left = 0.5 * (state + image), np.arange(len(z))
+        for share in (1.0, 0.5, 0.2, 0.05):
+            newton = state[left] + share * change[left]
+            rest = np.max(np.abs(self._map(z[left], newton)[0] - newton), axis=1)
+            good = (rest < (1.0 - 0.3 * share) * size[left]) & np.all(newton.imag <= 0, axis=1)
+            following[left[good]] = newton[good]
+            left = left[~good]
+            if len(left) == 0:
+                break
+        following[size <= 1e-12] = state[size <= 1e-12]
+        return following, size
+
+    def density(self, values: Float[np.ndarray, " m"]) -> Float[np.ndarray, " m"]:
+        """Density of the nonzero singular values, read off at DEPTH above the real line."""
+        x = np.asarray(values, dtype=float)
+        depth = DEPTH * self._top[0]
+        trace, residual = self.solve(x + 1j * depth)
+        if residual.max(initial=0.0) > 1e-8:
+            raise ArithmeticError(
+                f"profile equations did not converge, residual {residual.max():g}"
+            )
+        # Columns beyond the rank are an atom at zero, (1 - p/d)/z.
+        empty = (1.0 - self.rank / self.size) / (x + 1j * depth)
+        return np.maximum(-2.0 * (trace - empty).imag * self.size / (np.pi * self.rank), 0.0)
+
+    @cached_property
+    def ends(self) -> tuple[tuple[Edge, Edge], ...]:
+        """One interval: from where the density starts, to 10 DEPTH, to the exact upper end."""
+        top = self._top[0]
+        grid = np.linspace(0.0, top, 129)[1:-1]
+        floor = 1e-2 / top
+        inside = np.flatnonzero(self.density(grid) > floor)
+        low, high = 0.0 if inside[0] == 0 else float(grid[inside[0] - 1]), float(grid[inside[0]])
+        while inside[0] > 0 and high - low > 10.0 * DEPTH * top:
+            middle = 0.5 * (low + high)
+            above = self.density(np.array([middle]))[0] > floor
+            low, high = (low, middle) if above else (middle, high)
+        return ((Edge(low**2, 0.0, 0.0, -1), self.upper),)
+
+    @property
+    def edges(self) -> tuple[tuple[float, float], ...]:
+        """The interval of singular values."""
+        [(low, high)] = self.ends
+        return ((math.sqrt(low.place), math.sqrt(high.place)),)
+
+
+def stepped_weight_bulk(
+    activation: Activation,
+    readout: Float[np.ndarray, " p"],
+    batches: Sequence[tuple[Float[np.ndarray, "n d"], Float[np.ndarray, " n"]]],
+    symmetric: bool = False,
+    leave_out: int = 0,
+) -> ProfileBulk:
+    """Bulk of W after giant steps from the rows' start, given the samples of the steps.
+
+    Each batch is (X, rho) with the update a_i sum_mu rho_mu sigma'(w_i x_mu) x_mu / n: rho the step
+    size times s_p times the residual; a batch used twice is one with rho added up.  Beyond the
+    spike c_1 a (X^T rho/n)^T the update is l K w_i + noise, l = E[z sigma'], with profile
+
+        A_i = ((1 + a_i l mean rho)^2, a_i^2 length),   B_j = (1, y_j),
+        length = sum (d/n) mean(rho^2) Var sigma',   y_j the eigenvalues of K^2 + S over their mean,
+        K = sum l X^T diag(rho) X/n less its trace,
+        S = sum (d/n) (Var sigma' - l^2) X^T diag(rho^2) X/n.
+
+    The symmetric start pairs rows w_i +- a_i g_i: turned by 45 degrees they are rows sqrt 2 w_i and
+    sqrt 2 a_i g_i, independent.  ``leave_out`` drops so many of the largest y_j: a label with a
+    quadratic part gives K an eigenvector along the target, which is signal and not bulk.
+    """
+    d = batches[0][0].shape[1]
+    # By parts: E sigma' = E[sigma z] and l = E[z sigma'] = E[sigma He2].
+    _, mean, tilt = (float(value) for value in activation.coefficients(2).values)
+    power, _ = adaptive_coefficients(
+        lambda z: np.asarray(activation.derivative(z), float) ** 2, 0, activation.kinks or ()
+    )
+    spread = float(power[0]) - mean**2
+    square, noise, pull = np.zeros((d, d)), np.zeros((d, d)), 0.0
+    for inputs, rho in batches:
+        n = len(inputs)
+        square += tilt * (inputs.T * rho) @ inputs / n
+        noise += d / n**2 * (spread - tilt**2) * (inputs.T * rho**2) @ inputs
+        pull += float(np.mean(rho)) * tilt
+    square -= np.trace(square) / d * np.eye(d)
+    growth = np.maximum(np.linalg.eigvalsh(square @ square + noise), 0.0)
+    if leave_out:
+        growth[-leave_out:] = growth[-leave_out - 1]
+    length = float(growth.mean())
+    columns = np.column_stack([np.ones(d), growth / length if length > 0 else np.ones(d)])
+    if symmetric:
+        half = readout[: len(readout) // 2]
+        still = np.column_stack([np.full(len(half), 2.0), np.zeros(len(half))])
+        moved = np.column_stack([2.0 * (half * pull) ** 2, 2.0 * half**2 * length])
+        return ProfileBulk(np.concatenate([still, moved]), columns)
+    rows = np.column_stack([(1.0 + readout * pull) ** 2, readout**2 * length])
+    return ProfileBulk(rows, columns)

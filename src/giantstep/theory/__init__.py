@@ -1,1 +1,0 @@
-"""Theory: NumPy and SciPy only."""

@@ -1,0 +1,209 @@
+"""The command line as a stranger meets it."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from giantstep.cli.main import main
+
+
+def run(*arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "giantstep.cli.main", *arguments],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def refused(arguments: list[str], piece: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """The command stops with exit code 2 and one sentence that holds the piece."""
+    with pytest.raises(SystemExit) as stopped:
+        main(arguments)
+    assert stopped.value.code == 2
+    said = capsys.readouterr()
+    assert piece in said.err
+    assert said.err.count("\n") == 1
+    assert said.out == ""
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "import giantstep",
+        "from giantstep import analyze; analyze('staircase')",
+        "from giantstep.cli.main import main; main(['analyze', 'staircase'])",
+        "from giantstep.cli.main import main\ntry: main(['--help'])\nexcept SystemExit: pass",
+    ],
+)
+def test_light_commands_stay_light(statement: str) -> None:
+    check = "import sys; sys.exit(str({'jax', 'matplotlib'} & set(sys.modules) or 'light'))"
+    done = subprocess.run(
+        [sys.executable, "-c", f"{statement}\n{check}"], capture_output=True, text=True, check=False
+    )
+    assert done.stderr == "light\n"
+
+
+def test_json_has_the_stable_keys(capsys: pytest.CaptureFixture[str]) -> None:
+    main(["analyze", "x1 + x2 + x1^2 - x2^2", "--json"])
+    record = json.loads(capsys.readouterr().out)
+    for key in ("leap_index", "information_exponent", "generative_exponent", "one_step", "floors"):
+        assert key in record
+    assert record["directions"] == ["x1", "x2"]
+    for name in ("fresh", "reused"):
+        assert record["staircase"][name]["dimensions"] == [1, 2]
+        bases = record["staircase"][name]["bases"]
+        assert [len(basis) for basis in bases] == [1, 2]
+        assert bases[0][0] == pytest.approx([0.5**0.5, 0.5**0.5])
+
+
+def test_table_speaks_in_words(capsys: pytest.CaptureFixture[str]) -> None:
+    main(["analyze", "staircase"])
+    text = capsys.readouterr().out
+    assert "step 1 adds x1 + x2" in text
+    assert "step 2 adds x1 - x2" in text
+
+
+def test_a_leading_minus_is_a_target(capsys: pytest.CaptureFixture[str]) -> None:
+    main(["analyze", "-x1 + x1*x2", "--json", "--activation", "-z + z^2"])
+    assert json.loads(capsys.readouterr().out)["leap_index"] == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "piece"),
+    [
+        (["analyze", "x1 +"], "ends too early at position 5"),
+        (["analyze", ""], "target is empty"),
+        (["analyze", "7"], "constant, got '7'"),
+        (["analyze", "x1", "--activation", "foo"], "'foo'"),
+        (["analyze", "x1", "--label-degree", "99"], "label_degree must be in 1..8, got 99"),
+        (["analyze", "x1", "--label-degree", "abc"], "abc"),
+        (["analyze", "x1", "--bogus", "1"], "--bogus"),
+        (["analyze"], "TARGET"),
+        (["frobnicate"], "frobnicate"),
+        (["analyze", "9^9^9 + x1"], "387420489"),
+    ],
+)
+def test_bad_input_is_one_sentence_and_exit_2(
+    arguments: list[str], piece: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    refused(arguments, piece, capsys)
+
+
+def test_out_never_overwrites(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder = tmp_path / "new" / "folder"
+    main(["analyze", "staircase", "--out", str(folder), "--quiet"])
+    written = (folder / "analysis.json").read_text()
+    assert json.loads(written)["target"] == "staircase"
+    with pytest.raises(SystemExit) as stopped:
+        main(["analyze", "linear", "--out", str(folder)])
+    assert stopped.value.code == 2
+    assert "already holds analysis.json" in capsys.readouterr().err
+    assert (folder / "analysis.json").read_text() == written
+
+
+def test_catalog_lists_every_name(capsys: pytest.CaptureFixture[str]) -> None:
+    main(["catalog", "--json"])
+    names = json.loads(capsys.readouterr().out)
+    main(["catalog"])
+    table = capsys.readouterr().out
+    assert names
+    assert all(name in table for name in names)
+
+
+def test_colour_is_left_out_on_request() -> None:
+    assert "\x1b[" not in run("analyze", "staircase").stdout
+
+
+LEARN = ["learn", "staircase", "--d", "2000", "--test-n", "500", "--readout-n", "500"]
+
+
+def test_learn_prints_the_table(capsys: pytest.CaptureFixture[str]) -> None:
+    main([*LEARN, "--runs", "2"])
+    text = capsys.readouterr().out
+    assert "d = 2,000, n = 8,000, p = 8, fresh batches" in text
+    assert "x1 + x2 (step 1)" in text
+    assert "x1 - x2 (step 2)" in text
+    assert "narrow floor" in text
+    assert "nan" not in text
+
+
+def test_learn_json_holds_the_trajectory(capsys: pytest.CaptureFixture[str]) -> None:
+    main([*LEARN, "--json", "--runs", "3", "--steps", "1", "--step-size", "p^0.5"])
+    record = json.loads(capsys.readouterr().out)
+    trajectory = record["trajectory"]
+    assert len(trajectory["overlap"]) == 3
+    assert len(trajectory["test_error"][0]) == 2
+    assert trajectory["setting"]["step_size"] == pytest.approx([8**0.5])
+    assert record["analysis"]["leap_index"] == 1
+    # One entry a subspace of the staircase, one number a step.
+    first, second = record["alignment"]
+    assert len(first["median_cosine"]) == 2
+    assert len(second["principal_cosines"][1]) == 2
+    assert first["median_cosine"][1] > 0.1
+
+
+def test_learn_writes_record_and_picture_once(tmp_path: Path) -> None:
+    main([*LEARN, "--out", str(tmp_path), "--quiet"])
+    assert json.loads((tmp_path / "learn.json").read_text())["trajectory"]["engine"] == "deferred"
+    assert (tmp_path / "learn.png").read_bytes().startswith(b"\x89PNG")
+    with pytest.raises(SystemExit):
+        main([*LEARN, "--out", str(tmp_path), "--quiet"])
+    main([*LEARN, "--out", str(tmp_path), "--quiet", "--overwrite"])
+
+
+def test_learn_reads_a_toml_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "setting.toml"
+    path.write_text(
+        'target = "x1 + x1*x2"\nd = 300\nn = "2d"\nactivation = "tanh"\nstep_size = [3, "p"]\n'
+        "readout_n = 0\ntest_n = 0\n"
+    )
+    main(["learn", "--file", str(path), "--d", "400", "--json"])
+    setting = json.loads(capsys.readouterr().out)["trajectory"]["setting"]
+    assert (setting["d"], setting["n"], setting["activation"]) == (400, 800, "tanh")
+    assert setting["step_size"] == [3.0, 8.0]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "piece"),
+    [
+        (["learn"], "target is missing"),
+        (["learn", "x1", "--n", "0"], "n must be at least 1, got '0'"),
+        (["learn", "x1", "--p", "7"], "p must be even for the symmetric start, got 7"),
+        (["learn", "x1*x2*x3", "--d", "2"], "3 directions of the target, got 2"),
+        (["learn", "x1", "--noise", "-1"], "noise must not be negative, got -1"),
+        (["learn", "x1", "--step-size", "1e39"], "step_size overflows float32, got '1e39'"),
+        (["learn", "x1", "--colour", "red"], "--colour"),
+        (
+            ["learn", "x1", "--memory", "lots"],
+            "memory must be a size such as '512 MiB', got 'lots'",
+        ),
+        (["learn", "x1", "--file", "/nowhere.toml"], "'/nowhere.toml'"),
+        (["learn", "x1", "--engine", "deferred", "--inputs", "uniform"], "gaussian inputs"),
+    ],
+)
+def test_bad_settings_are_one_sentence_and_exit_2(
+    arguments: list[str], piece: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    refused(arguments, piece, capsys)
+
+
+def test_unknown_key_of_a_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "setting.toml"
+    path.write_text('target = "x1"\nlr = 3\n')
+    with pytest.raises(SystemExit) as stopped:
+        main(["learn", "--file", str(path)])
+    assert stopped.value.code == 2
+    assert "unknown key 'lr'" in capsys.readouterr().err
+
+
+def test_divergence_is_a_message_and_no_table(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as stopped:
+        main([*LEARN, "--activation", "He3", "--step-size", "1e12", "--steps", "4"])
+    assert stopped.value.code == 1
+    said = capsys.readouterr()
+    assert "diverged" in said.err
+    assert said.out == ""

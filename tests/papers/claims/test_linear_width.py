@@ -1,0 +1,59 @@
+"""What the claims on one step at linear width measure."""
+
+import math
+
+import numpy as np
+import pytest
+
+from giantstep import Setting
+from giantstep.papers.claims.feature_experiments import (
+    _share,
+    ridge_readout,
+    sample,
+    spikes_in_the_limit,
+)
+from giantstep.papers.claims.linear_width import WIDE
+from giantstep.papers.claims.spike_experiments import _crossing, leaving_sizes
+from giantstep.problem.randomness import Purpose
+
+
+@pytest.mark.parametrize("alpha", [-0.1, 0.0, 0.1, 0.249, 0.251, 0.332, 0.334, 0.374, 0.376])
+def test_spikes_of_the_limit(alpha: float) -> None:
+    """l is the only number with (l-1)/(2l) < alpha < l/(2l+2), 0 for alpha <= 0."""
+    found = spikes_in_the_limit(alpha)
+    if alpha <= 0:
+        assert found == 0
+    else:
+        assert (found - 1) / (2 * found) < alpha < found / (2 * found + 2)
+
+
+def test_share_is_the_mean_over_inputs() -> None:
+    """The exact share against a mean over 200000 inputs, within 4 standard errors; twice it not."""
+    setting = Setting(**WIDE | {"d": 30, "step_size": "1.5*n^0.32", "test_n": 200_000})
+    assert setting.ridge != "cv"
+    train, test = sample(setting, 0), sample(setting, 0, Purpose.TEST)
+    answer = test.features @ ridge_readout(train.features, train.labels, setting.ridge[0])
+    terms = answer * (test.inputs[:, 0] ** 2 - 1.0) / math.sqrt(2.0)
+    error = terms.std() / math.sqrt(len(terms))
+    exact = _share(setting, 0)
+    assert abs(terms.mean() - exact) < 4 * error
+    assert abs(terms.mean() - 2 * exact) > 8 * error
+
+
+def test_leaving_sizes_are_where_the_singular_value_is() -> None:
+    """At the step size found, the singular value is 1.25 times that of the start, to 5 %."""
+    setting = Setting(**WIDE | {"d": 60, "readout_n": "n", "step_size": 1.0})
+    step = sample(setting, 0).step
+    unit = np.linalg.norm(step.readout) * np.linalg.norm(step.spike)
+    top = np.linalg.svd(sample(setting.vary(step_size=0.0), 0).features, compute_uv=False)[0]
+    for k, size in enumerate(leaving_sizes(setting, 0)):
+        features = sample(setting.vary(step_size=size / unit), 0).features
+        found = np.linalg.svd(features, compute_uv=False)[k]
+        assert found == pytest.approx(1.25 * top, rel=0.05)
+
+
+def test_crossing_at_the_ends() -> None:
+    x, y = np.array([0.0, 1.0, 2.0]), np.array([0.0, 1.0, 3.0])
+    assert _crossing(x, y, 2.0) == 1.5
+    assert _crossing(x, y, 4.0) == 2.0
+    assert _crossing(x, y, -1.0) == 0.0

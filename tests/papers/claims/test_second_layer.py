@@ -1,0 +1,38 @@
+"""What the claims on the second layer compute: floors, excesses, predicted errors."""
+
+import numpy as np
+import pytest
+
+from giantstep.papers.claims.second_layer import (
+    FIVE,
+    LADDER,
+    excess_of,
+    learned_floor,
+    predicted_error,
+)
+
+
+def test_floors_are_the_weights_of_the_terms_that_are_out_of_reach() -> None:
+    # E f^2 - 1 of the staircase given nothing, 2 s t given s = (x1 + x2)/sqrt 2, nothing given V*.
+    assert [learned_floor("staircase", t, 0) for t in (0, 1, 2)] == pytest.approx([6, 4, 0])
+    # x1 x2 and He2(x2) outside w1; x1 x2 is of degree one there.
+    assert [learned_floor(LADDER, 1, k) for k in (0, 1, 2)] == pytest.approx([3, 2, 0])
+    # x1, and x1 x2 with He2(x2), without any step.
+    assert learned_floor(LADDER, 0, 1) == pytest.approx(3)
+    weights = [1.0, 1.0, 1.0, 48 / 1200, 4 / 100]
+    assert learned_floor(FIVE, 0, 0) == pytest.approx(sum(weights))
+
+
+def test_an_error_below_its_floor_fails_unless_it_leaks() -> None:
+    errors = np.array([0.94, 0.95, 0.96])
+    assert excess_of("excess", errors, 1.0, leak=0.0).verdict == "undecided"
+    errors = np.linspace(0.94, 0.96, 20)
+    assert excess_of("excess", errors, 1.0, leak=0.0).verdict == "fails"
+    assert excess_of("excess", errors, 1.0, leak=0.1).verdict == "holds"
+
+
+def test_where_no_theory_covers_a_setting_there_is_no_predicted_error() -> None:
+    assert predicted_error({"target": "x1", "inputs": "uniform"}, d=100, p=4) is None
+    found = predicted_error({"target": "x1", "steps": 0, "readout_n": 10_000}, d=1000, p=2)
+    # One pair of untrained neurons: E f^2 = 1.
+    assert found == pytest.approx(1.0, abs=1e-3)

@@ -1,0 +1,139 @@
+"""Predictions beside the deferred engine; theories that are wrong on purpose are told apart.
+
+Each comparison takes the means of RUNS runs at every step, neuron and observable; a case agrees if
+the p-value of its largest deviation (Student's t), times the number of comparisons in it, is at
+least 1e-3: of the 14 cases, one would fail by chance in about 70 seeds.
+"""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from giantstep.errors import InputError
+from giantstep.prediction.predict import predict
+from giantstep.problem.setting import Setting
+from giantstep.records.comparison import compare
+from giantstep.simulation.simulate import simulate
+
+RUNS = 60
+BASE: dict[str, Any] = {
+    "d": 10_000,
+    "p": 4,
+    "runs": RUNS,
+    "readout_n": 20_000,
+    "test_n": 4000,
+    "ridge": 1e-4,
+    "seed": 1,
+}
+CASES: list[dict[str, Any]] = [
+    {"target": "staircase", "n": "2d", "steps": 4},
+    {"target": "staircase", "n": "d/2", "steps": 3, "activation": "tanh"},
+    {"target": "equal-links", "n": "8d", "steps": 2, "activation": "erf"},
+    {"target": "joint-step", "n": "2d", "steps": 3, "activation": "He1 + He2/2", "step_size": 1},
+    {"target": "split-step", "n": "2d", "steps": 2, "output_scale": "1/sqrt(p)"},
+    {"target": "tanh-cubic", "n": "2d", "steps": 3, "activation": "tanh", "noise": 0.5},
+    {"target": "linear-quadratic", "n": "2d", "steps": 2, "step_size": 0.3, "p": 2},
+    {"target": "staircase", "n": "2d", "steps": 3, "residual": "labels", "activation": "erf"},
+    {"target": "staircase", "n": "8d", "steps": 2, "deflate": 1, "step_size": 3.0},
+    {"target": "leap-2", "n": "2d", "steps": 2, "deflate": 0, "step_size": 4.0},
+]
+FLIPPED = [
+    {"corruption": 0.3},
+    {"corruption": 0.3, "batches": "reused"},
+    {"corruption": 0.3, "engine": "dense", "d": 400, "runs": 40},
+]
+REUSED: list[dict[str, Any]] = [
+    {"target": "staircase", "n": "2d", "steps": 3, "d": 4000},
+    {"target": "hidden-by-oddness", "n": "3d", "steps": 3, "d": 4000, "p": 2, "noise": 0.3},
+    {"target": "linear-quadratic", "n": "d/2", "steps": 2, "d": 4000, "activation": "tanh"},
+]
+
+
+@pytest.mark.parametrize("fields", CASES, ids=lambda f: f"{f['target']}-{f['n']}")
+def test_fresh_batches_follow_state_evolution(fields: dict[str, Any]) -> None:
+    setting = Setting(**(BASE | fields))
+    simulated = simulate(setting)
+    comparison = compare(predict(setting), simulated)
+    assert comparison.agrees, (comparison.largest, comparison.p_value)
+    # Without the d/n term the norms are wrong, and everything after them.
+    short = predict(setting.vary(d=setting.p * 40, n=setting.n))
+    assert not compare(short, simulated).agrees
+
+
+@pytest.mark.parametrize("fields", REUSED, ids=lambda f: f"{f['target']}-{f['n']}")
+def test_reused_batches_follow_the_effective_process(fields: dict[str, Any]) -> None:
+    setting = Setting(**(BASE | fields | {"batches": "reused"}))
+    simulated = simulate(setting)
+    comparison = compare(predict(setting), simulated)
+    assert comparison.agrees, (comparison.largest, comparison.p_value)
+    # Noise redrawn at every step is the theory of fresh batches.
+    assert not compare(predict(setting.vary(batches="fresh")), simulated).agrees
+
+
+@pytest.mark.parametrize("fields", FLIPPED, ids=["fresh", "reused", "dense"])
+def test_flipped_labels(fields: dict[str, Any]) -> None:
+    """Both engines against theory; a share of 0.2 in place of 0.3 is told apart."""
+    setting = Setting(**(BASE | {"target": "staircase", "d": 2000, "n": "2d"} | fields))
+    simulated = simulate(setting)
+    assert compare(predict(setting), simulated).agrees
+    assert not compare(predict(setting.vary(corruption=0.2)), simulated).agrees
+    assert setting.noisy_floor(0.0) == pytest.approx((1 - 0.4**2) * 6.0)
+
+
+@pytest.mark.parametrize("batches", ["fresh", "reused"])
+def test_every_run_is_predicted_with_its_own_readout(batches: str) -> None:
+    fields = {"readout_start": "gaussian", "start": "sphere", "output_scale": "1/sqrt(p)"}
+    setting = Setting(**(BASE | fields | {"target": "split-step", "n": "2d", "batches": batches}))
+    predicted, simulated = predict(setting), simulate(setting)
+    assert predicted.runs == RUNS
+    assert compare(predicted, simulated).agrees
+    other = "reused" if batches == "fresh" else "fresh"
+    assert not compare(predict(setting.vary(batches=other)), simulated).agrees
+
+
+def test_a_thousand_dimensions_agree_already() -> None:
+    setting = Setting(**(BASE | {"target": "staircase", "d": 1000, "n": "2d", "runs": 200}))
+    assert compare(predict(setting), simulate(setting)).agrees
+
+
+def test_prediction_is_a_record_like_any_other() -> None:
+    setting = Setting("staircase", d=1000, steps=2)
+    found = predict(setting, scrambles=2, log2_points=10)
+    assert found.engine == "theory"
+    assert found.overlap.shape == (1, 3, 8, 2)
+    assert found.test_error is not None
+    assert found.overlap_error is not None
+    assert np.all(found.overlap_error >= 0)
+    assert found.as_dict()["engine"] == "theory"
+
+
+def test_more_points_shrink_the_error() -> None:
+    setting = Setting("staircase", d=1000, steps=2)
+    coarse, fine = (predict(setting, log2_points=k) for k in (9, 15))
+    assert coarse.gram_error is not None
+    assert fine.gram_error is not None
+    assert fine.gram_error[0, -1].max() < 0.3 * coarse.gram_error[0, -1].max()
+
+
+@pytest.mark.parametrize(
+    ("fields", "piece"),
+    [
+        ({"inputs": "rademacher"}, "inputs must be gaussian for theory, got 'rademacher'"),
+        ({"p": 40_000}, "p must be small against d, got p = 40000"),
+        ({"readout_batch": "last", "readout_n": "n"}, "readout_batch must be fresh, got 'last'"),
+    ],
+)
+def test_outside_its_regime_it_says_so(fields: dict[str, Any], piece: str) -> None:
+    with pytest.raises(InputError, match=piece):
+        predict(Setting("staircase", d=1000, **fields))
+
+
+def test_comparisons_need_runs_of_the_same_readout() -> None:
+    setting = Setting("staircase", d=1000, steps=1, test_n=100, readout_n=100)
+    predicted = predict(setting, scrambles=2, log2_points=10)
+    with pytest.raises(InputError, match="at least 2 runs, got 1"):
+        compare(predicted, simulate(setting))
+    other = setting.vary(start="sphere", readout_start="gaussian", runs=3)
+    with pytest.raises(InputError, match="do not have the readout"):
+        compare(predicted, simulate(other))

@@ -1,0 +1,78 @@
+"""Figures take axes and return them, with prediction and simulation both on them."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from giantstep import Analysis, Setting, Trajectory, analyze, predict, simulate
+from giantstep.show.plots.comparison import comparison
+from giantstep.show.plots.errors import errors
+from giantstep.show.plots.learn import learn_figure, target_plane
+from giantstep.show.plots.neurons import neurons
+from giantstep.show.plots.style import save
+
+
+@pytest.fixture(scope="module")
+def records() -> tuple[Trajectory, Trajectory, Analysis]:
+    setting = Setting("staircase", d=1000, p=4, runs=3, readout_n=500, test_n=500, noise=0.5)
+    predicted = predict(setting, scrambles=2, log2_points=10)
+    return simulate(setting), predicted, analyze("staircase")
+
+
+@pytest.fixture
+def axes() -> Axes:
+    return Figure().subplots()
+
+
+def test_neurons_show_every_step(records: tuple, axes: Axes) -> None:
+    simulated, predicted, analysis = records
+    plane, names = target_plane(analysis)
+    assert names == ["x1 + x2", "x1 - x2"]
+    assert neurons(axes, simulated, plane, (names[0], names[1]), predicted=predicted) is axes
+    labels = [text.get_text() for text in axes.get_legend().get_texts()]
+    assert labels == ["start", "after step 1", "after step 2", "theory"]
+    clouds = axes.collections
+    assert [len(cloud.get_offsets()) for cloud in clouds] == [4, 4, 4, 12]
+    np.testing.assert_allclose(clouds[1].get_offsets(), simulated.cosine[0, 1] @ plane.T)
+    assert axes.get_xlabel() == "cosine with x1 + x2"
+
+
+def test_errors_stand_over_their_floors(records: tuple, axes: Axes) -> None:
+    simulated, predicted, analysis = records
+    assert errors(axes, simulated, analysis, predicted) is axes
+    floors = [s.get_segments()[0][0, 1] for s in axes.collections if len(s.get_segments()) == 1]
+    # 6, 4, 0 and the noise of variance 1/4
+    assert sorted(floors)[-1] == pytest.approx(6.25)
+    assert min(floors) == pytest.approx(0.25)
+    assert axes.get_ylim()[0] < 0
+    labels = [text.get_text() for text in axes.get_legend().get_texts()]
+    assert "theory" in labels
+
+
+@pytest.mark.parametrize("observable", ["overlap", "network_error", "test_error"])
+def test_comparison_draws_lines_and_points(records: tuple, axes: Axes, observable: str) -> None:
+    simulated, predicted, _ = records
+    assert comparison(axes, predicted, simulated, observable) is axes
+    # A line of theory and a set of points with error bars for each curve.
+    assert len(axes.containers) == (4 if observable == "overlap" else 1)
+    assert axes.get_ylabel()
+
+
+@pytest.mark.parametrize("target", ["staircase", "linear", "x1 + x2*x3"])
+def test_picture_of_learn(target: str, tmp_path: Path) -> None:
+    setting = Setting(target, d=300, p=2, steps=1, readout_n=200, test_n=200)
+    figure = learn_figure(simulate(setting), analyze(target))
+    assert len(figure.axes) == 2
+    save(figure, tmp_path / "learn.png")
+    assert (tmp_path / "learn.png").stat().st_size > 10_000
+    alone = simulate(setting.vary(readout_n=0, test_n=0))
+    assert len(learn_figure(alone, analyze(target)).axes) == 1
+
+
+def test_errors_need_a_readout(axes: Axes) -> None:
+    bare = simulate(Setting("x1", d=100, p=2, steps=1, readout_n=0, test_n=0))
+    with pytest.raises(ValueError, match="no readout errors"):
+        errors(axes, bare, analyze("x1"))

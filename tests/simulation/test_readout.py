@@ -1,0 +1,98 @@
+"""Ridge readout: against direct solves, leave-one-out against leaving out, both sides of n = p."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from giantstep.problem.setting import Setting
+from giantstep.simulation.readout import fit_readout
+
+
+class Samples:
+    """Given features and labels as training data, in two blocks."""
+
+    def __init__(self, phi: np.ndarray, y: np.ndarray) -> None:
+        self.phi, self.y, self.count = phi, y, len(y)
+
+    def reduce(self, reducer: Any, *arguments: Any, exact: bool = False) -> list[Any]:
+        middle = self.count // 2
+        parts = [
+            reducer(self.phi[part], self.y[part], *arguments)
+            for part in (slice(0, middle), slice(middle, None))
+        ]
+        return [a + b for a, b in zip(*parts, strict=True)]
+
+    def head(self, count: int) -> "Samples":
+        return self
+
+    def collect(self) -> tuple[np.ndarray, np.ndarray]:
+        return self.phi, self.y
+
+
+def samples(n: int, p: int, seed: int = 0) -> Samples:
+    rng = np.random.default_rng(seed)
+    phi = np.maximum(rng.standard_normal((n, p)) @ rng.standard_normal((p, p)) / np.sqrt(p), 0)
+    return Samples(phi, phi @ rng.standard_normal(p) + rng.standard_normal(n))
+
+
+def setting(p: int, **fields: Any) -> Setting:
+    return Setting("x1", d=100, p=p, start="sphere", **fields)
+
+
+def direct(data: Samples, penalty: float, scale: float) -> tuple[np.ndarray, float]:
+    """Weights and training error of min mean (y - s phi.a)^2 + penalty |a|^2."""
+    phi, y, n = scale * data.phi, data.y, data.count
+    a = np.linalg.solve(phi.T @ phi / n + penalty * np.eye(phi.shape[1]), phi.T @ y / n)
+    return a, float(np.mean((y - phi @ a) ** 2))
+
+
+@pytest.mark.parametrize(("n", "p"), [(200, 10), (30, 31), (31, 30), (30, 30), (12, 40)])
+@pytest.mark.parametrize("scale", ["1/p", "1/sqrt(p)", "1"])
+def test_agrees_with_a_direct_solve(n: int, p: int, scale: str) -> None:
+    data = samples(n, p)
+    record = setting(p, ridge=(1e-4, 0.3), output_scale=scale)
+    fit = fit_readout(data, record)
+    for k, penalty in enumerate((1e-4, 0.3)):
+        weights, train = direct(data, penalty, record.scale)
+        np.testing.assert_allclose(fit.weights[k], weights, rtol=1e-6, atol=1e-8)
+        assert fit.train_errors[k] == pytest.approx(train, rel=1e-6)
+
+
+@pytest.mark.parametrize(("n", "p"), [(60, 10), (30, 30), (20, 45)])
+def test_leave_one_out_is_leaving_one_out(n: int, p: int) -> None:
+    data = samples(n, p)
+    record = setting(p, ridge=(1e-3, 0.1), output_scale="1/sqrt(p)")
+    fit = fit_readout(data, record)
+    for k, penalty in enumerate((1e-3, 0.1)):
+        errors = []
+        for left in range(n):
+            keep = np.arange(n) != left
+            # The penalty of the sum stays n * penalty when one sample goes.
+            rest = Samples(data.phi[keep], data.y[keep])
+            weights, _ = direct(rest, penalty * n / (n - 1), record.scale)
+            errors.append((data.y[left] - record.scale * data.phi[left] @ weights) ** 2)
+        assert fit.loo_errors[k] == pytest.approx(np.mean(errors), rel=1e-6)
+    assert fit.chosen == int(np.argmin(fit.loo_errors))
+
+
+@pytest.mark.parametrize("n", [20, 39, 40, 41, 80])
+def test_interpolation_threshold_stays_finite(n: int) -> None:
+    fit = fit_readout(samples(n, 40), setting(40, ridge=1e-12, output_scale="1"))
+    assert np.all(np.isfinite(fit.weights))
+    if n < 40:
+        assert fit.train_errors[0] < 1e-12
+    # Twice as many samples as neurons cannot be interpolated.
+    if n == 80:
+        assert fit.train_errors[0] > 0.1
+
+
+def test_cross_validation_finds_the_useful_penalty() -> None:
+    """Pure noise wants a huge penalty, a noiseless linear law a tiny one."""
+    rng = np.random.default_rng(0)
+    phi = rng.standard_normal((200, 50))
+    record = setting(50, output_scale="1")
+    noise = fit_readout(Samples(phi, rng.standard_normal(200)), record)
+    clean = fit_readout(Samples(phi, phi @ rng.standard_normal(50)), record)
+    assert noise.penalties[noise.chosen] > 1.0
+    assert clean.penalties[clean.chosen] < 1e-6
