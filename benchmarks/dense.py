@@ -18,7 +18,6 @@ from benchmarks._plain import plain_numpy
 from benchmarks._timing import best
 from giantstep.problem.setting import Setting
 from giantstep.simulation.simulate import simulate
-from giantstep.simulation.spectra import measure_spectra
 
 TARGET = "x1 + x2 + x1^2 - x2^2"
 
@@ -99,7 +98,7 @@ def main() -> None:
     start = time.perf_counter()
     simulate(wide)
     steps = time.perf_counter() - start
-    measure_spectra(wide)
+    simulate(wide.vary(spectra=width))
     everything = time.perf_counter() - start - steps
     print(
         f"dense    d = p = {width}, n = {2 * width}, T = 2: steps {steps:.1f} s, with all spectra "

@@ -13,6 +13,10 @@ if TYPE_CHECKING:
     from giantstep.analysis.analyze import analyze as analyze
     from giantstep.errors import DivergenceError as DivergenceError
     from giantstep.errors import InputError as InputError
+    from giantstep.errors import NotConvergedError as NotConvergedError
+    from giantstep.errors import NoTheoryError as NoTheoryError
+    from giantstep.experiment import Experiment as Experiment
+    from giantstep.experiment import run_experiment as run_experiment
     from giantstep.gaussian.series import HermiteSeries as HermiteSeries
     from giantstep.papers.claims import CLAIMS as CLAIMS
     from giantstep.papers.claims.record import Claim as Claim
@@ -20,7 +24,6 @@ if TYPE_CHECKING:
     from giantstep.prediction.given_weights.curve import learning_curve as learning_curve
     from giantstep.prediction.predict import predict as predict
     from giantstep.prediction.wide.losses import loss_curve as loss_curve
-    from giantstep.prediction.wide.spectra import predict_spectra as predict_spectra
     from giantstep.prediction.wide.two_steps import weight_outliers as weight_outliers
     from giantstep.problem.activation import Activation as Activation
     from giantstep.problem.activation import make_activation as make_activation
@@ -33,10 +36,10 @@ if TYPE_CHECKING:
     from giantstep.records.comparison import compare as compare
     from giantstep.records.scaling import Scaling as Scaling
     from giantstep.records.scaling import scaling_exponent as scaling_exponent
+    from giantstep.records.spectrum import Spectrum as Spectrum
     from giantstep.records.trajectory import Trajectory as Trajectory
     from giantstep.simulation.feature_models import equivalences as equivalences
     from giantstep.simulation.simulate import simulate as simulate
-    from giantstep.simulation.spectra import measure_spectra as measure_spectra
     from giantstep.spectra.outliers import count_outliers as count_outliers
 
 __version__ = "0.1.0"
@@ -49,10 +52,14 @@ _HOME = {
     "Claim": "giantstep.papers.claims.record",
     "Comparison": "giantstep.records.comparison",
     "DivergenceError": "giantstep.errors",
+    "Experiment": "giantstep.experiment",
     "HermiteSeries": "giantstep.gaussian.series",
     "InputError": "giantstep.errors",
+    "NoTheoryError": "giantstep.errors",
+    "NotConvergedError": "giantstep.errors",
     "Scaling": "giantstep.records.scaling",
     "Setting": "giantstep.problem.setting",
+    "Spectrum": "giantstep.records.spectrum",
     "Target": "giantstep.problem.target",
     "Trajectory": "giantstep.records.trajectory",
     "analyze": "giantstep.analysis.analyze",
@@ -63,9 +70,8 @@ _HOME = {
     "loss_curve": "giantstep.prediction.wide.losses",
     "make_activation": "giantstep.problem.activation",
     "make_target": "giantstep.problem.target",
-    "measure_spectra": "giantstep.simulation.spectra",
     "predict": "giantstep.prediction.predict",
-    "predict_spectra": "giantstep.prediction.wide.spectra",
+    "run_experiment": "giantstep.experiment",
     "run_claims": "giantstep.papers.claims.running",
     "scaling_exponent": "giantstep.records.scaling",
     "separable": "giantstep.problem.target",
@@ -81,10 +87,14 @@ __all__ = [
     "Claim",
     "Comparison",
     "DivergenceError",
+    "Experiment",
     "HermiteSeries",
     "InputError",
+    "NoTheoryError",
+    "NotConvergedError",
     "Scaling",
     "Setting",
+    "Spectrum",
     "Target",
     "Trajectory",
     "analyze",
@@ -95,10 +105,9 @@ __all__ = [
     "loss_curve",
     "make_activation",
     "make_target",
-    "measure_spectra",
     "predict",
-    "predict_spectra",
     "run_claims",
+    "run_experiment",
     "scaling_exponent",
     "separable",
     "simulate",

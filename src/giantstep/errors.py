@@ -1,8 +1,15 @@
-"""The one error a user can cause."""
+"""What can go wrong: bad input, no theory, no convergence, a run that diverged.
+
+A bug is none of them, and is never printed as a sentence.
+"""
 
 
 class InputError(ValueError):
     """Input that cannot be used; its message is one sentence with the offending value."""
+
+
+class NoTheoryError(Exception):
+    """No theory covers a setting; the message says why."""
 
 
 class NotConvergedError(ArithmeticError):

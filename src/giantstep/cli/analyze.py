@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from giantstep.analysis.analyze import analyze as run
-from giantstep.cli.output import Expression, emit, reserve
+from giantstep.cli.output import Expression, as_json, reserve, write_json
 
 
 def analyze(
@@ -39,10 +39,14 @@ def analyze(
     quiet:
         Print nothing but what --json asks for.
     """
-    path = reserve(out, "analysis.json", overwrite)
+    files = reserve(out, "analysis.json", overwrite=overwrite)
     record = run(target, activation, label_degree=label_degree)
-    emit(record.as_dict(), json, path, overwrite)
-    if not json and not quiet:
-        from giantstep.show.tables import analysis_report, show
+    if files is not None:
+        write_json(record.as_dict(), files[0])
+    if json:
+        print(as_json(record.as_dict()))
+    elif not quiet:
+        from giantstep.show.tables.analysis import analysis_report
+        from giantstep.show.tables.parts import show
 
         show(analysis_report(record))

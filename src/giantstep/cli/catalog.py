@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import asdict
 
-from giantstep.cli.output import emit
+from giantstep.cli.output import as_json
 from giantstep.problem.catalog import CATALOG
 
 
@@ -16,8 +16,10 @@ def catalog(*, json: bool = False) -> None:
     json:
         Print the list as JSON instead of a table.
     """
-    emit({name: asdict(entry) for name, entry in CATALOG.items()}, json, None)
-    if not json:
-        from giantstep.show.tables import catalog_report, show
+    if json:
+        print(as_json({name: asdict(entry) for name, entry in CATALOG.items()}))
+        return
+    from giantstep.show.tables.catalog import catalog_report
+    from giantstep.show.tables.parts import show
 
-        show(catalog_report())
+    show(catalog_report())

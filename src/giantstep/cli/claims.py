@@ -5,14 +5,15 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from giantstep.cli.output import emit
+from giantstep.cli.output import as_json, reserve, write_json
 from giantstep.errors import InputError
 from giantstep.papers.claims import CLAIMS
 from giantstep.papers.claims.record import Claim
 from giantstep.papers.claims.running import run_claims, stored_claims
-from giantstep.show.claims_table import claims_table
 from giantstep.show.page import claims_page
-from giantstep.show.tables import show, spinner
+from giantstep.show.progress import spinner
+from giantstep.show.tables.claims import claims_table
+from giantstep.show.tables.parts import show
 
 
 def claims(
@@ -51,11 +52,10 @@ def claims(
         raise InputError(f"unknown claim {unknown[0]!r}, expected one of {', '.join(CLAIMS)}")
     if seed < 0:
         raise InputError(f"seed must not be negative, got {seed}")
-    if out.exists() and not out.is_dir():
-        raise InputError(f"out must be a folder, got the file {str(out)!r}")
     chosen = [CLAIMS[name] for name in dict.fromkeys(ids)] or list(CLAIMS.values())
     controls = controls or full
     folder = out / ("full" if full else "quick")
+    reserve(folder)
     if again:
         for claim in chosen:
             (folder / f"{claim.id}.json").unlink(missing_ok=True)
@@ -75,11 +75,12 @@ def claims(
         ):
             records.append(record)
             _draw(record, folder)
-    emit({"claims": records}, json, None)
+    if json:
+        print(as_json({"claims": records}))
     # The page and the list show every claim the folder holds, those of earlier calls too.
     everything = list(CLAIMS.values())
     held = stored_claims(everything, folder, full=full, controls=controls, seed=seed)
-    emit({"claims": held}, False, folder / "claims.json", overwrite=True)
+    write_json({"claims": held}, folder / "claims.json")
     (folder / "claims.html").write_text(claims_page(held), encoding="utf-8")
     if not json and not quiet:
         show(claims_table(records))

@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
-from giantstep.analysis.analyze import analyze
-from giantstep.cli.fields import Fields, given_fields, memory_bytes
-from giantstep.cli.output import Expression, emit, reserve
-from giantstep.errors import InputError
-from giantstep.prediction.predict import predict
+from giantstep.cli.experiment import run_command
+from giantstep.cli.fields import Fields, given_fields
+from giantstep.cli.output import Expression
+from giantstep.experiment import Experiment
 from giantstep.problem.setting import Setting
-from giantstep.records.comparison import compare
-from giantstep.records.trajectory import Trajectory
-from giantstep.show.tables import learn_report, progress_bar, show, verdict
-from giantstep.simulation.simulate import simulate
+from giantstep.show.tables.learn import learn_report
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 
 def learn(
@@ -40,50 +39,30 @@ def learn(
     file:
         A TOML file with fields of the setting; flags take precedence.
     memory:
-        Bound on the arrays of the engine, such as "512 MiB".
+        Bound on the arrays in memory, such as "512 MiB".
     json:
-        Print trajectory, prediction and analysis as JSON instead of tables.
+        Print simulation, prediction and analysis as JSON instead of tables.
     out:
-        Folder to write learn.json and learn.png into.
+        Folder to write learn.json, learn.npz (the arrays) and learn.png into.
     overwrite:
         Replace files that are there already.
     quiet:
         No table and no progress bar.
     """
-    setting, bound = Setting(**given_fields(target, fields, file)), memory_bytes(memory)
-    record, picture = (reserve(out, name, overwrite) for name in ("learn.json", "learn.png"))
-    analysis = analyze(setting.target, setting.activation)
-    predicted, complaint = _prediction(setting)
-    with progress_bar(quiet) as progress:
-        trajectory = simulate(setting, memory=bound, progress=progress)
-    compared = None
-    if predicted is not None and trajectory.runs > 1:
-        compared = compare(predicted, trajectory)
-    stairs = analysis.reused if setting.batches == "reused" else analysis.fresh
-    content = {
-        "trajectory": trajectory.as_dict(),
-        "prediction": predicted.as_dict() if predicted is not None else None,
-        "no_prediction": complaint,
-        "comparison": compared.as_dict() if compared is not None else None,
-        "alignment": [trajectory.subspace_summary(basis) for basis in stairs.bases],
-        "analysis": analysis.as_dict(),
-    }
-    emit(content, json, record, overwrite)
-    if picture is not None:
-        from giantstep.show.plots.learn import learn_figure
-        from giantstep.show.plots.style import save
-
-        save(learn_figure(trajectory, analysis, predicted), picture)
-    if not json and not quiet:
-        show(learn_report(trajectory, analysis, predicted))
-        show(verdict(compared, complaint, predicted.regime if predicted else None))
-        if picture is not None:
-            show(f"picture: {picture}")
+    run_command(
+        "learn",
+        Setting(**given_fields(target, fields, file)),
+        learn_report,
+        _figure,
+        memory=memory,
+        json=json,
+        out=out,
+        overwrite=overwrite,
+        quiet=quiet,
+    )
 
 
-def _prediction(setting: Setting) -> tuple[Trajectory | None, str | None]:
-    """The prediction, or why there is none: the simulation goes on without it."""
-    try:
-        return predict(setting), None
-    except InputError as error:
-        return None, str(error)
+def _figure(experiment: Experiment) -> Figure:
+    from giantstep.show.plots.learn import learn_figure
+
+    return learn_figure(experiment)

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import sys
 from typing import NoReturn
 
 from cyclopts import App, CycloptsError
 
 from giantstep import __version__
-from giantstep.errors import InputError
+from giantstep.errors import DivergenceError, InputError, NotConvergedError, NoTheoryError
 
 app = App(
     name="giantstep",
@@ -37,17 +39,25 @@ app.command("giantstep.cli.catalog:catalog", help="List the papers' targets by n
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """Run the command line; bad input is one sentence on standard error and exit code 2."""
+    """Run the command line: bad input is one sentence on standard error and exit code 2.
+
+    Exit 1 says that a run diverged or that an iteration did not converge, 130 that it was
+    interrupted.  Anything else is a bug, and shows its traceback.
+    """
     try:
         app(arguments, exit_on_error=False, print_error=False)
+        sys.stdout.flush()
     except (CycloptsError, InputError) as error:
         _stop(" ".join(str(error).split()), 2)
-    except ArithmeticError as error:  # a run that diverged
+    except (DivergenceError, NoTheoryError, NotConvergedError) as error:
         _stop(str(error), 1)
     except KeyboardInterrupt:
         _stop("interrupted before anything was finished", 130)
+    except BrokenPipeError:  # the reader of our output has gone, as ``head`` does
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(128 + signal.SIGPIPE)
     except OSError as error:
-        _stop(f"cannot write {error.filename!r}: {error.strerror}", 2)
+        _stop(f"cannot use {error.filename!r}: {error.strerror}", 2)
 
 
 def _stop(message: str, code: int) -> NoReturn:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import tempfile
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -14,26 +15,27 @@ from giantstep.errors import InputError
 Expression = Annotated[str, Parameter(allow_leading_hyphen=True)]
 
 
-def reserve(out: Path | None, name: str, overwrite: bool = False) -> Path | None:
-    """The file to write, refused before any work is done if it is there already."""
+def reserve(out: Path | None, *names: str, overwrite: bool = False) -> list[Path] | None:
+    """The files to write; a folder that cannot be written or holds them is refused beforehand."""
     if out is None:
         return None
     if out.exists() and not out.is_dir():
         raise InputError(f"out must be a folder, got the file {str(out)!r}")
-    path = out / name
-    if path.exists() and not overwrite:
-        raise InputError(f"out already holds {name}, got {str(out)!r}")
-    return path
+    held = [name for name in names if (out / name).exists()]
+    if held and not overwrite:
+        raise InputError(f"out already holds {held[0]}, got {str(out)!r}; --overwrite replaces it")
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=out):
+            pass
+    except OSError as error:
+        raise InputError(f"out cannot be written, got {str(out)!r}: {error.strerror}") from None
+    return [out / name for name in names]
 
 
-def emit(
-    record: dict[str, Any], to_stdout: bool, path: Path | None, overwrite: bool = False
-) -> None:
-    """Write a record as JSON, to a file and to standard output where asked for."""
-    text = json.dumps(record, indent=2, allow_nan=False)
-    if path is not None:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with path.open("w" if overwrite else "x", encoding="utf-8") as file:
-            file.write(text + "\n")
-    if to_stdout:
-        print(text)
+def as_json(record: dict[str, Any]) -> str:
+    return json.dumps(record, indent=2, allow_nan=False)
+
+
+def write_json(record: dict[str, Any], path: Path) -> None:
+    path.write_text(as_json(record) + "\n", encoding="utf-8")

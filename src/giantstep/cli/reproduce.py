@@ -8,7 +8,8 @@ from giantstep.cli.output import reserve
 from giantstep.errors import InputError
 from giantstep.papers.figures import REPRODUCTIONS
 from giantstep.show.plots.style import save
-from giantstep.show.tables import show, spinner
+from giantstep.show.progress import spinner
+from giantstep.show.tables.parts import show
 
 KINDS = ("png", "pdf")
 
@@ -45,17 +46,14 @@ def reproduce(
     if seed < 0:
         raise InputError(f"seed must not be negative, got {seed}")
     names = list(dict.fromkeys(figures)) or list(REPRODUCTIONS)
-    paths = {
-        name: [path for kind in KINDS if (path := reserve(out, f"{name}.{kind}", overwrite))]
-        for name in names
-    }
-    out.mkdir(parents=True, exist_ok=True)
+    files = [f"{name}.{kind}" for name in names for kind in KINDS]
+    reserve(out, *files, overwrite=overwrite)
     with spinner(quiet) as say:
         for index, name in enumerate(names, 1):
             say(f"{index} of {len(names)}: {name}")
             figure = REPRODUCTIONS[name].figure(full, seed)
-            for path in paths[name]:
-                save(figure, path)
+            for kind in KINDS:
+                save(figure, out / f"{name}.{kind}")
     if not quiet:
         for name in names:
-            show(f"{name}: {paths[name][0]}")
+            show(f"{name}: {out / name}.{KINDS[0]}")

@@ -2,11 +2,25 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 from jaxtyping import Float
 
 LOG2_POINTS = 15
 """Points a scramble, as a power of two: errors of 1e-4 to 1e-3 after four steps."""
+
+
+SCRAMBLES = 8
+"""Independent scrambles: the whole recursion is run on each, and their spread is the error."""
+
+
+@dataclass(frozen=True)
+class Accuracy:
+    """Of randomised quadrature: independent scrambles, and 2^log2_points points in each."""
+
+    scrambles: int = SCRAMBLES
+    log2_points: int = LOG2_POINTS
 
 
 def normal_points(

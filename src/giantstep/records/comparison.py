@@ -1,7 +1,13 @@
-"""Set a prediction beside a simulation: differences in standard errors, one verdict."""
+"""Set a prediction beside a simulation: differences in standard errors, one verdict.
+
+Every statistic is compared by Student's t over the runs, and the p-values p_j are combined by their
+harmonic mean, m / sum_j 1/p_j: at small levels it keeps the level whatever the dependence of the
+statistics, where Bonferroni's correction falls below it (Wilson, PNAS 2019).
+"""
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,21 +15,42 @@ import numpy as np
 from jaxtyping import Float
 
 from giantstep.errors import InputError
-from giantstep.prediction.narrow.points import SCRAMBLES
+from giantstep.problem.setting import Setting
 from giantstep.records.trajectory import Trajectory
 
-COMPARED = ("overlap", "gram", "gradient_cosine", "network_error", "train_error", "test_error")
+ERRORS = ("network_error", "train_error", "test_error")
+
+FREE = ("runs", "seed", "engine", "precision", "spectra", "frame")
+"""Fields in which the two settings may differ: they do not change the law of a run."""
+
+ROUNDING = 1e-6
+"""What does not fluctuate (the start) is compared to rounding of the samples, single precision."""
+
+NOTICEABLE = 0.1
+"""Share of the variance from which on the uncertainty of the theory limits the freedom of t."""
+
+
+@dataclass(frozen=True)
+class Statistic:
+    """One observable of both: simulated less predicted, run by run, and the size of the latter."""
+
+    name: str
+    differences: Float[np.ndarray, "runs ..."]
+    predicted: Float[np.ndarray, "..."]
+    uncertainty: Float[np.ndarray, "..."]
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """(simulated mean - predicted) / standard error, by observable; the first axis is the step.
+    """(simulated mean - predicted) / standard error, by observable, of every entry predicted.
 
-    Neurons are in canonical order.  ``p_value`` is that of the least likely deviation, times the
-    number of comparisons (Bonferroni); theory and simulation agree unless it is below ``level``.
+    Theory and simulation agree unless ``p_value`` is below ``level``.  ``resolution`` is, by
+    observable, the deviation that these runs would have shown, as a share of the observable's own
+    size: agreement means agreement to within that.
     """
 
     deviations: dict[str, Float[np.ndarray, "..."]]
+    resolution: dict[str, float]
     p_value: float
     runs: int
     level: float
@@ -43,7 +70,7 @@ class Comparison:
         return self.p_value >= self.level
 
     def as_dict(self) -> dict[str, Any]:
-        """The verdict with its numbers, and the deviations as lists."""
+        """The verdict with its numbers, and by observable its largest deviation and resolution."""
         return {
             "agrees": self.agrees,
             "p_value": self.p_value,
@@ -51,7 +78,14 @@ class Comparison:
             "largest": self.largest,
             "comparisons": self.count,
             "runs": self.runs,
-            "deviations": {name: value.tolist() for name, value in self.deviations.items()},
+            "observables": {
+                name: {
+                    "comparisons": int(value.size),
+                    "largest": float(np.max(np.abs(value), initial=0.0)),
+                    "resolution": self.resolution[name],
+                }
+                for name, value in self.deviations.items()
+            },
         }
 
 
@@ -70,78 +104,176 @@ def canonical_order(trajectory: Trajectory) -> np.ndarray:
     return np.concatenate([negative, positive], axis=1)
 
 
-def ordered(
-    trajectory: Trajectory, name: str, like: str | None = None
-) -> Float[np.ndarray, "runs ..."]:
-    """An observable (or its error, shaped ``like`` it) with its neurons in canonical order."""
-    values = trajectory.arrays()[name]
+def ordered(trajectory: Trajectory, name: str, suffix: str = "") -> Float[np.ndarray, "runs ..."]:
+    """An observable (or with ``suffix`` its uncertainty), its neurons in canonical order."""
+    values = trajectory.arrays()[name + suffix]
     order = canonical_order(trajectory)
-    name = like or name
     if name in ("overlap", "gradient_cosine"):
         return np.take_along_axis(values, order[:, None, :, None], axis=2)
+    if name == "norms":
+        return np.take_along_axis(values, order[:, None, :], axis=2)
     if name == "gram":
         rows = np.take_along_axis(values, order[:, None, :, None], axis=2)
         return np.take_along_axis(rows, order[:, None, None, :], axis=3)
     return values
 
 
-def summed(
-    name: str, values: Float[np.ndarray, "*runs t p k"], theory: Float[np.ndarray, "runs t p k"]
-) -> Float[np.ndarray, "*runs t k"]:
-    """Sums over many neurons that tell a theory: along the predicted overlaps, mean square length.
-
-    Overlaps are projected on the predicted ones, direction by direction, so that the noise of p
-    neurons averages out; a Gram matrix counts through its diagonal.
-    """
-    if name == "overlap":
-        size = np.sqrt(np.sum(theory**2, axis=-2))
-        unit = np.divide(theory, size[..., None, :], where=size[..., None, :] > 0, out=0 * theory)
-        return np.sum(values * unit[: len(values)] if values.ndim == 4 else values * unit[0], -2)
-    if name == "gram":
-        return np.diagonal(values, axis1=-2, axis2=-1).mean(axis=-1, keepdims=True)
-    return values
-
-
-def compare(predicted: Trajectory, simulated: Trajectory, level: float = 1e-3) -> Comparison:
+def compare(
+    predicted: Trajectory,
+    simulated: Trajectory,
+    level: float = 1e-3,
+    *,
+    ignoring: Collection[str] = (),
+) -> Comparison:
     """Deviations of simulated means from the prediction, in joint standard errors.
 
     A prediction of one row is for all runs; one of several rows is for each run in turn, and the
-    deviation is that of the mean difference.  At linear width the neurons are compared by sums
-    over them: each overlap and the lengths.
+    deviation is that of the mean difference.  Records of different settings are refused, but for
+    the fields named in ``ignoring``.
     """
     if simulated.runs < 2:
         raise InputError(f"a comparison needs at least 2 runs, got {simulated.runs}")
-    rows = slice(0, 1 if predicted.runs == 1 else simulated.runs)
+    _check_settings(predicted.setting, simulated.setting, {*FREE, *ignoring})
+    _check_readouts(predicted, simulated)
+    from scipy.special import stdtr, stdtrit
+
+    statistics = list(_statistics(predicted, simulated))
+    count = sum(part.predicted.size for part in statistics)
+    freedom_of_theory = predicted.uncertainty_freedom or np.inf
+    deviations, resolution, inverse = {}, {}, 0.0
+    for part in statistics:
+        runs = len(part.differences)
+        error = part.differences.std(axis=0, ddof=1) / np.sqrt(runs)
+        joint = np.hypot(error, part.uncertainty)
+        joint = np.maximum(joint, ROUNDING * (1.0 + np.abs(part.predicted)))
+        # t has the freedom of the runs; where the theory's own uncertainty counts, no more than it.
+        limited = part.uncertainty**2 > NOTICEABLE * joint**2
+        freedom = np.where(limited, np.minimum(runs - 1, freedom_of_theory), runs - 1)
+        deviations[part.name] = part.differences.mean(axis=0) / joint
+        chances = 2.0 * stdtr(freedom, -np.abs(deviations[part.name]))
+        inverse += float(np.sum(1.0 / np.maximum(chances, np.finfo(float).tiny)))
+        seen = stdtrit(freedom, 1.0 - 0.5 * level / count) * joint
+        size = float(np.sqrt(np.mean(part.predicted**2))) if part.predicted.size else 0.0
+        typical = float(np.sqrt(np.mean(seen**2))) if part.predicted.size else 0.0
+        resolution[part.name] = typical / size if size > 0 else np.inf
+    p_value = min(1.0, count / inverse) if inverse else 1.0
+    return Comparison(deviations, resolution, p_value, simulated.runs, level)
+
+
+def _check_settings(predicted: Setting, simulated: Setting, ignored: set[str]) -> None:
+    for name in Setting.model_fields:
+        ours, theirs = getattr(predicted, name), getattr(simulated, name)
+        if name not in ignored and ours != theirs:
+            raise InputError(
+                f"the records are of different settings: {name} is {_short(ours)} in the "
+                f"prediction and {_short(theirs)} in the simulation"
+            )
+
+
+def _short(value: Any) -> str:
+    return repr(getattr(value, "name", getattr(value, "text", value)))
+
+
+def _check_readouts(predicted: Trajectory, simulated: Trajectory) -> None:
+    """The prediction must be for the readout of every run, or for one that all runs share."""
+    several = predicted.runs > 1
     readouts = [
         np.take_along_axis(t.readout, canonical_order(t), axis=1)
         for t in (predicted, simulated)
         if t.readout is not None
     ]
-    if predicted.runs not in (1, simulated.setting.runs) or (
-        len(readouts) == 2 and not np.allclose(readouts[0][rows], readouts[1])
-    ):
-        raise InputError("the runs do not have the readout the prediction is for")
-    from scipy.special import stdtr
+    if several and predicted.runs != simulated.setting.runs:
+        raise InputError(
+            f"the prediction is for {predicted.runs} runs, got {simulated.setting.runs}"
+        )
+    if len(readouts) == 2:
+        expected = readouts[0][: simulated.runs] if several else readouts[0]
+        if not np.allclose(expected, readouts[1]):
+            raise InputError("the runs do not have the readout the prediction is for")
 
-    deviations, smallest = {}, 1.0
-    for name in COMPARED:
-        if name not in simulated.arrays() or name not in predicted.arrays():
+
+def _statistics(predicted: Trajectory, simulated: Trajectory) -> Iterator[Statistic]:
+    """What is compared: entry by entry for few neurons, by sums over them at linear width."""
+    if predicted.theory == "linear-width":
+        yield from _summed(predicted, simulated)
+        yield from _spectra(predicted, simulated)
+    else:
+        for name in ("overlap", "gram", "gradient_cosine"):
+            yield from _entries(name, predicted, simulated)
+    for name in ERRORS:
+        yield from _entries(name, predicted, simulated)
+
+
+def _rows(
+    predicted: Trajectory, simulated: Trajectory, name: str
+) -> tuple[Float[np.ndarray, "runs ..."], Float[np.ndarray, "rows ..."]] | None:
+    """Simulated and predicted values in canonical order, None where one of them has none."""
+    if name not in simulated.arrays() or name not in predicted.arrays():
+        return None
+    theory = ordered(predicted, name)
+    return ordered(simulated, name), theory[: simulated.runs] if len(theory) > 1 else theory
+
+
+def _entries(name: str, predicted: Trajectory, simulated: Trajectory) -> Iterator[Statistic]:
+    """Every entry of an observable that is predicted."""
+    both = _rows(predicted, simulated, name)
+    if both is None:
+        return
+    values, theory = both
+    known = np.all(np.isfinite(theory), axis=0)
+    if name == "gram":  # the same number on both sides of the diagonal
+        known &= np.tri(known.shape[-1], dtype=bool)
+    uncertainty = np.zeros_like(theory[0])
+    # Where every run has a row of its own their uncertainties are part of the spread.
+    if len(theory) == 1 and f"{name}_uncertainty" in predicted.arrays():
+        uncertainty = ordered(predicted, name, "_uncertainty")[0]
+    yield Statistic(
+        name, (values - theory)[:, known], theory.mean(axis=0)[known], uncertainty[known]
+    )
+
+
+def _summed(predicted: Trajectory, simulated: Trajectory) -> Iterator[Statistic]:
+    """Sums over many neurons that tell a theory: along the predicted overlaps, mean square length.
+
+    Overlaps are projected on the predicted ones, direction by direction, so that the noise of p
+    neurons averages out.
+    """
+    both = _rows(predicted, simulated, "overlap")
+    if both is not None:
+        values, theory = both
+        size = np.sqrt(np.sum(theory**2, axis=2, keepdims=True))
+        unit = np.divide(theory, size, where=size > 0, out=0 * theory)
+        differences = np.sum((values - theory) * unit, axis=2)
+        predicted_size = size[:, :, 0].mean(axis=0)
+        there = predicted_size > 0
+        yield Statistic(
+            "overlap", differences[:, there], predicted_size[there], np.zeros(int(there.sum()))
+        )
+    both = _rows(predicted, simulated, "norms")
+    if both is not None:
+        values, theory = (np.mean(part**2, axis=2) for part in both)
+        yield Statistic(
+            "square length", values - theory, theory.mean(axis=0), np.zeros(theory.shape[1])
+        )
+
+
+def _spectra(predicted: Trajectory, simulated: Trajectory) -> Iterator[Statistic]:
+    """The k-th singular value where an outlier is predicted, and its direction's alignment."""
+    for matrix in ("weights", "features"):
+        theory, measured = getattr(predicted, matrix), getattr(simulated, matrix)
+        if theory is None or measured is None or measured.singular_values is None:
             continue
-        theory = ordered(predicted, name)[rows]
-        values = ordered(simulated, name) - theory
-        doubt = ordered(predicted, f"{name}_error", name)[0]
-        if predicted.regime == "linear-width":
-            theory, values, doubt = (summed(name, part, theory) for part in (theory, values, doubt))
-        error = values.std(axis=0, ddof=1) / np.sqrt(len(values))
-        if predicted.runs > 1:  # the rows' own errors are part of the spread
-            doubt = np.zeros_like(doubt)
-        # What does not fluctuate (the start) is compared to rounding of the samples.
-        joint = np.maximum(np.hypot(error, doubt), 1e-6 * (1.0 + np.abs(theory[0])))
-        deviations[name] = values.mean(axis=0) / joint
-        # Student's t with Welch's degrees of freedom: runs, and scrambles of the quadrature.
-        weight = error**4 / (len(values) - 1) + doubt**4 / (SCRAMBLES - 1)
-        freedom = joint**4 / np.maximum(weight, joint**4 / (len(values) + SCRAMBLES - 2))
-        chances = 2.0 * stdtr(freedom, -np.abs(deviations[name]))
-        smallest = min(smallest, float(np.min(chances, initial=1.0)))
-    count = sum(value.size for value in deviations.values())
-    return Comparison(deviations, min(1.0, count * smallest), simulated.runs, level)
+        outliers = theory.outliers[0]
+        most = min(outliers.shape[-1], measured.singular_values.shape[-1])
+        there = ~np.isnan(outliers[:, :most])
+        there &= outliers[:, :most] > theory.threshold[0][:, None]
+        place = outliers[:, :most][there]
+        values = measured.singular_values[:, :, :most][:, there]
+        yield Statistic(f"{matrix} outliers", values - place, place, np.zeros(len(place)))
+        if theory.overlap is not None and measured.overlap is not None:
+            most = min(most, measured.overlap.shape[2])
+            aligned = theory.alignment[0, :, :most][there[:, :most]]
+            values = measured.alignment[:, :, :most][:, there[:, :most]]
+            yield Statistic(
+                f"{matrix} alignment", values - aligned, aligned, np.zeros(len(aligned))
+            )

@@ -1,4 +1,4 @@
-"""What a reader wants of a run: the Trajectory, cosines, alignment, scaling exponents."""
+"""What a reader wants of a run: the Trajectory, its cosines and its alignment with subspaces."""
 
 from __future__ import annotations
 
@@ -10,43 +10,65 @@ from jaxtyping import Float
 
 from giantstep.errors import InputError
 from giantstep.problem.setting import Setting
+from giantstep.records.spectrum import Spectrum
+
+SPECTRA = ("weights", "gradients", "features")
+"""The matrices whose singular values a Trajectory may hold."""
+
+GRAM_NUMBERS = 2**25
+"""Gram matrices of all runs and steps are kept up to this many numbers, 256 MiB."""
+
+DEPENDENT = 1e-10
+"""Rows whose squared length outside the others is below this share of the longest row's carry no
+direction of their own: rounding of a Gram matrix leaves 1e-16."""
 
 
 @dataclass(frozen=True)
 class Trajectory:
-    """Runs by steps 0..T of everything observed; arrays are float64.
+    """Runs by steps 0..T of everything observed, or predicted; arrays are float64.
 
-    Errors are mean squared errors with label noise counted; ``test_error`` is that of the ridge
-    readout with the penalty ``ridge``, ``network_error`` that of the network with its own a.
-    Singular values are of W, of the gradient, and of sigma(X W^T)/sqrt(readout_n), largest first.
-    ``readout`` is a at the start, ``regime`` the theory that made a prediction.  Fields ending in
-    ``_error_error`` or ``_error`` beside their observable are standard errors: of the test samples
-    in a simulation, of quadrature in theory.
+    ``overlap`` is <w_i, w*_k>, ``norms`` |w_i|, ``gram`` <w_i, w_j> (left out where p x p matrices
+    of all runs and steps would fill the memory), ``span`` the matrix R with
+    R^T R = M^T (W W^T)^+ M, M = W W*^T, from which the principal angles between the rows of W and
+    any directions of the target follow.  Errors are mean squared errors with label noise counted;
+    ``test_error`` is that of the ridge readout with the penalty ``ridge``, ``network_error`` that
+    of the network with its own a.  ``weights``, ``gradients`` and ``features`` are the spectra of
+    W, of the gradient and of sigma(X W^T)/sqrt(readout_n).  ``readout`` is a at the start,
+    ``theory`` the name of the theory of a prediction, ``notes`` what it does not cover.
+
+    A field ``*_uncertainty`` is the standard error of its observable in a single run: of the test
+    samples in a simulation, of quadrature in theory, where ``uncertainty_freedom`` are its degrees
+    of freedom.  What is not estimated is not there.
     """
 
     setting: Setting
     engine: str
     seconds: float
     overlap: Float[np.ndarray, "runs t p r"]
-    gram: Float[np.ndarray, "runs t p p"]
+    norms: Float[np.ndarray, "runs t p"]
+    gram: Float[np.ndarray, "runs t p p"] | None = None
+    span: Float[np.ndarray, "runs t r r"] | None = None
     gradient_cosine: Float[np.ndarray, "runs s p r"] | None = None
     readout: Float[np.ndarray, "runs p"] | None = None
     train_error: Float[np.ndarray, "runs t"] | None = None
     test_error: Float[np.ndarray, "runs t"] | None = None
-    test_error_error: Float[np.ndarray, "runs t"] | None = None
     network_error: Float[np.ndarray, "runs t"] | None = None
     ridge: Float[np.ndarray, "runs t"] | None = None
     train_error_by_ridge: Float[np.ndarray, "runs t k"] | None = None
     test_error_by_ridge: Float[np.ndarray, "runs t k"] | None = None
-    weight_singular_values: Float[np.ndarray, "runs t m"] | None = None
-    gradient_singular_values: Float[np.ndarray, "runs s m"] | None = None
-    feature_singular_values: Float[np.ndarray, "runs t m"] | None = None
-    overlap_error: Float[np.ndarray, "runs t p r"] | None = None
-    gram_error: Float[np.ndarray, "runs t p p"] | None = None
-    gradient_cosine_error: Float[np.ndarray, "runs s p r"] | None = None
-    train_error_error: Float[np.ndarray, "runs t"] | None = None
-    network_error_error: Float[np.ndarray, "runs t"] | None = None
-    regime: str | None = None
+    weights: Spectrum | None = None
+    gradients: Spectrum | None = None
+    features: Spectrum | None = None
+    overlap_uncertainty: Float[np.ndarray, "runs t p r"] | None = None
+    norms_uncertainty: Float[np.ndarray, "runs t p"] | None = None
+    gram_uncertainty: Float[np.ndarray, "runs t p p"] | None = None
+    gradient_cosine_uncertainty: Float[np.ndarray, "runs s p r"] | None = None
+    train_error_uncertainty: Float[np.ndarray, "runs t"] | None = None
+    test_error_uncertainty: Float[np.ndarray, "runs t"] | None = None
+    network_error_uncertainty: Float[np.ndarray, "runs t"] | None = None
+    uncertainty_freedom: int | None = None
+    theory: str | None = None
+    notes: tuple[str, ...] = ()
     interrupted: bool = field(default=False, compare=False)
 
     @property
@@ -58,18 +80,24 @@ class Trajectory:
         """<w_i, w*_k> / |w_i|."""
         return self.overlap / self.norms[..., None]
 
-    @property
-    def norms(self) -> Float[np.ndarray, "runs t p"]:
-        return np.sqrt(np.diagonal(self.gram, axis1=-2, axis2=-1))
-
-    def arrays(self) -> dict[str, Float[np.ndarray, "runs ..."]]:
-        """The observables that were recorded, by name."""
+    def arrays(self) -> dict[str, Float[np.ndarray, "..."]]:
+        """Everything that was recorded, by name; those of a spectrum as ``weights.edge``."""
         named = {f.name: getattr(self, f.name) for f in fields(self)}
-        return {name: value for name, value in named.items() if isinstance(value, np.ndarray)}
+        found = {name: value for name, value in named.items() if isinstance(value, np.ndarray)}
+        for matrix in SPECTRA:
+            if named[matrix] is not None:
+                parts = named[matrix].arrays()
+                found |= {f"{matrix}.{name}": value for name, value in parts.items()}
+        return found
+
+    def observables(self) -> dict[str, Float[np.ndarray, "runs ..."]]:
+        """The arrays that have a run as their first axis."""
+        shared = {f"{matrix}.{name}" for matrix in SPECTRA for name in ("grid", "density")}
+        return {name: value for name, value in self.arrays().items() if name not in shared}
 
     def mean(self) -> dict[str, Float[np.ndarray, "..."]]:
         """Each observable averaged over the runs."""
-        return {name: value.mean(axis=0) for name, value in self.arrays().items()}
+        return {name: value.mean(axis=0) for name, value in self.observables().items()}
 
     def standard_error(self) -> dict[str, Float[np.ndarray, "..."]]:
         """Standard error of each mean; needs two runs."""
@@ -77,7 +105,7 @@ class Trajectory:
             raise InputError(f"standard errors need at least 2 runs, got {self.runs}")
         return {
             name: value.std(axis=0, ddof=1) / np.sqrt(self.runs)
-            for name, value in self.arrays().items()
+            for name, value in self.observables().items()
         }
 
     def alignment(self, basis: Float[np.ndarray, "k r"]) -> Float[np.ndarray, "runs t p"]:
@@ -86,41 +114,56 @@ class Trajectory:
 
     def principal_cosines(self, basis: Float[np.ndarray, "k r"]) -> Float[np.ndarray, "runs t k"]:
         """Cosines of the principal angles between the rows of W and U, largest first."""
-        return principal_cosines(self.overlap @ basis.T, self.gram)
+        if self.span is None:
+            raise InputError(f"the {self.engine} record does not hold the span of the rows")
+        return principal_cosines(self.span, basis)
 
-    def subspace_summary(self, basis: Float[np.ndarray, "k r"]) -> dict[str, Any]:
-        """Alignment with a subspace, step by step, as plain numbers."""
-        return {
-            "basis": basis.tolist(),
-            "median_cosine": np.median(self.alignment(basis), axis=(0, 2)).tolist(),
-            "principal_cosines": self.principal_cosines(basis).mean(axis=0).tolist(),
-        }
-
-    def as_dict(self) -> dict[str, Any]:
-        """The record as plain lists, with the setting."""
+    def summary(self) -> dict[str, Any]:
+        """What the record is of, as plain values; the arrays are not among them."""
         return {
             "setting": self.setting.as_dict(),
             "engine": self.engine,
-            "regime": self.regime,
+            "theory": self.theory,
             "seconds": self.seconds,
             "runs": self.runs,
             "interrupted": self.interrupted,
-            **{name: value.tolist() for name, value in self.arrays().items()},
+            "notes": list(self.notes),
         }
 
 
-def principal_cosines(
-    overlap: Float[np.ndarray, "*n p k"], gram: Float[np.ndarray, "*n p p"]
-) -> Float[np.ndarray, "*n k"]:
-    """Singular values of (W W^T)^(-1/2) W U^T: cosines of the principal angles, largest first.
+def keeps_gram(setting: Setting) -> bool:
+    """Whether the p x p Gram matrices of all runs and steps are recorded."""
+    return setting.runs * (setting.steps + 1) * setting.p**2 <= GRAM_NUMBERS
 
-    Directions in which the rows are dependent (below 1e-10 of the largest) carry no weight; with
-    fewer rows than k the missing cosines are 0.
+
+def span_factor(
+    overlap: Float[np.ndarray, "p r"], gram: Float[np.ndarray, "p p"]
+) -> Float[np.ndarray, "r r"]:
+    """R with R^T R = M^T Q^+ M, M = W W*^T and Q = W W^T.
+
+    Pivoted Cholesky: Q = L L^T on k independent rows (the others lie in their span up to
+    DEPENDENT), so that L^-1 M holds the coordinates of the projections of the w* on that span.
     """
-    values, vectors = np.linalg.eigh(gram)
-    present = values > 1e-10 * values[..., -1:]
-    scale = np.where(present, 1.0 / np.sqrt(np.where(present, values, 1.0)), 0.0)
-    whitened = scale[..., None] * (np.swapaxes(vectors, -1, -2) @ overlap)
-    cosines = np.linalg.svd(whitened, compute_uv=False)
-    missing = overlap.shape[-1] - cosines.shape[-1]
-    return np.pad(np.minimum(cosines, 1.0), [(0, 0)] * (cosines.ndim - 1) + [(0, missing)])
+    from scipy.linalg import solve_triangular
+    from scipy.linalg.lapack import dpstrf
+
+    r = overlap.shape[1]
+    largest = float(np.max(np.diagonal(gram)))
+    factor = np.zeros((r, r))
+    if largest > 0:
+        lower, pivots, rank, _ = dpstrf(gram, lower=1, tol=DEPENDENT * largest)
+        rows = overlap[pivots[:rank] - 1]
+        seen = solve_triangular(lower[:rank, :rank], rows, lower=True)
+        reduced = np.linalg.qr(seen, mode="r")
+        factor[: len(reduced)] = reduced
+    return factor
+
+
+def principal_cosines(
+    span: Float[np.ndarray, "*n r r"], basis: Float[np.ndarray, "k r"]
+) -> Float[np.ndarray, "*n k"]:
+    """Singular values of R U^T: cosines of the principal angles, largest first.
+
+    With fewer rows than k the missing cosines are 0.
+    """
+    return np.minimum(np.linalg.svd(span @ basis.T, compute_uv=False), 1.0)

@@ -12,7 +12,8 @@ from jaxtyping import Float
 from giantstep.errors import DivergenceError
 from giantstep.problem.randomness import Purpose
 from giantstep.problem.setting import Setting
-from giantstep.records.trajectory import Trajectory
+from giantstep.records.spectrum import Spectrum
+from giantstep.records.trajectory import DEPENDENT, SPECTRA, Trajectory, keeps_gram, span_factor
 from giantstep.simulation.engines import deferred
 from giantstep.simulation.meter import Meter
 from giantstep.simulation.readout import (
@@ -26,6 +27,9 @@ from giantstep.simulation.readout import (
 
 MEMORY = 2 * 2**30
 """Bytes an engine may take for its arrays unless told otherwise."""
+
+DIRECTIONS = 8
+"""Leading right singular vectors of W whose overlaps with the target are kept."""
 
 
 class Engine(Protocol):
@@ -78,63 +82,64 @@ def simulate(
     memory: int = MEMORY,
     progress: Callable[[float, int], None] | None = None,
     first: int = 0,
+    partial: bool = False,
 ) -> Trajectory:
     """Run a setting and return what was observed.
 
     ``first`` is the number of the first run: run k is the same wherever it is run.  ``memory``
     bounds the engine's arrays in bytes; results do not depend on it.  ``progress`` is called with
-    the share that is done and the samples used so far.  An interrupt (Ctrl-C) keeps the runs that
-    were finished.
+    the share that is done and the samples used so far.  An interrupt (Ctrl-C) is passed on; with
+    ``partial`` the runs that were finished are returned instead, marked as ``interrupted``.
     """
     start = time.perf_counter()
     engine = make_engine(setting, memory, Meter(expected_samples(setting), progress))
     finished: list[dict[str, Any]] = []
     interrupted = False
     try:
+        # An interrupt leaves in the list what was finished.
         finished.extend(
             _one_run(engine, setting, run) for run in range(first, first + setting.runs)
         )
     except KeyboardInterrupt:
-        if not finished:
+        if not (partial and finished):
             raise
         interrupted = True
     arrays: dict[str, Any] = {name: np.stack([r[name] for r in finished]) for name in finished[0]}
+    for matrix in SPECTRA:
+        parts = {
+            name.removeprefix(f"{matrix}."): arrays.pop(name)
+            for name in list(arrays)
+            if name.startswith(f"{matrix}.")
+        }
+        if parts:
+            arrays[matrix] = Spectrum(**parts)
     seconds = time.perf_counter() - start
     return Trajectory(setting, engine.name, seconds, **arrays, interrupted=interrupted)
 
 
 def _one_run(engine: Engine, setting: Setting, run: int) -> dict[str, Float[np.ndarray, "..."]]:
+    """Everything recorded of one run, by the names of ``Trajectory.arrays``."""
     record: dict[str, list[Any]] = {}
     sizes = ", ".join(f"{size:g}" for size in setting.step_size)
 
-    def keep(step: int, **values: Any) -> None:
+    def keep(step: int, values: dict[str, Any]) -> None:
         for name, value in values.items():
             if not np.all(np.isfinite(value)):
                 raise DivergenceError(
-                    f"run {run} diverged: {name.replace('_', ' ')} is not finite after step "
-                    f"{step}, with step_size {sizes}"
+                    f"run {run} diverged: {name.replace('_', ' ').replace('.', ' ')} is not finite "
+                    f"after step {step}, with step_size {sizes}"
                 )
             record.setdefault(name, []).append(np.array(value, dtype=float))
 
-    step = 0
     try:
         with np.errstate(all="ignore"):
             engine.begin(run)
             for step in range(setting.steps + 1):
                 if step > 0:
-                    overlap, gram = engine.step(step - 1)
-                    norms = np.sqrt(np.diagonal(gram))[:, None]
-                    # A neuron without a gradient (a dead ReLU) has no direction: cosine 0.
-                    cosine = np.divide(overlap, norms, where=norms > 0, out=0 * overlap)
-                    keep(step, gradient_cosine=cosine)
-                    if setting.spectra:
-                        keep(step, gradient_singular_values=_singular(gram, setting))
-                gram = engine.gram
-                keep(step, overlap=engine.overlap, gram=gram)
-                if setting.spectra:
-                    keep(step, weight_singular_values=_singular(gram, setting))
+                    keep(step, _of_gradient(*engine.step(step - 1), setting))
+                keep(step, _of_rows(engine.overlap, engine.gram, setting))
                 if setting.readout_n:
-                    keep(step, **_errors(engine, setting, step))
+                    keep(step, _errors(engine, setting, step))
     except np.linalg.LinAlgError:
         raise DivergenceError(
             f"run {run} diverged: its numbers are not finite after step {step}, "
@@ -147,9 +152,61 @@ def _one_run(engine: Engine, setting: Setting, run: int) -> dict[str, Float[np.n
     return fixed | {name: np.stack(v) for name, v in record.items()}
 
 
+def _of_gradient(
+    overlap: Float[np.ndarray, "p r"], gram: Float[np.ndarray, "p p"], setting: Setting
+) -> dict[str, Any]:
+    """Cosines with the target of each neuron's gradient, and its singular values."""
+    norms = np.sqrt(np.diagonal(gram))[:, None]
+    # A neuron without a gradient (a dead ReLU) has no direction: cosine 0.
+    found = {"gradient_cosine": np.divide(overlap, norms, where=norms > 0, out=0 * overlap)}
+    if setting.spectra:
+        found["gradients.singular_values"] = _singular(gram, setting)
+    return found
+
+
+def _of_rows(
+    overlap: Float[np.ndarray, "p r"], gram: Float[np.ndarray, "p p"], setting: Setting
+) -> dict[str, Any]:
+    """Overlaps and lengths of the rows, the span they make, and their singular values."""
+    found = {"overlap": overlap, "norms": np.sqrt(np.diagonal(gram))}
+    if not np.all(np.isfinite(gram)):
+        return found | {"gram": gram}
+    found["span"] = span_factor(overlap, gram)
+    if keeps_gram(setting):
+        found["gram"] = gram
+    if setting.spectra:
+        found["weights.singular_values"] = _singular(gram, setting)
+        found["weights.overlap"] = leading_overlaps(gram, overlap, min(DIRECTIONS, setting.d))
+    return found
+
+
 def _singular(gram: Float[np.ndarray, "p p"], setting: Setting) -> Float[np.ndarray, " m"]:
     values = np.linalg.eigvalsh(gram)[::-1]
-    return np.sqrt(np.maximum(values[: setting.spectra], 0.0))
+    return np.sqrt(np.maximum(values[: min(setting.spectra, setting.d)], 0.0))
+
+
+def leading_overlaps(
+    gram: Float[np.ndarray, "p p"], overlap: Float[np.ndarray, "p r"], count: int = DIRECTIONS
+) -> Float[np.ndarray, "k r"]:
+    """|<v_k, w*_j>| = |u_k . (W w*_j)| / s_k, from W W^T = sum s_k^2 u_k u_k^T.
+
+    By Lanczos: a full decomposition would take longer than the giant steps themselves.  Directions
+    in which the rows have no length (beyond their rank) have overlap 0.
+    """
+    from scipy.sparse.linalg import eigsh
+
+    p = len(gram)
+    if p <= 4 * count:
+        values, vectors = np.linalg.eigh(gram)
+        values, vectors = values[-count:], vectors[:, -count:]
+    else:
+        start = np.random.default_rng(0).standard_normal(p)
+        values, vectors = eigsh(gram, count, v0=start)
+    order = np.argsort(-values)
+    values, vectors = values[order, None], vectors[:, order]
+    along = np.abs(vectors.T @ overlap)
+    present = values > DEPENDENT * values[0]
+    return np.divide(along, np.sqrt(np.where(present, values, 1.0)), where=present, out=0 * along)
 
 
 def _errors(engine: Engine, setting: Setting, step: int) -> dict[str, Any]:
@@ -173,7 +230,8 @@ def _errors(engine: Engine, setting: Setting, step: int) -> dict[str, Any]:
         "test_error_by_ridge": test,
     }
     if n > 1:
-        values["test_error_error"] = error[fit.chosen]
+        values["test_error_uncertainty"] = error[fit.chosen]
     if setting.spectra:
-        values["feature_singular_values"] = fit.eigenvalues[: setting.spectra]
+        most = min(setting.spectra, setting.p, setting.readout_n)
+        values["features.singular_values"] = fit.eigenvalues[:most]
     return values

@@ -154,7 +154,7 @@ def readout_errors(fields: Fields, **changes: Any) -> Float[np.ndarray, "runs t"
 def predicted_statistic(fields: Fields, statistic: Statistic, d: int) -> float:
     """A statistic of the narrow theory for Gaussian inputs at one dimension."""
     setting = Setting(**(FIRST_LAYER | dict(fields) | {"d": d, "inputs": "gaussian"}))
-    return float(statistic(predict(setting, regime="narrow"))[0])
+    return float(statistic(predict(setting, theory="narrow"))[0])
 
 
 def as_predicted(

@@ -14,9 +14,6 @@ from giantstep.gaussian.points import LOG2_POINTS, normal_points
 from giantstep.gaussian.rules import gauss_hermite
 from giantstep.problem.setting import Setting
 
-SCRAMBLES = 8
-"""Independent scrambles: the whole recursion is run on each, and their spread is the error."""
-
 
 @dataclass(frozen=True)
 class Points:

@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 from matplotlib.axes import Axes
 
-from giantstep.analysis.analyze import Analysis
 from giantstep.records.trajectory import Trajectory
 
 
 def errors(
-    axes: Axes, trajectory: Trajectory, analysis: Analysis, predicted: Trajectory | None = None
+    axes: Axes,
+    trajectory: Trajectory,
+    floors: Sequence[float],
+    predicted: Trajectory | None = None,
 ) -> Axes:
     """Mean train and test error after each step, with standard errors, over the narrow floors.
 
-    After step t the floor is E Var(f | P_U x) + noise, U the t-th subspace of the staircase.
-    Crosses are the prediction, of the readout and of the network itself.
+    ``floors`` are those after each step (``giantstep.experiment.floors_of``); crosses are the
+    prediction, of the readout and of the network itself.
     """
     if trajectory.test_error is None or trajectory.train_error is None:
         raise ValueError("the trajectory has no readout errors to draw")
@@ -29,8 +33,8 @@ def errors(
             continue
         if trajectory.runs > 1:
             spread = values.std(axis=0, ddof=1) / np.sqrt(trajectory.runs)
-        elif values is trajectory.test_error and trajectory.test_error_error is not None:
-            spread = trajectory.test_error_error[0]
+        elif values is trajectory.test_error and trajectory.test_error_uncertainty is not None:
+            spread = trajectory.test_error_uncertainty[0]
         else:
             spread = np.zeros(len(steps))
         axes.errorbar(
@@ -56,9 +60,7 @@ def errors(
                     zorder=20,
                     label=label,
                 )
-    floors = [trajectory.setting.noisy_floor(floor.narrow) for floor in analysis.floors]
-    for step in steps:
-        level = floors[min(int(step), len(floors) - 1)]
+    for step, level in zip(steps, floors, strict=True):
         axes.hlines(
             level,
             step - 0.4,

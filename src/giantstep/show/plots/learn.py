@@ -7,26 +7,27 @@ from jaxtyping import Float
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from giantstep.analysis.analyze import Analysis
+from giantstep.analysis.staircase import Staircase
 from giantstep.analysis.subspace import completed, name_vector
+from giantstep.experiment import Experiment
 from giantstep.records.trajectory import Trajectory
 from giantstep.show.plots.errors import errors
 from giantstep.show.plots.neurons import neurons
+from giantstep.show.plots.style import setting_title
 
 
-def target_plane(analysis: Analysis) -> tuple[Float[np.ndarray, "k r"], list[str]]:
-    """The first two directions in the order in which the staircase learns them, with names."""
-    stairs = analysis.fresh
+def target_plane(stairs: Staircase, r: int) -> tuple[Float[np.ndarray, "k r"], list[str]]:
+    """The first two directions in the order in which a staircase learns them, with names."""
     learned = [stairs.added(step) for step in range(1, len(stairs.bases) + 1)]
-    frame = completed(np.concatenate([np.zeros((0, analysis.target.r)), *learned]))[:2]
+    frame = completed(np.concatenate([np.zeros((0, r)), *learned]))[:2]
     return frame, [name_vector(row) for row in frame]
 
 
-def learn_figure(
-    trajectory: Trajectory, analysis: Analysis, predicted: Trajectory | None = None
-) -> Figure:
+def learn_figure(experiment: Experiment) -> Figure:
     """Neurons step by step in the plane of two target directions, and error against floors."""
-    plane, names = target_plane(analysis)
+    trajectory, predicted = experiment.simulated, experiment.predicted
+    setting = experiment.setting
+    plane, names = target_plane(experiment.stairs, setting.target.r)
     both = trajectory.test_error is not None
     figure = Figure(figsize=(10.5 if both else 5.2, 4.8), layout="constrained")
     panels = figure.subplots(1, 2 if both else 1, squeeze=False)[0]
@@ -35,13 +36,8 @@ def learn_figure(
     else:
         _single_index(panels[0], trajectory, predicted)
     if both:
-        errors(panels[1], trajectory, analysis, predicted)
-    setting = trajectory.setting
-    figure.suptitle(
-        f"{setting.target.name}, {setting.activation.name}: d = {setting.d:,}, n = {setting.n:,}, "
-        f"p = {setting.p}, {setting.batches} batches",
-        fontsize="medium",
-    )
+        errors(panels[1], trajectory, experiment.floors, predicted)
+    figure.suptitle(setting_title(setting), fontsize="medium")
     return figure
 
 

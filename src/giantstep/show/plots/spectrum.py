@@ -9,9 +9,9 @@ from jaxtyping import Float
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from giantstep.prediction.wide.comparison import beside
-from giantstep.prediction.wide.spectra import PredictedSpectra
-from giantstep.simulation.spectra import Spectra
+from giantstep.experiment import Experiment
+from giantstep.records.spectrum import Spectrum
+from giantstep.show.plots.style import setting_title
 
 # Outliers beyond this multiple of the edge would squeeze the bulk on a linear axis.
 FAR = 3.0
@@ -86,37 +86,38 @@ def spectrum(
     return axes
 
 
-def spectrum_figure(predicted: PredictedSpectra, measured: Spectra) -> Figure:
-    """Weights and features after the last step, each with its prediction over the histogram."""
-    both = measured.features is not None
-    figure = Figure(figsize=(10.5 if both else 5.6, 4.4), layout="constrained")
-    panels = figure.subplots(1, 2 if both else 1, squeeze=False)[0]
-    setting = measured.setting
-    matrices = [(panels[0], predicted.weights, measured.weights, "$W$")]
-    if measured.features is not None:
-        symbol = r"$\sigma(XW^\top)/\sqrt{n}$"
-        matrices.append((panels[1], predicted.features, measured.features, symbol))
-    for axes, theory, values, symbol in matrices:
-        spectrum_of = theory[-1]
-        found = beside(theory, values)[-1]
-        if spectrum_of is None:
-            known = next((part for part in reversed(theory) if part is not None), None)
-            edge = float(np.quantile(values[:, -1], 0.99)) if known is None else known.edge
-            spectrum(axes, values[:, -1], edge, measured=found.measured, symbol=symbol)
-            continue
-        spectrum(
-            axes,
-            values[:, -1],
-            spectrum_of.edge,
-            (spectrum_of.grid, spectrum_of.density),
-            spectrum_of.outliers.tolist(),
-            found.measured,
-            symbol,
-        )
-    sizes = ", ".join(f"{size:.3g}" for size in setting.step_size)
-    figure.suptitle(
-        f"{setting.target.name}, {setting.activation.name}: d = {setting.d:,}, n = {setting.n:,}, "
-        f"p = {setting.p:,}, step size {sizes}, {setting.batches} batches",
-        fontsize="medium",
+def spectrum_panel(
+    axes: Axes, measured: Spectrum, predicted: Spectrum | None, step: int, symbol: str = "W"
+) -> Axes:
+    """One matrix after one step: the prediction, where there is one, over the histogram."""
+    assert measured.singular_values is not None
+    values = measured.singular_values[:, step]
+    edge, density, outliers = float(np.quantile(values, 0.99)), None, np.zeros(0)
+    theory = {} if predicted is None else predicted.arrays()
+    if "edge" in theory and np.isfinite(theory["edge"][0, step]):
+        edge, outliers = float(theory["edge"][0, step]), theory["outliers"][0, step]
+        density = (theory["grid"][step], theory["density"][step])
+    found = np.zeros((len(values), 0)) if measured.outliers is None else measured.outliers[:, step]
+    return spectrum(
+        axes,
+        values,
+        edge,
+        density,
+        predicted=outliers[~np.isnan(outliers)].tolist(),
+        measured=[run[~np.isnan(run)].tolist() for run in found],
+        symbol=symbol,
     )
+
+
+def spectrum_figure(experiment: Experiment) -> Figure:
+    """Weights and features after the last step, each with its prediction over the histogram."""
+    measured, predicted = experiment.simulated, experiment.predicted
+    symbols = {"weights": "$W$", "features": r"$\sigma(XW^\top)/\sqrt{n}$"}
+    shown = {name: part for name in symbols if (part := getattr(measured, name)) is not None}
+    figure = Figure(figsize=(5.3 * len(shown), 4.4), layout="constrained")
+    panels = figure.subplots(1, len(shown), squeeze=False)[0]
+    for axes, (name, part) in zip(panels, shown.items(), strict=True):
+        theory = None if predicted is None else getattr(predicted, name)
+        spectrum_panel(axes, part, theory, experiment.setting.steps, symbols[name])
+    figure.suptitle(setting_title(experiment.setting), fontsize="medium")
     return figure

@@ -1,0 +1,152 @@
+"""One experiment, whole: what can be learned, what theory predicts, what happens."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from jaxtyping import Float
+
+from giantstep.analysis.analyze import Analysis, analyze
+from giantstep.analysis.floors import floor
+from giantstep.analysis.staircase import Staircase
+from giantstep.analysis.subspace import completed, name_space
+from giantstep.errors import NotConvergedError, NoTheoryError
+from giantstep.prediction.predict import predict
+from giantstep.problem.setting import Setting
+from giantstep.records.comparison import Comparison, compare
+from giantstep.records.summary import Step, summarize
+from giantstep.records.trajectory import Trajectory
+from giantstep.simulation.simulate import MEMORY, simulate
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """Analysis, prediction and simulation of one setting, and the comparison of the last two.
+
+    ``predicted`` is None where no theory covers the setting, and ``complaint`` says why;
+    ``comparison`` is None without a prediction, or with fewer than two runs.
+    """
+
+    analysis: Analysis
+    predicted: Trajectory | None
+    complaint: str | None
+    simulated: Trajectory
+    comparison: Comparison | None
+
+    @property
+    def setting(self) -> Setting:
+        return self.simulated.setting
+
+    @property
+    def stairs(self) -> Staircase:
+        """The staircase of the setting's batches."""
+        return stairs_of(self.analysis, self.setting)
+
+    @property
+    def floors(self) -> list[float]:
+        """What no narrow readout beats after each step, noise counted."""
+        return floors_of(self.analysis, self.setting)
+
+    @cached_property
+    def subspaces(self) -> list[tuple[str, Float[np.ndarray, "k r"]]]:
+        """What each step of the staircase adds, and what is left, with a title each."""
+        stairs = self.stairs
+        added = [(t, stairs.added(t)) for t in range(1, len(stairs.bases) + 1)]
+        found = [(f"{_names(basis)} (step {t})", basis) for t, basis in added if len(basis)]
+        learned = stairs.bases[-1] if stairs.bases else np.zeros((0, self.setting.target.r))
+        rest = completed(learned)[len(learned) :]
+        return [*found, (f"{_names(rest)} (not at n ~ d)", rest)] if len(rest) else found
+
+    @cached_property
+    def steps(self) -> tuple[Step, ...]:
+        """The simulation step by step."""
+        return summarize(self.simulated, [basis for _, basis in self.subspaces])
+
+    @cached_property
+    def predicted_steps(self) -> tuple[Step, ...] | None:
+        """The prediction step by step."""
+        if self.predicted is None:
+            return None
+        return summarize(self.predicted, [basis for _, basis in self.subspaces])
+
+    def as_dict(self) -> dict[str, Any]:
+        """Everything but the arrays, as plain values."""
+        predicted = None
+        if self.predicted is not None and self.predicted_steps is not None:
+            steps = [step.as_dict() for step in self.predicted_steps]
+            predicted = self.predicted.summary() | {"steps": steps}
+        return {
+            "simulation": self.simulated.summary()
+            | {"steps": [step.as_dict() for step in self.steps]},
+            "prediction": predicted,
+            "no_prediction": self.complaint,
+            "comparison": None if self.comparison is None else self.comparison.as_dict(),
+            "subspaces": [
+                {"name": name, "basis": basis.tolist()} for name, basis in self.subspaces
+            ],
+            "floors": self.floors,
+            "analysis": self.analysis.as_dict(),
+        }
+
+    def arrays(self) -> dict[str, np.ndarray]:
+        """Every array of both records, named ``simulation.overlap``, ``prediction.gram``, ..."""
+        parts = {"simulation": self.simulated, "prediction": self.predicted}
+        return {
+            f"{kind}.{name}": value
+            for kind, record in parts.items()
+            if record is not None
+            for name, value in record.arrays().items()
+        }
+
+
+def _names(basis: Float[np.ndarray, "k r"]) -> str:
+    return ", ".join(name_space(basis))
+
+
+def stairs_of(analysis: Analysis, setting: Setting) -> Staircase:
+    """The staircase of a setting's batches: fresh, or reused."""
+    return analysis.reused if setting.batches == "reused" else analysis.fresh
+
+
+def floors_of(analysis: Analysis, setting: Setting) -> list[float]:
+    """E Var(f | P_U x) with the noise counted, U what the staircase has learned after each step."""
+    bases = [np.zeros((0, setting.target.r)), *stairs_of(analysis, setting).bases]
+    floors = [floor(analysis.series, basis).narrow for basis in bases[: setting.steps + 1]]
+    floors += [floors[-1]] * (setting.steps + 1 - len(floors))
+    return [setting.noisy_floor(value) for value in floors]
+
+
+def run_experiment(
+    setting: Setting,
+    *,
+    theory: str | None = None,
+    memory: int = MEMORY,
+    progress: Callable[[float, int], None] | None = None,
+) -> Experiment:
+    """Analyse, predict, simulate and compare a setting.
+
+    ``theory`` names the theory to use, ``memory`` and ``progress`` are those of ``simulate``.  An
+    interrupt (Ctrl-C) keeps the runs that were finished.
+    """
+    analysis = analyze(setting.target, setting.activation)
+    predicted, complaint = None, None
+    try:
+        predicted = predict(setting, theory=theory)
+    except (NoTheoryError, NotConvergedError) as error:
+        complaint = str(error)
+    simulated = simulate(setting, memory=memory, progress=progress, partial=True)
+    if predicted is None:
+        return Experiment(analysis, None, complaint, simulated, None)
+    # Measured outliers are counted by the rule of the prediction.
+    spectra = {
+        matrix: measured.detected(getattr(predicted, matrix))
+        for matrix in ("weights", "features")
+        if (measured := getattr(simulated, matrix)) is not None
+    }
+    simulated = replace(simulated, **spectra)
+    comparison = compare(predicted, simulated) if simulated.runs > 1 else None
+    return Experiment(analysis, predicted, complaint, simulated, comparison)

@@ -1,0 +1,139 @@
+"""The theory of narrow networks, p fixed as d grows: fresh batches exactly, reused in the limit."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from jaxtyping import Float
+
+from giantstep.errors import NoTheoryError
+from giantstep.gaussian.points import Accuracy, normal_points
+from giantstep.prediction.narrow import reused
+from giantstep.prediction.narrow.fresh import Evolution, state_evolution
+from giantstep.prediction.narrow.points import exact_quadrature, sobol_quadrature
+from giantstep.prediction.narrow.start import Start, typical_start
+from giantstep.problem.setting import Setting
+from giantstep.records.trajectory import span_factor
+
+LARGEST_SHARE = 0.05
+"""Beyond this share of d the p(p+1)/2 fluctuating inner products are no longer small."""
+
+LOG2_POINTS_A_ROW = 12
+"""Points a scramble where every run has a prediction of its own."""
+
+EXACT_ORDERS = (12, 18)
+"""Orders of the exact rules: the second one is taken, the first tells its error."""
+
+EXACT = 1e-6
+"""Relative change between the two above which the rows are too steep for them: Sobol serves."""
+
+DEFLATED_SAMPLES = 1000
+"""Samples a dimension from which on the readout's deflation counts as exact."""
+
+Estimate = tuple[np.ndarray, np.ndarray]
+"""An observable and its uncertainty."""
+
+
+def objection(setting: Setting) -> str | None:
+    """Why the theory does not cover a setting, None if it does."""
+    if setting.p > LARGEST_SHARE * setting.d:
+        return f"p must be small against d, got p = {setting.p} and d = {setting.d}"
+    if setting.readout_batch == "last":
+        return "readout_batch must be fresh, got 'last'"
+    return None
+
+
+def predict(
+    setting: Setting, readouts: Float[np.ndarray, "rows p"], accuracy: Accuracy
+) -> dict[str, Any]:
+    """Fields of the record, a row for each readout."""
+    if len(readouts) > 1:
+        # The many rows share the work: their uncertainties average out.
+        accuracy = Accuracy(2, min(accuracy.log2_points, LOG2_POINTS_A_ROW))
+    rows: dict[str, list[Estimate]] = {}
+    exact = True
+    try:
+        with np.errstate(all="ignore"):
+            for row, readout in enumerate(readouts):
+                start = typical_start(setting, readout)
+                found = _exact(setting, start)
+                exact = exact and found is not None
+                for name, estimate in (found or _sampled(setting, start, row, accuracy)).items():
+                    rows.setdefault(name, []).append(estimate)
+    except np.linalg.LinAlgError:
+        raise NoTheoryError("no prediction: the recursion leaves the finite numbers") from None
+    arrays: dict[str, Any] = {}
+    for name, estimates in rows.items():
+        values = np.stack([value for value, _ in estimates])
+        if not np.all(np.isfinite(values)):
+            raise NoTheoryError(f"no prediction: {name.replace('_', ' ')} is not finite")
+        spread = np.stack([uncertainty for _, uncertainty in estimates])
+        arrays |= {name: values, f"{name}_uncertainty": spread}
+    # A change between two rules is a bound, not an estimate from a sample.
+    freedom = None if exact else accuracy.scrambles - 1
+    return arrays | _of_gram(arrays) | {"uncertainty_freedom": freedom}
+
+
+def _of_gram(arrays: dict[str, Any]) -> dict[str, Any]:
+    """What follows from overlaps and Gram matrices: lengths, and the span of the rows."""
+    gram, overlap = arrays["gram"], arrays["overlap"]
+    norms = np.sqrt(np.diagonal(gram, axis1=-2, axis2=-1))
+    squares = np.diagonal(arrays["gram_uncertainty"], axis1=-2, axis2=-1)
+    span = [
+        [span_factor(m, q) for m, q in zip(*run, strict=True)]
+        for run in zip(overlap, gram, strict=True)
+    ]
+    return {
+        "norms": norms,
+        "norms_uncertainty": squares / (2.0 * np.maximum(norms, np.finfo(float).tiny)),
+        "span": np.array(span),
+    }
+
+
+def _exact(setting: Setting, start: Start) -> dict[str, Estimate] | None:
+    """Each observable by quadrature without sampling, None where that does not settle."""
+    rules = [exact_quadrature(setting, order) for order in EXACT_ORDERS]
+    if setting.batches == "reused" or None in rules:
+        return None
+    coarse, fine = (
+        _observed(setting, state_evolution(setting, start, rule)) for rule in rules if rule
+    )
+    changes = {name: np.abs(fine[name] - coarse[name]) for name in fine}
+    settled = all(
+        np.all(change <= EXACT * (1 + np.abs(fine[name]))) for name, change in changes.items()
+    )
+    return {name: (fine[name], changes[name]) for name in fine} if settled else None
+
+
+def _sampled(setting: Setting, start: Start, row: int, accuracy: Accuracy) -> dict[str, Estimate]:
+    """Each observable as the mean over independent scrambles, with its standard error."""
+    scrambles, log2_points = accuracy.scrambles, accuracy.log2_points
+    found = []
+    for seed in range(row * scrambles, (row + 1) * scrambles):
+        if setting.batches == "reused":
+            points = normal_points(reused.dimensions(setting), seed, log2_points)
+            evolution = reused.reused_evolution(setting, start, points)
+        else:
+            rule = sobol_quadrature(setting.target.r + setting.p, seed, log2_points)
+            evolution = state_evolution(setting, start, rule)
+        found.append(_observed(setting, evolution))
+    stacked = {name: np.stack([values[name] for values in found]) for name in found[0]}
+    return {
+        name: (values.mean(axis=0), values.std(axis=0, ddof=1) / np.sqrt(scrambles))
+        for name, values in stacked.items()
+    }
+
+
+def _observed(setting: Setting, evolution: Evolution) -> dict[str, np.ndarray]:
+    """The arrays of a Trajectory that an evolution fills."""
+    found = {
+        "overlap": evolution.overlap,
+        "gram": evolution.gram,
+        "gradient_cosine": evolution.gradient_cosine,
+        "network_error": evolution.network_error,
+    }
+    # A linear part fitted on too few samples is noise of size d/readout_n, outside the limit.
+    if setting.deflate < 1 or setting.readout_n >= DEFLATED_SAMPLES * setting.d:
+        found |= {"test_error": evolution.readout_error, "train_error": evolution.readout_error}
+    return found

@@ -1,0 +1,83 @@
+"""Singular values of one matrix step by step: measured, predicted, and the outliers among them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields, replace
+
+import numpy as np
+from jaxtyping import Float
+
+
+@dataclass(frozen=True)
+class Spectrum:
+    """Runs by steps; everything in decreasing order, NaN where there is nothing or it is unknown.
+
+    ``singular_values`` are the measured ones.  ``edge`` is the end of the bulk, what exceeds
+    ``threshold`` counts as an outlier, and ``outliers`` are these values: predicted in theory, and
+    in a simulation those that its singular values show (``detected``).  ``overlap`` is
+    |<v_k, w*_j>| of the leading right singular vectors of W; ``left`` and ``right`` are |overlaps|
+    of the features' singular vectors with h_0(kappa) .. h_4(kappa) and a^0 .. a^4.  ``density`` is
+    the predicted one of the bulk on ``grid``, a row for each step.
+    """
+
+    singular_values: Float[np.ndarray, "runs t m"] | None = None
+    edge: Float[np.ndarray, "runs t"] | None = None
+    threshold: Float[np.ndarray, "runs t"] | None = None
+    outliers: Float[np.ndarray, "runs t k"] | None = None
+    overlap: Float[np.ndarray, "runs t j r"] | None = None
+    left: Float[np.ndarray, "runs t k degrees"] | None = None
+    right: Float[np.ndarray, "runs t k degrees"] | None = None
+    grid: Float[np.ndarray, "t q"] | None = None
+    density: Float[np.ndarray, "t q"] | None = None
+
+    def arrays(self) -> dict[str, Float[np.ndarray, "..."]]:
+        """What is known, by name."""
+        named = {field.name: getattr(self, field.name) for field in fields(self)}
+        return {name: value for name, value in named.items() if value is not None}
+
+    @property
+    def count(self) -> Float[np.ndarray, "runs t"] | None:
+        """Number of outliers; NaN where no threshold is known."""
+        if self.outliers is None or self.threshold is None:
+            return None
+        found = np.sum(~np.isnan(self.outliers), axis=-1)
+        return np.where(np.isnan(self.threshold), np.nan, found)
+
+    @property
+    def alignment(self) -> Float[np.ndarray, "runs t j"] | None:
+        """Length of each leading direction's projection on the span of the target."""
+        return None if self.overlap is None else np.sqrt(np.sum(self.overlap**2, axis=-1))
+
+    def detected(self, rule: Spectrum | None) -> Spectrum:
+        """The measured spectrum with the outliers above the edges and thresholds of a prediction.
+
+        Steps at which the prediction has no threshold keep theirs unknown: nothing is counted.
+        """
+        values = self.singular_values
+        if values is None or rule is None or rule.threshold is None or rule.edge is None:
+            return self
+        runs, steps, _ = values.shape
+        threshold = np.broadcast_to(rule.threshold, (runs, steps))
+        above = np.where(values > threshold[..., None], values, np.nan)
+        most = int(np.max(np.sum(~np.isnan(above), axis=-1), initial=0))
+        return replace(
+            self,
+            edge=np.broadcast_to(rule.edge, (runs, steps)),
+            threshold=threshold,
+            outliers=above[..., :most],
+        )
+
+
+def padded(
+    parts: Sequence[Float[np.ndarray, "..."] | float | None],
+) -> Float[np.ndarray, "t ..."] | None:
+    """Arrays of different sizes as one, the rest and what is None filled with NaN."""
+    known = [np.shape(part) for part in parts if part is not None]
+    if not known:
+        return None
+    found = np.full((len(parts), *np.max(known, axis=0).astype(int)), np.nan)
+    for row, part in enumerate(parts):
+        if part is not None:
+            found[(row, *(slice(size) for size in np.shape(part)))] = part
+    return found

@@ -1,0 +1,149 @@
+"""A Trajectory step by step as a few numbers: what tables show and what JSON holds."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from jaxtyping import Float
+
+from giantstep.records.spectrum import Spectrum
+from giantstep.records.trajectory import Trajectory
+
+
+@dataclass(frozen=True)
+class Value:
+    """A mean over runs and its standard error, None where it is not known."""
+
+    mean: float
+    standard_error: float | None
+
+    def as_dict(self) -> dict[str, float | None]:
+        return {"mean": self.mean, "standard_error": self.standard_error}
+
+
+@dataclass(frozen=True)
+class SpectrumStep:
+    """Outliers of one matrix after one step: those of the median run, over the runs that have them.
+
+    ``counts`` are the numbers of outliers in each run, None where they could not be counted;
+    ``leading`` are the largest singular values where they were measured.
+    """
+
+    edge: float | None
+    outliers: tuple[Value, ...] | None
+    counts: tuple[int, ...] | None
+    leading: tuple[Value, ...]
+    alignment: tuple[Value, ...]
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain values."""
+        return {
+            "edge": self.edge,
+            "outliers": None if self.outliers is None else [v.as_dict() for v in self.outliers],
+            "counts": None if self.counts is None else list(self.counts),
+            "leading": [value.as_dict() for value in self.leading],
+            "alignment": [value.as_dict() for value in self.alignment],
+        }
+
+
+@dataclass(frozen=True)
+class Step:
+    """One step of a trajectory; ``cosines`` are medians over neurons, a subspace each."""
+
+    step: int
+    norm: Value
+    cosines: tuple[Value, ...]
+    principal_cosines: tuple[Value, ...] | None
+    errors: dict[str, Value]
+    ridge: float | None
+    weights: SpectrumStep | None
+    features: SpectrumStep | None
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain values."""
+        principal = self.principal_cosines
+        return {
+            "step": self.step,
+            "norm": self.norm.as_dict(),
+            "median_cosines": [value.as_dict() for value in self.cosines],
+            "principal_cosines": None if principal is None else [v.as_dict() for v in principal],
+            **{name: value.as_dict() for name, value in self.errors.items()},
+            "ridge": self.ridge,
+            "weights": None if self.weights is None else self.weights.as_dict(),
+            "features": None if self.features is None else self.features.as_dict(),
+        }
+
+
+def over_runs(values: Float[np.ndarray, " runs"], own: float | None = None) -> Value:
+    """Mean over runs with its standard error; of a single run its ``own``, where it has one."""
+    mean = float(values.mean())
+    if len(values) < 2:
+        return Value(mean, own)
+    return Value(mean, float(values.std(ddof=1)) / math.sqrt(len(values)))
+
+
+def summarize(
+    trajectory: Trajectory, subspaces: Sequence[Float[np.ndarray, "k r"]]
+) -> tuple[Step, ...]:
+    """Lengths, alignment with each subspace, errors and outliers after every step."""
+    alignments = [np.median(trajectory.alignment(basis), axis=2) for basis in subspaces]
+    principal = None
+    if trajectory.span is not None:
+        principal = trajectory.principal_cosines(np.eye(trajectory.setting.target.r))
+    return tuple(
+        Step(
+            step=step,
+            norm=over_runs(trajectory.norms[:, step].mean(axis=1)),
+            cosines=tuple(over_runs(values[:, step]) for values in alignments),
+            principal_cosines=None
+            if principal is None
+            else tuple(over_runs(values) for values in principal[:, step].T),
+            errors=_errors(trajectory, step),
+            ridge=None if trajectory.ridge is None else float(np.median(trajectory.ridge[:, step])),
+            weights=spectrum_step(trajectory.weights, step),
+            features=spectrum_step(trajectory.features, step),
+        )
+        for step in range(trajectory.overlap.shape[1])
+    )
+
+
+def _errors(trajectory: Trajectory, step: int) -> dict[str, Value]:
+    found = {}
+    for name in ("train_error", "test_error", "network_error"):
+        values = getattr(trajectory, name)
+        if values is not None and np.all(np.isfinite(values[:, step])):
+            own = getattr(trajectory, f"{name}_uncertainty")
+            own = None if own is None or trajectory.theory else float(own[0, step])
+            found[name] = over_runs(values[:, step], own)
+    return found
+
+
+def spectrum_step(spectrum: Spectrum | None, step: int) -> SpectrumStep | None:
+    """Outliers of a matrix after one step, None without a spectrum of it."""
+    if spectrum is None:
+        return None
+    edge = None if spectrum.edge is None else float(spectrum.edge[0, step])
+    known = edge is not None and math.isfinite(edge)
+    counts = outliers = None
+    aligned = 0
+    if known and spectrum.outliers is not None and spectrum.count is not None:
+        numbers = spectrum.count[:, step].astype(int)
+        aligned = int(np.median(numbers))
+        enough = spectrum.outliers[numbers >= aligned, step, :aligned]
+        counts = tuple(int(number) for number in numbers)
+        outliers = tuple(over_runs(column) for column in enough.T)
+    leading = spectrum.singular_values
+    directions = spectrum.alignment
+    return SpectrumStep(
+        edge=edge if known else None,
+        outliers=outliers,
+        counts=counts,
+        leading=() if leading is None else tuple(over_runs(v) for v in leading[:, step, :4].T),
+        alignment=()
+        if directions is None
+        else tuple(over_runs(values) for values in directions[:, step, :aligned].T),
+    )

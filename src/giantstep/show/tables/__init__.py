@@ -1,0 +1,1 @@
+"""Records as tables for people; no formula lives here."""

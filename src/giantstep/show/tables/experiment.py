@@ -1,0 +1,53 @@
+"""What an experiment has in common wherever it is shown: its setting, and the verdict."""
+
+from __future__ import annotations
+
+import math
+
+from rich.text import Text
+
+from giantstep.experiment import Experiment
+from giantstep.records.comparison import Comparison
+
+
+def heading(experiment: Experiment) -> Text:
+    """The setting in three lines."""
+    simulated, setting = experiment.simulated, experiment.setting
+    sizes = ", ".join(f"{size:.4g}" for size in setting.step_size) or "none"
+    runs = simulated.runs
+    head = Text()
+    head.append(f"{setting.target.name}\n", style="bold")
+    head.append(
+        f"{setting.activation.name}, d = {setting.d:,}, n = {setting.n:,}, p = {setting.p:,}, "
+        f"{setting.batches} batches, step size {sizes}\n"
+        f"{runs} run{'s' if runs > 1 else ''}, {simulated.engine} engine, {simulated.seconds:.2f} s"
+    )
+    if simulated.interrupted:
+        head.append(f", interrupted after {runs} of {setting.runs} runs", style="yellow")
+    head.append("\n")
+    return head
+
+
+def verdict(experiment: Experiment) -> Text:
+    """One line: how far theory and simulation are apart, or why that cannot be said."""
+    if experiment.complaint is not None:
+        return Text(f"\n{experiment.complaint}", style="yellow")
+    compared, predicted = experiment.comparison, experiment.predicted
+    if compared is None or predicted is None:
+        return Text("\nprediction and simulation are compared with --runs 2 or more")
+    word = "agree" if compared.agrees else "disagree"
+    return Text(
+        f"\ntheory ({predicted.theory}) and simulation {word}: largest deviation "
+        f"{compared.largest:.1f} standard errors in {compared.count} comparisons of "
+        f"{compared.runs} runs, p-value {compared.p_value:.2g}{_power(compared)}",
+        style="green" if compared.agrees else "red",
+    )
+
+
+def _power(compared: Comparison) -> str:
+    """What deviation these runs would have shown."""
+    seen = {n: share for n, share in compared.resolution.items() if math.isfinite(share)}
+    if not compared.agrees or not seen:
+        return ""
+    parts = ", ".join(f"{name.replace('_', ' ')} {100 * s:.2g} %" for name, s in seen.items())
+    return f"\n(these runs would have shown deviations of: {parts})"

@@ -1,0 +1,89 @@
+"""Spectra at linear width, predicted and measured."""
+
+from __future__ import annotations
+
+from rich.console import Group, RenderableType
+from rich.table import Table
+
+from giantstep.experiment import Experiment
+from giantstep.records.summary import SpectrumStep
+from giantstep.show.tables.experiment import heading, verdict
+from giantstep.show.tables.parts import listed, make_table, notes, number, spread
+
+MATRICES = {"weights": "W", "features": "sigma(X W^T)/sqrt(n)"}
+
+
+def spectrum_report(experiment: Experiment) -> RenderableType:
+    """Outliers step by step, alignment of the learned directions, errors, notes, the verdict."""
+    parts: list[RenderableType] = [heading(experiment), _outliers(experiment)]
+    weights = experiment.steps[-1].weights
+    if weights is not None and weights.alignment:
+        parts += ["", _alignment(experiment, weights)]
+    if experiment.simulated.test_error is not None:
+        parts += ["", _errors(experiment)]
+    predicted = experiment.predicted
+    texts = () if predicted is None else predicted.notes
+    return Group(*parts, *notes(texts), verdict(experiment))
+
+
+def _steps(
+    experiment: Experiment, matrix: str
+) -> list[tuple[int, SpectrumStep, SpectrumStep | None]]:
+    """Measured and predicted spectrum of one matrix after each step."""
+    theory = experiment.predicted_steps
+    return [
+        (step.step, measured, None if theory is None else getattr(theory[step.step], matrix))
+        for step in experiment.steps
+        if (measured := getattr(step, matrix)) is not None
+    ]
+
+
+def _outliers(experiment: Experiment) -> Table:
+    table = make_table(
+        "Outlying singular values", "matrix", "step", "predicted", "measured", "count", "edge"
+    )
+    for matrix, symbol in MATRICES.items():
+        for step, measured, theory in _steps(experiment, matrix):
+            expected = None if theory is None else theory.outliers
+            if measured.outliers is None or measured.counts is None:
+                found, count = f"largest {listed(measured.leading)}", "not counted"
+            else:
+                low, high = min(measured.counts), max(measured.counts)
+                found = listed(measured.outliers)
+                count = str(low) if low == high else f"{low} to {high}"
+            table.add_row(
+                symbol if step == 0 else "",
+                str(step),
+                "-" if expected is None else listed(expected),
+                found,
+                count,
+                number(measured.edge),
+            )
+    return table
+
+
+def _alignment(experiment: Experiment, measured: SpectrumStep) -> Table:
+    table = make_table(
+        "Alignment of W's leading directions with the target", "", "predicted", "measured"
+    )
+    theory = experiment.predicted_steps
+    weights = None if theory is None else theory[-1].weights
+    for k, value in enumerate(measured.alignment):
+        there = weights is not None and k < len(weights.alignment)
+        predicted = spread(weights.alignment[k]) if there and weights is not None else "-"
+        table.add_row(f"direction {k + 1}", predicted, spread(value))
+    return table
+
+
+def _errors(experiment: Experiment) -> Table:
+    table = make_table(
+        "Ridge readout, mean squared error", "step", "train", "theory", "test", "theory"
+    )
+    theory = experiment.predicted_steps
+    for step in experiment.steps:
+        cells = [str(step.step)]
+        for name in ("train_error", "test_error"):
+            below = None if theory is None else theory[step.step].errors.get(name)
+            cells += [spread(step.errors[name], 4), spread(below, 4)]
+        table.add_row(*cells)
+    return table
