@@ -85,6 +85,14 @@ def test_a_leading_minus_is_a_target(capsys: pytest.CaptureFixture[str]) -> None
         (["analyze"], "TARGET"),
         (["frobnicate"], "frobnicate"),
         (["analyze", "9^9^9 + x1"], "387420489"),
+        (["learn", "x1", "--d", "1000.5"], "d must be a whole number, got '1000.5'"),
+        (["learn", "x1", "--steps", "1.9"], "steps must be a whole number, got '1.9'"),
+        (["learn", "x1", "--runs", "2.9"], "runs must be a whole number, got '2.9'"),
+        (["learn", "x1", "--seed", "0.5"], "seed must be a whole number, got '0.5'"),
+        (["learn", "x1", "--d", "1e30"], f"d must be at most {2**53}, got '1e30'"),
+        (["learn", "x1", "--steps", "1e30"], "steps must be at most 1000000, got '1e30'"),
+        (["learn", "x1", "--n", "d^999"], "n must be finite, got 'd^999'"),
+        (["learn", "x1", "--start", "zero"], "start must be symmetric, sphere, gaussian or"),
     ],
 )
 def test_bad_input_is_one_sentence_and_exit_2(

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float
 
-from giantstep.errors import InputError
+from giantstep.errors import InputError, shown
 from giantstep.gaussian.expansion import line_coefficients
 from giantstep.gaussian.kinks import kink_planes
 from giantstep.gaussian.polynomials import polynomial_series
@@ -30,7 +30,6 @@ from giantstep.language.expression import (
     Variable,
     add,
     evaluate,
-    format_expression,
     hermite,
     multiply,
     raise_to,
@@ -52,17 +51,28 @@ class Coefficients:
     error: float
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Activation:
     """A neuron's nonlinearity sigma: an expression in z, or a Python callable on arrays.
 
-    ``slope`` is the derivative of the callable; without it, central differences serve.
+    ``slope`` is the derivative of the callable; without it, central differences serve.  Two
+    activations with callables are equal where the callables are the same objects.
     """
 
     name: str
     expression: Expression | None = None
     function: Callable[[Any], Any] | None = None
     slope: Callable[[Any], Any] | None = None
+
+    @property
+    def _identity(self) -> tuple[object, ...]:
+        return (self.name, self.expression, id(self.function), id(self.slope))
+
+    def __eq__(self, other: object) -> bool:
+        return type(other) is type(self) and self._identity == other._identity
+
+    def __hash__(self) -> int:
+        return hash(self._identity)
 
     def __call__(self, z: Any, namespace: Namespace = NUMPY) -> Any:
         if self.expression is None:
@@ -191,16 +201,13 @@ def make_activation(value: str | Callable[[Any], Any] | Activation) -> Activatio
         expression = parse(NAMED.get(value.strip(), value), "activation", univariate=True)
         if isinstance(expression, Number):
             raise InputError(f"activation is constant, got {value!r}")
-        name = (
-            value.strip()
-            if value.strip() in NAMED
-            else format_expression(expression, lambda _: "z")
-        )
-        activation = Activation(name, expression)
+        activation = Activation(value.strip(), expression)
     elif callable(value):
         activation = Activation(getattr(value, "__name__", "callable"), function=value)
     else:
-        raise InputError(f"activation must be a name, an expression or a callable, got {value!r}")
+        raise InputError(
+            f"activation must be a name, an expression or a callable, got {shown(value)}"
+        )
     with np.errstate(all="ignore"):
         probe = np.asarray(activation(np.linspace(-8.0, 8.0, 33)), dtype=float)
     if probe.shape != (33,) or not np.all(np.isfinite(probe)):
