@@ -213,7 +213,7 @@ def test_theories() -> None:
 
 
 def test_rows_at_linear_width_are_those_of_the_runs(wide: Experiment) -> None:
-    """Sums over neurons in six runs: 4 comparisons within 5 standard errors; a larger step fails."""
+    """Sums over neurons in six runs: 4 comparisons, 5 standard errors; a larger step fails."""
     found = compare(predict(wide.setting), wide.simulated)
     for name in ("overlap", "square length", "weights outliers"):
         assert np.nanmax(np.abs(found.deviations[name])) < 5, name
