@@ -12,8 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Float
 
-from giantstep.gaussian.moments import REACH, SMOOTH_NODES, feature_moments
-from giantstep.gaussian.rules import Rule, gauss_hermite, legendre
+from giantstep.gaussian.moments import SMOOTH_NODES, feature_moments
+from giantstep.gaussian.rules import REACH, Rule, gauss_hermite, normal_panels
 from giantstep.prediction.wide.second_samples import (
     LEAST_WIDTH,
     Network,
@@ -121,12 +121,7 @@ def start_rule(kinks: tuple[float, ...], scale: float = 1.0) -> Rule:
     if not kinks:
         return gauss_hermite(SMOOTH_NODES)
     whole = np.linspace(-REACH, REACH, round(2 * REACH) + 1)
-    edges = _refined(whole, kinks, near_kink(scale, 1))
-    x, w = legendre(PANEL_NODES)
-    half = 0.5 * np.diff(edges)[:, None]
-    h = (0.5 * (edges[1:] + edges[:-1])[:, None] + half * x).ravel()
-    density = np.exp(-0.5 * h**2) / math.sqrt(2.0 * math.pi)
-    return h, (half * w).ravel() * density
+    return normal_panels(_refined(whole, kinks, near_kink(scale, 1)), PANEL_NODES)
 
 
 def _refined(

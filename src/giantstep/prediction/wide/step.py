@@ -18,7 +18,13 @@ from jaxtyping import Float
 
 from giantstep.analysis.exponents import VANISHING
 from giantstep.errors import InputError
-from giantstep.gaussian.rules import Rule, adaptive_coefficients, gauss_hermite, legendre
+from giantstep.gaussian.rules import (
+    Rule,
+    adaptive_coefficients,
+    gauss_hermite,
+    legendre,
+    normal_panels,
+)
 from giantstep.problem.activation import Activation
 from giantstep.problem.setting import Setting
 
@@ -200,11 +206,7 @@ def readout_rule(setting: Setting, outside: bool = False) -> Rule:
     ``outside`` the neighbourhood of penalty 0 pairs need no more nodes than single neurons.
     """
     if setting.readout_start == "gaussian" and setting.start == "symmetric" and not outside:
-        x, weights = legendre(PAIR_NODES)
-        half = 0.5 * np.diff(PAIR_PANELS)[:, None]
-        a = (np.array(PAIR_PANELS[:-1])[:, None] + half * (1.0 + x)).ravel()
-        density = np.exp(-0.5 * a**2) / math.sqrt(2.0 * math.pi)
-        share = (half * weights).ravel() * density
+        a, share = normal_panels(np.array(PAIR_PANELS), PAIR_NODES)
         return np.concatenate([-a, a]), np.concatenate([share, share])
     return readout_law(setting, READOUT_NODES)
 
