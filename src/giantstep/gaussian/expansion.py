@@ -169,8 +169,7 @@ def grid_series(
         for rule in (make_rule(nodes), make_rule(3 * nodes // 4))
     )
     error = float(np.max(np.abs(fine.coefficients - coarse.coefficients)))
-    mass = float(np.sum(fine.coefficients**2)) + fine.tail
-    _check_convergence(mass, abs(mass - float(np.sum(coarse.coefficients**2)) - coarse.tail))
+    _check_convergence(fine.square, abs(fine.square - coarse.square))
     return HermiteSeries(fine.exponents, fine.coefficients, fine.tail, error)
 
 
@@ -292,10 +291,9 @@ def separate_product(a: HermiteSeries, b: HermiteSeries, degree: int) -> Hermite
     i, j = np.nonzero(keep)
     exponents = a.exponents[i] + b.exponents[j]
     coefficients = a.coefficients[i] * b.coefficients[j]
-    norms = [float(np.sum(s.coefficients**2)) for s in (a, b)]
-    mass = (norms[0] + a.tail) * (norms[1] + b.tail)
-    tail = max(0.0, mass - float(np.sum(coefficients**2)))
-    error = a.error * math.sqrt(norms[1]) + b.error * math.sqrt(norms[0])
+    tail = max(0.0, a.square * b.square - float(np.sum(coefficients**2)))
+    norms = [float(np.linalg.norm(s.coefficients)) for s in (a, b)]
+    error = a.error * norms[1] + b.error * norms[0]
     return HermiteSeries(exponents, coefficients, tail, error)
 
 

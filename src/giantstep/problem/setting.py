@@ -16,6 +16,7 @@ from giantstep.language.functions import NUMPY, Namespace
 from giantstep.language.quantity import quantity, whole
 from giantstep.problem.activation import Activation, make_activation
 from giantstep.problem.inputs import InputLaw, make_inputs
+from giantstep.problem.readouts import readout_rms
 from giantstep.problem.target import Target, make_target
 
 FLOAT32_MAX = float(np.finfo(np.float32).max)
@@ -209,8 +210,7 @@ class Setting(BaseModel):
         Flipped signs leave (1 - 2 corruption) of what can be predicted: E y^2 is the same, the
         predictable part E f^2 - floor shrinks by the square of that.
         """
-        series = self.target.series
-        power = float(np.sum(series.coefficients**2)) + series.tail
+        power = self.target.series.square
         return power - (1 - 2 * self.corruption) ** 2 * (power - floor) + self.noise**2
 
     @property
@@ -325,13 +325,11 @@ def giant_step_size(
     """
     p, d = letters["p"], letters["d"]
     scale = output_scale(str(fields["output_scale"]), p)
-    # Root mean square of the entries of a.
-    sizes = {"gaussian": 1.0 / math.sqrt(p), "uniform": 1.0 / math.sqrt(3.0)}
     series = target.series
     removed = max(0, whole(fields["deflate"], {}, "deflate", least=-1))
     left = series.select(series.degrees > removed)
     leap = information_exponent(left) or 1
-    return d ** ((leap - 1) / 2) / (scale * sizes.get(str(fields["readout_start"]), 1.0))
+    return d ** ((leap - 1) / 2) / (scale * readout_rms(str(fields["readout_start"]), p))
 
 
 def _ridges(value: Any, letters: Mapping[str, float]) -> tuple[float, ...] | str:

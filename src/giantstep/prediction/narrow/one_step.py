@@ -129,7 +129,7 @@ def cosine_quantiles(
     normal = rng.standard_normal((draws, r))
     rest = rng.chisquare(setting.d - r, size=draws)
     starts = normal / np.sqrt(rest + np.sum(normal**2, axis=1))[:, None]
-    square = float(np.sum(series.coefficients**2)) + series.tail + setting.noise**2
+    square = series.square + setting.noise**2
     [slope], _ = adaptive_coefficients(
         lambda z: np.asarray(setting.activation.derivative(z), dtype=float) ** 2, 0
     )

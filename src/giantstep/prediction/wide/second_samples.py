@@ -22,7 +22,7 @@ from giantstep.gaussian.moments import feature_moments
 from giantstep.gaussian.rules import Rule, gauss_hermite
 from giantstep.language.functions import NUMPY, Namespace
 from giantstep.prediction.labels import label_grid
-from giantstep.prediction.wide.step import readout_law
+from giantstep.prediction.wide.step import readout_law, readout_norm
 from giantstep.problem.activation import Activation
 from giantstep.problem.setting import Setting
 
@@ -72,9 +72,7 @@ class Network:
 
     @cached_property
     def scale(self) -> float:
-        root = math.sqrt(self.setting.p)
-        rms = {"gaussian": 1.0 / root, "uniform": 1.0 / math.sqrt(3.0)}
-        return self.setting.scale * root * rms.get(self.setting.readout_start, 1.0)
+        return self.setting.scale * readout_norm(self.setting)
 
     @property
     def feedback(self) -> float:

@@ -26,6 +26,7 @@ from giantstep.gaussian.rules import (
     normal_panels,
 )
 from giantstep.problem.activation import Activation
+from giantstep.problem.readouts import readout_rms
 from giantstep.problem.setting import Setting
 
 READOUT_NODES = 16
@@ -105,8 +106,7 @@ def require(setting: Setting) -> None:
 
 def readout_norm(setting: Setting) -> float:
     """sqrt(p E a_i^2), the norm of a at the start."""
-    square = {"gaussian": 1.0 / setting.p, "uniform": 1.0 / 3.0}.get(setting.readout_start, 1.0)
-    return math.sqrt(setting.p * square)
+    return math.sqrt(setting.p) * readout_rms(setting.readout_start, setting.p)
 
 
 def normalised_size(setting: Setting) -> float:
@@ -171,7 +171,7 @@ def learned_step(setting: Setting, size: float | None = None, offset: float = 0.
     # Labels with their sign flipped count against the others.
     kept = 1.0 - 2.0 * setting.corruption
     label_mean, linear = kept * float(series.tensor(0)), kept * series.tensor(1)
-    label_square = float(np.sum(series.coefficients**2)) + series.tail + setting.noise**2
+    label_square = series.square + setting.noise**2
     centred = activation_square(activation) - c0**2
     mean = label_mean - own * c0 * offset
     # R2 = E r^2, f0 = sum_i a_i sigma(w_i.x) having variance E sigma^2 - c_0^2.
