@@ -221,6 +221,19 @@ def test_weights_after_a_giant_step(symmetric: bool) -> None:
     assert counting_distance(values[1:], start.cdf) > 2 * EIGENVALUES
 
 
+def test_a_jump_of_the_activation_moves_no_weight() -> None:
+    """A gradient sees the derivative almost everywhere: relu with a jump steps as relu does."""
+    key = np.random.default_rng(3)
+    a, x = key.standard_normal(60) / math.sqrt(60), key.standard_normal((150, 50))
+    batches = [(x, 20.0 * np.tanh(2 * x[:, 0]))]
+    plain, jumping, other = (
+        stepped_weight_bulk(make_activation(name), a, batches).edges[0]
+        for name in ("relu", "relu(z) + step(z - 0.5)", "relu(z) + relu(z - 0.5)")
+    )
+    assert jumping == pytest.approx(plain, rel=1e-4)
+    assert other != pytest.approx(plain, rel=1e-2)
+
+
 def test_bad_sizes_are_refused() -> None:
     with pytest.raises(InputError, match="p must be even for the symmetric start, got 3"):
         weight_bulk(3, 10, "symmetric")

@@ -8,6 +8,7 @@ equivalence, arXiv 2305.18270).
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
 
@@ -30,6 +31,17 @@ class Nonlinearity(Protocol):
     @property
     def kinks(self) -> tuple[float, ...] | None: ...
     def __call__(self, z: Any) -> Any: ...
+
+
+@dataclass(frozen=True)
+class Piecewise:
+    """A function with the places of its kinks, such as the derivative of an activation."""
+
+    function: Callable[[Any], Any]
+    kinks: tuple[float, ...] | None
+
+    def __call__(self, z: Any) -> Any:
+        return self.function(z)
 
 
 @dataclass(frozen=True)

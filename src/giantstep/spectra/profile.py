@@ -23,7 +23,6 @@ import numpy as np
 from jaxtyping import Complex, Float
 
 from giantstep.errors import InputError
-from giantstep.gaussian.rules import adaptive_coefficients
 from giantstep.problem.activation import Activation
 from giantstep.spectra.bulk import HALVINGS, Edge
 
@@ -253,12 +252,7 @@ def stepped_weight_bulk(
     quadratic part gives K an eigenvector along the target, which is signal and not bulk.
     """
     d = batches[0][0].shape[1]
-    # By parts: E sigma' = E[sigma z] and l = E[z sigma'] = E[sigma He2].
-    _, mean, tilt = (float(value) for value in activation.coefficients(2).values)
-    power, _ = adaptive_coefficients(
-        lambda z: np.asarray(activation.derivative(z), float) ** 2, 0, activation.kinks or ()
-    )
-    spread = float(power[0]) - mean**2
+    tilt, spread = activation.moments.tilt, activation.moments.slope_variance
     square, noise, pull = np.zeros((d, d)), np.zeros((d, d)), 0.0
     for inputs, rho in batches:
         n = len(inputs)
