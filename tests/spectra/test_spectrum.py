@@ -83,6 +83,18 @@ def test_moments_and_transform_of_a_law_of_atoms() -> None:
     assert bulk.cdf(np.array([math.sqrt(gap)])) == pytest.approx(0.7 / 0.9, abs=5e-5)
 
 
+@pytest.mark.parametrize("aspect", [0.25, 4.0])
+def test_transform_at_small_and_large_penalties(aspect: float) -> None:
+    """Marchenko-Pastur's m(-ridge) from its quadratic equation, to 1e-12."""
+    bulk = Bulk(np.array([1.0]), np.array([aspect]), 100)
+    for ridge in 10.0 ** np.arange(-14.0, 15.0):
+        # ridge m^2 + (ridge + aspect - 1) m - 1 = 0.
+        lead = ridge + aspect - 1.0
+        root = math.sqrt(lead**2 + 4.0 * ridge)
+        expected = 2.0 / (lead + root) if lead > 0 else (root - lead) / (2.0 * ridge)
+        assert bulk.m1(float(ridge)) == pytest.approx(expected, rel=1e-12)
+
+
 def test_feature_law_solves_its_equation_in_closed_form() -> None:
     """1/m = -z + (p/n) E s/(1 + m s), the mean over Marchenko-Pastur's law by its own transform."""
     for n, d, p in [(300, 200, 100), (300, 100, 100), (150, 200, 500), (5000, 200, 100)]:

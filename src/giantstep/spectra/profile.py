@@ -113,6 +113,7 @@ class ProfileBulk:
         state = self._least(high)
         if state is None:
             raise ArithmeticError(f"no solution of the profile equations at {high:g}")
+        # Bisection: below the edge there is no value whose zero could be sought.
         for _ in range(HALVINGS):
             middle = 0.5 * (low + high)
             found = self._least(middle)
@@ -210,17 +211,22 @@ class ProfileBulk:
 
     @cached_property
     def ends(self) -> tuple[tuple[Edge, Edge], ...]:
-        """One interval: from where the density starts, to 10 DEPTH, to the exact upper end."""
+        """One interval: from where the density starts, to DEPTH, to the exact upper end."""
+        from scipy.optimize import brentq
+
         top = self._top[0]
         grid = np.linspace(0.0, top, 129)[1:-1]
         floor = 1e-2 / top
-        inside = np.flatnonzero(self.density(grid) > floor)
-        low, high = 0.0 if inside[0] == 0 else float(grid[inside[0] - 1]), float(grid[inside[0]])
-        while inside[0] > 0 and high - low > 10.0 * DEPTH * top:
-            middle = 0.5 * (low + high)
-            above = self.density(np.array([middle]))[0] > floor
-            low, high = (low, middle) if above else (middle, high)
-        return ((Edge(low**2, 0.0, 0.0, -1), self.upper),)
+        first = int(np.flatnonzero(self.density(grid) > floor)[0])
+        low = 0.0
+        if first > 0:
+            low = brentq(
+                lambda x: float(self.density(np.array([x]))[0]) - floor,
+                grid[first - 1],
+                grid[first],
+                xtol=DEPTH * top,
+            )
+        return ((Edge(float(low) ** 2, 0.0, 0.0, -1), self.upper),)
 
     @property
     def edges(self) -> tuple[tuple[float, float], ...]:
