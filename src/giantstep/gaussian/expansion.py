@@ -16,7 +16,7 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from giantstep.errors import InputError
-from giantstep.gaussian.kinks import affine, kink_coefficients
+from giantstep.gaussian.kinks import KINKS, affine, kink_coefficients
 from giantstep.gaussian.polynomials import polynomial_series
 from giantstep.gaussian.rules import Rule, adaptive_coefficients, gauss_hermite, panel_rule
 from giantstep.gaussian.series import (
@@ -39,7 +39,6 @@ from giantstep.language.expression import (
     raise_to,
     variables,
 )
-from giantstep.language.functions import FUNCTIONS
 
 # The grid for a function of 2..5 coupled variables: about half a million points.  In the plane
 # evenly spread nodes resolve steep functions such as tanh(x1 + He3(x2)).
@@ -70,7 +69,7 @@ def line_coefficients(
     """
     r = len(direction)
     origin = np.zeros(r) if origin is None else origin
-    if isinstance(node, Call) and FUNCTIONS[node.function].kinked:
+    if isinstance(node, Call) and node.function in KINKS:
         form = affine(node.argument, r)
         if form is not None:
             slopes, constant = form
