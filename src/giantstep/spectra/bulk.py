@@ -32,7 +32,7 @@ CURVE_POINTS = 801
 # Halvings of an interval that bring it from any size down to rounding.
 HALVINGS = 60
 
-# Brent's method: absolute tolerance, in the unit of the place sought; it adds rounding itself.
+# Tolerances of Brent's method are this times the size of what is sought.
 ROUNDING = float(np.finfo(float).eps)
 
 

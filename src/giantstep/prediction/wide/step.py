@@ -18,12 +18,7 @@ from jaxtyping import Float
 
 from giantstep.analysis.exponents import VANISHING
 from giantstep.errors import InputError
-from giantstep.gaussian.rules import (
-    Rule,
-    gauss_hermite,
-    legendre,
-    normal_panels,
-)
+from giantstep.gaussian.rules import Rule, gauss_hermite, legendre, normal_panels
 from giantstep.problem.readouts import readout_rms
 from giantstep.problem.setting import Setting
 
