@@ -83,6 +83,18 @@ def test_moments_and_transform_of_a_law_of_atoms() -> None:
     assert bulk.cdf(np.array([math.sqrt(gap)])) == pytest.approx(0.7 / 0.9, abs=5e-5)
 
 
+@pytest.mark.parametrize("aspect", [0.25, 4.0])
+def test_transform_at_small_and_large_penalties(aspect: float) -> None:
+    """Marchenko-Pastur's m(-ridge) from its quadratic equation, to 1e-12."""
+    bulk = Bulk(np.array([1.0]), np.array([aspect]), 100)
+    for ridge in 10.0 ** np.arange(-14.0, 15.0):
+        # ridge m^2 + (ridge + aspect - 1) m - 1 = 0.
+        lead = ridge + aspect - 1.0
+        root = math.sqrt(lead**2 + 4.0 * ridge)
+        expected = 2.0 / (lead + root) if lead > 0 else (root - lead) / (2.0 * ridge)
+        assert bulk.m1(float(ridge)) == pytest.approx(expected, rel=1e-12)
+
+
 def test_feature_law_solves_its_equation_in_closed_form() -> None:
     """1/m = -z + (p/n) E s/(1 + m s), the mean over Marchenko-Pastur's law by its own transform."""
     for n, d, p in [(300, 200, 100), (300, 100, 100), (150, 200, 500), (5000, 200, 100)]:
@@ -219,6 +231,19 @@ def test_weights_after_a_giant_step(symmetric: bool) -> None:
     assert counting_distance(values[1:], cdf) < EIGENVALUES
     start = weight_bulk(p, d, "symmetric" if symmetric else "sphere")
     assert counting_distance(values[1:], start.cdf) > 2 * EIGENVALUES
+
+
+def test_a_jump_of_the_activation_moves_no_weight() -> None:
+    """A gradient sees the derivative almost everywhere: relu with a jump steps as relu does."""
+    key = np.random.default_rng(3)
+    a, x = key.standard_normal(60) / math.sqrt(60), key.standard_normal((150, 50))
+    batches = [(x, 20.0 * np.tanh(2 * x[:, 0]))]
+    plain, jumping, other = (
+        stepped_weight_bulk(make_activation(name), a, batches).edges[0]
+        for name in ("relu", "relu(z) + step(z - 0.5)", "relu(z) + relu(z - 0.5)")
+    )
+    assert jumping == pytest.approx(plain, rel=1e-4)
+    assert other != pytest.approx(plain, rel=1e-2)
 
 
 def test_bad_sizes_are_refused() -> None:

@@ -51,6 +51,38 @@ class Coefficients:
     error: float
 
 
+@dataclass(frozen=True)
+class ActivationMoments:
+    """Moments over z ~ N(0, 1) of sigma, and of sigma' as a gradient sees it.
+
+    ``mean`` -> E sigma, ``linear`` -> E[z sigma], ``square`` -> E sigma^2; ``slope`` -> E sigma',
+    ``tilt`` -> E[z sigma'], ``slope_square`` -> E sigma'^2, where sigma' is the derivative almost
+    everywhere: by parts slope = linear and tilt = E[sigma He2], but not if sigma jumps.
+    """
+
+    mean: float
+    linear: float
+    square: float
+    slope: float
+    tilt: float
+    slope_square: float
+
+    @property
+    def variance(self) -> float:
+        """Var sigma."""
+        return max(self.square - self.mean**2, 0.0)
+
+    @property
+    def rest(self) -> float:
+        """Variance beyond the linear part: E sigma^2 - (E sigma)^2 - E[z sigma]^2."""
+        return max(self.square - self.mean**2 - self.linear**2, 0.0)
+
+    @property
+    def slope_variance(self) -> float:
+        """Var sigma'."""
+        return max(self.slope_square - self.slope**2, 0.0)
+
+
 @dataclass(frozen=True, eq=False)
 class Activation:
     """A neuron's nonlinearity sigma: an expression in z, or a Python callable on arrays.
@@ -109,6 +141,23 @@ class Activation:
         return tuple(sorted({offset / float(normal[0]) for normal, offset in planes}))
 
     @cached_property
+    def moments(self) -> ActivationMoments:
+        """Moments under N(0, 1) of sigma and of its derivative almost everywhere."""
+        kinks = self.kinks or ()
+        mean, linear = self.coefficients(1).values.tolist()
+        [square], _ = adaptive_coefficients(lambda z: _real(self(z)) ** 2, 0, kinks)
+        [slope, tilt], _ = adaptive_coefficients(lambda z: _real(self.derivative(z)), 1, kinks)
+        [power], _ = adaptive_coefficients(lambda z: _real(self.derivative(z)) ** 2, 0, kinks)
+        return ActivationMoments(
+            mean=mean,
+            linear=linear,
+            square=float(square),
+            slope=float(slope),
+            tilt=float(tilt),
+            slope_square=float(power),
+        )
+
+    @cached_property
     def _terms(self) -> Terms:
         assert self.expression is not None
         return multiplied_out(self.expression, 1)
@@ -164,6 +213,10 @@ class Activation:
         return Coefficients(plain.values * powers, plain.error * float(np.max(powers)))
 
 
+def _real(values: Any) -> Float[np.ndarray, "..."]:
+    return np.asarray(values, dtype=float)
+
+
 def differentiate(node: Expression) -> Expression:
     """Derivative of an expression in z, almost everywhere."""
     match node:
@@ -216,5 +269,9 @@ def make_activation(value: str | Callable[[Any], Any] | Activation) -> Activatio
 
 
 def centred(text: str) -> str:
-    """An activation less its mean under N(0, 1), as the papers take it at linear width."""
-    return f"{text} - {float(make_activation(text).coefficients(0).values[0])!r}"
+    """An activation less its mean under N(0, 1), as the papers take it at linear width.
+
+    ``text`` is a name or an expression in z.
+    """
+    mean = float(make_activation(text).coefficients(0).values[0])
+    return f"{NAMED.get(text.strip(), text)} {'-' if mean >= 0 else '+'} {abs(mean)!r}"

@@ -218,9 +218,7 @@ class Setting(BaseModel):
 
     def noisy_floor(self, floor: float) -> float:
         """The floor of noisy labels, from that of the clean ones."""
-        series = self.target.series
-        power = float(np.sum(series.coefficients**2)) + series.tail
-        return self.label_noise.floor(floor, power)
+        return self.label_noise.floor(floor, self.target.series.square)
 
     def __eq__(self, other: object) -> bool:
         """Equal in every field, however the sizes were given."""

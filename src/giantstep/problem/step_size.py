@@ -10,6 +10,7 @@ import numpy as np
 from giantstep.errors import InputError, shown
 from giantstep.gaussian.tensors import information_exponent
 from giantstep.language.quantity import listed, quantity
+from giantstep.problem.readouts import readout_rms
 from giantstep.problem.target import Target
 
 FLOAT32_MAX = float(np.finfo(np.float32).max)
@@ -51,12 +52,10 @@ def giant_step_size(
     labels count from the first degree that is left.  Infinite where it is beyond the floats.
     """
     p, d = letters["p"], letters["d"]
-    # Root mean square of the entries of a.
-    sizes = {"gaussian": 1.0 / math.sqrt(p), "uniform": 1.0 / math.sqrt(3.0)}
     series = target.series
     left = series.select(series.degrees > max(0, deflate))
     leap = information_exponent(left) or 1
     try:
-        return d ** ((leap - 1) / 2) / (scale * sizes.get(readout_start, 1.0))
+        return d ** ((leap - 1) / 2) / (scale * readout_rms(readout_start, p))
     except OverflowError:
         return math.inf

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 from giantstep.errors import InputError
+from giantstep.gaussian.moments import feature_moments
 from giantstep.prediction.wide import second_kernel as two_step_kernel
 from giantstep.prediction.wide.alignment import second_alignment
 from giantstep.prediction.wide.outlier_count import (
@@ -200,7 +201,7 @@ def test_the_first_order_series_is_rejected(fresh_relu):
 
     def truncated(network, samples):
         slopes = original(network, samples)
-        *_, tilt = network.activation_moments
+        tilt = network.moments.tilt
         strength = network.size(0) / math.sqrt(network.setting.p) * network.readout[0]
         shift = tilt * network.gain * strength[:, None] * samples.step
         return replace(slopes, mean=network.gain + shift)
@@ -267,6 +268,34 @@ def test_other_readouts_labels_and_two_directions(readout, scale, start):
     )
     wrong = weight_outliers(other)[1]
     assert deviation([run[0][:1] for run in runs], wrong.singular_values[:1]) > 2 * BOUND
+
+
+def test_a_jump_of_the_activation_counts_for_the_network_not_for_its_gradient():
+    """E[f_0 g.x] = E[z sigma] |g|^2 exactly for unit rows, over 40,000 samples at BOUND.
+
+    With E sigma' in the place of E[z sigma], right for relu alone, it is rejected.
+    """
+    setting = linear_width(QUADRATIC, "relu(z) + step(z - 0.5)", 100, 0.5).vary(start="sphere")
+    network = Network(setting)
+    rng = np.random.default_rng(0)
+    rows = rng.standard_normal((setting.p, setting.d))
+    rows /= np.linalg.norm(rows, axis=1)[:, None]
+    a = rng.standard_normal(setting.p) / math.sqrt(setting.p)
+    x, g = rng.standard_normal((40_000, setting.d)), rows.T @ a
+    products = network.scale * (setting.activation(x @ rows.T) @ a) * (x @ g) / (g @ g)
+    error = products.std(ddof=1) / math.sqrt(len(x))
+    assert abs(products.mean() + network.gram[0, -1]) < BOUND * error
+    assert abs(products.mean() - network.scale * network.gain) > 2 * BOUND * error
+    assert network.gain == pytest.approx(0.5, abs=1e-12)
+
+
+def test_the_slope_is_asked_for_no_more_than_it_has():
+    """sigma' of relu has mean 1/2 and E[z sigma'] = phi(0), and no coefficients of sigma."""
+    slope = two_step_kernel.slope_of(make_activation("relu"))
+    found = feature_moments(slope, np.zeros(1), np.ones(1))
+    assert found.mean[0] == pytest.approx(0.5, abs=1e-12)
+    assert found.slope[0] == pytest.approx(1.0 / math.sqrt(2.0 * math.pi), abs=1e-12)
+    assert not hasattr(slope, "coefficients")
 
 
 @pytest.mark.parametrize("batches", ["fresh", "reused"])

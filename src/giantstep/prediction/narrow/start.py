@@ -90,8 +90,7 @@ def limiting_errors(
     scaled = setting.scale * np.asarray(setting.activation(rows @ points.T), dtype=float)
     # Most of the error is E y^2, which is known: its quadrature error is taken out (not of a
     # deflated label, whose second moment is another).
-    series = setting.target.series
-    square = float(np.sum(series.coefficients**2)) + series.tail + setting.noise**2
+    square = setting.target.series.square + setting.noise**2
     known = square - float(weights @ labels**2)
     own = known + float(weights @ (labels - readout @ scaled) ** 2)
     fitted = labels

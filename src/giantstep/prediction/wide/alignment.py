@@ -62,7 +62,7 @@ def second_alignment(setting: Setting) -> Alignment:
     linear = (weights * square) @ points
     spread = (points.T * (weights * square)) @ points
     hessian = (points.T * (weights * y)) @ points - mean * np.eye(setting.target.r)
-    *_, tilt = network.activation_moments
+    tilt = network.moments.tilt
     h, h_weights = start_rule(setting.activation.kinks or ())
     slopes = np.asarray(setting.activation.derivative(h), dtype=float)
     kappa = 0.5 * float(h_weights @ (h * slopes**2))

@@ -21,7 +21,6 @@ from giantstep.prediction.wide.continuation import solve
 from giantstep.prediction.wide.step import (
     LearnedStep,
     NeuronTypes,
-    activation_square,
     learned_step,
     require,
 )
@@ -137,8 +136,7 @@ def _random_features(setting: Setting) -> ClosedSystem:
     Partners of a symmetric start have the same feature: one of twice its power, half as many.
     """
     shared = 2.0 if setting.start == "symmetric" else 1.0
-    c0, c1 = setting.activation.coefficients(1).values
-    rest = activation_square(setting.activation) - c0**2 - c1**2
+    moments = setting.activation.moments
     one = np.ones((1, 1))
     return ClosedSystem(
         n=setting.readout_n,
@@ -149,6 +147,6 @@ def _random_features(setting: Setting) -> ClosedSystem:
         kappa=np.zeros(1),
         weights=np.ones(1),
         means=np.zeros((2, 1, 1)),
-        slopes=np.full((1, 1, 1, 1), math.sqrt(shared) * c1),
-        rest=np.full((1, 1, 1, 1), shared * max(rest, 0.0)),
+        slopes=np.full((1, 1, 1, 1), math.sqrt(shared) * moments.linear),
+        rest=np.full((1, 1, 1, 1), shared * moments.rest),
     )

@@ -26,8 +26,7 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from giantstep.errors import InputError
-from giantstep.gaussian.moments import REACH
-from giantstep.gaussian.rules import legendre
+from giantstep.gaussian.rules import REACH, normal_panels
 from giantstep.prediction.wide.second_samples import Network
 from giantstep.prediction.wide.two_steps import weight_outliers
 from giantstep.problem.activation import Activation
@@ -152,12 +151,8 @@ def mean_slope(activation: Activation, shift: float, own: float) -> float:
                 breaks.append(
                     brentq(lambda h, kink=kink: float(argument(np.array([h]))[0]) - kink, *ends)
                 )
-    edges = np.sort(breaks)
-    x, w = legendre(16)
-    half = 0.5 * np.diff(edges)[:, None]
-    h = 0.5 * (edges[1:] + edges[:-1])[:, None] + half * x
-    density = np.exp(-0.5 * h**2) / math.sqrt(2.0 * math.pi)
-    return float(np.sum(half * w * density * activation.derivative(argument(h))))
+    h, weights = normal_panels(np.sort(breaks), 16)
+    return float(weights @ activation.derivative(argument(h)))
 
 
 def phase_diagram(

@@ -139,22 +139,24 @@ class Branch:
 
 
 def root(function: Callable[[float], float], low: float, high: float, tolerance: float) -> float:
-    """A zero between two places of opposite sign, by false position (Illinois) and bisection.
+    """The zero between two places of opposite sign; NotConvergedError where the signs agree."""
+    from scipy.optimize import brentq
 
-    The end that stays loses half its value each time, so that it cannot stay for long.
-    """
-    at_low, at_high = function(low), function(high)
-    while abs(high - low) > tolerance:
-        middle = (low * at_high - high * at_low) / (at_high - at_low)
-        value = function(middle)
-        if value * at_high < 0:
-            low, at_low = high, at_high
-        else:
-            at_low *= 0.5
-        if abs(middle - high) < 0.5 * tolerance:
-            return middle
-        high, at_high = middle, value
-    return high
+    # Each value may cost a march to the edge: the ends are asked for once.
+    known = {place: function(place) for place in (low, high)}
+    if known[low] * known[high] > 0:
+        raise NotConvergedError(
+            f"no change of sign between {low:g} and {high:g}: "
+            f"got {known[low]:.1e} and {known[high]:.1e}"
+        )
+    return float(
+        brentq(
+            lambda place: known[place] if place in known else function(place),
+            low,
+            high,
+            xtol=tolerance,
+        )
+    )
 
 
 def _opening(point: Point) -> float:
@@ -285,7 +287,7 @@ class Thresholds:
 def thresholds(setting: Setting, count: int = 2, offset: float = 0.0) -> Thresholds:
     """Where outliers leave the bulk as the step grows, those without any step not counted.
 
-    The j-th strength at the edge passes 1: on a grid of exponents first, then by bisection.
+    The j-th strength at the edge passes 1: on a grid of exponents first, then between its points.
     """
     require(setting)
     if count < 1:

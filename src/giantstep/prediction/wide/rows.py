@@ -17,7 +17,7 @@ from giantstep.prediction.wide import step as one_step
 from giantstep.prediction.wide.losses import Losses, loss_curve
 from giantstep.prediction.wide.second_kernel import second_update
 from giantstep.prediction.wide.second_samples import Network, check_supported
-from giantstep.prediction.wide.step import activation_square, learned_step, readout_norm
+from giantstep.prediction.wide.step import learned_step, readout_norm
 from giantstep.problem.setting import Setting
 
 SHARE = (0.05, 20.0)
@@ -98,7 +98,7 @@ def _between(
 def readout_losses(setting: Setting) -> Losses:
     """Train and test error of the readout; of several penalties, or for ``cv``, the best one."""
     if setting.ridge == "cv":
-        mean_eigenvalue = setting.scale**2 * activation_square(setting.activation)
+        mean_eigenvalue = setting.scale**2 * setting.activation.moments.square
         penalties = RIDGES * mean_eigenvalue
     else:
         penalties = np.array(setting.ridge)

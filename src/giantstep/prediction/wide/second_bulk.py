@@ -79,8 +79,8 @@ def bulk_profile(setting: Setting, readout_sum: float = 0.0) -> BulkProfile:
     parts = residual_draws(network, n, rng)
     if setting.batches == "reused":
         parts = [np.sum(parts, axis=0)]
-    *_, square, tilt = network.activation_moments
-    rest = max(square - network.gain**2 - tilt**2, 0.0)
+    tilt = network.moments.tilt
+    rest = max(network.moments.slope_variance - tilt**2, 0.0)
     linear, noise = np.zeros((d, d)), np.zeros((d, d))
     for rho in parts:
         x = rng.standard_normal((n, d))
@@ -121,9 +121,8 @@ def _draw(
     """(t, r_1) of n samples."""
     gram = network.gram
     known = rng.standard_normal((n, len(gram))) @ np.linalg.cholesky(gram).T
-    c0, square, gain, *_ = network.activation_moments
-    rest = network.feedback**2 * max(square - c0**2 - gain**2, 0.0) + network.setting.noise**2
-    linear = network.feedback * gain * known[:, -1]
+    rest = network.feedback**2 * network.moments.rest + network.setting.noise**2
+    linear = network.feedback * network.moments.linear * known[:, -1]
     residual = network.label_at(known[:, 1:-1]) - network.offset - linear
     return known[:, 0], residual + np.sqrt(rest) * rng.standard_normal(n)
 

@@ -12,15 +12,15 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Float
 
-from giantstep.gaussian.moments import REACH, SMOOTH_NODES, feature_moments
-from giantstep.gaussian.rules import Rule, gauss_hermite, legendre
+from giantstep.gaussian.moments import SMOOTH_NODES, Piecewise, feature_moments
+from giantstep.gaussian.rules import REACH, Rule, gauss_hermite, normal_panels
 from giantstep.prediction.wide.second_samples import (
     LEAST_WIDTH,
     Network,
     Samples,
     second_samples,
-    slope_of,
 )
+from giantstep.problem.activation import Activation
 
 PANEL_NODES = 12
 """Gauss-Legendre nodes a panel of h, at most one wide: 1e-12 for the normal density."""
@@ -56,6 +56,11 @@ class Slopes:
     curvature: Float[np.ndarray, "q m"]
 
 
+def slope_of(activation: Activation) -> Piecewise:
+    """sigma' almost everywhere, which may jump at the kinks of sigma."""
+    return Piecewise(activation.derivative, activation.kinks)
+
+
 def fresh_slopes(network: Network, samples: Samples) -> Slopes:
     """A = kept h + width zeta + (size_1/sqrt p) u c_1 t: the sample is new to the network."""
     u = network.readout[0]
@@ -64,8 +69,9 @@ def fresh_slopes(network: Network, samples: Samples) -> Slopes:
     shift = strength[:, None] * samples.step
     scale = np.hypot(np.hypot(kept, width), LEAST_WIDTH)
     total = np.broadcast_to(scale[:, None], shift.shape)
-    plain = feature_moments(network.setting.activation, shift, total)
-    slope = feature_moments(slope_of(network.setting.activation), shift, total)
+    activation = network.setting.activation
+    plain = feature_moments(activation, shift, total)
+    slope = feature_moments(slope_of(activation), shift, total)
     curvature = slope.slope / scale[:, None]
     tilt = kept[:, None] * curvature
     # A new sample shares no h with the first step.
@@ -121,12 +127,7 @@ def start_rule(kinks: tuple[float, ...], scale: float = 1.0) -> Rule:
     if not kinks:
         return gauss_hermite(SMOOTH_NODES)
     whole = np.linspace(-REACH, REACH, round(2 * REACH) + 1)
-    edges = _refined(whole, kinks, near_kink(scale, 1))
-    x, w = legendre(PANEL_NODES)
-    half = 0.5 * np.diff(edges)[:, None]
-    h = (0.5 * (edges[1:] + edges[:-1])[:, None] + half * x).ravel()
-    density = np.exp(-0.5 * h**2) / math.sqrt(2.0 * math.pi)
-    return h, (half * w).ravel() * density
+    return normal_panels(_refined(whole, kinks, near_kink(scale, 1)), PANEL_NODES)
 
 
 def _refined(

@@ -12,18 +12,15 @@ import itertools
 import math
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 from jaxtyping import Float
 
 from giantstep.errors import InputError
-from giantstep.gaussian.moments import feature_moments
 from giantstep.gaussian.rules import Rule, gauss_hermite
-from giantstep.language.functions import NUMPY, Namespace
 from giantstep.prediction.labels import label_grid
-from giantstep.prediction.wide.step import readout_law
-from giantstep.problem.activation import Activation
+from giantstep.prediction.wide.step import readout_law, readout_norm
+from giantstep.problem.activation import ActivationMoments
 from giantstep.problem.setting import Setting
 
 READOUT_NODES = 32
@@ -47,19 +44,6 @@ LEAST_WIDTH = 1e-3
 
 
 @dataclass(frozen=True)
-class Slope(Activation):
-    """sigma' in the place of sigma, with the kinks of sigma."""
-
-    def __call__(self, z: Any, namespace: Namespace = NUMPY) -> Any:
-        return self.derivative(z, namespace)
-
-
-def slope_of(activation: Activation) -> Slope:
-    """The derivative of an activation as an activation."""
-    return Slope(activation.name, activation.expression, activation.function, activation.slope)
-
-
-@dataclass(frozen=True)
 class Network:
     """The network before the first step, and the first residual r_1 = y - scale f_0.
 
@@ -72,9 +56,7 @@ class Network:
 
     @cached_property
     def scale(self) -> float:
-        root = math.sqrt(self.setting.p)
-        rms = {"gaussian": 1.0 / root, "uniform": 1.0 / math.sqrt(3.0)}
-        return self.setting.scale * root * rms.get(self.setting.readout_start, 1.0)
+        return self.setting.scale * readout_norm(self.setting)
 
     @property
     def feedback(self) -> float:
@@ -92,25 +74,14 @@ class Network:
     def readout(self) -> Rule:
         return readout_law(self.setting, READOUT_NODES)
 
-    @cached_property
-    def activation_moments(self) -> tuple[float, float, float, float, float]:
-        """c_0, E sigma^2, c_1 = E sigma', E sigma'^2, and 2 c_2 = E[z sigma']."""
-        zero, one = np.zeros(1), np.ones(1)
-        plain = feature_moments(self.setting.activation, zero, one)
-        slope = feature_moments(slope_of(self.setting.activation), zero, one)
-        found = (plain.mean, plain.square, slope.mean, slope.square, slope.slope)
-        c0, square, c1, slope_square, tilt = (float(value[0]) for value in found)
-        return c0, square, c1, slope_square, tilt
+    @property
+    def moments(self) -> ActivationMoments:
+        return self.setting.activation.moments
 
     @property
     def gain(self) -> float:
-        """c_1 = E sigma'."""
-        return self.activation_moments[2]
-
-    @property
-    def slope_variance(self) -> float:
-        """Var sigma'."""
-        return max(self.activation_moments[3] - self.gain**2, 0.0)
+        """c_1 = E sigma', by which a gradient adds up."""
+        return self.moments.slope
 
     @cached_property
     def label(self) -> tuple[float, float, Float[np.ndarray, " r"]]:
@@ -126,7 +97,7 @@ class Network:
 
     @property
     def offset(self) -> float:
-        return self.feedback * self.activation_moments[0] * self.readout_sum
+        return self.feedback * self.moments.mean * self.readout_sum
 
     @property
     def residual_mean(self) -> float:
@@ -136,8 +107,7 @@ class Network:
     @property
     def rest_square(self) -> float:
         """Variance of what is in r_1 beside the label: the noise and the network."""
-        c0, square, *_ = self.activation_moments
-        return self.setting.noise**2 + self.feedback**2 * max(square - c0**2, 0.0)
+        return self.setting.noise**2 + self.feedback**2 * self.moments.variance
 
     @property
     def residual_square(self) -> float:
@@ -154,7 +124,7 @@ class Network:
     @cached_property
     def gram(self) -> Float[np.ndarray, "m m"]:
         """Gram matrix of (beta, w*_1 .. w*_r, g): also the covariance of (t, z, g.x)."""
-        slope = np.concatenate([self.label[2], [-self.feedback * self.gain]])
+        slope = np.concatenate([self.label[2], [-self.feedback * self.moments.linear]])
         found = np.eye(len(slope) + 1)
         found[0, 0] = slope @ slope + self.noise_ratio * self.residual_square
         found[0, 1:] = found[1:, 0] = slope
@@ -165,8 +135,8 @@ class Network:
     ) -> tuple[Float[np.ndarray, " q"], Float[np.ndarray, " q"]]:
         """Preactivation after step 1 = kept h + width zeta + (size_1/sqrt p) c_1 u t, fresh x."""
         strength = self.size(0) / math.sqrt(self.setting.p) * u
-        kept = 1.0 + strength * self.activation_moments[4] * self.residual_mean
-        spread = self.noise_ratio * self.slope_variance * self.residual_square
+        kept = 1.0 + strength * self.moments.tilt * self.residual_mean
+        spread = self.noise_ratio * self.moments.slope_variance * self.residual_square
         return kept, np.abs(strength) * math.sqrt(spread)
 
 
@@ -199,7 +169,6 @@ def second_samples(network: Network) -> Samples:
     between neighbours of a grid of r (one cell for fresh batches, where r is not in the slopes).
     """
     setting, gram = network.setting, network.gram
-    c0, square, gain, _, _ = network.activation_moments
     r, variance = setting.target.r, gram[0, 0]
     across = gram[0, 1:] / variance
     conditional = np.eye(r + 1) - np.outer(across, across) * variance
@@ -210,10 +179,8 @@ def second_samples(network: Network) -> Samples:
     # g.x given t and z: a linear part and a rest, which with the noise makes r Gaussian.
     on_label = np.linalg.solve(conditional[:r, :r], conditional[:r, r])
     own = max(conditional[r, r] - float(on_label @ conditional[:r, r]), 0.0)
-    pull = network.feedback * gain
-    width = math.sqrt(
-        pull**2 * own + network.feedback**2 * max(square - c0**2 - gain**2, 0.0) + setting.noise**2
-    )
+    pull = network.feedback * network.moments.linear
+    width = math.sqrt(pull**2 * own + network.feedback**2 * network.moments.rest + setting.noise**2)
     # Fresh batches need its second moment only.
     small = setting.batches == "fresh" or width < 0.1 * math.sqrt(network.residual_square)
     rest, rest_weights = gauss_hermite(3 if small else REST_NODES)
