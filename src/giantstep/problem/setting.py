@@ -16,6 +16,13 @@ from giantstep.language.functions import NUMPY, Namespace
 from giantstep.language.quantity import quantity, whole
 from giantstep.problem.activation import Activation, make_activation
 from giantstep.problem.inputs import InputLaw, make_inputs
+from giantstep.problem.starts import (
+    READOUT_STARTS,
+    STARTS,
+    ReadoutName,
+    StartName,
+    readout_rms,
+)
 from giantstep.problem.target import Target, make_target
 
 FLOAT32_MAX = float(np.finfo(np.float32).max)
@@ -43,14 +50,13 @@ class Setting(BaseModel):
         description="one size or one a step: a number, n^0.3, p*d^0.5, or giant"
     )
     output_scale: Literal["1/p", "1/sqrt(p)", "1"] = Field(description="1/p, 1/sqrt(p) or 1")
-    start: Literal["symmetric", "sphere", "gaussian", "orthogonal"] = Field(
-        description="rows of W: symmetric, sphere, gaussian or orthogonal"
-    )
+    start: StartName = Field(description=f"rows of W: {', '.join(STARTS)}")
     start_overlaps: tuple[tuple[float, ...], ...] | None = Field(
         description="overlaps of the orthogonal start, p rows of r numbers"
     )
-    readout_start: Literal["signs", "alternating", "gaussian", "uniform"] = Field(
-        description="entries of a: signs or alternating +-1, gaussian N(0, 1/p), uniform [-1, 1]"
+    readout_start: ReadoutName = Field(
+        description="entries of a: "
+        + ", ".join(f"{name} {kind.meaning}" for name, kind in READOUT_STARTS.items())
     )
     batches: Literal["fresh", "reused"] = Field(description="fresh or reused")
     residual: Literal["full", "labels"] = Field(description="full (y - f) or labels (y only)")
@@ -142,8 +148,7 @@ class Setting(BaseModel):
             raise InputError(f"corruption must be from 0 to 1, got {self.corruption:g}")
         if self.corruption > 0 and self.noise > 0:
             raise InputError(f"noise must be 0 where labels are corrupted, got {self.noise:g}")
-        if self.start == "symmetric" and self.p % 2:
-            raise InputError(f"p must be even for the symmetric start, got {self.p}")
+        STARTS[self.start].check(self.p, r, self.d)
         if self.seed >= 2**63:
             raise InputError(f"seed must be below 2^63, got {self.seed}")
         if (self.readout_n == 0) != (self.test_n == 0):
@@ -155,17 +160,13 @@ class Setting(BaseModel):
             raise InputError(
                 f"readout_n must be n = {self.n} on the last batch, got {self.readout_n}"
             )
-        if self.start == "orthogonal" and self.p + r > self.d:
-            raise InputError(
-                f"p must be at most d - r = {self.d - r} for the orthogonal start, got {self.p}"
-            )
         if self.start_overlaps is not None:
             self._check_overlaps(self.start_overlaps)
         self.inputs.check(self.d)
         return self
 
     def _check_overlaps(self, overlaps: tuple[tuple[float, ...], ...]) -> None:
-        if self.start != "orthogonal":
+        if not STARTS[self.start].orthogonal:
             raise InputError(f"start_overlaps needs start = orthogonal, got {self.start!r}")
         shape = (self.p, self.target.r)
         for row in overlaps:
@@ -325,13 +326,12 @@ def giant_step_size(
     """
     p, d = letters["p"], letters["d"]
     scale = output_scale(str(fields["output_scale"]), p)
-    # Root mean square of the entries of a.
-    sizes = {"gaussian": 1.0 / math.sqrt(p), "uniform": 1.0 / math.sqrt(3.0)}
+    rms = readout_rms(str(fields["readout_start"]), p)
     series = target.series
     removed = max(0, whole(fields["deflate"], {}, "deflate", least=-1))
     left = series.select(series.degrees > removed)
     leap = information_exponent(left) or 1
-    return d ** ((leap - 1) / 2) / (scale * sizes.get(str(fields["readout_start"]), 1.0))
+    return d ** ((leap - 1) / 2) / (scale * rms)
 
 
 def _ridges(value: Any, letters: Mapping[str, float]) -> tuple[float, ...] | str:
