@@ -15,7 +15,7 @@ from giantstep.gaussian.tensors import information_exponent
 from giantstep.language.functions import NUMPY, Namespace
 from giantstep.language.quantity import quantity, whole
 from giantstep.problem.activation import Activation, make_activation
-from giantstep.problem.inputs import InputLaw, make_inputs
+from giantstep.problem.inputs import LAWS, InputLaw, make_inputs
 from giantstep.problem.starts import (
     READOUT_STARTS,
     STARTS,
@@ -73,10 +73,7 @@ class Setting(BaseModel):
     )
     readout_n: int = Field(description="samples the readout is fitted on, 0 for no readout")
     test_n: int = Field(description="samples it is tested on, 0 for no readout")
-    inputs: InputLaw = Field(
-        description="gaussian, rademacher, uniform, student(df), correlated(exponent), "
-        "mixture(separation), data(FILE) or whitened(FILE)"
-    )
+    inputs: InputLaw = Field(description=", ".join(law.form() for law in LAWS.values()))
     frame: Literal["random", "axes"] = Field(
         description="target directions for inputs other than gaussian: random or axes"
     )
