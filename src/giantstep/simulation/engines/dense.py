@@ -101,6 +101,17 @@ class DenseStream:
                 labels.append(np.asarray(y[:valid], dtype=float))
         return np.concatenate(phis), np.concatenate(labels)
 
+    def inputs_and_labels(self) -> tuple[Float[np.ndarray, "n d"], Float[np.ndarray, " n"]]:
+        """All inputs and labels at once, in float64."""
+        engine = self.engine
+        xs, labels = [], []
+        with engine.context():
+            for inputs, noise, valid in self.chunks():
+                _, y = engine.labels(inputs, noise, engine.frame, self.fit)
+                xs.append(np.asarray(inputs, dtype=float)[:valid])
+                labels.append(np.asarray(y, dtype=float)[:valid])
+        return np.concatenate(xs), np.concatenate(labels)
+
     def head(self, count: int) -> DenseStream:
         """The first samples of the stream."""
         return replace(self, count=min(count, self.count))
@@ -148,6 +159,7 @@ class DenseEngine:
             lambda sums, part: [s + v.astype(jnp.float64) for s, v in zip(sums, part, strict=True)],
             donate_argnums=0,
         )
+        self.labels = jax.jit(self._labels)
         self.moments = jax.jit(self._moments)
         self.gradient = jax.jit(self._gradient)
 
@@ -228,8 +240,8 @@ class DenseEngine:
         inputs, noise = jax.vmap(one)(first + jnp.arange(count))
         return inputs.reshape(count * block, d), noise.reshape(count * block)
 
-    def _projected(self, inputs: Any, noise: Any, weights: Any, frame: Any, fit: Fit) -> Any:
-        """Preactivations (p x n), labels and deflated labels of a chunk."""
+    def _labels(self, inputs: Any, noise: Any, frame: Any, fit: Fit) -> Any:
+        """Labels and deflated labels of a chunk."""
         setting = self.traced
         r = setting.target.r
         along = inputs[:, :r] if self._on_axes else inputs @ frame.T
@@ -238,7 +250,11 @@ class DenseEngine:
         deflated = labels - fit.mean
         if setting.deflate == 1:
             deflated = deflated - inputs @ fit.beta
-        return weights @ inputs.T, labels, deflated
+        return labels, deflated
+
+    def _projected(self, inputs: Any, noise: Any, weights: Any, frame: Any, fit: Fit) -> Any:
+        """Preactivations (p x n), labels and deflated labels of a chunk."""
+        return weights @ inputs.T, *self._labels(inputs, noise, frame, fit)
 
     def _moments(
         self, inputs: Any, noise: Any, valid: Any, weights: Any, frame: Any, fit: Fit

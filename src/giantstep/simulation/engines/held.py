@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -14,6 +13,7 @@ from giantstep.problem.randomness import Purpose, generator
 from giantstep.problem.setting import Setting
 from giantstep.simulation.engines.streamed import BLOCK, Deflation, Stream
 from giantstep.simulation.meter import Meter
+from giantstep.simulation.table import FeatureTable
 from giantstep.simulation.threads import ordered
 
 
@@ -81,32 +81,18 @@ class HeldBatch:
         return grown + size * gradient, gradient
 
 
-class HeldStream:
+class HeldStream(FeatureTable):
     """The held batch as training data of the readout."""
 
     def __init__(self, batch: HeldBatch, rows: Float[np.ndarray, "p q"], meter: Meter) -> None:
-        self.batch, self.count, self.meter = batch, batch.setting.n, meter
-        self.labels, self.deflation = batch.deflated()
+        self.batch = batch
+        labels, self.deflation = batch.deflated()
         if self.deflation is not None:
-            meter.add(self.count)
+            meter.add(batch.setting.n)
         # The fit may have revealed one more direction, in which W has no component yet.
         self.rows = np.zeros((len(rows), batch.data.shape[1]))
         self.rows[:, : rows.shape[1]] = rows
-        self.phi = batch.setting.activation(batch.data @ self.rows.T)
-
-    def reduce(
-        self, reducer: Callable[..., Any], *arguments: Any, exact: bool = False
-    ) -> list[Any]:
-        self.meter.add(self.count)
-        return [np.asarray(v, dtype=float) for v in reducer(self.phi, self.labels, *arguments)]
-
-    def head(self, count: int) -> HeldStream:
-        """All of the samples: they are in memory."""
-        return self
-
-    def collect(self) -> tuple[Float[np.ndarray, "n p"], Float[np.ndarray, " n"]]:
-        self.meter.add(self.count)
-        return self.phi, self.labels
+        super().__init__(batch.setting.activation(batch.data @ self.rows.T), labels, meter)
 
     def like(self, purpose: Purpose, count: int) -> Stream:
         """Fresh samples, labels deflated by the same fit."""
