@@ -251,7 +251,9 @@ def test_bad_sizes_are_refused() -> None:
         weight_bulk(3, 10, "symmetric")
     with pytest.raises(InputError, match="d must be at least 2, got 1"):
         weight_bulk(3, 1)
-    with pytest.raises(InputError, match="start must be sphere"):
+    with pytest.raises(
+        InputError, match="start must be one of symmetric, sphere, gaussian for a bulk"
+    ):
         weight_bulk(4, 10, "orthogonal")
     with pytest.raises(InputError, match="ridge must be positive, got -1"):
         weight_bulk(4, 10).m1(-1.0)

@@ -15,8 +15,9 @@ from giantstep.language.functions import NUMPY, Namespace
 from giantstep.language.quantity import listed
 from giantstep.problem.activation import Activation, make_activation
 from giantstep.problem.given import read_fields
-from giantstep.problem.inputs import InputLaw, make_inputs
+from giantstep.problem.inputs import LAWS, InputLaw, make_inputs
 from giantstep.problem.labels import LabelNoise
+from giantstep.problem.starts import READOUT_STARTS, STARTS, ReadoutName, StartName
 from giantstep.problem.step_size import FLOAT32_MAX, output_scale
 from giantstep.problem.target import Target, read_target
 
@@ -47,14 +48,13 @@ class Setting(BaseModel):
         description="one size or one a step: a number, n^0.3, p*d^0.5, or giant"
     )
     output_scale: Literal["1/p", "1/sqrt(p)", "1"] = Field(description="1/p, 1/sqrt(p) or 1")
-    start: Literal["symmetric", "sphere", "gaussian", "orthogonal"] = Field(
-        description="rows of W: symmetric, sphere, gaussian or orthogonal"
-    )
+    start: StartName = Field(description=f"rows of W: {', '.join(STARTS)}")
     start_overlaps: tuple[tuple[float, ...], ...] | None = Field(
         description="overlaps of the orthogonal start, p rows of r numbers"
     )
-    readout_start: Literal["signs", "alternating", "gaussian", "uniform"] = Field(
-        description="entries of a: signs or alternating +-1, gaussian N(0, 1/p), uniform [-1, 1]"
+    readout_start: ReadoutName = Field(
+        description="entries of a: "
+        + ", ".join(f"{name} {kind.meaning}" for name, kind in READOUT_STARTS.items())
     )
     batches: Literal["fresh", "reused"] = Field(description="fresh or reused")
     residual: Literal["full", "labels"] = Field(description="full (y - f) or labels (y only)")
@@ -71,10 +71,7 @@ class Setting(BaseModel):
     )
     readout_n: int = Field(description="samples the readout is fitted on, 0 for no readout")
     test_n: int = Field(description="samples it is tested on, 0 for no readout")
-    inputs: InputLaw = Field(
-        description="gaussian, rademacher, uniform, student(df), correlated(exponent), "
-        "mixture(separation), data(FILE) or whitened(FILE)"
-    )
+    inputs: InputLaw = Field(description=", ".join(law.form() for law in LAWS.values()))
     frame: Literal["random", "axes"] = Field(
         description="target directions for inputs other than gaussian: random or axes"
     )
@@ -155,8 +152,7 @@ class Setting(BaseModel):
             raise InputError(f"corruption must be from 0 to 1, got {self.corruption:g}")
         if self.corruption > 0 and self.noise > 0:
             raise InputError(f"noise must be 0 where labels are corrupted, got {self.noise:g}")
-        if self.start == "symmetric" and self.p % 2:
-            raise InputError(f"p must be even for the symmetric start, got {self.p}")
+        STARTS[self.start].check(self.p, r, self.d)
         if (self.readout_n == 0) != (self.test_n == 0):
             raise InputError(
                 "readout_n and test_n must both be positive, or both 0 for no readout, "
@@ -166,16 +162,12 @@ class Setting(BaseModel):
             raise InputError(
                 f"readout_n must be n = {self.n} on the last batch, got {self.readout_n}"
             )
-        if self.start == "orthogonal" and self.p + r > self.d:
-            raise InputError(
-                f"p must be at most d - r = {self.d - r} for the orthogonal start, got {self.p}"
-            )
         if self.start_overlaps is not None:
             self._check_overlaps(self.start_overlaps)
         self.inputs.check(self.d)
 
     def _check_overlaps(self, overlaps: tuple[tuple[float, ...], ...]) -> None:
-        if self.start != "orthogonal":
+        if not STARTS[self.start].orthogonal:
             raise InputError(f"start_overlaps needs start = orthogonal, got {self.start!r}")
         shape = (self.p, self.target.r)
         for row in overlaps:

@@ -10,7 +10,7 @@ import numpy as np
 from giantstep.errors import InputError, shown
 from giantstep.gaussian.tensors import information_exponent
 from giantstep.language.quantity import listed, quantity
-from giantstep.problem.readouts import readout_rms
+from giantstep.problem.starts import readout_rms
 from giantstep.problem.target import Target
 
 FLOAT32_MAX = float(np.finfo(np.float32).max)

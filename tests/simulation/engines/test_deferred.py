@@ -1,4 +1,4 @@
-"""The deferred engine: its pieces, its limits, and the published simulation."""
+"""The deferred engine: its limits, and the published simulation."""
 
 import math
 
@@ -7,7 +7,6 @@ import pytest
 
 from giantstep.errors import InputError
 from giantstep.problem.setting import Setting
-from giantstep.simulation.engines.coordinates import bartlett, compressed
 from giantstep.simulation.engines.deferred import held_bytes
 from giantstep.simulation.simulate import choose_engine, simulate
 
@@ -67,31 +66,6 @@ def test_published_simulation_is_reproduced() -> None:
 
     assert np.max(deviations(setting)) < 3
     assert np.max(deviations(setting.vary(batches="fresh"))) > 10
-
-
-@pytest.mark.parametrize(("k", "m"), [(1, 3), (3, 3), (4, 50)])
-def test_bartlett_has_the_law_of_a_gram_matrix(k: int, m: int) -> None:
-    """Mean and variance of the Wishart matrix: E = m I, Var = m (2 m on the diagonal).
-
-    20,000 draws, within 5 standard errors in 2 k^2 comparisons; m + 1 degrees are rejected.
-    """
-    rng = np.random.default_rng(0)
-    draws = np.array([bartlett(rng, k, m) for _ in range(20_000)])
-    grams = draws @ draws.swapaxes(1, 2)
-    error = np.sqrt(m * (1 + np.eye(k)) / len(grams))
-    assert np.all(np.abs(grams.mean(axis=0) - m * np.eye(k)) < 5 * error)
-    assert not np.all(np.abs(grams.mean(axis=0) - (m + 1) * np.eye(k)) < 5 * error)
-    ratio = grams.var(axis=0) / (m * (1 + np.eye(k)))
-    # Relative error of a variance: at most sqrt(kurtosis/N) with kurtosis below 20 at m = 3.
-    assert np.all(np.abs(ratio - 1) < 5 * math.sqrt(20 / len(grams)))
-
-
-def test_compression_keeps_every_inner_product() -> None:
-    rows = np.random.default_rng(0).standard_normal((4, 15))
-    small = compressed(rows, 3)
-    assert small.shape == (4, 7)
-    np.testing.assert_allclose(small @ small.T, rows @ rows.T, atol=1e-12)
-    np.testing.assert_array_equal(small[:, :3], rows[:, :3])
 
 
 def test_a_billion_dimensions() -> None:

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from giantstep.errors import InputError
+from giantstep.problem.inputs import LAWS
 from giantstep.problem.randomness import Purpose
 from giantstep.problem.setting import Setting
 from giantstep.simulation.engines.chunks import plan
@@ -87,8 +88,19 @@ def test_results_do_not_depend_on_the_chunk(law: str) -> None:
             np.testing.assert_allclose(small.arrays()[name], value, atol=1e-4 * scale)
 
 
-def test_samples_are_a_function_of_their_number_alone() -> None:
-    for law in ("gaussian", "rademacher", "uniform", "student(5)", "mixture(0.5)"):
+def every_law(path: Path) -> list[str]:
+    """A law of each kind as it is typed, parameters within 3 of their lower end."""
+    np.save(path, np.random.default_rng(0).standard_normal((600, 500)))
+    middle = {
+        name: f"{law.parameter.low + min(law.parameter.high - law.parameter.low, 6.0) / 2:g}"
+        for name, law in LAWS.items()
+        if law.parameter
+    }
+    return [law.form(middle.get(name)).replace("FILE", str(path)) for name, law in LAWS.items()]
+
+
+def test_samples_are_a_function_of_their_number_alone(tmp_path: Path) -> None:
+    for law in every_law(tmp_path / "rows.npy"):
         sampler = HostSampler(Setting("x1", d=500, inputs=law, noise=1.0), 3)
         block = block_size(500)
         long, noise = sampler.chunk(Purpose.BATCH, 1, 0, 2 * block, 2 * block)
@@ -123,7 +135,7 @@ def test_mixture_has_identity_covariance_and_two_humps() -> None:
     x, _ = sampler.chunk(Purpose.BATCH, 0, 0, 65536, 65536)
     covariance = x.T.astype(float) @ x / len(x)
     np.testing.assert_allclose(covariance, np.eye(16), atol=5 * np.sqrt(2 / len(x)))
-    along = x @ sampler.direction
+    along = x @ sampler.prepared
     # (1 - m^2) + m^2: variance one; kurtosis 3 - 2 m^4
     assert np.mean(along**4) == pytest.approx(3 - 2 * 0.9**4, abs=0.05)
 

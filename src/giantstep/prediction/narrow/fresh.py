@@ -19,7 +19,8 @@ import numpy as np
 from jaxtyping import Float
 
 from giantstep.prediction.narrow.points import Points, Quadrature
-from giantstep.prediction.narrow.start import Errors, Start, gradient_at, labels_at, limiting_errors
+from giantstep.prediction.narrow.start import Errors, Start, labels_at, limiting_errors
+from giantstep.problem.network import coefficients
 from giantstep.problem.setting import Setting
 
 
@@ -76,7 +77,7 @@ def state_evolution(setting: Setting, start: Start, quadrature: Quadrature) -> E
         if step == setting.steps:
             break
         known, deflated, pulled = _deflated(setting, points, labels)
-        g = gradient_at(setting, rows, start.readout, x, deflated)
+        g = np.asarray(coefficients(setting, rows @ x.T, deflated, start.readout))
         weighted = g * weights
         mean = weighted @ known
         square = weighted @ g.T

@@ -19,8 +19,8 @@ from jaxtyping import Float
 from giantstep.analysis.exponents import VANISHING
 from giantstep.errors import InputError
 from giantstep.gaussian.rules import Rule, gauss_hermite, legendre, normal_panels
-from giantstep.problem.readouts import readout_rms
 from giantstep.problem.setting import Setting
+from giantstep.problem.starts import readout_rms
 
 READOUT_NODES = 16
 """Nodes over the entries of a; 12 and 24 give the same outliers to 5e-4 and losses to 2e-5."""

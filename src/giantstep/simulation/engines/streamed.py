@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float
 
+from giantstep.gaussian.coordinates import bartlett, root
 from giantstep.problem.network import coefficients
 from giantstep.problem.randomness import Purpose, generator
 from giantstep.problem.setting import Setting
-from giantstep.simulation.engines.coordinates import bartlett, root
 from giantstep.simulation.meter import Meter
 from giantstep.simulation.threads import added_up, ordered
 

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from giantstep.problem.network import start_readout
-from giantstep.problem.readouts import readout_rms
 from giantstep.problem.setting import Setting
+from giantstep.problem.starts import readout_rms
 
 
 @pytest.mark.parametrize("readout_start", ["signs", "alternating", "gaussian", "uniform"])
