@@ -122,13 +122,14 @@ def _one_sided(activation: Activation, b: float, c: float) -> Float[np.ndarray, 
     bulk = np.linspace(-4.0, 4.0, 801)
     c /= max(1.0, float(np.max(np.abs(activation.derivative(bulk)))))
     nodes = 0.5 * reach * (1.0 + np.cos(np.pi * (np.arange(degree + 1) + 0.5) / (degree + 1)))
-    found = []
-    for sign in (1.0, -1.0):
+    found = np.zeros((2, degree + 1))
+    for side, sign in zip(found, (1.0, -1.0), strict=True):
         values = [mean_slope(activation, sign * e * b, sign * e * c) for e in nodes]
         fitted = np.polynomial.Chebyshev.fit(nodes / reach, values, degree, domain=[0.0, 1.0])
         plain = fitted.convert(kind=np.polynomial.Polynomial, domain=[-1, 1], window=[-1, 1])
-        found.append(plain.coef[: HIGHEST_ORDER + 1])
-    return np.array(found)
+        # The conversion drops highest coefficients that are exactly zero.
+        side[: len(plain.coef)] = plain.coef
+    return found[:, : HIGHEST_ORDER + 1]
 
 
 def mean_slope(activation: Activation, shift: float, own: float) -> float:
