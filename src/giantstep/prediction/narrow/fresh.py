@@ -19,7 +19,13 @@ import numpy as np
 from jaxtyping import Float
 
 from giantstep.prediction.narrow.points import Points, Quadrature
-from giantstep.prediction.narrow.start import Errors, Start, gradient_at, labels_at, limiting_errors
+from giantstep.prediction.narrow.start import (
+    LimitingErrors,
+    Start,
+    gradient_at,
+    labels_at,
+    limiting_errors,
+)
 from giantstep.problem.setting import Setting
 
 
@@ -38,7 +44,7 @@ def recorded(
     overlaps: list[Float[np.ndarray, "p r"]],
     grams: list[Float[np.ndarray, "p p"]],
     cosines: list[Float[np.ndarray, "p r"]],
-    errors: list[Errors],
+    errors: list[LimitingErrors],
 ) -> Evolution:
     """The steps of a recursion as one record; without a step there are no cosines."""
     return Evolution(
