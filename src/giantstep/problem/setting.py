@@ -18,6 +18,10 @@ from giantstep.problem.activation import Activation, make_activation
 from giantstep.problem.inputs import InputLaw, make_inputs
 from giantstep.problem.target import Target, make_target
 
+OutputScale = Literal["1/p", "1/sqrt(p)", "1"]
+ReadoutStart = Literal["signs", "alternating", "gaussian", "uniform"]
+Batches = Literal["fresh", "reused"]
+
 FLOAT32_MAX = float(np.finfo(np.float32).max)
 
 
@@ -42,17 +46,17 @@ class Setting(BaseModel):
     step_size: tuple[float, ...] = Field(
         description="one size or one a step: a number, n^0.3, p*d^0.5, or giant"
     )
-    output_scale: Literal["1/p", "1/sqrt(p)", "1"] = Field(description="1/p, 1/sqrt(p) or 1")
+    output_scale: OutputScale = Field(description="1/p, 1/sqrt(p) or 1")
     start: Literal["symmetric", "sphere", "gaussian", "orthogonal"] = Field(
         description="rows of W: symmetric, sphere, gaussian or orthogonal"
     )
     start_overlaps: tuple[tuple[float, ...], ...] | None = Field(
         description="overlaps of the orthogonal start, p rows of r numbers"
     )
-    readout_start: Literal["signs", "alternating", "gaussian", "uniform"] = Field(
+    readout_start: ReadoutStart = Field(
         description="entries of a: signs or alternating +-1, gaussian N(0, 1/p), uniform [-1, 1]"
     )
-    batches: Literal["fresh", "reused"] = Field(description="fresh or reused")
+    batches: Batches = Field(description="fresh or reused")
     residual: Literal["full", "labels"] = Field(description="full (y - f) or labels (y only)")
     deflate: Literal[-1, 0, 1] = Field(
         description="remove the fitted part of degree <= this from the labels, -1 for none"

@@ -20,7 +20,6 @@ from __future__ import annotations
 
 import itertools
 import math
-from typing import Literal
 
 import numpy as np
 from jaxtyping import Float, Int
@@ -31,11 +30,7 @@ from giantstep.gaussian.rules import legendre
 from giantstep.prediction.wide.second_samples import Network
 from giantstep.prediction.wide.two_steps import weight_outliers
 from giantstep.problem.activation import Activation
-from giantstep.problem.setting import Setting
-
-Batches = Literal["fresh", "reused"]
-Output = Literal["1", "1/sqrt(p)", "1/p"]
-Readout = Literal["gaussian", "uniform", "signs", "alternating"]
+from giantstep.problem.setting import Batches, OutputScale, ReadoutStart, Setting
 
 HIGHEST_ORDER = 4
 """Orders computed for reused batches; those beyond are taken to follow k - 2, by parity."""
@@ -55,9 +50,9 @@ def outlier_count(
     alpha1: float,
     alpha2: float,
     activation: Activation,
-    output_scale: Output = "1/sqrt(p)",
+    output_scale: OutputScale = "1/sqrt(p)",
     batches: Batches = "fresh",
-    readout_start: Readout = "gaussian",
+    readout_start: ReadoutStart = "gaussian",
 ) -> int:
     """New outliers of the second step as p -> infinity, beside that of the first.
 
@@ -76,7 +71,7 @@ def outlier_count(
 
 
 def highest_order(
-    alpha1: float, alpha2: float, output_scale: Output, readout_start: Readout
+    alpha1: float, alpha2: float, output_scale: OutputScale, readout_start: ReadoutStart
 ) -> int:
     """The largest k <= min(alpha_2 + g, 1/2)/(1/2 - alpha_1)."""
     exponent = {"1": 0.0, "1/sqrt(p)": -0.5, "1/p": -1.0}[output_scale]
@@ -163,10 +158,10 @@ def mean_slope(activation: Activation, shift: float, own: float) -> float:
 
 def phase_diagram(
     activation: Activation,
-    output_scale: Output,
+    output_scale: OutputScale,
     batches: Batches,
     grid: Float[np.ndarray, " g"],
-    readout_start: Readout = "gaussian",
+    readout_start: ReadoutStart = "gaussian",
 ) -> Int[np.ndarray, "g g"]:
     """outlier_count over alpha_1 (first axis) and alpha_2 (second), both on the grid."""
     return np.array(

@@ -22,7 +22,7 @@ from giantstep.errors import InputError, NotConvergedError
 from giantstep.gaussian.rules import hermite_values
 from giantstep.prediction.wide.continuation import solve
 from giantstep.prediction.wide.fixed_point import Point, spread_over
-from giantstep.prediction.wide.step import readout_norm, require
+from giantstep.prediction.wide.step import readout_norm
 from giantstep.prediction.wide.system import ClosedSystem, closed_system
 from giantstep.problem.setting import Setting
 
@@ -62,7 +62,6 @@ def feature_outliers(setting: Setting, offset: float = 0.0) -> FeatureOutliers:
     An activation with a mean has the constant among them.  ``offset`` as in ``learned_step``: the
     typical run, unless given.
     """
-    require(setting)
     system = closed_system(setting, offset=offset, prune=True)
     branch = Branch.down(system)
     edge = branch.points[-1]
@@ -215,7 +214,6 @@ def feature_density(
     2 x Im tr Q(x^2 + i0) / (pi min(n, p)), tr over all p neurons: its integral over the bulk is 1,
     less where features coincide (the symmetric start without a step has p/2 of them).
     """
-    require(setting)
     if np.any(values <= 0):
         raise InputError(f"values must be positive, got {np.min(values):g}")
     system = closed_system(setting, offset=offset, prune=True)
@@ -287,7 +285,6 @@ def thresholds(setting: Setting, count: int = 2, offset: float = 0.0) -> Thresho
 
     The j-th strength at the edge passes 1: on a grid of exponents first, then by bisection.
     """
-    require(setting)
     if count < 1:
         raise InputError(f"count must be at least 1, got {count}")
     log_n = math.log(setting.n)

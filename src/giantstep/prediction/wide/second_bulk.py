@@ -22,7 +22,8 @@ from giantstep.prediction.wide.second_kernel import (
     reused_slopes,
     weight_updates,
 )
-from giantstep.prediction.wide.second_samples import Network, check_supported, second_samples
+from giantstep.prediction.wide.second_samples import Network, objection, second_samples
+from giantstep.prediction.wide.step import refuse_if
 from giantstep.problem.setting import Setting
 
 DRAWN_DIRECTIONS = 256
@@ -69,7 +70,7 @@ def bulk_profile(setting: Setting, readout_sum: float = 0.0) -> BulkProfile:
     at most 256 directions and the same d/n; residuals are independent of that matrix, so that
     what labels do to a few directions is not in them.
     """
-    check_supported(setting)
+    refuse_if(objection(setting))
     network = Network(setting, readout_sum)
     update = weight_updates(network)[-1]
     u, weights = network.readout

@@ -139,7 +139,7 @@ def _refined(
 
 
 @dataclass(frozen=True)
-class Update:
+class RowUpdate:
     """The low-rank part of W - W_0 and the variances of the rows of the rest.
 
     ``kernel`` -> R(u).R(u'); ``target`` -> R(u).w*_k; ``network`` -> R(u).g; ``kept`` the factor
@@ -155,14 +155,14 @@ class Update:
     target_spread: Float[np.ndarray, "q r r"]
 
 
-def first_update(network: Network) -> Update:
+def first_update(network: Network) -> RowUpdate:
     """After step 1: R(u) = size_1 c_1 u beta."""
     u = network.readout[0]
     left = network.size(0) * network.gain * u
     kept, width = network.widths(u)
     overlaps = np.outer(left, network.gram[0, 1:])
     kernel = network.gram[0, 0] * np.outer(left, left)
-    return Update(
+    return RowUpdate(
         kernel, overlaps[:, :-1], overlaps[:, -1], kept, width**2, _first_spread(network, width)
     )
 
@@ -185,7 +185,7 @@ def own_pull(
     return delta * (psi @ crossed)
 
 
-def weight_updates(network: Network) -> list[Update]:
+def weight_updates(network: Network) -> list[RowUpdate]:
     """The update after each step of the setting."""
     updates = [first_update(network)]
     if network.setting.steps == 2:
@@ -193,7 +193,7 @@ def weight_updates(network: Network) -> list[Update]:
     return updates
 
 
-def second_update(network: Network) -> Update:
+def second_update(network: Network) -> RowUpdate:
     """After step 2: R(u) = size_1 c_1 u beta + size_2 Q(u), Q(u) = mean of u sigma'(A) r_2 x.
 
     With F = u m(u) r_2, G the Gram matrix of (beta, w*, g) and delta = d/n,
@@ -244,7 +244,7 @@ def second_update(network: Network) -> Update:
         along += np.tensordot(covariance, twice - pair * once, axes=1)
     share = delta * u**2 / setting.p
     first = carried * width
-    return Update(
+    return RowUpdate(
         kernel=0.5 * (kernel + kernel.T),
         target=overlaps[:, :-1],
         network=overlaps[:, -1],

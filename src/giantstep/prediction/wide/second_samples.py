@@ -1,4 +1,4 @@
-"""What the samples of the second giant step know, and the kernel of the update they give.
+"""The network before the first giant step, and what the samples of the second step know of it.
 
 Notation, in place of the record's: a_i = (rms of a) u_i with E u^2 = 1, so that the network is
 scale * sum_i u_i/sqrt(p) sigma(w_i.x) and row i moves by size_j u_i/sqrt(p) (1/n) sum r sigma' x.
@@ -17,7 +17,6 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float
 
-from giantstep.errors import InputError
 from giantstep.gaussian.moments import feature_moments
 from giantstep.gaussian.rules import Rule, gauss_hermite
 from giantstep.language.functions import NUMPY, Namespace
@@ -286,17 +285,16 @@ def _deposit(
     return [*map(masses, powers), np.moveaxis(first, -1, 0), np.moveaxis(second, -1, 0)]
 
 
-def check_supported(setting: Setting) -> None:
-    """Refuse settings whose second step this theory does not describe."""
+def objection(setting: Setting) -> str | None:
+    """Why the theory of two steps does not cover a setting, in one sentence; None if it does."""
     if setting.steps not in (1, 2):
-        raise InputError(
-            f"steps must be 1 or 2 for the outliers of the weights, got {setting.steps}"
-        )
+        return f"steps must be 1 or 2 for the outliers of the weights, got {setting.steps}"
     if setting.start not in ("gaussian", "sphere"):
-        raise InputError(f"start must be gaussian or sphere at linear width, got {setting.start!r}")
+        return f"start must be gaussian or sphere at linear width, got {setting.start!r}"
     if not setting.inputs.is_gaussian:
-        raise InputError(f"inputs must be gaussian for this theory, got {setting.inputs.text!r}")
+        return f"inputs must be gaussian for this theory, got {setting.inputs.text!r}"
     if setting.deflate >= 0:
-        raise InputError(f"deflate must be -1 for this theory, got {setting.deflate}")
+        return f"deflate must be -1 for this theory, got {setting.deflate}"
     if setting.corruption > 0:
-        raise InputError(f"corruption must be 0 for this theory, got {setting.corruption:g}")
+        return f"corruption must be 0 for this theory, got {setting.corruption:g}"
+    return None

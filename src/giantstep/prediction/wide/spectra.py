@@ -11,7 +11,7 @@ from typing import TypeVar
 import numpy as np
 from jaxtyping import Float
 
-from giantstep.errors import InputError, NotConvergedError
+from giantstep.errors import InputError, NotConvergedError, NoTheoryError
 from giantstep.prediction.wide.losses import Losses, losses
 from giantstep.prediction.wide.outliers import feature_density, feature_outliers
 from giantstep.prediction.wide.second_bulk import bulk_profile
@@ -99,7 +99,7 @@ def _tried(function: Callable[[Setting], T], part: Setting, notes: list[str]) ->
     """What the theory gives, or None and a note that says why it does not apply."""
     try:
         return function(part)
-    except (InputError, NotConvergedError) as error:
+    except (InputError, NoTheoryError, NotConvergedError) as error:
         name = function.__name__.strip("_")
         notes.append(f"no prediction of {name} after step {part.steps}: {error}")
         return None
