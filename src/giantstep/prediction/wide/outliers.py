@@ -96,13 +96,8 @@ class Branch:
 
     @classmethod
     def down(cls, system: ClosedSystem) -> Branch:
-        """March down, closing in on the edge where ``_opening``, there linear in z, would be 0."""
-        # Twice the trace of E[phi phi^T] is above every eigenvalue; the mean square of a group is
-        # that of its means, slopes and rest.
-        square = np.sum(system.means[: len(system.kappa)] ** 2, axis=2)
-        square = square + np.sum(system.slopes**2, axis=(2, 3))
-        square = square + np.trace(system.rest, axis1=2, axis2=3)
-        place = 2.0 * float(system.weights @ square @ system.neurons)
+        """March down from above the spectrum until the steps to its edge are negligible."""
+        place = _far_above(system)
         points = [solve(system, -place)]
         reach = MARCH * place
         while reach > EDGE_TOLERANCE * place:
@@ -110,12 +105,9 @@ class Branch:
             if point is None:
                 reach *= 0.3
                 continue
-            wide, narrow = _opening(points[-1]), _opening(point)
             place -= reach
+            reach = min(4.0 * reach, MARCH * place, APPROACH * _way_left(points[-1], point))
             points.append(point)
-            # Where the opening falls, its secant tells the way left to the edge.
-            left = reach * narrow / (wide - narrow) if narrow < wide else place
-            reach = min(4.0 * reach, MARCH * place, APPROACH * left)
         return cls(tuple(points))
 
     def outlier(self, j: int) -> Point:
@@ -135,6 +127,28 @@ class Branch:
 
         low, high = (math.log(_place(self.points[i])) for i in (below, below - 1))
         return at(root(lambda x: float(strengths(at(x))[0][j]) - 1.0, low, high, 1e-9))
+
+
+def _far_above(system: ClosedSystem) -> float:
+    """A z above every eigenvalue: twice the trace of E[phi phi^T].
+
+    The mean square of a group is that of its means, slopes and rest.
+    """
+    square = np.sum(system.means[: len(system.kappa)] ** 2, axis=2)
+    square = square + np.sum(system.slopes**2, axis=(2, 3))
+    square = square + np.trace(system.rest, axis1=2, axis2=3)
+    return 2.0 * float(system.weights @ square @ system.neurons)
+
+
+def _way_left(above: Point, below: Point) -> float:
+    """How far z is from the edge: where the secant of ``_opening``, there linear in z, is 0.
+
+    Where the opening does not fall yet, all of z may be left.
+    """
+    wide, narrow = _opening(above), _opening(below)
+    if not narrow < wide:
+        return _place(below)
+    return (_place(above) - _place(below)) * narrow / (wide - narrow)
 
 
 def root(function: Callable[[float], float], low: float, high: float, tolerance: float) -> float:

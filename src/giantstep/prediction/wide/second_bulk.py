@@ -16,12 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Float
 
-from giantstep.prediction.wide.second_kernel import (
-    fresh_slopes,
-    response,
-    reused_slopes,
-    weight_updates,
-)
+from giantstep.prediction.wide.second_kernel import response, second_slopes, weight_updates
 from giantstep.prediction.wide.second_samples import Network, objection, second_samples
 from giantstep.prediction.wide.step import refuse_if
 from giantstep.problem.setting import Setting
@@ -90,7 +85,13 @@ def bulk_profile(setting: Setting, readout_sum: float = 0.0) -> BulkProfile:
     found = np.linalg.eigvalsh(linear @ linear + noise)
     mean = float(found.mean())
     directions = np.maximum(found, 0.0) / mean if mean > 0 else np.ones(d)
-    return BulkProfile(u, weights, update.kept**2, update.spread, directions)
+    return BulkProfile(
+        readout=u,
+        weights=weights,
+        kept=update.kept**2,
+        spread=update.spread,
+        directions=directions,
+    )
 
 
 def residual_draws(
@@ -105,7 +106,7 @@ def residual_draws(
         if not reused:
             t, first = _draw(network, n, rng)
         samples = second_samples(network)
-        slopes = (reused_slopes if reused else fresh_slopes)(network, samples)
+        slopes = second_slopes(network, samples)
         # A cubic in (t, r_1) serves to carry the response from the atoms to the samples.
         weights = np.sqrt(np.maximum(samples.mass, 0.0))
         basis = _cubic(samples.step, samples.residual, reused)
