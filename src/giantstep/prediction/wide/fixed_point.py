@@ -194,7 +194,7 @@ class Point:
         change = np.log(penalty / self.penalty) * self.penalty
         damping, resolvent = self.per_penalty()
         found = self.moved(change * damping, change * resolvent)
-        return Point(system, penalty, found.damping, found.resolvent)
+        return Point(system, penalty, found.damping, resolvent=found.resolvent)
 
     def per_penalty(self) -> tuple[Inexact[np.ndarray, " m"], Inexact[np.ndarray, "t b b"]]:
         """d(damping, Q)/d lambda at a solution."""

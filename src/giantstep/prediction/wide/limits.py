@@ -145,7 +145,7 @@ def _random_features(setting: Setting) -> ClosedSystem:
         d=setting.d,
         groups=setting.p / shared,
         step=learned_step(setting, 0.0),
-        types=NeuronTypes(np.ones(1), one, one, one[:, :, None]),
+        types=NeuronTypes(weights=np.ones(1), readout=one, along=one, load=one[:, :, None]),
         kappa=np.zeros(1),
         weights=np.ones(1),
         means=np.zeros((2, 1, 1)),

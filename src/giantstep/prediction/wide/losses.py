@@ -69,7 +69,7 @@ def loss_curve(
         if size < 1:
             raise InputError(f"readout_n must be at least 1, got {size}")
     if offset is None and random_offset(setting):
-        low, high = (loss_curve(setting, penalties, sizes, side) for side in (-1.0, 1.0))
+        low, high = (loss_curve(setting, penalties, sizes, offset=side) for side in (-1.0, 1.0))
         return [_average(a, b) for a, b in zip(low, high, strict=True)]
     system = closed_system(setting, offset=offset or 0.0)
     labels = labels_given(setting, system.step, system.kappa)

@@ -62,7 +62,7 @@ def outlier_count(
     for name, value in (("alpha1", alpha1), ("alpha2", alpha2)):
         if not 0.0 <= value < 0.5:
             raise InputError(f"{name} must be in [0, 1/2), got {value}")
-    highest = highest_order(alpha1, alpha2, output_scale, readout_start)
+    highest = highest_order(alpha1, alpha2, output_scale, readout_start=readout_start)
     found = orders(activation, highest, batches)
     if readout_start in ("signs", "alternating"):
         # Even functions of u are 1, odd ones are u, the vector of step 1.
@@ -167,7 +167,14 @@ def phase_diagram(
     return np.array(
         [
             [
-                outlier_count(float(a), float(b), activation, output_scale, batches, readout_start)
+                outlier_count(
+                    float(a),
+                    float(b),
+                    activation,
+                    output_scale=output_scale,
+                    batches=batches,
+                    readout_start=readout_start,
+                )
                 for b in grid
             ]
             for a in grid

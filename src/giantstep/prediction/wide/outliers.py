@@ -302,11 +302,11 @@ def thresholds(setting: Setting, count: int = 2, offset: float = 0.0) -> Thresho
     if count < 1:
         raise InputError(f"count must be at least 1, got {count}")
     log_n = math.log(setting.n)
-    own = strengths(Branch.down(closed_system(setting, 0.0, offset, True)).points[-1])[0]
+    own = strengths(Branch.down(closed_system(setting, 0.0, offset, prune=True)).points[-1])[0]
     already = int(np.sum(own > 1.0))
 
     def excess(alpha: float) -> Float[np.ndarray, " k"]:
-        system = closed_system(setting, math.exp(alpha * log_n), offset, True)
+        system = closed_system(setting, math.exp(alpha * log_n), offset, prune=True)
         found = strengths(Branch.down(system).points[-1])[0]
         return found[already : already + count] - 1.0
 

@@ -235,7 +235,7 @@ def neuron_types(setting: Setting, step: LearnedStep, prune: bool = False) -> Ne
         load = np.stack([common, apart], axis=2)
     else:
         load = np.sqrt(common**2 + apart**2)[:, :, None]
-    return NeuronTypes(weights, readout, along, load)
+    return NeuronTypes(weights=weights, readout=readout, along=along, load=load)
 
 
 def _grid(setting: Setting, entries: Rule) -> tuple[Float[np.ndarray, " t"], ...]:
