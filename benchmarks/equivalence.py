@@ -23,7 +23,7 @@ RIDGE = 0.01
 
 def network(labels: str, activation: str, p: int, d: int) -> Setting:
     """A setting whose penalty is that of the system itself: output scale 1."""
-    given = {"noise": 0.3, "output_scale": "1", "start": "sphere", "ridge": RIDGE}
+    given: dict[str, Any] = {"noise": 0.3, "output_scale": "1", "start": "sphere", "ridge": RIDGE}
     return Setting(labels, activation=activation, p=p, d=d, **given)
 
 

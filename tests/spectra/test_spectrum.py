@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 from giantstep import InputError, make_activation
+from giantstep.errors import NotConvergedError
 from giantstep.spectra.bulk import Bulk
 from giantstep.spectra.profile import ProfileBulk, stepped_weight_bulk
 from giantstep.spectra.start import feature_bulk, weight_bulk
@@ -244,6 +245,23 @@ def test_a_jump_of_the_activation_moves_no_weight() -> None:
     )
     assert jumping == pytest.approx(plain, rel=1e-4)
     assert other != pytest.approx(plain, rel=1e-2)
+
+
+def test_what_does_not_converge_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No number comes of equations left unsolved: neither density, edge nor transform."""
+    profile = ProfileBulk(np.ones((20, 1)), np.ones((30, 1)))
+    with (
+        np.errstate(invalid="ignore"),
+        pytest.raises(NotConvergedError, match="did not converge, residual nan"),
+    ):
+        weight_bulk(20, 30).stieltjes(complex(math.nan, 1.0))
+    with monkeypatch.context() as patch:
+        patch.setattr(ProfileBulk, "_improve", lambda self, z, state: (state, np.ones(len(z))))
+        with pytest.raises(NotConvergedError, match="did not converge, residual 1"):
+            profile.density(np.array([1.0]))
+    monkeypatch.setattr(ProfileBulk, "_least", lambda self, z: None)
+    with pytest.raises(NotConvergedError, match="no solution of the profile equations"):
+        ProfileBulk(profile.rows, profile.columns).density(np.array([1.0]))
 
 
 def test_bad_sizes_are_refused() -> None:

@@ -24,6 +24,9 @@ from giantstep.problem.target import Target, read_target
 Number = SupportsFloat | str
 """A number, or a text such as '4d'."""
 
+OutputScale = Literal["1/p", "1/sqrt(p)", "1"]
+Batches = Literal["fresh", "reused"]
+
 
 class Setting(BaseModel):
     """One experiment: target, network, sizes, steps, data.
@@ -47,7 +50,7 @@ class Setting(BaseModel):
     step_size: tuple[float, ...] = Field(
         description="one size or one a step: a number, n^0.3, p*d^0.5, or giant"
     )
-    output_scale: Literal["1/p", "1/sqrt(p)", "1"] = Field(description="1/p, 1/sqrt(p) or 1")
+    output_scale: OutputScale = Field(description="1/p, 1/sqrt(p) or 1")
     start: StartName = Field(description=f"rows of W: {', '.join(STARTS)}")
     start_overlaps: tuple[tuple[float, ...], ...] | None = Field(
         description="overlaps of the orthogonal start, p rows of r numbers"
@@ -56,7 +59,7 @@ class Setting(BaseModel):
         description="entries of a: "
         + ", ".join(f"{name} {kind.meaning}" for name, kind in READOUT_STARTS.items())
     )
-    batches: Literal["fresh", "reused"] = Field(description="fresh or reused")
+    batches: Batches = Field(description="fresh or reused")
     residual: Literal["full", "labels"] = Field(description="full (y - f) or labels (y only)")
     deflate: Literal[-1, 0, 1] = Field(
         description="remove the fitted part of degree <= this from the labels, -1 for none"

@@ -21,7 +21,7 @@ from functools import cached_property
 import numpy as np
 from jaxtyping import Complex, Float
 
-from giantstep.errors import InputError
+from giantstep.errors import InputError, NotConvergedError
 
 TRACY_WIDOM_VARIANCE = 1.607781034581
 """Variance of TW_1 (tracy_widom_moments computes it)."""
@@ -342,4 +342,4 @@ class Bulk:
             else:
                 v = v + 0.5 * gap(v)
             residual = abs(gap(v))
-        raise ArithmeticError(f"stieltjes({z}) did not converge, residual {residual:.1e}")
+        raise NotConvergedError(f"stieltjes({z}) did not converge, residual {residual:.1e}")

@@ -22,7 +22,7 @@ from functools import cached_property
 import numpy as np
 from jaxtyping import Complex, Float
 
-from giantstep.errors import InputError
+from giantstep.errors import InputError, NotConvergedError
 from giantstep.problem.activation import Activation
 from giantstep.spectra.bulk import HALVINGS, Edge
 
@@ -112,7 +112,7 @@ class ProfileBulk:
         low, high = 0.0, 1.01 * (math.sqrt(row) + math.sqrt(column))
         state = self._least(high)
         if state is None:
-            raise ArithmeticError(f"no solution of the profile equations at {high:g}")
+            raise NotConvergedError(f"no solution of the profile equations at {high:g}")
         # Bisection: below the edge there is no value whose zero could be sought.
         for _ in range(HALVINGS):
             middle = 0.5 * (low + high)
@@ -202,7 +202,7 @@ class ProfileBulk:
         depth = DEPTH * self._top[0]
         trace, residual = self.solve(x + 1j * depth)
         if residual.max(initial=0.0) > 1e-8:
-            raise ArithmeticError(
+            raise NotConvergedError(
                 f"profile equations did not converge, residual {residual.max():g}"
             )
         # Columns beyond the rank are an atom at zero, (1 - p/d)/z.

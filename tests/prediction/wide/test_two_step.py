@@ -12,9 +12,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from giantstep.errors import InputError
+from giantstep.errors import InputError, NoTheoryError
 from giantstep.gaussian.moments import feature_moments
 from giantstep.prediction.wide import second_kernel as two_step_kernel
+from giantstep.prediction.wide.alignment import objection as alignment_objection
 from giantstep.prediction.wide.alignment import second_alignment
 from giantstep.prediction.wide.outlier_count import (
     finite_phase_diagram,
@@ -345,8 +346,14 @@ def test_no_alignment_without_a_linear_part_of_the_squared_label():
     """He2(x1): y^2 is even, so reuse finds nothing; He1 + .. is refused."""
     setting = linear_width("He2(x1)", CLIPPED, 1000, 0.3, batches="reused")
     assert second_alignment(setting).exponent == -0.5
-    with pytest.raises(InputError, match="no linear part"):
-        second_alignment(setting.vary(target="x1 + He2(x1)"))
+    assert alignment_objection(setting) is None
+    for change, message in (
+        ({"target": "x1 + He2(x1)"}, "target must have no linear part"),
+        ({"activation": "He1"}, "activation must have a second direction"),
+        ({"start": "symmetric"}, "start must be gaussian or sphere"),
+    ):
+        with pytest.raises(NoTheoryError, match=message):
+            second_alignment(setting.vary(**change))
 
 
 def test_rotated_directions_change_nothing_else():
@@ -426,7 +433,7 @@ def test_finite_diagram_counts_the_predicted_outliers():
     ],
 )
 def test_settings_outside_the_theory_are_refused(change, message):
-    with pytest.raises(InputError, match=message):
+    with pytest.raises(NoTheoryError, match=message):
         weight_outliers(linear_width(QUADRATIC, RELU, 100, 0.3).vary(**change))
 
 

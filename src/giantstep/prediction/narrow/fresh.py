@@ -19,7 +19,7 @@ import numpy as np
 from jaxtyping import Float
 
 from giantstep.prediction.narrow.points import Points, Quadrature
-from giantstep.prediction.narrow.start import Errors, Start, labels_at, limiting_errors
+from giantstep.prediction.narrow.start import LimitingErrors, Start, labels_at, limiting_errors
 from giantstep.problem.network import coefficients
 from giantstep.problem.setting import Setting
 
@@ -39,7 +39,7 @@ def recorded(
     overlaps: list[Float[np.ndarray, "p r"]],
     grams: list[Float[np.ndarray, "p p"]],
     cosines: list[Float[np.ndarray, "p r"]],
-    errors: list[Errors],
+    errors: list[LimitingErrors],
 ) -> Evolution:
     """The steps of a recursion as one record; without a step there are no cosines."""
     return Evolution(

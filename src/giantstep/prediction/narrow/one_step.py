@@ -30,7 +30,7 @@ HIGHEST = 24
 
 
 @dataclass(frozen=True)
-class Update:
+class MeanUpdate:
     """Mean update over eta s_p a: ``along_target`` in V*, ``along_row`` times the row itself."""
 
     along_target: Float[np.ndarray, " r"]
@@ -42,7 +42,7 @@ def mean_update(
     activation: Activation,
     overlap: Float[np.ndarray, " r"],
     norm: float = 1.0,
-) -> Update:
+) -> MeanUpdate:
     """E[y sigma'(<w, x>) x] = along_target + along_row w, for a row of any norm and overlaps."""
     degree = min(series.degree, HIGHEST)
     b = activation.derivative_coefficients(degree + 2, norm).values
@@ -60,7 +60,7 @@ def mean_update(
             lowered = exponent.copy()
             lowered[j] -= 1
             along_target[j] += b[k] * weight * exponent[j] * float(np.prod(overlap**lowered))
-    return Update(along_target, along_row)
+    return MeanUpdate(along_target, along_row)
 
 
 @dataclass(frozen=True)

@@ -45,7 +45,7 @@ def labels_at(
 
 
 @dataclass(frozen=True)
-class Errors:
+class LimitingErrors:
     """Limiting errors of the network and of its ridge readout as readout_n -> infinity."""
 
     network: float
@@ -59,7 +59,7 @@ def limiting_errors(
     points: Float[np.ndarray, "n q"],
     labels: Float[np.ndarray, " n"],
     weights: Float[np.ndarray, " n"],
-) -> Errors:
+) -> LimitingErrors:
     """E (y - s_p a.phi)^2 for the network's own a, and for a = s_p (s_p^2 Sig + ridge)^-1 b.
 
     Sig = E[phi phi^T], b = E[phi y].  Leave-one-out wants no penalty when samples abound: 1e-10 of
@@ -88,4 +88,4 @@ def limiting_errors(
         )
         for ridge in penalties
     )
-    return Errors(own, best + known if setting.deflate < 0 else best)
+    return LimitingErrors(own, best + known if setting.deflate < 0 else best)

@@ -16,13 +16,9 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Float
 
-from giantstep.prediction.wide.second_kernel import (
-    fresh_slopes,
-    response,
-    reused_slopes,
-    weight_updates,
-)
-from giantstep.prediction.wide.second_samples import Network, check_supported, second_samples
+from giantstep.prediction.wide.second_kernel import response, second_slopes, weight_updates
+from giantstep.prediction.wide.second_samples import Network, objection, second_samples
+from giantstep.prediction.wide.step import refuse_if
 from giantstep.problem.setting import Setting
 
 DRAWN_DIRECTIONS = 256
@@ -69,7 +65,7 @@ def bulk_profile(setting: Setting, readout_sum: float = 0.0) -> BulkProfile:
     at most 256 directions and the same d/n; residuals are independent of that matrix, so that
     what labels do to a few directions is not in them.
     """
-    check_supported(setting)
+    refuse_if(objection(setting))
     network = Network(setting, readout_sum)
     update = weight_updates(network)[-1]
     u, weights = network.readout
@@ -89,7 +85,13 @@ def bulk_profile(setting: Setting, readout_sum: float = 0.0) -> BulkProfile:
     found = np.linalg.eigvalsh(linear @ linear + noise)
     mean = float(found.mean())
     directions = np.maximum(found, 0.0) / mean if mean > 0 else np.ones(d)
-    return BulkProfile(u, weights, update.kept**2, update.spread, directions)
+    return BulkProfile(
+        readout=u,
+        weights=weights,
+        kept=update.kept**2,
+        spread=update.spread,
+        directions=directions,
+    )
 
 
 def residual_draws(
@@ -104,7 +106,7 @@ def residual_draws(
         if not reused:
             t, first = _draw(network, n, rng)
         samples = second_samples(network)
-        slopes = (reused_slopes if reused else fresh_slopes)(network, samples)
+        slopes = second_slopes(network, samples)
         # A cubic in (t, r_1) serves to carry the response from the atoms to the samples.
         weights = np.sqrt(np.maximum(samples.mass, 0.0))
         basis = _cubic(samples.step, samples.residual, reused)

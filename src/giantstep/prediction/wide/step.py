@@ -17,7 +17,7 @@ import numpy as np
 from jaxtyping import Float
 
 from giantstep.analysis.exponents import VANISHING
-from giantstep.errors import InputError
+from giantstep.errors import NoTheoryError
 from giantstep.gaussian.rules import Rule, gauss_hermite, legendre, normal_panels
 from giantstep.problem.setting import Setting
 from giantstep.problem.starts import readout_rms
@@ -74,7 +74,7 @@ class NeuronTypes:
 
 
 def objection(setting: Setting) -> str | None:
-    """Why the closed system does not cover a setting, in one sentence; None if it does."""
+    """Why one step from random rows is not covered, in one sentence; None if it is."""
     if setting.steps > 1:
         return f"steps must be 0 or 1 for the closed system, got {setting.steps}"
     if not setting.inputs.is_gaussian:
@@ -83,18 +83,13 @@ def objection(setting: Setting) -> str | None:
         return "start must be sphere, gaussian or symmetric for the closed system, got 'orthogonal'"
     if setting.deflate >= 0:
         return f"deflate must be -1 (off) for the closed system, got {setting.deflate}"
-    if setting.readout_batch == "last" and setting.steps:
-        return "readout_batch must be fresh for the closed system, got 'last'"
-    if setting.readout_n == 0:
-        return "readout_n must be positive for the closed system, got 0"
     return None
 
 
-def require(setting: Setting) -> None:
-    """Raise InputError where ``objection`` has one."""
-    complaint = objection(setting)
+def refuse_if(complaint: str | None) -> None:
+    """Raise NoTheoryError with the objection of a theory, where it has one."""
     if complaint is not None:
-        raise InputError(complaint)
+        raise NoTheoryError(complaint)
 
 
 def readout_norm(setting: Setting) -> float:
@@ -129,7 +124,7 @@ def learned_step(setting: Setting, size: float | None = None, offset: float = 0.
     ``offset`` is sum_i a_i for |a| = 1, whose random value shifts the residual where
     ``random_offset`` holds.
     """
-    require(setting)
+    refuse_if(objection(setting))
     eta = normalised_size(setting) if size is None else size
     target, moments = setting.target, setting.activation.moments
     c0, c1 = moments.mean, moments.linear
@@ -205,7 +200,7 @@ def neuron_types(setting: Setting, step: LearnedStep, prune: bool = False) -> Ne
         load = np.stack([common, apart], axis=2)
     else:
         load = np.sqrt(common**2 + apart**2)[:, :, None]
-    return NeuronTypes(weights, readout, along, load)
+    return NeuronTypes(weights=weights, readout=readout, along=along, load=load)
 
 
 def _grid(setting: Setting, entries: Rule) -> tuple[Float[np.ndarray, " t"], ...]:
