@@ -46,6 +46,35 @@ def test_a_run_does_not_depend_on_the_number_of_runs(engine: str, fields: dict[s
 
 
 @ENGINES
+@pytest.mark.parametrize(
+    ("batches", "readout_batch", "deflate"),
+    [("fresh", "last", 1), ("reused", "last", -1), ("reused", "last", 1), ("reused", "fresh", 1)],
+)
+def test_measuring_does_not_change_a_run(
+    engine: str, batches: str, readout_batch: str, deflate: int
+) -> None:
+    setting = Setting(
+        "x1 + He2(x1)*x2",
+        d=60,
+        n=100,
+        p=4,
+        steps=3,
+        step_size=1.0,
+        engine=engine,
+        batches=batches,
+        readout_batch=readout_batch,
+        deflate=deflate,
+        test_n=50,
+    )
+    with_readout = simulate(setting)
+    without = simulate(setting.vary(**NO_READOUT))
+    np.testing.assert_array_equal(with_readout.gram, without.gram)
+    shorter = simulate(setting.vary(steps=2))
+    np.testing.assert_array_equal(with_readout.gram[:, :3], shorter.gram)
+    assert not np.array_equal(with_readout.gram, simulate(setting.vary(seed=1)).gram)
+
+
+@ENGINES
 def test_another_seed_is_another_experiment(engine: str) -> None:
     setting = Setting(TARGET, **SMALL, engine=engine)
     one, again, other = (simulate(setting.vary(seed=seed)) for seed in (0, 0, 1))

@@ -47,12 +47,14 @@ class HeldBatch:
 
     def reveal(self, c: Float[np.ndarray, "n k"]) -> None:
         """Grow the basis so that sum_mu c_mu x_mu = c^T Z in its coordinates."""
-        n, outside = self.setting.n, self.setting.d - self.data.shape[1]
+        n, known = self.setting.n, self.data.shape[1]
+        outside = self.setting.d - known
         key = generator(self.setting.seed, self.run, Purpose.REVEAL, self.step, self.reveals)
-        self.reveals += 1
         self.known = self.known.reveal(
             c, lambda k: bartlett(key, k, outside), lambda k: key.standard_normal((n, k))
         )
+        # What was revealed before draws nothing: a readout fitted in between changes no run.
+        self.reveals += self.data.shape[1] > known
 
     def deflated(self) -> tuple[Float[np.ndarray, " n"], Deflation | None]:
         """Labels without their fitted part, and the fit, whose linear part reveals a direction."""
