@@ -136,10 +136,19 @@ def test_any_finite_number_gives_itself(number: float) -> None:
 
 @pytest.mark.parametrize(
     ("value", "expected"),
-    [(3, 3), (3.0, 3), ("3", 3), ("3.0", 3), ("1e3", 1000), ("6/2", 3), (np.int64(3), 3)],
+    [
+        (3, 3),
+        (3.0, 3),
+        ("3", 3),
+        ("3.0", 3),
+        ("1e3", 1000),
+        ("6/2", 3),
+        (np.int64(3), 3),
+        ("- 3", -3),
+    ],
 )
 def test_plain_numbers_that_are_whole(value: object, expected: int) -> None:
-    assert whole(value, LETTERS, "n") == expected
+    assert whole(value, LETTERS, "n", least=-3) == expected
 
 
 @pytest.mark.parametrize(

@@ -17,8 +17,7 @@ _PIECE = re.compile(
     r"(?:\s*\^\s*(?P<exponent>-?[0-9]*\.?[0-9]+))?",
     re.ASCII,
 )
-_DIGITS = re.compile(r"\s*-?\s*[0-9]+\s*", re.ASCII)
-
+_DIGITS = re.compile(r"\s*-?[0-9]+\s*", re.ASCII)
 
 EXACT = 2**53
 """Whole numbers up to here are exact in float64."""
@@ -33,7 +32,7 @@ def listed(value: object) -> list[object]:
     return list(value) if isinstance(value, list | tuple) else [value]
 
 
-def quantity(value: object, letters: Mapping[str, float], field: str, also: str = "") -> float:
+def quantity(value: object, letters: Mapping[str, float], field: str, *, also: str = "") -> float:
     """The number meant by a number or a text: a product of numbers and powers of letters.
 
     ``also`` is a word that the caller understands by itself, named in the complaint.
