@@ -125,3 +125,9 @@ def test_float64_and_float32_tell_the_same_story() -> None:
     gap = square[0].mean(axis=0) - square[1].mean(axis=0)
     error = np.hypot(*(s.std(axis=0) / math.sqrt(200) for s in square))
     assert np.all(np.abs(gap) < 4 * error)
+
+
+def test_more_neurons_than_memory_are_refused() -> None:
+    setting = Setting("x1", d=10**9, p=10**5, engine="deferred")
+    with pytest.raises(InputError, match=r"p = 100000 neurons would take the deferred engine 1,920"):
+        simulate(setting)

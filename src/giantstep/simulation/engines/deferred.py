@@ -36,6 +36,11 @@ def held_bytes(setting: Setting) -> int:
     return 8 * setting.n * columns
 
 
+def rows_bytes(setting: Setting) -> int:
+    """Memory of the rows and of what a step makes of them, p x p matrices (measured: 20 of them)."""
+    return 8 * 24 * setting.p * (setting.p + setting.target.r)
+
+
 def objection(setting: Setting, memory: int) -> str | None:
     """Why the deferred engine cannot run a setting, None if it can."""
     if not setting.inputs.is_gaussian:
@@ -43,6 +48,11 @@ def objection(setting: Setting, memory: int) -> str | None:
     needed = dimensions_needed(setting)
     if needed > setting.d:
         return f"the deferred engine needs d >= {needed} for these p, r and steps, got {setting.d}"
+    if rows_bytes(setting) > memory:
+        return (
+            f"p = {setting.p} neurons would take the deferred engine {rows_bytes(setting):,} bytes, "
+            f"more than the {memory:,} allowed"
+        )
     if holds_batches(setting) and held_bytes(setting) > memory:
         return (
             f"a batch held by the deferred engine would take {held_bytes(setting):,} bytes, "
