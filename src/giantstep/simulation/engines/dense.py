@@ -219,20 +219,8 @@ class DenseEngine:
         key = jax.random.key(self.setting.seed & 0xFFFFFFFF)
         for part in (self.setting.seed >> 32, self.run, int(purpose), step):
             key = jax.random.fold_in(key, part)
-        return self._device_normals(key, first, count, block)
-
-    @partial(jax.jit, static_argnums=(0, 3, 4))
-    def _device_normals(self, key: Any, first: Any, count: int, block: int) -> tuple[Any, Any]:
-        d, dtype = self.setting.d, self.setting.dtype
-
-        def one(index: Any) -> tuple[Any, Any]:
-            own, noise = jax.random.split(jax.random.fold_in(key, index))
-            return jax.random.normal(own, (block, d), dtype), jax.random.normal(
-                noise, (block,), dtype
-            )
-
-        inputs, noise = jax.vmap(one)(first + jnp.arange(count))
-        return inputs.reshape(count * block, d), noise.reshape(count * block)
+        shape = {"count": count, "block": block, "d": self.setting.d}
+        return device_normals(key, first, **shape, dtype=self.setting.dtype)
 
     def _projected(self, inputs: Any, noise: Any, weights: Any, frame: Any, fit: Fit) -> Any:
         """Preactivations (p x n), labels and deflated labels of a chunk."""
@@ -347,6 +335,21 @@ class DenseEngine:
     def plain(self, index: int) -> DenseStream:
         """Fresh data with the labels as they are, for the network's own error."""
         return self.stream(Purpose.TEST, index, self.setting.test_n)
+
+
+# Of plain values, not of an engine: compiled functions keep their static arguments alive for good.
+@partial(jax.jit, static_argnames=("count", "block", "d", "dtype"))
+def device_normals(
+    key: Any, first: Any, *, count: int, block: int, d: int, dtype: Any
+) -> tuple[Any, Any]:
+    """Inputs and noise of ``count`` blocks from number ``first`` on, drawn where JAX computes."""
+
+    def one(index: Any) -> tuple[Any, Any]:
+        own, noise = jax.random.split(jax.random.fold_in(key, index))
+        return jax.random.normal(own, (block, d), dtype), jax.random.normal(noise, (block,), dtype)
+
+    inputs, noise = jax.vmap(one)(first + jnp.arange(count))
+    return inputs.reshape(count * block, d), noise.reshape(count * block)
 
 
 class _Context:
