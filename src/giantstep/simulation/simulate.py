@@ -23,6 +23,7 @@ from giantstep.simulation.readout import (
     mean_and_error,
     squared_errors,
 )
+from giantstep.simulation.threads import FEW_NEURONS, single_blas
 
 MEMORY = 2 * 2**30
 """Bytes an engine may take for its arrays unless told otherwise."""
@@ -118,7 +119,7 @@ def _one_run(engine: Engine, setting: Setting, run: int) -> dict[str, Float[np.n
 
     step = 0
     try:
-        with np.errstate(all="ignore"):
+        with np.errstate(all="ignore"), single_blas(when=setting.p <= FEW_NEURONS):
             engine.begin(run)
             for step in range(setting.steps + 1):
                 if step > 0:

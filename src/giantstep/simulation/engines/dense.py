@@ -25,7 +25,7 @@ from giantstep.simulation.engines.chunks import plan
 from giantstep.simulation.engines.samples import HostSampler, block_size
 from giantstep.simulation.engines.traced import JAX, traced_setting
 from giantstep.simulation.meter import Meter
-from giantstep.simulation.threads import ahead
+from giantstep.simulation.threads import ahead, submit
 
 MATMUL = {"float32": "highest", "float64": "highest", "tf32": "tensorfloat32"}
 
@@ -59,7 +59,7 @@ class DenseStream:
         inputs, noise = draw(0)
         for start in range(0, self.count, size):
             more = start + size < self.count
-            pending = ahead().submit(draw, start + size) if more else None
+            pending = submit(ahead(), draw, start + size) if more else None
             yield inputs, noise, min(size, self.count - start)
             self.engine.meter.add(min(size, self.count - start))
             if pending is not None:

@@ -15,7 +15,7 @@ from giantstep.problem.randomness import Purpose, generator
 from giantstep.problem.setting import Setting
 from giantstep.simulation.engines.coordinates import bartlett, root
 from giantstep.simulation.meter import Meter
-from giantstep.simulation.threads import added_up, ordered
+from giantstep.simulation.threads import added_up, ordered, single_blas
 
 BLOCK = 4096
 """Samples a block: its arrays stay in the cache, its matrix products below BLAS's threading."""
@@ -86,6 +86,11 @@ class Stream:
             self.meter.add(min(BLOCK, self.count - index * BLOCK))
             yield result
 
+    def gather(self, how: Callable[[Iterator[Any]], list], part: Callable[[int], Any]) -> list:
+        """All that ``part`` makes of the blocks, by ``added_up`` or ``list``."""
+        with single_blas(when=self.blocks > 1):
+            return how(self.each(part))
+
     def features(self, index: int, exact: bool) -> tuple[Any, Any]:
         """sigma(W x) and the labels to be fitted, for one block."""
         data, _, deflated, _ = self.block(index, exact)
@@ -102,11 +107,11 @@ class Stream:
             values = [np.asarray(argument, dtype=features.dtype) for argument in arguments]
             return reducer(features, labels, *values)
 
-        return added_up(self.each(part))
+        return self.gather(added_up, part)
 
     def collect(self) -> tuple[Float[np.ndarray, "n p"], Float[np.ndarray, " n"]]:
         """All features and labels at once, in float64."""
-        parts = list(self.each(lambda index: self.features(index, exact=True)))
+        parts = self.gather(list, lambda index: self.features(index, exact=True))
         return np.concatenate([phi for phi, _ in parts]), np.concatenate([y for _, y in parts])
 
     def deflate(self) -> Stream:
@@ -123,7 +128,7 @@ class Stream:
             sums = (labels.sum(), labels @ labels, labels @ data, data.sum(axis=0))
             return (*sums, labels @ outside, outside.sum())
 
-        total, square, cross, columns, pull, plain = added_up(self.each(part))
+        total, square, cross, columns, pull, plain = self.gather(added_up, part)
         n = self.count
         mean = float(total) / n
         # |y - mean| and its products with the data, from the sums.
@@ -165,7 +170,7 @@ class Stream:
                 sums += [c @ outside, c @ u]
             return sums
 
-        inside, square, *along = added_up(self.each(part))
+        inside, square, *along = self.gather(added_up, part)
         pieces = [inside]
         if revealed:
             pieces.append(along[0][:, None])
