@@ -176,5 +176,5 @@ def _errors(engine: Engine, setting: Setting, step: int) -> dict[str, Any]:
     if n > 1:
         values["test_error_error"] = error[fit.chosen]
     if setting.spectra:
-        values["feature_singular_values"] = fit.eigenvalues[: setting.spectra]
+        values["feature_singular_values"] = fit.feature_singular_values[: setting.spectra]
     return values

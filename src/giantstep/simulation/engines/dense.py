@@ -105,6 +105,10 @@ class DenseStream:
         """The first samples of the stream."""
         return replace(self, count=min(count, self.count))
 
+    def keep(self, count: int) -> DenseStream:
+        """As it is: samples in R^d are too large to be kept."""
+        return self
+
     def like(self, purpose: Purpose, count: int) -> DenseStream:
         """Fresh samples of another purpose, labels deflated by the same fit."""
         return replace(self, purpose=purpose, count=count)

@@ -12,7 +12,7 @@ from giantstep.problem.network import coefficients
 from giantstep.problem.randomness import Purpose, generator
 from giantstep.problem.setting import Setting
 from giantstep.simulation.engines.coordinates import bartlett
-from giantstep.simulation.engines.streamed import BLOCK, Deflation, Stream
+from giantstep.simulation.engines.streamed import BLOCK, Deflation, Stream, reduced
 from giantstep.simulation.meter import Meter
 from giantstep.simulation.threads import ordered
 
@@ -108,10 +108,14 @@ class HeldStream:
         self, reducer: Callable[..., Any], *arguments: Any, exact: bool = False
     ) -> list[Any]:
         self.meter.add(self.count)
-        return [np.asarray(v, dtype=float) for v in reducer(self.phi, self.labels, *arguments)]
+        return reduced(reducer, self.phi, self.labels, arguments)
 
     def head(self, count: int) -> HeldStream:
         """All of the samples: they are in memory."""
+        return self
+
+    def keep(self, count: int) -> HeldStream:
+        """As it is: everything is kept."""
         return self
 
     def collect(self) -> tuple[Float[np.ndarray, "n p"], Float[np.ndarray, " n"]]:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -19,6 +19,20 @@ from giantstep.simulation.threads import added_up, ordered, single_blas
 
 BLOCK = 4096
 """Samples a block: its arrays stay in the cache, its matrix products below BLAS's threading."""
+
+PIECE = 2**17
+"""Bytes of samples by penalties that a reducer makes at once: above 128 KiB the allocator may hand
+memory back to the system each time, and fetching it anew takes longer than the sums."""
+
+
+def reduced(
+    reducer: Callable[..., Any], features: Any, labels: Any, arguments: Sequence[Any]
+) -> list[np.ndarray]:
+    """What a reducer makes of features and labels, piece by piece; penalties are last, in rows."""
+    values = [np.asarray(argument, dtype=features.dtype) for argument in arguments]
+    size = max(1, PIECE // values[-1][:, 0].nbytes) if values else len(labels)
+    pieces = (slice(start, start + size) for start in range(0, len(labels), size))
+    return added_up(reducer(features[piece], labels[piece], *values) for piece in pieces)
 
 
 @dataclass(frozen=True)
@@ -38,6 +52,14 @@ class Deflation:
 
 
 @dataclass(frozen=True)
+class Kept:
+    """Normals of the first blocks, filled in by the first pass over them."""
+
+    blocks: int
+    found: dict[int, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
 class Stream:
     """Samples that are drawn, used and forgotten, block by block."""
 
@@ -50,14 +72,13 @@ class Stream:
     meter: Meter
     deflation: Deflation | None = None
     fitted_here: bool = False
+    kept: Kept | None = None
 
     def block(self, index: int, exact: bool = False) -> tuple[Any, Any, Any, Any]:
         """Data columns Z, labels, deflated labels, and components along the revealed direction."""
         setting, q = self.setting, self.rows.shape[1]
-        samples = min(BLOCK, self.count - index * BLOCK)
         noisy, linear = setting.noisy, setting.deflate == 1
-        rng = generator(setting.seed, self.run, self.purpose, self.step, index)
-        drawn: Any = rng.standard_normal((samples, q + noisy + linear), dtype=setting.dtype)
+        drawn = self.drawn(index, q + noisy + linear)
         if exact:
             drawn = drawn.astype(np.float64)
         data, outside = drawn[:, :q], drawn[:, -1]
@@ -75,6 +96,18 @@ class Stream:
             beta = fit.known.astype(drawn.dtype)
             deflated = deflated - data @ beta - drawn.dtype.type(fit.outside) * outside
         return data, labels, deflated, outside
+
+    def drawn(self, index: int, columns: int) -> Any:
+        """The normals of a block, drawn once if they are kept."""
+        setting, kept = self.setting, self.kept
+        samples = min(BLOCK, self.count - index * BLOCK)
+        if kept is not None and index in kept.found:
+            return kept.found[index][:samples]
+        rng = generator(setting.seed, self.run, self.purpose, self.step, index)
+        normals = rng.standard_normal((samples, columns), dtype=setting.dtype)
+        if kept is not None and index < kept.blocks:
+            kept.found[index] = normals
+        return normals
 
     @property
     def blocks(self) -> int:
@@ -100,14 +133,10 @@ class Stream:
     def reduce(
         self, reducer: Callable[..., Any], *arguments: Any, exact: bool = False
     ) -> list[Any]:
-        """Sum over all samples of what the reducer makes of a block's features and labels."""
-
-        def part(index: int) -> Any:
-            features, labels = self.features(index, exact)
-            values = [np.asarray(argument, dtype=features.dtype) for argument in arguments]
-            return reducer(features, labels, *values)
-
-        return self.gather(added_up, part)
+        """Sum over all samples of what the reducer makes of features and labels."""
+        return self.gather(
+            added_up, lambda index: reduced(reducer, *self.features(index, exact), arguments)
+        )
 
     def collect(self) -> tuple[Float[np.ndarray, "n p"], Float[np.ndarray, " n"]]:
         """All features and labels at once, in float64."""
@@ -148,9 +177,13 @@ class Stream:
         """The first samples of the stream."""
         return replace(self, count=min(count, self.count))
 
+    def keep(self, count: int) -> Stream:
+        """The same stream; its first samples are kept from the first pass on."""
+        return replace(self, kept=Kept(-(-min(count, self.count) // BLOCK)))
+
     def like(self, purpose: Purpose, count: int) -> Stream:
         """Fresh samples of another purpose, labels deflated by the same fit."""
-        return replace(self, purpose=purpose, count=count, fitted_here=False)
+        return replace(self, purpose=purpose, count=count, fitted_here=False, kept=None)
 
     def step_rows(
         self, readout: Float[np.ndarray, " p"], size: float
