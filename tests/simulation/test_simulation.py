@@ -157,6 +157,9 @@ DIVERGING = [
     {"batches": "reused"} | NO_READOUT,
     {"batches": "reused", "precision": "float64", "deflate": 1},
     {"readout_batch": "last", "spectra": 3},
+    # More than one block: in threads, where a warning must not be seen either.
+    {"n": 10_000} | NO_READOUT,
+    {"n": 10_000, "deflate": 1, "readout_n": 9000},
 ]
 
 

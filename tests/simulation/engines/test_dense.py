@@ -1,5 +1,7 @@
 """The dense engine: against plain NumPy on the same samples, and its streams."""
 
+import gc
+import weakref
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +17,7 @@ from giantstep.simulation.engines.chunks import plan
 from giantstep.simulation.engines.dense import DenseEngine
 from giantstep.simulation.engines.samples import HostSampler, block_size
 from giantstep.simulation.meter import Meter
+from giantstep.simulation.readout import fit_readout
 from giantstep.simulation.simulate import MEMORY, simulate
 
 
@@ -190,3 +193,20 @@ def test_plan_keeps_to_its_memory() -> None:
         for batches in ("fresh", "reused"):
             setting = Setting("x1", d=d, p=p, n=n, engine="dense", batches=batches)
             assert plan(setting, MEMORY).bytes <= MEMORY
+
+
+@pytest.mark.parametrize("where", ["_host_chunk", "_device_chunk"])
+def test_an_engine_goes_with_its_last_reference(where: str) -> None:
+    """Compiled functions are kept for good; they must not keep the engine or its batch."""
+    setting = Setting("x1", d=60, n=200, p=4, engine="dense", batches="reused", deflate=1)
+    engine = DenseEngine(setting, MEMORY, Meter(1, None))
+    engine.draw_chunk = getattr(engine, where)
+    engine.begin(0)
+    engine.step(0)
+    fit_readout(engine.training(1), setting)
+    engine.plain(1).collect()
+    gone = [weakref.ref(engine), weakref.ref(engine.held[0][0])]
+    assert all(reference() is not None for reference in gone)
+    del engine
+    gc.collect()
+    assert all(reference() is None for reference in gone)

@@ -25,7 +25,7 @@ from giantstep.simulation.engines.chunks import plan
 from giantstep.simulation.engines.samples import HostSampler, block_size
 from giantstep.simulation.engines.traced import JAX, traced_setting
 from giantstep.simulation.meter import Meter
-from giantstep.simulation.threads import ahead
+from giantstep.simulation.threads import ahead, submit
 
 MATMUL = {"float32": "highest", "float64": "highest", "tf32": "tensorfloat32"}
 
@@ -59,7 +59,7 @@ class DenseStream:
         inputs, noise = draw(0)
         for start in range(0, self.count, size):
             more = start + size < self.count
-            pending = ahead().submit(draw, start + size) if more else None
+            pending = submit(ahead(), draw, start + size) if more else None
             yield inputs, noise, min(size, self.count - start)
             self.engine.meter.add(min(size, self.count - start))
             if pending is not None:
@@ -115,6 +115,10 @@ class DenseStream:
     def head(self, count: int) -> DenseStream:
         """The first samples of the stream."""
         return replace(self, count=min(count, self.count))
+
+    def keep(self, count: int) -> DenseStream:
+        """As it is: samples in R^d are too large to be kept."""
+        return self
 
     def like(self, purpose: Purpose, count: int) -> DenseStream:
         """Fresh samples of another purpose, labels deflated by the same fit."""
@@ -225,20 +229,8 @@ class DenseEngine:
         key = jax.random.key(self.setting.seed & 0xFFFFFFFF)
         for part in (self.setting.seed >> 32, self.run, int(purpose), step):
             key = jax.random.fold_in(key, part)
-        return self._device_normals(key, first, count, block)
-
-    @partial(jax.jit, static_argnums=(0, 3, 4))
-    def _device_normals(self, key: Any, first: Any, count: int, block: int) -> tuple[Any, Any]:
-        d, dtype = self.setting.d, self.setting.dtype
-
-        def one(index: Any) -> tuple[Any, Any]:
-            own, noise = jax.random.split(jax.random.fold_in(key, index))
-            return jax.random.normal(own, (block, d), dtype), jax.random.normal(
-                noise, (block,), dtype
-            )
-
-        inputs, noise = jax.vmap(one)(first + jnp.arange(count))
-        return inputs.reshape(count * block, d), noise.reshape(count * block)
+        shape = {"count": count, "block": block, "d": self.setting.d}
+        return device_normals(key, first, **shape, dtype=self.setting.dtype)
 
     def _labels(self, inputs: Any, noise: Any, frame: Any, fit: Fit) -> Any:
         """Labels and deflated labels of a chunk."""
@@ -356,6 +348,21 @@ class DenseEngine:
     def plain(self, index: int) -> DenseStream:
         """Fresh data with the labels as they are, for the network's own error."""
         return self.stream(Purpose.TEST, index, self.setting.test_n)
+
+
+# Of plain values, not of an engine: compiled functions keep their static arguments alive for good.
+@partial(jax.jit, static_argnames=("count", "block", "d", "dtype"))
+def device_normals(
+    key: Any, first: Any, *, count: int, block: int, d: int, dtype: Any
+) -> tuple[Any, Any]:
+    """Inputs and noise of ``count`` blocks from number ``first`` on, drawn where JAX computes."""
+
+    def one(index: Any) -> tuple[Any, Any]:
+        own, noise = jax.random.split(jax.random.fold_in(key, index))
+        return jax.random.normal(own, (block, d), dtype), jax.random.normal(noise, (block,), dtype)
+
+    inputs, noise = jax.vmap(one)(first + jnp.arange(count))
+    return inputs.reshape(count * block, d), noise.reshape(count * block)
 
 
 class _Context:
