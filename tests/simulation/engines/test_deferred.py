@@ -129,7 +129,5 @@ def test_float64_and_float32_tell_the_same_story() -> None:
 
 def test_more_neurons_than_memory_are_refused() -> None:
     setting = Setting("x1", d=10**9, p=10**5, engine="deferred")
-    with pytest.raises(
-        InputError, match=r"p = 100000 neurons would take the deferred engine 1,920"
-    ):
+    with pytest.raises(InputError, match="p = 100000 neurons would take the deferred engine"):
         simulate(setting)

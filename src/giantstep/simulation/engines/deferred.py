@@ -37,7 +37,7 @@ def held_bytes(setting: Setting) -> int:
 
 
 def rows_bytes(setting: Setting) -> int:
-    """Memory of the rows and of what a step makes of them, p x p matrices (measured: 20 of them)."""
+    """Memory of the rows and of what a step makes of them: p x p matrices, 20 were measured."""
     return 8 * 24 * setting.p * (setting.p + setting.target.r)
 
 
@@ -50,8 +50,8 @@ def objection(setting: Setting, memory: int) -> str | None:
         return f"the deferred engine needs d >= {needed} for these p, r and steps, got {setting.d}"
     if rows_bytes(setting) > memory:
         return (
-            f"p = {setting.p} neurons would take the deferred engine {rows_bytes(setting):,} bytes, "
-            f"more than the {memory:,} allowed"
+            f"p = {setting.p} neurons would take the deferred engine {rows_bytes(setting):,} "
+            f"bytes, more than the {memory:,} allowed"
         )
     if holds_batches(setting) and held_bytes(setting) > memory:
         return (
