@@ -15,6 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Float
 
+from giantstep.analysis.exponents import VANISHING
 from giantstep.prediction.wide.second_kernel import start_rule
 from giantstep.prediction.wide.second_samples import Network, label_points
 from giantstep.prediction.wide.second_samples import objection as two_step_objection
@@ -57,7 +58,9 @@ def objection(setting: Setting) -> str | None:
     slope, powers = network.label[2], label_powers(network)
     if float(np.linalg.norm(slope)) > NEGLIGIBLE * math.sqrt(powers.second):
         return f"target must have no linear part for this limit, got E[y z] = {slope.tolist()}"
-    if not second_direction(network, powers)[1] > 0:
+    # In units of E sigma'^2 and E y^2: rounding of coefficients that are zero.
+    least = (VANISHING * network.moments.slope_square * powers.second) ** 2
+    if not second_direction(network, powers)[1] > least:
         name = setting.activation.name
         return f"activation must have a second direction, c_2 or kappa, got {name!r}"
     return None
