@@ -11,16 +11,8 @@ from jaxtyping import Float
 
 from giantstep.gaussian.moments import feature_moments
 from giantstep.papers.claims.experiments import Fields, scaling_findings
-from giantstep.papers.claims.record import (
-    LEARNED,
-    NOT_LEARNED,
-    Curve,
-    Findings,
-    Plot,
-    Quantity,
-    Region,
-    mean_of,
-)
+from giantstep.papers.claims.record import LEARNED, NOT_LEARNED, Findings, Quantity, Region, mean_of
+from giantstep.papers.plot import Curve, Plot, mean_curve
 from giantstep.prediction.wide.losses import losses
 from giantstep.problem.randomness import Purpose, generator
 from giantstep.problem.setting import Setting
@@ -111,13 +103,6 @@ def ridge_readout(
     """argmin over a of mean (y - phi.a)^2 + ridge |a|^2."""
     n, p = features.shape
     return np.linalg.solve(features.T @ features / n + ridge * np.eye(p), features.T @ labels / n)
-
-
-def mean_curve(label: str, x: Sequence[float], values: Sequence[np.ndarray]) -> Curve:
-    """Means over runs with their standard errors."""
-    means = [float(np.mean(v)) for v in values]
-    errors = [float(np.std(v, ddof=1) / math.sqrt(len(v))) for v in values]
-    return Curve(label, [float(v) for v in x], means, errors)
 
 
 # -- which model learns like the features ---------------------------------------------------------
@@ -232,19 +217,18 @@ def gains(fields: Fields, *, exponents: Sequence[float], d: int, runs: int) -> F
     return Findings(quantities, Plot("spikes", "training objective, test error", curves))
 
 
-def quadratic_share(
-    fields: Fields, *, constant: float, exponent: float, d: Sequence[int], runs: int
-) -> Findings:
+def quadratic_share(fields: Fields, *, d: Sequence[int], runs: int) -> Findings:
     """E[fhat h_2(z)], h_2 = He2/sqrt 2: the share that is learned of a target's part h_2(z).
 
-    With a step of constant size (one spike) it falls with d, with one of 1.5 n^exponent (two
-    spikes) it does not.  ``runs`` are those of the largest d; smaller ones have more.
+    With a step of the size in the field ``one_spike`` it falls with d, with one of ``two_spikes``
+    it does not.  ``runs`` are those of the largest d; smaller ones have more.
     """
-    names = {"one spike": constant, "two spikes": step_size(exponent)}
+    given = dict(fields)
+    names = {"one spike": given.pop("one_spike"), "two spikes": given.pop("two_spikes")}
     shares: dict[str, list[Float[np.ndarray, " runs"]]] = {name: [] for name in names}
     for size in d:
         for name, eta in names.items():
-            setting = Setting(**dict(fields) | {"d": size, "step_size": eta})
+            setting = Setting(**given | {"d": size, "step_size": eta})
             drawn = range(runs * d[-1] // size)
             shares[name].append(np.array([_share(setting, run) for run in drawn]))
     # Halfway between a constant and n^(-1/2), the sampling error of a share that is zero.
