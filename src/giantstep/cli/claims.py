@@ -10,6 +10,7 @@ from giantstep.errors import InputError
 from giantstep.papers.claims import CLAIMS
 from giantstep.papers.claims.record import Claim
 from giantstep.papers.claims.running import run_claims, stored_claims
+from giantstep.papers.plot import Plot
 from giantstep.show.page import claims_page
 from giantstep.show.progress import spinner
 from giantstep.show.tables.claims import claims_table
@@ -35,7 +36,7 @@ def claims(
     full:
         The sizes at which exponents are sharp (under an hour), with the controls.
     controls:
-        Run each claim's control too: a setting that violates its assumptions, which must fail.
+        Run each claim's controls too: settings that violate its assumptions and must fail.
     seed:
         Seed of every simulation.
     json:
@@ -60,21 +61,22 @@ def claims(
         for claim in chosen:
             (folder / f"{claim.id}.json").unlink(missing_ok=True)
     records: list[dict[str, Any]] = []
+    interrupted = False
     with spinner(quiet) as say:
 
         def started(claim: Claim) -> None:
             say(f"{len(records) + 1} of {len(chosen)}: {claim.id}")
 
-        for record in run_claims(
-            chosen,
-            full=full,
-            controls=controls,
-            seed=seed,
-            folder=folder,
-            started=started,
-        ):
-            records.append(record)
-            _draw(record, folder)
+        found = run_claims(
+            chosen, full=full, controls=controls, seed=seed, folder=folder, started=started
+        )
+        try:
+            for record in found:
+                records.append(record)
+                _draw(record, folder)
+        except KeyboardInterrupt:
+            # What is finished is shown all the same.
+            interrupted = True
     if json:
         print(as_json({"claims": records}))
     # The page and the list show every claim the folder holds, those of earlier calls too.
@@ -85,6 +87,10 @@ def claims(
     if not json and not quiet:
         show(claims_table(records))
         show(f"page: {folder / 'claims.html'}")
+    if interrupted:
+        raise KeyboardInterrupt(
+            f"interrupted after {len(records)} of {len(chosen)} claims, which are kept in {folder}"
+        )
 
 
 def _draw(record: dict[str, Any], folder: Path) -> None:
@@ -93,10 +99,10 @@ def _draw(record: dict[str, Any], folder: Path) -> None:
         return
     from matplotlib.figure import Figure
 
-    from giantstep.show.plots.claim import claim_plot
+    from giantstep.show.plots.curves import curves
     from giantstep.show.plots.style import save
 
     figure = Figure(figsize=(6.0, 4.2), layout="constrained")
-    axes = claim_plot(figure.subplots(), record["plot"])
+    axes = curves(figure.subplots(), Plot.from_dict(record["plot"]))
     axes.set_title(f"{record['id']}: {record['verdict']}", fontsize="medium")
     save(figure, path)

@@ -17,6 +17,8 @@ app = App(
     help="What does a two-layer neural network learn from a few giant gradient steps?",
     version=__version__,
     result_action="return_value",
+    # Ours is the sentence about an interrupt.
+    suppress_keyboard_interrupt=False,
 )
 app.command(
     "giantstep.cli.analyze:analyze",
@@ -51,8 +53,8 @@ def main(arguments: list[str] | None = None) -> None:
         _stop(" ".join(str(error).split()), 2)
     except (DivergenceError, NoTheoryError, NotConvergedError) as error:
         _stop(str(error), 1)
-    except KeyboardInterrupt:
-        _stop("interrupted before anything was finished", 130)
+    except KeyboardInterrupt as interrupt:
+        _stop(str(interrupt) or "interrupted before anything was finished", 130)
     except BrokenPipeError:  # the reader of our output has gone, as ``head`` does
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(128 + signal.SIGPIPE)

@@ -7,6 +7,7 @@ from pathlib import Path
 from giantstep.cli.output import reserve
 from giantstep.errors import InputError
 from giantstep.papers.figures import REPRODUCTIONS
+from giantstep.show.plots.papers import paper_figure
 from giantstep.show.plots.style import save
 from giantstep.show.progress import spinner
 from giantstep.show.tables.parts import show
@@ -51,9 +52,10 @@ def reproduce(
     with spinner(quiet) as say:
         for index, name in enumerate(names, 1):
             say(f"{index} of {len(names)}: {name}")
-            figure = REPRODUCTIONS[name].figure(full, seed)
+            figure = REPRODUCTIONS[name]
+            drawn = paper_figure(figure, figure.panels(full, seed))
             for kind in KINDS:
-                save(figure, out / f"{name}.{kind}")
+                save(drawn, out / f"{name}.{kind}")
     if not quiet:
         for name in names:
             show(f"{name}: {out / name}.{KINDS[0]}")

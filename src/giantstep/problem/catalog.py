@@ -21,6 +21,9 @@ _DENSITY = "exp(-1.125)/sqrt(2*3.141592653589793)"
 _VARIANCE_1 = f"({_TAIL})*(1 - {_TAIL}) - ({_DENSITY})^2"
 _VARIANCE_2 = f"{_VARIANCE_1} - (1.5*{_DENSITY})^2/2"
 
+CLIPPED_EXPONENTIAL = "exp(2 - relu(2 - z)) + exp(2)*relu(z - 2)"
+"""The activation of fresh against reused batches: exp(z), straight from z = 2 on."""
+
 CATALOG: dict[str, Entry] = {
     "staircase": Entry(
         "x1 + x2 + x1^2 - x2^2", f"{DKLPS}, Example 1", "x1 + x2 first, x1 - x2 in the second step"

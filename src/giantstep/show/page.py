@@ -21,7 +21,7 @@ img { max-width: 100%; }
 
 
 def claims_page(records: Sequence[dict[str, Any]]) -> str:
-    """A table of all verdicts, then every claim with its numbers, control and figure."""
+    """A table of all verdicts, then every claim with its numbers, controls and figure."""
     counts = {v: sum(r["verdict"] == v for r in records) for v in ("holds", "fails", "undecided")}
     summary = ", ".join(f"{count} {verdict}" for verdict, count in counts.items() if count)
     rows = "".join(
@@ -45,20 +45,22 @@ def _section(record: dict[str, Any]) -> str:
     name = escape(record["id"])
     setting = ", ".join(f"{k} = {v}" for k, v in record["setting"].items())
     figure = "" if record["plot"] is None else f'<p><img src="{name}.png" alt="{name}"></p>'
-    control = ""
-    if record["control"] is not None:
-        changes = ", ".join(f"{k} = {v}" for k, v in record["control"]["changes"].items())
-        control = (
-            f"<p>Control ({escape(record['control']['reason'])}; {escape(changes)}): "
-            f"{_badge(record['control']['verdict'])}</p>{_table(record['control'])}"
-        )
+    controls = "".join(_control(control) for control in record["controls"])
     return (
         f'<section id="{name}"><h2>{name} {_badge(record["verdict"])}</h2>'
         f"<p>{escape(record['statement'])}</p>"
         f'<p class="small">{escape(record["paper"])}. {escape(record["regime"])}. '
         f"Rule: {escape(record['rule'])}. Setting: {escape(setting)}; size {record['size']}, "
         f"seed {record['seed']}, {record['seconds']:.1f} s.</p>"
-        f"{_table(record)}{figure}{control}</section>"
+        f"{_table(record)}{figure}{controls}</section>"
+    )
+
+
+def _control(control: dict[str, Any]) -> str:
+    changes = ", ".join(f"{k} = {v}" for k, v in control["changes"].items())
+    return (
+        f"<p>Control ({escape(control['reason'])}; {escape(changes)}): "
+        f"{_badge(control['verdict'])}</p>{_table(control)}"
     )
 
 

@@ -2,27 +2,31 @@
 
 import json
 import math
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from matplotlib.figure import Figure
 
+from giantstep.cli import claims as command
 from giantstep.cli.main import main
-from giantstep.papers.claims import CLAIMS, FAMILIES
+from giantstep.papers.claims import CLAIMS, FAMILIES, running
 from giantstep.papers.claims.record import (
     Claim,
-    Curve,
+    Experiment,
     Findings,
-    Plot,
     Quantity,
+    Region,
     exact,
     exponent_of,
     mean_of,
 )
 from giantstep.papers.claims.running import run_claims, stored_claims
+from giantstep.papers.plot import Curve, Plot
 from giantstep.show.page import claims_page
-from giantstep.show.plots.claim import claim_plot
+from giantstep.show.plots.curves import curves
 
 
 def counting(calls: list[Any]) -> Claim:
@@ -30,13 +34,25 @@ def counting(calls: list[Any]) -> Claim:
 
     def experiment(fields: dict[str, Any], **size: Any) -> Findings:
         calls.append(fields["value"])
-        plot = Plot("x", "y", [Curve("a", [1, 2], [1.0, 2.0], [0.1, 0.1])], levels={"one": 1.0})
+        simulated = Curve("a", [1, 2], [1.0, 2.0], [0.1, 0.1])
+        theory = Curve("law", [1, 2], [3.0, 4.0], theory=True)
+        plot = Plot("x", "y", [simulated, theory], levels={"one": 1.0})
         return Findings([exact("value", fields["value"], (0.0, 1.0))], plot)
 
+    return claim_of(experiment)
+
+
+def claim_of(experiment: Experiment, name: str = "counting") -> Claim:
     return Claim(
-        "counting", "A <statement>.", "paper", "regime", "rule", experiment, {"value": 0.5},
-        {"value": 2.0}, "too large",
-    )  # fmt: skip
+        name,
+        "A <statement>.",
+        "paper",
+        "regime",
+        "rule",
+        experiment,
+        {"value": 0.5},
+        {"too large": {"value": 2.0}, "too small": {"value": -1.0}},
+    )
 
 
 @pytest.mark.parametrize(
@@ -89,10 +105,10 @@ def test_finished_claims_are_not_run_again(tmp_path: Path) -> None:
     assert first == second
     list(run_claims([claim], folder=tmp_path, seed=1))  # another seed is another record
     list(run_claims([claim], folder=tmp_path, controls=True))
-    assert calls == [0.5, 0.5, 0.5, 2.0]
+    assert calls == [0.5, 0.5, 0.5, 2.0, -1.0]
     [record] = stored_claims([claim], tmp_path, full=False, controls=True, seed=0)
     assert record["verdict"] == "holds"
-    assert record["control"]["verdict"] == "fails"
+    assert [control["verdict"] for control in record["controls"]] == ["fails", "fails"]
     assert not list(tmp_path.glob("*.part"))
 
 
@@ -103,6 +119,80 @@ def test_a_broken_record_is_measured_anew(tmp_path: Path) -> None:
     assert calls == [0.5]
 
 
+def judged(fields: dict[str, Any], *, region: Region) -> Findings:
+    return Findings([exact("value", fields["value"], region)])
+
+
+def judged_twice(fields: dict[str, Any], *, region: Region) -> Findings:
+    return Findings([exact("value", 2.0 * fields["value"], region)])
+
+
+def test_another_region_or_another_experiment_is_measured_anew(tmp_path: Path) -> None:
+    """Same identifier, fields and sizes: the verdict is that of what is asked for now."""
+    inside = claim_of(partial(judged, region=(0.0, 0.8)))
+    outside = claim_of(partial(judged, region=(0.6, 0.8)))
+    [record] = run_claims([inside], folder=tmp_path)
+    assert record["verdict"] == "holds"
+    [record] = run_claims([outside], folder=tmp_path)
+    assert record["verdict"] == "fails"
+    [record] = run_claims([inside], folder=tmp_path)
+    assert record["verdict"] == "holds"
+    [record] = run_claims([claim_of(partial(judged_twice, region=(0.0, 0.8)))], folder=tmp_path)
+    assert record["verdict"] == "fails"
+
+
+def test_other_source_is_measured_anew(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """A file of the package that the experiment may call has changed."""
+    calls: list[Any] = []
+    list(run_claims([counting(calls)], folder=tmp_path))
+    monkeypatch.setattr(running, "package_source", lambda: "another")
+    list(run_claims([counting(calls)], folder=tmp_path))
+    assert calls == [0.5, 0.5]
+
+
+def test_source_is_that_of_the_rooms_an_experiment_may_use(tmp_path: Path) -> None:
+    for name in ("simulation/step.py", "show/table.py"):
+        (tmp_path / name).parent.mkdir()
+        (tmp_path / name).write_text("x = 1")
+    before = running.source_digest(tmp_path)
+    (tmp_path / "show/table.py").write_text("x = 2")
+    assert running.source_digest(tmp_path) == before
+    (tmp_path / "simulation/step.py").write_text("x = 2")
+    assert running.source_digest(tmp_path) != before
+
+
+def interrupted(fields: dict[str, Any]) -> Findings:
+    raise KeyboardInterrupt
+
+
+def test_an_interrupt_is_passed_on_and_stores_nothing_of_the_claim(tmp_path: Path) -> None:
+    calls: list[Any] = []
+    claims = [counting(calls), claim_of(interrupted, "cut-short")]
+    with pytest.raises(KeyboardInterrupt):
+        list(run_claims(claims, folder=tmp_path))
+    assert [path.name for path in tmp_path.iterdir()] == ["counting.json"]
+    with pytest.raises(KeyboardInterrupt):
+        list(run_claims(claims, folder=tmp_path))
+    assert calls == [0.5]
+
+
+def test_an_interrupted_command_keeps_what_is_finished(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    claims = {"counting": counting([]), "cut-short": claim_of(interrupted, "cut-short")}
+    monkeypatch.setattr(command, "CLAIMS", claims)
+    with pytest.raises(SystemExit) as stopped:
+        main(["claims", "--quiet", "--out", str(tmp_path)])
+    assert stopped.value.code == 130
+    folder = tmp_path / "quick"
+    said = capsys.readouterr().err
+    assert said == f"giantstep: interrupted after 1 of 2 claims, which are kept in {folder}\n"
+    stored = json.loads((folder / "claims.json").read_text())
+    assert [record["id"] for record in stored["claims"]] == ["counting"]
+    assert "counting.png" in (folder / "claims.html").read_text()
+    assert not (folder / "cut-short.json").exists()
+
+
 def test_page_escapes_and_shows_everything(tmp_path: Path) -> None:
     [record] = run_claims([counting([])], controls=True)
     page = claims_page([record])
@@ -111,12 +201,19 @@ def test_page_escapes_and_shows_everything(tmp_path: Path) -> None:
 
 
 def test_figure_has_theory_and_simulation() -> None:
-    from matplotlib.figure import Figure
-
+    """Points with bars of two standard errors, the line of theory and the level, where they are."""
     [record] = run_claims([counting([])])
-    axes = claim_plot(Figure().subplots(), record["plot"])
-    assert axes.get_xlabel() == "x"
-    assert axes.get_ylabel() == "y"
+    axes = curves(Figure().subplots(), Plot.from_dict(json.loads(json.dumps(record["plot"]))))
+    assert (axes.get_xlabel(), axes.get_ylabel()) == ("x", "y")
+    [points] = axes.containers
+    line, _, bars = points.lines
+    np.testing.assert_array_equal(line.get_xydata(), [[1, 1.0], [2, 2.0]])
+    assert line.get_linestyle() == "None"
+    np.testing.assert_allclose(bars[0].get_segments()[0], [[1, 0.8], [1, 1.2]])
+    lines = [line for line in axes.lines if line.get_label() == "theory: law"]
+    np.testing.assert_array_equal(lines[0].get_xydata(), [[1, 3.0], [2, 4.0]])
+    assert any(list(line.get_ydata()) == [1.0, 1.0] for line in axes.lines)
+    assert [text.get_text() for text in axes.texts] == ["one"]
 
 
 def test_every_claim_is_complete() -> None:
@@ -126,8 +223,8 @@ def test_every_claim_is_complete() -> None:
         assert claim.id == name
         assert claim.statement.endswith(".")
         assert "arXiv" in claim.paper or "open question" in claim.paper
-        assert claim.control
-        assert claim.control_reason
+        assert claim.controls
+        assert all(claim.controls.values())
         assert claim.quick
         assert claim.full
 

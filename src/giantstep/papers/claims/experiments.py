@@ -13,14 +13,13 @@ from giantstep.errors import InputError
 from giantstep.papers.claims.record import (
     LEARNED,
     NOT_LEARNED,
-    Curve,
     Findings,
-    Plot,
     Quantity,
     Region,
     exponent_of,
     mean_of,
 )
+from giantstep.papers.plot import Curve, Plot
 from giantstep.prediction.predict import predict
 from giantstep.problem.setting import Setting
 from giantstep.records.trajectory import Trajectory

@@ -10,16 +10,8 @@ from jaxtyping import Float
 
 from giantstep.gaussian.moments import feature_moments
 from giantstep.papers.claims.experiments import Fields, scaling_findings
-from giantstep.papers.claims.record import (
-    LEARNED,
-    NOT_LEARNED,
-    Curve,
-    Findings,
-    Plot,
-    Quantity,
-    Region,
-    mean_of,
-)
+from giantstep.papers.claims.record import LEARNED, NOT_LEARNED, Findings, Quantity, Region, mean_of
+from giantstep.papers.plot import Curve, Plot, mean_curve
 from giantstep.prediction.wide.losses import losses
 from giantstep.problem.setting import Setting
 from giantstep.simulation.feature_models import (
@@ -78,13 +70,6 @@ def training_features(setting: Setting, runs: int) -> Iterator[Float[np.ndarray,
     """F = sigma(X W^T) of each run on the batch of the readout."""
     for step in stepped_runs(setting, range(runs)):
         yield step.features(step.training.inputs)
-
-
-def mean_curve(label: str, x: Sequence[float], values: Sequence[np.ndarray]) -> Curve:
-    """Means over runs with their standard errors."""
-    means = [float(np.mean(v)) for v in values]
-    errors = [float(np.std(v, ddof=1) / math.sqrt(len(v))) for v in values]
-    return Curve(label, [float(v) for v in x], means, errors)
 
 
 # -- which model learns like the features ---------------------------------------------------------
@@ -197,19 +182,18 @@ def _objective_and_test_error(step: SteppedRun) -> tuple[float, float]:
     return float(fit.train_errors[0]) + penalty, float(squares[0]) / test.count
 
 
-def quadratic_share(
-    fields: Fields, *, constant: float, exponent: float, d: Sequence[int], runs: int
-) -> Findings:
+def quadratic_share(fields: Fields, *, d: Sequence[int], runs: int) -> Findings:
     """E[fhat h_2(z)], h_2 = He2/sqrt 2: the share that is learned of a target's part h_2(z).
 
-    With a step of constant size (one spike) it falls with d, with one of 1.5 n^exponent (two
-    spikes) it does not.  ``runs`` are those of the largest d; smaller ones have more.
+    With a step of the size in the field ``one_spike`` it falls with d, with one of ``two_spikes``
+    it does not.  ``runs`` are those of the largest d; smaller ones have more.
     """
-    names = {"one spike": constant, "two spikes": step_size(exponent)}
+    given = dict(fields)
+    names = {"one spike": given.pop("one_spike"), "two spikes": given.pop("two_spikes")}
     shares: dict[str, list[Float[np.ndarray, " runs"]]] = {name: [] for name in names}
     for size in d:
         for name, eta in names.items():
-            setting = Setting(**dict(fields) | {"d": size, "step_size": eta})
+            setting = Setting(**given | {"d": size, "step_size": eta})
             drawn = stepped_runs(setting, range(runs * d[-1] // size))
             shares[name].append(np.array([_share(step) for step in drawn]))
     # Halfway between a constant and n^(-1/2), the sampling error of a share that is zero.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import tempfile
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -31,14 +32,13 @@ from giantstep.papers.claims.record import (
     LEARNED,
     NOT_LEARNED,
     Claim,
-    Curve,
     Findings,
-    Plot,
     Region,
     exact,
     exponent_of,
     mean_of,
 )
+from giantstep.papers.plot import Curve, Plot
 from giantstep.prediction.predict import predict
 from giantstep.problem.setting import Setting
 from giantstep.records.comparison import compare
@@ -54,17 +54,19 @@ def weaker_links(
 ) -> Findings:
     """Cosine with w1 - w2 after step 2 for weaker and weaker links, against d and the prediction.
 
-    ``{weight}`` in the target stands for the weight of the link.
+    ``{weight}`` in the target stands for the weight of the link; the prediction is that of the
+    target in the field ``predicted``.
     """
     statistic = rms_cosine((1.0, -1.0), 2)
+    given = dict(fields) | {"steps": 2}
+    simulated, told = given.pop("target"), given.pop("predicted")
     quantities, measured, predicted = [], [], []
     for weight in weights:
-        setting = dict(fields) | {
-            "target": fields["target"].format(weight=weight),
-            "steps": 2,
-        }
+        setting = given | {"target": simulated.format(weight=weight)}
         values = over_sizes(setting, d, runs, {"cosine": statistic})["cosine"]
-        limit = predicted_statistic(setting, statistic, d[-1])
+        limit = predicted_statistic(
+            given | {"target": told.format(weight=weight)}, statistic, d[-1]
+        )
         name = f"weight {weight:g}"
         quantities.append(exponent_of(f"exponent, {name}", d, values, LEARNED, 0.0))
         quantities.append(as_predicted(f"cosine, {name}", values[-1], limit, d[-1]))
@@ -79,13 +81,18 @@ def weaker_links(
 
 
 def effective_leaps(fields: Fields, *, d: Sequence[int], runs: int) -> Findings:
-    """Each of the ``targets`` is learned by one step at n of order d just if its leap is one."""
+    """Each of the ``targets`` is learned by one step at n of order d just if its leap is one.
+
+    The labels are those of the target and what the field ``added`` adds to it.
+    """
     setting = dict(fields) | {"steps": 1}
+    added = setting.pop("added")
     parts = []
     for target in setting.pop("targets"):
         record = analyze(target, label_degree=1)
         basis = np.eye(record.target.r).tolist()
-        values = over_sizes(setting | {"target": target}, d, runs, {target: strongest(basis, 1)})
+        labels = {"target": f"{target}{added}"}
+        values = over_sizes(setting | labels, d, runs, {target: strongest(basis, 1)})
         learned = record.leap_index == 1
         region, expected = (LEARNED, 0.0) if learned else (NOT_LEARNED, -0.5)
         parts.append(
@@ -99,7 +106,8 @@ def each_learned(fields: Fields, *, d: Sequence[int], runs: int, over: str) -> F
     setting = dict(fields) | {"steps": 1}
     values: dict[str, Any] = {}
     for value in setting[over]:
-        name = str(value)
+        # A single value may be another in a control: its quantity keeps the name.
+        name = str(value) if len(setting[over]) > 1 else "cosine"
         statistics = {name: neuron_cosine([1.0], 1)}
         values |= over_sizes(setting | {over: value}, d, runs, statistics)
     return scaling_findings(
@@ -150,14 +158,20 @@ def photograph(fields: Fields, *, edges: Sequence[int], rows: int, runs: int) ->
 
 
 def spoiled_labels(fields: Fields, *, d: Sequence[int], runs: int) -> Findings:
-    """Noisy and flipped labels: the direction is learned, overlaps and norms as predicted."""
+    """Noisy and flipped labels: the direction is learned, overlaps and norms as predicted.
+
+    With the field ``told`` false the prediction is that of clean labels.
+    """
     setting = FIRST_LAYER | dict(fields) | {"steps": 1, "runs": runs}
+    told = setting.pop("told")
     statistic = neuron_cosine([1.0], 1)
     quantities, curves = [], []
     for spoiled in setting.pop("labels"):
         name = ", ".join(f"{key} {value:g}" for key, value in spoiled.items())
         found: list[Trajectory] = [simulate(Setting(**(setting | spoiled), d=size)) for size in d]
-        predicted = predict(found[-1].setting)
+        last = found[-1].setting
+        predicted = predict(last if told else last.vary(**dict.fromkeys(spoiled, 0.0)))
+        predicted = replace(predicted, setting=last)
         values = [statistic(trajectory) for trajectory in found]
         quantities += [
             exponent_of(f"exponent, {name}", d, values, LEARNED, 0.0),
@@ -179,7 +193,11 @@ def against_training(fields: Fields, *, d: int, runs: int) -> Findings:
     share p/d that leaks.
     """
     setting = dict(fields) | {"d": d, "runs": runs}
-    giant = {"steps": 1, "step_size": setting.pop("giant_size"), "batches": "fresh"}
+    giant = {
+        "steps": setting.pop("giant_steps"),
+        "step_size": setting.pop("giant_size"),
+        "batches": "fresh",
+    }
     index, stairs = setting.pop("index"), setting.pop("stairs")
     floor = analyze(stairs, label_degree=1).floors[1].narrow
     errors = {
@@ -216,6 +234,7 @@ TARGETS = (
     "cos(x1)",
     "sign(x1*x2)",
 )
+WEAK_LINKS = "x1 + x2 + {weight}*(x1^2 - x2^2)"
 SIZES = {"d": (200, 1500, 12_000), "runs": 16}
 FULL = {"d": (300, 3000, 30_000, 300_000), "runs": 16}
 
@@ -228,9 +247,18 @@ CLAIMS = (
         "exponent in d of the cosine with w1 - w2 above -1/4 at every eps, its value within a "
         "tenth of the prediction but for d^(-1/2)",
         weaker_links,
-        RELU | {"target": "x1 + x2 + {weight}*(x1^2 - x2^2)", "n": "16d", "step_size": "4*p"},
-        {"target": "x1 + x2 + {weight}*(x1^2 + x2^2 - 2)"},
-        "with equal links nothing is linear given w1 + w2",
+        RELU
+        | {
+            "target": WEAK_LINKS,
+            "predicted": WEAK_LINKS,
+            "n": "16d",
+            "step_size": "4*p",
+        },
+        {
+            "labels with equal links: nothing is linear given w1 + w2": {
+                "target": "x1 + x2 + {weight}*(x1^2 + x2^2 - 2)"
+            }
+        },
         {"weights": (0.1, 1.0), "d": (200, 2000, 12_000), "runs": 12},
         {"weights": (0.03, 0.1, 0.3, 1.0), "d": (300, 3000, 30_000, 300_000), "runs": 8},
     ),
@@ -242,9 +270,11 @@ CLAIMS = (
         "exponent in d of the largest principal cosine of the rows with V* above -1/4 where the "
         "expansion has a linear part, below where it has none",
         effective_leaps,
-        RELU | {"targets": TARGETS, "n": "8d"},
-        {"activation": "abs(z)"},
-        "an even activation cannot pick up a linear part",
+        RELU | {"targets": TARGETS, "added": "", "n": "8d"},
+        {
+            "an even activation cannot pick up a linear part": {"activation": "abs(z)"},
+            "labels with a linear part that the expansion does not have": {"added": " + x1"},
+        },
         SIZES,
         FULL,
     ),
@@ -255,9 +285,8 @@ CLAIMS = (
         f"{ONE_STEP}; n = 8 d",
         "exponent in d of the median cosine above -1/4 for every activation",
         partial(each_learned, over="activation"),
-        {"target": "x1 + He2(x1)/2", "activation": ACTIVATIONS, "n": "8d", "p": 4},
-        {"activation": ("abs(z)", "He2(z)", "cos(z)")},
-        "even activations have b_1 = 0",
+        {"target": "x1 + He2(x1)/2", "activation": ACTIVATIONS, "n": "8d", "p": 12},
+        {"without a linear part there is no line": {"target": "He2(x1)/2"}},
         SIZES,
         FULL,
     ),
@@ -273,10 +302,14 @@ CLAIMS = (
             "target": "x1 + He2(x1)/2",
             "n": "16d",
             "step_size": "4*p",
-            "laws": ("rademacher", "uniform", "student(5)", "mixture(0.5)"),
+            "laws": ("rademacher", "uniform", "student(5)", "mixture(0.8)"),
         },
-        {"laws": ("correlated(2)",)},
-        "the gradient is Sigma v*, another direction where the covariance is far from 1",
+        {
+            "along an axis He3(x1) has a linear part that only the law of one input decides": {
+                "target": "He3(x1)",
+                "frame": "axes",
+            }
+        },
         {"d": (160,), "runs": 10},
         {"d": (125, 250, 500), "runs": 24},
     ),
@@ -294,8 +327,11 @@ CLAIMS = (
             "step_size": "4*p",
             "inputs": ("correlated(0.5)",),
         },
-        {"inputs": ("correlated(3)",)},
-        "a few eigenvalues hold all the variance: Sigma v* is theirs, whatever v*",
+        {
+            "a few eigenvalues hold all the variance: Sigma v* is theirs, whatever v*": {
+                "inputs": ("correlated(3)",)
+            }
+        },
         {"d": (20, 80, 320), "runs": 32},
         {"d": (20, 60, 180, 540), "runs": 80},
     ),
@@ -307,8 +343,11 @@ CLAIMS = (
         "exponent of the median cosine with v* in the number of pixels above -1/4",
         photograph,
         RELU | {"target": "tanh(x1)", "n": "4d", "step_size": "8*p", "law": "whitened"},
-        {"law": "data"},
-        "raw patches vary mostly in brightness: Sigma v* is that direction, whatever v*",
+        {
+            "raw patches vary mostly in brightness: Sigma v* is that direction, whatever v*": {
+                "law": "data"
+            }
+        },
         {"edges": (4, 8, 16), "rows": 5000, "runs": 120},
         {"edges": (4, 6, 8, 12, 16, 20), "rows": 40_000, "runs": 100},
     ),
@@ -324,6 +363,7 @@ CLAIMS = (
         | {
             "target": "x1 + He2(x1)/2",
             "n": "8d",
+            "told": True,
             "labels": (
                 {"noise": 1.0},
                 {"noise": 3.0},
@@ -331,8 +371,10 @@ CLAIMS = (
                 {"corruption": 0.3},
             ),
         },
-        {"labels": ({"corruption": 0.5},)},
-        "labels flipped half of the time say nothing",
+        {
+            "without a linear part there is nothing to learn": {"target": "He2(x1)/2"},
+            "a prediction that takes the labels for clean": {"told": False},
+        },
         {"d": (200, 1500, 12_000), "runs": 12},
         {"d": (300, 3000, 30_000, 300_000), "runs": 16},
     ),
@@ -351,6 +393,7 @@ CLAIMS = (
             "n": "16d",
             "index": "x1 + He2(x1)/2",
             "stairs": "staircase",
+            "giant_steps": 1,
             "giant_size": "2*p^1.5",
             "steps": 20,
             "step_size": "0.6*p^1.5",
@@ -360,8 +403,14 @@ CLAIMS = (
             "ridge": "1e-4/p^2",
             "test_n": 3000,
         },
-        {"steps": 0},
-        "no training at all",
+        {
+            "a step that is not giant": {"giant_size": "0.01*p^1.5"},
+            "a second giant step climbs the staircase": {
+                "giant_steps": 2,
+                "giant_size": "2*p^1.5, 8*p^1.5",
+            },
+            "no training at all": {"steps": 0},
+        },
         {"d": 40, "runs": 5},
         {"d": 120, "runs": 10},
     ),

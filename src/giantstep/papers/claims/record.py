@@ -10,6 +10,7 @@ from typing import Any, Literal
 import numpy as np
 from jaxtyping import Float
 
+from giantstep.papers.plot import Plot
 from giantstep.records.scaling import scaling_exponent
 
 Verdict = Literal["holds", "fails", "undecided"]
@@ -90,29 +91,6 @@ def exponent_of(
 
 
 @dataclass(frozen=True)
-class Curve:
-    """Points of a figure: a line if theory, points with error bars if simulation."""
-
-    label: str
-    x: Sequence[float]
-    y: Sequence[float]
-    error: Sequence[float] | None = None
-    theory: bool = False
-
-
-@dataclass(frozen=True)
-class Plot:
-    """Everything a claim's figure shows, as data."""
-
-    x_label: str
-    y_label: str
-    curves: Sequence[Curve]
-    x_scale: str = "linear"
-    y_scale: str = "linear"
-    levels: Mapping[str, float] = field(default_factory=dict)
-
-
-@dataclass(frozen=True)
 class Findings:
     """What an experiment measured."""
 
@@ -134,10 +112,12 @@ Experiment = Callable[..., Findings]
 
 @dataclass(frozen=True)
 class Claim:
-    """A statement of a paper, the experiment that judges it, and a control that must fail.
+    """A statement of a paper, the experiment that judges it, and controls that must fail.
 
-    ``control`` changes fields of the setting so that an assumption of the claim is violated:
-    the same experiment with the same regions must then come out "fails".
+    A control changes fields of the setting so that an assumption of the claim is violated;
+    ``controls`` has these changes by the reason why the same experiment with the same regions must
+    then come out "fails".  Every quantity of the claim must fail in at least one of them: one that
+    holds whatever is done to the setting says nothing.
     """
 
     id: str
@@ -147,14 +127,14 @@ class Claim:
     rule: str
     experiment: Experiment
     fields: Mapping[str, Any]
-    control: Mapping[str, Any]
-    control_reason: str
+    controls: Mapping[str, Mapping[str, Any]]
     quick: Mapping[str, Any] = field(default_factory=dict)
     full: Mapping[str, Any] = field(default_factory=dict)
 
-    def run(self, full: bool = False, seed: int = 0, control: bool = False) -> Findings:
-        """Measure the claim, or its control, at the quick or the full size."""
-        fields = {"seed": seed} | dict(self.fields) | (dict(self.control) if control else {})
+    def run(self, full: bool = False, seed: int = 0, control: str | None = None) -> Findings:
+        """Measure the claim, or the control of a reason, at the quick or the full size."""
+        changes = {} if control is None else self.controls[control]
+        fields = {"seed": seed} | dict(self.fields) | dict(changes)
         return self.experiment(fields, **(self.full if full else self.quick))
 
 

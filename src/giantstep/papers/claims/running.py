@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 import hashlib
+import inspect
 import json
 import os
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
+import giantstep
 from giantstep import __version__
-from giantstep.papers.claims.record import Claim, Findings, quantity_dict
+from giantstep.papers.claims.record import LEVEL, Claim, Findings, quantity_dict
+
+SHOWING = ("show", "cli")
+"""Rooms that papers cannot import."""
 
 
 def run_claims(
@@ -26,7 +32,8 @@ def run_claims(
 ) -> Iterator[dict[str, Any]]:
     """The record of every claim as it is finished; those found in the folder are not run again.
 
-    A record is taken from the folder only if claim, size, seed and version are the same.
+    A record is taken from the folder only if its fingerprint is that of the claim.  An interrupt
+    is passed on: the claims before it are in the folder, the one it cut short is not.
     """
     for claim in claims:
         key = fingerprint(claim, full, controls, seed)
@@ -55,15 +62,49 @@ def stored_claims(
 
 
 def fingerprint(claim: Claim, full: bool, controls: bool, seed: int) -> str:
-    """What a stored record must have in common with the claim that is asked for."""
+    """What a stored record must have in common with the claim that is asked for.
+
+    Everything that decides a verdict: the claim as it is written, its size and seed, the experiment
+    with the arguments it is bound to (its regions among them), and the source of everything the
+    experiment may call.  That is the whole package but for the rooms that only show results, which
+    no experiment can import; its text says more than a version, which stays the same while the
+    code is worked on.  NumPy, SciPy and the processor are left out: they change the last digits.
+    """
     size = claim.full if full else claim.quick
-    parts = [claim.id, claim.statement, _plain(claim.fields), _plain(claim.control), _plain(size)]
-    text = repr([*parts, full, controls, seed, __version__])
+    experiment = claim.experiment
+    bound: dict[str, Any] = {}
+    while isinstance(experiment, partial):
+        bound = experiment.keywords | bound
+        experiment = experiment.func
+    parts = [
+        *(claim.id, claim.statement, claim.paper, claim.regime, claim.rule),
+        *(_plain(fields) for fields in (claim.fields, bound, size)),
+        {reason: _plain(changes) for reason, changes in claim.controls.items()},
+        inspect.getsource(experiment),
+        package_source(),
+    ]
+    text = repr([*parts, LEVEL, full, controls, seed, __version__])
     return hashlib.sha256(text.encode()).hexdigest()
 
 
+@cache
+def package_source() -> str:
+    """The digest of the package as it runs."""
+    return source_digest(Path(giantstep.__file__).parent)
+
+
+def source_digest(root: Path) -> str:
+    """A digest of the Python files of a folder, less the rooms that only show."""
+    digest = hashlib.sha256()
+    for path in sorted(root.rglob("*.py")):
+        name = path.relative_to(root)
+        if name.parts[0] not in SHOWING:
+            digest.update(f"{name.as_posix()}\n{path.read_text(encoding='utf-8')}".encode())
+    return digest.hexdigest()
+
+
 def claim_record(claim: Claim, full: bool, controls: bool, seed: int) -> dict[str, Any]:
-    """Measure a claim, and its control where asked for: everything as plain values."""
+    """Measure a claim, and its controls where asked for: everything as plain values."""
     begin = time.perf_counter()
     found = claim.run(full, seed)
     record: dict[str, Any] = {
@@ -78,16 +119,18 @@ def claim_record(claim: Claim, full: bool, controls: bool, seed: int) -> dict[st
         "verdict": found.verdict,
         **_numbers(found),
         "plot": None if found.plot is None else asdict(found.plot),
-        "control": None,
+        "controls": [],
     }
-    if controls:
-        other = claim.run(full, seed, control=True)
-        record["control"] = {
-            "reason": claim.control_reason,
-            "changes": _plain(claim.control),
-            "verdict": other.verdict,
-            **_numbers(other),
-        }
+    for reason, changes in claim.controls.items() if controls else ():
+        other = claim.run(full, seed, control=reason)
+        record["controls"].append(
+            {
+                "reason": reason,
+                "changes": _plain(changes),
+                "verdict": other.verdict,
+                **_numbers(other),
+            }
+        )
     return record | {"seconds": time.perf_counter() - begin}
 
 

@@ -48,8 +48,7 @@ def example(
     where: str,
     fields: dict[str, object],
     subspaces: Sequence[Sequence[Sequence[float]]],
-    control: dict[str, object],
-    reason: str,
+    controls: dict[str, dict[str, object]],
     quick: dict[str, object] = QUICK,
     full: dict[str, object] = FULL,
 ) -> Claim:
@@ -62,8 +61,7 @@ def example(
         RULE,
         partial(staircase, subspaces=subspaces),
         NETWORK | fields,
-        control,
-        reason,
+        controls,
         quick,
         full,
     )
@@ -84,8 +82,10 @@ CLAIMS = (
         "Conjecture 1, Example 1",
         {"target": "staircase"},
         ((SUM,), (SUM, DIFFERENCE)),
-        {"target": "equal-links"},
-        "with equal links nothing is linear given w1 + w2",
+        {
+            "with equal links nothing is linear given w1 + w2": {"target": "equal-links"},
+            "the linear part is w1 - w2": {"target": "x1 - x2 + x1^2 - x2^2"},
+        },
     ),
     example(
         "staircase-example-2",
@@ -93,8 +93,10 @@ CLAIMS = (
         "Conjecture 1, Example 2",
         {"target": "equal-links"},
         ((SUM,), (SUM,)),
-        {"target": "staircase"},
-        "opposite squares are linear given w1 + w2",
+        {
+            "opposite squares are linear given w1 + w2": {"target": "staircase"},
+            "the linear part is w1 - w2": {"target": "x1 - x2 + x1^2 + x2^2 - 2"},
+        },
     ),
     example(
         "staircase-example-3a",
@@ -102,8 +104,14 @@ CLAIMS = (
         "Conjecture 1, Example 3",
         {"target": "joint-step"},
         ((X,), (X, (0.0, 1.0, 1.0))),
-        {"target": "split-step"},
-        "He3(x1) is another function of x1: both directions are linear given it",
+        {
+            "with He2(x1), another function of x1, both directions are linear": {
+                "target": "x1 + x1*x2 + He2(x1)*x3"
+            },
+            "the linear part is w2 - w3, given which nothing is linear": {
+                "target": "x2 - x3 + x1*x2 + x1*x3"
+            },
+        },
     ),
     example(
         "staircase-example-3b",
@@ -111,8 +119,10 @@ CLAIMS = (
         "Conjecture 1, Example 3",
         CUBIC | {"target": "split-step"},
         ((X,), (X, Y, Z)),
-        {"target": "joint-step"},
-        "one coefficient function of x1 for both gives one direction",
+        {
+            "one coefficient function of x1 for both gives one direction": {"target": "joint-step"},
+            "the linear part is w2": {"target": "x2 + x1*x2"},
+        },
         *CUBIC_SIZES,
     ),
     example(
@@ -126,8 +136,14 @@ CLAIMS = (
             "step_size": "2*p^1.5, 4*p^1.5, 16*p^1.5",
         },
         ((X,), (X, Y), (X, Y, Z)),
-        {"target": "x1 + He2(x2) + He4(x1)*He2(x2)*x3 + He2(x2)*He2(x3)"},
-        "without He2(x1) x2 the second direction is never linear",
+        {
+            "without He2(x1) x2 the second direction is never linear": {
+                "target": "x1 + He2(x2) + He4(x1)*He2(x2)*x3 + He2(x2)*He2(x3)"
+            },
+            "the linear part is w3": {
+                "target": "x3 + He2(x2) + He2(x1)*x2 + He4(x1)*He2(x2)*x3 + He2(x2)*He2(x3)"
+            },
+        },
         {"d": (100, 300, 800), "runs": 10},
         {"d": (100, 300, 1000, 3000), "runs": 16},
     ),
@@ -139,8 +155,7 @@ CLAIMS = (
         "exponent in d of the strongest cosine below -1/4 after every step",
         partial(never, outside=((1.0,),), steps=4),
         {"target": "He2(x1)", "activation": "relu", "n": "4d", "p": 8, "step_size": "p"},
-        {"target": "x1 + He2(x1)"},
-        "a linear part makes the leap 1",
+        {"a linear part makes the leap 1": {"target": "x1 + He2(x1)"}},
         {"d": (300, 2000, 12_000), "runs": 16},
         FULL,
     ),
@@ -152,8 +167,10 @@ CLAIMS = (
         "exponent in d of the strongest cosine outside v* below -1/4 after every step",
         partial(never, outside=complement((SUM,)), steps=4),
         NETWORK | {"target": "equal-links", "p": 8},
-        {"target": "staircase"},
-        "opposite squares are linear given w1 + w2",
+        {
+            "opposite squares are linear given w1 + w2": {"target": "staircase"},
+            "the linear part is w1 - w2": {"target": "x1 - x2 + x1^2 + x2^2 - 2"},
+        },
         QUICK,
         FULL,
     ),

@@ -10,13 +10,13 @@ from jaxtyping import Float
 
 from giantstep.papers.claims.experiments import Fields, scaling_findings
 from giantstep.papers.claims.feature_experiments import (
-    mean_curve,
     singular_values,
     spikes_in_the_limit,
     step_size,
     training_features,
 )
-from giantstep.papers.claims.record import Curve, Findings, Plot, Region, mean_of
+from giantstep.papers.claims.record import Findings, Region, mean_of
+from giantstep.papers.plot import Curve, Plot, mean_curve
 from giantstep.prediction.wide.outliers import FeatureOutliers, feature_outliers
 from giantstep.problem.setting import Setting
 from giantstep.simulation.stepped import SteppedRun, stepped_runs

@@ -1,4 +1,4 @@
-"""Panels of the papers' figures: each takes axes and returns them."""
+"""Parts of the papers' figures: each takes axes and returns them."""
 
 from __future__ import annotations
 
@@ -9,35 +9,6 @@ from jaxtyping import Float, Int
 from matplotlib.axes import Axes
 
 THEORY = "firebrick"
-MARKERS = "os^Dv"
-LINES = ("-", "--", ":", "-.")
-
-
-def points_and_line(
-    axes: Axes,
-    x: Sequence[float],
-    runs: Float[np.ndarray, "runs m"],
-    theory: tuple[Sequence[float], Sequence[float]] | None,
-    label: str,
-    index: int = 0,
-) -> Axes:
-    """Means over runs with bars of two standard errors, and the predicted curve through them."""
-    mean = runs.mean(axis=0)
-    error = 2.0 * runs.std(axis=0, ddof=1) / np.sqrt(len(runs)) if len(runs) > 1 else None
-    axes.errorbar(
-        x,
-        mean,
-        yerr=error,
-        marker=MARKERS[index % len(MARKERS)],
-        color=str(0.25 * index),
-        linestyle="none",
-        capsize=3,
-        label=f"{label}, simulation",
-    )
-    if theory is not None:
-        line = LINES[index % len(LINES)]
-        axes.plot(*theory, line, color=THEORY, label=f"{label}, theory")
-    return axes
 
 
 def level(axes: Axes, value: float, text: str) -> Axes:
@@ -51,14 +22,6 @@ def level(axes: Axes, value: float, text: str) -> Axes:
         va="bottom",
         fontsize="small",
     )
-    return axes
-
-
-def size_axis(axes: Axes, sizes: Sequence[float]) -> Axes:
-    """A logarithmic axis with a tick at every size."""
-    axes.set_xscale("log")
-    axes.set_xticks(list(sizes), [f"{size:g}" for size in sizes])
-    axes.minorticks_off()
     return axes
 
 

@@ -33,10 +33,9 @@ def claims_table(records: Sequence[dict[str, Any]]) -> RenderableType:
                 verdict,
             )
             name, verdict = "", Text("")
-        if record["control"] is not None:
-            found = record["control"]["verdict"]
-            reason = Text(f"control: {record['control']['reason']}", "dim")
-            table.add_row("", reason, "fails", "", Text(found, "dim"))
+        for control in record["controls"]:
+            reason = Text(f"control: {control['reason']}", "dim")
+            table.add_row("", reason, "fails", "", Text(control["verdict"], "dim"))
     counts = {
         verdict: sum(record["verdict"] == verdict for record in records) for verdict in STYLES
     }

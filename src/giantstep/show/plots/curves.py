@@ -1,14 +1,12 @@
-"""The figure of a claim, from the data of its record."""
+"""Curves over one pair of axes, from a plot as data: theory as lines, simulation as points."""
 
 from __future__ import annotations
-
-from collections.abc import Mapping
-from typing import Any
 
 from matplotlib.axes import Axes
 from matplotlib.ticker import NullLocator
 
-from giantstep.show.plots.panels import level
+from giantstep.papers.plot import Plot
+from giantstep.show.plots.panels import THEORY, level
 
 MARKERS = "os^Dv*Ph<>"
 LINES = ("-", "--", ":", "-.")
@@ -16,44 +14,46 @@ FEW = 8
 """Points on an axis up to which each has its tick."""
 
 
-def claim_plot(axes: Axes, plot: Mapping[str, Any]) -> Axes:
+def curves(axes: Axes, plot: Plot) -> Axes:
     """Theory as lines, simulation as points with bars of two standard errors; greys throughout."""
-    simulated = [curve for curve in plot["curves"] if not curve["theory"]]
+    simulated = [curve for curve in plot.curves if not curve.theory]
     for index, curve in enumerate(simulated):
-        error = curve["error"]
         axes.errorbar(
-            curve["x"],
-            curve["y"],
-            yerr=None if error is None else [2.0 * e for e in error],
-            label=curve["label"],
+            curve.x,
+            curve.y,
+            yerr=None if curve.error is None else [2.0 * e for e in curve.error],
+            label=curve.label,
             marker=MARKERS[index % len(MARKERS)],
             linestyle="none",
             capsize=3,
             color=str(0.6 * index / max(1, len(simulated))),
         )
     named = set()
-    for index, curve in enumerate(c for c in plot["curves"] if c["theory"]):
-        label = curve["label"]
+    for index, curve in enumerate(c for c in plot.curves if c.theory):
+        label = curve.label
         if not label.startswith("theory"):
             label = f"theory: {label}"
         axes.plot(
-            curve["x"],
-            curve["y"],
+            curve.x,
+            curve.y,
             LINES[index % len(LINES)],
-            color="firebrick",
+            color=THEORY,
             linewidth=1.2,
             label="_nolegend_" if label in named else label,
         )
         named.add(label)
-    for label, value in plot["levels"].items():
+    for label, value in plot.levels.items():
         level(axes, value, label)
-    axes.set_xscale(plot["x_scale"])
-    axes.set_yscale(plot["y_scale"])
-    places = sorted({x for curve in simulated for x in curve["x"]})
+    axes.set_xscale(plot.x_scale)
+    axes.set_yscale(plot.y_scale)
+    if plot.y_range is not None:
+        axes.set_ylim(*plot.y_range)
+    places = sorted({x for curve in simulated for x in curve.x})
     if len(places) <= FEW:
         axes.set_xticks(places, [f"{x:g}" for x in places])
         axes.xaxis.set_minor_locator(NullLocator())
-    axes.set_xlabel(plot["x_label"])
-    axes.set_ylabel(plot["y_label"])
+    axes.set_xlabel(plot.x_label)
+    axes.set_ylabel(plot.y_label)
+    axes.set_title(plot.title, fontsize="medium")
     axes.legend(fontsize="small", frameon=False)
     return axes

@@ -1,0 +1,41 @@
+"""Settings that several figures share."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from giantstep.problem.activation import centred
+
+WIDE: dict[str, Any] = {
+    "target": "linear-quadratic",
+    "activation": centred("relu(z)"),
+    "n": "2d",
+    "p": "1.5d",
+    "steps": 1,
+    "output_scale": "1",
+    "start": "sphere",
+    "readout_start": "gaussian",
+    "ridge": 0.1,
+    "readout_n": "n",
+    "test_n": 4000,
+    "noise": 0.5,
+}
+"""One step at linear width, as in arXiv 2310.07891."""
+
+
+def two_steps(p: int) -> dict[str, Any]:
+    """Two steps at linear width, as in arXiv 2605.17767; the second layer is not trained."""
+    return {
+        "d": p,
+        "n": "2d",
+        "p": p,
+        "steps": 2,
+        "step_size": 1.0,
+        "output_scale": "1/sqrt(p)",
+        "start": "gaussian",
+        "readout_start": "gaussian",
+        "readout_n": 0,
+        "test_n": 0,
+        # More than the outliers of two steps: the largest singular values are enough.
+        "spectra": 12,
+    }

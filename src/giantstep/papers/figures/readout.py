@@ -1,0 +1,126 @@
+"""Figures of what the trained second layer reaches (arXiv 2305.18270, 2310.07891)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from jaxtyping import Float
+
+from giantstep.analysis.floors import floor
+from giantstep.papers.figures.networks import WIDE
+from giantstep.papers.figures.record import Reproduction
+from giantstep.papers.plot import Curve, Plot, mean_curve
+from giantstep.prediction.wide.losses import loss_curve, losses
+from giantstep.problem.setting import Setting
+from giantstep.simulation.simulate import simulate
+
+STEPS = {"random features": 0, "after one giant step": 1}
+ERROR = "test error of the readout (mean square)"
+HIGHEST = 4.0
+"""Top of the axis of errors: those at the interpolation peak would flatten the rest."""
+
+
+def floors(full: bool, seed: int) -> list[Plot]:
+    """Test error of the readout against n/d and n/d^2, with what it cannot beat."""
+    base = Setting(
+        **WIDE | {"n": "8d", "p": "2d", "activation": "tanh(z + 0.5)", "ridge": 0.02},
+        d=400 if full else 150,
+        step_size="n^0.4",
+        runs=16 if full else 10,
+        seed=seed,
+    )
+    noise = base.noise**2
+    unreached = floor(base.target.series, np.zeros((0, 1))).by_degree[1] + noise
+    small = 60 if full else 36
+    square = base.vary(d=small, p=f"{small * small // 2}", n="8d", runs=6 if full else 3)
+    return [
+        _over_samples(
+            base,
+            base.d,
+            ratios=(0.5, 1.0, 2.0, 4.0, 8.0, 16.0),
+            x_label=r"samples of the readout $n/d$, $p = 2d$",
+            levels={
+                r"floor $\|P_{>1} f\|^2$ + noise": unreached,
+                "floor after the step: noise": noise,
+            },
+            predicted=True,
+        ),
+        _over_samples(
+            square,
+            small**2,
+            ratios=(0.125, 0.25, 0.5, 1.0, 2.0),
+            x_label=r"samples of the readout $n/d^2$, $p = d^2/2$",
+            levels={r"floor at $n \sim d$": unreached, r"floor at $n \sim d^2$: noise": noise},
+            predicted=False,
+        ),
+    ]
+
+
+def _over_samples(
+    base: Setting,
+    unit: int,
+    *,
+    ratios: Sequence[float],
+    x_label: str,
+    levels: dict[str, float],
+    predicted: bool,
+) -> Plot:
+    """Test errors against readout_n/unit, without a step and after one."""
+    curves = []
+    fine = np.geomspace(ratios[0], ratios[-1], 24)
+    for name, steps in STEPS.items():
+        setting = base.vary(steps=steps)
+        found = [_last_errors(setting.vary(readout_n=int(r * unit))) for r in ratios]
+        curves.append(mean_curve(name, ratios, found))
+        if predicted:
+            line = loss_curve(setting, readout_sizes=[int(r * unit) for r in fine])
+            curves.append(Curve(name, fine.tolist(), [loss.test for loss in line], theory=True))
+    highest = 1.05 * max(max(curve.y) for curve in curves)
+    return Plot(
+        x_label, ERROR, curves, x_scale="log", levels=levels, y_range=(0.0, min(highest, HIGHEST))
+    )
+
+
+def _last_errors(setting: Setting) -> Float[np.ndarray, " runs"]:
+    found = simulate(setting).test_error
+    assert found is not None
+    return found[:, -1]
+
+
+def by_step_size(full: bool, seed: int) -> list[Plot]:
+    """Train and test error of the readout against alpha."""
+    alphas = (0.0, 0.1, 0.2, 0.28, 0.34, 0.38, 0.42)
+    fine = np.linspace(0.0, 0.42, 22)
+    base = Setting(**WIDE, d=1000 if full else 250, runs=8 if full else 6, seed=seed)
+    runs = [simulate(base.vary(step_size=f"n^{alpha}")) for alpha in alphas]
+    predicted = [losses(base.vary(step_size=f"n^{alpha}")) for alpha in fine]
+    panels = []
+    for name in ("train", "test"):
+        measured = [getattr(run, f"{name}_error")[:, 1] for run in runs]
+        line = [getattr(loss, name) for loss in predicted]
+        curves = [
+            mean_curve(f"{name} error", alphas, measured),
+            Curve(f"{name} error", fine.tolist(), line, theory=True),
+        ]
+        label = f"{name} error of the readout (mean square)"
+        panels.append(Plot(r"exponent of the step size $\alpha$ in $n^\alpha$", label, curves))
+    return panels
+
+
+FIGURES = (
+    Reproduction(
+        "floors",
+        "What the second layer can reach: z + He2(z)/sqrt 2, noise 0.5",
+        "arXiv 2305.18270",
+        (11.0, 4.4),
+        floors,
+    ),
+    Reproduction(
+        "losses",
+        "Readout after one step of size n^alpha: z + He2(z)/sqrt 2, noise 0.5",
+        "arXiv 2310.07891",
+        (10.5, 4.2),
+        by_step_size,
+    ),
+)

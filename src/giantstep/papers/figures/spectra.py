@@ -1,0 +1,89 @@
+"""Figures of spectra: features after one step, weights after two (arXiv 2310.07891, 2605.17767)."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from giantstep.papers.figures.networks import WIDE, two_steps
+from giantstep.papers.figures.record import Reproduction
+from giantstep.papers.plot import CountPlot, SpectrumPlot
+from giantstep.prediction.predict import predict
+from giantstep.prediction.wide.outlier_count import phase_diagram, with_exponents
+from giantstep.problem.activation import centred
+from giantstep.problem.setting import Setting
+from giantstep.simulation.simulate import simulate
+
+COUNTED_AT = (0.15, 0.3, 0.44)
+"""Exponents of the step sizes p^alpha at which outliers are counted."""
+
+
+def spikes(full: bool, seed: int) -> list[SpectrumPlot]:
+    """Singular values of the features at four step sizes n^alpha."""
+    d = 1000 if full else 300
+    panels = []
+    for alpha in (0.1, 0.2, 0.3, 0.42):
+        setting = Setting(**WIDE, d=d, step_size=f"n^{alpha}", runs=4 if full else 2, seed=seed)
+        setting = setting.vary(spectra=min(setting.p, setting.n))
+        measured, predicted = simulate(setting).features, predict(setting).features
+        assert measured is not None
+        assert predicted is not None
+        panels.append(
+            SpectrumPlot(
+                measured.detected(predicted),
+                predicted,
+                step=1,
+                symbol=r"$\sigma(XW^\top)/\sqrt{n}$",
+                title=rf"step size $n^{{{alpha}}}$",
+            )
+        )
+    return panels
+
+
+def outliers(full: bool, seed: int) -> list[CountPlot]:
+    """New outliers of W after two steps over (alpha_1, alpha_2): limit, and counts at one size."""
+    p = 2000 if full else 600
+    grid = np.linspace(0.0, 0.46, 93)
+    panels = []
+    for name, text in (("ReLU", "relu(z)"), ("shifted tanh", "tanh(z + 0.5)")):
+        base = Setting("two-step", **two_steps(p), activation=centred(text), seed=seed)
+        panels.append(
+            CountPlot(
+                grid,
+                phase_diagram(base.activation, "1/sqrt(p)", "fresh", grid),
+                [
+                    (first, second, *new_outliers(with_exponents(base, first, second)))
+                    for first in COUNTED_AT
+                    for second in COUNTED_AT
+                ],
+                f"{name}; limit: shades 0, 1, 2, ...; $p = {p}$: measured (predicted if other)",
+            )
+        )
+    return panels
+
+
+def new_outliers(setting: Setting) -> tuple[int, int]:
+    """Outliers of W beside that of the first step: predicted, and measured in the first run."""
+    predicted, measured = predict(setting).weights, simulate(setting).weights
+    assert predicted is not None
+    assert measured is not None
+    counts = [part.count for part in (predicted, measured.detected(predicted))]
+    expected, found = (max(int(count[0, -1]) - 1, 0) for count in counts if count is not None)
+    return expected, found
+
+
+FIGURES = (
+    Reproduction(
+        "spikes",
+        "Singular values of the features after one step of size n^alpha",
+        "arXiv 2310.07891",
+        (17.0, 4.0),
+        spikes,
+    ),
+    Reproduction(
+        "outliers",
+        "New outliers of the weights after the second step",
+        "arXiv 2605.17767",
+        (10.5, 4.8),
+        outliers,
+    ),
+)
