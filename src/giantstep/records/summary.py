@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -78,7 +78,15 @@ class Step:
         }
 
 
-def over_runs(values: Float[np.ndarray, " runs"], own: float | None = None) -> Value:
+Reduction = Callable[..., Value]
+
+
+def expected(values: Float[np.ndarray, " rows"], own: float | None = None) -> Value:
+    """Mean over the rows of a prediction."""
+    return Value(float(values.mean()), own)
+
+
+def measured(values: Float[np.ndarray, " runs"], own: float | None = None) -> Value:
     """Mean over runs with its standard error; of a single run its ``own``, where it has one."""
     mean = float(values.mean())
     if len(values) < 2:
@@ -89,7 +97,11 @@ def over_runs(values: Float[np.ndarray, " runs"], own: float | None = None) -> V
 def summarize(
     trajectory: Trajectory, subspaces: Sequence[Float[np.ndarray, "k r"]]
 ) -> tuple[Step, ...]:
-    """Lengths, alignment with each subspace, errors and outliers after every step."""
+    """Lengths, alignment with each subspace, errors and outliers after every step.
+
+    A prediction is not measured: its values have no standard error, whatever its rows.
+    """
+    over_runs = expected if trajectory.theory else measured
     alignments = [np.median(trajectory.alignment(basis), axis=2) for basis in subspaces]
     principal = None
     if trajectory.span is not None:
@@ -102,27 +114,29 @@ def summarize(
             principal_cosines=None
             if principal is None
             else tuple(over_runs(values) for values in principal[:, step].T),
-            errors=_errors(trajectory, step),
+            errors=_errors(trajectory, step, over_runs),
             ridge=None if trajectory.ridge is None else float(np.median(trajectory.ridge[:, step])),
-            weights=spectrum_step(trajectory.weights, step),
-            features=spectrum_step(trajectory.features, step),
+            weights=spectrum_step(trajectory.weights, step, over_runs),
+            features=spectrum_step(trajectory.features, step, over_runs),
         )
         for step in range(trajectory.overlap.shape[1])
     )
 
 
-def _errors(trajectory: Trajectory, step: int) -> dict[str, Value]:
+def _errors(trajectory: Trajectory, step: int, over_runs: Reduction) -> dict[str, Value]:
     found = {}
     for name in ("train_error", "test_error", "network_error"):
         values = getattr(trajectory, name)
         if values is not None and np.all(np.isfinite(values[:, step])):
-            own = getattr(trajectory, f"{name}_uncertainty")
-            own = None if own is None or trajectory.theory else float(own[0, step])
+            own = None if trajectory.theory else getattr(trajectory, f"{name}_uncertainty")
+            own = None if own is None else float(own[0, step])
             found[name] = over_runs(values[:, step], own)
     return found
 
 
-def spectrum_step(spectrum: Spectrum | None, step: int) -> SpectrumStep | None:
+def spectrum_step(
+    spectrum: Spectrum | None, step: int, over_runs: Reduction = measured
+) -> SpectrumStep | None:
     """Outliers of a matrix after one step, None without a spectrum of it."""
     if spectrum is None:
         return None

@@ -9,6 +9,14 @@ from rich.text import Text
 from giantstep.experiment import Experiment
 from giantstep.records.comparison import Comparison
 
+SHOWN = {
+    "overlap": "overlaps",
+    "weights outliers": "outliers of W",
+    "features outliers": "outliers of the features",
+    "test_error": "test error",
+}
+"""Observables whose resolution is worth a word, with their names in a sentence."""
+
 
 def heading(experiment: Experiment) -> Text:
     """The setting in three lines."""
@@ -45,9 +53,12 @@ def verdict(experiment: Experiment) -> Text:
 
 
 def _power(compared: Comparison) -> str:
-    """What deviation these runs would have shown."""
-    seen = {n: share for n, share in compared.resolution.items() if math.isfinite(share)}
-    if not compared.agrees or not seen:
+    """What deviation these runs would have shown, of what a reader looks at first."""
+    if not compared.agrees:
         return ""
-    parts = ", ".join(f"{name.replace('_', ' ')} {100 * s:.2g} %" for name, s in seen.items())
-    return f"\n(these runs would have shown deviations of: {parts})"
+    parts = [
+        f"{f'{100 * share:.2g} %' if share < 1 else 'more than their size'} in the {text}"
+        for name, text in SHOWN.items()
+        if math.isfinite(share := compared.resolution.get(name, math.inf))
+    ]
+    return f"\nThese runs would have shown deviations of {', '.join(parts)}." if parts else ""
