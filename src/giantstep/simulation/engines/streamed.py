@@ -18,7 +18,7 @@ from giantstep.simulation.meter import Meter
 from giantstep.simulation.threads import added_up, ordered, single_blas
 
 BLOCK = 4096
-"""Samples a block: its arrays stay in the cache, its matrix products below BLAS's threading."""
+"""Samples a block: for a narrow network its arrays stay in the cache."""
 
 PIECE = 2**17
 """Bytes of samples by penalties that a reducer makes at once: above 128 KiB the allocator may hand
