@@ -19,7 +19,7 @@ from giantstep.simulation.table import reduced
 from giantstep.simulation.threads import added_up, ordered, single_blas
 
 BLOCK = 4096
-"""Samples a block: its arrays stay in the cache, its matrix products below BLAS's threading."""
+"""Samples a block: for a narrow network its arrays stay in the cache."""
 
 
 @dataclass(frozen=True)
