@@ -145,14 +145,15 @@ def compare(
     _check_readouts(predicted, simulated)
     from scipy.special import stdtr, stdtrit
 
-    statistics = list(_statistics(predicted, simulated))
-    count = sum(int(np.sum(np.isfinite(part.predicted))) for part in statistics)
+    compared = list(statistics(predicted, simulated))
+    count = sum(int(np.sum(np.isfinite(part.predicted))) for part in compared)
     freedom_of_theory = predicted.uncertainty_freedom or np.inf
     deviations, resolution, inverse = {}, {}, 0.0
-    for part in statistics:
+    for part in compared:
         runs = len(part.differences)
         error = part.differences.std(axis=0, ddof=1) / np.sqrt(runs)
-        joint = np.hypot(error, part.uncertainty)
+        left_out = predicted.relative_uncertainty * np.abs(part.predicted)
+        joint = np.hypot(np.hypot(error, part.uncertainty), left_out)
         joint = np.maximum(joint, ROUNDING * (1.0 + np.abs(part.predicted)))
         # t has the freedom of the runs; where the theory's own uncertainty counts, no more than it.
         limited = part.uncertainty**2 > NOTICEABLE * joint**2
@@ -163,8 +164,18 @@ def compare(
         seen = stdtrit(freedom, 1.0 - 0.5 * level / count) * joint
         size = np.sqrt(np.nansum(part.predicted**2))
         resolution[part.name] = float(np.sqrt(np.nansum(seen**2)) / size) if size > 0 else np.inf
-    p_value = min(1.0, count / inverse) if inverse else 1.0
+    p_value = harmonic_p_value(count, inverse) if inverse else 1.0
     return Comparison(deviations, resolution, p_value, simulated.runs, level)
+
+
+def harmonic_p_value(count: int, inverse: float) -> float:
+    """P-value of the harmonic mean h = m/sum 1/p_j of m p-values, to second order in h.
+
+    1/h has the tail of Landau's law with location log m + 0.874, so that P(h < x) is
+    x (1 + x (log m + 0.874)) for small x (Wilson, PNAS 2019).
+    """
+    mean = count / inverse
+    return min(1.0, mean * (1.0 + mean * (np.log(count) + 0.874)))
 
 
 def _check_settings(predicted: Setting, simulated: Setting, ignored: set[str]) -> None:
@@ -199,7 +210,7 @@ def _check_readouts(predicted: Trajectory, simulated: Trajectory) -> None:
             raise InputError("the runs do not have the readout the prediction is for")
 
 
-def _statistics(predicted: Trajectory, simulated: Trajectory) -> Iterator[Statistic]:
+def statistics(predicted: Trajectory, simulated: Trajectory) -> Iterator[Statistic]:
     """What is compared: entry by entry for few neurons, by sums over them at linear width."""
     if predicted.theory == "linear-width":
         yield from _summed(predicted, simulated)

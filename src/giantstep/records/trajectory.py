@@ -38,7 +38,8 @@ class Trajectory:
 
     A field ``*_uncertainty`` is the standard error of its observable in a single run: of the test
     samples in a simulation, of quadrature in theory, where ``uncertainty_freedom`` are its degrees
-    of freedom.  What is not estimated is not there.
+    of freedom.  ``relative_uncertainty`` is a share of every value of a prediction, for what its
+    theory leaves out at this size.  What is not estimated is not there.
     """
 
     setting: Setting
@@ -67,6 +68,7 @@ class Trajectory:
     test_error_uncertainty: Float[np.ndarray, "runs t"] | None = None
     network_error_uncertainty: Float[np.ndarray, "runs t"] | None = None
     uncertainty_freedom: int | None = None
+    relative_uncertainty: float = 0.0
     theory: str | None = None
     notes: tuple[str, ...] = ()
     interrupted: bool = field(default=False, compare=False)
