@@ -199,7 +199,6 @@ def spikes_by_activation(fields: Fields, *, exponent: float, d: int, runs: int) 
 
 
 NOISY = NETWORK | {
-    "target": "x1 + He2(x1)/1.4",
     "n": "8d",
     "step_size": "2*p^0.8",
     "told": True,
@@ -262,9 +261,9 @@ CLAIMS = (
         "Flipping a share q of the labels is a target (1 - 2q) f with Gaussian noise in place of "
         "the missing power.",
         f"{ONE_STEP}, open question on label corruption",
-        "n, d, p in proportion, one step of size 2 p^0.3, a fifth and three tenths of the labels",
+        "n, d, p in proportion, one step of size 2 p^0.3, 15 % and 25 % of the labels",
         "first singular value of W within 10 %, its overlap with the target within 0.05",
-        partial(noisy_spike, kind="corruption", levels=(0.2, 0.3)),
+        partial(noisy_spike, kind="corruption", levels=(0.15, 0.25)),
         NOISY,
         {"a prediction that takes the labels for clean": {"told": False}},
         {"d": 200, "runs": 32},
