@@ -409,14 +409,14 @@ CLAIMS = (
             "test_n": 3000,
         },
         {
-            "a step that is not giant": {"giant_size": "0.01*p^1.5"},
+            "no giant step": {"giant_steps": 0},
             "a second giant step climbs the staircase": {
                 "giant_steps": 2,
                 "giant_size": "2*p^1.5, 8*p^1.5",
             },
             "no training at all": {"steps": 0},
         },
-        {"d": 60, "runs": 8},
+        {"d": 40, "runs": 6},
         {"d": 120, "runs": 10},
     ),
 )

@@ -26,6 +26,7 @@ from giantstep.prediction.wide.limits import spike_count
 from giantstep.prediction.wide.outliers import feature_outliers
 from giantstep.prediction.wide.two_steps import weight_outliers
 from giantstep.problem.activation import centred
+from giantstep.problem.catalog import CATALOG
 from giantstep.problem.randomness import Purpose
 from giantstep.problem.setting import Setting
 from giantstep.simulation.simulate import simulate
@@ -199,6 +200,8 @@ def spikes_by_activation(fields: Fields, *, exponent: float, d: int, runs: int) 
 
 
 NOISY = NETWORK | {
+    # Written out: _matched multiplies it.
+    "target": CATALOG["two-step"].expression,
     "n": "8d",
     "step_size": "2*p^0.8",
     "told": True,
