@@ -16,58 +16,48 @@ import numpy as np
 
 from giantstep.prediction.given_weights.curve import learning_curve
 from giantstep.prediction.given_weights.directions import learned_directions
-from giantstep.problem.activation import Activation, make_activation
-from giantstep.problem.target import Target, make_target
+from giantstep.problem.setting import Setting
 
-NOISE = 0.3
+RIDGE = 0.01
 
 
-def draw(rng: np.random.Generator, n: int, d: int, target: Target) -> tuple[Any, Any]:
+def network(labels: str, activation: str, p: int, d: int) -> Setting:
+    """A setting whose penalty is that of the system itself: output scale 1."""
+    given: dict[str, Any] = {"noise": 0.3, "output_scale": "1", "start": "sphere", "ridge": RIDGE}
+    return Setting(labels, activation=activation, p=p, d=d, **given)
+
+
+def draw(rng: np.random.Generator, n: int, setting: Setting) -> tuple[Any, Any]:
     """Inputs and noisy labels; the target depends on the first coordinates."""
-    x = rng.standard_normal((n, d))
-    y = np.asarray(target([x[:, k] for k in range(target.r)]))
-    return x, y + NOISE * rng.standard_normal(n)
+    x = rng.standard_normal((n, setting.d))
+    y = np.asarray(setting.target([x[:, k] for k in range(setting.target.r)]))
+    return x, y + setting.noise * rng.standard_normal(n)
 
 
-def giant_weights(
-    rng: np.random.Generator,
-    d: int,
-    p: int,
-    n: int,
-    activation: Activation,
-    target: Target,
-    size: float = 1.0,
-    steps: int = 1,
-) -> Any:
+def giant_weights(rng: np.random.Generator, setting: Setting, n: int, steps: int = 1) -> Any:
     """Unit rows after steps of size sqrt(p), output scale 1/sqrt(p), a ~ N(0, 1/p)."""
+    p, d, activation = setting.p, setting.d, setting.activation
     weights = rng.standard_normal((p, d))
     weights /= np.linalg.norm(weights, axis=1)[:, None]
     readout = rng.standard_normal(p) / math.sqrt(p)
     for _ in range(steps):
-        x, y = draw(rng, n, d, target)
+        x, y = draw(rng, n, setting)
         h = x @ weights.T
         residual = y - activation(h) @ readout / math.sqrt(p)
         slope = activation.derivative(h) * readout * residual[:, None]
-        weights = weights + size * math.sqrt(p) / n * slope.T @ x
+        weights = weights + math.sqrt(p) / n * slope.T @ x
     return weights
 
 
 def dense(
-    rng: np.random.Generator,
-    weights: Any,
-    activation: Activation,
-    target: Target,
-    ridge: float,
-    n: int,
-    batches: int,
+    rng: np.random.Generator, weights: Any, setting: Setting, *, n: int, batches: int
 ) -> tuple[Any, Any]:
     """Mean train and test error over fresh batches with the same weights, and standard errors."""
-    p, d = weights.shape
     found = []
     for _ in range(batches):
-        x, y = draw(rng, n + 1000, d, target)
-        phi = np.asarray(activation(x @ weights.T))
-        gram = phi[:n].T @ phi[:n] / n + ridge * np.eye(p)
+        x, y = draw(rng, n + 1000, setting)
+        phi = np.asarray(setting.activation(x @ weights.T))
+        gram = phi[:n].T @ phi[:n] / n + RIDGE * np.eye(setting.p)
         square = (y - phi @ np.linalg.solve(gram, phi[:n].T @ y[:n] / n)) ** 2
         found.append([square[:n].mean(), square[n:].mean()])
     values = np.array(found)
@@ -76,14 +66,14 @@ def dense(
 
 def speed(p: int) -> None:
     """Seconds for one point, and for curves of 20 sizes and 20 penalties."""
-    activation, target = make_activation("tanh"), make_target("x1 + He2(x1)/1.4")
-    weights = giant_weights(np.random.default_rng(0), p, p, 2 * p, activation, target)
-    given = (weights, np.eye(p)[:1], learned_directions(weights, 1), activation, target, NOISE)
+    setting = network("x1 + He2(x1)/1.4", "tanh", p, p)
+    weights = giant_weights(np.random.default_rng(0), setting, 2 * p)
+    directions = learned_directions(weights, 1)
     sizes, ridges = np.geomspace(0.3 * p, 4 * p, 20).astype(int), np.geomspace(1e-4, 1, 20)
     seconds = []
     for r, n in (([0.01], [p]), ([0.01], [p]), ([0.01], sizes), (ridges, [p])):
         start = time.perf_counter()
-        learning_curve(*given, r, n)
+        learning_curve(setting.vary(ridge=r), weights, directions=directions, sizes=n)
         seconds.append(time.perf_counter() - start)
     print(
         f"equiv    p = d = {p}, k = 1: a point {min(seconds[:2]):.2f} s, "
@@ -93,19 +83,19 @@ def speed(p: int) -> None:
 
 def agreement(name: str, labels: str, ratio: float, d: int, batches: int, steps: int = 1) -> None:
     """Root mean square deviation in standard errors over n/d = 0.3 .. 4, for several k."""
-    activation, target = make_activation(name), make_target(labels)
-    rng, p, frame = np.random.default_rng(0), 6 * d // 5, np.eye(d)[: target.r]
-    weights = giant_weights(rng, d, p, int(ratio * d), activation, target, steps=steps)
+    setting = network(labels, name, 6 * d // 5, d)
+    rng, r = np.random.default_rng(0), setting.target.r
+    weights = giant_weights(rng, setting, int(ratio * d), steps)
     sizes = [int(c * d) for c in (0.3, 0.7, 1.2, 2.0, 4.0)]
-    runs = [dense(rng, weights, activation, target, 0.01, n, batches) for n in sizes]
+    runs = [dense(rng, weights, setting, n=n, batches=batches) for n in sizes]
     mean, error = np.array(runs).transpose(1, 2, 0)
     line = []
     chosen = {f"k = {k}": learned_directions(weights, k) for k in range(steps + 1)}
     # The target's own directions only beside the singular vectors, never instead of them.
-    if target.r + 1 <= 3:
-        chosen["target and 1 more"] = learned_directions(weights, target.r + 1, frame)
+    if r + 1 <= 3:
+        chosen["target and 1 more"] = learned_directions(weights, r + 1, np.eye(d)[:r])
     for label, directions in chosen.items():
-        curve = learning_curve(weights, frame, directions, activation, target, NOISE, [0.01], sizes)
+        curve = learning_curve(setting, weights, directions=directions, sizes=sizes)
         scores = (np.concatenate([curve.train, curve.test]) - mean) / error
         line.append(f"{label} {np.sqrt(np.mean(scores**2)):.2f} (max {np.abs(scores).max():.1f})")
     print(
@@ -116,14 +106,14 @@ def agreement(name: str, labels: str, ratio: float, d: int, batches: int, steps:
 
 def finite_size(name: str, d: int, draws: int, batches: int) -> None:
     """Relative deviation of theory from simulation at n = d/2, averaged over weights."""
-    activation, target = make_activation(name), make_target("x1 + He2(x1)/1.4")
+    setting = network("x1 + He2(x1)/1.4", name, d, d)
     found, sampling = [], []
     for seed in range(draws):
         rng = np.random.default_rng(seed)
-        weights = giant_weights(rng, d, d, 2 * d, activation, target)
-        mean, error = dense(rng, weights, activation, target, 0.01, d // 2, batches)
-        given = (weights, np.eye(d)[:1], learned_directions(weights, 1), activation, target, NOISE)
-        curve = learning_curve(*given, [0.01], [d // 2])
+        weights = giant_weights(rng, setting, 2 * d)
+        mean, error = dense(rng, weights, setting, n=d // 2, batches=batches)
+        directions = learned_directions(weights, 1)
+        curve = learning_curve(setting, weights, directions=directions, sizes=[d // 2])
         found.append(np.array([curve.train[0, 0], curve.test[0, 0]]) / mean - 1)
         sampling.append(error / mean)
     train, test = np.mean(found, axis=0)

@@ -16,7 +16,8 @@ from jaxtyping import Float
 
 from giantstep.problem.activation import make_activation
 from giantstep.problem.setting import Setting
-from giantstep.simulation.feature_models import equivalences, take_step
+from giantstep.simulation.feature_models import equivalences
+from giantstep.simulation.stepped import stepped_runs
 from giantstep.spectra.outliers import calibrated_feature_bulk, count_outliers, noise_features
 from giantstep.spectra.profile import stepped_weight_bulk
 from giantstep.spectra.start import feature_bulk
@@ -76,13 +77,13 @@ def _setting(d: int, activation: str, step_size: str, start: str) -> Setting:
 
 def weights(d: int, activation: str, step_size: str, start: str) -> None:
     """Edge of the weights after a step beside their largest singular values."""
-    step = take_step(_setting(d, activation, step_size, start))
+    [step] = stepped_runs(_setting(d, activation, step_size, start))
     begin = time.perf_counter()
     rho = step.step_size * step.residual
     bulk = stepped_weight_bulk(
         step.setting.activation,
         step.readout,
-        [(step.inputs, rho)],
+        [(step.batch.inputs, rho)],
         symmetric=start == "symmetric",
         leave_out=1,
     )

@@ -21,9 +21,15 @@ if TYPE_CHECKING:
     from giantstep.papers.claims import CLAIMS as CLAIMS
     from giantstep.papers.claims.record import Claim as Claim
     from giantstep.papers.claims.running import run_claims as run_claims
+    from giantstep.prediction.given_weights.curve import LearningCurve as LearningCurve
     from giantstep.prediction.given_weights.curve import learning_curve as learning_curve
+    from giantstep.prediction.given_weights.directions import (
+        learned_directions as learned_directions,
+    )
     from giantstep.prediction.predict import predict as predict
+    from giantstep.prediction.wide.losses import Losses as Losses
     from giantstep.prediction.wide.losses import loss_curve as loss_curve
+    from giantstep.prediction.wide.two_steps import WeightOutliers as WeightOutliers
     from giantstep.prediction.wide.two_steps import weight_outliers as weight_outliers
     from giantstep.problem.activation import Activation as Activation
     from giantstep.problem.activation import make_activation as make_activation
@@ -38,44 +44,58 @@ if TYPE_CHECKING:
     from giantstep.records.scaling import scaling_exponent as scaling_exponent
     from giantstep.records.spectrum import Spectrum as Spectrum
     from giantstep.records.trajectory import Trajectory as Trajectory
+    from giantstep.simulation.feature_models import Equivalences as Equivalences
     from giantstep.simulation.feature_models import equivalences as equivalences
     from giantstep.simulation.simulate import simulate as simulate
+    from giantstep.spectra.bulk import Bulk as Bulk
+    from giantstep.spectra.outliers import Outliers as Outliers
     from giantstep.spectra.outliers import count_outliers as count_outliers
+    from giantstep.spectra.start import feature_bulk as feature_bulk
+    from giantstep.spectra.start import weight_bulk as weight_bulk
 
 __version__ = "0.1.0"
 
 _HOME = {
     "Activation": "giantstep.problem.activation",
     "Analysis": "giantstep.analysis.analyze",
+    "Bulk": "giantstep.spectra.bulk",
     "CATALOG": "giantstep.problem.catalog",
     "CLAIMS": "giantstep.papers.claims",
     "Claim": "giantstep.papers.claims.record",
     "Comparison": "giantstep.records.comparison",
     "DivergenceError": "giantstep.errors",
+    "Equivalences": "giantstep.simulation.feature_models",
     "Experiment": "giantstep.experiment",
     "HermiteSeries": "giantstep.gaussian.series",
     "InputError": "giantstep.errors",
+    "LearningCurve": "giantstep.prediction.given_weights.curve",
+    "Losses": "giantstep.prediction.wide.losses",
     "NoTheoryError": "giantstep.errors",
     "NotConvergedError": "giantstep.errors",
+    "Outliers": "giantstep.spectra.outliers",
     "Scaling": "giantstep.records.scaling",
     "Setting": "giantstep.problem.setting",
     "Spectrum": "giantstep.records.spectrum",
     "Target": "giantstep.problem.target",
     "Trajectory": "giantstep.records.trajectory",
+    "WeightOutliers": "giantstep.prediction.wide.two_steps",
     "analyze": "giantstep.analysis.analyze",
     "compare": "giantstep.records.comparison",
     "count_outliers": "giantstep.spectra.outliers",
     "equivalences": "giantstep.simulation.feature_models",
+    "feature_bulk": "giantstep.spectra.start",
+    "learned_directions": "giantstep.prediction.given_weights.directions",
     "learning_curve": "giantstep.prediction.given_weights.curve",
     "loss_curve": "giantstep.prediction.wide.losses",
     "make_activation": "giantstep.problem.activation",
     "make_target": "giantstep.problem.target",
     "predict": "giantstep.prediction.predict",
-    "run_experiment": "giantstep.experiment",
     "run_claims": "giantstep.papers.claims.running",
+    "run_experiment": "giantstep.experiment",
     "scaling_exponent": "giantstep.records.scaling",
     "separable": "giantstep.problem.target",
     "simulate": "giantstep.simulation.simulate",
+    "weight_bulk": "giantstep.spectra.start",
     "weight_outliers": "giantstep.prediction.wide.two_steps",
 }
 
@@ -84,23 +104,31 @@ __all__ = [
     "CLAIMS",
     "Activation",
     "Analysis",
+    "Bulk",
     "Claim",
     "Comparison",
     "DivergenceError",
+    "Equivalences",
     "Experiment",
     "HermiteSeries",
     "InputError",
+    "LearningCurve",
+    "Losses",
     "NoTheoryError",
     "NotConvergedError",
+    "Outliers",
     "Scaling",
     "Setting",
     "Spectrum",
     "Target",
     "Trajectory",
+    "WeightOutliers",
     "analyze",
     "compare",
     "count_outliers",
     "equivalences",
+    "feature_bulk",
+    "learned_directions",
     "learning_curve",
     "loss_curve",
     "make_activation",
@@ -111,6 +139,7 @@ __all__ = [
     "scaling_exponent",
     "separable",
     "simulate",
+    "weight_bulk",
     "weight_outliers",
 ]
 

@@ -18,3 +18,17 @@ class NotConvergedError(ArithmeticError):
 
 class DivergenceError(ArithmeticError):
     """A run left the finite numbers; the message says where."""
+
+
+SHOWN = 60
+"""Characters of a value that a message quotes: it stays one short sentence."""
+
+
+def shown(value: object) -> str:
+    """A value as a message quotes it: its repr on one line, cut where it is long."""
+    try:
+        text = repr(value)
+    except ValueError:  # an integer of more digits than Python prints
+        text = "a value too long to print"
+    line = " ".join(text.split()) if "\n" in text else text
+    return line if len(line) <= SHOWN else line[: SHOWN - 3] + "..."

@@ -1,21 +1,26 @@
 """The command line as a stranger meets it."""
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from giantstep.cli.main import main
 
 
-def run(*arguments: str) -> subprocess.CompletedProcess[str]:
+def run(
+    *arguments: str, environment: dict[str, str] | None = None
+) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [sys.executable, "-m", "giantstep.cli.main", *arguments],
         capture_output=True,
         text=True,
         check=False,
+        env=os.environ | (environment or {}),
     )
 
 
@@ -85,6 +90,14 @@ def test_a_leading_minus_is_a_target(capsys: pytest.CaptureFixture[str]) -> None
         (["analyze"], "TARGET"),
         (["frobnicate"], "frobnicate"),
         (["analyze", "9^9^9 + x1"], "387420489"),
+        (["learn", "x1", "--d", "1000.5"], "d must be a whole number, got '1000.5'"),
+        (["learn", "x1", "--steps", "1.9"], "steps must be a whole number, got '1.9'"),
+        (["learn", "x1", "--runs", "2.9"], "runs must be a whole number, got '2.9'"),
+        (["learn", "x1", "--seed", "0.5"], "seed must be a whole number, got '0.5'"),
+        (["learn", "x1", "--d", "1e30"], f"d must be at most {2**53}, got '1e30'"),
+        (["learn", "x1", "--steps", "1e30"], "steps must be at most 1000000, got '1e30'"),
+        (["learn", "x1", "--n", "d^999"], "n must be finite, got 'd^999'"),
+        (["learn", "x1", "--start", "zero"], "start must be symmetric, sphere, gaussian or"),
     ],
 )
 def test_bad_input_is_one_sentence_and_exit_2(
@@ -114,8 +127,26 @@ def test_catalog_lists_every_name(capsys: pytest.CaptureFixture[str]) -> None:
     assert all(name in table for name in names)
 
 
-def test_colour_is_left_out_on_request() -> None:
-    assert "\x1b[" not in run("analyze", "staircase").stdout
+@pytest.mark.parametrize(("environment", "colour"), [({}, True), ({"NO_COLOR": "1"}, False)])
+def test_colour_is_left_out_on_request(environment: dict[str, str], colour: bool) -> None:
+    """A terminal gets colours, unless it asks for none; FORCE_COLOR stands for the terminal."""
+    done = run("analyze", "tanh(x1)", environment={"FORCE_COLOR": "1"} | environment)
+    assert "note: not a polynomial" in done.stdout
+    assert ("\x1b[3" in done.stdout) == colour
+
+
+def test_an_ascii_terminal_gets_ascii() -> None:
+    done = run(*LEARN, "--runs", "2", environment={"PYTHONIOENCODING": "ascii"})
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.isascii()
+    assert "+-" in done.stdout
+
+
+def test_a_reader_that_goes_away_is_no_error() -> None:
+    command = f"{sys.executable} -m giantstep.cli.main analyze five-regimes --json | head -1"
+    done = subprocess.run(command, shell=True, capture_output=True, text=True, check=False)
+    assert done.stdout == "{\n"
+    assert done.stderr == ""
 
 
 LEARN = ["learn", "staircase", "--d", "2000", "--test-n", "500", "--readout-n", "500"]
@@ -131,28 +162,88 @@ def test_learn_prints_the_table(capsys: pytest.CaptureFixture[str]) -> None:
     assert "nan" not in text
 
 
-def test_learn_json_holds_the_trajectory(capsys: pytest.CaptureFixture[str]) -> None:
+def test_learn_json_holds_what_the_tables_show(capsys: pytest.CaptureFixture[str]) -> None:
     main([*LEARN, "--json", "--runs", "3", "--steps", "1", "--step-size", "p^0.5"])
     record = json.loads(capsys.readouterr().out)
-    trajectory = record["trajectory"]
-    assert len(trajectory["overlap"]) == 3
-    assert len(trajectory["test_error"][0]) == 2
-    assert trajectory["setting"]["step_size"] == pytest.approx([8**0.5])
+    simulation, prediction = record["simulation"], record["prediction"]
+    assert simulation["runs"] == 3
+    assert simulation["setting"]["step_size"] == pytest.approx([8**0.5])
     assert record["analysis"]["leap_index"] == 1
-    # One entry a subspace of the staircase, one number a step.
-    first, second = record["alignment"]
-    assert len(first["median_cosine"]) == 2
-    assert len(second["principal_cosines"][1]) == 2
-    assert first["median_cosine"][1] > 0.1
+    # One entry a subspace of the staircase, one record a step.
+    assert [entry["name"] for entry in record["subspaces"]] == [
+        "x1 + x2 (step 1)",
+        "x1 - x2 (step 2)",
+    ]
+    assert len(simulation["steps"]) == len(prediction["steps"]) == 2
+    first, _ = simulation["steps"][1]["median_cosines"]
+    assert first["mean"] > 0.1
+    assert first["standard_error"] > 0
+    assert simulation["steps"][1]["test_error"]["mean"] > record["floors"][1]
+    assert record["comparison"]["runs"] == 3
 
 
-def test_learn_writes_record_and_picture_once(tmp_path: Path) -> None:
-    main([*LEARN, "--out", str(tmp_path), "--quiet"])
-    assert json.loads((tmp_path / "learn.json").read_text())["trajectory"]["engine"] == "deferred"
+def test_learn_writes_record_arrays_and_picture_once(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    command = [*LEARN, "--runs", "2", "--out", str(tmp_path), "--quiet"]
+    main(command)
+    record = json.loads((tmp_path / "learn.json").read_text())
+    assert record["simulation"]["engine"] == "deferred"
+    with np.load(tmp_path / "learn.npz", allow_pickle=False) as arrays:
+        assert arrays["simulation.overlap"].shape == (2, 3, 8, 2)
+        assert arrays["prediction.test_error"].shape == (1, 3)
     assert (tmp_path / "learn.png").read_bytes().startswith(b"\x89PNG")
-    with pytest.raises(SystemExit):
-        main([*LEARN, "--out", str(tmp_path), "--quiet"])
-    main([*LEARN, "--out", str(tmp_path), "--quiet", "--overwrite"])
+    refused(command, "out already holds learn.json", capsys)
+    refused(command, "--overwrite replaces it", capsys)
+    main([*command, "--overwrite"])
+
+
+def test_a_folder_that_cannot_be_written_is_found_before_the_work(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """/proc takes no files, from nobody; no simulation is begun."""
+
+    def never(*arguments: object, **named: object) -> None:
+        raise AssertionError("the simulation was begun")
+
+    monkeypatch.setattr("giantstep.cli.experiment.run_experiment", never)
+    refused([*LEARN, "--out", "/proc/giantstep"], "out cannot be written, got '/proc/gi", capsys)
+    (tmp_path / "file").write_text("")
+    refused([*LEARN, "--out", str(tmp_path / "file")], "out must be a folder", capsys)
+
+
+def test_spectrum_runs_to_the_end(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    command = ["spectrum", "x1 + He2(x1)/1.4", "--activation", "tanh", "--d", "60", "--runs", "2"]
+    main([*command, "--test-n", "200", "--out", str(tmp_path)])
+    text = capsys.readouterr().out
+    # Its own defaults: n = 2d, p = 1.5d and one step.
+    assert "d = 60, n = 120, p = 90, fresh batches" in text
+    assert "Outlying singular values" in text
+    assert "Ridge readout, mean squared error" in text
+    assert "theory (linear-width) and simulation" in text
+    record = json.loads((tmp_path / "spectrum.json").read_text())
+    assert len(record["simulation"]["steps"]) == 2
+    assert record["prediction"]["steps"][1]["weights"]["edge"] > 0
+    with np.load(tmp_path / "spectrum.npz", allow_pickle=False) as arrays:
+        assert arrays["simulation.weights.singular_values"].shape == (2, 2, 60)
+    assert (tmp_path / "spectrum.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_spectrum_says_what_it_cannot_count(capsys: pytest.CaptureFixture[str]) -> None:
+    main(["spectrum", "x1", "--d", "30", "--inputs", "rademacher", "--test-n", "100"])
+    text = capsys.readouterr().out
+    assert "not counted" in text
+    assert "inputs must be gaussian for theory, got 'rademacher'" in text
+    assert "none" not in text.split("Ridge readout")[0].split("Outlying")[1]
+
+
+def test_help_shows_the_defaults_of_the_command(capsys: pytest.CaptureFixture[str]) -> None:
+    pieces = {"learn": ["8 by default", "4d by default"], "spectrum": ["1.5d by", "2d by default"]}
+    for command, expected in pieces.items():
+        main([command, "--help"])
+        text = " ".join(capsys.readouterr().out.replace("│", " ").split())
+        for piece in expected:
+            assert piece in text, (command, piece)
 
 
 def test_learn_reads_a_toml_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -162,7 +253,7 @@ def test_learn_reads_a_toml_file(tmp_path: Path, capsys: pytest.CaptureFixture[s
         "readout_n = 0\ntest_n = 0\n"
     )
     main(["learn", "--file", str(path), "--d", "400", "--json"])
-    setting = json.loads(capsys.readouterr().out)["trajectory"]["setting"]
+    setting = json.loads(capsys.readouterr().out)["simulation"]["setting"]
     assert (setting["d"], setting["n"], setting["activation"]) == (400, 800, "tanh")
     assert setting["step_size"] == [3.0, 8.0]
 
@@ -189,6 +280,14 @@ def test_bad_settings_are_one_sentence_and_exit_2(
     arguments: list[str], piece: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     refused(arguments, piece, capsys)
+
+
+def test_a_file_in_another_encoding_is_one_sentence(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "setting.toml"
+    path.write_bytes('target = "x1" # \xe9t\xe9\n'.encode("latin-1"))
+    refused(["learn", "--file", str(path)], "file must be TOML in UTF-8, got", capsys)
 
 
 def test_unknown_key_of_a_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

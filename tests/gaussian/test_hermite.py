@@ -13,7 +13,9 @@ from giantstep.gaussian.rules import (
     adaptive_coefficients,
     gauss_hermite,
     hermite_values,
+    normal_panels,
     panel_rule,
+    split_panels,
 )
 from giantstep.gaussian.series import HermiteSeries, series_from_grid, series_on_grid, tensor_grid
 from giantstep.problem.target import make_target
@@ -48,6 +50,28 @@ def test_panel_rule_is_orthonormal_too() -> None:
     x, weights = panel_rule(896)
     values = hermite_values(x, 20)
     np.testing.assert_allclose(values.T * weights @ values, np.eye(21), atol=1e-10)
+
+
+def test_normal_panels_split_where_a_function_jumps() -> None:
+    """E[1{z > t} z^2] = t phi(t) + P(z > t) for a batch of t, inside, far outside and twice.
+
+    A rule that is not split at t is off by more than 1e-4.
+    """
+    t = np.array([[-0.3], [1.7], [0.0], [40.0]])
+    density = np.exp(-0.5 * t**2) / math.sqrt(2.0 * math.pi)
+    expected = t * density + np.array([[0.5 * math.erfc(x / math.sqrt(2.0))] for x in t[:, 0]])
+    edges = split_panels(np.concatenate([t, t], axis=1), 2)
+    assert edges.shape == (4, 5)
+    z, weights = normal_panels(edges, 32)
+    assert z.shape == weights.shape == (4, 4 * 32)
+    found = np.sum(weights * (z > t) * z**2, axis=1)
+    np.testing.assert_allclose(found, expected[:, 0], atol=1e-14)
+    blind, blind_weights = normal_panels(split_panels(np.zeros((4, 0)), 2), 32)
+    wrong = np.sum(blind_weights * (blind > t) * blind**2, axis=1)
+    assert np.all(np.abs(wrong - expected[:, 0])[:2] > 1e-4)
+    # Only between the first edge and the last.
+    _, part = normal_panels(np.array([0.0, 0.5, 1.0]), 12)
+    assert part.sum() == pytest.approx(0.5 * math.erf(math.sqrt(0.5)), abs=1e-15)
 
 
 def test_adaptive_rule_closes_in_on_a_jump() -> None:

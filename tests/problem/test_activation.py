@@ -1,13 +1,14 @@
 """Hermite coefficients of activations against integration by scipy and closed forms."""
 
 import math
+from collections.abc import Callable
 
 import numpy as np
 import pytest
 from scipy.integrate import quad
 
 from giantstep.errors import InputError
-from giantstep.problem.activation import NAMED, make_activation
+from giantstep.problem.activation import NAMED, centred, make_activation
 
 WORKING = [name for name in NAMED if name not in ("log", "sqrt")]
 EXPRESSIONS = ["He1 + He2/2", "tanh(z + 0.5)", "exp(z - relu(z - 2)) + exp(2)*relu(z - 2)", "z^3"]
@@ -92,3 +93,44 @@ def test_callable_reports_its_error() -> None:
 def test_bad_activation(value: object) -> None:
     with pytest.raises(InputError, match="activation"):
         make_activation(value)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("name", [*WORKING, *EXPRESSIONS, "z - 1", "-relu(z)", "sin(z) + z^2/100"])
+def test_centred_has_no_mean(name: str) -> None:
+    """Names and expressions, means of either sign: the same function less its mean."""
+    plain, less = make_activation(name), make_activation(centred(name))
+    z = np.linspace(-2.0, 2.0, 9)
+    np.testing.assert_allclose(plain(z) - less(z), plain.coefficients(0).values[0], atol=1e-14)
+    assert abs(less.coefficients(0).values[0]) < 1e-12
+
+
+JUMPING = ["relu(z) + step(z - 0.5)", "z*sign(z - 1)", "step(z + 1) + z^2"]
+
+
+@pytest.mark.parametrize("name", [*WORKING, *EXPRESSIONS, *JUMPING])
+def test_moments_agree_with_scipy(name: str) -> None:
+    """E of sigma, z sigma, sigma^2, and of sigma', z sigma', sigma'^2 almost everywhere."""
+    sigma = make_activation(name)
+
+    def mean(function: Callable[[np.ndarray], np.ndarray]) -> float:
+        def integrand(z: float) -> float:
+            density = math.exp(-0.5 * z * z) / math.sqrt(2 * math.pi)
+            return float(function(np.array([z]))[0]) * density
+
+        kinks = [-1.0, 0.0, 0.5, 1.0, 2.0]
+        return quad(integrand, -14, 14, points=kinks, limit=400, epsabs=1e-12, epsrel=1e-12)[0]
+
+    expected = [
+        mean(sigma),
+        mean(lambda z: z * sigma(z)),
+        mean(lambda z: sigma(z) ** 2),
+        mean(sigma.derivative),
+        mean(lambda z: z * sigma.derivative(z)),
+        mean(lambda z: sigma.derivative(z) ** 2),
+    ]
+    found = sigma.moments
+    listed = [found.mean, found.linear, found.square, found.slope, found.tilt, found.slope_square]
+    np.testing.assert_allclose(listed, expected, rtol=1e-8, atol=1e-9)
+    # By parts E sigma' = E[z sigma], unless sigma jumps.
+    jumps = name in [*JUMPING, "sign", "step"]
+    assert (abs(found.slope - found.linear) > 0.1) == jumps

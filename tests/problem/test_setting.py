@@ -1,24 +1,39 @@
 """The record: defaults, sizes that follow, giant step sizes, and every field refused by name."""
 
+import inspect
 import json
 import math
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, get_args, get_origin
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from giantstep.errors import InputError
+from giantstep.problem.activation import Activation, make_activation
+from giantstep.problem.inputs import InputLaw
 from giantstep.problem.network import start_readout
-from giantstep.problem.setting import DEFAULTS, Setting
+from giantstep.problem.setting import DEFAULTS, LINEAR_WIDTH, Setting
+from giantstep.problem.target import make_target, separable
 
 TARGET = "x1 + x1*x2"
 
 
+def test_the_signature_tells_every_field_and_its_default() -> None:
+    parameters = inspect.signature(Setting).parameters
+    assert list(parameters) == list(Setting.model_fields)
+    assert {name: parameter.default for name, parameter in parameters.items()} == DEFAULTS
+    assert (DEFAULTS["target"], DEFAULTS["n"], DEFAULTS["ridge"]) == (None, "4d", "cv")
+    # What editors and type checkers read, rather than what pydantic attaches to the class.
+    written = inspect.signature(Setting.__init__).parameters
+    assert set(Setting.model_fields) <= set(written)
+
+
 def test_defaults() -> None:
     setting = Setting(TARGET)
-    assert list(DEFAULTS) == list(Setting.model_fields)
     assert (setting.d, setting.n, setting.p, setting.steps) == (1000, 4000, 8, 2)
     assert setting.step_size == (8.0, 8.0)
     assert setting.activation.name == "relu"
@@ -48,6 +63,41 @@ def test_what_was_given_in_terms_of_d_follows_it() -> None:
     assert base.vary(n=50).vary(d=400).n == 50
     assert base.vary(steps=3).step_size == (200.0,) * 3
     assert base.vary(target="He3(x1)", step_size="giant").step_size == (2000.0, 2000.0)
+
+
+def test_linear_width_has_its_own_defaults() -> None:
+    setting = Setting.linear_width(TARGET, d=200)
+    assert (setting.d, setting.n, setting.p, setting.steps) == (200, 400, 300, 1)
+    assert setting.step_size == pytest.approx((400**0.3,))
+    assert (setting.output_scale, setting.start, setting.readout_start) == (
+        "1",
+        "sphere",
+        "gaussian",
+    )
+    assert (setting.ridge, setting.test_n, setting.spectra) == ((0.1,), 4000, 300)
+    assert setting.vary(d=400).spectra == 600
+    assert setting == Setting(TARGET, **LINEAR_WIDTH, steps=1, d=200)
+
+
+@pytest.mark.parametrize(
+    ("fields", "steps"),
+    [
+        ({"step_size": "p^0.5,n^0.3"}, 2),
+        ({"step_size": [1, 2, "d"]}, 3),
+        ({"step_size": "2", "steps": "4"}, 4),
+        ({"step_size": None, "steps": None}, 1),
+    ],
+)
+def test_linear_width_takes_as_many_steps_as_sizes(fields: dict[str, Any], steps: int) -> None:
+    setting = Setting.linear_width(target=TARGET, d="200", p="100", **fields)
+    assert (setting.p, setting.steps, len(setting.step_size)) == (100, steps, steps)
+
+
+def test_linear_width_refuses_in_the_same_words() -> None:
+    with pytest.raises(InputError, match=r"^target is missing$"):
+        Setting.linear_width(d=100)
+    with pytest.raises(InputError, match=r"^unknown key 'widht'"):
+        Setting.linear_width(TARGET, widht=3)
 
 
 def test_frozen() -> None:
@@ -106,7 +156,7 @@ def test_giant_counts_from_the_first_degree_that_is_left(
 
 
 @pytest.mark.parametrize(
-    ("given", "expected"),
+    ("sizes", "expected"),
     [
         (3, (3.0, 3.0)),
         ("3", (3.0, 3.0)),
@@ -120,8 +170,8 @@ def test_giant_counts_from_the_first_degree_that_is_left(
         (["p"], (16.0, 16.0)),
     ],
 )
-def test_one_size_or_one_a_step(given: object, expected: tuple[float, ...]) -> None:
-    setting = Setting(TARGET, d=100, p=16, step_size=given)
+def test_one_size_or_one_a_step(sizes: object, expected: tuple[float, ...]) -> None:
+    setting = Setting(TARGET, d=100, p=16, step_size=sizes)
     assert setting.step_size == pytest.approx(expected)
 
 
@@ -145,6 +195,12 @@ BAD: list[tuple[dict[str, Any], str, str]] = [
     ({"d": "d"}, "d", "'d'"),
     ({"d": True}, "d", "True"),
     ({"d": 10**400}, "d", "got"),
+    ({"d": "1000.5"}, "d", "'1000.5'"),
+    ({"d": "1e18"}, "d", "'1e18'"),
+    ({"d": "1e30"}, "d", "'1e30'"),
+    ({"d": "1e999"}, "d", "'1e999'"),
+    ({"d": ""}, "d", "''"),
+    ({"d": 2**53, "n": "2d"}, "n", "'2d'"),
     ({"n": 0}, "n", "0"),
     ({"n": -4}, "n", "-4"),
     ({"n": "d/9999"}, "n", "'d/9999'"),
@@ -156,6 +212,8 @@ BAD: list[tuple[dict[str, Any], str, str]] = [
     ({"start": "orthogonal", "d": 9}, "p", "8"),
     ({"steps": -1}, "steps", "-1"),
     ({"steps": 1.5}, "steps", "1.5"),
+    ({"steps": "1.9"}, "steps", "'1.9'"),
+    ({"steps": 10**6 + 1}, "steps", "1000001"),
     ({"step_size": "1e39"}, "step_size", "'1e39'"),
     ({"step_size": 1e39}, "step_size", "1e+39"),
     ({"step_size": "d^13"}, "step_size", "'d^13'"),
@@ -165,9 +223,13 @@ BAD: list[tuple[dict[str, Any], str, str]] = [
     ({"step_size": []}, "step_size", "[]"),
     ({"step_size": ""}, "step_size", "''"),
     ({"step_size": "huge"}, "step_size", "'huge'"),
-    ({"target": "He5(x1)", "d": 10**20}, "step_size", "giant"),
+    ({"target": "He8(x1)", "d": 10**15, "n": 10}, "step_size", "giant"),
+    ({"target": "He32(x1)", "d": 10**15, "n": 10}, "step_size", "giant"),
     ({"output_scale": "p"}, "output_scale", "'p'"),
     ({"start": "zero"}, "start", "'zero'"),
+    ({"start": np.eye(9)}, "start", "array("),
+    ({"target": np.eye(9)}, "target", "array("),
+    ({"activation": np.eye(9)}, "activation", "array("),
     ({"readout_start": "ones"}, "readout_start", "'ones'"),
     ({"readout_start": ["signs"]}, "readout_start", "['signs']"),
     ({"batches": "old"}, "batches", "'old'"),
@@ -175,8 +237,10 @@ BAD: list[tuple[dict[str, Any], str, str]] = [
     ({"deflate": 2}, "deflate", "2"),
     ({"deflate": 0.5}, "deflate", "0.5"),
     ({"deflate": "all"}, "deflate", "'all'"),
+    ({"deflate": True}, "deflate", "True"),
     ({"noise": -0.1}, "noise", "-0.1"),
     ({"noise": math.nan}, "noise", "nan"),
+    ({"noise": 1e300}, "noise", "1e+300"),
     ({"corruption": 1.5}, "corruption", "1.5"),
     ({"corruption": 0.1, "noise": 0.3}, "noise", "0.3"),
     ({"ridge": 0}, "ridge", "0"),
@@ -203,12 +267,18 @@ BAD: list[tuple[dict[str, Any], str, str]] = [
     ({"frame": "fixed"}, "frame", "'fixed'"),
     ({"runs": 0}, "runs", "0"),
     ({"runs": "4d"}, "runs", "'4d'"),
+    ({"runs": "2.9"}, "runs", "'2.9'"),
+    ({"runs": 2**32 + 1}, "runs", "4294967297"),
     ({"seed": -1}, "seed", "-1"),
     ({"seed": 2**63}, "seed", str(2**63)),
     ({"seed": 0.5}, "seed", "0.5"),
+    ({"seed": "0.5"}, "seed", "'0.5'"),
+    ({"seed": "1e18"}, "seed", "'1e18'"),
     ({"engine": "gpu"}, "engine", "'gpu'"),
     ({"precision": "float16"}, "precision", "'float16'"),
     ({"spectra": -1}, "spectra", "-1"),
+    ({"spectra": "1.5"}, "spectra", "'1.5'"),
+    ({"spectra": "q"}, "spectra", "'q'"),
     ({"steps_size": 1}, "steps_size", "'steps_size'"),
     ({"p": 4, "start_overlaps": HALF}, "start_overlaps", "'symmetric'"),
     (ORTHOGONAL | {"start_overlaps": HALF[:3]}, "start_overlaps", "(3, 2)"),
@@ -228,6 +298,7 @@ def test_a_bad_field_is_named_with_its_value_in_one_line(
         Setting(**({"target": TARGET} | fields))
     said = str(refused.value)
     assert "\n" not in said
+    assert len(said) < 400  # all the known keys
     assert name in said.replace(",", " ").replace(":", " ").replace("'", " ").split()
     assert value in said
 
@@ -242,9 +313,54 @@ def test_unknown_keys_are_refused_with_the_known_ones() -> None:
         Setting(TARGET).vary(widht=3)
 
 
+WORDS = {
+    name: get_args(field.annotation)
+    for name, field in Setting.model_fields.items()
+    if get_origin(field.annotation) is Literal
+}
+
+
+@pytest.mark.parametrize("name", WORDS)
+def test_a_wrong_word_is_answered_with_the_right_ones(name: str) -> None:
+    with pytest.raises(InputError) as refused:
+        Setting(**{"target": TARGET, name: "wrong"})
+    said = str(refused.value)
+    assert said.startswith(f"{name} must be ")
+    assert said.endswith(", got 'wrong'")
+    assert all(str(word) in said for word in WORDS[name])
+
+
 @pytest.mark.parametrize("seed", [0, 2**53 + 1, 2**63 - 1])
 def test_every_seed_is_itself(seed: int) -> None:
     assert Setting(TARGET, seed=seed).seed == seed
+    assert Setting(TARGET, seed=str(seed)).seed == seed
+
+
+SIZES = ("d", "n", "p", "steps", "deflate", "readout_n", "test_n", "runs", "seed", "spectra")
+NUMERIC = (*SIZES, "step_size", "noise", "corruption", "ridge")
+NUMBERS = st.one_of(
+    st.text(max_size=20),
+    st.text("0123456789.eE+-*/^ dnp,", max_size=12),
+    st.from_regex(r"-?[0-9]{1,3}(\.[0-9]{1,2})?(e[0-9]{1,3})?", fullmatch=True),
+    st.integers(),
+    st.floats(),
+    st.sampled_from([10**5000, -(10**5000), "9" * 120, None, b"4", 1j, [], [[1]], {}, object]),
+)
+
+
+@settings(deadline=None)
+@given(st.dictionaries(st.sampled_from(NUMERIC), NUMBERS, min_size=1, max_size=2))
+def test_anything_for_a_number_gives_a_setting_or_one_line(fields: dict[str, Any]) -> None:
+    try:
+        setting = Setting("x1", **fields)
+    except InputError as refused:
+        said = str(refused)
+        assert len(said.splitlines()) == 1
+        assert any(name in said for name in NUMERIC)
+        assert len(said) < 250
+    else:
+        assert all(isinstance(getattr(setting, name), int) for name in SIZES)
+        assert max(setting.d, setting.n, setting.p, setting.readout_n, setting.test_n) <= 2**53
 
 
 def test_sizes_from_numpy() -> None:
@@ -282,9 +398,127 @@ PLAIN: list[dict[str, Any]] = [
 def test_a_plain_record_can_be_written_and_read_back(fields: dict[str, Any]) -> None:
     setting = Setting(TARGET, **fields)
     again = Setting(**json.loads(json.dumps(setting.as_dict(), allow_nan=False)))
+    assert setting.unstorable is None
     assert again.as_dict() == setting.as_dict()
-    for name in Setting.model_fields:
-        assert getattr(again, name) == getattr(setting, name), name
+    assert again == setting
+    assert hash(again) == hash(setting)
+
+
+DIRECTIONS = {"x1": 1, " x1*x2 - 0.1 ": 2, "staircase": 2, "relu(x1) + x2/3": 2}
+
+
+@st.composite
+def storable(draw: st.DrawFn) -> dict[str, Any]:
+    """Fields of any kind that texts and numbers give."""
+    positive = st.floats(1e-300, 1e300)
+    steps = draw(st.integers(0, 4))
+    fields: dict[str, Any] = {name: draw(st.sampled_from(words)) for name, words in WORDS.items()}
+    p = 2 * draw(st.integers(1, 4))
+    fields |= {
+        "target": draw(st.sampled_from(list(DIRECTIONS))),
+        "activation": draw(
+            st.sampled_from(["relu", "erf", "He1 + He2/3", "tanh(2*z)^2 - 0.1", "-z"])
+        ),
+        "d": draw(st.integers(20, 2**53)),
+        "n": draw(st.integers(1, 2**53)),
+        "p": p,
+        "steps": steps,
+        "step_size": draw(st.lists(st.floats(-1e38, 1e38), min_size=steps, max_size=steps)),
+        "ridge": draw(st.one_of(st.just("cv"), positive, st.lists(positive, min_size=1))),
+        "test_n": draw(st.integers(1, 2**53)),
+        "inputs": draw(
+            st.one_of(
+                st.sampled_from(["gaussian", "rademacher", "uniform"]),
+                st.floats(2, 1e300, exclude_min=True).map(lambda df: f"student({df!r})"),
+                st.floats(0, 10, exclude_min=True, exclude_max=True).map("correlated({!r})".format),
+            )
+        ),
+        "runs": draw(st.integers(1, 2**32)),
+        "seed": draw(st.integers(0, 2**63 - 1)),
+        "spectra": draw(st.one_of(st.integers(0, 2**53), st.just("p"))),
+    }
+    fields |= {draw(st.sampled_from(["noise", "corruption"])): draw(st.floats(0, 1))}
+    if fields["start"] == "orthogonal" and draw(st.booleans()):
+        r = DIRECTIONS[fields["target"]]
+        row = st.lists(st.floats(-0.5, 0.5), min_size=r, max_size=r)
+        fields["start_overlaps"] = draw(st.lists(row, min_size=p, max_size=p))
+    return fields
+
+
+@settings(deadline=None)
+@given(storable())
+def test_whatever_texts_and_numbers_give_can_be_read_back(fields: dict[str, Any]) -> None:
+    setting = Setting(**fields)
+    assert setting.unstorable is None
+    again = Setting(**json.loads(json.dumps(setting.as_dict(), allow_nan=False)))
+    assert again == setting
+    assert hash(again) == hash(setting)
+
+
+def cubic(z: Any) -> Any:
+    return z**3
+
+
+class Scaled:
+    """A callable that says it equals any other of its kind and cannot be hashed."""
+
+    def __init__(self, factor: float) -> None:
+        self.factor = factor
+
+    def __call__(self, z: Any) -> Any:
+        return self.factor * z
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Scaled)
+
+
+@pytest.mark.parametrize("field", ["target", "activation"])
+@pytest.mark.parametrize(
+    ("first", "second"), [(lambda z: z, lambda z: z**2 + z), (Scaled(1.0), Scaled(2.0))]
+)
+def test_settings_with_different_callables_differ(field: str, first: Any, second: Any) -> None:
+    one, same, other = (
+        Setting(**({"target": TARGET} | {field: function})) for function in (first, first, second)
+    )
+    assert one == same
+    assert hash(one) == hash(same)
+    assert one != other
+    assert hash(one) != hash(other)
+
+
+@pytest.mark.parametrize("field", ["target", "activation"])
+def test_a_setting_with_a_callable_says_that_it_cannot_be_stored(field: str) -> None:
+    setting = Setting(**({"target": TARGET} | {field: cubic}))
+    sentence = f"{field} cannot be stored as a text, got the callable 'cubic'"
+    record = json.loads(json.dumps(setting.as_dict()))
+    assert setting.unstorable == record["unstorable"] == sentence
+    assert record[field] == "cubic"
+    with pytest.raises(InputError, match=f"^{sentence}$"):
+        Setting(**record)
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "text"),
+    [
+        ("target", make_target("x1", [[2.0, 0.0]]), "x1"),
+        ("target", separable(["He2", "z"]), "(He2)(x1) + (z)(x2)"),
+        ("activation", Activation("relu", make_activation("tanh").expression), "relu"),
+        ("inputs", InputLaw("data", path=" table.npy"), "data( table.npy)"),
+    ],
+)
+def test_an_object_that_its_text_does_not_give_cannot_be_stored(
+    field: str, value: object, text: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(InputLaw, "check", lambda law, d: None)
+    setting = Setting(**({"target": TARGET} | {field: value}))
+    assert setting.unstorable == (
+        f"{field} cannot be stored as a text, got what {text!r} does not give back"
+    )
+
+
+def test_overlaps_from_numpy() -> None:
+    setting = Setting(TARGET, **ORTHOGONAL, start_overlaps=np.full((4, 2), 0.5))
+    assert setting == Setting(TARGET, **ORTHOGONAL, start_overlaps=[[0.5, 0.5]] * 4)
 
 
 def test_a_data_set_is_kept_by_its_path(tmp_path: Path) -> None:

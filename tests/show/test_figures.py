@@ -7,7 +7,7 @@ import pytest
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from giantstep import Analysis, Setting, Trajectory, analyze, predict, simulate
+from giantstep import Experiment, Setting, run_experiment, simulate
 from giantstep.show.plots.comparison import comparison
 from giantstep.show.plots.errors import errors
 from giantstep.show.plots.learn import learn_figure, target_plane
@@ -16,10 +16,9 @@ from giantstep.show.plots.style import save
 
 
 @pytest.fixture(scope="module")
-def records() -> tuple[Trajectory, Trajectory, Analysis]:
+def experiment() -> Experiment:
     setting = Setting("staircase", d=1000, p=4, runs=3, readout_n=500, test_n=500, noise=0.5)
-    predicted = predict(setting, scrambles=2, log2_points=10)
-    return simulate(setting), predicted, analyze("staircase")
+    return run_experiment(setting)
 
 
 @pytest.fixture
@@ -27,9 +26,9 @@ def axes() -> Axes:
     return Figure().subplots()
 
 
-def test_neurons_show_every_step(records: tuple, axes: Axes) -> None:
-    simulated, predicted, analysis = records
-    plane, names = target_plane(analysis)
+def test_neurons_show_every_step(experiment: Experiment, axes: Axes) -> None:
+    simulated, predicted = experiment.simulated, experiment.predicted
+    plane, names = target_plane(experiment.stairs, 2)
     assert names == ["x1 + x2", "x1 - x2"]
     assert neurons(axes, simulated, plane, (names[0], names[1]), predicted=predicted) is axes
     labels = [text.get_text() for text in axes.get_legend().get_texts()]
@@ -40,9 +39,9 @@ def test_neurons_show_every_step(records: tuple, axes: Axes) -> None:
     assert axes.get_xlabel() == "cosine with x1 + x2"
 
 
-def test_errors_stand_over_their_floors(records: tuple, axes: Axes) -> None:
-    simulated, predicted, analysis = records
-    assert errors(axes, simulated, analysis, predicted) is axes
+def test_errors_stand_over_their_floors(experiment: Experiment, axes: Axes) -> None:
+    simulated, predicted = experiment.simulated, experiment.predicted
+    assert errors(axes, simulated, experiment.floors, predicted) is axes
     floors = [s.get_segments()[0][0, 1] for s in axes.collections if len(s.get_segments()) == 1]
     # 6, 4, 0 and the noise of variance 1/4
     assert sorted(floors)[-1] == pytest.approx(6.25)
@@ -53,8 +52,11 @@ def test_errors_stand_over_their_floors(records: tuple, axes: Axes) -> None:
 
 
 @pytest.mark.parametrize("observable", ["overlap", "network_error", "test_error"])
-def test_comparison_draws_lines_and_points(records: tuple, axes: Axes, observable: str) -> None:
-    simulated, predicted, _ = records
+def test_comparison_draws_lines_and_points(
+    experiment: Experiment, axes: Axes, observable: str
+) -> None:
+    simulated, predicted = experiment.simulated, experiment.predicted
+    assert predicted is not None
     assert comparison(axes, predicted, simulated, observable) is axes
     # A line of theory and a set of points with error bars for each curve.
     assert len(axes.containers) == (4 if observable == "overlap" else 1)
@@ -64,15 +66,25 @@ def test_comparison_draws_lines_and_points(records: tuple, axes: Axes, observabl
 @pytest.mark.parametrize("target", ["staircase", "linear", "x1 + x2*x3"])
 def test_picture_of_learn(target: str, tmp_path: Path) -> None:
     setting = Setting(target, d=300, p=2, steps=1, readout_n=200, test_n=200)
-    figure = learn_figure(simulate(setting), analyze(target))
+    figure = learn_figure(run_experiment(setting))
     assert len(figure.axes) == 2
     save(figure, tmp_path / "learn.png")
     assert (tmp_path / "learn.png").stat().st_size > 10_000
-    alone = simulate(setting.vary(readout_n=0, test_n=0))
-    assert len(learn_figure(alone, analyze(target)).axes) == 1
+    alone = run_experiment(setting.vary(readout_n=0, test_n=0))
+    assert len(learn_figure(alone).axes) == 1
+
+
+def test_the_picture_has_the_floors_of_the_table() -> None:
+    """Reused batches learn He3 in the second step: table and picture say so alike."""
+    setting = Setting("He3(x1)", d=300, p=4, batches="reused", readout_n=100, test_n=100)
+    found = run_experiment(setting)
+    axes = learn_figure(found).axes[1]
+    drawn = [s.get_segments()[0][0, 1] for s in axes.collections if len(s.get_segments()) == 1]
+    assert drawn[-3:] == pytest.approx(found.floors)
+    assert found.floors == pytest.approx([6.0, 6.0, 0.0])
 
 
 def test_errors_need_a_readout(axes: Axes) -> None:
     bare = simulate(Setting("x1", d=100, p=2, steps=1, readout_n=0, test_n=0))
     with pytest.raises(ValueError, match="no readout errors"):
-        errors(axes, bare, analyze("x1"))
+        errors(axes, bare, [1.0, 0.0])

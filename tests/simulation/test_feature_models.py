@@ -12,18 +12,18 @@ import numpy as np
 import pytest
 
 from giantstep import InputError, Setting
-from giantstep.problem.randomness import Purpose
 from giantstep.simulation.feature_models import (
     conditional_equivalent,
     distance,
     equivalences,
     expansion,
     gaussian_equivalent,
-    labelled,
     real_features,
-    ridge_errors,
-    take_step,
 )
+from giantstep.simulation.readout import fit_readout
+from giantstep.simulation.simulate import simulate
+from giantstep.simulation.stepped import SteppedRun, readout_errors, stepped_runs
+from giantstep.simulation.table import FeatureTable
 
 TARGET = "x1 + He2(x1)/sqrt(2)"
 
@@ -47,13 +47,45 @@ def setting(**fields: Any) -> Setting:
     return Setting(TARGET, **(given | fields))
 
 
+def stepped(record: Setting) -> SteppedRun:
+    [step] = stepped_runs(record)
+    return step
+
+
 # -- the step -------------------------------------------------------------------------------------
+
+
+def test_a_run_is_that_of_the_dense_engine() -> None:
+    """The weights of ``simulate`` in float64, its errors, and its runs by their numbers."""
+    record = setting(d=40, runs=2, engine="dense", precision="float64", ridge=0.1)
+    trajectory = simulate(record)
+    assert trajectory.train_error is not None
+    assert trajectory.test_error is not None
+    for step in stepped_runs(record, [1, 0]):
+        for rows, index in ((step.start, 0), (step.weights, 1)):
+            gram = trajectory.gram[step.run, index]
+            np.testing.assert_allclose(rows @ rows.T, gram, atol=1e-10 * np.abs(gram).max())
+        training, test = (
+            FeatureTable(step.features(samples.inputs), samples.labels)
+            for samples in (step.training, step.test)
+        )
+        expected = [e[step.run, 1] for e in (trajectory.train_error, trajectory.test_error)]
+        assert readout_errors(record, training, test) == pytest.approx(expected, rel=1e-8)
+    assert not np.allclose(trajectory.gram[0], trajectory.gram[1])
+
+
+def test_the_readout_may_be_fitted_on_the_batch() -> None:
+    step = stepped(setting(d=20, readout_batch="last"))
+    np.testing.assert_array_equal(step.training.inputs, step.batch.inputs)
+    np.testing.assert_array_equal(step.training.labels, step.batch.labels)
+    fresh = stepped(setting(d=20))
+    assert not np.array_equal(fresh.training.inputs, fresh.batch.inputs)
 
 
 def test_labels_may_be_flipped() -> None:
     clean = Setting("x1", d=20, n=40, steps=1, start="sphere", readout_start="gaussian")
-    _, labels = labelled(clean, 50, 0, Purpose.BATCH)
-    _, flipped = labelled(clean.vary(corruption=1.0), 50, 0, Purpose.BATCH)
+    labels = stepped(clean).batch.labels
+    flipped = stepped(clean.vary(corruption=1.0)).batch.labels
     assert np.array_equal(flipped, -labels)
 
 
@@ -61,13 +93,13 @@ def test_labels_may_be_flipped() -> None:
 def test_the_step_descends_the_loss(residual: str) -> None:
     """(W1 - W0)/step_size is minus the derivative of half the mean squared loss, by differences."""
     record = setting(activation="tanh", d=7, n=20, p=4, output_scale="1/sqrt(p)", residual=residual)
-    step = take_step(record)
+    step = stepped(record)
 
     def loss(weights: np.ndarray) -> float:
-        output = record.scale * np.tanh(step.inputs @ weights.T) @ step.readout
+        output = record.scale * np.tanh(step.batch.inputs @ weights.T) @ step.readout
         if residual == "labels":  # the derivative of -y f alone
-            return float(np.mean(-step.labels * output))
-        return float(np.mean(0.5 * (step.labels - output) ** 2))
+            return float(np.mean(-step.batch.labels * output))
+        return float(np.mean(0.5 * (step.batch.labels - output) ** 2))
 
     for i, j in [(0, 0), (2, 5), (3, 6)]:
         bump = np.zeros_like(step.start)
@@ -79,8 +111,8 @@ def test_the_step_descends_the_loss(residual: str) -> None:
 
 def test_expansion_is_exact_for_a_rank_one_step_of_a_polynomial() -> None:
     """He1: F_1 = F0 + eta (X beta) a^T whatever the size; higher orders add nothing."""
-    step = take_step(setting(activation="He1", d=30))
-    x, _ = labelled(step.setting, 50, 0, Purpose.TEST)
+    step = stepped(setting(activation="He1", d=30, test_n=50))
+    x = step.test.inputs
     key = np.random.default_rng(0)
     real = real_features(step)(x, key)
     for order in (1, 4):
@@ -94,9 +126,8 @@ def test_models_have_the_moments_of_the_features() -> None:
     The Gaussian equivalent matches them by construction, the conditional one after averaging over
     kappa; the features of the start do not have them.
     """
-    step = take_step(setting(d=40, n=160, p=20))
-    x, _ = labelled(step.setting, 20_000, 0, Purpose.TEST)
-    other, _ = labelled(step.setting, 20_000, 1, Purpose.TEST)
+    step = stepped(setting(d=40, n=160, p=20, readout_n=20_000, test_n=20_000))
+    x, other = step.test.inputs, step.training.inputs
     real = real_features(step)(x, np.random.default_rng(1))
 
     def worst(phi: np.ndarray) -> float:
@@ -158,22 +189,21 @@ def test_the_right_order_of_the_expansion() -> None:
 
 def test_pairs_of_the_symmetric_start_share_their_noise() -> None:
     """The conditional equivalent with independent noise in a pair misses the training error."""
-    record = setting(start="symmetric", p=140, noise=0.5, step_size="n^0.25")
+    record = setting(start="symmetric", p=140, noise=0.5, step_size="n^0.25", ridge=0.1)
     gaps = np.empty((24, 2))
-    for run in range(24):
-        step = take_step(record, run)
-        x, y = labelled(record, record.readout_n, run, Purpose.READOUT)
-        key = np.random.default_rng(run)
+    for step in stepped_runs(record, range(24)):
+        x, y = step.training.inputs, step.training.labels
+        key = np.random.default_rng(step.run)
         alone = replace(step, setting=record.vary(start="sphere"))
         trains = [
-            ridge_errors(phi, y, phi, y, 0.1)[0]
+            fit_readout(FeatureTable(phi, y), record).train_errors[0]
             for phi in (
                 real_features(step)(x, key),
                 conditional_equivalent(step)(x, key),
                 conditional_equivalent(alone)(x, key),
             )
         ]
-        gaps[run] = np.array(trains[1:]) - trains[0]
+        gaps[step.run] = np.array(trains[1:]) - trains[0]
     mean, error = gaps.mean(axis=0), gaps.std(axis=0, ddof=1) / np.sqrt(24)
     assert abs(mean[0]) < 4 * error[0]
     assert abs(mean[1]) > 5 * error[1]
@@ -183,9 +213,13 @@ def test_ridge_on_both_sides_of_n_equal_p() -> None:
     key = np.random.default_rng(5)
     for n, p in ((30, 20), (20, 30)):
         phi, y = key.standard_normal((n, p)), key.standard_normal(n)
-        a = np.linalg.solve(phi.T @ phi / n + 0.3 * np.eye(p), phi.T @ y / n)
-        expected = np.mean((y - phi @ a) ** 2)
-        assert ridge_errors(phi, y, phi, y, 0.3) == pytest.approx((expected, expected))
+        psi, z = key.standard_normal((7, p)), key.standard_normal(7)
+        record = setting(p=p, ridge=0.3, output_scale="1/sqrt(p)")
+        s = record.scale
+        a = np.linalg.solve(s**2 * phi.T @ phi / n + 0.3 * np.eye(p), s * phi.T @ y / n)
+        expected = (np.mean((y - s * phi @ a) ** 2), np.mean((z - s * psi @ a) ** 2))
+        found = readout_errors(record, FeatureTable(phi, y), FeatureTable(psi, z))
+        assert found == pytest.approx(expected)
 
 
 def test_runs_are_reproducible() -> None:
@@ -201,11 +235,13 @@ def test_runs_are_reproducible() -> None:
 
 def test_bad_input_is_refused() -> None:
     with pytest.raises(InputError, match="steps must be at least 1"):
-        take_step(setting(steps=0))
+        stepped(setting(steps=0))
     with pytest.raises(InputError, match="inputs must be gaussian"):
-        take_step(setting(inputs="rademacher"))
+        stepped(setting(inputs="rademacher"))
     with pytest.raises(InputError, match="deflate must be -1"):
-        take_step(setting(deflate=1))
+        stepped(setting(deflate=1))
+    with pytest.raises(InputError, match="readout_n must be positive"):
+        stepped(setting(readout_n=0, test_n=0))
     with pytest.raises(InputError, match="ridge must be positive, got 0"):
         equivalences(setting(), ridge=0.0)
     with pytest.raises(InputError, match="runs must be at least 2"):

@@ -6,7 +6,10 @@ import numpy as np
 import pytest
 
 from giantstep.problem.setting import Setting
-from giantstep.simulation.readout import fit_readout
+from giantstep.simulation.engines import streamed
+from giantstep.simulation.meter import Meter
+from giantstep.simulation.readout import KEPT, LEFT_OUT, fit_readout
+from giantstep.simulation.simulate import MEMORY, make_engine
 
 
 class Samples:
@@ -24,6 +27,9 @@ class Samples:
         return [a + b for a, b in zip(*parts, strict=True)]
 
     def head(self, count: int) -> "Samples":
+        return self
+
+    def keep(self, count: int) -> "Samples":
         return self
 
     def collect(self) -> tuple[np.ndarray, np.ndarray]:
@@ -96,3 +102,32 @@ def test_cross_validation_finds_the_useful_penalty() -> None:
     clean = fit_readout(Samples(phi, phi @ rng.standard_normal(50)), record)
     assert noise.penalties[noise.chosen] > 1.0
     assert clean.penalties[clean.chosen] < 1e-6
+
+
+@pytest.mark.parametrize(("n", "again"), [(9000, 0), (LEFT_OUT + 9000, 0), (9000, 3)])
+@pytest.mark.parametrize("deflate", [-1, 1])
+def test_samples_are_drawn_once_where_they_fit(
+    n: int, again: int, deflate: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Leave-one-out sees the blocks of the normal equations; the fit is the same either way."""
+    if again:
+        monkeypatch.setattr("giantstep.simulation.readout.KEPT", 0)
+    record = setting(6, readout_n=n, noise=0.5, deflate=deflate)
+    engine: Any = make_engine(record, MEMORY, Meter(1, None))
+    engine.begin(0)
+    drawn: list[int] = []
+    plain = streamed.generator
+    training = engine.training(0)
+
+    def counted(*where: int) -> np.random.Generator:
+        drawn.append(where[-1])
+        return plain(*where)
+
+    monkeypatch.setattr(streamed, "generator", counted)
+    fit = fit_readout(training, record)
+    blocks = -(-n // streamed.BLOCK)
+    assert sorted(drawn) == sorted([*range(blocks), *range(again)])
+    monkeypatch.setattr("giantstep.simulation.readout.KEPT", KEPT if again else 0)
+    other = fit_readout(training, record)
+    np.testing.assert_array_equal(fit.loo_errors, other.loo_errors)
+    np.testing.assert_array_equal(fit.weights, other.weights)

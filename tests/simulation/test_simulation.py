@@ -46,6 +46,35 @@ def test_a_run_does_not_depend_on_the_number_of_runs(engine: str, fields: dict[s
 
 
 @ENGINES
+@pytest.mark.parametrize(
+    ("batches", "readout_batch", "deflate"),
+    [("fresh", "last", 1), ("reused", "last", -1), ("reused", "last", 1), ("reused", "fresh", 1)],
+)
+def test_measuring_does_not_change_a_run(
+    engine: str, batches: str, readout_batch: str, deflate: int
+) -> None:
+    setting = Setting(
+        "x1 + He2(x1)*x2",
+        d=60,
+        n=100,
+        p=4,
+        steps=3,
+        step_size=1.0,
+        engine=engine,
+        batches=batches,
+        readout_batch=readout_batch,
+        deflate=deflate,
+        test_n=50,
+    )
+    with_readout = simulate(setting)
+    without = simulate(setting.vary(**NO_READOUT))
+    np.testing.assert_array_equal(with_readout.gram, without.gram)
+    shorter = simulate(setting.vary(steps=2))
+    np.testing.assert_array_equal(with_readout.gram[:, :3], shorter.gram)
+    assert not np.array_equal(with_readout.gram, simulate(setting.vary(seed=1)).gram)
+
+
+@ENGINES
 def test_another_seed_is_another_experiment(engine: str) -> None:
     setting = Setting(TARGET, **SMALL, engine=engine)
     one, again, other = (simulate(setting.vary(seed=seed)) for seed in (0, 0, 1))
@@ -67,14 +96,17 @@ def test_shapes(engine: str, steps: int) -> None:
         "gradient_cosine": (2, steps, 6, 3),
         "train_error": (2, t),
         "test_error": (2, t),
-        "test_error_error": (2, t),
+        "test_error_uncertainty": (2, t),
         "network_error": (2, t),
         "ridge": (2, t),
         "train_error_by_ridge": (2, t, 2),
         "test_error_by_ridge": (2, t, 2),
-        "weight_singular_values": (2, t, 5),
-        "feature_singular_values": (2, t, 5),
-    } | ({"gradient_singular_values": (2, steps, 5)} if steps else {})
+        "weights.singular_values": (2, t, 5),
+        "weights.overlap": (2, t, 6, 3),
+        "norms": (2, t, 6),
+        "span": (2, t, 3, 3),
+        "features.singular_values": (2, t, 5),
+    } | ({"gradients.singular_values": (2, steps, 5)} if steps else {})
     shapes = {name: value.shape for name, value in trajectory.arrays().items()}
     assert expected == {name: shapes[name] for name in expected}
     assert all(value.dtype == np.float64 for value in trajectory.arrays().values())
@@ -125,6 +157,9 @@ DIVERGING = [
     {"batches": "reused"} | NO_READOUT,
     {"batches": "reused", "precision": "float64", "deflate": 1},
     {"readout_batch": "last", "spectra": 3},
+    # More than one block: in threads, where a warning must not be seen either.
+    {"n": 10_000} | NO_READOUT,
+    {"n": 10_000, "deflate": 1, "readout_n": 9000},
 ]
 
 
@@ -148,7 +183,7 @@ def test_large_is_not_divergent(engine: str) -> None:
 
 
 @ENGINES
-def test_an_interrupt_keeps_the_finished_runs(engine: str) -> None:
+def test_an_interrupt_keeps_the_finished_runs_where_asked_to(engine: str) -> None:
     setting = Setting(TARGET, **SMALL, runs=4, engine=engine)
     a_run = expected_samples(setting) // 4
 
@@ -156,7 +191,9 @@ def test_an_interrupt_keeps_the_finished_runs(engine: str) -> None:
         if samples > 2 * a_run:
             raise KeyboardInterrupt
 
-    stopped = simulate(setting, progress=stop)
+    with pytest.raises(KeyboardInterrupt):
+        simulate(setting, progress=stop)
+    stopped = simulate(setting, progress=stop, partial=True)
     assert stopped.interrupted
     assert stopped.runs == 2
     whole = simulate(setting)
@@ -170,7 +207,7 @@ def test_an_interrupt_of_the_first_run_leaves_nothing(engine: str) -> None:
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        simulate(Setting(TARGET, **SMALL, runs=4, engine=engine), progress=stop)
+        simulate(Setting(TARGET, **SMALL, runs=4, engine=engine), progress=stop, partial=True)
 
 
 @ENGINES
@@ -237,8 +274,8 @@ def test_singular_values_are_those_of_the_matrices(engine: str) -> None:
         weights = np.asarray(replay.weights if engine == "dense" else replay.rows)
         features, _ = replay.training(t).collect()
         expected = {
-            "weight_singular_values": weights,
-            "feature_singular_values": features / math.sqrt(50),
+            "weights.singular_values": weights,
+            "features.singular_values": features / math.sqrt(50),
         }
         for name, matrix in expected.items():
             values = np.linalg.svd(matrix, compute_uv=False)[:3]
@@ -246,7 +283,7 @@ def test_singular_values_are_those_of_the_matrices(engine: str) -> None:
         if before is not None and engine == "dense":
             gradient = (weights - before) / setting.step_size[t - 1]
             values = np.linalg.svd(gradient, compute_uv=False)[:3]
-            found = trajectory.arrays()["gradient_singular_values"][0, t - 1]
+            found = trajectory.arrays()["gradients.singular_values"][0, t - 1]
             np.testing.assert_allclose(found, values, rtol=1e-6)
         before = weights
         if t < setting.steps:
@@ -257,8 +294,7 @@ def test_small_singular_values_survive_a_large_step() -> None:
     """Single precision: 1 part in 10^3 of the ones that stay of order one beside some of 10^3."""
     fields = {"d": 2000, "n": 4000, "steps": 1, "step_size": 1e4, "spectra": 8} | NO_READOUT
     setting = Setting(TARGET, **fields, engine="dense")
-    found = simulate(setting).weight_singular_values
-    assert found is not None
+    found = simulate(setting).arrays()["weights.singular_values"]
     replay: Any = make_engine(setting, MEMORY, Meter(1, None))
     replay.begin(0)
     replay.step(0)
@@ -272,8 +308,7 @@ def test_small_singular_values_survive_a_large_step() -> None:
 def test_gradients_of_the_symmetric_start_pair_up(engine: str) -> None:
     """Neurons i and i + p/2 get opposite gradients: half the singular values vanish at step 1."""
     setting = Setting(TARGET, **SMALL, engine=engine, spectra=4, precision="float64")
-    found = simulate(setting).gradient_singular_values
-    assert found is not None
+    found = simulate(setting).arrays()["gradients.singular_values"]
     assert np.all(found[0, 0, :2] > 0.1 * found[0, 0, 0])
     # Square roots of eigenvalues that are zero to rounding.
     assert np.all(found[0, 0, 2:] < 1e-6 * found[0, 0, 0])
@@ -304,10 +339,10 @@ def test_several_penalties_fill_the_table_and_one_is_chosen(engine: str) -> None
 def mean_test_error(trajectory: Trajectory) -> tuple[np.ndarray, np.ndarray]:
     """Mean over runs and the larger of its two standard errors: of the runs, of the samples."""
     assert trajectory.test_error is not None
-    assert trajectory.test_error_error is not None
+    assert trajectory.test_error_uncertainty is not None
     runs = trajectory.runs
     between = trajectory.standard_error()["test_error"]
-    within = np.sqrt(np.sum(trajectory.test_error_error**2, axis=0)) / runs
+    within = np.sqrt(np.sum(trajectory.test_error_uncertainty**2, axis=0)) / runs
     return trajectory.test_error.mean(axis=0), np.maximum(between, within)
 
 

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 from giantstep import InputError, make_activation
+from giantstep.errors import NotConvergedError
 from giantstep.spectra.bulk import Bulk
 from giantstep.spectra.profile import ProfileBulk, stepped_weight_bulk
 from giantstep.spectra.start import feature_bulk, weight_bulk
@@ -81,6 +82,18 @@ def test_moments_and_transform_of_a_law_of_atoms() -> None:
     gap = 0.5 * (bulk.ends[0][1].place + bulk.ends[1][0].place)
     assert bulk.stieltjes(complex(gap, 1e-9)) == pytest.approx(bulk.stieltjes(gap), abs=1e-7)
     assert bulk.cdf(np.array([math.sqrt(gap)])) == pytest.approx(0.7 / 0.9, abs=5e-5)
+
+
+@pytest.mark.parametrize("aspect", [0.25, 4.0])
+def test_transform_at_small_and_large_penalties(aspect: float) -> None:
+    """Marchenko-Pastur's m(-ridge) from its quadratic equation, to 1e-12."""
+    bulk = Bulk(np.array([1.0]), np.array([aspect]), 100)
+    for ridge in 10.0 ** np.arange(-14.0, 15.0):
+        # ridge m^2 + (ridge + aspect - 1) m - 1 = 0.
+        lead = ridge + aspect - 1.0
+        root = math.sqrt(lead**2 + 4.0 * ridge)
+        expected = 2.0 / (lead + root) if lead > 0 else (root - lead) / (2.0 * ridge)
+        assert bulk.m1(float(ridge)) == pytest.approx(expected, rel=1e-12)
 
 
 def test_feature_law_solves_its_equation_in_closed_form() -> None:
@@ -221,12 +234,44 @@ def test_weights_after_a_giant_step(symmetric: bool) -> None:
     assert counting_distance(values[1:], start.cdf) > 2 * EIGENVALUES
 
 
+def test_a_jump_of_the_activation_moves_no_weight() -> None:
+    """A gradient sees the derivative almost everywhere: relu with a jump steps as relu does."""
+    key = np.random.default_rng(3)
+    a, x = key.standard_normal(60) / math.sqrt(60), key.standard_normal((150, 50))
+    batches = [(x, 20.0 * np.tanh(2 * x[:, 0]))]
+    plain, jumping, other = (
+        stepped_weight_bulk(make_activation(name), a, batches).edges[0]
+        for name in ("relu", "relu(z) + step(z - 0.5)", "relu(z) + relu(z - 0.5)")
+    )
+    assert jumping == pytest.approx(plain, rel=1e-4)
+    assert other != pytest.approx(plain, rel=1e-2)
+
+
+def test_what_does_not_converge_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No number comes of equations left unsolved: neither density, edge nor transform."""
+    profile = ProfileBulk(np.ones((20, 1)), np.ones((30, 1)))
+    with (
+        np.errstate(invalid="ignore"),
+        pytest.raises(NotConvergedError, match="did not converge, residual nan"),
+    ):
+        weight_bulk(20, 30).stieltjes(complex(math.nan, 1.0))
+    with monkeypatch.context() as patch:
+        patch.setattr(ProfileBulk, "_improve", lambda self, z, state: (state, np.ones(len(z))))
+        with pytest.raises(NotConvergedError, match="did not converge, residual 1"):
+            profile.density(np.array([1.0]))
+    monkeypatch.setattr(ProfileBulk, "_least", lambda self, z: None)
+    with pytest.raises(NotConvergedError, match="no solution of the profile equations"):
+        ProfileBulk(profile.rows, profile.columns).density(np.array([1.0]))
+
+
 def test_bad_sizes_are_refused() -> None:
     with pytest.raises(InputError, match="p must be even for the symmetric start, got 3"):
         weight_bulk(3, 10, "symmetric")
     with pytest.raises(InputError, match="d must be at least 2, got 1"):
         weight_bulk(3, 1)
-    with pytest.raises(InputError, match="start must be sphere"):
+    with pytest.raises(
+        InputError, match="start must be one of symmetric, sphere, gaussian for a bulk"
+    ):
         weight_bulk(4, 10, "orthogonal")
     with pytest.raises(InputError, match="ridge must be positive, got -1"):
         weight_bulk(4, 10).m1(-1.0)

@@ -5,37 +5,44 @@ from __future__ import annotations
 import dataclasses
 import re
 import tomllib
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any
 
 from cyclopts import Parameter
 
 from giantstep.errors import InputError
-from giantstep.problem.setting import DEFAULTS, Setting
+from giantstep.problem.setting import DEFAULTS, LINEAR_WIDTH, Setting
 
-# One flag for each field of the record, read as text: the record itself checks it.
-Fields = dataclasses.make_dataclass(
-    "Fields",
-    [
+
+def _flags(name: str, defaults: Mapping[str, Any]) -> type:
+    """One flag for each field of the record, read as text: the record itself checks it."""
+    flags = [
         (
-            name,
+            field,
             Annotated[
                 str | None,
                 Parameter(
-                    help=f"{field.description}; {DEFAULTS[name]} by default",
+                    help=f"{entry.description}; {defaults[field]} by default",
                     allow_leading_hyphen=True,
                     show_default=False,
                 ),
             ],
             None,
         )
-        for name, field in Setting.model_fields.items()
-        if name not in ("target", "start_overlaps")
-    ],
-    frozen=True,
+        for field, entry in Setting.model_fields.items()
+        if field not in ("target", "start_overlaps")
+    ]
+    made = dataclasses.make_dataclass(name, flags, frozen=True)
+    # The command line looks for the fields in the module a class says it comes from.
+    made.__module__ = __name__
+    return made
+
+
+Fields = _flags("Fields", DEFAULTS)
+LinearWidthFields = _flags(
+    "LinearWidthFields", DEFAULTS | LINEAR_WIDTH | {"steps": "as many as step sizes"}
 )
-# The command line looks for the fields in the module a class says it comes from.
-Fields.__module__ = __name__
 
 
 def given_fields(target: str | None, fields: Any, file: Path | None) -> dict[str, Any]:
@@ -50,8 +57,10 @@ def _toml(path: Path) -> dict[str, Any]:
     try:
         with path.open("rb") as file:
             return tomllib.load(file)
-    except (OSError, tomllib.TOMLDecodeError) as error:
-        raise InputError(f"file cannot be read, got {str(path)!r}: {error}") from None
+    except OSError as error:
+        raise InputError(f"file cannot be read, got {str(path)!r}: {error.strerror}") from None
+    except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise InputError(f"file must be TOML in UTF-8, got {str(path)!r}: {error}") from None
 
 
 def memory_bytes(text: str) -> int:

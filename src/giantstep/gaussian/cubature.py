@@ -13,15 +13,12 @@ from itertools import combinations
 import numpy as np
 from jaxtyping import Float
 
-from giantstep.gaussian.rules import legendre
+from giantstep.gaussian.rules import REACH, normal_panels, split_panels
 
 MOST_COORDINATES = 3
 """Beyond, a tensor grid has more points than a Sobol sequence needs."""
 
 PointsAndWeights = tuple[Float[np.ndarray, "n q"], Float[np.ndarray, " n"]]
-
-# The normal mass beyond is 1e-15.
-REACH = 8.0
 
 # Two planes closer than this in angle, or nearly along the last coordinate, meet far outside.
 PARALLEL = 1e-9
@@ -61,15 +58,9 @@ def kinked_rule(
             nodes,
         )
     # Panels of at most REACH/2 resolve the normal density itself.
-    fixed = np.linspace(-REACH, REACH, 5)
-    breaks = np.clip(heights - points @ slopes.T, -REACH, REACH)
-    edges = np.sort(np.concatenate([np.tile(fixed, (len(points), 1)), breaks], axis=1), axis=1)
-    x, w = legendre(nodes)
-    half = 0.5 * np.diff(edges, axis=1)[:, :, None]
-    z = (0.5 * (edges[:, 1:] + edges[:, :-1]))[:, :, None] + half * x
-    density = np.exp(-0.5 * z**2) / np.sqrt(2.0 * np.pi)
-    new = weights[:, None, None] * half * w * density
+    z, inner = normal_panels(split_panels(heights - points @ slopes.T, 4), nodes)
+    products = weights[:, None] * inner
     # Far corners and empty panels carry nothing.
-    kept = new > 1e-20
-    outer = np.broadcast_to(np.arange(len(points))[:, None, None], new.shape)[kept]
-    return np.concatenate([points[outer], z[kept][:, None]], axis=1), new[kept]
+    kept = products > 1e-20
+    outer = np.nonzero(kept)[0]
+    return np.concatenate([points[outer], z[kept][:, None]], axis=1), products[kept]

@@ -16,7 +16,7 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from giantstep.errors import InputError
-from giantstep.gaussian.kinks import affine, kink_coefficients
+from giantstep.gaussian.kinks import KINKS, affine, kink_coefficients
 from giantstep.gaussian.polynomials import polynomial_series
 from giantstep.gaussian.rules import Rule, adaptive_coefficients, gauss_hermite, panel_rule
 from giantstep.gaussian.series import (
@@ -39,7 +39,6 @@ from giantstep.language.expression import (
     raise_to,
     variables,
 )
-from giantstep.language.functions import FUNCTIONS
 
 # The grid for a function of 2..5 coupled variables: about half a million points.  In the plane
 # evenly spread nodes resolve steep functions such as tanh(x1 + He3(x2)).
@@ -70,7 +69,7 @@ def line_coefficients(
     """
     r = len(direction)
     origin = np.zeros(r) if origin is None else origin
-    if isinstance(node, Call) and FUNCTIONS[node.function].kinked:
+    if isinstance(node, Call) and node.function in KINKS:
         form = affine(node.argument, r)
         if form is not None:
             slopes, constant = form
@@ -169,8 +168,7 @@ def grid_series(
         for rule in (make_rule(nodes), make_rule(3 * nodes // 4))
     )
     error = float(np.max(np.abs(fine.coefficients - coarse.coefficients)))
-    mass = float(np.sum(fine.coefficients**2)) + fine.tail
-    _check_convergence(mass, abs(mass - float(np.sum(coarse.coefficients**2)) - coarse.tail))
+    _check_convergence(fine.square, abs(fine.square - coarse.square))
     return HermiteSeries(fine.exponents, fine.coefficients, fine.tail, error)
 
 
@@ -292,10 +290,9 @@ def separate_product(a: HermiteSeries, b: HermiteSeries, degree: int) -> Hermite
     i, j = np.nonzero(keep)
     exponents = a.exponents[i] + b.exponents[j]
     coefficients = a.coefficients[i] * b.coefficients[j]
-    norms = [float(np.sum(s.coefficients**2)) for s in (a, b)]
-    mass = (norms[0] + a.tail) * (norms[1] + b.tail)
-    tail = max(0.0, mass - float(np.sum(coefficients**2)))
-    error = a.error * math.sqrt(norms[1]) + b.error * math.sqrt(norms[0])
+    tail = max(0.0, a.square * b.square - float(np.sum(coefficients**2)))
+    norms = [float(np.linalg.norm(s.coefficients)) for s in (a, b)]
+    error = a.error * norms[1] + b.error * norms[0]
     return HermiteSeries(exponents, coefficients, tail, error)
 
 

@@ -3,13 +3,34 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 
 import numpy as np
 from jaxtyping import Float
 
 from giantstep.language.algebra import multiplied_out
 from giantstep.language.expression import Call, Expression, Power, Product, Sum
-from giantstep.language.functions import FUNCTIONS, LEAK
+from giantstep.language.functions import LEAK
+
+
+@dataclass(frozen=True)
+class Kink:
+    """A piecewise linear function: step 1{z > 0} + ramp max(z, 0) + line z + one."""
+
+    step: float = 0.0
+    ramp: float = 0.0
+    line: float = 0.0
+    one: float = 0.0
+
+
+KINKS = {
+    "step": Kink(step=1.0),
+    "sign": Kink(step=2.0, one=-1.0),
+    "relu": Kink(ramp=1.0),
+    "abs": Kink(ramp=2.0, line=-1.0),
+    "leaky_relu": Kink(ramp=1.0 - LEAK, line=LEAK),
+}
+"""The functions of the language with a kink or a jump, all at zero: a new one is an entry."""
 
 
 def normal_cdf(t: float) -> float:
@@ -23,7 +44,7 @@ def kink_coefficients(
 
     With the kink at z = t = -shift/scale and phi the normal density,
     E[1{z > t} He_k] = He_{k-1}(t) phi(t) and E[(z - t)_+ He_k] = He_{k-2}(t) phi(t);
-    the other functions are combinations of these two.
+    ``function`` is a name of KINKS, which says how it is made of these two and a line.
     """
     if scale < 0:
         signs = (-1.0) ** np.arange(degree + 1)
@@ -45,13 +66,8 @@ def kink_coefficients(
     ramp[2:] = scale * weighted[: max(degree - 1, 0)] / np.sqrt(order[1:] * order[:-1])
     line, one = np.zeros(degree + 1), np.zeros(degree + 1)
     line[0], line[1:2], one[0] = shift, scale, 1.0
-    return {
-        "step": step,
-        "sign": 2.0 * step - one,
-        "relu": ramp,
-        "abs": 2.0 * ramp - line,
-        "leaky_relu": (1.0 - LEAK) * ramp + LEAK * line,
-    }[function]
+    kink = KINKS[function]
+    return kink.step * step + kink.ramp * ramp + kink.line * line + kink.one * one
 
 
 def affine(node: Expression, r: int) -> tuple[Float[np.ndarray, " r"], float] | None:
@@ -76,7 +92,7 @@ def kink_planes(node: Expression, r: int) -> list[tuple[Float[np.ndarray, " r"],
     match node:
         case Call(function, argument):
             found = kink_planes(argument, r)
-            if found is None or function not in FUNCTIONS or not FUNCTIONS[function].kinked:
+            if found is None or function not in KINKS:
                 return found
             form = affine(argument, r)
             return None if form is None else [*found, (form[0], 0.0 - form[1])]

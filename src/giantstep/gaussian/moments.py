@@ -8,22 +8,20 @@ equivalence, arXiv 2305.18270).
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 from jaxtyping import Float
 
-from giantstep.gaussian.rules import gauss_hermite, legendre
+from giantstep.gaussian.rules import gauss_hermite, normal_panels, split_panels
 
 SMOOTH_NODES = 64
 """Gauss-Hermite nodes for an activation without kinks: tanh(3z) to 1e-5, tanh(z) to 1e-9."""
 
 PANEL_NODES = 32
 """Gauss-Legendre nodes between two kinks; 1e-12 for polynomials times the normal density."""
-
-# The normal density beyond is below 1e-18.
-REACH = 9.0
 
 
 @runtime_checkable
@@ -33,6 +31,17 @@ class Nonlinearity(Protocol):
     @property
     def kinks(self) -> tuple[float, ...] | None: ...
     def __call__(self, z: Any) -> Any: ...
+
+
+@dataclass(frozen=True)
+class Piecewise:
+    """A function with the places of its kinks, such as the derivative of an activation."""
+
+    function: Callable[[Any], Any]
+    kinks: tuple[float, ...] | None
+
+    def __call__(self, z: Any) -> Any:
+        return self.function(z)
 
 
 @dataclass(frozen=True)
@@ -80,12 +89,4 @@ def _nodes(
     """Nodes and weights for E over z, a row for each shift and scale where there are kinks."""
     if not kinks:
         return gauss_hermite(SMOOTH_NODES)
-    inner = np.clip((np.sort(np.array(kinks)) - shift) / scale, -REACH, REACH)
-    ends = np.full((len(inner), 1), REACH)
-    edges = np.concatenate([-ends, inner, ends], axis=1)
-    x, weights = legendre(PANEL_NODES)
-    half = 0.5 * (edges[:, 1:] - edges[:, :-1])[:, :, None]
-    z = 0.5 * (edges[:, 1:] + edges[:, :-1])[:, :, None] + half * x
-    density = np.exp(-0.5 * z**2) / np.sqrt(2.0 * np.pi)
-    rows = len(inner)
-    return z.reshape(rows, -1), (half * weights * density).reshape(rows, -1)
+    return normal_panels(split_panels((np.array(kinks) - shift) / scale), PANEL_NODES)

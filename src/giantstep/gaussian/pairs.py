@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 from jaxtyping import Float
 
-from giantstep.gaussian.moments import PANEL_NODES, REACH, SMOOTH_NODES, Nonlinearity
-from giantstep.gaussian.rules import gauss_hermite, legendre
+from giantstep.gaussian.moments import PANEL_NODES, SMOOTH_NODES, Nonlinearity
+from giantstep.gaussian.rules import gauss_hermite, normal_panels, split_panels
 
 ACROSS_NODES = 12
 """Gauss-Hermite nodes across: the integral along the common part leaves a smooth function."""
@@ -50,11 +48,5 @@ def _nodes(
     # A width of zero is a neuron that does not depend on x: its kinks lie at infinity.
     with np.errstate(divide="ignore", invalid="ignore"):
         places = [(kink - centre) / width for kink in kinks]
-    inner = np.clip(np.nan_to_num(np.concatenate(places, axis=1)), -REACH, REACH)
-    ends = np.full((len(inner), 1), REACH)
-    edges = np.sort(np.concatenate([-ends, inner, ends], axis=1), axis=1)
-    x, weights = legendre(PANEL_NODES)
-    half = 0.5 * (edges[:, 1:] - edges[:, :-1])[:, :, None]
-    z = 0.5 * (edges[:, 1:] + edges[:, :-1])[:, :, None] + half * x
-    density = np.exp(-0.5 * z**2) / math.sqrt(2.0 * math.pi)
-    return z.reshape(len(inner), -1), (half * weights * density).reshape(len(inner), -1)
+    breaks = np.nan_to_num(np.concatenate(places, axis=1))
+    return normal_panels(split_panels(breaks), PANEL_NODES)

@@ -17,6 +17,9 @@ from giantstep.errors import InputError
 MAX_NODES = 256
 """Gauss-Hermite nodes an axis: h_k(x)^2 at the outermost node stays below 1e208 (1e330 at 400)."""
 
+REACH = 9.0
+"""How far rules split at kinks go: the normal mass beyond is 2e-19, and with z^8 below 1e-10."""
+
 MAX_PANELS = 2000
 """Unsettled panels of the adaptive rule before it gives up and reports its error."""
 
@@ -55,18 +58,35 @@ def panel_rule(nodes: int) -> Rule:
 
     16 Gauss-Legendre nodes a panel on [-14, 14]; beyond it, even h_20^2 has mass below 1e-10.
     """
-    edges = np.linspace(-14.0, 14.0, nodes // 16 + 1)
-    x, weights = legendre(16)
-    half = 0.5 * (edges[1] - edges[0])
-    points = (0.5 * (edges[:-1] + edges[1:])[:, None] + half * x).ravel()
-    density = np.exp(-0.5 * points**2) / math.sqrt(2.0 * math.pi)
-    return points, np.tile(half * weights, len(edges) - 1) * density
+    return normal_panels(np.linspace(-14.0, 14.0, nodes // 16 + 1), 16)
 
 
-@lru_cache(maxsize=8)
+@lru_cache(maxsize=16)
 def legendre(nodes: int) -> Rule:
     """Gauss-Legendre nodes and weights on [-1, 1]."""
     return np.polynomial.legendre.leggauss(nodes)
+
+
+def normal_panels(
+    edges: Float[np.ndarray, "*m e"], nodes: int
+) -> tuple[Float[np.ndarray, "*m q"], Float[np.ndarray, "*m q"]]:
+    """Nodes and weights with sum_i w_i g(z_i) = E[g(z); first edge < z < last edge].
+
+    As many Gauss-Legendre nodes on each panel between neighbours of the increasing edges, the
+    normal density in the weights: g may have kinks and jumps at the edges.  Panels may be empty.
+    """
+    x, weights = legendre(nodes)
+    half = 0.5 * np.diff(edges)[..., None]
+    z = 0.5 * (edges[..., 1:] + edges[..., :-1])[..., None] + half * x
+    density = np.exp(-0.5 * z**2) / math.sqrt(2.0 * math.pi)
+    shape = (*edges.shape[:-1], (edges.shape[-1] - 1) * nodes)
+    return z.reshape(shape), (half * weights * density).reshape(shape)
+
+
+def split_panels(breaks: Float[np.ndarray, "*m k"], panels: int = 1) -> Float[np.ndarray, "*m e"]:
+    """Edges of even panels from -REACH to REACH, split at the breaks as well."""
+    even = np.broadcast_to(np.linspace(-REACH, REACH, panels + 1), (*breaks.shape[:-1], panels + 1))
+    return np.sort(np.concatenate([even, np.clip(breaks, -REACH, REACH)], axis=-1), axis=-1)
 
 
 def adaptive_coefficients(
@@ -111,11 +131,6 @@ def _panels(
     degree: int,
 ) -> Float[np.ndarray, "m k"]:
     """Integral over each panel of g(z) h_k(z) times the normal density."""
-    nodes, weights = legendre(20)
-    half = 0.5 * (right - left)
-    z = 0.5 * (left + right)[:, None] + half[:, None] * nodes
-    density = np.exp(-0.5 * z**2) / math.sqrt(2.0 * math.pi)
+    z, weights = normal_panels(np.stack([left, right], axis=1), 20)
     values = np.broadcast_to(function(z.ravel()), z.size).reshape(z.shape)
-    return np.einsum(
-        "mq,mqk->mk", values * density * weights * half[:, None], hermite_values(z, degree)
-    )
+    return np.einsum("mq,mqk->mk", values * weights, hermite_values(z, degree))

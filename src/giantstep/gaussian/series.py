@@ -83,6 +83,11 @@ class HermiteSeries:
         """Var f of the series, tail not counted."""
         return float(np.sum(self.coefficients[self.degrees > 0] ** 2))
 
+    @property
+    def square(self) -> float:
+        """E f^2, tail counted."""
+        return float(np.sum(self.coefficients**2)) + self.tail
+
     def select(self, keep: Bool[np.ndarray, " m"]) -> HermiteSeries:
         """The terms marked in ``keep``."""
         return replace(self, exponents=self.exponents[keep], coefficients=self.coefficients[keep])

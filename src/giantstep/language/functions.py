@@ -1,7 +1,8 @@
 """The functions of the language of targets and activations, as data.
 
 A function is its values, written once for NumPy, JAX and plain floats, and its derivative, written
-in the language itself.  A new one is a new entry of ``FUNCTIONS``.
+in the language itself.  A new one is a new entry of ``FUNCTIONS``; one with a kink or a jump has an
+entry of ``giantstep.gaussian.kinks.KINKS`` as well.
 """
 
 from __future__ import annotations
@@ -43,7 +44,6 @@ class Function:
 
     value: Callable[[Namespace, Any], Any]
     derivative: str
-    kinked: bool = False
 
 
 def _sigmoid(m: Namespace, z: Any) -> Any:
@@ -64,13 +64,13 @@ LEAK = 0.01
 
 # The derivative of a kink is the almost-everywhere one: that is what a gradient step sees.
 FUNCTIONS: dict[str, Function] = {
-    "relu": Function(lambda m, z: m.maximum(z, 0.0), "step(z)", kinked=True),
+    "relu": Function(lambda m, z: m.maximum(z, 0.0), "step(z)"),
     "leaky_relu": Function(
-        lambda m, z: m.where(z > 0, z, LEAK * z), f"{LEAK} + {1 - LEAK}*step(z)", kinked=True
+        lambda m, z: m.where(z > 0, z, LEAK * z), f"{LEAK} + {1 - LEAK}*step(z)"
     ),
-    "abs": Function(lambda m, z: m.abs(z), "sign(z)", kinked=True),
-    "sign": Function(lambda m, z: m.sign(z), "0", kinked=True),
-    "step": Function(lambda m, z: m.step(z), "0", kinked=True),
+    "abs": Function(lambda m, z: m.abs(z), "sign(z)"),
+    "sign": Function(lambda m, z: m.sign(z), "0"),
+    "step": Function(lambda m, z: m.step(z), "0"),
     "tanh": Function(lambda m, z: m.tanh(z), "1 - tanh(z)^2"),
     "erf": Function(lambda m, z: m.erf(z), "2/sqrt(3.141592653589793)*exp(-z^2)"),
     "sigmoid": Function(_sigmoid, "sigmoid(z)*(1 - sigmoid(z))"),

@@ -7,7 +7,9 @@ import re
 from collections.abc import Mapping
 from numbers import Integral, Real
 
-from giantstep.errors import InputError
+import numpy as np
+
+from giantstep.errors import InputError, shown
 
 _PIECE = re.compile(
     r"\s*(?P<operator>[*/]?)\s*(?P<sign>-?)\s*"
@@ -15,63 +17,94 @@ _PIECE = re.compile(
     r"(?:\s*\^\s*(?P<exponent>-?[0-9]*\.?[0-9]+))?",
     re.ASCII,
 )
+_DIGITS = re.compile(r"\s*-?[0-9]+\s*", re.ASCII)
+
+EXACT = 2**53
+"""Whole numbers up to here are exact in float64."""
 
 
-def quantity(value: object, letters: Mapping[str, float], field: str) -> float:
-    """The number meant by a number or a text: a product of numbers and powers of letters."""
+def listed(value: object) -> list[object]:
+    """One value, several, or a text with commas, as a list."""
+    if isinstance(value, str):
+        return list(value.split(","))
+    if isinstance(value, np.ndarray):
+        return list(value.ravel().tolist())
+    return list(value) if isinstance(value, list | tuple) else [value]
+
+
+def quantity(value: object, letters: Mapping[str, float], field: str, *, also: str = "") -> float:
+    """The number meant by a number or a text: a product of numbers and powers of letters.
+
+    ``also`` is a word that the caller understands by itself, named in the complaint.
+    """
+    expected = f"{also}, a number" if also else "a number"
+    if letters:
+        expected += f" or a product of powers of {', '.join(letters)}, such as '4d' or 'd^1.5'"
+    complaint = InputError(f"{field} must be {expected}, got {shown(value)}")
     if isinstance(value, bool) or not isinstance(value, Real | str):
-        raise InputError(f"{field} must be a number or a text such as '4d', got {value!r}")
-    if not isinstance(value, str):
-        try:
-            result = float(value)
-        except OverflowError:  # an integer beyond the floats, perhaps beyond printing too
-            raise InputError(f"{field} must be finite, got {hex(math.trunc(value))[:40]}") from None
-    else:
-        result = _product(value, letters, field)
+        raise complaint
+    try:
+        result = _product(value, letters) if isinstance(value, str) else float(value)
+    except (OverflowError, ZeroDivisionError):
+        result = math.inf
+    if result is None:
+        raise complaint
     if not math.isfinite(result):
-        raise InputError(f"{field} must be finite, got {value!r}")
+        raise InputError(f"{field} must be finite, got {shown(value)}")
     return result
 
 
-def _product(text: str, letters: Mapping[str, float], field: str) -> float:
-    names = ", ".join(letters) or "no letters"
-    complaint = InputError(
-        f"{field} must be a number or a product of powers of {names}, such as "
-        f"'4d' or 'd^1.5', got {text[:40]!r}"
-    )
+def _product(text: str, letters: Mapping[str, float]) -> float | None:
+    """The value of a text, None where it is no product of numbers and powers of letters."""
     if not text.strip() or len(text) > 100:
-        raise complaint
+        return None
     result, position = 1.0, 0
     while position < len(text.rstrip()):
         match = _PIECE.match(text, position)
         if match is None or (match["operator"] if position == 0 else match["sign"]):
-            raise complaint
+            return None
         if position and match["number"] and not match["operator"]:  # "10 500", "1.5.5"
-            raise complaint
+            return None
         if match["sign"]:
             result = -result
         if match["letter"]:
             if match["letter"] not in letters:
-                raise complaint
+                return None
             base = letters[match["letter"]]
         else:
             base = float(match["number"])
-        try:
-            factor = base ** float(match["exponent"] or 1)
-            result = result / factor if match["operator"] == "/" else result * factor
-        except (OverflowError, ZeroDivisionError):
-            raise complaint from None
+        factor = base ** float(match["exponent"] or 1)
+        result = result / factor if match["operator"] == "/" else result * factor
         position = match.end()
     return result
 
 
-def whole(value: object, letters: Mapping[str, float], field: str, least: int = 1) -> int:
-    """A size: the nearest integer, at least ``least``."""
+def whole(
+    value: object,
+    letters: Mapping[str, float],
+    field: str,
+    *,
+    least: int = 1,
+    most: int = EXACT,
+) -> int:
+    """A size from ``least`` to ``most``.
+
+    What is given in terms of a letter (``1.5d``, ``d^1.5``) is rounded to the nearest integer, ties
+    to the even one; a plain number must be whole, and an integer keeps its last digit.
+    """
     number = quantity(value, letters, field)
-    if not isinstance(value, str) and number != int(number):
-        raise InputError(f"{field} must be a whole number, got {value!r}")
-    # An integer keeps its last digit: a seed may be beyond 2^53.
-    size = int(value) if isinstance(value, Integral) else round(number)
+    if isinstance(value, str) and any(letter in value for letter in letters):
+        size = round(number)
+    elif isinstance(value, Integral) or (isinstance(value, str) and _DIGITS.fullmatch(value)):
+        size = int(value)
+    elif not number.is_integer():
+        raise InputError(f"{field} must be a whole number, got {shown(value)}")
+    elif EXACT <= abs(number) <= most:  # 2^53 + 1 reads as 2^53 too
+        raise InputError(f"{field} must be written in full from 2^53 on, got {shown(value)}")
+    else:
+        size = int(number)
     if size < least:
-        raise InputError(f"{field} must be at least {least}, got {value!r}")
+        raise InputError(f"{field} must be at least {least}, got {shown(value)}")
+    if size > most:
+        raise InputError(f"{field} must be at most {most}, got {shown(value)}")
     return size

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float
 
-from giantstep.errors import InputError
+from giantstep.errors import InputError, shown
 from giantstep.gaussian.expansion import line_coefficients
 from giantstep.gaussian.kinks import kink_planes
 from giantstep.gaussian.polynomials import polynomial_series
@@ -30,7 +30,6 @@ from giantstep.language.expression import (
     Variable,
     add,
     evaluate,
-    format_expression,
     hermite,
     multiply,
     raise_to,
@@ -53,16 +52,59 @@ class Coefficients:
 
 
 @dataclass(frozen=True)
+class ActivationMoments:
+    """Moments over z ~ N(0, 1) of sigma, and of sigma' as a gradient sees it.
+
+    ``mean`` -> E sigma, ``linear`` -> E[z sigma], ``square`` -> E sigma^2; ``slope`` -> E sigma',
+    ``tilt`` -> E[z sigma'], ``slope_square`` -> E sigma'^2, where sigma' is the derivative almost
+    everywhere: by parts slope = linear and tilt = E[sigma He2], but not if sigma jumps.
+    """
+
+    mean: float
+    linear: float
+    square: float
+    slope: float
+    tilt: float
+    slope_square: float
+
+    @property
+    def variance(self) -> float:
+        """Var sigma."""
+        return max(self.square - self.mean**2, 0.0)
+
+    @property
+    def rest(self) -> float:
+        """Variance beyond the linear part: E sigma^2 - (E sigma)^2 - E[z sigma]^2."""
+        return max(self.square - self.mean**2 - self.linear**2, 0.0)
+
+    @property
+    def slope_variance(self) -> float:
+        """Var sigma'."""
+        return max(self.slope_square - self.slope**2, 0.0)
+
+
+@dataclass(frozen=True, eq=False)
 class Activation:
     """A neuron's nonlinearity sigma: an expression in z, or a Python callable on arrays.
 
-    ``slope`` is the derivative of the callable; without it, central differences serve.
+    ``slope`` is the derivative of the callable; without it, central differences serve.  Two
+    activations with callables are equal where the callables are the same objects.
     """
 
     name: str
     expression: Expression | None = None
     function: Callable[[Any], Any] | None = None
     slope: Callable[[Any], Any] | None = None
+
+    @property
+    def _identity(self) -> tuple[object, ...]:
+        return (self.name, self.expression, id(self.function), id(self.slope))
+
+    def __eq__(self, other: object) -> bool:
+        return type(other) is type(self) and self._identity == other._identity
+
+    def __hash__(self) -> int:
+        return hash(self._identity)
 
     def __call__(self, z: Any, namespace: Namespace = NUMPY) -> Any:
         if self.expression is None:
@@ -97,6 +139,23 @@ class Activation:
         if planes is None:
             return None
         return tuple(sorted({offset / float(normal[0]) for normal, offset in planes}))
+
+    @cached_property
+    def moments(self) -> ActivationMoments:
+        """Moments under N(0, 1) of sigma and of its derivative almost everywhere."""
+        kinks = self.kinks or ()
+        mean, linear = self.coefficients(1).values.tolist()
+        [square], _ = adaptive_coefficients(lambda z: _real(self(z)) ** 2, 0, kinks)
+        [slope, tilt], _ = adaptive_coefficients(lambda z: _real(self.derivative(z)), 1, kinks)
+        [power], _ = adaptive_coefficients(lambda z: _real(self.derivative(z)) ** 2, 0, kinks)
+        return ActivationMoments(
+            mean=mean,
+            linear=linear,
+            square=float(square),
+            slope=float(slope),
+            tilt=float(tilt),
+            slope_square=float(power),
+        )
 
     @cached_property
     def _terms(self) -> Terms:
@@ -154,6 +213,10 @@ class Activation:
         return Coefficients(plain.values * powers, plain.error * float(np.max(powers)))
 
 
+def _real(values: Any) -> Float[np.ndarray, "..."]:
+    return np.asarray(values, dtype=float)
+
+
 def differentiate(node: Expression) -> Expression:
     """Derivative of an expression in z, almost everywhere."""
     match node:
@@ -191,16 +254,13 @@ def make_activation(value: str | Callable[[Any], Any] | Activation) -> Activatio
         expression = parse(NAMED.get(value.strip(), value), "activation", univariate=True)
         if isinstance(expression, Number):
             raise InputError(f"activation is constant, got {value!r}")
-        name = (
-            value.strip()
-            if value.strip() in NAMED
-            else format_expression(expression, lambda _: "z")
-        )
-        activation = Activation(name, expression)
+        activation = Activation(value.strip(), expression)
     elif callable(value):
         activation = Activation(getattr(value, "__name__", "callable"), function=value)
     else:
-        raise InputError(f"activation must be a name, an expression or a callable, got {value!r}")
+        raise InputError(
+            f"activation must be a name, an expression or a callable, got {shown(value)}"
+        )
     with np.errstate(all="ignore"):
         probe = np.asarray(activation(np.linspace(-8.0, 8.0, 33)), dtype=float)
     if probe.shape != (33,) or not np.all(np.isfinite(probe)):
@@ -209,5 +269,9 @@ def make_activation(value: str | Callable[[Any], Any] | Activation) -> Activatio
 
 
 def centred(text: str) -> str:
-    """An activation less its mean under N(0, 1), as the papers take it at linear width."""
-    return f"{text} - {float(make_activation(text).coefficients(0).values[0])!r}"
+    """An activation less its mean under N(0, 1), as the papers take it at linear width.
+
+    ``text`` is a name or an expression in z.
+    """
+    mean = float(make_activation(text).coefficients(0).values[0])
+    return f"{NAMED.get(text.strip(), text)} {'-' if mean >= 0 else '+'} {abs(mean)!r}"

@@ -1,4 +1,4 @@
-"""One gradient of the network, sample by sample; written once for NumPy and for JAX."""
+"""The network at the start, and one gradient, sample by sample, for NumPy and for JAX."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from jaxtyping import Float
 from giantstep.language.functions import NUMPY, Namespace
 from giantstep.problem.randomness import Purpose, generator
 from giantstep.problem.setting import Setting
+from giantstep.problem.starts import READOUT_STARTS, STARTS, Space
 
 
 def coefficients(
@@ -24,31 +25,36 @@ def coefficients(
     c_i = (y - s_p sum_k a_k sigma(h_k)) s_p a_i sigma'(h_i), h = W x (p x n); residual = labels
     drops the network's own output.  A neuron is a row: its samples lie side by side in memory.
     """
-    residual = labels
-    if setting.residual == "full":
-        output = readout @ setting.activation(preactivations, namespace)
-        residual = labels - setting.scale * output
+    residual = residuals(setting, preactivations, labels, readout, namespace)
     slopes = setting.activation.derivative(preactivations, namespace)
     return slopes * (setting.scale * readout)[:, None] * residual
 
 
-def start_readout(setting: Setting, run: int) -> Float[np.ndarray, " p"]:
-    """Entries of a: signs +-1, alternating +-1, gaussian N(0, 1/p), uniform on [-1, 1].
+def residuals(
+    setting: Setting,
+    preactivations: Any,
+    labels: Any,
+    readout: Any,
+    namespace: Namespace = NUMPY,
+) -> Any:
+    """What a step takes the network's error for: y - s_p sum_k a_k sigma(h_k), or y alone."""
+    if setting.residual == "labels":
+        return labels
+    output = readout @ setting.activation(preactivations, namespace)
+    return labels - setting.scale * output
 
-    The symmetric start pairs neuron i with neuron i + p/2, which has the opposite entry.
-    """
-    p = setting.p
-    rng = generator(setting.seed, run, Purpose.START, 1)
-    count = p // 2 if setting.start == "symmetric" else p
-    if setting.readout_start == "signs":
-        a = rng.choice([-1.0, 1.0], size=count)
-    elif setting.readout_start == "alternating":
-        a = np.where(np.arange(count) % 2 == 0, 1.0, -1.0)
-    elif setting.readout_start == "gaussian":
-        a = rng.standard_normal(count) / np.sqrt(p)
-    else:
-        a = rng.uniform(-1.0, 1.0, size=count)
-    return np.concatenate([a, -a]) if setting.start == "symmetric" else a
+
+def start_rows(setting: Setting, space: Space) -> Float[np.ndarray, "p q"]:
+    """Rows of W at the start, by their coordinates in a space."""
+    return STARTS[setting.start].draw(space, setting.p, given_overlaps(setting))
+
+
+def start_readout(setting: Setting, run: int) -> Float[np.ndarray, " p"]:
+    """Entries of a; a paired start gives neuron i + p/2 the opposite of neuron i's."""
+    start = STARTS[setting.start]
+    key = generator(setting.seed, run, Purpose.START, 1)
+    a = READOUT_STARTS[setting.readout_start].draw(key, setting.p // start.copies, setting.p)
+    return np.concatenate([a, -a]) if start.paired else a
 
 
 def given_overlaps(setting: Setting) -> Float[np.ndarray, "p r"]:

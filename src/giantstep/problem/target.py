@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from typing import Any
@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float
 
-from giantstep.errors import InputError
+from giantstep.errors import InputError, shown
 from giantstep.gaussian.expansion import expand, finite, grid_series
 from giantstep.gaussian.rules import gauss_hermite
 from giantstep.gaussian.series import HermiteSeries, degree_cap, series_from_grid, series_on_grid
@@ -41,18 +41,29 @@ MAX_GRID_POINTS = 2_000_000
 ORTHONORMAL = 1e-10
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Target:
     """f of r orthonormal projections: an expression, or a callable of r arrays.
 
-    ``notes`` says what was done to the input, such as directions made orthonormal.
+    ``notes`` says what was done to the input, such as directions made orthonormal.  Two targets
+    with callables are equal where the callable is the same object.
     """
 
     name: str
     r: int
     expression: Expression | None = None
-    function: Callable[..., Any] | None = field(default=None, compare=False)
+    function: Callable[..., Any] | None = None
     notes: tuple[str, ...] = ()
+
+    @property
+    def _identity(self) -> tuple[object, ...]:
+        return (self.name, self.r, self.expression, id(self.function), self.notes)
+
+    def __eq__(self, other: object) -> bool:
+        return type(other) is type(self) and self._identity == other._identity
+
+    def __hash__(self) -> int:
+        return hash(self._identity)
 
     def __call__(self, columns: Sequence[Any], namespace: Namespace = NUMPY) -> Any:
         """Values of f, ``columns[k]`` being the array of projections on direction k."""
@@ -134,6 +145,16 @@ class Target:
         return replace(self, r=s, expression=substitute(self.expression, forms))
 
 
+def read_target(text: str) -> Target:
+    """The target of an expression or of a catalog name, not yet expanded."""
+    name = text.strip()
+    expression = parse(CATALOG[name].expression if name in CATALOG else text)
+    used = variables(expression)
+    if not used:
+        raise InputError(f"target is constant, got {text!r}")
+    return Target(name, max(used) + 1, expression)
+
+
 def make_target(
     value: str | Callable[..., Any] | Target,
     directions: Sequence[Sequence[float]] | Float[np.ndarray, "r m"] | None = None,
@@ -146,12 +167,7 @@ def make_target(
     if isinstance(value, Target):
         target = value
     elif isinstance(value, str):
-        text = CATALOG[value.strip()].expression if value.strip() in CATALOG else value
-        expression = parse(text)
-        used = variables(expression)
-        if not used:
-            raise InputError(f"target is constant, got {value!r}")
-        target = Target(value.strip(), max(used) + 1, expression)
+        target = read_target(value)
     elif callable(value):
         r = _arity(value)
         if directions is not None and r is None:
@@ -160,7 +176,7 @@ def make_target(
             raise InputError("target is a callable with *args: give directions to fix their number")
         target = Target(getattr(value, "__name__", "callable"), r, function=value)
     else:
-        raise InputError(f"target must be an expression, a name or a callable, got {value!r}")
+        raise InputError(f"target must be an expression, a name or a callable, got {shown(value)}")
     if directions is not None:
         target = _orient(target, np.asarray(directions, dtype=float))
     series = target.series

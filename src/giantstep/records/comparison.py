@@ -32,18 +32,22 @@ NOTICEABLE = 0.1
 
 @dataclass(frozen=True)
 class Statistic:
-    """One observable of both: simulated less predicted, run by run, and the size of the latter."""
+    """One observable of both: simulated less predicted, run by run, and the size of the latter.
+
+    The first axis beside the runs is the step; NaN stands where nothing is predicted.
+    """
 
     name: str
-    differences: Float[np.ndarray, "runs ..."]
-    predicted: Float[np.ndarray, "..."]
-    uncertainty: Float[np.ndarray, "..."]
+    differences: Float[np.ndarray, "runs t ..."]
+    predicted: Float[np.ndarray, "t ..."]
+    uncertainty: Float[np.ndarray, "t ..."]
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """(simulated mean - predicted) / standard error, by observable, of every entry predicted.
+    """(simulated mean - predicted) / standard error, by observable; the first axis is the step.
 
+    Neurons are in canonical order, and entries without a prediction are NaN.
     Theory and simulation agree unless ``p_value`` is below ``level``.  ``resolution`` is, by
     observable, the deviation that these runs would have shown, as a share of the observable's own
     size: agreement means agreement to within that.
@@ -58,12 +62,12 @@ class Comparison:
     @property
     def count(self) -> int:
         """Number of comparisons."""
-        return sum(value.size for value in self.deviations.values())
+        return sum(int(np.sum(np.isfinite(value))) for value in self.deviations.values())
 
     @property
     def largest(self) -> float:
         """The largest deviation, in standard errors."""
-        return max(float(np.max(np.abs(v))) for v in self.deviations.values() if v.size)
+        return max(_largest(value) for value in self.deviations.values())
 
     @property
     def agrees(self) -> bool:
@@ -80,13 +84,17 @@ class Comparison:
             "runs": self.runs,
             "observables": {
                 name: {
-                    "comparisons": int(value.size),
-                    "largest": float(np.max(np.abs(value), initial=0.0)),
+                    "comparisons": int(np.sum(np.isfinite(value))),
+                    "largest": _largest(value),
                     "resolution": self.resolution[name],
                 }
                 for name, value in self.deviations.items()
             },
         }
+
+
+def _largest(deviations: Float[np.ndarray, "..."]) -> float:
+    return float(np.nanmax(np.abs(deviations), initial=0.0))
 
 
 def canonical_order(trajectory: Trajectory) -> np.ndarray:
@@ -138,7 +146,7 @@ def compare(
     from scipy.special import stdtr, stdtrit
 
     statistics = list(_statistics(predicted, simulated))
-    count = sum(part.predicted.size for part in statistics)
+    count = sum(int(np.sum(np.isfinite(part.predicted))) for part in statistics)
     freedom_of_theory = predicted.uncertainty_freedom or np.inf
     deviations, resolution, inverse = {}, {}, 0.0
     for part in statistics:
@@ -151,11 +159,10 @@ def compare(
         freedom = np.where(limited, np.minimum(runs - 1, freedom_of_theory), runs - 1)
         deviations[part.name] = part.differences.mean(axis=0) / joint
         chances = 2.0 * stdtr(freedom, -np.abs(deviations[part.name]))
-        inverse += float(np.sum(1.0 / np.maximum(chances, np.finfo(float).tiny)))
+        inverse += float(np.nansum(1.0 / np.maximum(chances, np.finfo(float).tiny)))
         seen = stdtrit(freedom, 1.0 - 0.5 * level / count) * joint
-        size = float(np.sqrt(np.mean(part.predicted**2))) if part.predicted.size else 0.0
-        typical = float(np.sqrt(np.mean(seen**2))) if part.predicted.size else 0.0
-        resolution[part.name] = typical / size if size > 0 else np.inf
+        size = np.sqrt(np.nansum(part.predicted**2))
+        resolution[part.name] = float(np.sqrt(np.nansum(seen**2)) / size) if size > 0 else np.inf
     p_value = min(1.0, count / inverse) if inverse else 1.0
     return Comparison(deviations, resolution, p_value, simulated.runs, level)
 
@@ -220,16 +227,15 @@ def _entries(name: str, predicted: Trajectory, simulated: Trajectory) -> Iterato
     if both is None:
         return
     values, theory = both
-    known = np.all(np.isfinite(theory), axis=0)
+    centre = theory.mean(axis=0)
     if name == "gram":  # the same number on both sides of the diagonal
-        known &= np.tri(known.shape[-1], dtype=bool)
-    uncertainty = np.zeros_like(theory[0])
+        centre = np.where(np.tri(centre.shape[-1], dtype=bool), centre, np.nan)
+    uncertainty = np.zeros_like(centre)
     # Where every run has a row of its own their uncertainties are part of the spread.
     if len(theory) == 1 and f"{name}_uncertainty" in predicted.arrays():
         uncertainty = ordered(predicted, name, "_uncertainty")[0]
-    yield Statistic(
-        name, (values - theory)[:, known], theory.mean(axis=0)[known], uncertainty[known]
-    )
+    differences = np.where(np.isfinite(centre), values - theory, np.nan)
+    yield Statistic(name, differences, centre, uncertainty)
 
 
 def _summed(predicted: Trajectory, simulated: Trajectory) -> Iterator[Statistic]:
@@ -244,17 +250,15 @@ def _summed(predicted: Trajectory, simulated: Trajectory) -> Iterator[Statistic]
         size = np.sqrt(np.sum(theory**2, axis=2, keepdims=True))
         unit = np.divide(theory, size, where=size > 0, out=0 * theory)
         differences = np.sum((values - theory) * unit, axis=2)
-        predicted_size = size[:, :, 0].mean(axis=0)
-        there = predicted_size > 0
-        yield Statistic(
-            "overlap", differences[:, there], predicted_size[there], np.zeros(int(there.sum()))
-        )
+        centre = size[:, :, 0].mean(axis=0)
+        centre = np.where(centre > 0, centre, np.nan)
+        differences = np.where(np.isfinite(centre), differences, np.nan)
+        yield Statistic("overlap", differences, centre, np.zeros_like(centre))
     both = _rows(predicted, simulated, "norms")
     if both is not None:
         values, theory = (np.mean(part**2, axis=2) for part in both)
-        yield Statistic(
-            "square length", values - theory, theory.mean(axis=0), np.zeros(theory.shape[1])
-        )
+        centre = theory.mean(axis=0)
+        yield Statistic("square length", values - theory, centre, np.zeros_like(centre))
 
 
 def _spectra(predicted: Trajectory, simulated: Trajectory) -> Iterator[Statistic]:
@@ -263,17 +267,13 @@ def _spectra(predicted: Trajectory, simulated: Trajectory) -> Iterator[Statistic
         theory, measured = getattr(predicted, matrix), getattr(simulated, matrix)
         if theory is None or measured is None or measured.singular_values is None:
             continue
-        outliers = theory.outliers[0]
-        most = min(outliers.shape[-1], measured.singular_values.shape[-1])
-        there = ~np.isnan(outliers[:, :most])
-        there &= outliers[:, :most] > theory.threshold[0][:, None]
-        place = outliers[:, :most][there]
-        values = measured.singular_values[:, :, :most][:, there]
-        yield Statistic(f"{matrix} outliers", values - place, place, np.zeros(len(place)))
-        if theory.overlap is not None and measured.overlap is not None:
-            most = min(most, measured.overlap.shape[2])
-            aligned = theory.alignment[0, :, :most][there[:, :most]]
-            values = measured.alignment[:, :, :most][:, there[:, :most]]
-            yield Statistic(
-                f"{matrix} alignment", values - aligned, aligned, np.zeros(len(aligned))
-            )
+        most = min(theory.outliers.shape[-1], measured.singular_values.shape[-1])
+        place = theory.outliers[0, :, :most]
+        place = np.where(place > theory.threshold[0][:, None], place, np.nan)
+        differences = measured.singular_values[:, :, :most] - place
+        yield Statistic(f"{matrix} outliers", differences, place, np.zeros_like(place))
+        if theory.alignment is not None and measured.alignment is not None:
+            most = min(most, measured.alignment.shape[2])
+            aligned = np.where(np.isfinite(place), theory.alignment[0, :, :most], np.nan)
+            differences = measured.alignment[:, :, :most] - aligned
+            yield Statistic(f"{matrix} alignment", differences, aligned, np.zeros_like(aligned))

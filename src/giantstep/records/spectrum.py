@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
+from typing import Any
 
 import numpy as np
 from jaxtyping import Float
@@ -79,5 +80,6 @@ def padded(
     found = np.full((len(parts), *np.max(known, axis=0).astype(int)), np.nan)
     for row, part in enumerate(parts):
         if part is not None:
-            found[(row, *(slice(size) for size in np.shape(part)))] = part
+            corner: Any = (row, *(slice(size) for size in np.shape(part)))
+            found[corner] = part
     return found

@@ -24,6 +24,10 @@ WELL_SAMPLED = 16
 # Samples whose leave-one-out residuals choose the penalty: plenty once n is far above p.
 LEFT_OUT = 2**15
 
+# Samples times neurons up to which they are kept for the second pass, not drawn again: tens of
+# megabytes, little beside the memory of an engine.
+KEPT = 2**23
+
 # Penalties tried by leave-one-out, relative to the mean eigenvalue of s_p^2 Phi^T Phi / n: from
 # where float64 normal equations begin to lose digits to where the fit is zero.
 CV_GRID = np.logspace(-10, 3, 40)
@@ -41,6 +45,8 @@ class TrainingData(Protocol):
 
     def head(self, count: int) -> TrainingData: ...
 
+    def keep(self, count: int) -> TrainingData: ...
+
     def collect(self) -> tuple[Float[np.ndarray, "n p"], Float[np.ndarray, " n"]]: ...
 
 
@@ -53,7 +59,7 @@ class Readout:
     train_errors: Float[np.ndarray, " k"]
     loo_errors: Float[np.ndarray, " k"]
     chosen: int
-    eigenvalues: Float[np.ndarray, " m"]
+    feature_singular_values: Float[np.ndarray, " m"]
 
 
 def normal_equations(phi: Any, y: Any) -> Any:
@@ -66,17 +72,17 @@ def leave_one_out(phi: Any, y: Any, vectors: Any, shrunk: Any, fitted: Any) -> A
 
     phi in the eigenbasis; leverage h = sum_j phi_j^2 shrunk_j, prediction sum_j phi_j fitted_j.
     """
-    turned = phi @ vectors
-    leverage = (turned * turned) @ shrunk.T
-    residual = (y[:, None] - turned @ fitted.T) / (1.0 - leverage)
-    return ((residual * residual).sum(axis=0),)
+    turned = (phi @ vectors).T
+    leverage = shrunk @ (turned * turned)
+    residual = (y - fitted @ turned) / (1.0 - leverage)
+    return ((residual * residual).sum(axis=1),)
 
 
 def squared_errors(phi: Any, y: Any, weights: Any) -> Any:
     """Sums of squared errors and of their squares, one for each row of weights."""
-    error = y[:, None] - phi @ weights.T
+    error = y - weights @ phi.T
     square = error * error
-    return square.sum(axis=0), (square * square).sum(axis=0)
+    return square.sum(axis=1), (square * square).sum(axis=1)
 
 
 def fit_readout(data: TrainingData, setting: Setting) -> Readout:
@@ -84,8 +90,12 @@ def fit_readout(data: TrainingData, setting: Setting) -> Readout:
     exact = data.count <= WELL_SAMPLED * setting.p
     if data.count < setting.p:
         return _fit_dual(data, setting)
-    gram, cross, square = data.reduce(normal_equations, exact=exact)
     n, scale = data.count, setting.scale
+    several = setting.ridge == "cv" or len(setting.ridge) > 1
+    left_out = min(n, max(LEFT_OUT, WELL_SAMPLED * setting.p))
+    if several and setting.p * left_out <= KEPT:
+        data = data.keep(left_out)
+    gram, cross, square = data.reduce(normal_equations, exact=exact)
     # s_p^2 Phi^T Phi / n = V diag(values) V^T serves every penalty.
     values, vectors = np.linalg.eigh(scale**2 * gram / n)
     values = np.maximum(values, 0.0)
@@ -95,11 +105,10 @@ def fit_readout(data: TrainingData, setting: Setting) -> Readout:
     weights = (shrunk * projected) @ vectors.T
     # mean (y - s phi.a)^2 = y^2/n - 2 a.b + a^T G a, in the eigenbasis of G.
     train = square / n - np.sum((2.0 - values * shrunk) * shrunk * projected**2, axis=1)
-    if len(penalties) == 1:
-        loo = np.full(1, np.nan)
-    else:
+    loo = np.full(1, np.nan)
+    if several:
         arguments = (vectors, scale**2 * shrunk / n, scale * shrunk * projected)
-        head = data.head(max(LEFT_OUT, WELL_SAMPLED * setting.p))
+        head = data.head(left_out)
         [sums] = head.reduce(leave_one_out, *arguments, exact=True)
         loo = sums / head.count
     return _readout(setting, penalties, weights, np.maximum(train, 0.0), loo, values)

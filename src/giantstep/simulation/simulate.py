@@ -24,6 +24,7 @@ from giantstep.simulation.readout import (
     mean_and_error,
     squared_errors,
 )
+from giantstep.simulation.threads import FEW_NEURONS, single_blas
 
 MEMORY = 2 * 2**30
 """Bytes an engine may take for its arrays unless told otherwise."""
@@ -132,7 +133,7 @@ def _one_run(engine: Engine, setting: Setting, run: int) -> dict[str, Float[np.n
             record.setdefault(name, []).append(np.array(value, dtype=float))
 
     try:
-        with np.errstate(all="ignore"):
+        with np.errstate(all="ignore"), single_blas(when=setting.p <= FEW_NEURONS):
             engine.begin(run)
             for step in range(setting.steps + 1):
                 if step > 0:
@@ -233,5 +234,5 @@ def _errors(engine: Engine, setting: Setting, step: int) -> dict[str, Any]:
         values["test_error_uncertainty"] = error[fit.chosen]
     if setting.spectra:
         most = min(setting.spectra, setting.p, setting.readout_n)
-        values["features.singular_values"] = fit.eigenvalues[:most]
+        values["features.singular_values"] = fit.feature_singular_values[:most]
     return values

@@ -4,18 +4,29 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
+from contextvars import copy_context
 from functools import cache
 from itertools import islice
+from threading import Lock
 from typing import Any
 
 import numpy as np
+from threadpoolctl import ThreadpoolController
+
+
+def cores() -> int:
+    """Processors this process may use: fewer than the machine has inside a container or a job."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
 
 
 @cache
 def workers() -> ThreadPoolExecutor:
     """Threads for drawing and for small array work: NumPy lets go of the interpreter in both."""
-    return ThreadPoolExecutor(os.cpu_count() or 1, thread_name_prefix="giantstep")
+    return ThreadPoolExecutor(cores(), thread_name_prefix="giantstep")
 
 
 @cache
@@ -24,18 +35,54 @@ def ahead() -> ThreadPoolExecutor:
     return ThreadPoolExecutor(1, thread_name_prefix="giantstep-ahead")
 
 
+FEW_NEURONS = 512
+"""Up to here p x p matrices take one thread a fraction of a second: more would gain little, and
+beside other load they wait for each other many times as long (benchmarks/threads.py)."""
+
+HELD = Lock()
+"""Held by the thread that has limited BLAS."""
+
+
+@cache
+def blas() -> ThreadpoolController:
+    """The libraries of linear algebra; searched for once, in milliseconds, NumPy's being loaded."""
+    return ThreadpoolController().select(user_api="blas")
+
+
+@contextmanager
+def single_blas(when: bool = True) -> Iterator[None]:
+    """One thread for BLAS inside, for example while our own threads work; then those of before.
+
+    The number belongs to the process: a second caller leaves it to the first, for else it would
+    take the one for the number from before and put it back.
+    """
+    if not when or not HELD.acquire(blocking=False):
+        yield
+        return
+    try:
+        with blas().limit(limits=1):
+            yield
+    finally:
+        HELD.release()
+
+
+def submit(pool: ThreadPoolExecutor, function: Callable[..., Any], *arguments: Any) -> Future[Any]:
+    """Run a function in a pool as it would run here: np.errstate belongs to the context."""
+    return pool.submit(copy_context().run, function, *arguments)
+
+
 def ordered(function: Callable[[int], Any], count: int) -> Iterator[Any]:
     """function(0), function(1), ... in order, a few at a time in threads."""
     if count == 1:
         yield function(0)
         return
-    pool, most = workers(), 2 * (os.cpu_count() or 1)
+    pool, most = workers(), 2 * cores()
     indices = iter(range(count))
-    pending = [pool.submit(function, index) for index in islice(indices, most)]
+    pending = [submit(pool, function, index) for index in islice(indices, most)]
     try:
         while pending:
             result = pending.pop(0).result()
-            pending.extend(pool.submit(function, index) for index in islice(indices, 1))
+            pending.extend(submit(pool, function, index) for index in islice(indices, 1))
             yield result
     finally:
         for task in pending:

@@ -9,7 +9,7 @@ With v = -1/m this reads z = v + sum_j c_j s_j v/(v - s_j), dz/dv = 1 - phi(v) w
 phi(v) = sum_j c_j s_j^2/(v - s_j)^2.  On the real line outside the law v is real and phi < 1: the
 edges are the roots of phi = 1.  Inside, v = a + ib with b > 0 the root of
 sum_j c_j s_j^2/((a - s_j)^2 + b^2) = 1, which makes z real; z increases with a, so that the density
-b/(pi |v|^2) needs two nested bisections and no continuation.  See docs/derivations/bulk.md.
+b/(pi |v|^2) needs two nested root searches and no continuation.  See docs/derivations/bulk.md.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from functools import cached_property
 import numpy as np
 from jaxtyping import Complex, Float
 
-from giantstep.errors import InputError
+from giantstep.errors import InputError, NotConvergedError
 
 TRACY_WIDOM_VARIANCE = 1.607781034581
 """Variance of TW_1 (tracy_widom_moments computes it)."""
@@ -31,6 +31,9 @@ CURVE_POINTS = 801
 
 # Halvings of an interval that bring it from any size down to rounding.
 HALVINGS = 60
+
+# Tolerances of Brent's method are this times the size of what is sought.
+ROUNDING = float(np.finfo(float).eps)
 
 
 @dataclass(frozen=True)
@@ -103,40 +106,45 @@ class Bulk:
         s = [float(scale) for scale in self.scales]
         # phi grows from 0 to infinity on (-inf, s_1): sum c s^2/(v-s)^2 < 1 for v < s_1 - sqrt(..).
         reach = math.sqrt(float(np.sum(self.masses * self.scales**2)))
-        low = self._root(s[0] - reach * 1.01, s[0], rising=True)
-        high = self._root(s[-1], s[-1] + reach * 1.01, rising=False)
+        low = self._root(s[0] - reach * 1.01, s[0])
+        high = self._root(s[-1], s[-1] + reach * 1.01)
         inner = range(len(s) - 1) if self.breaks is None else self.breaks
         ends, start = [], low
         for j in inner:
             middle = self._valley(s[j], s[j + 1])
             if middle is None:
                 continue
-            ends.append((start, self._root(s[j], middle, rising=False)))
-            start = self._root(middle, s[j + 1], rising=True)
+            ends.append((start, self._root(s[j], middle)))
+            start = self._root(middle, s[j + 1])
         return (*ends, (start, high))
 
-    def _root(self, left: float, right: float, rising: bool) -> float:
-        """phi = 1 on an interval where phi is monotone."""
-        for _ in range(HALVINGS):
-            middle = 0.5 * (left + right)
+    def _root(self, left: float, right: float) -> float:
+        """phi = 1 between an atom and a place where phi < 1, phi monotone between them.
+
+        phi^(-1/2) is 0 at the atom, and nearly a straight line.
+        """
+        from scipy.optimize import brentq
+
+        def gap(v: float) -> float:
             with np.errstate(divide="ignore"):
-                above = self._phi(middle) > 1.0
-            if above == rising:
-                right = middle
-            else:
-                left = middle
-        return 0.5 * (left + right)
+                return self._phi(v) ** -0.5 - 1.0
+
+        return float(brentq(gap, left, right, xtol=ROUNDING * (right - left)))
 
     def _valley(self, left: float, right: float) -> float | None:
         """The least point of phi between two atoms, where phi is convex; None unless phi < 1."""
+        from scipy.optimize import brentq
+
         if not right > left * (1.0 + 1e-9):  # atoms that are one but for rounding
             return None
-        low, high = left, right
-        for _ in range(HALVINGS):
-            middle = 0.5 * (low + high)
-            slope = -2.0 * np.sum(self.masses * self.scales**2 / (middle - self.scales) ** 3)
-            low, high = (middle, high) if slope < 0 else (low, middle)
-        middle = 0.5 * (low + high)
+
+        def slope(v: float) -> float:
+            # Of phi^(-1/2), concave between the atoms and with finite slopes at them.
+            cubes = self.masses * self.scales**2 / (v - self.scales) ** 3
+            return float(np.sum(cubes)) * self._phi(v) ** -1.5
+
+        ends = np.nextafter(left, right), np.nextafter(right, left)
+        middle = float(brentq(slope, *ends, xtol=ROUNDING * (right - left)))
         return middle if self._phi(middle) < 1.0 else None
 
     # -- edges ----------------------------------------------------------------------------------
@@ -241,7 +249,10 @@ class Bulk:
     def _bisected(
         self, x: Float[np.ndarray, " k"], low: float, high: float
     ) -> Complex[np.ndarray, " k"]:
-        """v = a + ib with z(v) = x, by bisection over a: z increases along the curve."""
+        """v = a + ib with z(v) = x, by bisection over a: z increases along the curve.
+
+        All x at once: one at a time Brent's method would evaluate the heights k times as often.
+        """
         left, right = np.full(x.shape, low), np.full(x.shape, high)
         for _ in range(HALVINGS):
             a = 0.5 * (left + right)
@@ -284,6 +295,8 @@ class Bulk:
 
     def _real(self, z: float) -> float:
         """v with z(v) = z on a real interval outside the law, where z(v) increases."""
+        from scipy.optimize import brentq
+
         if z == 0.0:
             raise InputError("z must not be 0, an eigenvalue of K may be there, got 0")
         reach = abs(z) + 2.0 * float(np.sum(self.masses * self.scales)) + self.scales[-1]
@@ -295,13 +308,15 @@ class Bulk:
         ]
         for left, right in zip(outside[::2], outside[1::2], strict=True):
             if self._place(left) < z < self._place(right):
-                for _ in range(2 * HALVINGS):
-                    middle = 0.5 * (left + right)
-                    if self._place(middle) < z:
-                        left = middle
-                    else:
-                        right = middle
-                return 0.5 * (left + right)
+                # v may be as small as z, many halvings away: its own digits count.
+                found = brentq(
+                    lambda v: self._place(v) - z,
+                    left,
+                    right,
+                    xtol=ROUNDING * abs(z),
+                    maxiter=1000,
+                )
+                return float(found)
         raise InputError(f"z must lie outside the bulk, got {z:g}")
 
     def _complex(self, z: complex | float) -> complex:  # noqa: PYI041 - beartype tells them apart
@@ -327,4 +342,4 @@ class Bulk:
             else:
                 v = v + 0.5 * gap(v)
             residual = abs(gap(v))
-        raise ArithmeticError(f"stieltjes({z}) did not converge, residual {residual:.1e}")
+        raise NotConvergedError(f"stieltjes({z}) did not converge, residual {residual:.1e}")

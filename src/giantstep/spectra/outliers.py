@@ -17,6 +17,7 @@ from jaxtyping import Float
 
 from giantstep.errors import InputError
 from giantstep.problem.activation import Activation
+from giantstep.problem.starts import STARTS, whole_space
 from giantstep.spectra.bulk import Bulk, Edge
 from giantstep.spectra.profile import ProfileBulk
 from giantstep.spectra.start import FeatureBulk, feature_bulk
@@ -134,11 +135,9 @@ def noise_features(
     neurons: bool = False,
 ) -> Float[np.ndarray, "n p"]:
     """Centred features of the start, sigma(X W^T)/sqrt(n): pure noise at these sizes."""
-    rows = key.standard_normal((p // 2 if start == "symmetric" else p, d))
-    rows /= math.sqrt(d) if start == "gaussian" else np.linalg.norm(rows, axis=1, keepdims=True)
+    # Without a target.
+    rows = STARTS[start].draw(whole_space(key, np.zeros((0, d))), p, np.zeros((p, 0)))
     features = np.asarray(activation(key.standard_normal((n, d)) @ rows.T), dtype=float)
-    if start == "symmetric":
-        features = np.concatenate([features, features], axis=1)
     return centre(features, neurons) / math.sqrt(n)
 
 
@@ -190,8 +189,8 @@ def calibrated_feature_bulk(
 ) -> FeatureBulk:
     """feature_bulk with its edge calibrated on noise of CALIBRATION_SIZE inputs (or d if fewer)."""
     ratio = min(1.0, CALIBRATION_SIZE / d)
-    even = 2 if start == "symmetric" else 1
-    sizes = (round(n * ratio), round(d * ratio), even * round(p * ratio / even))
+    copies = STARTS[start].copies
+    sizes = (round(n * ratio), round(d * ratio), copies * round(p * ratio / copies))
     small = calibrate(
         feature_bulk(activation, *sizes, start=start),
         lambda key: noise_features(activation, *sizes, key=key, start=start, neurons=neurons),

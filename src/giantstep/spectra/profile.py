@@ -22,8 +22,7 @@ from functools import cached_property
 import numpy as np
 from jaxtyping import Complex, Float
 
-from giantstep.errors import InputError
-from giantstep.gaussian.rules import adaptive_coefficients
+from giantstep.errors import InputError, NotConvergedError
 from giantstep.problem.activation import Activation
 from giantstep.spectra.bulk import HALVINGS, Edge
 
@@ -113,7 +112,8 @@ class ProfileBulk:
         low, high = 0.0, 1.01 * (math.sqrt(row) + math.sqrt(column))
         state = self._least(high)
         if state is None:
-            raise ArithmeticError(f"no solution of the profile equations at {high:g}")
+            raise NotConvergedError(f"no solution of the profile equations at {high:g}")
+        # Bisection: below the edge there is no value whose zero could be sought.
         for _ in range(HALVINGS):
             middle = 0.5 * (low + high)
             found = self._least(middle)
@@ -202,7 +202,7 @@ class ProfileBulk:
         depth = DEPTH * self._top[0]
         trace, residual = self.solve(x + 1j * depth)
         if residual.max(initial=0.0) > 1e-8:
-            raise ArithmeticError(
+            raise NotConvergedError(
                 f"profile equations did not converge, residual {residual.max():g}"
             )
         # Columns beyond the rank are an atom at zero, (1 - p/d)/z.
@@ -211,17 +211,22 @@ class ProfileBulk:
 
     @cached_property
     def ends(self) -> tuple[tuple[Edge, Edge], ...]:
-        """One interval: from where the density starts, to 10 DEPTH, to the exact upper end."""
+        """One interval: from where the density starts, to DEPTH, to the exact upper end."""
+        from scipy.optimize import brentq
+
         top = self._top[0]
         grid = np.linspace(0.0, top, 129)[1:-1]
         floor = 1e-2 / top
-        inside = np.flatnonzero(self.density(grid) > floor)
-        low, high = 0.0 if inside[0] == 0 else float(grid[inside[0] - 1]), float(grid[inside[0]])
-        while inside[0] > 0 and high - low > 10.0 * DEPTH * top:
-            middle = 0.5 * (low + high)
-            above = self.density(np.array([middle]))[0] > floor
-            low, high = (low, middle) if above else (middle, high)
-        return ((Edge(low**2, 0.0, 0.0, -1), self.upper),)
+        first = int(np.flatnonzero(self.density(grid) > floor)[0])
+        low = 0.0
+        if first > 0:
+            low = brentq(
+                lambda x: float(self.density(np.array([x]))[0]) - floor,
+                grid[first - 1],
+                grid[first],
+                xtol=DEPTH * top,
+            )
+        return ((Edge(float(low) ** 2, 0.0, 0.0, -1), self.upper),)
 
     @property
     def edges(self) -> tuple[tuple[float, float], ...]:
@@ -253,12 +258,7 @@ def stepped_weight_bulk(
     quadratic part gives K an eigenvector along the target, which is signal and not bulk.
     """
     d = batches[0][0].shape[1]
-    # By parts: E sigma' = E[sigma z] and l = E[z sigma'] = E[sigma He2].
-    _, mean, tilt = (float(value) for value in activation.coefficients(2).values)
-    power, _ = adaptive_coefficients(
-        lambda z: np.asarray(activation.derivative(z), float) ** 2, 0, activation.kinks or ()
-    )
-    spread = float(power[0]) - mean**2
+    tilt, spread = activation.moments.tilt, activation.moments.slope_variance
     square, noise, pull = np.zeros((d, d)), np.zeros((d, d)), 0.0
     for inputs, rho in batches:
         n = len(inputs)

@@ -16,6 +16,7 @@ from jaxtyping import Float
 from giantstep.errors import InputError
 from giantstep.gaussian.moments import feature_moments
 from giantstep.problem.activation import Activation
+from giantstep.problem.starts import STARTS, RowStart
 from giantstep.spectra.bulk import Bulk
 from giantstep.spectra.bulk import Edge as Edge
 from giantstep.spectra.profile import ProfileBulk as ProfileBulk
@@ -58,10 +59,10 @@ def weight_bulk(p: int, d: int, start: str = "sphere") -> Bulk:
     Here K = W^T W (d x d) and the p rows are the population, all of scale 1.  The symmetric start
     has p/2 distinct rows, each twice: K = 2 W'^T W', a population of p/2 with scale 2.
     """
-    copies = _copies(p, start)
+    kind = _independent(p, d, start)
     _check_sizes(p=p, d=d)
-    fixed = start != "gaussian"
-    return Bulk(np.array([float(copies)]), np.array([p / copies / d]), d, fixed_rows=fixed)
+    scales, masses = np.array([float(kind.copies)]), np.array([p / kind.copies / d])
+    return Bulk(scales, masses, d, fixed_rows=kind.unit)
 
 
 def feature_bulk(
@@ -72,7 +73,7 @@ def feature_bulk(
     Features with c_0 != 0 have a further, large singular value from their mean, which centring
     removes (giantstep.spectra.outliers.centre).  The symmetric start doubles p/2 distinct neurons.
     """
-    copies = _copies(p, start)
+    copies = _independent(p, d, start).copies
     _check_sizes(n=n, d=d, p=p)
     moments = feature_moments(activation, np.zeros(1), np.ones(1))
     linear, rest = copies * float(moments.slope[0]) ** 2, copies * float(moments.rest[0])
@@ -94,13 +95,13 @@ def feature_bulk(
     )
 
 
-def _copies(p: int, start: str) -> int:
-    """How often each row of the start occurs."""
-    if start not in ("sphere", "gaussian", "symmetric"):
-        raise InputError(f"start must be sphere, gaussian or symmetric for a bulk, got {start!r}")
-    if start == "symmetric" and p % 2:
-        raise InputError(f"p must be even for the symmetric start, got {p}")
-    return 2 if start == "symmetric" else 1
+def _independent(p: int, d: int, start: str) -> RowStart:
+    """A start whose distinct rows are independent."""
+    known = [kind.name for kind in STARTS.values() if not kind.orthogonal]
+    if start not in known:
+        raise InputError(f"start must be one of {', '.join(known)} for a bulk, got {start!r}")
+    STARTS[start].check(p, 0, d)
+    return STARTS[start]
 
 
 def _check_sizes(**sizes: int) -> None:

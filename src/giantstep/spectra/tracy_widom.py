@@ -58,7 +58,7 @@ def tracy_widom_quantile(probability: float) -> float:
 @lru_cache(maxsize=1)
 def tracy_widom_moments() -> tuple[float, float]:
     """Mean and variance of TW_1, by parts: E s = b - int F_1, E s^2 = b^2 - 2 int s F_1."""
-    x, weights = np.polynomial.legendre.leggauss(160)
+    x, weights = legendre(160)
     low, high = LOWEST, REACH
     s = 0.5 * (low + high) + 0.5 * (high - low) * x
     values = np.array([tracy_widom_cdf(float(value)) for value in s])

@@ -8,13 +8,14 @@ import pytest
 from giantstep import Setting
 from giantstep.papers.claims.feature_experiments import (
     _share,
-    ridge_readout,
-    sample,
     spikes_in_the_limit,
+    training_features,
 )
 from giantstep.papers.claims.linear_width import WIDE
 from giantstep.papers.claims.spike_experiments import _crossing, leaving_sizes
-from giantstep.problem.randomness import Purpose
+from giantstep.simulation.feature_models import real_features, tables
+from giantstep.simulation.readout import fit_readout
+from giantstep.simulation.stepped import stepped_runs
 
 
 @pytest.mark.parametrize("alpha", [-0.1, 0.0, 0.1, 0.249, 0.251, 0.332, 0.334, 0.374, 0.376])
@@ -30,25 +31,29 @@ def test_spikes_of_the_limit(alpha: float) -> None:
 def test_share_is_the_mean_over_inputs() -> None:
     """The exact share against a mean over 200000 inputs, within 4 standard errors; twice it not."""
     setting = Setting(**WIDE | {"d": 30, "step_size": "1.5*n^0.32", "test_n": 200_000})
-    assert setting.ridge != "cv"
-    train, test = sample(setting, 0), sample(setting, 0, Purpose.TEST)
-    answer = test.features @ ridge_readout(train.features, train.labels, setting.ridge[0])
-    terms = answer * (test.inputs[:, 0] ** 2 - 1.0) / math.sqrt(2.0)
+    [step] = stepped_runs(setting)
+    training, test = tables(step, real_features(step))
+    answer = test.features @ fit_readout(training, setting).weights[0]
+    terms = answer * (step.test.inputs[:, 0] ** 2 - 1.0) / math.sqrt(2.0)
     error = terms.std() / math.sqrt(len(terms))
-    exact = _share(setting, 0)
+    exact = _share(step)
     assert abs(terms.mean() - exact) < 4 * error
     assert abs(terms.mean() - 2 * exact) > 8 * error
 
 
 def test_leaving_sizes_are_where_the_singular_value_is() -> None:
     """At the step size found, the singular value is 1.25 times that of the start, to 5 %."""
-    setting = Setting(**WIDE | {"d": 60, "readout_n": "n", "step_size": 1.0})
-    step = sample(setting, 0).step
+    setting = Setting(**WIDE | {"d": 60, "readout_n": "n", "step_size": 2.0})
+    [step] = stepped_runs(setting)
     unit = np.linalg.norm(step.readout) * np.linalg.norm(step.spike)
-    top = np.linalg.svd(sample(setting.vary(step_size=0.0), 0).features, compute_uv=False)[0]
-    for k, size in enumerate(leaving_sizes(setting, 0)):
-        features = sample(setting.vary(step_size=size / unit), 0).features
-        found = np.linalg.svd(features, compute_uv=False)[k]
+
+    def values(size: float) -> np.ndarray:
+        [features] = training_features(setting.vary(step_size=size), 1)
+        return np.linalg.svd(features, compute_uv=False)
+
+    top = values(0.0)[0]
+    for k, size in enumerate(leaving_sizes(step)):
+        found = values(size / unit)[k]
         assert found == pytest.approx(1.25 * top, rel=0.05)
 
 

@@ -7,42 +7,55 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from giantstep import make_activation, make_target
+from giantstep import Setting
 from giantstep.errors import InputError, NotConvergedError
-from giantstep.prediction.given_weights import curve as equivalence
+from giantstep.prediction.given_weights import fixed_point
 from giantstep.prediction.given_weights.curve import learning_curve, solve
 from giantstep.prediction.given_weights.directions import bulk_edge, learned_directions
 from giantstep.prediction.given_weights.family import make_family
 
+NOISE = 0.3
 
-def giant_step(rng, p, d, n, activation, target, size, steps=1, noise=0.3):
+
+def network(labels, name, p, d, **fields):
+    """A setting whose penalties are those of the system itself: output scale 1."""
+    given = {"noise": NOISE, "output_scale": "1", "start": "sphere", "ridge": 0.01} | fields
+    return Setting(labels, activation=name, p=p, d=d, **given)
+
+
+def giant_step(rng, setting, n, size, steps=1):
     """Rows on the sphere, a ~ N(0, 1/p), then steps of the full gradient on fresh batches."""
+    p, d, activation = setting.p, setting.d, setting.activation
     weights = rng.standard_normal((p, d))
     weights /= np.linalg.norm(weights, axis=1)[:, None]
     readout = rng.standard_normal(p) / math.sqrt(p)
     for _ in range(steps):
-        x, y = draw(rng, n, d, target, noise)
+        x, y = draw(rng, n, setting)
         h = x @ weights.T
         residual = y - activation(h) @ readout / math.sqrt(p)
         slope = activation.derivative(h) * readout * residual[:, None]
         weights = weights + size * math.sqrt(p) / n * slope.T @ x
-    return weights, np.eye(d)[: target.r]
+    return weights
 
 
-def draw(rng, n, d, target, noise):
-    x = rng.standard_normal((n, d))
-    y = np.asarray(target([x[:, k] for k in range(target.r)]))
-    return x, y + noise * rng.standard_normal(n)
+def axes(setting):
+    return np.eye(setting.d)[: setting.target.r]
 
 
-def dense_ridge(rng, weights, activation, target, ridge, n, batches, noise=0.3, fresh=1000):
+def draw(rng, n, setting):
+    x = rng.standard_normal((n, setting.d))
+    y = np.asarray(setting.target([x[:, k] for k in range(setting.target.r)]))
+    return x, y + setting.noise * rng.standard_normal(n)
+
+
+def dense_ridge(rng, weights, setting, n, batches, fresh=1000):
     """Mean and standard error of train and test error over fresh batches, the same weights."""
-    p, d = weights.shape
+    [ridge] = setting.ridge
     found = []
     for _ in range(batches):
-        x, y = draw(rng, n + fresh, d, target, noise)
-        phi = activation(x @ weights.T)
-        gram = phi[:n].T @ phi[:n] / n + ridge * np.eye(p)
+        x, y = draw(rng, n + fresh, setting)
+        phi = setting.activation(x @ weights.T)
+        gram = phi[:n].T @ phi[:n] / n + ridge * np.eye(setting.p)
         readout = np.linalg.solve(gram, phi[:n].T @ y[:n] / n)
         square = (y - phi @ readout) ** 2
         found.append([square[:n].mean(), square[n:].mean()])
@@ -67,11 +80,11 @@ def test_dense_simulation(name, labels, ratio):
     10 comparisons a case, 60 in all, each within 4 standard errors.  Plain Gaussian equivalence
     (k = 0), features without mu*, and a label without its part outside kappa are rejected.
     """
-    activation, target = make_activation(name), make_target(labels)
     rng, d, p, ridge = np.random.default_rng(3), 100, 120, 0.01
-    weights, frame = giant_step(rng, p, d, int(ratio * d), activation, target, 3.0)
+    setting = network(labels, name, p, d, ridge=ridge)
+    weights, frame = giant_step(rng, setting, int(ratio * d), 3.0), axes(setting)
     sizes = [int(0.3 * d), int(0.7 * d), p, 2 * d, 4 * d]
-    dense = [dense_ridge(rng, weights, activation, target, ridge, n, 40) for n in sizes]
+    dense = [dense_ridge(rng, weights, setting, n, 40) for n in sizes]
     mean, error = np.array(dense).transpose(1, 2, 0)
 
     def deviation(family):
@@ -80,9 +93,9 @@ def test_dense_simulation(name, labels, ratio):
         return float(np.max(np.abs(errors - mean) / error))
 
     directions = learned_directions(weights, 1)
-    family = make_family(weights, frame, directions, activation, target, 0.3)
+    family = make_family(setting, weights, frame, directions=directions)
     assert deviation(family) < 4
-    plain = make_family(weights, frame, frame[:0], activation, target, 0.3)
+    plain = make_family(setting, weights, frame, directions=frame[:0])
     blind = replace(family.labels, slope=0.0 * family.labels.slope)
     bare = replace(family, rest=1e-6 * family.rest)
     for wrong in (plain, bare, replace(family, labels=blind)):
@@ -95,25 +108,25 @@ def test_dense_simulation_after_two_steps(name, labels):
 
     Within 4 standard errors over 40 batches; k = 0 is rejected.
     """
-    activation, target = make_activation(name), make_target(labels)
-    rng, d, p, ridge = np.random.default_rng(1), 100, 100, 0.1
-    weights, frame = giant_step(rng, p, d, 3 * d, activation, target, 3.0, steps=2)
+    rng, d = np.random.default_rng(1), 100
+    setting = network(labels, name, d, d, ridge=0.1)
+    weights = giant_step(rng, setting, 3 * d, 3.0, steps=2)
     sizes = [d // 2, d, 3 * d]
-    dense = [dense_ridge(rng, weights, activation, target, ridge, n, 40) for n in sizes]
+    dense = [dense_ridge(rng, weights, setting, n, 40) for n in sizes]
     mean, error = np.array(dense).transpose(1, 2, 0)
-    directions = learned_directions(weights, target.r + 1, include=frame)
-    arguments = (activation, target, 0.3, [ridge], sizes)
+    directions = learned_directions(weights, setting.target.r + 1, include=axes(setting))
     for chosen, right in ((directions, True), (directions[:0], False)):
-        curve = learning_curve(weights, frame, chosen, *arguments)
+        curve = learning_curve(setting, weights, directions=chosen, sizes=sizes)
         errors = np.concatenate([curve.train, curve.test])
         assert (np.max(np.abs(errors - mean) / error) < 4) == right
 
 
-def reference(weights, frame, directions, activation, target, noise, penalty, n, tau=0.0):
+def reference(setting, weights, frame, directions, penalty, n, tau=0.0):
     """The same system in plain NumPy: S(kappa) in full, simple iteration, dense response.
 
     Returns train, test and the minimised objective; 1/(1+V) + tau stands for 1/(1+V).
     """
+    activation, target, noise = setting.activation, setting.target, setting.noise
     x, w = np.polynomial.hermite_e.hermegauss(16)
     k = len(directions)
     w_kappa = np.array([math.prod(part) for part in itertools.product(w / w.sum(), repeat=k)])
@@ -161,16 +174,26 @@ def reference(weights, frame, directions, activation, target, noise, penalty, n,
 def test_plain_reference(k, name):
     """Train, test and objective to 1e-5, above and below n = p; a ridge 1 % off is seen.
 
+    The network has output scale 1/sqrt(p): its penalties are 1/p of the system's.
     And the envelope: test = dL/dtau, train = L - penalty dL/dpenalty, to 1e-4 of central
     differences of the reference's objective.
     """
-    activation, target = make_activation(name), make_target("x1 + He2(x1)/1.4")
-    rng, p, d = np.random.default_rng(0), 24, 20
-    weights, frame = giant_step(rng, p, d, 60, activation, target, 0.5)
+    p, d, sizes, ridges = 24, 20, [60, 24, 12], [0.5, 0.02]
+    scaled = {"output_scale": "1/sqrt(p)", "ridge": [ridge / p for ridge in ridges]}
+    setting = network("x1 + He2(x1)/1.4", name, p, d, **scaled)
+    weights = giant_step(np.random.default_rng(0), setting, 60, 0.5)
+    # Another frame than the axes, which the labels behind the weights did not have.
+    frame = np.eye(d)[:1] * 0.8 + np.eye(d)[3:4] * 0.6
     directions = learned_directions(weights, k) if k < 2 else learned_directions(weights, 2, frame)
-    given = (weights, frame, directions, activation, target, 0.3)
-    sizes, ridges = [60, 24, 12], [0.5, 0.02]
-    curve = learning_curve(*given, [4 * ridge for ridge in ridges], sizes, 2.0, 16 if k else None)
+    given = (setting, weights, frame, directions)
+    curve = learning_curve(
+        setting,
+        weights,
+        directions=directions,
+        frame=frame,
+        sizes=sizes,
+        nodes=16 if k else None,
+    )
     for i, ridge in enumerate(ridges):
         for j, n in enumerate(sizes):
             expected = reference(*given, ridge, n)
@@ -192,12 +215,11 @@ def test_linear_features():
     With the Marchenko-Pastur transform m(-penalty), ratio g = d/n and signal |beta|^2 = 1:
     test = noise^2 + penalty^2 m' + noise^2 g (m - penalty m').
     """
-    d, noise, target = 60, 0.5, make_target("x1")
+    d, noise = 60, 0.5
     turn = np.linalg.qr(np.random.default_rng(0).standard_normal((d, d)))[0]
     ridges, sizes = [1e-3, 0.1, 2.0], [30, 60, 61, 200]
-    curve = learning_curve(
-        turn, np.eye(d)[:1], np.zeros((0, d)), make_activation("z"), target, noise, ridges, sizes
-    )
+    setting = network("x1", "z", d, d, noise=noise, ridge=ridges)
+    curve = learning_curve(setting, turn, directions=np.zeros((0, d)), sizes=sizes)
     for i, ridge in enumerate(ridges):
         for j, n in enumerate(sizes):
             g, h = d / n, 1e-5 * ridge
@@ -214,25 +236,29 @@ def test_linear_features():
 
 def test_curve_shares_its_work(monkeypatch):
     """20 sizes, 20 penalties: as separate points, for two thirds of the factorisations."""
-    activation, target = make_activation("relu"), make_target("x1 + He2(x1)/1.4")
-    weights, frame = giant_step(np.random.default_rng(0), 60, 50, 100, activation, target, 2.0)
-    given = (weights, frame, learned_directions(weights, 1), activation, target, 0.3)
-    count, plain = [0], equivalence._inverse
+    setting = network("x1 + He2(x1)/1.4", "relu", 60, 50)
+    weights = giant_step(np.random.default_rng(0), setting, 100, 2.0)
+    directions = learned_directions(weights, 1)
+    count, plain = [0], fixed_point.inverse
 
     def counted(matrix):
         count[0] += 1
         return plain(matrix)
 
-    monkeypatch.setattr(equivalence, "_inverse", counted)
+    def curve(ridges, sizes):
+        varied = setting.vary(ridge=ridges)
+        return learning_curve(varied, weights, directions=directions, sizes=sizes)
+
+    monkeypatch.setattr(fixed_point, "inverse", counted)
     sizes = np.geomspace(15, 300, 20).astype(int).tolist()
     ridges = np.geomspace(1e-5, 1, 20).tolist()
-    curves = learning_curve(*given, [0.01], sizes), learning_curve(*given, ridges, [60])
+    curves = curve([0.01], sizes), curve(ridges, [60])
     shared, count[0] = count[0], 0
-    alone = [learning_curve(*given, [0.01], [n]) for n in sizes]
-    alone += [learning_curve(*given, [ridge], [60]) for ridge in ridges]
+    alone = [curve([0.01], [n]) for n in sizes]
+    alone += [curve([ridge], [60]) for ridge in ridges]
     for name in ("train", "test", "objective"):
-        together = np.concatenate([getattr(curve, name).ravel() for curve in curves])
-        apart = np.concatenate([getattr(curve, name).ravel() for curve in alone])
+        together = np.concatenate([getattr(found, name).ravel() for found in curves])
+        apart = np.concatenate([getattr(found, name).ravel() for found in alone])
         np.testing.assert_allclose(together, apart, rtol=1e-5)
     assert shared < 2 / 3 * count[0]
 
@@ -240,13 +266,10 @@ def test_curve_shares_its_work(monkeypatch):
 @pytest.mark.parametrize("k", [0, 1, 2])
 def test_interpolation_peak(k):
     """At n = p and penalties down to 1e-9 the fixed point is found: a peak, and train error 0."""
-    activation, target = make_activation("tanh"), make_target("x1 + x1*x2")
-    weights, frame = giant_step(np.random.default_rng(0), 80, 80, 160, activation, target, 2.0)
+    setting = network("x1 + x1*x2", "tanh", 80, 80, ridge=[1e-9, 1e-7, 1e-5, 1e-3])
+    weights = giant_step(np.random.default_rng(0), setting, 160, 2.0)
     directions = learned_directions(weights, k)
-    ridges = [1e-9, 1e-7, 1e-5, 1e-3]
-    curve = learning_curve(
-        weights, frame, directions, activation, target, 0.3, ridges, [40, 80, 160]
-    )
+    curve = learning_curve(setting, weights, directions=directions, sizes=[40, 80, 160])
     assert np.all(np.diff(curve.test[:, 1]) < 0)
     assert np.all(np.diff(curve.train[:, :2], axis=0) > 0)
     assert np.all(curve.train[0, :2] < 1e-3)
@@ -255,11 +278,11 @@ def test_interpolation_peak(k):
 
 def test_failure_is_reported(monkeypatch):
     """An iteration that stops short says how far off it is."""
-    activation, target = make_activation("relu"), make_target("x1")
-    weights, frame = giant_step(np.random.default_rng(0), 20, 20, 40, activation, target, 2.0)
-    monkeypatch.setattr(equivalence, "ITERATIONS", 2)
+    setting = network("x1", "relu", 20, 20, noise=0.0, readout_n=20)
+    weights = giant_step(np.random.default_rng(0), setting, 40, 2.0)
+    monkeypatch.setattr(fixed_point, "ITERATIONS", 2)
     with pytest.raises(NotConvergedError, match=r"n = 20 and penalty 0.01: log V is off by \d"):
-        learning_curve(weights, frame, frame, activation, target, 0.0, [0.01], [20])
+        learning_curve(setting, weights, directions=axes(setting))
 
 
 def test_learned_directions():
@@ -288,34 +311,55 @@ def test_learned_directions():
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"ridges": [0.1, 0.0]}, "ridges must be positive and finite, got"),
         ({"sizes": [0]}, "sizes must be positive, got"),
         ({"sizes": []}, "sizes must be positive, got"),
-        ({"noise": -1.0}, "noise must not be negative, got -1.0"),
-        ({"output_scale": 0.0}, "output_scale must be positive, got 0.0"),
         ({"frame": np.eye(6)[:2]}, "frame must have r = 1 rows, got 2"),
         ({"frame": 2 * np.eye(6)[:1]}, "frame must have orthonormal rows, got"),
         ({"directions": np.eye(6)[:4]}, "directions must be at most 3, got 4"),
         ({"directions": np.eye(6)[:1]}, "row 0 of weights lies in the span"),
         ({"weights": np.full((5, 6), np.nan)}, "weights must be finite"),
+        ({"weights": np.eye(6)}, "weights must be p x d = 5 x 6, got 6 x 6"),
     ],
 )
 def test_bad_input(change, message):
     """One sentence with the name and the value."""
-    given = {
-        "weights": np.eye(6)[:5],
-        "frame": np.eye(6)[:1],
-        "directions": np.zeros((0, 6)),
-        "activation": make_activation("relu"),
-        "target": make_target("x1"),
-        "noise": 0.1,
-        "ridges": [0.1],
-        "sizes": [10],
-        "output_scale": 1.0,
-    }
+    given = {"weights": np.eye(6)[:5], "directions": np.zeros((0, 6)), "sizes": [10]}
     with pytest.raises(InputError, match=message):
-        learning_curve(**(given | change))
+        learning_curve(network("x1", "relu", 5, 6), **(given | change))
     with pytest.raises(InputError, match=r"k must be in 1\.\.6, got 0"):
         learned_directions(np.eye(6)[:5], 0, include=np.eye(6)[:1])
     with pytest.raises(InputError, match="k must be given"):
         learned_directions(np.eye(6), start=np.zeros((6, 6)))
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"ridge": "cv"}, "ridge must be a number or several for a learning curve, got 'cv'"),
+        ({"inputs": "rademacher"}, "inputs must be gaussian .* got 'rademacher'"),
+        ({"deflate": 1}, "deflate must be -1 .* got 1"),
+        ({"noise": 0.0, "corruption": 0.2}, "corruption must be 0 .* got 0.2"),
+        ({"readout_batch": "last"}, "readout_batch must be fresh .* got 'last'"),
+        ({"readout_n": 0, "test_n": 0}, r"sizes must be positive, got \[0\]"),
+    ],
+)
+def test_settings_without_a_curve(change, message):
+    with pytest.raises(InputError, match=message):
+        learning_curve(network("x1", "relu", 5, 6, **change), np.eye(6)[:5])
+
+
+def test_what_is_not_given_follows_the_setting():
+    """Sizes are readout_n, the frame the axes, the directions those outside the bulk of W."""
+    setting = network("x1 + x1*x2", "relu", 80, 60, readout_n=90, ridge=[0.3, 0.01])
+    weights = giant_step(np.random.default_rng(0), setting, 300, 6.0)
+    directions = learned_directions(weights)
+    assert len(directions) > 0
+    found = learning_curve(setting, weights)
+    asked = learning_curve(
+        setting, weights, directions=directions, frame=np.eye(60)[:2], sizes=[90]
+    )
+    np.testing.assert_array_equal(found.ridges, [0.3, 0.01])
+    np.testing.assert_array_equal(found.sizes, [90])
+    np.testing.assert_allclose(found.test, asked.test, rtol=1e-12)
+    other = learning_curve(setting, weights, directions=directions[:0])
+    assert np.all(np.abs(other.test / found.test - 1.0) > 1e-3)

@@ -197,17 +197,17 @@ def predicted(name: str) -> tuple[np.ndarray, np.ndarray]:
         case = CASES[name]
         found = predict(case.setting(), log2_points=LOG2_POINTS, scrambles=REPLICATES)
         assert found.readout is not None
-        assert found.overlap_error is not None
-        assert found.gram_error is not None
+        assert found.overlap_uncertainty is not None
+        assert found.gram_uncertainty is not None
         assert found.network_error is not None
-        assert found.network_error_error is not None
+        assert found.network_error_uncertainty is not None
         np.testing.assert_allclose(found.readout[0] / math.sqrt(case.p), case.readout)
         PREDICTED[name] = (
             np.hstack([upper(found.overlap[0], found.gram[0]), found.network_error[0, 1:, None]]),
             np.hstack(
                 [
-                    upper(found.overlap_error[0], found.gram_error[0]),
-                    found.network_error_error[0, 1:, None],
+                    upper(found.overlap_uncertainty[0], found.gram_uncertainty[0]),
+                    found.network_error_uncertainty[0, 1:, None],
                 ]
             ),
         )
@@ -290,8 +290,8 @@ def test_published_limit() -> None:
     """
     found = predict(PUBLISHED.setting(), scrambles=16)
     assert found.network_error is not None
-    assert found.overlap_error is not None
-    assert 4 * np.max(found.overlap_error) < 1e-3
+    assert found.overlap_uncertainty is not None
+    assert 4 * np.max(found.overlap_uncertainty) < 1e-3
     assert np.max(np.abs(found.overlap[0, 1:, 0] - PUBLISHED_OVERLAPS)) < 1e-3
     assert np.max(np.abs(found.network_error[0, 1:] / 2 - PUBLISHED_HALF_ERRORS)) < 1e-3
     fresh = predict(PUBLISHED.setting().vary(batches="fresh"), scrambles=2)
@@ -307,7 +307,8 @@ def test_simulation_at_finite_dimension() -> None:
     simulated = simulate(setting)
     assert simulated.engine == "deferred"
     assert compare(predict(setting), simulated).agrees
-    fresh = compare(predict(setting.vary(batches="fresh"), scrambles=2), simulated)
+    wrong = predict(setting.vary(batches="fresh"), scrambles=2)
+    fresh = compare(wrong, simulated, ignoring=["batches"])
     assert not fresh.agrees
     assert np.max(np.abs(fresh.deviations["overlap"][:2])) < 5
     assert np.max(np.abs(fresh.deviations["overlap"][2:])) > 15

@@ -12,19 +12,24 @@ import numpy as np
 import pytest
 
 from giantstep import InputError, make_activation
-from giantstep.errors import NotConvergedError
+from giantstep.errors import NotConvergedError, NoTheoryError
 from giantstep.gaussian.moments import feature_moments
 from giantstep.gaussian.rules import gauss_hermite, hermite_values
-from giantstep.prediction.wide import losses as closed_system
 from giantstep.prediction.wide import outliers as closed_spectrum
 from giantstep.prediction.wide import system as closed_moments
 from giantstep.prediction.wide.continuation import solve
 from giantstep.prediction.wide.fixed_point import Penalty, Point
 from giantstep.prediction.wide.limits import limiting_losses, spike_count
 from giantstep.prediction.wide.losses import loss_curve, losses
-from giantstep.prediction.wide.outliers import Branch, feature_density, feature_outliers, thresholds
-from giantstep.prediction.wide.step import LearnedStep, learned_step, objection, readout_norm
-from giantstep.prediction.wide.system import ClosedSystem, labels_given
+from giantstep.prediction.wide.outliers import (
+    Branch,
+    feature_density,
+    feature_outliers,
+    root,
+    thresholds,
+)
+from giantstep.prediction.wide.step import LearnedStep, learned_step, readout_norm
+from giantstep.prediction.wide.system import ClosedSystem, labels_given, objection
 from giantstep.problem.setting import Setting
 
 CENTRED_RELU = "relu(z) - 0.3989422804014327"
@@ -555,8 +560,9 @@ def test_objections(change: dict[str, Any], sentence: str) -> None:
     complaint = objection(setting)
     assert complaint is not None
     assert complaint.startswith(sentence)
-    with pytest.raises(InputError, match=sentence):
-        losses(setting)
+    for function in (losses, feature_outliers, thresholds, limiting_losses):
+        with pytest.raises(NoTheoryError, match=sentence):
+            function(setting)
 
 
 def test_bad_numbers() -> None:
@@ -569,6 +575,16 @@ def test_bad_numbers() -> None:
         feature_density(setting, np.array([0.0, 1.0]))
     with pytest.raises(InputError, match="count must be at least 1"):
         thresholds(setting, 0)
+
+
+def test_a_bracket_without_a_root_is_no_root() -> None:
+    """A zero is found to its tolerance; where the ends have one sign it is said with the place."""
+    found = root(lambda x: math.exp(x) - 2.0, -3.0, 5.0, 1e-9)
+    assert found == pytest.approx(math.log(2.0), abs=1e-9)
+    assert root(lambda x: x, 0.0, 1.0, 1e-9) == 0.0
+    for low, high in ((1.0, 2.0), (-3.0, 0.5)):
+        with pytest.raises(NotConvergedError, match=f"between {low:g} and {high:g}: got"):
+            root(lambda x: math.exp(x) - 2.0, low, high, 1e-9)
 
 
 def test_inside_the_spectrum_nothing_converges() -> None:
@@ -597,4 +613,3 @@ def test_steps_that_learn_nothing_or_all(fields: dict[str, Any], cosine: float) 
     assert 0 < found.train < found.objective
     assert math.isfinite(found.test)
     assert readout_norm(setting) == 1.0
-    assert closed_system.losses is losses

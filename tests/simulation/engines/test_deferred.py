@@ -1,4 +1,4 @@
-"""The deferred engine: its pieces, its limits, and the published simulation."""
+"""The deferred engine: its limits, and the published simulation."""
 
 import math
 
@@ -7,7 +7,6 @@ import pytest
 
 from giantstep.errors import InputError
 from giantstep.problem.setting import Setting
-from giantstep.simulation.engines.coordinates import bartlett, compressed
 from giantstep.simulation.engines.deferred import held_bytes
 from giantstep.simulation.simulate import choose_engine, simulate
 
@@ -69,31 +68,6 @@ def test_published_simulation_is_reproduced() -> None:
     assert np.max(deviations(setting.vary(batches="fresh"))) > 10
 
 
-@pytest.mark.parametrize(("k", "m"), [(1, 3), (3, 3), (4, 50)])
-def test_bartlett_has_the_law_of_a_gram_matrix(k: int, m: int) -> None:
-    """Mean and variance of the Wishart matrix: E = m I, Var = m (2 m on the diagonal).
-
-    20,000 draws, within 5 standard errors in 2 k^2 comparisons; m + 1 degrees are rejected.
-    """
-    rng = np.random.default_rng(0)
-    draws = np.array([bartlett(rng, k, m) for _ in range(20_000)])
-    grams = draws @ draws.swapaxes(1, 2)
-    error = np.sqrt(m * (1 + np.eye(k)) / len(grams))
-    assert np.all(np.abs(grams.mean(axis=0) - m * np.eye(k)) < 5 * error)
-    assert not np.all(np.abs(grams.mean(axis=0) - (m + 1) * np.eye(k)) < 5 * error)
-    ratio = grams.var(axis=0) / (m * (1 + np.eye(k)))
-    # Relative error of a variance: at most sqrt(kurtosis/N) with kurtosis below 20 at m = 3.
-    assert np.all(np.abs(ratio - 1) < 5 * math.sqrt(20 / len(grams)))
-
-
-def test_compression_keeps_every_inner_product() -> None:
-    rows = np.random.default_rng(0).standard_normal((4, 15))
-    small = compressed(rows, 3)
-    assert small.shape == (4, 7)
-    np.testing.assert_allclose(small @ small.T, rows @ rows.T, atol=1e-12)
-    np.testing.assert_array_equal(small[:, :3], rows[:, :3])
-
-
 def test_a_billion_dimensions() -> None:
     """At d = 10^9 and n = 2000 the step is noise of squared norm d/n, and nothing else."""
     setting = Setting("x1", d=10**9, n=2000, p=2, steps=1, step_size=2, readout_n=0, test_n=0)
@@ -151,3 +125,9 @@ def test_float64_and_float32_tell_the_same_story() -> None:
     gap = square[0].mean(axis=0) - square[1].mean(axis=0)
     error = np.hypot(*(s.std(axis=0) / math.sqrt(200) for s in square))
     assert np.all(np.abs(gap) < 4 * error)
+
+
+def test_more_neurons_than_memory_are_refused() -> None:
+    setting = Setting("x1", d=10**9, p=10**5, engine="deferred")
+    with pytest.raises(InputError, match="p = 100000 neurons would take the deferred engine"):
+        simulate(setting)

@@ -1,5 +1,7 @@
 """The dense engine: against plain NumPy on the same samples, and its streams."""
 
+import gc
+import weakref
 from pathlib import Path
 from typing import Any
 
@@ -8,12 +10,14 @@ import numpy as np
 import pytest
 
 from giantstep.errors import InputError
+from giantstep.problem.inputs import LAWS
 from giantstep.problem.randomness import Purpose
 from giantstep.problem.setting import Setting
 from giantstep.simulation.engines.chunks import plan
 from giantstep.simulation.engines.dense import DenseEngine
 from giantstep.simulation.engines.samples import HostSampler, block_size
 from giantstep.simulation.meter import Meter
+from giantstep.simulation.readout import fit_readout
 from giantstep.simulation.simulate import MEMORY, simulate
 
 
@@ -87,8 +91,19 @@ def test_results_do_not_depend_on_the_chunk(law: str) -> None:
             np.testing.assert_allclose(small.arrays()[name], value, atol=1e-4 * scale)
 
 
-def test_samples_are_a_function_of_their_number_alone() -> None:
-    for law in ("gaussian", "rademacher", "uniform", "student(5)", "mixture(0.5)"):
+def every_law(path: Path) -> list[str]:
+    """A law of each kind as it is typed, parameters within 3 of their lower end."""
+    np.save(path, np.random.default_rng(0).standard_normal((600, 500)))
+    middle = {
+        name: f"{law.parameter.low + min(law.parameter.high - law.parameter.low, 6.0) / 2:g}"
+        for name, law in LAWS.items()
+        if law.parameter
+    }
+    return [law.form(middle.get(name)).replace("FILE", str(path)) for name, law in LAWS.items()]
+
+
+def test_samples_are_a_function_of_their_number_alone(tmp_path: Path) -> None:
+    for law in every_law(tmp_path / "rows.npy"):
         sampler = HostSampler(Setting("x1", d=500, inputs=law, noise=1.0), 3)
         block = block_size(500)
         long, noise = sampler.chunk(Purpose.BATCH, 1, 0, 2 * block, 2 * block)
@@ -123,7 +138,7 @@ def test_mixture_has_identity_covariance_and_two_humps() -> None:
     x, _ = sampler.chunk(Purpose.BATCH, 0, 0, 65536, 65536)
     covariance = x.T.astype(float) @ x / len(x)
     np.testing.assert_allclose(covariance, np.eye(16), atol=5 * np.sqrt(2 / len(x)))
-    along = x @ sampler.direction
+    along = x @ sampler.prepared
     # (1 - m^2) + m^2: variance one; kurtosis 3 - 2 m^4
     assert np.mean(along**4) == pytest.approx(3 - 2 * 0.9**4, abs=0.05)
 
@@ -178,3 +193,20 @@ def test_plan_keeps_to_its_memory() -> None:
         for batches in ("fresh", "reused"):
             setting = Setting("x1", d=d, p=p, n=n, engine="dense", batches=batches)
             assert plan(setting, MEMORY).bytes <= MEMORY
+
+
+@pytest.mark.parametrize("where", ["_host_chunk", "_device_chunk"])
+def test_an_engine_goes_with_its_last_reference(where: str) -> None:
+    """Compiled functions are kept for good; they must not keep the engine or its batch."""
+    setting = Setting("x1", d=60, n=200, p=4, engine="dense", batches="reused", deflate=1)
+    engine = DenseEngine(setting, MEMORY, Meter(1, None))
+    engine.draw_chunk = getattr(engine, where)
+    engine.begin(0)
+    engine.step(0)
+    fit_readout(engine.training(1), setting)
+    engine.plain(1).collect()
+    gone = [weakref.ref(engine), weakref.ref(engine.held[0][0])]
+    assert all(reference() is not None for reference in gone)
+    del engine
+    gc.collect()
+    assert all(reference() is None for reference in gone)

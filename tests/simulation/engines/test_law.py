@@ -13,10 +13,10 @@ import numpy as np
 import pytest
 from scipy.stats import ks_2samp
 
+from giantstep.gaussian.coordinates import bartlett
 from giantstep.problem.setting import Setting
 from giantstep.records.trajectory import Trajectory
 from giantstep.simulation.engines import held, streamed
-from giantstep.simulation.engines.coordinates import bartlett
 from giantstep.simulation.simulate import simulate
 
 RUNS = 600

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 import numpy as np
 from jaxtyping import Float
@@ -14,19 +13,17 @@ from giantstep.papers.claims.experiments import Fields, scaling_findings
 from giantstep.papers.claims.record import LEARNED, NOT_LEARNED, Findings, Quantity, Region, mean_of
 from giantstep.papers.plot import Curve, Plot, mean_curve
 from giantstep.prediction.wide.losses import losses
-from giantstep.problem.randomness import Purpose, generator
 from giantstep.problem.setting import Setting
 from giantstep.simulation.feature_models import (
     Model,
-    OneStep,
     conditional_equivalent,
     expansion,
     gaussian_equivalent,
-    labelled,
     real_features,
-    ridge_errors,
-    take_step,
+    tables,
 )
+from giantstep.simulation.readout import fit_readout, squared_errors
+from giantstep.simulation.stepped import SteppedRun, readout_errors, stepped_runs
 
 SAME = 0.03
 """Relative difference of two errors up to which they are called equal."""
@@ -41,7 +38,7 @@ With relu the first two spikes leave at eta = 2.4 and 1.3 n^(1/4): in between, a
 reach, the numbers of spikes at 1.5 n^alpha are those of the limit.
 """
 
-MODELS: Mapping[str, Callable[[OneStep], Model]] = {
+MODELS: Mapping[str, Callable[[SteppedRun], Model]] = {
     "gaussian": gaussian_equivalent,
     "conditional": conditional_equivalent,
 }
@@ -58,34 +55,6 @@ def spikes_in_the_limit(alpha: float) -> int:
     return 0 if alpha <= 0 else math.ceil(1.0 / (1.0 - 2.0 * alpha)) - 1
 
 
-# -- one run --------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class Sample:
-    """The readout's batch of one run, and its features after the step."""
-
-    step: OneStep
-    inputs: Float[np.ndarray, "n d"]
-    labels: Float[np.ndarray, " n"]
-    features: Float[np.ndarray, "n p"]
-
-    @property
-    def along(self) -> Float[np.ndarray, " n"]:
-        """kappa = <beta/|beta|, x>."""
-        spike = self.step.spike
-        return self.inputs @ (spike / np.linalg.norm(spike))
-
-
-def sample(setting: Setting, run: int, purpose: Purpose = Purpose.READOUT) -> Sample:
-    """Inputs, labels and F = sigma(X W^T) of a run, on the batch of the readout or of the test."""
-    step = take_step(setting, run)
-    count = setting.test_n if purpose is Purpose.TEST else setting.readout_n
-    inputs, labels = labelled(setting, count, run, purpose)
-    features = real_features(step)(inputs, generator(setting.seed, run, Purpose.HIDDEN))
-    return Sample(step, inputs, labels, features)
-
-
 def singular_values(features: Float[np.ndarray, "n p"], count: int = 4) -> Float[np.ndarray, " k"]:
     """The largest singular values of F/sqrt(n)."""
     from scipy.linalg import eigh
@@ -97,31 +66,23 @@ def singular_values(features: Float[np.ndarray, "n p"], count: int = 4) -> Float
     return np.sqrt(np.maximum(values[::-1], 0.0))
 
 
-def ridge_readout(
-    features: Float[np.ndarray, "n p"], labels: Float[np.ndarray, " n"], ridge: float
-) -> Float[np.ndarray, " p"]:
-    """argmin over a of mean (y - phi.a)^2 + ridge |a|^2."""
-    n, p = features.shape
-    return np.linalg.solve(features.T @ features / n + ridge * np.eye(p), features.T @ labels / n)
+def training_features(setting: Setting, runs: int) -> Iterator[Float[np.ndarray, "n p"]]:
+    """F = sigma(X W^T) of each run on the batch of the readout."""
+    for step in stepped_runs(setting, range(runs)):
+        yield step.features(step.training.inputs)
 
 
 # -- which model learns like the features ---------------------------------------------------------
 
 
 def paired_errors(
-    setting: Setting, models: Mapping[str, Callable[[OneStep], Model]], runs: int
+    setting: Setting, models: Mapping[str, Callable[[SteppedRun], Model]], runs: int
 ) -> dict[str, Float[np.ndarray, "runs two"]]:
     """Train and test error of a ridge readout on each model, on the same data run by run."""
-    assert setting.ridge != "cv"
     found: dict[str, list[tuple[float, float]]] = {name: [] for name in models}
-    for run in range(runs):
-        step = take_step(setting, run)
-        inputs, labels = labelled(setting, setting.readout_n, run, Purpose.READOUT)
-        others, answers = labelled(setting, setting.test_n, run, Purpose.TEST)
+    for step in stepped_runs(setting, range(runs)):
         for name, make in models.items():
-            model, key = make(step), generator(setting.seed, run, Purpose.HIDDEN)
-            phi, psi = model(inputs, key), model(others, key)
-            found[name].append(ridge_errors(phi, labels, psi, answers, setting.ridge[0]))
+            found[name].append(readout_errors(setting, *tables(step, make(step))))
     return {name: np.array(values) for name, values in found.items()}
 
 
@@ -160,7 +121,7 @@ def expansions(fields: Fields, *, exponents: Sequence[float], d: int, runs: int)
     for alpha in exponents:
         setting = Setting(**given | {"d": d, "step_size": step_size(alpha)})
         order = spikes_in_the_limit(alpha)
-        models: dict[str, Callable[[OneStep], Model]] = {"features": real_features}
+        models: dict[str, Callable[[SteppedRun], Model]] = {"features": real_features}
         for k in {order - missing, order - 1}:
             models[f"F{k}"] = lambda step, k=k: expansion(step, k)  # type: ignore[misc]
         errors = paired_errors(setting, models, runs)
@@ -188,17 +149,12 @@ def gains(fields: Fields, *, exponents: Sequence[float], d: int, runs: int) -> F
     Without a step, then at eta = 1.5 n^alpha for exponents of one spike and of two.
     """
     setting = Setting(**dict(fields) | {"d": d})
-    assert setting.ridge != "cv"
-    ridge, sizes = setting.ridge[0], [0.0, *(step_size(alpha) for alpha in exponents)]
+    sizes = [0.0, *(step_size(alpha) for alpha in exponents)]
     found = np.empty((len(sizes), runs, 2))
     for index, size in enumerate(sizes):
         sized = setting.vary(step_size=size)
-        for run in range(runs):
-            train, test = sample(sized, run), sample(sized, run, Purpose.TEST)
-            readout = ridge_readout(train.features, train.labels, ridge)
-            # The minimum of mean (y - phi.a)^2 + ridge |a|^2 is mean y (y - phi.a).
-            found[index, run, 0] = np.mean(train.labels * (train.labels - train.features @ readout))
-            found[index, run, 1] = np.mean((test.labels - test.features @ readout) ** 2)
+        for step in stepped_runs(sized, range(runs)):
+            found[index, step.run] = _objective_and_test_error(step)
     theory = [losses(setting.vary(step_size=size)) for size in sizes]
     predicted = np.array([[point.objective, point.test] for point in theory])
     quantities = []
@@ -217,6 +173,15 @@ def gains(fields: Fields, *, exponents: Sequence[float], d: int, runs: int) -> F
     return Findings(quantities, Plot("spikes", "training objective, test error", curves))
 
 
+def _objective_and_test_error(step: SteppedRun) -> tuple[float, float]:
+    """mean (y - s_p phi.a)^2 + ridge |a|^2 at its minimum, and the test error there."""
+    training, test = tables(step, real_features(step))
+    fit = fit_readout(training, step.setting)
+    penalty = float(fit.penalties[0] * np.sum(fit.weights[0] ** 2))
+    squares, _ = test.reduce(squared_errors, step.setting.scale * fit.weights)
+    return float(fit.train_errors[0]) + penalty, float(squares[0]) / test.count
+
+
 def quadratic_share(fields: Fields, *, d: Sequence[int], runs: int) -> Findings:
     """E[fhat h_2(z)], h_2 = He2/sqrt 2: the share that is learned of a target's part h_2(z).
 
@@ -229,8 +194,8 @@ def quadratic_share(fields: Fields, *, d: Sequence[int], runs: int) -> Findings:
     for size in d:
         for name, eta in names.items():
             setting = Setting(**given | {"d": size, "step_size": eta})
-            drawn = range(runs * d[-1] // size)
-            shares[name].append(np.array([_share(setting, run) for run in drawn]))
+            drawn = stepped_runs(setting, range(runs * d[-1] // size))
+            shares[name].append(np.array([_share(step) for step in drawn]))
     # Halfway between a constant and n^(-1/2), the sampling error of a share that is zero.
     regions = {"one spike": NOT_LEARNED, "two spikes": LEARNED}
     label = r"share learned of $h_2(\langle w^*, x\rangle)$"
@@ -239,12 +204,10 @@ def quadratic_share(fields: Fields, *, d: Sequence[int], runs: int) -> Findings:
     return Findings([*found.quantities, last], found.plot)
 
 
-def _share(setting: Setting, run: int) -> float:
+def _share(step: SteppedRun) -> float:
     """Exact given the readout: E[sigma(w.x) He2(x_1)] = E[sigma(|w| z) He2(z)] (w_1/|w|)^2."""
-    assert setting.ridge != "cv"
-    drawn = sample(setting, run)
-    readout = ridge_readout(drawn.features, drawn.labels, setting.ridge[0])
-    weights = drawn.step.weights
-    norms = np.linalg.norm(weights, axis=1)
-    curve = feature_moments(setting.activation, np.zeros(len(norms)), norms).curve
-    return float(readout @ (curve * (weights[:, 0] / norms) ** 2)) / math.sqrt(2.0)
+    training, _ = tables(step, real_features(step))
+    readout = step.setting.scale * fit_readout(training, step.setting).weights[0]
+    norms = np.linalg.norm(step.weights, axis=1)
+    curve = feature_moments(step.setting.activation, np.zeros(len(norms)), norms).curve
+    return float(readout @ (curve * (step.weights[:, 0] / norms) ** 2)) / math.sqrt(2.0)

@@ -11,10 +11,9 @@ import numpy as np
 from giantstep.papers.claims.experiments import FIRST_LAYER, Fields, scaling_curve
 from giantstep.papers.claims.feature_experiments import (
     SAME,
-    ridge_readout,
-    sample,
     singular_values,
     step_size,
+    training_features,
 )
 from giantstep.papers.claims.linear_width import LATER_SPIKES, WIDE
 from giantstep.papers.claims.record import Claim, Findings, exponent_of, mean_of
@@ -27,9 +26,10 @@ from giantstep.prediction.wide.outliers import feature_outliers
 from giantstep.prediction.wide.two_steps import weight_outliers
 from giantstep.problem.activation import centred
 from giantstep.problem.catalog import CATALOG
-from giantstep.problem.randomness import Purpose
 from giantstep.problem.setting import Setting
+from giantstep.simulation.feature_models import real_features, tables
 from giantstep.simulation.simulate import simulate
+from giantstep.simulation.stepped import SteppedRun, readout_errors, stepped_runs
 from giantstep.spectra.outliers import count_above
 
 ONE_STEP, TWO_STEPS = "arXiv 2310.07891", "arXiv 2605.17767"
@@ -81,13 +81,14 @@ def beyond_one_half(fields: Fields, *, d: Sequence[int], runs: int) -> Findings:
     sizes, spikes, bulks, errors = [], [], [], []
     for size in d:
         setting = Setting(**given | {"d": size, "step_size": step_size(alpha)})
-        found = np.array([_large_step(setting, run) for run in range(runs * d[-1] // size)])
+        drawn = stepped_runs(setting, range(runs * d[-1] // size))
+        found = np.array([_large_step(step) for step in drawn])
         sizes.append(setting.n)
         spikes.append(found[:, 0])
         bulks.append(found[:, 1])
         errors.append(found[:, 2])
     smaller = Setting(**given | {"d": d[-1], "step_size": step_size(within)})
-    before = np.array([_large_step(smaller, run)[2] for run in range(runs)])
+    before = np.array([_large_step(step)[2] for step in stepped_runs(smaller, range(runs))])
     # alpha and alpha - 1/2, each to an eighth.
     quantities = [
         exponent_of(name, sizes, values, (limit - 0.125, limit + 0.125), limit)
@@ -109,17 +110,15 @@ def beyond_one_half(fields: Fields, *, d: Sequence[int], runs: int) -> Findings:
     return Findings(quantities, plot)
 
 
-def _large_step(setting: Setting, run: int) -> tuple[float, float, float]:
+def _large_step(step: SteppedRun) -> tuple[float, float, float]:
     """First and median singular value of the features over |a| |beta|, and the test error.
 
     |a| and |beta| tend to constants; with them the scatter of the runs is gone.
     """
-    assert setting.ridge != "cv"
-    train, test = sample(setting, run), sample(setting, run, Purpose.TEST)
-    unit = np.linalg.norm(train.step.readout) * np.linalg.norm(train.step.spike)
-    values = singular_values(train.features, setting.p) / unit
-    readout = ridge_readout(train.features, train.labels, setting.ridge[0])
-    error = float(np.mean((test.labels - test.features @ readout) ** 2))
+    training, test = tables(step, real_features(step))
+    unit = np.linalg.norm(step.readout) * np.linalg.norm(step.spike)
+    values = singular_values(training.features, step.setting.p) / unit
+    _, error = readout_errors(step.setting, training, test)
     return float(values[0]), float(np.median(values)), error
 
 
@@ -183,7 +182,7 @@ def spikes_by_activation(fields: Fields, *, exponent: float, d: int, runs: int) 
             **given | {"d": d, "step_size": size, "activation": centred(f"{name}(z)")}
         )
         theory = feature_outliers(setting)
-        found = [singular_values(sample(setting, run).features) for run in range(runs)]
+        found = [singular_values(features) for features in training_features(setting, runs)]
         numbers.append(
             np.array([count_above(v, theory.edge, MARGIN).count for v in found], dtype=float)
         )

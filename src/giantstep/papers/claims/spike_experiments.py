@@ -10,17 +10,16 @@ from jaxtyping import Float
 
 from giantstep.papers.claims.experiments import Fields, scaling_findings
 from giantstep.papers.claims.feature_experiments import (
-    sample,
     singular_values,
     spikes_in_the_limit,
     step_size,
+    training_features,
 )
 from giantstep.papers.claims.record import Findings, Region, mean_of
 from giantstep.papers.plot import Curve, Plot, mean_curve
 from giantstep.prediction.wide.outliers import FeatureOutliers, feature_outliers
-from giantstep.problem.randomness import Purpose
 from giantstep.problem.setting import Setting
-from giantstep.simulation.feature_models import labelled, take_step
+from giantstep.simulation.stepped import SteppedRun, stepped_runs
 from giantstep.spectra.outliers import centre, count_above
 
 MARGIN = 0.1
@@ -52,7 +51,7 @@ def counts(fields: Fields, *, exponents: Sequence[float], d: int, runs: int) -> 
     for alpha in exponents:
         setting = Setting(**dict(fields) | {"d": d, "step_size": step_size(alpha)})
         theory = feature_outliers(setting)
-        found = [singular_values(sample(setting, run).features) for run in range(runs)]
+        found = [singular_values(features) for features in training_features(setting, runs)]
         numbers = np.array([count_above(v, theory.edge, MARGIN).count for v in found], float)
         order = spikes_in_the_limit(alpha)
         predicted.append(float(clear_outliers(theory)))
@@ -69,16 +68,17 @@ def counts(fields: Fields, *, exponents: Sequence[float], d: int, runs: int) -> 
     return Findings(quantities, Plot(ALPHA, "spikes", curves))
 
 
-def leaving_sizes(setting: Setting, run: int) -> tuple[float, float]:
+def leaving_sizes(step: SteppedRun) -> tuple[float, float]:
     """eta |a| |beta| at which spikes 1 and 2 are CLEAR times the largest singular value at eta = 0.
 
     |a| and |beta| tend to constants; with them the scatter of the runs is gone.  Between SEARCHED
     step sizes log-log straight lines are drawn; the search ends at eta = n^(1/2), where the theory
-    of spikes does, and that is the answer for a spike it has not found.
+    of spikes does, and that is the answer for a spike it has not found.  The run's own step may be
+    of any size but zero.
     """
-    step = take_step(setting.vary(step_size=1.0), run)
-    inputs, _ = labelled(setting, setting.readout_n, run, Purpose.READOUT)
-    start, moved = inputs @ step.start.T, inputs @ (step.weights - step.start).T
+    setting, inputs = step.setting, step.training.inputs
+    update = (step.weights - step.start) / step.step_size
+    start, moved = inputs @ step.start.T, inputs @ update.T
 
     def values(eta: float) -> Float[np.ndarray, " two"]:
         return singular_values(np.asarray(setting.activation(start + eta * moved), float), 2)
@@ -105,11 +105,11 @@ def leaving_exponents(fields: Fields, *, letter: str, d: Sequence[int], runs: in
 
     ``runs`` are those of the largest d; smaller ones scatter more, cost less and have more.
     """
-    settings = [Setting(**dict(fields) | {"d": size}) for size in d]
+    settings = [Setting(**dict(fields) | {"d": size, "step_size": 1.0}) for size in d]
     sizes = [getattr(setting, letter) for setting in settings]
     found = [
-        np.array([leaving_sizes(setting, run) for run in range(runs * d[-1] // size)]).T
-        for setting, size in zip(settings, d, strict=True)
+        np.array([leaving_sizes(step) for step in stepped_runs(setting, range(drawn))]).T
+        for setting, drawn in zip(settings, [runs * d[-1] // size for size in d], strict=True)
     ]
     names = ("step of spike 1", "step of spike 2")
     values = {name: [both[k] for both in found] for k, name in enumerate(names)}
@@ -143,8 +143,8 @@ def polynomial_overlaps(
         if len(left) > 1:
             # kappa^2 = h_0 + sqrt(2) h_2, of norm sqrt(3).
             predicted[1, index] = (left[1, 0] + math.sqrt(2.0) * left[1, 2]) / math.sqrt(3.0)
-        for run in range(runs):
-            measured[:, index, run] = _overlaps(setting, run)
+        for step in stepped_runs(setting, range(runs)):
+            measured[:, index, step.run] = _overlaps(step)
     at = alphas.index(judged)
     quantities = [
         mean_of(f"overlap of spike {k + 1}", measured[k, at], ALIGNED, float(predicted[k, at]))
@@ -157,10 +157,11 @@ def polynomial_overlaps(
     return Findings(quantities, Plot(ALPHA, r"overlap with $(X\beta)^k$", curves))
 
 
-def _overlaps(setting: Setting, run: int) -> tuple[float, float]:
-    drawn = sample(setting, run)
-    left = np.linalg.svd(drawn.features, full_matrices=False)[0]
-    powers = [drawn.along, drawn.along**2]
+def _overlaps(step: SteppedRun) -> tuple[float, float]:
+    inputs = step.training.inputs
+    left = np.linalg.svd(step.features(inputs), full_matrices=False)[0]
+    along = inputs @ step.spike
+    powers = [along, along**2]
     first, second = (
         float(abs(left[:, k] @ power) / np.linalg.norm(power)) for k, power in enumerate(powers)
     )
@@ -172,11 +173,11 @@ def added_spikes(fields: Fields, *, exponents: Sequence[float], d: int, runs: in
     quantities, tops, edges = [], [], []
     before = Setting(**dict(fields) | {"d": d, "step_size": 0.0})
     first = feature_outliers(before).edge
-    start = [_centred(before, run) for run in range(runs)]
+    start = _centred(before, runs)
     for alpha in exponents:
         setting = before.vary(step_size=step_size(alpha))
         edge = feature_outliers(setting).edge
-        after = [_centred(setting, run) for run in range(runs)]
+        after = _centred(setting, runs)
         added = [
             count_above(now, edge, MARGIN).count - count_above(then, first, MARGIN).count
             for now, then in zip(after, start, strict=True)
@@ -193,8 +194,8 @@ def added_spikes(fields: Fields, *, exponents: Sequence[float], d: int, runs: in
     return Findings(quantities, Plot(ALPHA, "singular value of the centred features", curves))
 
 
-def _centred(setting: Setting, run: int) -> Float[np.ndarray, " k"]:
-    return singular_values(centre(sample(setting, run).features))
+def _centred(setting: Setting, runs: int) -> list[Float[np.ndarray, " k"]]:
+    return [singular_values(centre(features)) for features in training_features(setting, runs)]
 
 
 def constant_spike(fields: Fields, *, exponents: Sequence[float], d: int, runs: int) -> Findings:
@@ -204,7 +205,8 @@ def constant_spike(fields: Fields, *, exponents: Sequence[float], d: int, runs: 
         setting = Setting(**dict(fields) | {"d": d, "step_size": step_size(alpha)})
         theory = feature_outliers(setting)
         runs_ = [
-            np.linalg.svd(sample(setting, k).features, full_matrices=False) for k in range(runs)
+            np.linalg.svd(features, full_matrices=False)
+            for features in training_features(setting, runs)
         ]
         values = [s / math.sqrt(setting.readout_n) for _, s, _ in runs_]
         tops.append(np.array([s[0] for s in values]))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -16,7 +17,12 @@ from giantstep.records.trajectory import Trajectory
 from giantstep.simulation.simulate import simulate
 
 PAPER = "arXiv 2305.18270"
-FIRST_LAYER = {"activation": "relu", "readout_start": "gaussian", "readout_n": 0, "test_n": 0}
+FIRST_LAYER: dict[str, Any] = {
+    "activation": "relu",
+    "readout_start": "gaussian",
+    "readout_n": 0,
+    "test_n": 0,
+}
 
 
 def one_step(full: bool, seed: int) -> list[NeuronPlot]:

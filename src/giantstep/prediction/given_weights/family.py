@@ -18,8 +18,8 @@ from giantstep.errors import InputError
 from giantstep.gaussian.moments import feature_moments
 from giantstep.gaussian.rules import gauss_hermite
 from giantstep.prediction.labels import LabelMoments, label_moments
-from giantstep.problem.activation import Activation
-from giantstep.problem.target import ORTHONORMAL, Target
+from giantstep.problem.setting import Setting
+from giantstep.problem.target import ORTHONORMAL
 
 NODES = {0: 1, 1: 40, 2: 20, 3: 12}
 """Gauss-Hermite nodes an axis for so many learned directions: errors to 1e-6 where a row has
@@ -109,12 +109,11 @@ class Family:
 
 
 def make_family(
+    setting: Setting,
     weights: Float[np.ndarray, "p d"],
     frame: Float[np.ndarray, "r d"],
+    *,
     directions: Float[np.ndarray, "k d"],
-    activation: Activation,
-    target: Target,
-    noise: float,
     nodes: int | None = None,
 ) -> Family:
     """Moments, low-rank factors and the Gram matrix of given weights and directions."""
@@ -125,20 +124,20 @@ def make_family(
     if norms.min() <= ORTHONORMAL * np.linalg.norm(weights[norms.argmin()]):
         raise InputError(f"row {norms.argmin()} of weights lies in the span of the directions")
     outside /= norms[:, None]
-    moments = feature_moments(activation, inside @ kappa.T, norms[:, None])
+    moments = feature_moments(setting.activation, inside @ kappa.T, norms[:, None])
     overlap = directions @ frame.T
-    labels = label_moments(target, noise, overlap, kappa)
+    labels = label_moments(setting.target, setting.noise, overlap, kappa)
     # Unit vectors of the coordinates xi of the label: frame - overlap^T v = outside^T e.
     lengths = np.sum(labels.outside**2, axis=1)
     units = (labels.outside / lengths[:, None]) @ (frame - overlap.T @ directions)
     return Family(
-        node_weights,
-        LowRank.compress(moments.mean, node_weights),
-        LowRank.compress(moments.slope, node_weights),
-        moments.rest,
-        outside @ outside.T,
-        outside @ units.T,
-        labels,
+        weights=node_weights,
+        mean=LowRank.compress(moments.mean, node_weights),
+        slope=LowRank.compress(moments.slope, node_weights),
+        rest=moments.rest,
+        gram=outside @ outside.T,
+        along=outside @ units.T,
+        labels=labels,
     )
 
 

@@ -19,7 +19,8 @@ import numpy as np
 from jaxtyping import Float
 
 from giantstep.prediction.narrow.points import Points, Quadrature
-from giantstep.prediction.narrow.start import Errors, Start, gradient_at, labels_at, limiting_errors
+from giantstep.prediction.narrow.start import LimitingErrors, Start, labels_at, limiting_errors
+from giantstep.problem.network import coefficients
 from giantstep.problem.setting import Setting
 
 
@@ -38,7 +39,7 @@ def recorded(
     overlaps: list[Float[np.ndarray, "p r"]],
     grams: list[Float[np.ndarray, "p p"]],
     cosines: list[Float[np.ndarray, "p r"]],
-    errors: list[Errors],
+    errors: list[LimitingErrors],
 ) -> Evolution:
     """The steps of a recursion as one record; without a step there are no cosines."""
     return Evolution(
@@ -76,7 +77,7 @@ def state_evolution(setting: Setting, start: Start, quadrature: Quadrature) -> E
         if step == setting.steps:
             break
         known, deflated, pulled = _deflated(setting, points, labels)
-        g = gradient_at(setting, rows, start.readout, x, deflated)
+        g = np.asarray(coefficients(setting, rows @ x.T, deflated, start.readout))
         weighted = g * weights
         mean = weighted @ known
         square = weighted @ g.T

@@ -20,7 +20,6 @@ from jaxtyping import Float
 
 from giantstep.errors import InputError
 from giantstep.gaussian.points import normal_points
-from giantstep.gaussian.rules import adaptive_coefficients
 from giantstep.gaussian.series import HermiteSeries
 from giantstep.prediction.narrow.start import labels_at
 from giantstep.problem.activation import Activation
@@ -31,7 +30,7 @@ HIGHEST = 24
 
 
 @dataclass(frozen=True)
-class Update:
+class MeanUpdate:
     """Mean update over eta s_p a: ``along_target`` in V*, ``along_row`` times the row itself."""
 
     along_target: Float[np.ndarray, " r"]
@@ -43,7 +42,7 @@ def mean_update(
     activation: Activation,
     overlap: Float[np.ndarray, " r"],
     norm: float = 1.0,
-) -> Update:
+) -> MeanUpdate:
     """E[y sigma'(<w, x>) x] = along_target + along_row w, for a row of any norm and overlaps."""
     degree = min(series.degree, HIGHEST)
     b = activation.derivative_coefficients(degree + 2, norm).values
@@ -61,7 +60,7 @@ def mean_update(
             lowered = exponent.copy()
             lowered[j] -= 1
             along_target[j] += b[k] * weight * exponent[j] * float(np.prod(overlap**lowered))
-    return Update(along_target, along_row)
+    return MeanUpdate(along_target, along_row)
 
 
 @dataclass(frozen=True)
@@ -129,14 +128,12 @@ def cosine_quantiles(
     normal = rng.standard_normal((draws, r))
     rest = rng.chisquare(setting.d - r, size=draws)
     starts = normal / np.sqrt(rest + np.sum(normal**2, axis=1))[:, None]
-    square = float(np.sum(series.coefficients**2)) + series.tail + setting.noise**2
-    [slope], _ = adaptive_coefficients(
-        lambda z: np.asarray(setting.activation.derivative(z), dtype=float) ** 2, 0
-    )
-    noise = math.sqrt(square * float(slope) / setting.n)
+    square = series.square + setting.noise**2
+    slope_square = setting.activation.moments.slope_square
+    noise = math.sqrt(square * slope_square / setting.n)
     points = normal_points(r + 1, seed)
     weighted = points[:, :r] * labels_at(setting, points, points[:, r])[:, None]
-    inside = np.linalg.cholesky(weighted.T @ weighted / len(points) * float(slope) / setting.n)
+    inside = np.linalg.cholesky(weighted.T @ weighted / len(points) * slope_square / setting.n)
     cosines = np.zeros((draws, r))
     for index, m in enumerate(starts):
         update = mean_update(series, setting.activation, m)

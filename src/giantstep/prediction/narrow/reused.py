@@ -13,8 +13,10 @@ import math
 import numpy as np
 from jaxtyping import Float
 
+from giantstep.gaussian.coordinates import Known
 from giantstep.prediction.narrow.fresh import Evolution, coordinates, recorded
-from giantstep.prediction.narrow.start import Start, gradient_at, labels_at, limiting_errors
+from giantstep.prediction.narrow.start import Start, labels_at, limiting_errors
+from giantstep.problem.network import coefficients
 from giantstep.problem.setting import Setting
 
 
@@ -25,30 +27,28 @@ def dimensions(setting: Setting) -> int:
 
 
 class Paths:
-    """Coordinates of N paths, and the coefficient vectors used so far."""
+    """N paths in place of the samples, and the normals they have left."""
 
     def __init__(
         self, setting: Setting, data: Float[np.ndarray, "n q"], spare: Float[np.ndarray, "n k"]
     ) -> None:
-        self.setting, self.data, self.spare = setting, data, spare
-        self.used = np.zeros((len(data), 0))
+        self.setting, self.known, self.spare = setting, Known.at_first(data), spare
 
-    def outside_used(self, c: Float[np.ndarray, "n k"]) -> Float[np.ndarray, "n k"]:
-        for _ in range(2):  # twice, for orthogonality to rounding
-            c = c - self.used @ (self.used.T @ c)
-        return c
+    @property
+    def data(self) -> Float[np.ndarray, "n q"]:
+        return self.known.data
 
     def reveal(self, c: Float[np.ndarray, "n k"]) -> None:
         """Append the directions that sum_mu c_mu x_mu reveals."""
-        u, values, _ = np.linalg.svd(self.outside_used(c), full_matrices=False)
-        new = u[:, values > 1e-9 * max(float(np.linalg.norm(c)), 1e-300)]
-        k = new.shape[1]
-        fresh, self.spare = self.spare[:, :k], self.spare[:, k:]
-        self.used = np.concatenate([self.used, new], axis=1)
-        outside = self.setting.d - self.data.shape[1] - 0.5 * (k - 1)
-        scale = math.sqrt(len(self.data) * outside / self.setting.n)
-        added = scale * new + self.outside_used(fresh)
-        self.data = np.concatenate([self.data, added], axis=1)
+        count, q = self.data.shape
+
+        def limit(k: int) -> Float[np.ndarray, "k k"]:
+            """Root mean square of Bartlett's diagonal, for N paths in place of n samples."""
+            outside = self.setting.d - q - 0.5 * (k - 1)
+            return math.sqrt(count * outside / self.setting.n) * np.eye(k)
+
+        self.known = self.known.reveal(c, limit, lambda k: self.spare[:, :k])
+        self.spare = self.spare[:, self.data.shape[1] - q :]
 
 
 def reused_evolution(setting: Setting, start: Start, points: Float[np.ndarray, "n q"]) -> Evolution:
@@ -79,7 +79,7 @@ def reused_evolution(setting: Setting, start: Start, points: Float[np.ndarray, "
             paths.reveal(deflated[:, None])
             deflated = deflated - paths.data @ (deflated @ paths.data / count)
         known = paths.data[:, : rows.shape[1]]
-        g = gradient_at(setting, rows, start.readout, known, deflated)
+        g = np.asarray(coefficients(setting, rows @ known.T, deflated, start.readout))
         paths.reveal(g.T)
         gradient = g @ paths.data / count
         cosines.append(gradient[:, :r] / np.linalg.norm(gradient, axis=1, keepdims=True))

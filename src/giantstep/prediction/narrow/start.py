@@ -1,4 +1,4 @@
-"""What the two theories of narrow networks share: the start, one gradient, the limiting readout."""
+"""What the two theories of narrow networks share: the start, the labels, the limiting readout."""
 
 from __future__ import annotations
 
@@ -7,7 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Float
 
+from giantstep.problem.network import start_readout, start_rows
 from giantstep.problem.setting import Setting
+from giantstep.problem.starts import READOUT_STARTS, STARTS, typical_span
 
 
 @dataclass(frozen=True)
@@ -25,21 +27,13 @@ def typical_start(setting: Setting, readout: Float[np.ndarray, " p"] | None = No
     the symmetric start pairs row i with row i + p/2.  Unless the readout is given, signs are
     balanced, negative first, as ``canonical_order`` sorts them.
     """
-    p, r = setting.p, setting.target.r
-    if setting.start == "symmetric":
-        half = np.eye(p // 2)
-        rest = np.concatenate([half, half])
-    else:
-        rest = np.eye(p)
-    overlaps = np.zeros((p, r))
-    if setting.start_overlaps is not None:
-        overlaps = np.array(setting.start_overlaps, dtype=float)
-        rest = np.diag(np.sqrt(np.maximum(1.0 - np.sum(overlaps**2, axis=1), 0.0)))
+    p = setting.p
     if readout is None:
-        alternates = setting.readout_start == "alternating" and setting.start != "symmetric"
-        positive = np.arange(p) % 2 == 0 if alternates else np.arange(p) >= p // 2
-        readout = np.where(positive, 1.0, -1.0)
-    return Start(np.concatenate([overlaps, rest], axis=1), readout)
+        if READOUT_STARTS[setting.readout_start].fixed and not STARTS[setting.start].paired:
+            readout = start_readout(setting, 0)
+        else:
+            readout = np.where(np.arange(p) >= p // 2, 1.0, -1.0)
+    return Start(start_rows(setting, typical_span(setting.target.r, setting.d)), readout)
 
 
 def labels_at(
@@ -50,24 +44,8 @@ def labels_at(
     return np.asarray(setting.labels(np.asarray(setting.target(columns), dtype=float), noise))
 
 
-def gradient_at(
-    setting: Setting,
-    rows: Float[np.ndarray, "p q"],
-    readout: Float[np.ndarray, " p"],
-    points: Float[np.ndarray, "n q"],
-    labels: Float[np.ndarray, " n"],
-) -> Float[np.ndarray, "p n"]:
-    """g_i(x) = (y - s_p sum_k a_k sigma(<w_k, x>)) s_p a_i sigma'(<w_i, x>)."""
-    lam = rows @ points.T
-    residual = labels
-    if setting.residual == "full":
-        residual = labels - setting.scale * (readout @ setting.activation(lam))
-    slopes = setting.activation.derivative(lam)
-    return np.asarray(setting.scale * readout[:, None] * slopes * residual)
-
-
 @dataclass(frozen=True)
-class Errors:
+class LimitingErrors:
     """Limiting errors of the network and of its ridge readout as readout_n -> infinity."""
 
     network: float
@@ -81,7 +59,7 @@ def limiting_errors(
     points: Float[np.ndarray, "n q"],
     labels: Float[np.ndarray, " n"],
     weights: Float[np.ndarray, " n"],
-) -> Errors:
+) -> LimitingErrors:
     """E (y - s_p a.phi)^2 for the network's own a, and for a = s_p (s_p^2 Sig + ridge)^-1 b.
 
     Sig = E[phi phi^T], b = E[phi y].  Leave-one-out wants no penalty when samples abound: 1e-10 of
@@ -90,8 +68,7 @@ def limiting_errors(
     scaled = setting.scale * np.asarray(setting.activation(rows @ points.T), dtype=float)
     # Most of the error is E y^2, which is known: its quadrature error is taken out (not of a
     # deflated label, whose second moment is another).
-    series = setting.target.series
-    square = float(np.sum(series.coefficients**2)) + series.tail + setting.noise**2
+    square = setting.target.series.square + setting.noise**2
     known = square - float(weights @ labels**2)
     own = known + float(weights @ (labels - readout @ scaled) ** 2)
     fitted = labels
@@ -111,4 +88,4 @@ def limiting_errors(
         )
         for ridge in penalties
     )
-    return Errors(own, best + known if setting.deflate < 0 else best)
+    return LimitingErrors(own, best + known if setting.deflate < 0 else best)

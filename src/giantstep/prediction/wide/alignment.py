@@ -15,9 +15,11 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Float
 
-from giantstep.errors import InputError
+from giantstep.analysis.exponents import VANISHING
 from giantstep.prediction.wide.second_kernel import start_rule
-from giantstep.prediction.wide.second_samples import Network, check_supported, label_points
+from giantstep.prediction.wide.second_samples import Network, label_points
+from giantstep.prediction.wide.second_samples import objection as two_step_objection
+from giantstep.prediction.wide.step import refuse_if
 from giantstep.problem.setting import Setting
 
 # Overlaps below this share of the label's deviation are quadrature error of a label with jumps.
@@ -35,6 +37,35 @@ class Alignment:
     exponent: float
 
 
+@dataclass(frozen=True)
+class LabelPowers:
+    """Moments of the noisy label: E y^2, E y^3, E y^4, E[y^2 z], E[y^2 z z^T], E[y (z z^T - 1)]."""
+
+    second: float
+    third: float
+    fourth: float
+    linear: Float[np.ndarray, " r"]
+    spread: Float[np.ndarray, "r r"]
+    hessian: Float[np.ndarray, "r r"]
+
+
+def objection(setting: Setting) -> str | None:
+    """Why v_2 has no limit here: other settings, a linear part, no second direction; else None."""
+    complaint = two_step_objection(setting)
+    if complaint is not None:
+        return complaint
+    network = Network(setting)
+    slope, powers = network.label[2], label_powers(network)
+    if float(np.linalg.norm(slope)) > NEGLIGIBLE * math.sqrt(powers.second):
+        return f"target must have no linear part for this limit, got E[y z] = {slope.tolist()}"
+    # In units of E sigma'^2 and E y^2: rounding of coefficients that are zero.
+    least = (VANISHING * network.moments.slope_square * powers.second) ** 2
+    if not second_direction(network, powers)[1] > least:
+        name = setting.activation.name
+        return f"activation must have a second direction, c_2 or kappa, got {name!r}"
+    return None
+
+
 def second_alignment(setting: Setting) -> Alignment:
     """Alignment of the second right singular vector with the target, small output scale.
 
@@ -46,38 +77,47 @@ def second_alignment(setting: Setting) -> Alignment:
 
     For sizes p^alpha1, p^alpha2 with alpha1 + alpha2 > 1/2 and f_1 = 0, which is required.
     """
-    check_supported(setting)
+    refuse_if(objection(setting))
     network = Network(setting)
-    mean, variance, slope = network.label
-    second = variance + mean**2 + setting.noise**2
-    if float(np.linalg.norm(slope)) > NEGLIGIBLE * math.sqrt(second):
-        raise InputError(
-            f"target must have no linear part for this limit, got E[y z] = {slope.tolist()}"
-        )
-    points, weights = label_points(setting.target.r)
-    y, noise = network.label_at(points), setting.noise**2
-    square = y**2 + noise
-    third = float(weights @ (y**3 + 3.0 * noise * y))
-    fourth = float(weights @ (y**4 + 6.0 * noise * y**2 + 3.0 * noise**2))
-    linear = (weights * square) @ points
-    spread = (points.T * (weights * square)) @ points
-    hessian = (points.T * (weights * y)) @ points - mean * np.eye(setting.target.r)
-    *_, tilt = network.activation_moments
-    h, h_weights = start_rule(setting.activation.kinks or ())
-    slopes = np.asarray(setting.activation.derivative(h), dtype=float)
-    kappa = 0.5 * float(h_weights @ (h * slopes**2))
-    delta = network.noise_ratio
-    # |Q - its part along beta|^2 / delta^2; tilt = 2 c_2.
-    signal = kappa**2 * linear**2
-    plain = (network.gain * tilt * second) ** 2
-    own = delta * kappa**2 * (fourth - third**2 / second)
-    total = float(signal.sum()) + plain + own
-    if total <= 0:
-        raise InputError(
-            f"activation {setting.activation.name!r} has no second direction: c_2 and kappa vanish"
-        )
-    chance = np.diag(spread) / second
-    carried = np.diag(hessian @ spread @ hessian) / (delta * second**2)
+    powers = label_powers(network)
+    signal, total = second_direction(network, powers)
     limit = np.sqrt(signal / total)
+    chance = np.diag(powers.spread) / powers.second
+    carried = np.diag(powers.hessian @ powers.spread @ powers.hessian)
+    carried = carried / (network.noise_ratio * powers.second**2)
     learned = setting.batches == "reused" and float(np.linalg.norm(limit)) > NEGLIGIBLE
     return Alignment(limit, np.sqrt((chance + carried) / setting.d), 0.0 if learned else -0.5)
+
+
+def label_powers(network: Network) -> LabelPowers:
+    """Moments of y = f(z) + noise on the nodes of the label."""
+    mean, variance, _ = network.label
+    points, weights = label_points(network.setting.target.r)
+    y, noise = network.label_at(points), network.setting.noise**2
+    shares = weights * (y**2 + noise)
+    return LabelPowers(
+        second=variance + mean**2 + noise,
+        third=float(weights @ (y**3 + 3.0 * noise * y)),
+        fourth=float(weights @ (y**4 + 6.0 * noise * y**2 + 3.0 * noise**2)),
+        linear=shares @ points,
+        spread=(points.T * shares) @ points,
+        hessian=(points.T * (weights * y)) @ points - mean * np.eye(points.shape[1]),
+    )
+
+
+def second_direction(
+    network: Network, powers: LabelPowers
+) -> tuple[Float[np.ndarray, " r"], float]:
+    """Squares of Q along each w*_k and of Q off beta, reused batches, over delta^2."""
+    activation = network.setting.activation
+    h, weights = start_rule(activation.kinks or ())
+    slopes = np.asarray(activation.derivative(h), dtype=float)
+    # kappa = E[sigma' sigma''] = E[z sigma'^2]/2
+    kappa = 0.5 * float(weights @ (h * slopes**2))
+    # (Q.w*_k)^2/delta^2 = kappa^2 M_k^2
+    signal = kappa**2 * powers.linear**2
+    # 2 c_1 c_2 q, the part of t x; tilt = 2 c_2.
+    plain = (network.gain * network.moments.tilt * powers.second) ** 2
+    # delta kappa^2 (E y^4 - (E y^3)^2/q), a sample's own label
+    own = kappa**2 * (powers.fourth - powers.third**2 / powers.second)
+    return signal, float(signal.sum()) + plain + network.noise_ratio * own

@@ -59,7 +59,7 @@ def _search(system: ClosedSystem, penalty: Penalty, most: int) -> Point:
     """From Q = 1/lambda, damped steps and tries of Newton's method in turn."""
     unit = np.eye(system.rest.shape[-1])
     q = np.repeat((unit / penalty)[None], len(system.neurons), axis=0)
-    point = Point(system, penalty, np.ones(len(system.weights), q.dtype), q)
+    point = Point(system, penalty, np.ones(len(system.weights), q.dtype), resolvent=q)
     for _ in range(most // DAMPED_STEPS):
         for _ in range(DAMPED_STEPS):
             point = _damped(point)
@@ -99,7 +99,7 @@ def _damped(point: Point) -> Point:
     """Halfway to the right sides of the equations."""
     damping = 0.5 * (point.damping + 1.0 / (1.0 + point.variance))
     resolvent = 0.5 * (point.resolvent + np.linalg.inv(point.inverse))
-    return Point(point.system, point.penalty, damping, resolvent, point.iterations + 1)
+    return replace(point, damping=damping, resolvent=resolvent, iterations=point.iterations + 1)
 
 
 def _newton(point: Point) -> Point:

@@ -1,4 +1,4 @@
-"""Ridge on the features of one giant step at linear width, in closed form: no W is needed.
+"""The fixed point of ridge on the features after one giant step, and its derivatives: no W needed.
 
 Given kappa = <v, x> along the learned direction, features behave as mu0 + mu1 <omega, x> + noise
 of covariance S; o = weight(kappa)/(1 + V(kappa)) and the resolvent Q of each type of neuron solve
@@ -98,39 +98,63 @@ class Point:
 
     @cached_property
     def jacobian(self) -> Inexact[np.ndarray, "x x"]:
-        """Derivatives of the gaps with respect to (damping, coordinates of Q)."""
-        system, basis = self.system, self.system.symmetric
-        moved = np.einsum("mtjb,mtjc->mtbc", self.screened, self.screened) + system.rest
-        cross = np.einsum("mtbc,ecb->mte", moved, basis)
-        nodes, types, kinds = cross.shape
-        total = self.screen @ self.linear
-        upper = np.diag(1.0 / self.damping**2) - system.d / system.n * total**2 * system.weights
-        right = cross * system.neurons[:, None] / system.n
-        left = cross * system.weights[:, None, None]
-        flat = system.slopes.reshape(nodes, -1)
-        gram = (flat * self.weighted[:, None]).T @ self.screened.reshape(nodes, -1)
-        gram = gram.reshape(2 * system.slopes.shape[1:])
-        if kinds == 1:
-            lower = -np.sum(gram**2, axis=(1, 2, 4, 5))[:, None, :, None]
-        else:
-            turned = np.einsum("ebc,tjculp->tuejblp", basis, gram)
-            back = np.einsum("tjbulq,fpq->tufjblp", gram, basis)
-            shape = (types, types, kinds, -1)
-            lower = -turned.reshape(shape) @ back.reshape(shape).swapaxes(2, 3)
-            lower = lower.swapaxes(1, 2)
-        lower = lower * system.neurons[:, None] / system.d
-        own = np.linalg.inv(self.resolvent)
-        turned = basis @ own[:, None]
-        each = np.einsum("tebp,tfpb->tef", turned, turned)
-        index = np.arange(types)
-        lower[index, :, index, :] += each
-        count = types * kinds
+        """Derivatives of the gaps with respect to (damping, coordinates of Q).
+
+        The gaps are the derivatives of one function of (o, Q), up to the factors n w_m and the
+        number of groups of a type: both mixed blocks hold ``_mixed``.
+        """
+        system, mixed = self.system, self._mixed
+        nodes, count = len(mixed), mixed[0].size
+        right = mixed * system.neurons[:, None] / system.n
+        left = mixed * system.weights[:, None, None]
+        lower = self._resolvent_by_resolvent
         return np.block(
             [
-                [upper, right.reshape(nodes, count)],
+                [self._damping_by_damping, right.reshape(nodes, count)],
                 [left.reshape(nodes, count).T, lower.reshape(count, count)],
             ]
         )
+
+    @property
+    def _damping_by_damping(self) -> Inexact[np.ndarray, "m m"]:
+        """d(1 + V_m - 1/damping_m)/d damping_m', where dV_m/do_m' = -(d/n) Y_mm'^2, Y = Z A."""
+        system, both = self.system, self.screen @ self.linear
+        return np.diag(1.0 / self.damping**2) - system.d / system.n * both**2 * system.weights
+
+    @property
+    def _mixed(self) -> Inexact[np.ndarray, "m t e"]:
+        """d(Q_t^-1)/do_m = S_tm + (Z mu1_t)_m (Z mu1_t)_m^T along each symmetric matrix."""
+        screened = np.einsum("mtjb,mtjc->mtbc", self.screened, self.screened)
+        return np.einsum("mtbc,ecb->mte", screened + self.system.rest, self.system.symmetric)
+
+    @property
+    def _between(self) -> Inexact[np.ndarray, "t u j l b c"]:
+        """C_tu = mu1_t^T D Z mu1_u, a matrix on the groups for each pair of directions j, l."""
+        slopes = self.system.slopes
+        flat = slopes.reshape(len(slopes), -1)
+        product = (flat * self.weighted[:, None]).T @ self.screened.reshape(flat.shape)
+        return product.reshape(2 * slopes.shape[1:]).transpose(0, 3, 1, 4, 2, 5)
+
+    @property
+    def _resolvent_by_resolvent(self) -> Inexact[np.ndarray, "t e u f"]:
+        """d(Q_t^-1 as it should be, less as it is)/dQ_u along pairs of symmetric matrices.
+
+        The first is -(groups/d) p_u C_tu . C_ut, that is -tr(E C_tu F C_tu^T) for E and F of them;
+        the second, tr(Q^-1 E Q^-1 F), is of each type alone.
+        """
+        system, basis = self.system, self.system.symmetric
+        types, kinds = len(system.neurons), len(basis)
+        between = self._between
+        turned = np.einsum("ebc,tujlcp->tuejlbp", basis, between)
+        back = np.einsum("tujlbq,fpq->tufjlbp", between, basis)
+        shape = (types, types, kinds, -1)
+        # sum over directions and entries: (t, u, e, f)
+        traces = turned.reshape(shape) @ back.reshape(shape).swapaxes(2, 3)
+        found = -traces.swapaxes(1, 2) * system.neurons[:, None] / system.d
+        inverted = basis @ np.linalg.inv(self.resolvent)[:, None]
+        each = np.arange(types)
+        found[each, :, each, :] += np.einsum("tebp,tfpb->tef", inverted, inverted)
+        return found
 
     def direction(
         self, first: Inexact[np.ndarray, " m"], second: Inexact[np.ndarray, "t b b"]
@@ -170,7 +194,7 @@ class Point:
         change = np.log(penalty / self.penalty) * self.penalty
         damping, resolvent = self.per_penalty()
         found = self.moved(change * damping, change * resolvent)
-        return Point(system, penalty, found.damping, found.resolvent)
+        return Point(system, penalty, found.damping, resolvent=found.resolvent)
 
     def per_penalty(self) -> tuple[Inexact[np.ndarray, " m"], Inexact[np.ndarray, "t b b"]]:
         """d(damping, Q)/d lambda at a solution."""

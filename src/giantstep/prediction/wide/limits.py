@@ -21,11 +21,10 @@ from giantstep.prediction.wide.continuation import solve
 from giantstep.prediction.wide.step import (
     LearnedStep,
     NeuronTypes,
-    activation_square,
     learned_step,
-    require,
+    refuse_if,
 )
-from giantstep.prediction.wide.system import KAPPA_NODES, ClosedSystem, labels_given
+from giantstep.prediction.wide.system import KAPPA_NODES, ClosedSystem, labels_given, objection
 from giantstep.problem.activation import Activation
 from giantstep.problem.setting import Setting
 
@@ -85,7 +84,7 @@ def limiting_losses(setting: Setting, ridge: float | None = None, count: int = 2
     diag(m1, m2, m1, m1, ..), so L_l = L_0 - lambda g^T G^-1 g with g, G the products of label and
     spikes.  A degree with c_k = 0 adds nothing; a mean of the activation is a spike from L_0 on.
     """
-    require(setting)
+    refuse_if(objection(setting))
     if ridge is None and (setting.ridge == "cv" or len(setting.ridge) != 1):
         raise InputError(f"ridge must be one number, got {setting.ridge!r}")
     if count < 0:
@@ -137,18 +136,17 @@ def _random_features(setting: Setting) -> ClosedSystem:
     Partners of a symmetric start have the same feature: one of twice its power, half as many.
     """
     shared = 2.0 if setting.start == "symmetric" else 1.0
-    c0, c1 = setting.activation.coefficients(1).values
-    rest = activation_square(setting.activation) - c0**2 - c1**2
+    moments = setting.activation.moments
     one = np.ones((1, 1))
     return ClosedSystem(
         n=setting.readout_n,
         d=setting.d,
         groups=setting.p / shared,
         step=learned_step(setting, 0.0),
-        types=NeuronTypes(np.ones(1), one, one, one[:, :, None]),
+        types=NeuronTypes(weights=np.ones(1), readout=one, along=one, load=one[:, :, None]),
         kappa=np.zeros(1),
         weights=np.ones(1),
         means=np.zeros((2, 1, 1)),
-        slopes=np.full((1, 1, 1, 1), math.sqrt(shared) * c1),
-        rest=np.full((1, 1, 1, 1), shared * max(rest, 0.0)),
+        slopes=np.full((1, 1, 1, 1), math.sqrt(shared) * moments.linear),
+        rest=np.full((1, 1, 1, 1), shared * moments.rest),
     )

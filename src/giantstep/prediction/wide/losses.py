@@ -21,24 +21,9 @@ from giantstep.errors import InputError, NotConvergedError
 from giantstep.prediction.labels import LabelMoments
 from giantstep.prediction.wide.continuation import positive, solve
 from giantstep.prediction.wide.fixed_point import Point, spread_over
-from giantstep.prediction.wide.limits import limiting_losses, spike_count
-from giantstep.prediction.wide.outliers import feature_density, feature_outliers, thresholds
-from giantstep.prediction.wide.step import objection, random_offset, require
-from giantstep.prediction.wide.system import ClosedSystem, closed_system, labels_given
+from giantstep.prediction.wide.step import random_offset, refuse_if
+from giantstep.prediction.wide.system import ClosedSystem, closed_system, labels_given, objection
 from giantstep.problem.setting import Setting
-
-__all__ = [
-    "Losses",
-    "NotConvergedError",
-    "feature_density",
-    "feature_outliers",
-    "limiting_losses",
-    "loss_curve",
-    "losses",
-    "objection",
-    "spike_count",
-    "thresholds",
-]
 
 
 @dataclass(frozen=True)
@@ -74,7 +59,7 @@ def loss_curve(
 
     All pairs, the penalties varying fastest.
     """
-    require(setting)
+    refuse_if(objection(setting))
     penalties = _ridges(setting) if ridges is None else list(ridges)
     sizes = [setting.readout_n] if readout_sizes is None else list(readout_sizes)
     for ridge in penalties:
@@ -84,7 +69,7 @@ def loss_curve(
         if size < 1:
             raise InputError(f"readout_n must be at least 1, got {size}")
     if offset is None and random_offset(setting):
-        low, high = (loss_curve(setting, penalties, sizes, side) for side in (-1.0, 1.0))
+        low, high = (loss_curve(setting, penalties, sizes, offset=side) for side in (-1.0, 1.0))
         return [_average(a, b) for a, b in zip(low, high, strict=True)]
     system = closed_system(setting, offset=offset or 0.0)
     labels = labels_given(setting, system.step, system.kappa)
@@ -98,7 +83,15 @@ def loss_curve(
             point = _nearby(sized, penalty, point)
             train, test, objective = energies(point, labels)
             found.append(
-                Losses(ridge, size, train, test, objective, point.residual, point.iterations)
+                Losses(
+                    ridge=ridge,
+                    readout_n=size,
+                    train=train,
+                    test=test,
+                    objective=objective,
+                    residual=point.residual,
+                    iterations=point.iterations,
+                )
             )
     return found
 

@@ -20,22 +20,17 @@ from __future__ import annotations
 
 import itertools
 import math
-from typing import Literal
 
 import numpy as np
 from jaxtyping import Float, Int
 
 from giantstep.errors import InputError
-from giantstep.gaussian.moments import REACH
-from giantstep.gaussian.rules import legendre
+from giantstep.gaussian.rules import REACH, normal_panels
 from giantstep.prediction.wide.second_samples import Network
 from giantstep.prediction.wide.two_steps import weight_outliers
 from giantstep.problem.activation import Activation
-from giantstep.problem.setting import Setting
-
-Batches = Literal["fresh", "reused"]
-Output = Literal["1", "1/sqrt(p)", "1/p"]
-Readout = Literal["gaussian", "uniform", "signs", "alternating"]
+from giantstep.problem.setting import Batches, OutputScale, Setting
+from giantstep.problem.starts import ReadoutName
 
 HIGHEST_ORDER = 4
 """Orders computed for reused batches; those beyond are taken to follow k - 2, by parity."""
@@ -55,9 +50,9 @@ def outlier_count(
     alpha1: float,
     alpha2: float,
     activation: Activation,
-    output_scale: Output = "1/sqrt(p)",
+    output_scale: OutputScale = "1/sqrt(p)",
     batches: Batches = "fresh",
-    readout_start: Readout = "gaussian",
+    readout_start: ReadoutName = "gaussian",
 ) -> int:
     """New outliers of the second step as p -> infinity, beside that of the first.
 
@@ -67,7 +62,7 @@ def outlier_count(
     for name, value in (("alpha1", alpha1), ("alpha2", alpha2)):
         if not 0.0 <= value < 0.5:
             raise InputError(f"{name} must be in [0, 1/2), got {value}")
-    highest = highest_order(alpha1, alpha2, output_scale, readout_start)
+    highest = highest_order(alpha1, alpha2, output_scale, readout_start=readout_start)
     found = orders(activation, highest, batches)
     if readout_start in ("signs", "alternating"):
         # Even functions of u are 1, odd ones are u, the vector of step 1.
@@ -76,7 +71,7 @@ def outlier_count(
 
 
 def highest_order(
-    alpha1: float, alpha2: float, output_scale: Output, readout_start: Readout
+    alpha1: float, alpha2: float, output_scale: OutputScale, readout_start: ReadoutName
 ) -> int:
     """The largest k <= min(alpha_2 + g, 1/2)/(1/2 - alpha_1)."""
     exponent = {"1": 0.0, "1/sqrt(p)": -0.5, "1/p": -1.0}[output_scale]
@@ -122,13 +117,14 @@ def _one_sided(activation: Activation, b: float, c: float) -> Float[np.ndarray, 
     bulk = np.linspace(-4.0, 4.0, 801)
     c /= max(1.0, float(np.max(np.abs(activation.derivative(bulk)))))
     nodes = 0.5 * reach * (1.0 + np.cos(np.pi * (np.arange(degree + 1) + 0.5) / (degree + 1)))
-    found = []
-    for sign in (1.0, -1.0):
+    found = np.zeros((2, degree + 1))
+    for side, sign in zip(found, (1.0, -1.0), strict=True):
         values = [mean_slope(activation, sign * e * b, sign * e * c) for e in nodes]
         fitted = np.polynomial.Chebyshev.fit(nodes / reach, values, degree, domain=[0.0, 1.0])
         plain = fitted.convert(kind=np.polynomial.Polynomial, domain=[-1, 1], window=[-1, 1])
-        found.append(plain.coef[: HIGHEST_ORDER + 1])
-    return np.array(found)
+        # The conversion drops highest coefficients that are exactly zero.
+        side[: len(plain.coef)] = plain.coef
+    return found[:, : HIGHEST_ORDER + 1]
 
 
 def mean_slope(activation: Activation, shift: float, own: float) -> float:
@@ -152,26 +148,29 @@ def mean_slope(activation: Activation, shift: float, own: float) -> float:
                 breaks.append(
                     brentq(lambda h, kink=kink: float(argument(np.array([h]))[0]) - kink, *ends)
                 )
-    edges = np.sort(breaks)
-    x, w = legendre(16)
-    half = 0.5 * np.diff(edges)[:, None]
-    h = 0.5 * (edges[1:] + edges[:-1])[:, None] + half * x
-    density = np.exp(-0.5 * h**2) / math.sqrt(2.0 * math.pi)
-    return float(np.sum(half * w * density * activation.derivative(argument(h))))
+    h, weights = normal_panels(np.sort(breaks), 16)
+    return float(weights @ activation.derivative(argument(h)))
 
 
 def phase_diagram(
     activation: Activation,
-    output_scale: Output,
+    output_scale: OutputScale,
     batches: Batches,
     grid: Float[np.ndarray, " g"],
-    readout_start: Readout = "gaussian",
+    readout_start: ReadoutName = "gaussian",
 ) -> Int[np.ndarray, "g g"]:
     """outlier_count over alpha_1 (first axis) and alpha_2 (second), both on the grid."""
     return np.array(
         [
             [
-                outlier_count(float(a), float(b), activation, output_scale, batches, readout_start)
+                outlier_count(
+                    float(a),
+                    float(b),
+                    activation,
+                    output_scale=output_scale,
+                    batches=batches,
+                    readout_start=readout_start,
+                )
                 for b in grid
             ]
             for a in grid

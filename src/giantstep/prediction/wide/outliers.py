@@ -22,7 +22,7 @@ from giantstep.errors import InputError, NotConvergedError
 from giantstep.gaussian.rules import hermite_values
 from giantstep.prediction.wide.continuation import solve
 from giantstep.prediction.wide.fixed_point import Point, spread_over
-from giantstep.prediction.wide.step import readout_norm, require
+from giantstep.prediction.wide.step import readout_norm
 from giantstep.prediction.wide.system import ClosedSystem, closed_system
 from giantstep.problem.setting import Setting
 
@@ -62,7 +62,6 @@ def feature_outliers(setting: Setting, offset: float = 0.0) -> FeatureOutliers:
     An activation with a mean has the constant among them.  ``offset`` as in ``learned_step``: the
     typical run, unless given.
     """
-    require(setting)
     system = closed_system(setting, offset=offset, prune=True)
     branch = Branch.down(system)
     edge = branch.points[-1]
@@ -97,13 +96,8 @@ class Branch:
 
     @classmethod
     def down(cls, system: ClosedSystem) -> Branch:
-        """March down, closing in on the edge where ``_opening``, there linear in z, would be 0."""
-        # Twice the trace of E[phi phi^T] is above every eigenvalue; the mean square of a group is
-        # that of its means, slopes and rest.
-        square = np.sum(system.means[: len(system.kappa)] ** 2, axis=2)
-        square = square + np.sum(system.slopes**2, axis=(2, 3))
-        square = square + np.trace(system.rest, axis1=2, axis2=3)
-        place = 2.0 * float(system.weights @ square @ system.neurons)
+        """March down from above the spectrum until the steps to its edge are negligible."""
+        place = _far_above(system)
         points = [solve(system, -place)]
         reach = MARCH * place
         while reach > EDGE_TOLERANCE * place:
@@ -111,12 +105,9 @@ class Branch:
             if point is None:
                 reach *= 0.3
                 continue
-            wide, narrow = _opening(points[-1]), _opening(point)
             place -= reach
+            reach = min(4.0 * reach, MARCH * place, APPROACH * _way_left(points[-1], point))
             points.append(point)
-            # Where the opening falls, its secant tells the way left to the edge.
-            left = reach * narrow / (wide - narrow) if narrow < wide else place
-            reach = min(4.0 * reach, MARCH * place, APPROACH * left)
         return cls(tuple(points))
 
     def outlier(self, j: int) -> Point:
@@ -138,23 +129,47 @@ class Branch:
         return at(root(lambda x: float(strengths(at(x))[0][j]) - 1.0, low, high, 1e-9))
 
 
-def root(function: Callable[[float], float], low: float, high: float, tolerance: float) -> float:
-    """A zero between two places of opposite sign, by false position (Illinois) and bisection.
+def _far_above(system: ClosedSystem) -> float:
+    """A z above every eigenvalue: twice the trace of E[phi phi^T].
 
-    The end that stays loses half its value each time, so that it cannot stay for long.
+    The mean square of a group is that of its means, slopes and rest.
     """
-    at_low, at_high = function(low), function(high)
-    while abs(high - low) > tolerance:
-        middle = (low * at_high - high * at_low) / (at_high - at_low)
-        value = function(middle)
-        if value * at_high < 0:
-            low, at_low = high, at_high
-        else:
-            at_low *= 0.5
-        if abs(middle - high) < 0.5 * tolerance:
-            return middle
-        high, at_high = middle, value
-    return high
+    square = np.sum(system.means[: len(system.kappa)] ** 2, axis=2)
+    square = square + np.sum(system.slopes**2, axis=(2, 3))
+    square = square + np.trace(system.rest, axis1=2, axis2=3)
+    return 2.0 * float(system.weights @ square @ system.neurons)
+
+
+def _way_left(above: Point, below: Point) -> float:
+    """How far z is from the edge: where the secant of ``_opening``, there linear in z, is 0.
+
+    Where the opening does not fall yet, all of z may be left.
+    """
+    wide, narrow = _opening(above), _opening(below)
+    if not narrow < wide:
+        return _place(below)
+    return (_place(above) - _place(below)) * narrow / (wide - narrow)
+
+
+def root(function: Callable[[float], float], low: float, high: float, tolerance: float) -> float:
+    """The zero between two places of opposite sign; NotConvergedError where the signs agree."""
+    from scipy.optimize import brentq
+
+    # Each value may cost a march to the edge: the ends are asked for once.
+    known = {place: function(place) for place in (low, high)}
+    if known[low] * known[high] > 0:
+        raise NotConvergedError(
+            f"no change of sign between {low:g} and {high:g}: "
+            f"got {known[low]:.1e} and {known[high]:.1e}"
+        )
+    return float(
+        brentq(
+            lambda place: known[place] if place in known else function(place),
+            low,
+            high,
+            xtol=tolerance,
+        )
+    )
 
 
 def _opening(point: Point) -> float:
@@ -215,7 +230,6 @@ def feature_density(
     2 x Im tr Q(x^2 + i0) / (pi min(n, p)), tr over all p neurons: its integral over the bulk is 1,
     less where features coincide (the symmetric start without a step has p/2 of them).
     """
-    require(setting)
     if np.any(values <= 0):
         raise InputError(f"values must be positive, got {np.min(values):g}")
     system = closed_system(setting, offset=offset, prune=True)
@@ -285,17 +299,16 @@ class Thresholds:
 def thresholds(setting: Setting, count: int = 2, offset: float = 0.0) -> Thresholds:
     """Where outliers leave the bulk as the step grows, those without any step not counted.
 
-    The j-th strength at the edge passes 1: on a grid of exponents first, then by bisection.
+    The j-th strength at the edge passes 1: on a grid of exponents first, then between its points.
     """
-    require(setting)
     if count < 1:
         raise InputError(f"count must be at least 1, got {count}")
     log_n = math.log(setting.n)
-    own = strengths(Branch.down(closed_system(setting, 0.0, offset, True)).points[-1])[0]
+    own = strengths(Branch.down(closed_system(setting, 0.0, offset, prune=True)).points[-1])[0]
     already = int(np.sum(own > 1.0))
 
     def excess(alpha: float) -> Float[np.ndarray, " k"]:
-        system = closed_system(setting, math.exp(alpha * log_n), offset, True)
+        system = closed_system(setting, math.exp(alpha * log_n), offset, prune=True)
         found = strengths(Branch.down(system).points[-1])[0]
         return found[already : already + count] - 1.0
 

@@ -12,12 +12,13 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Float
 
-from giantstep.errors import InputError
-from giantstep.prediction.wide import step as one_step
 from giantstep.prediction.wide.losses import Losses, loss_curve
 from giantstep.prediction.wide.second_kernel import second_update
-from giantstep.prediction.wide.second_samples import Network, check_supported
-from giantstep.prediction.wide.step import activation_square, learned_step, readout_norm
+from giantstep.prediction.wide.second_samples import Network
+from giantstep.prediction.wide.second_samples import objection as two_step_objection
+from giantstep.prediction.wide.step import learned_step, readout_norm
+from giantstep.prediction.wide.step import objection as step_objection
+from giantstep.prediction.wide.system import readout_objection
 from giantstep.problem.setting import Setting
 
 SHARE = (0.05, 20.0)
@@ -28,21 +29,23 @@ RIDGES = np.logspace(-6, 3, 28)
 
 
 def objection(setting: Setting) -> str | None:
-    """Why the theory of linear width does not cover a setting, None if it does."""
+    """Why the theory of linear width does not cover a setting, None if it does.
+
+    The readout is predicted after at most one step, and objects only where there is one.
+    """
+    predicted = setting.readout_n > 0 and setting.steps < 2
+    return rows_objection(setting) or (readout_objection(setting) if predicted else None)
+
+
+def rows_objection(setting: Setting) -> str | None:
+    """Why the theory of linear width does not cover the rows of W, None if it does."""
     for name in ("p", "n"):
         ratio = getattr(setting, name) / setting.d
         if not SHARE[0] <= ratio <= SHARE[1]:
             return f"{name} must be between {SHARE[0]:g} d and {SHARE[1]:g} d, got {ratio:.3g} d"
     if setting.steps > 2:
         return f"steps must be at most 2, got {setting.steps}"
-    if setting.steps == 2:
-        try:
-            check_supported(setting)
-        except InputError as error:
-            return str(error)
-        return None
-    # Without a readout the rows are covered all the same.
-    return one_step.objection(setting if setting.readout_n else setting.vary(readout_n=1, test_n=1))
+    return two_step_objection(setting) if setting.steps == 2 else step_objection(setting)
 
 
 @dataclass(frozen=True)
@@ -61,7 +64,7 @@ def rows_after(setting: Setting, readout: Float[np.ndarray, " p"]) -> Rows:
         return _after_two(setting, a)
     kept, apart, shift, direction = np.ones(p), np.zeros(p), 0.0, np.zeros(r)
     if setting.steps == 1:
-        step = learned_step(setting if setting.readout_n else setting.vary(readout_n=1, test_n=1))
+        step = learned_step(setting)
         kept, apart = 1.0 + step.tilt * a, np.sqrt(step.lengthening) * a
         shift, direction = step.shift, step.overlap[0]
     gram = np.diag(kept**2 + apart**2)
@@ -98,7 +101,7 @@ def _between(
 def readout_losses(setting: Setting) -> Losses:
     """Train and test error of the readout; of several penalties, or for ``cv``, the best one."""
     if setting.ridge == "cv":
-        mean_eigenvalue = setting.scale**2 * activation_square(setting.activation)
+        mean_eigenvalue = setting.scale**2 * setting.activation.moments.square
         penalties = RIDGES * mean_eigenvalue
     else:
         penalties = np.array(setting.ridge)

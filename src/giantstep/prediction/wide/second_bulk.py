@@ -16,13 +16,9 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Float
 
-from giantstep.prediction.wide.second_kernel import (
-    fresh_slopes,
-    response,
-    reused_slopes,
-    weight_updates,
-)
-from giantstep.prediction.wide.second_samples import Network, check_supported, second_samples
+from giantstep.prediction.wide.second_kernel import response, second_slopes, weight_updates
+from giantstep.prediction.wide.second_samples import Network, objection, second_samples
+from giantstep.prediction.wide.step import refuse_if
 from giantstep.problem.setting import Setting
 
 DRAWN_DIRECTIONS = 256
@@ -69,7 +65,7 @@ def bulk_profile(setting: Setting, readout_sum: float = 0.0) -> BulkProfile:
     at most 256 directions and the same d/n; residuals are independent of that matrix, so that
     what labels do to a few directions is not in them.
     """
-    check_supported(setting)
+    refuse_if(objection(setting))
     network = Network(setting, readout_sum)
     update = weight_updates(network)[-1]
     u, weights = network.readout
@@ -79,8 +75,8 @@ def bulk_profile(setting: Setting, readout_sum: float = 0.0) -> BulkProfile:
     parts = residual_draws(network, n, rng)
     if setting.batches == "reused":
         parts = [np.sum(parts, axis=0)]
-    *_, square, tilt = network.activation_moments
-    rest = max(square - network.gain**2 - tilt**2, 0.0)
+    tilt = network.moments.tilt
+    rest = max(network.moments.slope_variance - tilt**2, 0.0)
     linear, noise = np.zeros((d, d)), np.zeros((d, d))
     for rho in parts:
         x = rng.standard_normal((n, d))
@@ -89,7 +85,13 @@ def bulk_profile(setting: Setting, readout_sum: float = 0.0) -> BulkProfile:
     found = np.linalg.eigvalsh(linear @ linear + noise)
     mean = float(found.mean())
     directions = np.maximum(found, 0.0) / mean if mean > 0 else np.ones(d)
-    return BulkProfile(u, weights, update.kept**2, update.spread, directions)
+    return BulkProfile(
+        readout=u,
+        weights=weights,
+        kept=update.kept**2,
+        spread=update.spread,
+        directions=directions,
+    )
 
 
 def residual_draws(
@@ -104,7 +106,7 @@ def residual_draws(
         if not reused:
             t, first = _draw(network, n, rng)
         samples = second_samples(network)
-        slopes = (reused_slopes if reused else fresh_slopes)(network, samples)
+        slopes = second_slopes(network, samples)
         # A cubic in (t, r_1) serves to carry the response from the atoms to the samples.
         weights = np.sqrt(np.maximum(samples.mass, 0.0))
         basis = _cubic(samples.step, samples.residual, reused)
@@ -121,9 +123,8 @@ def _draw(
     """(t, r_1) of n samples."""
     gram = network.gram
     known = rng.standard_normal((n, len(gram))) @ np.linalg.cholesky(gram).T
-    c0, square, gain, *_ = network.activation_moments
-    rest = network.feedback**2 * max(square - c0**2 - gain**2, 0.0) + network.setting.noise**2
-    linear = network.feedback * gain * known[:, -1]
+    rest = network.feedback**2 * network.moments.rest + network.setting.noise**2
+    linear = network.feedback * network.moments.linear * known[:, -1]
     residual = network.label_at(known[:, 1:-1]) - network.offset - linear
     return known[:, 0], residual + np.sqrt(rest) * rng.standard_normal(n)
 

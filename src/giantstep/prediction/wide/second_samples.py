@@ -1,4 +1,4 @@
-"""What the samples of the second giant step know, and the kernel of the update they give.
+"""The network before the first giant step, and what the samples of the second step know of it.
 
 Notation, in place of the record's: a_i = (rms of a) u_i with E u^2 = 1, so that the network is
 scale * sum_i u_i/sqrt(p) sigma(w_i.x) and row i moves by size_j u_i/sqrt(p) (1/n) sum r sigma' x.
@@ -10,20 +10,16 @@ from __future__ import annotations
 
 import itertools
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cached_property
-from typing import Any
 
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Float, Int
 
-from giantstep.errors import InputError
-from giantstep.gaussian.moments import feature_moments
 from giantstep.gaussian.rules import Rule, gauss_hermite
-from giantstep.language.functions import NUMPY, Namespace
 from giantstep.prediction.labels import label_grid
-from giantstep.prediction.wide.step import readout_law
-from giantstep.problem.activation import Activation
+from giantstep.prediction.wide.step import readout_law, readout_norm
+from giantstep.problem.activation import ActivationMoments
 from giantstep.problem.setting import Setting
 
 READOUT_NODES = 32
@@ -47,19 +43,6 @@ LEAST_WIDTH = 1e-3
 
 
 @dataclass(frozen=True)
-class Slope(Activation):
-    """sigma' in the place of sigma, with the kinks of sigma."""
-
-    def __call__(self, z: Any, namespace: Namespace = NUMPY) -> Any:
-        return self.derivative(z, namespace)
-
-
-def slope_of(activation: Activation) -> Slope:
-    """The derivative of an activation as an activation."""
-    return Slope(activation.name, activation.expression, activation.function, activation.slope)
-
-
-@dataclass(frozen=True)
 class Network:
     """The network before the first step, and the first residual r_1 = y - scale f_0.
 
@@ -72,9 +55,7 @@ class Network:
 
     @cached_property
     def scale(self) -> float:
-        root = math.sqrt(self.setting.p)
-        rms = {"gaussian": 1.0 / root, "uniform": 1.0 / math.sqrt(3.0)}
-        return self.setting.scale * root * rms.get(self.setting.readout_start, 1.0)
+        return self.setting.scale * readout_norm(self.setting)
 
     @property
     def feedback(self) -> float:
@@ -92,25 +73,14 @@ class Network:
     def readout(self) -> Rule:
         return readout_law(self.setting, READOUT_NODES)
 
-    @cached_property
-    def activation_moments(self) -> tuple[float, float, float, float, float]:
-        """c_0, E sigma^2, c_1 = E sigma', E sigma'^2, and 2 c_2 = E[z sigma']."""
-        zero, one = np.zeros(1), np.ones(1)
-        plain = feature_moments(self.setting.activation, zero, one)
-        slope = feature_moments(slope_of(self.setting.activation), zero, one)
-        found = (plain.mean, plain.square, slope.mean, slope.square, slope.slope)
-        c0, square, c1, slope_square, tilt = (float(value[0]) for value in found)
-        return c0, square, c1, slope_square, tilt
+    @property
+    def moments(self) -> ActivationMoments:
+        return self.setting.activation.moments
 
     @property
     def gain(self) -> float:
-        """c_1 = E sigma'."""
-        return self.activation_moments[2]
-
-    @property
-    def slope_variance(self) -> float:
-        """Var sigma'."""
-        return max(self.activation_moments[3] - self.gain**2, 0.0)
+        """c_1 = E sigma', by which a gradient adds up."""
+        return self.moments.slope
 
     @cached_property
     def label(self) -> tuple[float, float, Float[np.ndarray, " r"]]:
@@ -126,7 +96,7 @@ class Network:
 
     @property
     def offset(self) -> float:
-        return self.feedback * self.activation_moments[0] * self.readout_sum
+        return self.feedback * self.moments.mean * self.readout_sum
 
     @property
     def residual_mean(self) -> float:
@@ -136,8 +106,7 @@ class Network:
     @property
     def rest_square(self) -> float:
         """Variance of what is in r_1 beside the label: the noise and the network."""
-        c0, square, *_ = self.activation_moments
-        return self.setting.noise**2 + self.feedback**2 * max(square - c0**2, 0.0)
+        return self.setting.noise**2 + self.feedback**2 * self.moments.variance
 
     @property
     def residual_square(self) -> float:
@@ -154,7 +123,7 @@ class Network:
     @cached_property
     def gram(self) -> Float[np.ndarray, "m m"]:
         """Gram matrix of (beta, w*_1 .. w*_r, g): also the covariance of (t, z, g.x)."""
-        slope = np.concatenate([self.label[2], [-self.feedback * self.gain]])
+        slope = np.concatenate([self.label[2], [-self.feedback * self.moments.linear]])
         found = np.eye(len(slope) + 1)
         found[0, 0] = slope @ slope + self.noise_ratio * self.residual_square
         found[0, 1:] = found[1:, 0] = slope
@@ -165,8 +134,8 @@ class Network:
     ) -> tuple[Float[np.ndarray, " q"], Float[np.ndarray, " q"]]:
         """Preactivation after step 1 = kept h + width zeta + (size_1/sqrt p) c_1 u t, fresh x."""
         strength = self.size(0) / math.sqrt(self.setting.p) * u
-        kept = 1.0 + strength * self.activation_moments[4] * self.residual_mean
-        spread = self.noise_ratio * self.slope_variance * self.residual_square
+        kept = 1.0 + strength * self.moments.tilt * self.residual_mean
+        spread = self.noise_ratio * self.moments.slope_variance * self.residual_square
         return kept, np.abs(strength) * math.sqrt(spread)
 
 
@@ -192,48 +161,97 @@ class Samples:
     second: Float[np.ndarray, "m three r r"]
 
 
+@dataclass(frozen=True)
+class GivenStep:
+    """What a sample's t = beta.x says of its (z, g.x), and z beside it of r = y - scale f_0.
+
+    ``across`` -> E[(z, g.x)]/t; ``root`` -> a root of the covariance of z given t; ``on_label`` ->
+    the slope of g.x in z, both less their means, and ``own`` the variance of g.x left given z.
+    With y = f(z), r is Gaussian: ``pull`` times -g.x, and the deviation ``width``.
+    """
+
+    across: Float[np.ndarray, " c"]
+    root: Float[np.ndarray, "r r"]
+    on_label: Float[np.ndarray, " r"]
+    own: float
+    pull: float
+    width: float
+
+    @property
+    def back(self) -> float:
+        """E[g.x | z, rest] = its mean given z - back rest, for r - E[r | z] = width rest."""
+        return self.pull * self.own / self.width if self.width > 0 else 0.0
+
+
+def given_step(network: Network) -> GivenStep:
+    """Conditional moments of the Gaussian (t, z, g.x), whose covariance is ``network.gram``."""
+    r, variance = network.setting.target.r, network.gram[0, 0]
+    across = network.gram[0, 1:] / variance
+    # Cov((z, g.x) | t) = 1 - (its covariance with t)^2 / Var t
+    conditional = np.eye(r + 1) - np.outer(across, across) * variance
+    on_z, beside = conditional[:r, :r], conditional[:r, r]
+    values, vectors = np.linalg.eigh(on_z)
+    on_label = np.linalg.solve(on_z, beside)
+    own = max(conditional[r, r] - float(on_label @ beside), 0.0)
+    pull = network.feedback * network.moments.linear
+    # What is in r beside y and E[g.x | z]: the rest of g.x, of f_0, and the noise.
+    nonlinear = network.feedback**2 * network.moments.rest
+    return GivenStep(
+        across=across,
+        root=vectors * np.sqrt(np.maximum(values, 0.0)),
+        on_label=on_label,
+        own=own,
+        pull=pull,
+        width=math.sqrt(pull**2 * own + nonlinear + network.setting.noise**2),
+    )
+
+
 def second_samples(network: Network) -> Samples:
     """The law of (t, r) for the batch of step 2: r = y - scale f_0 on it, t = beta.x.
 
     Given t, (z, g.x) is Gaussian; given z too, r - y is Gaussian with g.x.  Masses are shared
     between neighbours of a grid of r (one cell for fresh batches, where r is not in the slopes).
     """
-    setting, gram = network.setting, network.gram
-    c0, square, gain, _, _ = network.activation_moments
-    r, variance = setting.target.r, gram[0, 0]
-    across = gram[0, 1:] / variance
-    conditional = np.eye(r + 1) - np.outer(across, across) * variance
-    values, vectors = np.linalg.eigh(conditional[:r, :r])
-    root = vectors * np.sqrt(np.maximum(values, 0.0))
-    points, weights = label_points(r)
-    spread = points @ root.T
-    # g.x given t and z: a linear part and a rest, which with the noise makes r Gaussian.
-    on_label = np.linalg.solve(conditional[:r, :r], conditional[:r, r])
-    own = max(conditional[r, r] - float(on_label @ conditional[:r, r]), 0.0)
-    pull = network.feedback * gain
-    width = math.sqrt(
-        pull**2 * own + network.feedback**2 * max(square - c0**2 - gain**2, 0.0) + setting.noise**2
+    given, fresh = given_step(network), network.setting.batches == "fresh"
+    # Fresh batches need the second moment of the rest only.
+    small = fresh or given.width < 0.1 * math.sqrt(network.residual_square)
+    rest = gauss_hermite(3 if small else REST_NODES)
+    nodes, weights = gauss_hermite(STEP_NODES)
+    deviation = math.sqrt(network.gram[0, 0])
+    cells = 1 if fresh else RESIDUAL_NODES
+    return _joined(
+        [
+            _atoms(network, given, rest, t=float(t), weight=float(weight), cells=cells)
+            for t, weight in zip(nodes * deviation, weights, strict=True)
+        ]
     )
-    # Fresh batches need its second moment only.
-    small = setting.batches == "fresh" or width < 0.1 * math.sqrt(network.residual_square)
-    rest, rest_weights = gauss_hermite(3 if small else REST_NODES)
-    nodes, node_weights = gauss_hermite(STEP_NODES)
-    cells = RESIDUAL_NODES if setting.batches == "reused" else 1
-    columns: list[list[np.ndarray]] = []
-    for node, node_weight in zip(nodes * math.sqrt(variance), node_weights, strict=True):
-        z = node * across[:r] + spread
-        linear = node * across[r] + spread @ on_label
-        residual = network.label_at(z) - network.offset - pull * linear
-        residual = (residual[:, None] + width * rest).ravel()
-        share = (weights[:, None] * rest_weights).ravel() * node_weight
-        # E[g.x | the rest] = linear - pull own/width * rest.
-        back = pull * own / width if width > 0 else 0.0
-        known = np.column_stack(
-            [np.repeat(z, len(rest), axis=0), (linear[:, None] - back * rest).ravel()]
-        )
-        grid = residual_grid(residual, share, cells)
-        columns.append([np.full(len(grid), node), grid, *_deposit(grid, residual, share, known)])
-    return Samples(*(np.concatenate(parts) for parts in zip(*columns, strict=True)))
+
+
+def _joined(parts: list[Samples]) -> Samples:
+    """All atoms of several lists."""
+    names = [field.name for field in fields(Samples)]
+    return Samples(**{name: np.concatenate([getattr(p, name) for p in parts]) for name in names})
+
+
+def _atoms(
+    network: Network, given: GivenStep, rest: Rule, *, t: float, weight: float, cells: int
+) -> Samples:
+    """The atoms of (t, r) at one t, of total mass ``weight``."""
+    r = len(given.on_label)
+    points, label_weights = label_points(r)
+    nodes, rest_weights = rest
+    # z and E[g.x | t, z]
+    spread = points @ given.root.T
+    z = t * given.across[:r] + spread
+    linear = t * given.across[r] + spread @ given.on_label
+    # r = y - offset - pull E[g.x | t, z] + width rest, over label nodes and nodes of the rest
+    mean = network.label_at(z) - network.offset - given.pull * linear
+    residual = (mean[:, None] + given.width * nodes).ravel()
+    known = np.column_stack(
+        [np.repeat(z, len(nodes), axis=0), (linear[:, None] - given.back * nodes).ravel()]
+    )
+    share = (label_weights[:, None] * rest_weights).ravel() * weight
+    return _deposit(t, residual_grid(residual, share, cells), residual, share=share, known=known)
 
 
 def residual_grid(
@@ -255,19 +273,16 @@ def residual_grid(
 
 
 def _deposit(
+    t: float,
     grid: Float[np.ndarray, " c"],
     residual: Float[np.ndarray, " m"],
+    *,
     share: Float[np.ndarray, " m"],
     known: Float[np.ndarray, "m k"],
-) -> list[Float[np.ndarray, "..."]]:
-    """Masses of 1, r, r^2, of known (z, g.x) and of z z^T, shared linearly by grid neighbours."""
+) -> Samples:
+    """Atoms at t on the grid: masses of 1, r, r^2, (z, g.x), z z^T, linearly to neighbours."""
     cells, r = len(grid), known.shape[1] - 1
-    if cells == 1:
-        lower = np.zeros(len(residual), dtype=np.intp)
-        upper_share = np.zeros(len(residual))
-    else:
-        lower = np.clip(np.searchsorted(grid, residual) - 1, 0, cells - 2)
-        upper_share = np.clip((residual - grid[lower]) / (grid[lower + 1] - grid[lower]), 0.0, 1.0)
+    lower, upper_share = _neighbours(grid, residual)
 
     def masses(values: Float[np.ndarray, " m"]) -> Float[np.ndarray, " c"]:
         found = np.bincount(lower, values * (1.0 - upper_share), minlength=cells)
@@ -276,27 +291,43 @@ def _deposit(
         return found
 
     powers = [share, share * residual, share * residual**2]
-    first = np.stack(
-        [[masses(power * column) for column in known.T] for power in powers[:2]], axis=0
-    )
+    first = np.array([[masses(power * column) for column in known.T] for power in powers[:2]])
     second = np.empty((3, r, r, cells))
     for k, j in itertools.combinations_with_replacement(range(r), 2):
         product = known[:, k] * known[:, j]
         second[:, k, j] = second[:, j, k] = [masses(power * product) for power in powers]
-    return [*map(masses, powers), np.moveaxis(first, -1, 0), np.moveaxis(second, -1, 0)]
+    mass, mean, square = map(masses, powers)
+    return Samples(
+        step=np.full(cells, t),
+        residual=grid,
+        mass=mass,
+        mean=mean,
+        square=square,
+        first=np.moveaxis(first, -1, 0),
+        second=np.moveaxis(second, -1, 0),
+    )
 
 
-def check_supported(setting: Setting) -> None:
-    """Refuse settings whose second step this theory does not describe."""
+def _neighbours(
+    grid: Float[np.ndarray, " c"], residual: Float[np.ndarray, " m"]
+) -> tuple[Int[np.ndarray, " m"], Float[np.ndarray, " m"]]:
+    """The grid point below each residual, and the share of the point above it."""
+    if len(grid) == 1:
+        return np.zeros(len(residual), dtype=np.intp), np.zeros(len(residual))
+    lower = np.clip(np.searchsorted(grid, residual) - 1, 0, len(grid) - 2)
+    return lower, np.clip((residual - grid[lower]) / (grid[lower + 1] - grid[lower]), 0.0, 1.0)
+
+
+def objection(setting: Setting) -> str | None:
+    """Why the theory of two steps does not cover a setting, in one sentence; None if it does."""
     if setting.steps not in (1, 2):
-        raise InputError(
-            f"steps must be 1 or 2 for the outliers of the weights, got {setting.steps}"
-        )
+        return f"steps must be 1 or 2 for the outliers of the weights, got {setting.steps}"
     if setting.start not in ("gaussian", "sphere"):
-        raise InputError(f"start must be gaussian or sphere at linear width, got {setting.start!r}")
+        return f"start must be gaussian or sphere at linear width, got {setting.start!r}"
     if not setting.inputs.is_gaussian:
-        raise InputError(f"inputs must be gaussian for this theory, got {setting.inputs.text!r}")
+        return f"inputs must be gaussian for this theory, got {setting.inputs.text!r}"
     if setting.deflate >= 0:
-        raise InputError(f"deflate must be -1 for this theory, got {setting.deflate}")
+        return f"deflate must be -1 for this theory, got {setting.deflate}"
     if setting.corruption > 0:
-        raise InputError(f"corruption must be 0 for this theory, got {setting.corruption:g}")
+        return f"corruption must be 0 for this theory, got {setting.corruption:g}"
+    return None

@@ -17,10 +17,10 @@ import numpy as np
 from jaxtyping import Float
 
 from giantstep.analysis.exponents import VANISHING
-from giantstep.errors import InputError
-from giantstep.gaussian.rules import Rule, adaptive_coefficients, gauss_hermite, legendre
-from giantstep.problem.activation import Activation
+from giantstep.errors import NoTheoryError
+from giantstep.gaussian.rules import Rule, gauss_hermite, legendre, normal_panels
 from giantstep.problem.setting import Setting
+from giantstep.problem.starts import readout_rms
 
 READOUT_NODES = 16
 """Nodes over the entries of a; 12 and 24 give the same outliers to 5e-4 and losses to 2e-5."""
@@ -74,7 +74,7 @@ class NeuronTypes:
 
 
 def objection(setting: Setting) -> str | None:
-    """Why the closed system does not cover a setting, in one sentence; None if it does."""
+    """Why one step from random rows is not covered, in one sentence; None if it is."""
     if setting.steps > 1:
         return f"steps must be 0 or 1 for the closed system, got {setting.steps}"
     if not setting.inputs.is_gaussian:
@@ -83,24 +83,18 @@ def objection(setting: Setting) -> str | None:
         return "start must be sphere, gaussian or symmetric for the closed system, got 'orthogonal'"
     if setting.deflate >= 0:
         return f"deflate must be -1 (off) for the closed system, got {setting.deflate}"
-    if setting.readout_batch == "last" and setting.steps:
-        return "readout_batch must be fresh for the closed system, got 'last'"
-    if setting.readout_n == 0:
-        return "readout_n must be positive for the closed system, got 0"
     return None
 
 
-def require(setting: Setting) -> None:
-    """Raise InputError where ``objection`` has one."""
-    complaint = objection(setting)
+def refuse_if(complaint: str | None) -> None:
+    """Raise NoTheoryError with the objection of a theory, where it has one."""
     if complaint is not None:
-        raise InputError(complaint)
+        raise NoTheoryError(complaint)
 
 
 def readout_norm(setting: Setting) -> float:
     """sqrt(p E a_i^2), the norm of a at the start."""
-    square = {"gaussian": 1.0 / setting.p, "uniform": 1.0 / 3.0}.get(setting.readout_start, 1.0)
-    return math.sqrt(setting.p * square)
+    return math.sqrt(setting.p) * readout_rms(setting.readout_start, setting.p)
 
 
 def normalised_size(setting: Setting) -> float:
@@ -120,30 +114,8 @@ def random_offset(setting: Setting) -> bool:
         and setting.residual == "full"
         and setting.start != "symmetric"
         and setting.readout_start != "alternating"
-        and abs(float(setting.activation.coefficients(0).values[0])) > VANISHING
+        and abs(setting.activation.moments.mean) > VANISHING
     )
-
-
-@dataclass(frozen=True)
-class SlopeMoments:
-    """E sigma', E[sigma'(z) z] and E sigma'^2, of the derivative almost everywhere."""
-
-    mean: float
-    tilt: float
-    square: float
-
-
-def slope_moments(activation: Activation) -> SlopeMoments:
-    """Moments of the derivative the gradient uses; a jump of sigma does not count."""
-
-    def slope(z: Float[np.ndarray, " n"]) -> Float[np.ndarray, " n"]:
-        return np.asarray(activation.derivative(z), dtype=float)
-
-    first, _ = adaptive_coefficients(slope, 1, activation.kinks or ())
-    square, _ = adaptive_coefficients(lambda z: slope(z) ** 2, 0, activation.kinks or ())
-    # Rounding must not give a direction to a step that has none.
-    mean, tilt = (float(c) if abs(c) > VANISHING else 0.0 for c in first)
-    return SlopeMoments(mean, tilt, float(square[0]))
 
 
 def learned_step(setting: Setting, size: float | None = None, offset: float = 0.0) -> LearnedStep:
@@ -152,11 +124,12 @@ def learned_step(setting: Setting, size: float | None = None, offset: float = 0.
     ``offset`` is sum_i a_i for |a| = 1, whose random value shifts the residual where
     ``random_offset`` holds.
     """
-    require(setting)
+    refuse_if(objection(setting))
     eta = normalised_size(setting) if size is None else size
-    target, activation = setting.target, setting.activation
-    slope = slope_moments(activation)
-    c0, c1 = activation.coefficients(1).values.tolist()
+    target, moments = setting.target, setting.activation.moments
+    c0, c1 = moments.mean, moments.linear
+    # Rounding must not give a direction to a step that has none.
+    slope, tilt = (c if abs(c) > VANISHING else 0.0 for c in (moments.slope, moments.tilt))
     own = setting.scale * readout_norm(setting)
     if setting.residual == "labels" or setting.start == "symmetric":
         own = 0.0
@@ -165,12 +138,11 @@ def learned_step(setting: Setting, size: float | None = None, offset: float = 0.
     # Labels with their sign flipped count against the others.
     kept = 1.0 - 2.0 * setting.corruption
     label_mean, linear = kept * float(series.tensor(0)), kept * series.tensor(1)
-    label_square = float(np.sum(series.coefficients**2)) + series.tail + setting.noise**2
-    centred = activation_square(activation) - c0**2
+    label_square = series.square + setting.noise**2
     mean = label_mean - own * c0 * offset
     # R2 = E r^2, f0 = sum_i a_i sigma(w_i.x) having variance E sigma^2 - c_0^2.
-    residual_square = label_square - label_mean**2 + mean**2 + own**2 * centred
-    c = eta * slope.mean
+    residual_square = label_square - label_mean**2 + mean**2 + own**2 * moments.variance
+    c = eta * slope
     strength = float(np.linalg.norm(linear))
     square = c**2 * (strength**2 + (own * c1) ** 2 + ratio * residual_square) - 2 * c * own * c1
     # A step that shortens W^T a more than noise lengthens it leaves the target's part alone: the
@@ -181,17 +153,9 @@ def learned_step(setting: Setting, size: float | None = None, offset: float = 0.
         size=eta,
         shift=shift,
         overlap=overlap[None, :],
-        lengthening=eta**2 * ratio * residual_square * max(slope.square - slope.mean**2, 0.0),
-        tilt=eta * mean * slope.tilt,
+        lengthening=eta**2 * ratio * residual_square * moments.slope_variance,
+        tilt=eta * mean * tilt,
     )
-
-
-def activation_square(activation: Activation) -> float:
-    """E sigma(z)^2."""
-    found, _ = adaptive_coefficients(
-        lambda z: np.asarray(activation(z), dtype=float) ** 2, 0, activation.kinks or ()
-    )
-    return float(found[0])
 
 
 def readout_rule(setting: Setting, outside: bool = False) -> Rule:
@@ -200,11 +164,7 @@ def readout_rule(setting: Setting, outside: bool = False) -> Rule:
     ``outside`` the neighbourhood of penalty 0 pairs need no more nodes than single neurons.
     """
     if setting.readout_start == "gaussian" and setting.start == "symmetric" and not outside:
-        x, weights = legendre(PAIR_NODES)
-        half = 0.5 * np.diff(PAIR_PANELS)[:, None]
-        a = (np.array(PAIR_PANELS[:-1])[:, None] + half * (1.0 + x)).ravel()
-        density = np.exp(-0.5 * a**2) / math.sqrt(2.0 * math.pi)
-        share = (half * weights).ravel() * density
+        a, share = normal_panels(np.array(PAIR_PANELS), PAIR_NODES)
         return np.concatenate([-a, a]), np.concatenate([share, share])
     return readout_law(setting, READOUT_NODES)
 
@@ -240,7 +200,7 @@ def neuron_types(setting: Setting, step: LearnedStep, prune: bool = False) -> Ne
         load = np.stack([common, apart], axis=2)
     else:
         load = np.sqrt(common**2 + apart**2)[:, :, None]
-    return NeuronTypes(weights, readout, along, load)
+    return NeuronTypes(weights=weights, readout=readout, along=along, load=load)
 
 
 def _grid(setting: Setting, entries: Rule) -> tuple[Float[np.ndarray, " t"], ...]:

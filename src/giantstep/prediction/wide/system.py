@@ -18,7 +18,14 @@ from giantstep.gaussian.moments import feature_moments
 from giantstep.gaussian.pairs import pair_product
 from giantstep.gaussian.rules import gauss_hermite
 from giantstep.prediction.labels import LabelMoments, label_moments
-from giantstep.prediction.wide.step import LearnedStep, NeuronTypes, learned_step, neuron_types
+from giantstep.prediction.wide.step import (
+    LearnedStep,
+    NeuronTypes,
+    learned_step,
+    neuron_types,
+    refuse_if,
+)
+from giantstep.prediction.wide.step import objection as step_objection
 from giantstep.problem.setting import Setting
 
 KAPPA_NODES = 40
@@ -59,6 +66,20 @@ class ClosedSystem:
         return np.stack([first, second, mixed])
 
 
+def objection(setting: Setting) -> str | None:
+    """Why the closed system does not cover a setting: its step, or its readout; None if it does."""
+    return step_objection(setting) or readout_objection(setting)
+
+
+def readout_objection(setting: Setting) -> str | None:
+    """Why the closed system does not cover the samples of the readout, None if it does."""
+    if setting.readout_batch == "last" and setting.steps:
+        return "readout_batch must be fresh for the closed system, got 'last'"
+    if setting.readout_n == 0:
+        return "readout_n must be positive for the closed system, got 0"
+    return None
+
+
 def closed_system(
     setting: Setting, size: float | None = None, offset: float = 0.0, prune: bool = False
 ) -> ClosedSystem:
@@ -67,6 +88,7 @@ def closed_system(
     ``offset`` as in ``learned_step``.  ``prune`` drops nodes that fewer than a tenth of a sample or
     a neuron would reach: they would move the edge of the spectrum to where no sample is.
     """
+    refuse_if(objection(setting))
     step = learned_step(setting, size, offset)
     types = neuron_types(setting, step, prune)
     kappa, weights = gauss_hermite(KAPPA_NODES)
@@ -87,9 +109,17 @@ def closed_system(
         product = pair_product(setting.activation, shift, scale, correlation)
         product -= np.prod(found.mean, axis=2) + correlation * np.prod(found.slope, axis=2)
         rest[..., 0, 1] = rest[..., 1, 0] = product
-    groups = setting.p / size_of_group
     return ClosedSystem(
-        setting.readout_n, setting.d, groups, step, types, kappa, weights, means, slopes, rest
+        n=setting.readout_n,
+        d=setting.d,
+        groups=setting.p / size_of_group,
+        step=step,
+        types=types,
+        kappa=kappa,
+        weights=weights,
+        means=means,
+        slopes=slopes,
+        rest=rest,
     )
 
 

@@ -20,8 +20,9 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Float
 
-from giantstep.prediction.wide.second_kernel import Update, weight_updates
-from giantstep.prediction.wide.second_samples import Network, check_supported
+from giantstep.prediction.wide.second_kernel import RowUpdate, weight_updates
+from giantstep.prediction.wide.second_samples import Network, objection
+from giantstep.prediction.wide.step import refuse_if
 from giantstep.problem.setting import Setting
 
 STRENGTHS = 8
@@ -58,12 +59,12 @@ def weight_outliers(setting: Setting, readout_sum: float = 0.0) -> tuple[WeightO
     ``readout_sum`` -> sum_i a_i / (sqrt(p) rms a), the one number of a run that matters in the
     limit: the network starts with the mean c_0 times it (of size s_p sqrt(p) rms a).
     """
-    check_supported(setting)
+    refuse_if(objection(setting))
     network = Network(setting, readout_sum)
     return tuple(outliers_of(network, update) for update in weight_updates(network))
 
 
-def outliers_of(network: Network, update: Update) -> WeightOutliers:
+def outliers_of(network: Network, update: RowUpdate) -> WeightOutliers:
     """The outliers of the weights at the start plus an update."""
     return _Outliers(network, update).found()
 
@@ -71,7 +72,7 @@ def outliers_of(network: Network, update: Update) -> WeightOutliers:
 class _Outliers:
     """The outlier equation of one update, as a function of the parameter m = h/z of the bulk."""
 
-    def __init__(self, network: Network, update: Update) -> None:
+    def __init__(self, network: Network, update: RowUpdate) -> None:
         self.update = update
         self.u, self.weights = network.readout
         self.ratio = network.setting.p / network.setting.d

@@ -8,16 +8,15 @@ arXiv 2101.07464; docs/derivations/deferred.md).  d enters only through chi vari
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 from jaxtyping import Float
 
 from giantstep.errors import InputError
-from giantstep.problem.network import given_overlaps, start_readout
+from giantstep.gaussian.coordinates import compressed
+from giantstep.problem.network import start_readout, start_rows
 from giantstep.problem.randomness import Purpose, generator
 from giantstep.problem.setting import Setting
-from giantstep.simulation.engines.coordinates import bartlett, compressed
+from giantstep.problem.starts import known_span
 from giantstep.simulation.engines.held import HeldBatch, HeldStream
 from giantstep.simulation.engines.streamed import Stream
 from giantstep.simulation.meter import Meter
@@ -37,6 +36,11 @@ def held_bytes(setting: Setting) -> int:
     return 8 * setting.n * columns
 
 
+def rows_bytes(setting: Setting) -> int:
+    """Memory of the rows and of what a step makes of them: p x p matrices, 20 were measured."""
+    return 8 * 24 * setting.p * (setting.p + setting.target.r)
+
+
 def objection(setting: Setting, memory: int) -> str | None:
     """Why the deferred engine cannot run a setting, None if it can."""
     if not setting.inputs.is_gaussian:
@@ -44,6 +48,11 @@ def objection(setting: Setting, memory: int) -> str | None:
     needed = dimensions_needed(setting)
     if needed > setting.d:
         return f"the deferred engine needs d >= {needed} for these p, r and steps, got {setting.d}"
+    if rows_bytes(setting) > memory:
+        return (
+            f"p = {setting.p} neurons would take the deferred engine {rows_bytes(setting):,} "
+            f"bytes, more than the {memory:,} allowed"
+        )
     if holds_batches(setting) and held_bytes(setting) > memory:
         return (
             f"a batch held by the deferred engine would take {held_bytes(setting):,} bytes, "
@@ -86,24 +95,9 @@ class DeferredEngine:
         """Draw the start of a run."""
         self.run, self.batch = run, None
         self.readout = start_readout(self.setting, run)
-        self.rows = self._start()
-
-    def _start(self) -> Float[np.ndarray, "p q"]:
-        setting = self.setting
-        r, p, d = setting.target.r, setting.p, setting.d
-        rng = generator(setting.seed, self.run, Purpose.START, 0)
-        if setting.start == "orthogonal":
-            overlaps = given_overlaps(setting)
-            rest = np.sqrt(np.maximum(1.0 - np.sum(overlaps**2, axis=1), 0.0))
-            return np.concatenate([overlaps, np.diag(rest)], axis=1)
-        count = p // 2 if setting.start == "symmetric" else p
-        rows = np.concatenate(
-            [rng.standard_normal((count, r)), bartlett(rng, count, d - r)], axis=1
-        )
-        if setting.start == "gaussian":
-            return rows / math.sqrt(d)
-        rows /= np.linalg.norm(rows, axis=1, keepdims=True)
-        return np.concatenate([rows, rows]) if setting.start == "symmetric" else rows
+        key = generator(self.setting.seed, run, Purpose.START, 0)
+        space = known_span(key, self.setting.target.r, self.setting.d)
+        self.rows = start_rows(self.setting, space)
 
     @property
     def overlap(self) -> Float[np.ndarray, "p r"]:

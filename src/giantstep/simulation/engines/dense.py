@@ -7,7 +7,6 @@ sums over chunks in float64.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
@@ -18,14 +17,15 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Float
 
-from giantstep.problem.network import coefficients, given_overlaps, start_readout
+from giantstep.problem.network import coefficients, start_readout, start_rows
 from giantstep.problem.randomness import Purpose, generator
 from giantstep.problem.setting import Setting
+from giantstep.problem.starts import whole_space
 from giantstep.simulation.engines.chunks import plan
 from giantstep.simulation.engines.samples import HostSampler, block_size
 from giantstep.simulation.engines.traced import JAX, traced_setting
 from giantstep.simulation.meter import Meter
-from giantstep.simulation.threads import ahead
+from giantstep.simulation.threads import ahead, submit
 
 MATMUL = {"float32": "highest", "float64": "highest", "tf32": "tensorfloat32"}
 
@@ -59,7 +59,7 @@ class DenseStream:
         inputs, noise = draw(0)
         for start in range(0, self.count, size):
             more = start + size < self.count
-            pending = ahead().submit(draw, start + size) if more else None
+            pending = submit(ahead(), draw, start + size) if more else None
             yield inputs, noise, min(size, self.count - start)
             self.engine.meter.add(min(size, self.count - start))
             if pending is not None:
@@ -101,9 +101,24 @@ class DenseStream:
                 labels.append(np.asarray(y[:valid], dtype=float))
         return np.concatenate(phis), np.concatenate(labels)
 
+    def inputs_and_labels(self) -> tuple[Float[np.ndarray, "n d"], Float[np.ndarray, " n"]]:
+        """All inputs and labels at once, in float64."""
+        engine = self.engine
+        xs, labels = [], []
+        with engine.context():
+            for inputs, noise, valid in self.chunks():
+                _, y = engine.labels(inputs, noise, engine.frame, self.fit)
+                xs.append(np.asarray(inputs, dtype=float)[:valid])
+                labels.append(np.asarray(y, dtype=float)[:valid])
+        return np.concatenate(xs), np.concatenate(labels)
+
     def head(self, count: int) -> DenseStream:
         """The first samples of the stream."""
         return replace(self, count=min(count, self.count))
+
+    def keep(self, count: int) -> DenseStream:
+        """As it is: samples in R^d are too large to be kept."""
+        return self
 
     def like(self, purpose: Purpose, count: int) -> DenseStream:
         """Fresh samples of another purpose, labels deflated by the same fit."""
@@ -148,6 +163,7 @@ class DenseEngine:
             lambda sums, part: [s + v.astype(jnp.float64) for s, v in zip(sums, part, strict=True)],
             donate_argnums=0,
         )
+        self.labels = jax.jit(self._labels)
         self.moments = jax.jit(self._moments)
         self.gradient = jax.jit(self._gradient)
 
@@ -165,31 +181,25 @@ class DenseEngine:
         self.run, self.held = run, {}
         self.sampler = HostSampler(setting, run)
         self.readout = start_readout(setting, run)
-        rows, frame = self._start()
+        frame = self._directions()
+        key = generator(setting.seed, run, Purpose.START, 0)
+        rows = start_rows(setting, whole_space(key, frame))
         with self.context():
             self.weights = jnp.asarray(rows, setting.dtype)
             self.frame = jnp.asarray(frame, setting.dtype)
 
-    def _start(self) -> tuple[Float[np.ndarray, "p d"], Float[np.ndarray, "r d"]]:
-        setting = self.setting
-        p, r, d = setting.p, setting.target.r, setting.d
-        rng = generator(setting.seed, self.run, Purpose.START, 0)
+    @property
+    def _on_axes(self) -> bool:
         # A Gaussian law looks the same along any frame: the axes spare a matrix product.
-        axes = setting.frame == "axes" or setting.inputs.is_gaussian
-        aside = generator(setting.seed, self.run, Purpose.FRAME)
-        frame = np.eye(r, d) if axes else np.linalg.qr(aside.standard_normal((d, r)))[0].T
-        if setting.start == "orthogonal":
-            overlaps = given_overlaps(setting)
-            outside = rng.standard_normal((d, p))
-            outside -= frame.T @ (frame @ outside)
-            rest = np.sqrt(np.maximum(1.0 - np.sum(overlaps**2, axis=1), 0.0))
-            return overlaps @ frame + rest[:, None] * np.linalg.qr(outside)[0].T, frame
-        count = p // 2 if setting.start == "symmetric" else p
-        rows = rng.standard_normal((count, d))
-        if setting.start == "gaussian":
-            return rows / math.sqrt(d), frame
-        rows /= np.linalg.norm(rows, axis=1, keepdims=True)
-        return (np.concatenate([rows, rows]) if setting.start == "symmetric" else rows), frame
+        return self.setting.frame == "axes" or self.setting.inputs.is_gaussian
+
+    def _directions(self) -> Float[np.ndarray, "r d"]:
+        """The target directions of the run."""
+        r, d = self.setting.target.r, self.setting.d
+        if self._on_axes:
+            return np.eye(r, d)
+        key = generator(self.setting.seed, self.run, Purpose.FRAME)
+        return np.linalg.qr(key.standard_normal((d, r)))[0].T
 
     def draw(
         self, purpose: Purpose, step: int, start: int, size: int, count: int
@@ -219,33 +229,24 @@ class DenseEngine:
         key = jax.random.key(self.setting.seed & 0xFFFFFFFF)
         for part in (self.setting.seed >> 32, self.run, int(purpose), step):
             key = jax.random.fold_in(key, part)
-        return self._device_normals(key, first, count, block)
+        shape = {"count": count, "block": block, "d": self.setting.d}
+        return device_normals(key, first, **shape, dtype=self.setting.dtype)
 
-    @partial(jax.jit, static_argnums=(0, 3, 4))
-    def _device_normals(self, key: Any, first: Any, count: int, block: int) -> tuple[Any, Any]:
-        d, dtype = self.setting.d, self.setting.dtype
-
-        def one(index: Any) -> tuple[Any, Any]:
-            own, noise = jax.random.split(jax.random.fold_in(key, index))
-            return jax.random.normal(own, (block, d), dtype), jax.random.normal(
-                noise, (block,), dtype
-            )
-
-        inputs, noise = jax.vmap(one)(first + jnp.arange(count))
-        return inputs.reshape(count * block, d), noise.reshape(count * block)
-
-    def _projected(self, inputs: Any, noise: Any, weights: Any, frame: Any, fit: Fit) -> Any:
-        """Preactivations (p x n), labels and deflated labels of a chunk."""
+    def _labels(self, inputs: Any, noise: Any, frame: Any, fit: Fit) -> Any:
+        """Labels and deflated labels of a chunk."""
         setting = self.traced
-        axes = setting.frame == "axes" or setting.inputs.is_gaussian
         r = setting.target.r
-        along = inputs[:, :r] if axes else inputs @ frame.T
+        along = inputs[:, :r] if self._on_axes else inputs @ frame.T
         labels = setting.target([along[:, k] for k in range(r)], JAX)
         labels = setting.labels(labels, noise, JAX).astype(inputs.dtype)
         deflated = labels - fit.mean
         if setting.deflate == 1:
             deflated = deflated - inputs @ fit.beta
-        return weights @ inputs.T, labels, deflated
+        return labels, deflated
+
+    def _projected(self, inputs: Any, noise: Any, weights: Any, frame: Any, fit: Fit) -> Any:
+        """Preactivations (p x n), labels and deflated labels of a chunk."""
+        return weights @ inputs.T, *self._labels(inputs, noise, frame, fit)
 
     def _moments(
         self, inputs: Any, noise: Any, valid: Any, weights: Any, frame: Any, fit: Fit
@@ -347,6 +348,21 @@ class DenseEngine:
     def plain(self, index: int) -> DenseStream:
         """Fresh data with the labels as they are, for the network's own error."""
         return self.stream(Purpose.TEST, index, self.setting.test_n)
+
+
+# Of plain values, not of an engine: compiled functions keep their static arguments alive for good.
+@partial(jax.jit, static_argnames=("count", "block", "d", "dtype"))
+def device_normals(
+    key: Any, first: Any, *, count: int, block: int, d: int, dtype: Any
+) -> tuple[Any, Any]:
+    """Inputs and noise of ``count`` blocks from number ``first`` on, drawn where JAX computes."""
+
+    def one(index: Any) -> tuple[Any, Any]:
+        own, noise = jax.random.split(jax.random.fold_in(key, index))
+        return jax.random.normal(own, (block, d), dtype), jax.random.normal(noise, (block,), dtype)
+
+    inputs, noise = jax.vmap(one)(first + jnp.arange(count))
+    return inputs.reshape(count * block, d), noise.reshape(count * block)
 
 
 class _Context:

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 from jaxtyping import Float
 
+from giantstep.gaussian.coordinates import bartlett, root
 from giantstep.problem.network import coefficients
 from giantstep.problem.randomness import Purpose, generator
 from giantstep.problem.setting import Setting
-from giantstep.simulation.engines.coordinates import bartlett, root
 from giantstep.simulation.meter import Meter
-from giantstep.simulation.threads import added_up, ordered
+from giantstep.simulation.table import reduced
+from giantstep.simulation.threads import added_up, ordered, single_blas
 
 BLOCK = 4096
 """Samples a block: its arrays stay in the cache, its matrix products below BLAS's threading."""
@@ -38,6 +39,14 @@ class Deflation:
 
 
 @dataclass(frozen=True)
+class Kept:
+    """Normals of the first blocks, filled in by the first pass over them."""
+
+    blocks: int
+    found: dict[int, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
 class Stream:
     """Samples that are drawn, used and forgotten, block by block."""
 
@@ -50,14 +59,13 @@ class Stream:
     meter: Meter
     deflation: Deflation | None = None
     fitted_here: bool = False
+    kept: Kept | None = None
 
     def block(self, index: int, exact: bool = False) -> tuple[Any, Any, Any, Any]:
         """Data columns Z, labels, deflated labels, and components along the revealed direction."""
         setting, q = self.setting, self.rows.shape[1]
-        samples = min(BLOCK, self.count - index * BLOCK)
         noisy, linear = setting.noisy, setting.deflate == 1
-        rng = generator(setting.seed, self.run, self.purpose, self.step, index)
-        drawn: Any = rng.standard_normal((samples, q + noisy + linear), dtype=setting.dtype)
+        drawn = self.drawn(index, q + noisy + linear)
         if exact:
             drawn = drawn.astype(np.float64)
         data, outside = drawn[:, :q], drawn[:, -1]
@@ -76,6 +84,18 @@ class Stream:
             deflated = deflated - data @ beta - drawn.dtype.type(fit.outside) * outside
         return data, labels, deflated, outside
 
+    def drawn(self, index: int, columns: int) -> Any:
+        """The normals of a block, drawn once if they are kept."""
+        setting, kept = self.setting, self.kept
+        samples = min(BLOCK, self.count - index * BLOCK)
+        if kept is not None and index in kept.found:
+            return kept.found[index][:samples]
+        rng = generator(setting.seed, self.run, self.purpose, self.step, index)
+        normals = rng.standard_normal((samples, columns), dtype=setting.dtype)
+        if kept is not None and index < kept.blocks:
+            kept.found[index] = normals
+        return normals
+
     @property
     def blocks(self) -> int:
         return -(-self.count // BLOCK)
@@ -86,6 +106,11 @@ class Stream:
             self.meter.add(min(BLOCK, self.count - index * BLOCK))
             yield result
 
+    def gather(self, how: Callable[[Iterator[Any]], list], part: Callable[[int], Any]) -> list:
+        """All that ``part`` makes of the blocks, by ``added_up`` or ``list``."""
+        with single_blas(when=self.blocks > 1):
+            return how(self.each(part))
+
     def features(self, index: int, exact: bool) -> tuple[Any, Any]:
         """sigma(W x) and the labels to be fitted, for one block."""
         data, _, deflated, _ = self.block(index, exact)
@@ -95,18 +120,14 @@ class Stream:
     def reduce(
         self, reducer: Callable[..., Any], *arguments: Any, exact: bool = False
     ) -> list[Any]:
-        """Sum over all samples of what the reducer makes of a block's features and labels."""
-
-        def part(index: int) -> Any:
-            features, labels = self.features(index, exact)
-            values = [np.asarray(argument, dtype=features.dtype) for argument in arguments]
-            return reducer(features, labels, *values)
-
-        return added_up(self.each(part))
+        """Sum over all samples of what the reducer makes of features and labels."""
+        return self.gather(
+            added_up, lambda index: reduced(reducer, *self.features(index, exact), arguments)
+        )
 
     def collect(self) -> tuple[Float[np.ndarray, "n p"], Float[np.ndarray, " n"]]:
         """All features and labels at once, in float64."""
-        parts = list(self.each(lambda index: self.features(index, exact=True)))
+        parts = self.gather(list, lambda index: self.features(index, exact=True))
         return np.concatenate([phi for phi, _ in parts]), np.concatenate([y for _, y in parts])
 
     def deflate(self) -> Stream:
@@ -123,7 +144,7 @@ class Stream:
             sums = (labels.sum(), labels @ labels, labels @ data, data.sum(axis=0))
             return (*sums, labels @ outside, outside.sum())
 
-        total, square, cross, columns, pull, plain = added_up(self.each(part))
+        total, square, cross, columns, pull, plain = self.gather(added_up, part)
         n = self.count
         mean = float(total) / n
         # |y - mean| and its products with the data, from the sums.
@@ -143,9 +164,13 @@ class Stream:
         """The first samples of the stream."""
         return replace(self, count=min(count, self.count))
 
+    def keep(self, count: int) -> Stream:
+        """The same stream; its first samples are kept from the first pass on."""
+        return replace(self, kept=Kept(-(-min(count, self.count) // BLOCK)))
+
     def like(self, purpose: Purpose, count: int) -> Stream:
         """Fresh samples of another purpose, labels deflated by the same fit."""
-        return replace(self, purpose=purpose, count=count, fitted_here=False)
+        return replace(self, purpose=purpose, count=count, fitted_here=False, kept=None)
 
     def step_rows(
         self, readout: Float[np.ndarray, " p"], size: float
@@ -165,7 +190,7 @@ class Stream:
                 sums += [c @ outside, c @ u]
             return sums
 
-        inside, square, *along = added_up(self.each(part))
+        inside, square, *along = self.gather(added_up, part)
         pieces = [inside]
         if revealed:
             pieces.append(along[0][:, None])

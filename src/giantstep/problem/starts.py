@@ -1,0 +1,193 @@
+"""Where a run starts: the rows of W and the entries of a.  A new kind is one entry of a table.
+
+A start is written once, for any space its rows may live in: R^d itself, the few coordinates of the
+span of the rows and the target directions, or the typical rows that theory begins from.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+from jaxtyping import Float
+
+from giantstep.errors import InputError
+from giantstep.gaussian.coordinates import bartlett
+
+
+@dataclass(frozen=True)
+class Space:
+    """How vectors of R^d are drawn, and held by q coordinates.
+
+    ``gaussian(k)`` are k independent N(0, I_d) vectors, ``frame(k)`` the r target directions and
+    below them k more vectors, random but for being orthonormal to all others.
+    """
+
+    d: int
+    gaussian: Callable[[int], Float[np.ndarray, "k q"]]
+    frame: Callable[[int], Float[np.ndarray, "m q"]]
+
+
+def whole_space(key: np.random.Generator, directions: Float[np.ndarray, "r d"]) -> Space:
+    """R^d itself, with orthonormal target directions."""
+    d = directions.shape[1]
+
+    def frame(count: int) -> Float[np.ndarray, "m d"]:
+        outside = key.standard_normal((d, count))
+        outside -= directions.T @ (directions @ outside)
+        return np.concatenate([directions, np.linalg.qr(outside)[0].T])
+
+    return Space(d, lambda count: key.standard_normal((count, d)), frame)
+
+
+def known_span(key: np.random.Generator, r: int, d: int) -> Space:
+    """Coordinates in the span of the target directions, which come first, and of what is drawn."""
+
+    def gaussian(count: int) -> Float[np.ndarray, "k q"]:
+        along = key.standard_normal((count, r))
+        return np.concatenate([along, bartlett(key, count, d - r)], axis=1)
+
+    return Space(d, gaussian, lambda count: np.eye(r + count))
+
+
+def typical_span(r: int, d: int) -> Space:
+    """The same with inner products of order d^(-1/2), relative to the lengths, set to zero."""
+    return Space(
+        d,
+        lambda count: math.sqrt(d) * np.eye(count, r + count, k=r),
+        lambda count: np.eye(r + count),
+    )
+
+
+# -- rows of W ------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class RowStart:
+    """How the rows of W are drawn.
+
+    ``draw(space, p, overlaps)`` gives the p rows; ``overlaps`` (p x r) with the target directions
+    are for a start that is ``orthogonal`` otherwise.  ``paired``: row i + p/2 is row i again, with
+    the opposite entry of a.  ``unit``: the rows are of norm one, not only nearly so.
+    """
+
+    name: str
+    draw: Callable[[Space, int, Float[np.ndarray, "p r"]], Float[np.ndarray, "p q"]]
+    paired: bool = False
+    orthogonal: bool = False
+    unit: bool = True
+
+    @property
+    def copies(self) -> int:
+        """How often each row occurs."""
+        return 2 if self.paired else 1
+
+    def check(self, p: int, r: int, d: int) -> None:
+        """Refuse sizes at which there is no such start."""
+        if self.paired and p % 2:
+            raise InputError(f"p must be even for the {self.name} start, got {p}")
+        if self.orthogonal and p + r > d:
+            raise InputError(
+                f"p must be at most d - r = {d - r} for the {self.name} start, got {p}"
+            )
+
+
+def _normalised(rows: Float[np.ndarray, "k q"]) -> Float[np.ndarray, "k q"]:
+    return rows / np.linalg.norm(rows, axis=1, keepdims=True)
+
+
+def _with_overlaps(
+    space: Space, p: int, overlaps: Float[np.ndarray, "p r"]
+) -> Float[np.ndarray, "p q"]:
+    """w_i = sum_k m_ik w*_k + sqrt(1 - |m_i|^2) v_i, v orthonormal."""
+    r = overlaps.shape[1]
+    frame = space.frame(p)
+    rest = np.sqrt(np.maximum(1.0 - np.sum(overlaps**2, axis=1), 0.0))
+    return overlaps @ frame[:r] + rest[:, None] * frame[r:]
+
+
+STARTS = {
+    start.name: start
+    for start in (
+        RowStart(
+            "symmetric",
+            lambda space, p, _: np.tile(_normalised(space.gaussian(p // 2)), (2, 1)),
+            paired=True,
+        ),
+        RowStart("sphere", lambda space, p, _: _normalised(space.gaussian(p))),
+        RowStart(
+            "gaussian",
+            lambda space, p, _: space.gaussian(p) / math.sqrt(space.d),
+            unit=False,
+        ),
+        RowStart("orthogonal", _with_overlaps, orthogonal=True),
+    )
+}
+
+
+# -- entries of a ---------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class ReadoutStart:
+    """How the entries of a are drawn.
+
+    ``draw(key, count, p)`` gives the first ``count`` of p entries, ``rms(p)`` is the root of their
+    mean square.  ``fixed``: they are the same in every run.
+    """
+
+    name: str
+    meaning: str
+    draw: Callable[[np.random.Generator, int, int], Float[np.ndarray, " k"]]
+    rms: Callable[[float], float]
+    fixed: bool = False
+
+
+READOUT_STARTS = {
+    start.name: start
+    for start in (
+        ReadoutStart(
+            "signs",
+            "+-1",
+            lambda key, count, p: key.choice([-1.0, 1.0], size=count),
+            lambda p: 1.0,
+        ),
+        ReadoutStart(
+            "alternating",
+            "+-1",
+            lambda key, count, p: np.where(np.arange(count) % 2 == 0, 1.0, -1.0),
+            lambda p: 1.0,
+            fixed=True,
+        ),
+        ReadoutStart(
+            "gaussian",
+            "N(0, 1/p)",
+            lambda key, count, p: key.standard_normal(count) / math.sqrt(p),
+            lambda p: 1.0 / math.sqrt(p),
+        ),
+        ReadoutStart(
+            "uniform",
+            "on [-1, 1]",
+            lambda key, count, p: key.uniform(-1.0, 1.0, size=count),
+            lambda p: 1.0 / math.sqrt(3.0),
+        ),
+    )
+}
+
+
+def readout_rms(readout_start: str, p: float) -> float:
+    """Root mean square of the entries of a; an unknown name is refused by the record itself."""
+    known = READOUT_STARTS.get(readout_start)
+    return known.rms(p) if known else 1.0
+
+
+# The names as types: the record refuses any other.
+if TYPE_CHECKING:
+    StartName = str
+    ReadoutName = str
+else:
+    StartName = Literal[*STARTS]
+    ReadoutName = Literal[*READOUT_STARTS]

@@ -1,0 +1,103 @@
+"""Runs of one giant step with everything in memory: what models of the features are built from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Float
+
+from giantstep.errors import InputError
+from giantstep.problem.network import residuals
+from giantstep.problem.randomness import Purpose
+from giantstep.problem.setting import Setting
+from giantstep.simulation.meter import Meter
+from giantstep.simulation.readout import fit_readout, squared_errors
+from giantstep.simulation.simulate import MEMORY
+from giantstep.simulation.table import FeatureTable
+
+
+@dataclass(frozen=True)
+class Samples:
+    """Inputs, the first of them along the target directions, and their labels."""
+
+    inputs: Float[np.ndarray, "n d"]
+    labels: Float[np.ndarray, " n"]
+
+
+@dataclass(frozen=True)
+class SteppedRun:
+    """One run: the start, the batch of its one giant step, the weights after it, and more samples.
+
+    ``training`` and ``test`` are those of the readout; ``run`` is the number of the run.
+    """
+
+    setting: Setting
+    run: int
+    readout: Float[np.ndarray, " p"]
+    start: Float[np.ndarray, "p d"]
+    weights: Float[np.ndarray, "p d"]
+    batch: Samples
+    training: Samples
+    test: Samples
+
+    @property
+    def residual(self) -> Float[np.ndarray, " n"]:
+        """r = y - f0 (or y) on the batch."""
+        preactivations = self.start @ self.batch.inputs.T
+        found = residuals(self.setting, preactivations, self.batch.labels, self.readout)
+        return np.asarray(found, dtype=float)
+
+    @property
+    def spike(self) -> Float[np.ndarray, " d"]:
+        """beta = X^T r / n."""
+        return self.batch.inputs.T @ self.residual / len(self.batch.inputs)
+
+    @property
+    def step_size(self) -> float:
+        """eta, the step size times s_p."""
+        return self.setting.step_size[0] * self.setting.scale
+
+    def features(self, inputs: Float[np.ndarray, "n d"]) -> Float[np.ndarray, "n p"]:
+        """F = sigma(X W1^T)."""
+        return np.asarray(self.setting.activation(inputs @ self.weights.T), dtype=float)
+
+
+def stepped_runs(setting: Setting, runs: Iterable[int] = (0,)) -> Iterator[SteppedRun]:
+    """The runs of these numbers after their first step, by the dense engine in float64."""
+    if setting.steps < 1:
+        raise InputError(f"steps must be at least 1 for features after a step, got {setting.steps}")
+    if not setting.inputs.is_gaussian:
+        raise InputError(f"inputs must be gaussian for feature models, got {setting.inputs.text}")
+    if setting.deflate >= 0:
+        raise InputError(f"deflate must be -1 for feature models, got {setting.deflate}")
+    if setting.readout_n == 0:
+        raise InputError("readout_n must be positive for a readout, got 0")
+    from giantstep.simulation.engines.dense import DenseEngine
+
+    engine = DenseEngine(setting.vary(precision="float64"), MEMORY, Meter(0, None))
+    for run in runs:
+        engine.begin(run)
+        start, batch = np.asarray(engine.weights), engine.batch(0).inputs_and_labels()
+        engine.step(0)
+        training = engine.training(1)
+        yield SteppedRun(
+            setting,
+            run,
+            engine.readout,
+            start=start,
+            weights=np.asarray(engine.weights),
+            batch=Samples(*batch),
+            training=Samples(*training.inputs_and_labels()),
+            test=Samples(*training.like(Purpose.TEST, setting.test_n).inputs_and_labels()),
+        )
+
+
+def readout_errors(
+    setting: Setting, training: FeatureTable, test: FeatureTable
+) -> tuple[float, float]:
+    """Train and test error of the setting's ridge readout on given features."""
+    fit = fit_readout(training, setting)
+    sums, _ = test.reduce(squared_errors, setting.scale * fit.weights)
+    return float(fit.train_errors[fit.chosen]), float(sums[fit.chosen]) / test.count
