@@ -15,35 +15,23 @@ from giantstep.papers.figures.neurons import from_start
 from giantstep.papers.figures.spectra import new_outliers
 from giantstep.papers.plot import CountPlot, Curve, NeuronPlot, Panel, Plot, SpectrumPlot
 from giantstep.problem.activation import centred
+from giantstep.records.spectrum import Spectrum
 from giantstep.show.plots.papers import paper_figure
 
 
 @cache
 def small_panels(full: bool, seed: int) -> list[Panel]:
-    """One panel of each kind, simulated and predicted at a small size."""
+    """One panel of each kind; the neurons simulated and predicted at a small size."""
     narrow = Setting("staircase", d=500, p=4, steps=1, seed=seed, readout_n=0, test_n=0)
     stairs = analyze(narrow.target, narrow.activation).fresh
-    wide = Setting(
-        "linear-quadratic",
-        activation="tanh",
-        d=60,
-        n="2d",
-        p="d",
-        steps=1,
-        step_size="n^0.3",
-        output_scale="1",
-        start="sphere",
-        readout_start="gaussian",
-        readout_n="n",
-        test_n=100,
-        ridge=0.1,
-        spectra=60,
-        runs=2,
-        seed=seed,
+    values = np.array([[3.0, 0.9, 0.8, 0.5], [2.5, 0.95, 0.7, 0.4]])[:, None]
+    rule = Spectrum(
+        edge=np.array([[1.0]]),
+        threshold=np.array([[1.1]]),
+        outliers=np.array([[[2.8]]]),
+        grid=np.array([[0.1, 0.5, 1.0]]),
+        density=np.array([[0.5, 1.0, 0.0]]),
     )
-    measured, predicted = simulate(wide).features, predict(wide).features
-    assert measured is not None
-    assert predicted is not None
     curves = [
         Curve("a", [1.0, 2.0], [1.0, 2.0], [0.1, 0.1]),
         Curve("a", [1.0, 2.0], [1.5, 1.8], theory=True),
@@ -51,7 +39,7 @@ def small_panels(full: bool, seed: int) -> list[Panel]:
     return [
         Plot("x", "y", curves, y_range=(0.0, 3.0), title="curves"),
         NeuronPlot(simulate(narrow), predict(narrow), stairs, "neurons"),
-        SpectrumPlot(measured.detected(predicted), predicted, 1, "F", "spectrum"),
+        SpectrumPlot(Spectrum(singular_values=values).detected(rule), rule, 0, "F", "spectrum"),
         CountPlot(np.array([0.0, 0.2]), np.eye(2, dtype=int), [(0.1, 0.1, 0, 1)], "counts"),
     ]
 
@@ -68,7 +56,8 @@ def test_panels_of_every_kind_show_theory_and_simulation() -> None:
     assert [len(cloud.get_offsets()) for cloud in neurons.collections] == [4, 4, 8]
     labels = {line.get_label() for line in spectrum.lines}
     assert {"theory: bulk", "theory: edge"} <= labels
-    assert any(line.get_marker() == "^" for line in spectrum.lines)
+    found = [line for line in spectrum.lines if line.get_marker() in ("v", "^")]
+    assert [line.get_xdata().tolist() for line in found] == [[2.8], [3.0], [2.5]]
     assert [text.get_text() for text in counts.texts] == ["1 (0)"]
 
 
