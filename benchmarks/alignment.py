@@ -12,37 +12,24 @@ import sys
 
 import numpy as np
 
-from benchmarks.two_step import ACTIVATIONS, plain_spectrum
+from benchmarks.two_step import plain_spectrum
 from giantstep.prediction.wide.alignment import second_alignment
 from giantstep.prediction.wide.outlier_count import with_exponents
 from giantstep.prediction.wide.two_steps import weight_outliers
 from giantstep.problem.activation import centred
+from giantstep.problem.catalog import CLIPPED_EXPONENTIAL
 from giantstep.problem.setting import Setting
 from giantstep.records.scaling import scaling_exponent
 
-JUMP = 1.5
-TAIL = 0.5 * math.erfc(JUMP / math.sqrt(2.0))
-DENSITY = math.exp(-0.5 * JUMP**2) / math.sqrt(2.0 * math.pi)
-
-
-def target(removed: int) -> str:
-    """1{z > 1.5} less its Hermite degrees up to ``removed``, of unit variance.
-
-    E[1{z > t} He_k] = He_{k-1}(t) phi(t).
-    """
-    text = f"step(x1 - {JUMP}) - {TAIL} - {DENSITY}*x1"
-    variance = TAIL - TAIL**2 - DENSITY**2
-    if removed == 2:
-        text += f" - {0.5 * JUMP * DENSITY}*He2(x1)"
-        variance -= 0.5 * (JUMP * DENSITY) ** 2
-    return f"({text})/{math.sqrt(variance)}"
+TARGETS = {1: "threshold", 2: "threshold-deep"}
+"""Catalog names by the Hermite degree up to which 1{z > 1.5} has nothing left."""
 
 
 def main() -> None:
     """Both targets, fresh and reused."""
     gpu = "--gpu" in sys.argv
     sizes = (500, 1000, 2000, 4000) if gpu else (250, 500, 1000)
-    for removed in (1, 2):
+    for removed, target in TARGETS.items():
         for batches in ("fresh", "reused"):
             values, predicted, settings = [], [], []
             for p in sizes:
@@ -50,8 +37,8 @@ def main() -> None:
                 runs = int(np.clip(8 * (1000 / p) ** 2, 16 if gpu else 4, 64))
                 setting = with_exponents(
                     Setting(
-                        target(removed),
-                        activation=centred(ACTIVATIONS["clipped exp"]),
+                        target,
+                        activation=centred(CLIPPED_EXPONENTIAL),
                         d=p,
                         n="4d",
                         p=p,

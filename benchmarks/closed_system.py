@@ -19,9 +19,10 @@ from jaxtyping import Float
 from giantstep.gaussian.rules import hermite_values
 from giantstep.prediction.wide.losses import losses
 from giantstep.prediction.wide.outliers import feature_outliers
+from giantstep.problem.activation import centred
 from giantstep.problem.setting import Setting
 
-CENTRED_RELU = "relu(z) - 0.3989422804014327"
+CENTRED_RELU = centred("relu(z)")
 ACTIVATIONS = (CENTRED_RELU, "tanh", "erf", "He1 + He2/2")
 EXPONENTS = (0.15, 0.30, 0.38)
 MORE: tuple[dict[str, Any], ...] = (

@@ -19,6 +19,7 @@ from giantstep.prediction.wide.outlier_count import outlier_count, with_exponent
 from giantstep.prediction.wide.second_bulk import bulk_profile
 from giantstep.prediction.wide.two_steps import weight_outliers
 from giantstep.problem.activation import centred
+from giantstep.problem.catalog import CLIPPED_EXPONENTIAL
 from giantstep.problem.setting import Setting
 from giantstep.spectra.profile import ProfileBulk
 
@@ -27,11 +28,11 @@ MARGIN = 0.2
 """The edge misses some 15 % for heavy-tailed labels; outliers nearer to it are not judged."""
 
 EXPONENTS = (0.25, 0.35, 0.45)
-TARGET = "x1 + He2(x1)/1.4"
+TARGET = "two-step"
 ACTIVATIONS = {
     "relu": "relu(z)",
     "tanh(z+.5)": "tanh(z + 0.5)",
-    "clipped exp": "exp(2 - relu(2 - z)) + exp(2)*relu(z - 2)",
+    "clipped exp": CLIPPED_EXPONENTIAL,
 }
 
 

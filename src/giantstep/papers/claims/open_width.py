@@ -25,6 +25,7 @@ from giantstep.prediction.wide.limits import spike_count
 from giantstep.prediction.wide.outliers import feature_outliers
 from giantstep.prediction.wide.two_steps import weight_outliers
 from giantstep.problem.activation import centred
+from giantstep.problem.catalog import CATALOG
 from giantstep.problem.setting import Setting
 from giantstep.simulation.feature_models import real_features, tables
 from giantstep.simulation.simulate import simulate
@@ -198,7 +199,8 @@ def spikes_by_activation(fields: Fields, *, exponent: float, d: int, runs: int) 
 
 
 NOISY = NETWORK | {
-    "target": "x1 + He2(x1)/1.4",
+    # Written out: _matched multiplies it.
+    "target": CATALOG["two-step"].expression,
     "n": "8d",
     "step_size": "2*p^0.8",
     "told": True,
@@ -261,9 +263,9 @@ CLAIMS = (
         "Flipping a share q of the labels is a target (1 - 2q) f with Gaussian noise in place of "
         "the missing power.",
         f"{ONE_STEP}, open question on label corruption",
-        "n, d, p in proportion, one step of size 2 p^0.3, a fifth and three tenths of the labels",
+        "n, d, p in proportion, one step of size 2 p^0.3, 15 % and 25 % of the labels",
         "first singular value of W within 10 %, its overlap with the target within 0.05",
-        partial(noisy_spike, kind="corruption", levels=(0.2, 0.3)),
+        partial(noisy_spike, kind="corruption", levels=(0.15, 0.25)),
         NOISY,
         {"a prediction that takes the labels for clean": {"told": False}},
         {"d": 200, "runs": 32},

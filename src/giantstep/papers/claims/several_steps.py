@@ -121,7 +121,7 @@ CLAIMS = (
         ((X,), (X, Y, Z)),
         {
             "one coefficient function of x1 for both gives one direction": {"target": "joint-step"},
-            "the linear part is w2": {"target": "x2 + x1*x2"},
+            "the linear part is w2": {"target": "x2 + He3(x1)*x3"},
         },
         *CUBIC_SIZES,
     ),

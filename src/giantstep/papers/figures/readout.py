@@ -76,7 +76,11 @@ def _over_samples(
         if predicted:
             line = loss_curve(setting, readout_sizes=[int(r * unit) for r in fine])
             curves.append(Curve(name, fine.tolist(), [loss.test for loss in line], theory=True))
-    highest = 1.05 * max(max(curve.y) for curve in curves)
+    tops = [
+        np.add(curve.y, 0.0 if curve.error is None else 2 * np.array(curve.error))
+        for curve in curves
+    ]
+    highest = 1.05 * max(float(top.max()) for top in tops)
     return Plot(
         x_label, ERROR, curves, x_scale="log", levels=levels, y_range=(0.0, min(highest, HIGHEST))
     )

@@ -55,7 +55,7 @@ def outliers(full: bool, seed: int) -> list[CountPlot]:
                     for first in COUNTED_AT
                     for second in COUNTED_AT
                 ],
-                f"{name}; limit: shades 0, 1, 2, ...; $p = {p}$: measured (predicted if other)",
+                f"{name}: shades the limit, numbers $p = {p}$ (predicted if other)",
             )
         )
     return panels
