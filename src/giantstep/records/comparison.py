@@ -7,6 +7,7 @@ statistics, where Bonferroni's correction falls below it (Wilson, PNAS 2019).
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -175,7 +176,7 @@ def harmonic_p_value(count: int, inverse: float) -> float:
     x (1 + x (log m + 0.874)) for small x (Wilson, PNAS 2019).
     """
     mean = count / inverse
-    return min(1.0, mean * (1.0 + mean * (np.log(count) + 0.874)))
+    return min(1.0, mean * (1.0 + mean * (math.log(count) + 0.874)))
 
 
 def _check_settings(predicted: Setting, simulated: Setting, ignored: set[str]) -> None:

@@ -42,8 +42,11 @@ def notes(texts: Sequence[str]) -> list[RenderableType]:
 
 
 def show(content: RenderableType) -> None:
-    """Print to standard output; a terminal that cannot show a character gets another for it."""
-    console = Console(highlight=False)
+    """Print to standard output; a terminal that cannot show a character gets another for it.
+
+    A text stays on its line, however long: a path can be copied.
+    """
+    console = Console(highlight=False, soft_wrap=isinstance(content, str))
     if (console.encoding or "").lower().replace("-", "") in ("utf8", "utf16"):
         console.print(content)
         return
