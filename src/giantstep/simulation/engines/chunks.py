@@ -27,8 +27,9 @@ class Plan:
 def plan(setting: Setting, memory: int) -> Plan:
     """The largest useful chunk within ``memory`` bytes; InputError if not even one block fits."""
     d, p, size = setting.d, setting.p, np.dtype(setting.dtype).itemsize
-    # W, target directions, a chunk's gradient, the sum of gradients and a copy in float64.
-    fixed = p * d * (2 * size + 16) + setting.target.r * d * 2 * size
+    # W, target directions, a chunk's gradient, the sum of gradients and a copy in float64; Gram
+    # matrices with what is made of them and the normal equations, six p x p matrices in float64.
+    fixed = p * d * (2 * size + 16) + setting.target.r * d * 2 * size + 6 * 8 * p * p
     # Ten copies of a chunk: two in flight, on the host and on the device, their transposes in the
     # matrix products, and what the allocator keeps (measured: 8 to 10, benchmarks/dense.py); then
     # preactivations, slopes, coefficients and float64 features.
