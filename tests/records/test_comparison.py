@@ -1,0 +1,136 @@
+"""Comparisons keep their level at any number of runs, and see what is really different."""
+
+import math
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.special
+
+from giantstep.errors import InputError
+from giantstep.problem.setting import Setting
+from giantstep.records.comparison import compare, harmonic_p_value
+from giantstep.records.trajectory import Trajectory
+
+P, R, STEPS = 4, 2, 2
+
+
+def records(
+    runs: int, seed: int, uncertainty: float = 0.0, noise: float = 0.05
+) -> tuple[Trajectory, Trajectory]:
+    """A prediction, off by its own uncertainty of 7 degrees of freedom, and runs around the truth.
+
+    Overlaps are correlated from neuron to neuron, as those of a network are.
+    """
+    rng = np.random.default_rng([seed, runs])
+    setting = Setting("x1 + x2^2", d=1000, p=P, steps=STEPS, runs=runs, start="sphere")
+    setting = setting.vary(readout_start="alternating")
+    truth = np.linspace(0.2, 1.0, (STEPS + 1) * P * R).reshape(STEPS + 1, P, R)
+    shared = rng.standard_normal((runs, STEPS + 1, 1, R))
+    spread = 0.7 * rng.standard_normal((runs, *truth.shape)) + 0.7 * shared
+    found = truth + noise * spread
+    scrambles = truth + uncertainty * math.sqrt(8) * rng.standard_normal((8, *truth.shape))
+    readout = np.array([[1.0, -1.0, 1.0, -1.0]])
+    fields: dict[str, Any] = {"setting": setting, "seconds": 0.0}
+    predicted = Trajectory(
+        **fields,
+        engine="theory",
+        overlap=scrambles.mean(axis=0)[None],
+        norms=np.ones((1, STEPS + 1, P)),
+        readout=readout,
+        overlap_uncertainty=scrambles.std(axis=0, ddof=1)[None] / math.sqrt(8),
+        uncertainty_freedom=7,
+        theory="narrow",
+    )
+    simulated = Trajectory(
+        **fields,
+        engine="deferred",
+        overlap=found,
+        norms=np.ones((runs, STEPS + 1, P)),
+        readout=np.tile(readout, (runs, 1)),
+    )
+    return predicted, simulated
+
+
+def alarms(runs: int, uncertainty: float, groups: int = 1000) -> float:
+    found = [compare(*records(runs, seed, uncertainty)).p_value for seed in range(groups)]
+    return float(np.mean(np.array(found) < 0.01))
+
+
+@pytest.mark.parametrize("uncertainty", [0.0, 0.01])
+@pytest.mark.parametrize("runs", [2, 3, 5, 20])
+def test_false_alarms_are_as_many_as_the_level_says(runs: int, uncertainty: float) -> None:
+    """1000 comparisons at level .01, of which 10 +- 3.1 should disagree: at most 4 more of these.
+
+    Eight cases.  The level is an upper bound where the theory's own uncertainty counts, for t then
+    has the fewer of two numbers of freedom.
+    """
+    error = math.sqrt(0.01 * 0.99 / 1000)
+    assert alarms(runs, uncertainty) < 0.01 + 4 * error
+
+
+def test_quantiles_of_the_normal_law_would_not_do(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With two runs they see a disagreement in far more than one of a hundred."""
+    monkeypatch.setattr(scipy.special, "stdtr", lambda freedom, t: scipy.special.ndtr(t))
+    assert alarms(2, 0.0, 200) > 0.1
+
+
+@pytest.mark.parametrize("count", [10, 200])
+@pytest.mark.parametrize("copies", [False, True], ids=["independent", "all the same"])
+def test_harmonic_means_keep_the_level(count: int, copies: bool) -> None:
+    """20,000 sets of p-values at .01 and .001: 4 standard errors and a tenth of the level.
+
+    The tenth is what the expansion of Landau's law leaves out.  The smallest times their number
+    (Bonferroni) is far below the level where all p-values are the same.
+    """
+    rng = np.random.default_rng(count)
+    values = rng.random((20_000, 1 if copies else count))
+    values = np.repeat(values, count, axis=1) if copies else values
+    found = np.array([harmonic_p_value(count, total) for total in np.sum(1 / values, axis=1)])
+    for level in (0.01, 0.001):
+        error = math.sqrt(level * (1 - level) / len(found))
+        assert abs(np.mean(found < level) - level) < 4 * error + 0.1 * level
+    if copies:
+        corrected = count * values.min(axis=1)
+        assert np.mean(corrected < 0.01) < 0.01 - 4 * math.sqrt(0.01 * 0.99 / len(found))
+
+
+@pytest.mark.parametrize("runs", [5, 20, 100])
+def test_a_deviation_of_the_resolution_is_seen(runs: int) -> None:
+    """Overlaps all off by twice the resolution disagree in 20 of 20, by a tenth of it in none."""
+    seen = {2.0: 0, 0.1: 0}
+    for seed in range(20):
+        predicted, simulated = records(runs, seed)
+        share = compare(predicted, simulated).resolution["overlap"]
+        size = math.sqrt(np.mean(predicted.overlap**2))
+        for factor in seen:
+            moved = replace(predicted, overlap=predicted.overlap + factor * share * size)
+            seen[factor] += not compare(moved, simulated).agrees
+    assert seen == {2.0: 20, 0.1: 0}
+
+
+def test_what_theory_leaves_out_counts() -> None:
+    """A tenth off is a disagreement of 50 runs, unless the theory says it is good to a tenth."""
+    predicted, simulated = records(50, 0)
+    wrong = replace(predicted, overlap=1.1 * predicted.overlap)
+    assert not compare(wrong, simulated).agrees
+    assert compare(replace(wrong, relative_uncertainty=0.1), simulated).agrees
+
+
+def test_entries_without_a_prediction_are_not_compared() -> None:
+    predicted, simulated = records(5, 0)
+    assert compare(predicted, simulated).count == (STEPS + 1) * P * R
+    overlap = predicted.overlap.copy()
+    overlap[0, 2] = np.nan
+    found = compare(replace(predicted, overlap=overlap), simulated)
+    assert found.count == STEPS * P * R
+    assert np.all(np.isnan(found.deviations["overlap"][2]))
+
+
+def test_other_settings_are_refused_by_name() -> None:
+    predicted, simulated = records(5, 0)
+    other = replace(predicted, setting=predicted.setting.vary(noise=0.5))
+    with pytest.raises(InputError, match=r"noise is 0.5 in the prediction and 0.0 in the simul"):
+        compare(other, simulated)
+    assert compare(other, simulated, ignoring=["noise"]).runs == 5
