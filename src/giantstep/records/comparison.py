@@ -215,6 +215,7 @@ def statistics(predicted: Trajectory, simulated: Trajectory) -> Iterator[Statist
     """What is compared: entry by entry for few neurons, by sums over them at linear width."""
     if predicted.theory == "linear-width":
         yield from _summed(predicted, simulated)
+        yield from _principal(predicted, simulated)
         yield from _spectra(predicted, simulated)
     else:
         for name in ("overlap", "gram", "gradient_cosine"):
@@ -271,6 +272,19 @@ def _summed(predicted: Trajectory, simulated: Trajectory) -> Iterator[Statistic]
         values, theory = (np.mean(part**2, axis=2) for part in both)
         centre = theory.mean(axis=0)
         yield Statistic("square length", values - theory, centre, np.zeros_like(centre))
+
+
+def _principal(predicted: Trajectory, simulated: Trajectory) -> Iterator[Statistic]:
+    """Mean squared cosine of the principal angles between the rows and the target directions.
+
+    Each cosine by itself would be biased: the largest of several random ones is large.
+    """
+    if predicted.span is None or simulated.span is None:
+        return
+    theory, values = (np.mean(s**2, axis=(2, 3)) for s in (predicted.span, simulated.span))
+    theory = theory[: len(values)] if len(theory) > 1 else theory
+    centre = theory.mean(axis=0)
+    yield Statistic("squared principal cosine", values - theory, centre, np.zeros_like(centre))
 
 
 def _spectra(predicted: Trajectory, simulated: Trajectory) -> Iterator[Statistic]:

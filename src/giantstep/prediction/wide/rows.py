@@ -20,6 +20,7 @@ from giantstep.prediction.wide.step import learned_step, readout_norm
 from giantstep.prediction.wide.step import objection as step_objection
 from giantstep.prediction.wide.system import readout_objection
 from giantstep.problem.setting import Setting
+from giantstep.problem.starts import STARTS
 
 SHARE = (0.05, 20.0)
 """Ratios of p and n to d that count as proportional: both must lie between."""
@@ -50,10 +51,15 @@ def rows_objection(setting: Setting) -> str | None:
 
 @dataclass(frozen=True)
 class Rows:
-    """Mean overlaps and Gram matrix after a step, given the readout."""
+    """Mean overlaps and Gram matrix after a step, given the readout, and the span of the rows.
+
+    ``span`` -> R with R^T R the projections of the target directions on the rows; None where it is
+    not known.
+    """
 
     overlap: Float[np.ndarray, "p r"]
     gram: Float[np.ndarray, "p p"]
+    span: Float[np.ndarray, "r r"] | None = None
 
 
 def rows_after(setting: Setting, readout: Float[np.ndarray, " p"]) -> Rows:
@@ -67,12 +73,49 @@ def rows_after(setting: Setting, readout: Float[np.ndarray, " p"]) -> Rows:
         step = learned_step(setting)
         kept, apart = 1.0 + step.tilt * a, np.sqrt(step.lengthening) * a
         shift, direction = step.shift, step.overlap[0]
-    gram = np.diag(kept**2 + apart**2)
-    if setting.start == "symmetric":
+    squares, along, uneven = kept**2 + apart**2, shift * a, False
+    gram = np.diag(squares)
+    if STARTS[setting.start].paired:
         first, second = np.arange(p // 2), np.arange(p // 2, p)
         shared = kept[first] * kept[second] + apart[first] * apart[second]
         gram[first, second] = gram[second, first] = shared
-    return Rows(shift * np.outer(a, direction), gram + shift**2 * np.outer(a, a))
+        # The noise of a step is larger along directions that the label depends on, and of a pair
+        # it is all that the second row has.
+        uneven = setting.steps == 1 and r > 1
+        # Turned by 45 degrees the pair is sqrt 2 w and, beside it, sqrt 2 (shift a v + apart).
+        squares = np.concatenate([np.full(p // 2, 2.0), 2.0 * apart[first] ** 2])
+        along = np.concatenate([np.zeros(p // 2), np.sqrt(2.0) * along[first]])
+    return Rows(
+        overlap=shift * np.outer(a, direction),
+        gram=gram + shift**2 * np.outer(a, a),
+        span=None if uneven else span_of_rows(squares, along, direction, setting.d),
+    )
+
+
+def span_of_rows(
+    squares: Float[np.ndarray, " p"],
+    along: Float[np.ndarray, " p"],
+    direction: Float[np.ndarray, " r"],
+    d: int,
+) -> Float[np.ndarray, "r r"]:
+    """R with R^T R = (p/d) (1 - c c^T) + (s/(1+s)) c c^T, c the learned direction's overlaps.
+
+    Rows y_i v + sqrt(k_i) times independent vectors N(0, I/d): squares -> k, along -> y less its
+    random part of variance k_i/d.  Random rows hold p/d of any direction; of v they hold s/(1+s),
+    s = (p/d + sum_i y_i^2/k_i)/(1 - p/d), for W W^T is (W W^T without v) + y y^T, and p independent
+    rows have the inverse Gram matrix diag(1/k)/(1 - p/d).
+    """
+    there = squares > 0
+    share = float(np.sum(there)) / d
+    r = len(direction)
+    if share >= 1.0:
+        return np.eye(r)
+    strength = (share + float(np.sum(along[there] ** 2 / squares[there]))) / (1.0 - share)
+    held = share * np.eye(r) + (strength / (1.0 + strength) - share) * np.outer(
+        direction, direction
+    )
+    values, vectors = np.linalg.eigh(held)
+    return np.sqrt(np.maximum(values, 0.0))[:, None] * vectors.T
 
 
 def _after_two(setting: Setting, a: Float[np.ndarray, " p"]) -> Rows:

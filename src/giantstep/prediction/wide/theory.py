@@ -111,12 +111,16 @@ def _rows(
     found: dict[str, list[list[np.ndarray]]] = {"overlap": [], "norms": []}
     if keeps_gram(setting):
         found["gram"] = []
+    spans: list[list[np.ndarray]] = []
     for readout in readouts:
         run = [rows_after(part, readout) for part in parts]
+        spans.append([step.span for step in run if step.span is not None])
         found["overlap"].append([step.overlap for step in run])
         found["norms"].append([np.sqrt(np.diagonal(step.gram)) for step in run])
         if "gram" in found:
             found["gram"].append([step.gram for step in run])
+    if all(len(span) == len(parts) for span in spans):
+        found["span"] = spans
     return {name: np.array(values) for name, values in found.items()}
 
 
