@@ -1,0 +1,136 @@
+"""What reused batches hand on: transforms of the label, as Hermite series.
+
+From the second step on a sample has felt its own label, and transforms T(y) take the place of y.
+All functions of y are limits of sums of its odd and even bounded transforms
+
+    sign(y) cos(pi k F(|y|)), k = 0, 1, ..  and  cos(pi k F(|y|)), k = 1, 2, ..,
+
+F the distribution function of |y|: E[. | y] vanishes if all their means vanish.  Powers of the
+label are exact where it is a polynomial, and come first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import cached_property
+
+import numpy as np
+from jaxtyping import Float
+
+from giantstep.gaussian.sampling import (
+    hermite_averages,
+    sampled_exponents,
+    sampled_values,
+)
+from giantstep.gaussian.series import HermiteSeries
+from giantstep.gaussian.symmetry import Symmetry, find_symmetries, symmetrise
+from giantstep.gaussian.tensors import rank_tolerance, standard_deviation
+from giantstep.problem.target import Target
+
+FREQUENCIES = 4
+"""Bounded transforms of each parity: cosines of the rank up to this frequency."""
+
+ODD, EVEN = -1, -2
+"""Keys of the bounded transforms; a positive key is a power of the label."""
+
+MOST_SAMPLED = 12
+"""Directions beyond which a sampled series has degree 1 only: no transforms are sampled."""
+
+# {1: [f], 2: [f^2], .., ODD: [...], EVEN: [...]}; constant transforms (sign squared) left out.
+Labels = Mapping[int, Sequence[HermiteSeries]]
+
+# Values closer than this, in standard deviations, are one value: rounding of an expression.
+SAME_VALUE = 1e-9
+
+
+class LabelSource:
+    """The label of a target in natural coordinates: its symmetries, series, values, transforms."""
+
+    def __init__(self, target: Target, highest: int) -> None:
+        self.target, self.highest = target, highest
+
+    @cached_property
+    def symmetries(self) -> tuple[Symmetry, ...]:
+        return find_symmetries(self.target, self.target.r)
+
+    @cached_property
+    def sample(self) -> tuple[Float[np.ndarray, "s n q"], Float[np.ndarray, "s n"]]:
+        """Points and the label there."""
+        return sampled_values(self.target, self.target.r)
+
+    @cached_property
+    def powers(self) -> dict[int, list[HermiteSeries]]:
+        """The label, and its powers where they are exact."""
+        listed = {1: [self.target.series]}
+        for power in range(2, self.highest + 1):
+            series = self.target.label_power(power)
+            if series is not None and standard_deviation(series) > rank_tolerance(series):
+                listed[power] = [series]
+        return listed
+
+    @cached_property
+    def is_binary(self) -> bool:
+        """Whether the label has two values only: then every transform is affine in it."""
+        values = self.sample[1]
+        scale = SAME_VALUE * (1e-300 + float(np.ptp(values)))
+        return len(np.unique(np.round((values - values.min()) / scale))) <= 2
+
+    @cached_property
+    def transforms(self) -> dict[int, list[HermiteSeries]]:
+        """The powers and the bounded transforms; only the label itself where that is all."""
+        if self.highest == 1 or self.target.r > MOST_SAMPLED or self.is_binary:
+            return dict(self.powers)
+        points, y = self.sample
+        # Mid-ranks of |y|, equal values sharing theirs.
+        size = np.abs(y)
+        _, at, count = np.unique(
+            np.round(size / (SAME_VALUE * size.max())), return_inverse=True, return_counts=True
+        )
+        middle = (np.cumsum(count) - 0.5 * count) / y.size
+        rank = middle[at].reshape(y.shape)
+        waves = [np.cos(np.pi * k * rank) for k in range(FREQUENCIES + 1)]
+        odd = [np.sign(y) * wave for wave in waves[:FREQUENCIES]]
+        even = [*waves[1:]]
+        kept = [s for s in self.symmetries if s.chi == 1]
+        exponents = sampled_exponents(self.target.r, kept)
+        averages = hermite_averages(points, np.array([*odd, *even]), exponents)
+        unsigned = [replace(symmetry, chi=1) for symmetry in self.symmetries]
+        listed = dict(self.powers)
+        for key, values, means, symmetries in (
+            (ODD, odd, averages[: len(odd)], self.symmetries),
+            (EVEN, even, averages[len(odd) :], unsigned),
+        ):
+            listed[key] = []
+            for transformed, replicates in zip(values, means, strict=True):
+                if np.std(transformed) > SAME_VALUE:
+                    series = HermiteSeries(
+                        exponents, replicates.mean(axis=0), replicates=replicates
+                    )
+                    series = symmetrise(series, symmetries)
+                    held = float(np.sum(series.coefficients**2))
+                    tail = max(0.0, float(np.mean(transformed**2)) - held)
+                    listed[key].append(replace(series, tail=tail))
+        return {key: series for key, series in listed.items() if series}
+
+    def possible(
+        self, basis: Float[np.ndarray, "_ r"], transformed: bool
+    ) -> Float[np.ndarray, "_ r"]:
+        """Directions outside a subspace U that symmetry does not rule out for the next step.
+
+        v(x_U) = E[y x_perp | x_U] satisfies v = chi g v for every symmetry g that fixes U; a
+        transform of the label keeps only those with chi = 1.
+        """
+        r = self.target.r
+        rows = [basis]
+        for symmetry in self.symmetries:
+            g = symmetry.matrix
+            if transformed and symmetry.chi != 1:
+                continue
+            if np.allclose(basis @ g.T, basis, atol=1e-9):
+                rows.append(symmetry.chi * g - np.eye(r))
+        conditions = np.concatenate(rows)
+        if not len(conditions):
+            return np.eye(r)
+        _, values, vectors = np.linalg.svd(conditions, full_matrices=True)
+        return vectors[int(np.sum(values > 1e-9)) :]
