@@ -243,8 +243,12 @@ def analyze(
     floors += floors[-1:] * (len(fresh.bases) - len(fresh.reached))
     recovery = None
     if label_degree > 1 and natural.r <= MOST_RECOVERED:
-        trivial = generative.value == 1
-        recovery = WeakRecovery(0.0, 0.0) if trivial else weak_recovery(*source.sample)
+        if generative.value == 1:
+            recovery = WeakRecovery(0.0, 0.0)
+        elif generative.value != 2 and not generative.undecided:
+            recovery = WeakRecovery(math.inf, 0.0)  # G = 0
+        else:
+            recovery = weak_recovery(*source.sample)
     stairs = {"fresh": fresh, "reused": reused}
     return Analysis(
         target=f,
@@ -289,9 +293,7 @@ def _reused(
         else:
             generative = exponent(listed, settled)
         last = stairs.bases[-1]
-        complete = len(last) + len(source.possible(last, True)) == source.target.r or not len(
-            source.possible(last, True)
-        )
+        complete = not len(source.possible(last, True))
         known = generative.value is not None and generative.value <= settled + 1
         if (complete and known) or labels is source.transforms:
             break

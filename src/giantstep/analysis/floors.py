@@ -66,24 +66,32 @@ def floor(
     """
     inside = len(basis)
     turned = series.rotate(completed(basis))
-    weights = np.bincount(
-        turned.outside_degrees(inside), turned.coefficients**2, minlength=HIGHEST_DEGREE + 2
-    )
+    outside, noise = turned.outside_degrees(inside), turned.standard_errors**2
+    # E c^2 is the squared coefficient and its variance.
+    squares = turned.coefficients**2 - noise
+    weights = np.bincount(outside, squares, minlength=HIGHEST_DEGREE + 2)
     listed = float(weights[1:].sum())
     variance = series.variance + series.tail
     # Everything learned: the readout can reach f itself, truncated series or not.
     nothing_left = listed <= NEGLIGIBLE * variance and series.tail <= RELEVANT**2 * variance
     if inside == series.r or nothing_left:
-        return Floor(basis, listed, (listed,) * (HIGHEST_DEGREE + 1), 0.0)
-    value, doubt = narrow or (listed + series.tail, series.tail if inside else 0.0)
+        zero = max(0.0, listed)
+        return Floor(basis, zero, (zero,) * (HIGHEST_DEGREE + 1), 0.0)
+    total = 3.0 * series.tail_uncertainty
+    if narrow is not None:
+        value, doubt = narrow
+    elif inside:
+        value, doubt = listed + series.tail, series.tail + total
+    else:
+        value, doubt = variance, total
     by_degree = tuple(
         max(0.0, value - float(weights[1 : k + 1].sum())) for k in range(HIGHEST_DEGREE + 1)
     )
     # Without a subspace the low degrees are all in the series; with one, the tail has some too.
     unknown = max(0.0, value - listed) if inside else 0.0
-    noise = 3.0 * math.sqrt(float(np.sum(series.standard_errors**2)) * max(listed, 0.0))
-    uncertainty = max(doubt, unknown) + noise + 3.0 * series.tail_uncertainty
-    return Floor(basis, value, by_degree, uncertainty, doubt + 3.0 * series.tail_uncertainty)
+    low = (outside > 0) & (outside <= HIGHEST_DEGREE)
+    spread = 6.0 * math.sqrt(float(np.sum((np.abs(squares) + noise)[low] * noise[low])))
+    return Floor(basis, value, by_degree, max(doubt, unknown) + spread, doubt)
 
 
 def sampled_floor(target: Target, basis: Float[np.ndarray, "_ r"]) -> tuple[float, float]:
@@ -106,7 +114,8 @@ def target_floor(
     target: Target, series: HermiteSeries, basis: Float[np.ndarray, "_ r"]
 ) -> Floor:
     """Floors of a target in natural coordinates; sampled where its series leaves too much."""
-    short = series.tail > NEGLIGIBLE * (series.variance + series.tail)
+    truncated = series.tail > NEGLIGIBLE * (series.variance + series.tail)
+    short = truncated or series.replicates is not None
     partial = 0 < len(basis) < target.r
     return floor(series, basis, sampled_floor(target, basis) if short and partial else None)
 

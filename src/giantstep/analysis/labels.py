@@ -26,6 +26,7 @@ from giantstep.gaussian.sampling import (
 from giantstep.gaussian.series import HermiteSeries
 from giantstep.gaussian.symmetry import Symmetry, find_symmetries, symmetrise
 from giantstep.gaussian.tensors import rank_tolerance, standard_deviation
+from giantstep.language.expression import Sum, evaluate
 from giantstep.problem.target import Target
 
 FREQUENCIES = 4
@@ -36,6 +37,9 @@ ODD, EVEN = -1, -2
 
 MOST_SAMPLED = 12
 """Directions beyond which a sampled series has degree 1 only: no transforms are sampled."""
+
+MOST_SUMMANDS = 16
+"""Terms of a sum whose symmetries are looked for one by one (some milliseconds each)."""
 
 # {1: [f], 2: [f^2], .., ODD: [...], EVEN: [...]}; constant transforms (sign squared) left out.
 Labels = Mapping[int, Sequence[HermiteSeries]]
@@ -122,15 +126,43 @@ class LabelSource:
         transform of the label keeps only those with chi = 1.
         """
         r = self.target.r
-        rows = [basis]
-        for symmetry in self.symmetries:
-            g = symmetry.matrix
-            if transformed and symmetry.chi != 1:
-                continue
-            if np.allclose(basis @ g.T, basis, atol=1e-9):
-                rows.append(symmetry.chi * g - np.eye(r))
-        conditions = np.concatenate(rows)
-        if not len(conditions):
-            return np.eye(r)
-        _, values, vectors = np.linalg.svd(conditions, full_matrices=True)
-        return vectors[int(np.sum(values > 1e-9)) :]
+        if len(basis) == r:
+            return np.zeros((0, r))
+        left = _unbroken(self.symmetries, basis, transformed)
+        if transformed or not self._summands:
+            return left
+        # v is the sum of those of the summands, each with symmetries of its own.
+        parts = [_unbroken(symmetries, basis, False) for symmetries in self._summands]
+        _, sizes, rows = np.linalg.svd(np.concatenate(parts), full_matrices=False)
+        together = rows[sizes > 1e-9]
+        missing = 2.0 * np.eye(r) - left.T @ left - together.T @ together
+        values, vectors = np.linalg.eigh(missing)
+        return vectors[:, values < 1e-9].T
+
+    @cached_property
+    def _summands(self) -> list[tuple[Symmetry, ...]]:
+        """The symmetries of each term of a sum, none where there is one term or too many."""
+        node, r = self.target.expression, self.target.r
+        if not isinstance(node, Sum) or len(node.terms) > MOST_SUMMANDS:
+            return []
+        return [
+            find_symmetries(lambda columns, term=term: evaluate(term, columns) + 0 * columns[0], r)
+            for term in node.terms
+        ]
+
+
+def _unbroken(
+    symmetries: Sequence[Symmetry], basis: Float[np.ndarray, "_ r"], transformed: bool
+) -> Float[np.ndarray, "_ r"]:
+    """Directions v outside U with v = chi g v for every symmetry g that fixes U."""
+    r = basis.shape[1]
+    matrices = np.array([symmetry.matrix for symmetry in symmetries]).reshape(-1, r, r)
+    chi = np.array([float(symmetry.chi) for symmetry in symmetries])
+    fixes = np.all(np.abs(basis @ matrices.transpose(0, 2, 1) - basis) < 1e-9, axis=(1, 2))
+    if transformed:
+        fixes &= chi == 1
+    # The kernel of every chi g - 1 is that of the sum of their squares.
+    broken = chi[fixes, None, None] * matrices[fixes] - np.eye(r)
+    conditions = basis.T @ basis + np.einsum("gij,gik->jk", broken, broken)
+    values, vectors = np.linalg.eigh(conditions)
+    return vectors[:, values < 1e-9].T

@@ -76,7 +76,8 @@ def decide(
         if rank:
             found = orthonormal(np.concatenate([found, rows[:rank]]))
             kept += values[:rank].tolist()
-            tilt = max(tilt, noise_bound(_outside(item.matrices, found)) / values[rank - 1])
+            doubt = noise_bound(_outside(item.matrices, found))
+            tilt = max(tilt, doubt / float(values[rank - 1]))
     dropped, bound, tolerance = 0.0, truncation, 0.0
     for item in evidence:
         matrices = _outside(item.matrices, found)
@@ -90,7 +91,7 @@ def decide(
     decision = Decision(
         smallest_kept=min(kept) if kept else None,
         largest_dropped=dropped if len(found) < r else None,
-        tolerance=tolerance + slack,
+        tolerance=tolerance,
         bound=bound if left else 0.0,
         undecided=open_,
     )

@@ -400,7 +400,6 @@ def expand(
         return total
     else:
         square, uncertainty = mean_square(sampled_values(whole, len(used))[1])
-    uncertainty += float(np.sum(total.standard_errors**2))
     tail = max(0.0, square - float(np.sum(total.coefficients**2)))
     return replace(total, tail=tail, tail_uncertainty=uncertainty)
 

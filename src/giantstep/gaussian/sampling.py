@@ -28,7 +28,10 @@ SAMPLED_DEGREE = 16
 MOST_LISTED = 20_000
 """Exponents listed before the flips thin them out."""
 
-UNSETTLED = 0.1
+NOISE = 1e-3
+"""Share of E f^2 that the noise of all coefficients together may make up."""
+
+UNSETTLED = 0.3
 """A second moment whose standard error is a larger share of it is called infinite."""
 
 
@@ -67,12 +70,21 @@ def hermite_averages(
     degree = int(exponents.max(initial=0))
     found = np.empty((len(values), len(points), len(exponents)))
     for s, x in enumerate(points):
-        axes = hermite_values(x.T, degree)
-        product = axes[0][:, exponents[:, 0]]
-        for j in range(1, x.shape[1]):
-            product *= axes[j][:, exponents[:, j]]
-        found[:, s] = values[:, s] @ product / len(x)
+        axes = np.ascontiguousarray(np.moveaxis(hermite_values(x, degree), 0, -1))
+        found[:, s] = values[:, s] @ _products(axes, exponents).T / len(x)
     return found
+
+
+def _products(
+    axes: Float[np.ndarray, "q k n"], exponents: Int[np.ndarray, "m q"]
+) -> Float[np.ndarray, "m n"]:
+    """h_alpha at n points, from the h_k of each coordinate; common beginnings multiplied once."""
+    last = axes[-1][exponents[:, -1]]
+    if len(axes) == 1:
+        return last
+    heads, at = np.unique(exponents[:, :-1], axis=0, return_inverse=True)
+    last *= _products(axes[:-1], heads)[at.reshape(-1)]
+    return last
 
 
 def sampled_values(
@@ -113,7 +125,13 @@ def sampled_series(
         HermiteSeries(exponents, replicates.mean(axis=0), replicates=replicates),
         symmetries,
     )
-    # E c^2 is the squared coefficient and its variance: the tail may be low by as much.
-    noise = float(np.sum(series.standard_errors**2))
+    # Noise grows with the degree: stop where it would count as variance.
+    noise = np.cumsum(np.bincount(series.degrees, series.standard_errors**2))
+    degree = max(1, int(np.sum(noise <= NOISE * square)) - 1)
+    series = series.select(series.degrees <= degree)
     held = float(np.sum(series.coefficients**2))
-    return replace(series, tail=max(0.0, square - held), tail_uncertainty=uncertainty + noise)
+    return replace(
+        series,
+        tail=max(0.0, square - held),
+        tail_uncertainty=uncertainty + float(np.sum(series.standard_errors**2)),
+    )

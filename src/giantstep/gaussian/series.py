@@ -59,7 +59,7 @@ class HermiteSeries:
     ``tail`` is the squared L2 norm of f beyond the series (0 for a polynomial), ``error`` a bound
     on the quadrature error of a coefficient.  Where coefficients come from randomised points,
     ``replicates`` holds one estimate of all of them from each independent randomisation, and
-    ``coefficients`` their mean; ``tail_uncertainty`` is then the standard error of the tail.
+    ``coefficients`` their mean; ``tail_uncertainty`` is then the standard error of E f^2.
     """
 
     exponents: Int[np.ndarray, "m r"]
@@ -168,6 +168,8 @@ class HermiteSeries:
             flipped = self.exponents @ (basis.min(axis=0) < 0) % 2
             exponents = self.exponents[:, np.argmax(np.abs(basis), axis=1)]
             return self._with(exponents, (1.0 - 2.0 * flipped) * self._stack)
+        if not len(self.coefficients):
+            return self
         remaining = np.array(basis, dtype=float)
         series = self
         for i in range(self.r):

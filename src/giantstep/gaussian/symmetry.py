@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import combinations, product
 
 import numpy as np
@@ -36,7 +37,7 @@ class Symmetry:
     flips: tuple[int, ...]
     chi: int
 
-    @property
+    @cached_property
     def matrix(self) -> Float[np.ndarray, "q q"]:
         """g as a matrix."""
         return np.array(self.flips, dtype=float)[:, None] * np.eye(len(self.order))[

@@ -150,8 +150,14 @@ class Target:
 
 
 def in_coordinates(series: HermiteSeries, frame: Float[np.ndarray, "k r"]) -> HermiteSeries:
-    """A series in u = frame x as one in x."""
+    """A series in u = frame x as one in x.
+
+    A rotation fills the series: unless it is exact, only as many degrees are kept as a full one
+    may have.
+    """
     k, r = frame.shape
+    if series.tail > 0 and not np.array_equal(np.abs(frame), np.abs(frame).astype(bool)):
+        series = series.truncate(degree_cap(r))
     padded = np.zeros((len(series.exponents), r), dtype=int)
     padded[:, :k] = series.exponents
     wide = replace(series, exponents=padded)
