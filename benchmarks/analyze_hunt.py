@@ -141,8 +141,10 @@ def example(seed: int, index: int) -> Example:
     names = [f"x{k + 1}" for k in range(r)]
     if r > 1 and index % 3 == 2:
         frame = np.linalg.qr(rng.standard_normal((r, r)))[0]
-        names = ["(" + " + ".join(f"{c!r}*x{k + 1}" for k, c in enumerate(row)) + ")"
-                 for row in frame.tolist()]
+        names = [
+            "(" + " + ".join(f"{c!r}*x{k + 1}" for k, c in enumerate(row)) + ")"
+            for row in frame.tolist()
+        ]
     parts = [_part(rng, names) for _ in range(int(rng.choice([1, 1, 2])))]
     text = " + ".join(text for text, _ in parts)
     functions = [values for _, values in parts]
@@ -164,8 +166,10 @@ def _mean(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 def _products(x: np.ndarray, degree: int) -> dict[tuple[int, ...], np.ndarray]:
     """Orthonormal Hermite products of the columns of x, of total degree 0 .. degree."""
-    h = [[_hermite(k, column) / math.sqrt(math.factorial(k)) for k in range(degree + 1)]
-         for column in x.T]
+    h = [
+        [_hermite(k, column) / math.sqrt(math.factorial(k)) for k in range(degree + 1)]
+        for column in x.T
+    ]
     found = {}
     for total in range(degree + 1):
         for chosen in combinations_with_replacement(range(x.shape[1]), total):
@@ -203,9 +207,7 @@ def judge(case: Example, found: Analysis, samples: int = SAMPLES, seed: int = 0)
     return verdict
 
 
-def _judge_leap(
-    verdict: Verdict, found: Analysis, x: np.ndarray, y: np.ndarray, sd: float
-) -> None:
+def _judge_leap(verdict: Verdict, found: Analysis, x: np.ndarray, y: np.ndarray, sd: float) -> None:
     undecided = any(text.startswith("leap index") for text in found.undecided)
     top = min(found.leap_index or 4, 3)
     for alpha, product in _products(x, top).items():
@@ -237,8 +239,8 @@ def _judge_stairs(
             np.array(part)
             for part in zip(*(_mean((y * row)[:, None] * x) for row in rows), strict=True)
         )
-        outside = np.linalg.svd(basis, full_matrices=True)[2][len(basis) :] if len(basis) else (
-            np.eye(r)
+        outside = (
+            np.linalg.svd(basis, full_matrices=True)[2][len(basis) :] if len(basis) else (np.eye(r))
         )
         sizes, noise = np.abs(matrix @ outside.T), np.sqrt(errors**2 @ (outside.T**2))
         missed = sizes > LEVEL * noise + RELEVANT * sd
@@ -269,7 +271,8 @@ def _judge_generative(verdict: Verdict, found: Analysis, x: np.ndarray, y: np.nd
             spread = math.sqrt(share * (1 - share)) + 1e-12
             largest[degree] = max(largest[degree], abs(float(mean)) / float(error))
             if abs(mean) > LEVEL * error:
-                sure[degree] = max(sure[degree], (abs(float(mean)) - LEVEL * error) / spread)
+                excess = abs(float(mean)) - LEVEL * float(error)
+                sure[degree] = max(sure[degree], excess / spread)
     claimed = found.generative_exponent
     for degree in (1, 2):
         below = claimed is None or degree < claimed

@@ -258,9 +258,7 @@ def analyze(
         information_exponent=information.value,
         generative_exponent=generative.value,
         leaps=(stages := tuple(leaps(series))),
-        one_step=tuple(
-            replace(entry, basis=tidy(entry.basis @ frame)) for entry in steps
-        ),
+        one_step=tuple(replace(entry, basis=tidy(entry.basis @ frame)) for entry in steps),
         fresh=fresh.in_coordinates(frame),
         reused=reused.in_coordinates(frame),
         floors=tuple(replace(entry, basis=tidy(entry.basis @ frame)) for entry in floors),
@@ -279,8 +277,10 @@ MOST_RECOVERED = 8
 def _reused(
     source: LabelSource, activation: Activation, information: Exponent
 ) -> tuple[Staircase, Exponent]:
-    """The reused staircase and the generative exponent; sampled only where exact powers leave
-    something open that symmetry does not close."""
+    """The reused staircase and the generative exponent.
+
+    Transforms are sampled only where exact powers leave open what symmetry does not close.
+    """
     nothing = np.zeros((0, source.target.r))
     # E[z | y] = 0 is proven where symmetry leaves no direction.
     settled = 1 if not len(source.possible(nothing, True)) else 0

@@ -101,18 +101,14 @@ def sampled_floor(target: Target, basis: Float[np.ndarray, "_ r"]) -> tuple[floa
     flat = points.reshape(-1, 2 * r - inside)
     common = flat[:, :inside]
     one, two = (
-        np.asarray(
-            target(list((np.concatenate([common, rest], axis=1) @ frame).T)), dtype=float
-        )
+        np.asarray(target(list((np.concatenate([common, rest], axis=1) @ frame).T)), dtype=float)
         for rest in (flat[:, inside:r], flat[:, r:])
     )
     means = (0.5 * (one - two) ** 2).reshape(points.shape[:2]).mean(axis=1)
     return float(means.mean()), 3.0 * float(means.std(ddof=1)) / math.sqrt(SHIFTS)
 
 
-def target_floor(
-    target: Target, series: HermiteSeries, basis: Float[np.ndarray, "_ r"]
-) -> Floor:
+def target_floor(target: Target, series: HermiteSeries, basis: Float[np.ndarray, "_ r"]) -> Floor:
     """Floors of a target in natural coordinates; sampled where its series leaves too much."""
     truncated = series.tail > NEGLIGIBLE * (series.variance + series.tail)
     short = truncated or series.replicates is not None

@@ -24,9 +24,9 @@ from giantstep.gaussian.sampling import (
     sampled_values,
 )
 from giantstep.gaussian.series import HermiteSeries
-from giantstep.gaussian.symmetry import Symmetry, find_symmetries, symmetrise
+from giantstep.gaussian.symmetry import Symmetry, symmetrise
 from giantstep.gaussian.tensors import rank_tolerance, standard_deviation
-from giantstep.language.expression import Sum, evaluate
+from giantstep.language.expression import Sum
 from giantstep.problem.target import Target
 
 FREQUENCIES = 4
@@ -53,10 +53,6 @@ class LabelSource:
 
     def __init__(self, target: Target, highest: int) -> None:
         self.target, self.highest = target, highest
-
-    @cached_property
-    def symmetries(self) -> tuple[Symmetry, ...]:
-        return find_symmetries(self.target, self.target.r)
 
     @cached_property
     def sample(self) -> tuple[Float[np.ndarray, "s n q"], Float[np.ndarray, "s n"]]:
@@ -96,13 +92,13 @@ class LabelSource:
         waves = [np.cos(np.pi * k * rank) for k in range(FREQUENCIES + 1)]
         odd = [np.sign(y) * wave for wave in waves[:FREQUENCIES]]
         even = [*waves[1:]]
-        kept = [s for s in self.symmetries if s.chi == 1]
+        kept = [s for s in self.target.symmetries if s.chi == 1]
         exponents = sampled_exponents(self.target.r, kept)
         averages = hermite_averages(points, np.array([*odd, *even]), exponents)
-        unsigned = [replace(symmetry, chi=1) for symmetry in self.symmetries]
+        unsigned = [replace(symmetry, chi=1) for symmetry in self.target.symmetries]
         listed = dict(self.powers)
         for key, values, means, symmetries in (
-            (ODD, odd, averages[: len(odd)], self.symmetries),
+            (ODD, odd, averages[: len(odd)], self.target.symmetries),
             (EVEN, even, averages[len(odd) :], unsigned),
         ):
             listed[key] = []
@@ -128,7 +124,7 @@ class LabelSource:
         r = self.target.r
         if len(basis) == r:
             return np.zeros((0, r))
-        left = _unbroken(self.symmetries, basis, transformed)
+        left = _unbroken(self.target.symmetries, basis, transformed)
         if transformed or not self._summands:
             return left
         # v is the sum of those of the summands, each with symmetries of its own.
@@ -145,10 +141,7 @@ class LabelSource:
         node, r = self.target.expression, self.target.r
         if not isinstance(node, Sum) or len(node.terms) > MOST_SUMMANDS:
             return []
-        return [
-            find_symmetries(lambda columns, term=term: evaluate(term, columns) + 0 * columns[0], r)
-            for term in node.terms
-        ]
+        return [Target("", r, term).symmetries for term in node.terms]
 
 
 def _unbroken(

@@ -12,7 +12,6 @@ from jaxtyping import Float
 
 from giantstep.gaussian.tensors import RELEVANT, noise_bound
 
-
 SNAPPED = 1e-7
 """Entries of an orthonormal basis below this are rounding."""
 
@@ -129,9 +128,7 @@ def row_space(
     )
 
 
-def echelon(
-    basis: Float[np.ndarray, "_ r"], smallest: float = SNAPPED
-) -> Float[np.ndarray, "_ r"]:
+def echelon(basis: Float[np.ndarray, "_ r"], smallest: float = SNAPPED) -> Float[np.ndarray, "_ r"]:
     """Reduced row echelon form: the sparsest simple spanning set, x2 and x3 for their plane."""
     rows = np.array(basis, dtype=float)
     lead = 0

@@ -33,26 +33,25 @@ def weak_recovery(
 ) -> WeakRecovery:
     """alpha_c for a label with E[z | y] = 0, from points of N(0, I) in independent sets."""
     half = len(points) // 2
-    values = {
-        bins: np.array(
-            [_inverse_threshold(points[a::half], labels[a::half], bins) for a in range(half)]
-        )
+    fine, coarse = (
+        np.array([_kernel(points[a::half], labels[a::half], bins) for a in range(half)])
         for bins in (BINS, BINS // 2)
-    }
-    inverse = float(values[BINS].mean())
-    noise = float(values[BINS].std(ddof=1)) / math.sqrt(half)
-    slicing = abs(inverse - float(values[BINS // 2].mean()))
-    doubt = 3.0 * noise + slicing
+    )
+    inverse, other = (float(np.linalg.eigvalsh(k.mean(axis=0))[-1]) for k in (fine, coarse))
+    # An eigenvalue moves by no more than the norm of the noise.
+    deviations = np.linalg.norm(fine - fine.mean(axis=0), 2, axis=(1, 2))
+    noise = math.sqrt(float(np.mean(deviations**2)) / (half - 1))
+    # Slicing can only lose: halving the slices again would gain about what the last did.
+    doubt = 3.0 * noise + abs(inverse - other)
     if inverse <= doubt:
         return WeakRecovery(math.inf, math.inf)
-    # Slicing can only lose: halving the slices again would gain about what the last did.
     return WeakRecovery(1.0 / inverse, doubt / inverse**2)
 
 
-def _inverse_threshold(
+def _kernel(
     points: Float[np.ndarray, "two n r"], labels: Float[np.ndarray, "two n"], bins: int
-) -> float:
-    """1/alpha_c from two independent sets: one G from each, so that their noise has mean zero."""
+) -> Float[np.ndarray, "m m"]:
+    """M -> E[G M G] as a matrix, one G from each of two independent sets: noise of mean zero."""
     r = points.shape[2]
     edges = np.quantile(labels, np.arange(1, bins) / bins)
     curves, weights = [], []
@@ -60,15 +59,12 @@ def _inverse_threshold(
         at = np.searchsorted(edges, y)
         count = np.bincount(at, minlength=bins)
         total = np.array(
-            [
-                [np.bincount(at, x[:, i] * x[:, j], bins) for j in range(r)]
-                for i in range(r)
-            ]
+            [[np.bincount(at, x[:, i] * x[:, j], bins) for j in range(r)] for i in range(r)]
         )
         curves.append((total / np.maximum(count, 1)).transpose(2, 0, 1) - np.eye(r))
         curves[-1][count == 0] = 0.0
         weights.append(count / len(y))
     share = 0.5 * (weights[0] + weights[1])
-    # M -> E[G M G] on matrices, as one of size r^2; symmetrised over the two sets.
+    # Of size r^2, symmetrised over the two sets.
     kernel = np.einsum("b,bij,bkl->iljk", share, curves[0], curves[1]).reshape(r * r, r * r)
-    return float(np.linalg.eigvalsh(0.5 * (kernel + kernel.T))[-1])
+    return 0.5 * (kernel + kernel.T)

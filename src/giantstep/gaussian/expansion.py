@@ -34,7 +34,7 @@ from giantstep.gaussian.series import (
     series_from_grid,
     tensor_grid,
 )
-from giantstep.gaussian.symmetry import find_symmetries
+from giantstep.gaussian.symmetry import WITNESS, Symmetry, find_symmetries
 from giantstep.language.algebra import Key, Terms, times
 from giantstep.language.expression import (
     Call,
@@ -48,7 +48,7 @@ from giantstep.language.expression import (
     raise_to,
     variables,
 )
-from giantstep.language.functions import FUNCTIONS
+from giantstep.language.functions import FUNCTIONS, NUMPY, Namespace
 
 # The grid for a function of 2..5 coupled variables: about half a million points.  In the plane
 # evenly spread nodes resolve steep functions such as tanh(x1 + He3(x2)).
@@ -64,8 +64,9 @@ MAX_PRODUCTS = 64
 MAX_MEANS = 100
 """Means of products of functions for E f^2 (some milliseconds each); beyond, it is sampled."""
 
-GRID_ACCURACY = 1e-8
-"""A grid serves where its error, as a share of the norm, is below; else points are sampled."""
+GRID_ACCURACY = 1e-5
+"""A grid serves where its error, as a share of the norm, is below; else points are sampled, whose
+noise of 1e-3 is then smaller than a hundred times that error."""
 
 # An integral whose own error estimate exceeds this share of E f^2 is called divergent.
 DIVERGENT = 1e-2
@@ -155,7 +156,11 @@ def line_series(
 
 
 def coupled_series(
-    function: Callable[[Columns], Float[np.ndarray, "..."]], r: int, degree: int, smooth: bool
+    function: Callable[[Columns], Float[np.ndarray, "..."]],
+    r: int,
+    degree: int,
+    smooth: bool,
+    symmetries: Callable[[], Sequence[Symmetry]],
 ) -> HermiteSeries:
     """Series of a function of r coupled variables: by a grid where it is smooth, else sampled.
 
@@ -177,10 +182,11 @@ def coupled_series(
         error = float(np.max(np.abs(fine.coefficients - coarse.coefficients)))
         mass, other = (float(np.sum(s.coefficients**2)) + s.tail for s in (fine, coarse))
         _check_edge(fine_values, fine_rule, mass)
-        if error <= GRID_ACCURACY * math.sqrt(mass) and abs(mass - other) <= GRID_ACCURACY * mass:
-            return replace(fine, error=error)
+        gap = abs(mass - other)
+        if error <= GRID_ACCURACY * math.sqrt(mass) and gap <= GRID_ACCURACY * mass:
+            return replace(fine, error=error, tail_uncertainty=gap)
     points, values = sampled_values(function, r)
-    return sampled_series(points, values, find_symmetries(function, r))
+    return sampled_series(points, values, symmetries())
 
 
 def _check_edge(values: Float[np.ndarray, "..."], rule: Rule, mass: float) -> None:
@@ -283,15 +289,19 @@ class _Expander:
             return line_series(coefficients, direction, tail, error)
         used = sorted(variables(node))
 
-        def values(columns: Columns) -> Float[np.ndarray, "..."]:
+        def values(columns: Columns, namespace: Namespace = NUMPY) -> Float[np.ndarray, "..."]:
             full = [columns[0]] * self.r
             for k, column in zip(used, columns, strict=True):
                 full[k] = column
-            return np.asarray(evaluate(node, full), dtype=float)
+            return np.asarray(evaluate(node, full, namespace), dtype=float)
 
         with np.errstate(all="ignore"):
             series = coupled_series(
-                values, len(used), min(degree, degree_cap(len(used))), is_smooth(node)
+                values,
+                len(used),
+                min(degree, degree_cap(len(used))),
+                smooth=is_smooth(node),
+                symmetries=lambda: find_symmetries(lambda x: values(x, WITNESS), len(used)),
             )
         exponents = np.zeros((len(series.exponents), self.r), dtype=int)
         exponents[:, used] = series.exponents
@@ -354,12 +364,10 @@ def _product(key: Key) -> Expression:
     )
 
 
-def expand(
-    terms: Terms, r: int, function: Callable[[Columns], Float[np.ndarray, "..."]]
-) -> HermiteSeries:
+def expand(terms: Terms, r: int, function: Callable[[Columns, Namespace], Any]) -> HermiteSeries:
     """Hermite series of a sum of products; the tail is E f^2 minus what the series holds.
 
-    ``function`` gives the values of the sum, for what has to be sampled.
+    ``function`` gives the values of the sum in a namespace, for what has to be sampled.
     """
     polynomial = {key: value for key, value in terms.items() if not key[1]}
     products = {key: float(value) for key, value in terms.items() if key[1]}
@@ -371,14 +379,20 @@ def expand(
         | {k for _, functions in products for f, _ in functions for k in variables(f)}
     )
 
-    def whole(columns: Columns) -> Float[np.ndarray, "..."]:
+    def whole(columns: Columns, namespace: Namespace = NUMPY) -> Float[np.ndarray, "..."]:
         full = [columns[0]] * r
         for k, column in zip(used, columns, strict=True):
             full[k] = column
-        return np.asarray(function(full), dtype=float)
+        return np.asarray(function(full, namespace), dtype=float)
 
     if len(products) > MAX_PRODUCTS:
-        series = coupled_series(whole, len(used), degree_cap(len(used)), smooth=False)
+        series = coupled_series(
+            whole,
+            len(used),
+            degree_cap(len(used)),
+            smooth=False,
+            symmetries=lambda: find_symmetries(lambda x: whole(x, WITNESS), len(used)),
+        )
         exponents = np.zeros((len(series.exponents), r), dtype=int)
         exponents[:, used] = series.exponents
         return replace(series, exponents=exponents)

@@ -168,8 +168,8 @@ class HermiteSeries:
             flipped = self.exponents @ (basis.min(axis=0) < 0) % 2
             exponents = self.exponents[:, np.argmax(np.abs(basis), axis=1)]
             return self._with(exponents, (1.0 - 2.0 * flipped) * self._stack)
-        if not len(self.coefficients):
-            return self
+        if self.degree <= 1:
+            return self._rotate_linear(basis)
         remaining = np.array(basis, dtype=float)
         series = self
         for i in range(self.r):
@@ -184,8 +184,17 @@ class HermiteSeries:
         odd = (series.exponents[:, np.diag(remaining) < 0].sum(axis=1) % 2).astype(bool)
         return series._with(series.exponents, np.where(odd, -1.0, 1.0) * series._stack)
 
+    def _rotate_linear(self, basis: Float[np.ndarray, "r r"]) -> HermiteSeries:
+        """A series of degree one at most: <c, x> = <basis c, u>."""
+        stack, first = self._stack, self.degrees == 1
+        slopes = stack[:, first] @ self.exponents[first] @ basis.T
+        exponents = np.concatenate([self.exponents[~first], np.eye(self.r, dtype=int)])
+        return self._with(exponents, np.concatenate([stack[:, ~first], slopes], axis=1))
+
     def _rotate_plane(self, i: int, j: int, theta: float) -> HermiteSeries:
         """Coordinates u = cos x_i + sin x_j, v = -sin x_i + cos x_j in place of x_i, x_j."""
+        if not len(self.coefficients):
+            return self
         power = self.exponents[:, i]
         total = power + self.exponents[:, j]
         groups = self.exponents.copy()

@@ -11,11 +11,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations, product
+from typing import Any
 
 import numpy as np
 from jaxtyping import Float, Int
 
 from giantstep.gaussian.series import HermiteSeries
+from giantstep.language.functions import NumpyNamespace
 
 Columns = Sequence[Float[np.ndarray, "..."]]
 
@@ -25,8 +27,34 @@ MOST_VARIABLES = 6
 # Values that must agree to this, relative to the largest of them: rounding of an expression.
 AGREEMENT = 1e-9
 
-# Points of three spreads, so that a kink far from the origin is seen too.
-SPREADS = np.repeat([1.0, 3.0, 8.0], 8)
+# Points of four spreads: a kink far from the origin is seen, and a steep function unsaturated.
+SPREADS = np.repeat([0.1, 1.0, 3.0, 8.0], 8)
+
+MORE_POINTS = 32
+"""Times as many points for a callable, which may be constant on large regions."""
+
+
+class _Witness(NumpyNamespace):
+    """NumPy with functions that are constant somewhere replaced by ones that never are.
+
+    sign(x1 + x2*x3/100) hardly changes when x2 is flipped; with an injective function of the same
+    parity in its place, every change of an argument shows.
+    """
+
+    @staticmethod
+    def sign(z: Any) -> Any:
+        return np.arctan(1.37 * z) + 0.1 * z
+
+    @staticmethod
+    def step(z: Any) -> Any:
+        return 0.3 + np.arctan(1.23 * z) + 0.2 * z
+
+    @staticmethod
+    def maximum(z: Any, other: Any) -> Any:
+        return z + np.sqrt(1.7 + (z - other) ** 2)
+
+
+WITNESS = _Witness()
 
 
 @dataclass(frozen=True)
@@ -40,9 +68,9 @@ class Symmetry:
     @cached_property
     def matrix(self) -> Float[np.ndarray, "q q"]:
         """g as a matrix."""
-        return np.array(self.flips, dtype=float)[:, None] * np.eye(len(self.order))[
-            list(self.order)
-        ]
+        return (
+            np.array(self.flips, dtype=float)[:, None] * np.eye(len(self.order))[list(self.order)]
+        )
 
 
 def candidates(q: int) -> list[tuple[tuple[int, ...], tuple[int, ...]]]:
@@ -63,10 +91,14 @@ def candidates(q: int) -> list[tuple[tuple[int, ...], tuple[int, ...]]]:
 
 
 def find_symmetries(
-    function: Callable[[Columns], Float[np.ndarray, "..."]], q: int
+    function: Callable[[Columns], Float[np.ndarray, "..."]], q: int, repeats: int = 1
 ) -> tuple[Symmetry, ...]:
-    """The candidates that hold at 24 random points to rounding; empty where f is not finite."""
-    x = np.random.default_rng(0).standard_normal((len(SPREADS), q)) * SPREADS[:, None]
+    """The candidates that hold at random points to rounding; empty where f is not finite.
+
+    An expression is to be evaluated with WITNESS, anything else at MORE_POINTS.
+    """
+    spreads = np.tile(SPREADS, repeats)
+    x = np.random.default_rng(0).standard_normal((len(spreads), q)) * spreads[:, None]
     tried = candidates(q)
     orders = np.array([order for order, _ in tried]).reshape(len(tried), q)
     flips = np.array([flip for _, flip in tried], dtype=float).reshape(len(tried), q)
@@ -97,7 +129,10 @@ def symmetrise(series: HermiteSeries, symmetries: Sequence[Symmetry]) -> Hermite
         odd = series.exponents[:, np.array(symmetry.flips) < 0].sum(axis=1) % 2
         relative = symmetry.chi * (1 - 2 * odd)
         for k, image in enumerate(map(tuple, images.tolist())):
-            _join(root, sign, forbidden, (k, place[image]), int(relative[k]))
+            if image in place:
+                _join(root, sign, forbidden, (k, place[image]), int(relative[k]))
+            else:  # left out because a flip forbids it, and with it this one
+                forbidden[root[k]] = True
     forbidden = np.isin(root, root[forbidden])
     stack = series._stack * sign
     totals = np.array([np.bincount(root, row, len(root)) for row in stack])

@@ -167,7 +167,6 @@ class Activation:
         powers = scale ** -np.arange(degree + 1.0)
         return Coefficients(plain.values * powers, plain.error * float(np.max(powers)))
 
-
     def slope_coefficients(self, degree: int, scale: float = 1.0) -> Coefficients:
         """s^(1-k) E[sigma'(s z) He_{k-1}(z)] for k <= degree (0 for k = 0): what a gradient sees.
 

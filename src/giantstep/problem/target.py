@@ -18,6 +18,7 @@ from giantstep.gaussian.expansion import coupled_series, expand, finite
 from giantstep.gaussian.polynomials import polynomial_series
 from giantstep.gaussian.rules import gauss_hermite
 from giantstep.gaussian.series import HermiteSeries, degree_cap, series_from_grid, series_on_grid
+from giantstep.gaussian.symmetry import MORE_POINTS, WITNESS, Symmetry, find_symmetries
 from giantstep.language.algebra import Terms, multiplied_out, to_power
 from giantstep.language.expression import (
     Expression,
@@ -103,7 +104,20 @@ class Target:
             return np.broadcast_to(found, full[0].size).reshape(full[0].shape)
 
         with np.errstate(all="ignore"):
-            return coupled_series(values, self.r, degree_cap(self.r), smooth=True)
+            return coupled_series(
+                values,
+                self.r,
+                degree_cap(self.r),
+                smooth=True,
+                symmetries=lambda: self.symmetries,
+            )
+
+    @cached_property
+    def symmetries(self) -> tuple[Symmetry, ...]:
+        """Signed permutations of the coordinates that keep f up to its sign."""
+        if self.expression is None:
+            return find_symmetries(self, self.r, MORE_POINTS)
+        return find_symmetries(lambda columns: self(columns, WITNESS), self.r)
 
     def label_power(self, power: int) -> HermiteSeries | None:
         """Series of f^power for a polynomial, exact; None where it is too large, and for others."""
