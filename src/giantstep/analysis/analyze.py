@@ -376,6 +376,10 @@ def _warnings(
             f"not a polynomial: expanded to degree {series.degree}, which leaves {share:.2g} of "
             f"the variance ({accuracy})"
         )
+    if series.replicates is not None:
+        found.append(
+            f"what is called absent without proof is below {RELEVANT:g} standard deviations"
+        )
     if share > 1.0 - RELEVANT**2:
         found.append(
             "nothing of the target is within reach of the expansion: its coefficients there are "

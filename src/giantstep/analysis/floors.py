@@ -74,9 +74,9 @@ def floor(
     variance = series.variance + series.tail
     # Everything learned: the readout can reach f itself, truncated series or not.
     nothing_left = listed <= NEGLIGIBLE * variance and series.tail <= RELEVANT**2 * variance
-    if inside == series.r or nothing_left:
-        zero = max(0.0, listed)
-        return Floor(basis, zero, (zero,) * (HIGHEST_DEGREE + 1), 0.0)
+    if inside == series.r or (nothing_left and narrow is None):
+        zero, doubt = max(0.0, listed), 0.0 if inside == series.r else series.tail
+        return Floor(basis, zero, (zero,) * (HIGHEST_DEGREE + 1), doubt, doubt)
     total = 3.0 * series.tail_uncertainty
     if narrow is not None:
         value, doubt = narrow
