@@ -135,6 +135,13 @@ def test_rotated_kinks_are_seen_in_their_own_coordinates() -> None:
         )
 
 
+def test_exact_terms_need_no_symmetry() -> None:
+    """He2(x2)*He3(x4) is odd in x4, yet has no linear part: exact, whatever else is truncated."""
+    found = analyze("relu(2*x3)*abs(2*x1) - 2*x1 + x2*x3*x4 + He2(x2)*He3(x4)")
+    assert found.fresh.dimensions[-1] == 2
+    assert found.fresh.converged
+
+
 def test_ordinary_targets_take_less_than_two_seconds_of_one_core() -> None:
     for text in ("relu(x1 - x2*relu(x3))", "tanh(x1*x2*x3*x4*x5)", "relu(x1 + x2 + x3 + x4*x5)"):
         start = time.process_time()

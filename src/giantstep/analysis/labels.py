@@ -119,29 +119,32 @@ class LabelSource:
         """Directions outside a subspace U that symmetry does not rule out for the next step.
 
         v(x_U) = E[y x_perp | x_U] satisfies v = chi g v for every symmetry g that fixes U; a
-        transform of the label keeps only those with chi = 1.
+        transform of the label keeps only those with chi = 1.  Polynomial terms of the label itself
+        are exact and need no symmetry: they are left out.
         """
         r = self.target.r
         if len(basis) == r:
             return np.zeros((0, r))
         left = _unbroken(self.target.symmetries, basis, transformed)
-        if transformed or not self._summands:
+        if transformed or self._summands is None:
             return left
         # v is the sum of those of the summands, each with symmetries of its own.
         parts = [_unbroken(symmetries, basis, False) for symmetries in self._summands]
-        _, sizes, rows = np.linalg.svd(np.concatenate(parts), full_matrices=False)
+        joined = np.concatenate([np.zeros((1, r)), *parts])
+        _, sizes, rows = np.linalg.svd(joined, full_matrices=False)
         together = rows[sizes > 1e-9]
         missing = 2.0 * np.eye(r) - left.T @ left - together.T @ together
         values, vectors = np.linalg.eigh(missing)
         return vectors[:, values < 1e-9].T
 
     @cached_property
-    def _summands(self) -> list[tuple[Symmetry, ...]]:
-        """The symmetries of each term of a sum, none where there is one term or too many."""
+    def _summands(self) -> list[tuple[Symmetry, ...]] | None:
+        """The symmetries of each term of a sum that is no polynomial; None without such a sum."""
         node, r = self.target.expression, self.target.r
         if not isinstance(node, Sum) or len(node.terms) > MOST_SUMMANDS:
-            return []
-        return [Target("", r, term).symmetries for term in node.terms]
+            return None
+        terms = [Target("", r, term) for term in node.terms]
+        return [term.symmetries for term in terms if not term.is_polynomial]
 
 
 def _unbroken(

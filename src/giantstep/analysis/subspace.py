@@ -59,9 +59,9 @@ def decide(
     """Directions that some matrix surely has, what is left open, and the tilt of what was found.
 
     Each matrix is asked, in turn, for directions beyond those found before: its singular values
-    must exceed its rounding and its own noise.  ``possible`` spans what symmetry leaves,
-    ``truncation`` bounds the singular values of rows beyond the series, ``slack`` those that an
-    earlier tilt of the subspace may feign.
+    must exceed its rounding and its own noise.  ``possible`` spans what noise and truncation could
+    hide (symmetry rules out the rest), ``truncation`` bounds the singular values of rows beyond the
+    series, ``slack`` those that an earlier tilt of the subspace may feign.
     """
     r = possible.shape[1]
     found, kept = np.zeros((0, r)), []
@@ -85,7 +85,10 @@ def decide(
             top = float(np.linalg.norm(matrices[0], 2))
             noise = noise_bound(matrices)
             dropped, bound = max(dropped, top), max(bound, top + noise if noise else 0.0)
-    left = max(0, len(possible) - len(found))
+    # Possible directions beyond those found, which noise may have tilted.
+    beyond = possible - possible @ found.T @ found
+    sines = np.linalg.svd(beyond, compute_uv=False) if beyond.size else np.zeros(0)
+    left = int(np.sum(sines > max(SNAPPED, min(3.0 * tilt, 0.5))))
     open_ = left if bound > RELEVANT else 0
     decision = Decision(
         smallest_kept=min(kept) if kept else None,

@@ -17,7 +17,13 @@ from giantstep.errors import InputError
 from giantstep.gaussian.expansion import coupled_series, expand, finite
 from giantstep.gaussian.polynomials import polynomial_series
 from giantstep.gaussian.rules import gauss_hermite
-from giantstep.gaussian.series import HermiteSeries, degree_cap, series_from_grid, series_on_grid
+from giantstep.gaussian.series import (
+    MAX_SERIES_TERMS,
+    HermiteSeries,
+    degree_cap,
+    series_from_grid,
+    series_on_grid,
+)
 from giantstep.gaussian.symmetry import MORE_POINTS, WITNESS, Symmetry, find_symmetries
 from giantstep.language.algebra import Terms, multiplied_out, to_power
 from giantstep.language.expression import (
@@ -166,12 +172,14 @@ class Target:
 def in_coordinates(series: HermiteSeries, frame: Float[np.ndarray, "k r"]) -> HermiteSeries:
     """A series in u = frame x as one in x.
 
-    A rotation fills the series: unless it is exact, only as many degrees are kept as a full one
-    may have.
+    A rotation fills the series: where a full one would be too long, or is not exact anyway, only
+    as many degrees are kept as one of moderate length has.
     """
     k, r = frame.shape
-    if series.tail > 0 and not np.array_equal(np.abs(frame), np.abs(frame).astype(bool)):
-        series = series.truncate(degree_cap(r))
+    if not np.array_equal(np.abs(frame), np.abs(frame).astype(bool)):
+        full = math.comb(r + series.degree, r)
+        if series.tail > 0 or full > MAX_SERIES_TERMS:
+            series = series.truncate(degree_cap(r))
     padded = np.zeros((len(series.exponents), r), dtype=int)
     padded[:, :k] = series.exponents
     wide = replace(series, exponents=padded)
