@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -15,17 +15,17 @@ from giantstep.analysis.exponents import (
     OneStep,
     exponent,
     one_step,
-    picks_up,
     tensor_terms,
 )
 from giantstep.analysis.floors import REGIMES, Floor, Regime, fitted_part, target_floor
 from giantstep.analysis.labels import LabelSource
+from giantstep.analysis.notes import undecided, warnings
 from giantstep.analysis.staircase import Staircase, leaps, staircase
 from giantstep.analysis.subspace import Decision, name_space, span, tidy
 from giantstep.analysis.weak_recovery import WeakRecovery, weak_recovery
 from giantstep.errors import InputError
 from giantstep.gaussian.series import HermiteSeries
-from giantstep.gaussian.tensors import RELEVANT, rank_tolerance
+from giantstep.gaussian.tensors import rank_tolerance
 from giantstep.problem.activation import Activation, make_activation
 from giantstep.problem.target import Target, in_coordinates, make_target
 
@@ -257,7 +257,7 @@ def analyze(
         active=frame,
         information_exponent=information.value,
         generative_exponent=generative.value,
-        leaps=(stages := tuple(leaps(series))),
+        leaps=tuple(leaps(series)),
         one_step=tuple(replace(entry, basis=tidy(entry.basis @ frame)) for entry in steps),
         fresh=fresh.in_coordinates(frame),
         reused=reused.in_coordinates(frame),
@@ -265,8 +265,8 @@ def analyze(
         regimes=_regimes(natural, series, steps, frame),
         weak_recovery=recovery,
         label_degree=max(1, *source.powers),
-        undecided=tuple(_undecided(series, information, generative, stairs)),
-        notes=(*f.notes, *_warnings(series, sigma, steps, stairs, stages)),
+        undecided=tuple(undecided(series, information, generative, stairs)),
+        notes=(*f.notes, *warnings(series, sigma, steps, stairs)),
     )
 
 
@@ -326,84 +326,3 @@ def _regimes(
             )
         )
     return tuple(table)
-
-
-def _undecided(
-    series: HermiteSeries,
-    information: Exponent,
-    generative: Exponent,
-    stairs: Mapping[str, Staircase],
-) -> list[str]:
-    """What could not be settled, in sentences."""
-    found = []
-    unresolved = series.tail / (series.variance + series.tail)
-    for name, entry in (("leap index", information), ("generative exponent", generative)):
-        if entry.undecided:
-            degrees = ", ".join(f"T_{k}" for k in entry.undecided[:4])
-            more = ", ..." if len(entry.undecided) > 4 else ""
-            found.append(
-                f"{name}: {degrees}{more} not resolved; {unresolved:.2g} of the variance lies "
-                f"beyond degree {series.degree}"
-            )
-    for name, staircase_ in stairs.items():
-        for step, decision in enumerate(staircase_.decisions, start=1):
-            if decision.undecided:
-                many = decision.undecided
-                found.append(
-                    f"step {step} ({name}): {many} direction{'s' if many > 1 else ''} not found, "
-                    f"but up to {min(1.0, decision.bound**2):.2g} of the variance is unresolved"
-                )
-    return found
-
-
-def _warnings(
-    series: HermiteSeries,
-    activation: Activation,
-    steps: Sequence[OneStep],
-    stairs: Mapping[str, Staircase],
-    stages: Sequence[int],
-) -> list[str]:
-    """What a reader must know before trusting the record."""
-    found = []
-    share = series.tail / (series.variance + series.tail)
-    if series.tail > 0:
-        accuracy = (
-            f"quadrature error {series.error:.1g}"
-            if series.replicates is None
-            else f"sampled, standard errors up to {series.standard_errors.max():.1g}"
-        )
-        found.append(
-            f"not a polynomial: expanded to degree {series.degree}, which leaves {share:.2g} of "
-            f"the variance ({accuracy})"
-        )
-    if series.replicates is not None:
-        found.append(
-            f"what is called absent without proof is below {RELEVANT:g} standard deviations"
-        )
-    if share > 1.0 - RELEVANT**2:
-        found.append(
-            "nothing of the target is within reach of the expansion: its coefficients there are "
-            f"below {rank_tolerance(series):.0e}, and the floors stay at the full variance"
-        )
-    for name, entry in stairs.items():
-        if any(decision.near_tie for decision in entry.decisions):
-            found.append(f"the {name} staircase has a near-tie: see its singular values")
-        for blocked in entry.blocked:
-            names = ", ".join(name_space(blocked.basis))
-            reason = (
-                f"its coefficient b_{blocked.coefficient} is zero"
-                if not picks_up(activation, blocked.coefficient)
-                else f"its response to the label has no part for y^{blocked.label_power}"
-            )
-            found.append(
-                f"step {blocked.step} ({name}) would add {names}, but {activation.name} cannot "
-                f"pick it up: {reason}"
-            )
-    found.extend(
-        f"one step at n ~ d^{entry.batch_exponent}{' (deflated)' if entry.deflated else ''} would "
-        f"learn {', '.join(name_space(entry.basis))}, but b_{entry.degree} of {activation.name} "
-        "is zero"
-        for entry in steps
-        if entry.blocked
-    )
-    return found
