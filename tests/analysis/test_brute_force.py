@@ -176,7 +176,8 @@ def disagreement(target: Target, claim: Staircase, rng: np.random.Generator) -> 
     """Where the Monte Carlo contradicts the claimed staircase; empty if nowhere."""
     r = len(target.forms)
     probe = target.gradient(rng.standard_normal((r, 50)))
-    used = np.count_nonzero(np.abs(probe).max(axis=1) > FLOOR)
+    # Directions the target depends on: x1 - 2*x2 has one.
+    used = np.linalg.matrix_rank(probe, tol=FLOOR * np.linalg.norm(probe))
     basis = np.zeros((0, r))
     finished = False
     for step, (dimension, claimed) in enumerate(zip(*claim, strict=True), 1):
