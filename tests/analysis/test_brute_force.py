@@ -175,10 +175,9 @@ def monte_carlo_step(
 def disagreement(target: Target, claim: Staircase, rng: np.random.Generator) -> str:
     """Where the Monte Carlo contradicts the claimed staircase; empty if nowhere."""
     r = len(target.forms)
-    probe = target.gradient(rng.standard_normal((r, 50)))
-    used = np.count_nonzero(np.abs(probe).max(axis=1) > FLOOR)
+    used, active = counts(target)
     basis = np.zeros((0, r))
-    finished = False
+    finished = complete = False
     for step, (dimension, claimed) in enumerate(zip(*claim, strict=True), 1):
         if finished:
             return f"step {step} is listed, but step {step - 1} is the last"
@@ -189,8 +188,19 @@ def disagreement(target: Target, claim: Staircase, rng: np.random.Generator) -> 
         if distance > THRESHOLD * error:
             return f"step {step}: projections differ by {distance / error:.1f} standard errors"
         finished = dimension in (used, len(basis))
+        complete = finished or dimension == active
         basis = claimed
-    return "" if finished else "the last step listed is not the last"
+    return "" if complete else "the last step listed is not the last"
+
+
+def counts(target: Target) -> tuple[int, int]:
+    """Coordinates and directions the target depends on: two and one for x1 - 2*x2.
+
+    A staircase that has all directions may end there, or say once that nothing is added.
+    """
+    probe = target.gradient(np.random.default_rng(0).standard_normal((len(target.forms), 50)))
+    rank = np.linalg.matrix_rank(probe, tol=FLOOR * np.linalg.norm(probe))
+    return int(np.count_nonzero(np.abs(probe).max(axis=1) > FLOOR)), int(rank)
 
 
 def test_threshold_and_cases_are_as_described() -> None:
@@ -249,13 +259,16 @@ def tilts_last_direction(target: Target, true: Staircase) -> Staircase | None:
 
 def stops_too_soon(target: Target, true: Staircase) -> Staircase | None:
     """Right as far as it goes."""
-    if len(true.dimensions) < 2:
+    if len(true.dimensions) < 2 or true.dimensions[-2] == counts(target)[1]:
         return None
     return Staircase(true.dimensions[:-1], true.bases[:-1])
 
 
 def goes_on_too_long(target: Target, true: Staircase) -> Staircase | None:
     """Right, with the last step told twice."""
+    used, active = counts(target)
+    if true.dimensions[-1] == active < used and true.dimensions[-2:-1] != [active]:
+        return None
     return Staircase(true.dimensions + true.dimensions[-1:], true.bases + true.bases[-1:])
 
 

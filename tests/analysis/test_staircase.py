@@ -68,9 +68,9 @@ def test_rotated_targets_give_rotated_answers(text: str, seed: int) -> None:
     """g(u) = f(R^T u): every subspace turns with R, every exponent and floor stays, to 1e-8."""
     target = make_target(text)
     matrix = rotation(target.r, seed)
-    plain = staircase({1: target.series})
+    plain = staircase({1: [target.series]})
     turned_series = target.series.rotate(matrix)
-    turned = staircase({1: turned_series})
+    turned = staircase({1: [turned_series]})
     assert turned.dimensions == plain.dimensions
     for before, after in zip(plain.bases, turned.bases, strict=True):
         np.testing.assert_allclose(
@@ -221,9 +221,9 @@ def test_truncated_series_say_whether_they_converged() -> None:
     assert analyze("tanh(x1 + He3(x2))").fresh.converged
     # x2 couples through x1*x2, He2(x3) is out of reach: two degrees fewer than 2 miss x2.
     series = make_target("x1 + x2*sin(2*x1) + He2(x3)").series
-    assert staircase({1: series}).converged
-    assert staircase({1: series}).dimensions == [1, 2, 2]
-    assert not staircase({1: series.truncate(2)}).converged
+    assert staircase({1: [series]}).converged
+    assert staircase({1: [series]}).dimensions == [1, 2, 2]
+    assert not staircase({1: [series.truncate(2)]}).converged
 
 
 def test_names_of_directions() -> None:

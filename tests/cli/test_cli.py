@@ -306,3 +306,12 @@ def test_divergence_is_a_message_and_no_table(capsys: pytest.CaptureFixture[str]
     said = capsys.readouterr()
     assert "diverged" in said.err
     assert said.out == ""
+
+
+def test_activation_lists_what_it_picks_up(capsys: pytest.CaptureFixture[str]) -> None:
+    main(["activation", "tanh", "--degree", "4", "--json"])
+    record = json.loads(capsys.readouterr().out)
+    assert [entry["picks_up"] for entry in record["degrees"]] == [False, True, False, True, False]
+    assert record["label_powers"] == [1, 3, 5, 7]
+    main(["activation", "sign"])
+    assert "yes" not in capsys.readouterr().out

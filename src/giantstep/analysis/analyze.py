@@ -2,40 +2,49 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from jaxtyping import Float
 
 from giantstep.analysis.exponents import (
+    Exponent,
     OneStep,
-    generative_exponent,
+    exponent,
     one_step,
-    picks_up,
     tensor_terms,
 )
-from giantstep.analysis.floors import Floor, Regime, floor, regimes
+from giantstep.analysis.floors import REGIMES, Floor, Regime, fitted_part, target_floor
+from giantstep.analysis.labels import LabelSource
+from giantstep.analysis.notes import undecided, warnings
 from giantstep.analysis.staircase import Staircase, leaps, staircase
-from giantstep.analysis.subspace import Decision, name_space, span
+from giantstep.analysis.subspace import Decision, name_space, span, tidy
+from giantstep.analysis.weak_recovery import WeakRecovery, weak_recovery
 from giantstep.errors import InputError
 from giantstep.gaussian.series import HermiteSeries
-from giantstep.gaussian.tensors import information_exponent, rank_tolerance, standard_deviation
+from giantstep.gaussian.tensors import rank_tolerance
 from giantstep.problem.activation import Activation, make_activation
-from giantstep.problem.target import Target, make_target
+from giantstep.problem.target import Target, in_coordinates, make_target
 
 LABEL_DEGREE = 3
-"""Powers of the label that reused batches are given: y, y^2, y^3 decide all known examples."""
+"""Powers of a polynomial label that are tried exactly before its bounded transforms."""
 
 
 @dataclass(frozen=True)
 class Analysis:
-    """Exponents, one step, staircases and floors of a target; ``as_dict`` has the stable keys."""
+    """Exponents, one step, staircases and floors of a target; ``as_dict`` has the stable keys.
+
+    ``active`` spans the directions the target depends on.  ``floors`` are those of this
+    activation, fresh batches, step by step.  ``undecided`` says what could not be settled.
+    """
 
     target: Target
     activation: Activation
     series: HermiteSeries
+    active: Float[np.ndarray, "k r"]
     information_exponent: int | None
     generative_exponent: int | None
     leaps: tuple[int, ...]
@@ -44,8 +53,15 @@ class Analysis:
     reused: Staircase
     floors: tuple[Floor, ...]
     regimes: tuple[Regime, ...]
+    weak_recovery: WeakRecovery | None
     label_degree: int
+    undecided: tuple[str, ...]
     notes: tuple[str, ...]
+
+    @property
+    def unresolved(self) -> float:
+        """Share of the variance that the Hermite series does not hold."""
+        return self.series.tail / (self.series.variance + self.series.tail)
 
     @property
     def leap_index(self) -> int | None:
@@ -70,11 +86,24 @@ class Analysis:
             "directions": self.directions,
             "variance": self.series.variance + self.series.tail,
             "degree": self.series.degree,
-            "truncation": {"tail": self.series.tail, "quadrature_error": self.series.error},
+            "variance_uncertainty": 3.0 * self.series.tail_uncertainty,
+            "truncation": {
+                "tail": self.series.tail,
+                "quadrature_error": self.series.error,
+                "standard_error": float(self.series.standard_errors.max(initial=0.0)),
+                "unresolved": self.unresolved,
+            },
+            "undecided": list(self.undecided),
             "leap_index": self.leap_index,
             "information_exponent": self.information_exponent,
             "generative_exponent": self.generative_exponent,
             "label_degree": self.label_degree,
+            "weak_recovery": None
+            if self.weak_recovery is None
+            else {
+                "threshold": _finite(self.weak_recovery.threshold),
+                "uncertainty": _finite(self.weak_recovery.uncertainty),
+            },
             "deciding_tensor": {"degree": self.leap_index, "terms": self.deciding_tensor},
             "leaps": list(self.leaps),
             "one_step": [_one_step_dict(entry) for entry in self.one_step],
@@ -89,6 +118,7 @@ class Analysis:
                     "narrow": entry.narrow,
                     "by_degree": list(entry.by_degree),
                     "uncertainty": entry.uncertainty,
+                    "narrow_uncertainty": entry.narrow_uncertainty,
                 }
                 for step, entry in enumerate(self.floors)
             ],
@@ -96,6 +126,7 @@ class Analysis:
                 {
                     "n": entry.n_exponent,
                     "p": entry.p_exponent,
+                    "deflated": entry.deflated,
                     "basis": entry.basis.tolist(),
                     "learned": name_space(entry.basis),
                     "fitted": describe(entry.fitted, rank_tolerance(self.series)),
@@ -107,12 +138,19 @@ class Analysis:
         }
 
 
+def _finite(value: float) -> float | None:
+    """The number, None for infinity, which JSON does not have."""
+    return value if math.isfinite(value) else None
+
+
 def _decision_dict(decision: Decision) -> dict[str, Any]:
     return {
         "smallest_kept": decision.smallest_kept,
         "largest_dropped": decision.largest_dropped,
         "tolerance": decision.tolerance,
         "near_tie": decision.near_tie,
+        "bound": decision.bound,
+        "undecided": decision.undecided,
     }
 
 
@@ -183,92 +221,108 @@ def analyze(
 ) -> Analysis:
     """Say what a two-layer network can learn from giant steps on a target.
 
-    ``label_degree`` is the highest power of the label used for reused batches and for the
-    generative exponent.
+    ``label_degree`` is the highest power of a polynomial label that is tried exactly before the
+    bounded transforms; 1 leaves the label as it is, also for reused batches.
     """
     if not 1 <= label_degree <= 8:
         raise InputError(f"label_degree must be in 1..8, got {label_degree}")
     f, sigma = make_target(target, directions), make_activation(activation)
-    series = f.series
-    powers = {1: series}
-    for j in range(2, label_degree + 1):
-        power = f.label_power(j)
-        if power is None:
-            break
-        powers[j] = power
-    highest = max(powers)
-    # A power may be constant (sign squared): it then has nothing to teach.
-    powers = {j: s for j, s in powers.items() if standard_deviation(s) > rank_tolerance(s)}
+    natural, frame = f.aligned
+    series = natural.series
+    source = LabelSource(natural, label_degree)
     steps = tuple(
         one_step(series, sigma, kappa, deflated)
         for kappa in (1, 2, 3)
         for deflated in ((False, True) if kappa > 1 else (False,))
     )
-    fresh = staircase({1: series}, sigma)
-    reused = staircase(powers, sigma)
-    learned = {1: steps[0].basis}
-    by_degree = {entry.batch_exponent: entry.basis for entry in steps if entry.deflated}
-    learned[2] = span(learned[1], by_degree[2])
-    nothing = np.zeros((0, f.r))
-    notes = [*f.notes]
-    if highest < label_degree:
-        notes.append(
-            f"label powers beyond y^{highest} are too large to expand: reused batches and the "
-            "generative exponent use those up to it"
-        )
+    information = exponent([series])
+    fresh = staircase({1: [series]}, sigma, source.possible)
+    reused, generative = _reused(source, sigma, information)
+    nothing = np.zeros((0, natural.r))
+    floors = [target_floor(natural, series, basis) for basis in (nothing, *fresh.reached)]
+    floors += floors[-1:] * (len(fresh.bases) - len(fresh.reached))
+    recovery = None
+    if label_degree > 1 and natural.r <= MOST_RECOVERED:
+        if generative.value == 1:
+            recovery = WeakRecovery(0.0, 0.0)
+        elif generative.value != 2 and not generative.undecided:
+            recovery = WeakRecovery(math.inf, 0.0)  # G = 0
+        else:
+            recovery = weak_recovery(*source.sample)
+    stairs = {"fresh": fresh, "reused": reused}
     return Analysis(
         target=f,
         activation=sigma,
-        series=series,
-        information_exponent=information_exponent(series),
-        generative_exponent=generative_exponent(list(powers.values())),
+        series=f.series,
+        active=frame,
+        information_exponent=information.value,
+        generative_exponent=generative.value,
         leaps=tuple(leaps(series)),
-        one_step=steps,
-        fresh=fresh,
-        reused=reused,
-        floors=tuple(floor(series, basis) for basis in (nothing, *fresh.bases)),
-        regimes=regimes(series, learned),
-        label_degree=highest,
-        notes=(*notes, *_warnings(series, sigma, steps, fresh, reused)),
+        one_step=tuple(replace(entry, basis=tidy(entry.basis @ frame)) for entry in steps),
+        fresh=fresh.in_coordinates(frame),
+        reused=reused.in_coordinates(frame),
+        floors=tuple(replace(entry, basis=tidy(entry.basis @ frame)) for entry in floors),
+        regimes=_regimes(natural, series, steps, frame),
+        weak_recovery=recovery,
+        label_degree=max(1, *source.powers),
+        undecided=tuple(undecided(series, information, generative, stairs)),
+        notes=(*f.notes, *warnings(series, sigma, steps, stairs)),
     )
 
 
-def _warnings(
+MOST_RECOVERED = 8
+"""Directions up to which the weak-recovery threshold is computed: its matrix has size r^2."""
+
+
+def _reused(
+    source: LabelSource, activation: Activation, information: Exponent
+) -> tuple[Staircase, Exponent]:
+    """The reused staircase and the generative exponent.
+
+    Transforms are sampled only where exact powers leave open what symmetry does not close.
+    """
+    nothing = np.zeros((0, source.target.r))
+    # E[z | y] = 0 is proven where symmetry leaves no direction.
+    settled = 1 if not len(source.possible(nothing, True)) else 0
+    labels = source.powers
+    for _ in range(2):
+        stairs = staircase(labels, activation, source.possible)
+        listed = [series for group in labels.values() for series in group]
+        if len(labels) == 1:
+            generative = information
+        else:
+            generative = exponent(listed, settled)
+        last = stairs.bases[-1]
+        complete = not len(source.possible(last, True))
+        known = generative.value is not None and generative.value <= settled + 1
+        if (complete and known) or labels is source.transforms:
+            break
+        labels = source.transforms
+    return stairs, generative
+
+
+def _regimes(
+    natural: Target,
     series: HermiteSeries,
-    activation: Activation,
     steps: Sequence[OneStep],
-    fresh: Staircase,
-    reused: Staircase,
-) -> list[str]:
-    """What a reader must know before trusting the record."""
-    found = []
-    if series.tail > 0:
-        share = series.tail / (series.variance + series.tail)
-        found.append(
-            f"not a polynomial: expanded to degree {series.degree}, which leaves {share:.2g} of "
-            f"the variance (quadrature error {series.error:.1g})"
+    frame: Float[np.ndarray, "k r"],
+) -> tuple[Regime, ...]:
+    """The five-regime table of this activation; at n ~ d^2 degrees below 2 are removed first."""
+    plain = {entry.batch_exponent: entry.learned for entry in steps if not entry.deflated}
+    removed = {entry.batch_exponent: entry.learned for entry in steps if entry.deflated}
+    table = []
+    for n_exponent, p_exponent in REGIMES:
+        deflated = n_exponent > 1
+        basis = span(plain[1], removed[n_exponent]) if deflated else plain[1]
+        k = min(n_exponent, p_exponent)
+        table.append(
+            Regime(
+                n_exponent=n_exponent,
+                p_exponent=p_exponent,
+                deflated=deflated,
+                basis=tidy(basis @ frame),
+                fitted=in_coordinates(fitted_part(series, basis, k), frame),
+                floor=target_floor(natural, series, basis).by_degree[k],
+            )
         )
-    for name, stairs in (("fresh", fresh), ("reused", reused)):
-        if not stairs.converged:
-            found.append(f"the {name} staircase has not converged in degree {series.degree}")
-        if any(decision.near_tie for decision in stairs.decisions):
-            found.append(f"the {name} staircase has a near-tie: see its singular values")
-        for entry in stairs.blocked:
-            names = ", ".join(name_space(entry.basis))
-            reason = (
-                f"its coefficient b_{entry.coefficient} is zero"
-                if not picks_up(activation, entry.coefficient)
-                else f"its response to the label has no part for y^{entry.label_power}"
-            )
-            found.append(
-                f"step {entry.step} ({name}) would add {names}, but {activation.name} cannot pick "
-                f"it up: {reason}"
-            )
-    found.extend(
-        f"one step at n ~ d^{entry.batch_exponent}{' (deflated)' if entry.deflated else ''} would "
-        f"learn {', '.join(name_space(entry.basis))}, but b_{entry.degree} of {activation.name} "
-        "is zero"
-        for entry in steps
-        if entry.blocked
-    )
-    return found
+    return tuple(table)

@@ -14,9 +14,16 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Float
 
-from giantstep.analysis.subspace import Decision, row_space, tidy
+from giantstep.analysis.subspace import Decision, Evidence, decide, snap, tidy
 from giantstep.gaussian.series import HermiteSeries
-from giantstep.gaussian.tensors import information_exponent, rank_tolerance, standard_deviation
+from giantstep.gaussian.tensors import (
+    SIGMAS,
+    Presence,
+    information_exponent,
+    rank_tolerance,
+    standard_deviation,
+    tensor_presence,
+)
 from giantstep.problem.activation import Activation
 
 # A coefficient b_k(s) of the activation below this is zero: quadrature leaves 1e-13.
@@ -34,27 +41,44 @@ class OneStep:
     decision: Decision
     blocked: bool
 
+    @property
+    def learned(self) -> Float[np.ndarray, "_ r"]:
+        """What this activation learns of it: nothing where it is blocked."""
+        return self.basis[:0] if self.blocked else self.basis
 
-def generative_exponent(label_powers: Sequence[HermiteSeries]) -> int | None:
-    """Smallest information exponent over the given powers of the label."""
-    exponents = [information_exponent(series) for series in label_powers]
-    return min((k for k in exponents if k is not None), default=None)
+
+@dataclass(frozen=True)
+class Exponent:
+    """A smallest degree, and the lower degrees that could not be decided."""
+
+    value: int | None
+    undecided: tuple[int, ...]
 
 
-def active_dimension(series: HermiteSeries) -> int:
-    """Number of directions the target depends on: the rank of all its gradients."""
-    sd = standard_deviation(series)
-    rows, _ = row_space(series.gradient_matrix(0, None) / sd, rank_tolerance(series) / sd)
-    return len(rows)
+def exponent(labels: Sequence[HermiteSeries], settled: int = 0) -> Exponent:
+    """Smallest degree k >= 1 that some series surely has; degrees <= ``settled`` are proven absent.
+
+    One series gives the information exponent, all transforms of the label the generative one.
+    """
+    value = min((k for s in labels if (k := information_exponent(s)) is not None), default=None)
+    highest = max(s.degree for s in labels) + 1 if value is None else value - 1
+    undecided = [
+        k
+        for k in range(settled + 1, highest + 1)
+        if any(tensor_presence(s, k) is Presence.UNDECIDED for s in labels)
+    ]
+    return Exponent(value, tuple(undecided))
 
 
 def tensor_terms(series: HermiteSeries, degree: int) -> dict[str, float]:
     """The part of one degree as {``He2(x1)*x2``: coefficient}: the tensor T_k, spelled out."""
     part = series.select(series.degrees == degree)
-    tolerance = rank_tolerance(series)
+    tolerances = np.maximum(rank_tolerance(series), (1.0 + SIGMAS) * part.standard_errors)
     return {
         name_term(exponent): float(c) / math.sqrt(math.prod(map(math.factorial, exponent)))
-        for exponent, c in zip(part.exponents.tolist(), part.coefficients, strict=True)
+        for exponent, c, tolerance in zip(
+            part.exponents.tolist(), part.coefficients, tolerances, strict=True
+        )
         if abs(c) > tolerance
     }
 
@@ -73,19 +97,21 @@ def one_step(
     The update of neuron i is eta a_i b_l/(l-1)! T_l[m^(l-1)] to leading order, so that a zero
     coefficient b_l of the activation blocks it.
     """
-    lowest = information_exponent(
-        series.select(series.degrees >= batch_exponent) if deflated else series
-    )
+    left = series.select(series.degrees >= batch_exponent) if deflated else series
+    lowest = information_exponent(left)
     learned = lowest is not None and lowest <= batch_exponent
     degree = lowest if learned else None
     sd = standard_deviation(series)
-    matrix = series.gradient_matrix(0, degree) if degree else np.zeros((0, series.r))
-    rows, decision = row_space(matrix / sd, rank_tolerance(series) / sd)
+    r = series.r
+    matrices = series.gradient_matrices(0, degree) / sd if degree else np.zeros((1, 0, r))
+    rows, decision, tilt = decide(
+        [Evidence(matrices, rank_tolerance(series) / sd)], np.eye(r), truncation=0.0
+    )
     blocked = degree is not None and not picks_up(activation, degree)
-    return OneStep(batch_exponent, deflated, degree, tidy(rows), decision, blocked)
+    return OneStep(batch_exponent, deflated, degree, tidy(snap(rows, tilt)), decision, blocked)
 
 
 def picks_up(activation: Activation, degree: int, scale: float = 1.0) -> bool:
-    """Whether b_degree(scale) of the activation is not zero."""
-    b = activation.derivative_coefficients(degree, scale)
+    """Whether the gradient's slope coefficient of that degree is not zero."""
+    b = activation.slope_coefficients(degree, scale)
     return abs(float(b.values[degree])) > max(VANISHING, 100.0 * b.error)

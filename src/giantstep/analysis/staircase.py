@@ -2,21 +2,32 @@
 
 Fresh (Conjecture 1 of arXiv 2305.18270, n ~ d): U_0 = {0} and
 U_{t+1} = U_t + span{ E_perp grad_perp f(x_U + x_perp) : x_U in U_t }.
-Reused: from the second step on, a sample has felt its own label, and the polynomials of the label
-y, y^2, y^3, ... take the place of f.
+Reused: from the second step on, a sample has felt its own label, and transforms of the label take
+the place of f.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import math
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from jaxtyping import Float
 
-from giantstep.analysis.exponents import VANISHING, active_dimension, picks_up
-from giantstep.analysis.subspace import Decision, completed, row_space, span, tidy
-from giantstep.gaussian.rules import adaptive_coefficients
+from giantstep.analysis.exponents import VANISHING, picks_up
+from giantstep.analysis.labels import EVEN, ODD, Labels
+from giantstep.analysis.subspace import (
+    Decision,
+    Evidence,
+    completed,
+    decide,
+    row_space,
+    snap,
+    span,
+    tidy,
+)
+from giantstep.gaussian.rules import adaptive_coefficients, panel_rule
 from giantstep.gaussian.series import HermiteSeries
 from giantstep.gaussian.tensors import rank_tolerance, standard_deviation
 from giantstep.problem.activation import Activation
@@ -24,6 +35,9 @@ from giantstep.problem.activation import Activation
 # After a step the rows of W no longer have norm one; sqrt 2 stands for any such norm, at which a
 # coefficient that vanishes by accident at norm one (He3 at 1: b_1 = 0) does not.
 GENERIC_NORM = 2.0**0.5
+
+RESPONSE_DEGREE = 8
+"""Powers of the label looked for in an activation's response; beyond 3 they stand for all."""
 
 
 @dataclass(frozen=True)
@@ -42,9 +56,13 @@ class Staircase:
 
     bases: tuple[Float[np.ndarray, "_ r"], ...]
     decisions: tuple[Decision, ...]
-    converged: bool
     blocked: tuple[Blocked, ...] = ()
     reached: tuple[Float[np.ndarray, "_ r"], ...] = ()
+
+    @property
+    def converged(self) -> bool:
+        """Whether every direction was decided: found, or surely absent."""
+        return not any(decision.undecided for decision in self.decisions)
 
     @property
     def dimensions(self) -> list[int]:
@@ -64,63 +82,106 @@ class Staircase:
         rows, _ = row_space(outside, 1e-7)
         return tidy(rows)
 
+    def in_coordinates(self, frame: Float[np.ndarray, "k r"]) -> Staircase:
+        """The staircase of u = frame x as one of x."""
+        return Staircase(
+            tuple(tidy(basis @ frame) for basis in self.bases),
+            self.decisions,
+            tuple(
+                Blocked(b.step, tidy(b.basis @ frame), b.coefficient, b.label_power)
+                for b in self.blocked
+            ),
+            tuple(tidy(basis @ frame) for basis in self.reached),
+        )
 
-# Powers of the label: {1: f, 2: f^2, ...}; constant ones (sign^2) are left out.
-LabelPowers = Mapping[int, HermiteSeries]
 
 # Terms of total degree m of label power j that a step may use.
 Allowed = Callable[[int, int], bool]
 
+# Directions outside a subspace that a step may add at all, transforms of the label given or not.
+Possible = Callable[[Float[np.ndarray, "_ r"], bool], Float[np.ndarray, "_ r"]]
+
+
+def anything(basis: Float[np.ndarray, "_ r"], transformed: bool) -> Float[np.ndarray, "_ r"]:
+    """Every direction outside a subspace: no symmetry is known."""
+    return completed(basis)[len(basis) :]
+
+
+@dataclass(frozen=True)
+class Step:
+    """The subspace a step reaches, what decided it, and how far noise may have tilted it."""
+
+    basis: Float[np.ndarray, "_ r"]
+    decision: Decision
+    tilt: float = 0.0
+
 
 def ascend(
-    label_powers: LabelPowers,
-    basis: Float[np.ndarray, "_ r"],
+    labels: Labels,
+    before: Step,
     allowed: Allowed | None = None,
     leap: int = 1,
-) -> tuple[Float[np.ndarray, "_ r"], Decision]:
-    """One step up from a subspace: the subspace reached and the singular values that decided."""
-    frame = completed(basis)
-    inside = len(basis)
-    blocks, tolerances = [], []
-    for power, series in label_powers.items():
-        sd = standard_deviation(series)
-        usable = None if allowed is None else (lambda m, j=power: allowed(m, j))
-        matrix = series.rotate(frame).gradient_matrix(inside, leap, usable)
-        blocks.append(matrix / sd)
-        tolerances.append(rank_tolerance(series) / sd)
-    rows, decision = row_space(np.concatenate(blocks), max(tolerances))
-    return span(basis, rows @ frame[inside:]), decision
+    possible: Possible = anything,
+) -> Step:
+    """One step up from a subspace."""
+    basis = before.basis
+    frame, inside = completed(basis), len(basis)
+    r = basis.shape[1]
+    evidence: list[tuple[int, Evidence]] = []
+    truncation = 0.0
+    for power, listed in labels.items():
+        for series in listed:
+            sd = standard_deviation(series)
+            turned = series.rotate(frame)
+            if inside:
+                truncation = max(truncation, math.sqrt(series.tail) / sd)
+            for level in _levels(series, leap):
+
+                def usable(m: int, power: int = power, level: int = level) -> bool:
+                    return m <= level and (allowed is None or allowed(m, power))
+
+                matrices = turned.gradient_matrices(inside, leap, usable) / sd
+                evidence.append((level, Evidence(matrices, rank_tolerance(series) / sd)))
+    evidence.sort(key=lambda item: item[0])
+    highest = max((level for level, _ in evidence), default=1)
+    transformed = len(labels) > 1
+    left = possible(basis, transformed) if leap == 1 else anything(basis, transformed)
+    rows, decision, tilt = decide(
+        [item for _, item in evidence],
+        left @ frame[inside:].T if r > inside else np.zeros((0, 0)),
+        truncation,
+        # ||grad of the part of degree <= L|| is at most sqrt(L) times its norm.
+        slack=before.tilt * math.sqrt(highest),
+    )
+    tilt = max(tilt, before.tilt)
+    return Step(span(basis, snap(rows @ frame[inside:], tilt)), decision, tilt)
+
+
+def _levels(series: HermiteSeries, leap: int) -> list[int]:
+    """Total degrees up to which rows are asked together: noise grows with every degree."""
+    if series.replicates is None:
+        return [series.degree]
+    steps = (leap, leap + 1, leap + 2, leap + 4)
+    return sorted({min(level, series.degree) for level in (*steps, series.degree)})
 
 
 def climb(
-    first: LabelPowers,
-    later: LabelPowers,
-    full: int,
+    first: Labels,
+    later: Labels,
     allowed: Allowed | None = None,
-) -> tuple[list[Float[np.ndarray, "_ r"]], list[Decision]]:
+    possible: Possible = anything,
+) -> list[Step]:
     """Steps until all is learned or a step that used all of ``later`` adds nothing."""
-    bases: list[Float[np.ndarray, "_ r"]] = [np.zeros((0, first[1].r))]
-    decisions: list[Decision] = []
+    r = first[1][0].r
+    steps = [Step(np.zeros((0, r)), Decision(None, None, 0.0))]
     while True:
-        step = len(decisions) + 1
+        number = len(steps)
         # The first step sees rows of norm one; afterwards their norm is generic.
-        basis, decision = ascend(first if step == 1 else later, bases[-1], allowed)
-        bases.append(basis)
-        decisions.append(decision)
-        stalled = len(basis) == len(bases[-2]) and (step > 1 or len(later) == len(first))
-        if len(basis) == full or stalled:
-            return bases[1:], decisions
-
-
-def used_coordinates(series: HermiteSeries) -> int:
-    """Number of coordinates that appear in the series at all: no step can add more.
-
-    A coefficient counts above rounding (1e-12 of the standard deviation) and ten quadrature
-    errors, far below the tolerance on ranks: a weak direction is listed as dropped, not hidden.
-    """
-    noise = max(1e-12 * standard_deviation(series), 10.0 * series.error)
-    present = np.abs(series.coefficients) > noise
-    return int(np.sum(np.any(series.exponents[present] > 0, axis=0)))
+        step = ascend(first if number == 1 else later, steps[-1], allowed, possible=possible)
+        steps.append(step)
+        more = number == 1 and later is not first
+        if len(step.basis) == r or (len(step.basis) == len(steps[-2].basis) and not more):
+            return steps[1:]
 
 
 def leaps(series: HermiteSeries) -> list[int]:
@@ -129,14 +190,13 @@ def leaps(series: HermiteSeries) -> list[int]:
     A stage of leap k needs n ~ d^k: from U it adds the range of E[grad_perp^k f | x_U] for the
     smallest k at which that is not zero.  The staircase proper is the stretch of ones at the start.
     """
-    basis = np.zeros((0, series.r))
+    now = Step(np.zeros((0, series.r)), Decision(None, None, 0.0))
     found: list[int] = []
-    full = active_dimension(series)
-    while len(basis) < full:
+    while len(now.basis) < series.r:
         for k in range(1, series.degree + 1):
-            following, _ = ascend({1: series}, basis, leap=k)
-            if len(following) > len(basis):
-                basis = following
+            following = ascend({1: [series]}, now, leap=k)
+            if len(following.basis) > len(now.basis):
+                now = following
                 found.append(k)
                 break
         else:
@@ -144,40 +204,44 @@ def leaps(series: HermiteSeries) -> list[int]:
     return found
 
 
-def staircase(label_powers: LabelPowers, activation: Activation | None = None) -> Staircase:
-    """The staircase of a target given as {1: f} (fresh) or {1: f, 2: f^2, ...} (reused batches).
+def staircase(
+    labels: Labels, activation: Activation | None = None, possible: Possible = anything
+) -> Staircase:
+    """The staircase of a target given as {1: [f]} (fresh) or with its transforms (reused batches).
 
     With an activation it also says which of the directions that activation cannot pick up: the
     term h_beta(x_U) x_j of f^k moves a neuron by b_{|beta|+1} u^beta, and f^k enters only if the
     neuron's response to its own label has a part of degree k - 1.
     """
-    first = {1: label_powers[1]}
-    full = used_coordinates(first[1])
-    bases, decisions = climb(first, label_powers, full)
-    # A series cut off in degree can only miss directions: settled if two degrees fewer agree.
-    cut = {j: s.truncate(s.degree - 2) if s.tail > 0 else s for j, s in label_powers.items()}
-    converged = (
-        len(bases[-1]) == active_dimension(first[1])
-        or all(s.tail == 0 for s in label_powers.values())
-        or [len(b) for b in climb({1: cut[1]}, cut, full)[0]] == [len(b) for b in bases]
-    )
+    first: Labels = {1: labels[1]} if len(labels) > 1 else labels
+    steps = climb(first, labels, possible=possible)
+    bases, decisions = tuple(s.basis for s in steps), tuple(s.decision for s in steps)
     if activation is None:
-        return Staircase(tuple(bases), tuple(decisions), converged)
-    usable = UsableTerms(activation, label_response(activation, max(label_powers)))
-    reached, _ = climb(first, label_powers, full, usable)
-    blocked = tuple(_blocked(label_powers, bases, usable))
-    return Staircase(tuple(bases), tuple(decisions), converged, blocked, tuple(reached))
+        return Staircase(bases, decisions)
+    usable = UsableTerms(activation, len(labels) > 1)
+    reached = [step.basis for step in climb(first, labels, usable, possible)]
+    blocked = tuple(_blocked(labels, steps, usable, possible))
+    return Staircase(bases, decisions, blocked, tuple(reached))
 
 
 class UsableTerms:
     """Whether an activation can use terms of a total degree of a label power."""
 
-    def __init__(self, activation: Activation, powers: frozenset[int]) -> None:
-        self.activation, self.powers = activation, powers
+    def __init__(self, activation: Activation, reused: bool) -> None:
+        self.activation = activation
+        self.powers = label_response(activation, RESPONSE_DEGREE if reused else 1)
         self.known: dict[int, bool] = {}
 
+    def hands_on(self, power: int) -> bool:
+        """Whether the response has that power, or for bounded transforms any high one."""
+        if power == ODD:
+            return bool(self.powers & {5, 7})
+        if power == EVEN:
+            return bool(self.powers & {4, 6, 8})
+        return power in self.powers
+
     def __call__(self, degree: int, label_power: int) -> bool:
-        if label_power not in self.powers:
+        if not self.hands_on(label_power):
             return False
         if degree not in self.known:
             # Norm one decides the first step (degree 1); either norm will do later on.
@@ -187,43 +251,46 @@ class UsableTerms:
 
 
 def _blocked(
-    label_powers: LabelPowers,
-    bases: Sequence[Float[np.ndarray, "_ r"]],
-    usable: UsableTerms,
+    labels: Labels, steps: Sequence[Step], usable: UsableTerms, possible: Possible
 ) -> list[Blocked]:
     """Directions each step adds in theory but not with this activation, from the same subspace."""
     found = []
-    before = np.zeros((0, label_powers[1].r))
-    for step, basis in enumerate(bases, start=1):
-        powers = {1: label_powers[1]} if step == 1 else label_powers
-        with_activation, _ = ascend(powers, before, usable)
-        missing = basis - basis @ with_activation.T @ with_activation
+    before = Step(np.zeros((0, labels[1][0].r)), Decision(None, None, 0.0))
+    for number, step in enumerate(steps, start=1):
+        used: Labels = {1: labels[1]} if number == 1 else labels
+        mine = ascend(used, before, usable, possible=possible).basis
+        missing = step.basis - step.basis @ mine.T @ mine
         rows, _ = row_space(missing, 1e-7)
         if len(rows):
-            found.append(Blocked(step, tidy(rows), *_needed_term(powers, before, tidy(rows))))
-        before = basis
+            needed = _needed_term(used, before.basis, tidy(rows))
+            found.append(Blocked(number, tidy(rows), *needed))
+        before = step
     return found
 
 
 def _needed_term(
-    label_powers: LabelPowers,
+    labels: Labels,
     basis: Float[np.ndarray, "_ r"],
     missing: Float[np.ndarray, "_ r"],
 ) -> tuple[int, int]:
-    """(degree, label power) of the largest term of lowest power that moves the directions."""
-    frame = completed(basis)
+    """(degree, label power) of the largest term of the first label that moves the directions."""
     inside = len(basis)
     # Coordinates u1 .. in U, then the missing directions, then the rest.
-    frame = completed(np.concatenate([frame[:inside], missing]))
-    for power, series in label_powers.items():
-        turned = series.rotate(frame)
-        outside = turned.outside_degrees(inside) == 1
-        wanted = turned.exponents[:, inside : inside + len(missing)].sum(axis=1) == 1
-        part = turned.select(outside & wanted)
-        weight = np.abs(part.coefficients)
-        if len(weight) and weight.max() > rank_tolerance(series):
-            return int(part.degrees[int(np.argmax(weight))]), power
-    raise ValueError("no term moves the blocked directions")
+    frame = completed(np.concatenate([basis, missing]))
+    best = (0.0, 1, 1)
+    for power, listed in labels.items():
+        for series in listed:
+            turned = series.rotate(frame)
+            outside = turned.outside_degrees(inside) == 1
+            wanted = turned.exponents[:, inside : inside + len(missing)].sum(axis=1) == 1
+            part = turned.select(outside & wanted)
+            sure = np.maximum(np.abs(part.coefficients) - 9.0 * part.standard_errors, 0.0)
+            if len(sure) and sure.max() > max(best[0], rank_tolerance(series)):
+                best = (float(sure.max()), int(part.degrees[int(np.argmax(sure))]), power)
+        if best[0] > 0:
+            break
+    bounded = {ODD: 3, EVEN: 2}
+    return best[1], bounded.get(best[2], best[2])
 
 
 def label_response(activation: Activation, highest: int) -> frozenset[int]:
@@ -243,6 +310,10 @@ def label_response(activation: Activation, highest: int) -> frozenset[int]:
             return np.asarray(activation.derivative(h + y * activation.derivative(h)), dtype=float)
 
         with np.errstate(all="ignore"):
+            if activation.expression is None:
+                # Differences of a callable never settle to rounding: a fixed rule, to 1e-5.
+                h, weights = panel_rule(3584)
+                return float(weights @ value(h)), 1e-7
             [mean], error = adaptive_coefficients(value, 0)
         return float(mean), error
 

@@ -3,27 +3,115 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
 from jaxtyping import Float
 
+from giantstep.gaussian.tensors import RELEVANT, noise_bound
+
+SNAPPED = 1e-7
+"""Entries of an orthonormal basis below this are rounding."""
+
 
 @dataclass(frozen=True)
 class Decision:
-    """The singular values, relative to the target's standard deviation, that decided a rank."""
+    """The singular values, relative to the target's standard deviation, that decided a rank.
+
+    ``bound`` is what a direction that was not found may still have (0 where symmetry or exact
+    algebra proves that there is none); ``undecided`` counts the directions for which that bound is
+    too large to call them absent.
+    """
 
     smallest_kept: float | None
     largest_dropped: float | None
     tolerance: float
+    bound: float = 0.0
+    undecided: int = 0
 
     @property
     def near_tie(self) -> bool:
-        """Whether a value lies within a factor 1000 of the tolerance, on either side."""
+        """Whether a value lies within a factor 1000 of the tolerance, on either side.
+
+        A value with a bound of its own is noise, or beyond the series: the bound says it all.
+        """
         kept = self.smallest_kept is not None and self.smallest_kept < 1e3 * self.tolerance
         dropped = self.largest_dropped is not None and self.largest_dropped > 1e-3 * self.tolerance
-        return kept or dropped
+        return kept or (dropped and not self.bound)
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """A matrix whose row space is sought, its replicates after it, and what is below rounding."""
+
+    matrices: Float[np.ndarray, "c rows r"]
+    tolerance: float
+
+
+def decide(
+    evidence: Sequence[Evidence],
+    possible: Float[np.ndarray, "_ r"],
+    truncation: float,
+    slack: float = 0.0,
+) -> tuple[Float[np.ndarray, "_ r"], Decision, float]:
+    """Directions that some matrix surely has, what is left open, and the tilt of what was found.
+
+    Each matrix is asked, in turn, for directions beyond those found before: its singular values
+    must exceed its rounding and its own noise.  ``possible`` spans what noise and truncation could
+    hide (symmetry rules out the rest), ``truncation`` bounds the singular values of rows beyond the
+    series, ``slack`` those that an earlier tilt of the subspace may feign.
+    """
+    r = possible.shape[1]
+    found, kept = np.zeros((0, r)), []
+    tilt = 0.0
+    for item in evidence:
+        matrices = _outside(item.matrices, found)
+        if not matrices[0].size:
+            continue
+        _, values, rows = np.linalg.svd(matrices[0], full_matrices=False)
+        rank = int(np.sum(values > max(item.tolerance, noise_bound(matrices)) + slack))
+        if rank:
+            found = orthonormal(np.concatenate([found, rows[:rank]]))
+            kept += values[:rank].tolist()
+            doubt = noise_bound(_outside(item.matrices, found))
+            tilt = max(tilt, doubt / float(values[rank - 1]))
+    dropped, bound, tolerance = 0.0, truncation, 0.0
+    for item in evidence:
+        matrices = _outside(item.matrices, found)
+        tolerance = max(tolerance, item.tolerance)
+        if matrices[0].size:
+            top = float(np.linalg.norm(matrices[0], 2))
+            noise = noise_bound(matrices)
+            dropped, bound = max(dropped, top), max(bound, top + noise if noise else 0.0)
+    # Possible directions beyond those found, which noise may have tilted.
+    beyond = possible - possible @ found.T @ found
+    sines = np.linalg.svd(beyond, compute_uv=False) if beyond.size else np.zeros(0)
+    left = int(np.sum(sines > max(SNAPPED, min(3.0 * tilt, 0.5))))
+    open_ = left if bound > RELEVANT else 0
+    decision = Decision(
+        smallest_kept=min(kept) if kept else None,
+        largest_dropped=dropped if len(found) < r else None,
+        tolerance=tolerance,
+        bound=bound if left else 0.0,
+        undecided=open_,
+    )
+    return found, decision, tilt
+
+
+def _outside(
+    matrices: Float[np.ndarray, "c rows r"], found: Float[np.ndarray, "_ r"]
+) -> Float[np.ndarray, "c rows r"]:
+    return matrices - matrices @ found.T @ found if len(found) else matrices
+
+
+def snap(basis: Float[np.ndarray, "_ r"], tilt: float) -> Float[np.ndarray, "_ r"]:
+    """The subspace without the entries that noise of the given tilt has put there."""
+    if tilt <= SNAPPED:
+        return basis
+    rows = echelon(basis, max(3.0 * tilt, SNAPPED))
+    return orthonormal(np.where(np.abs(rows) > 3.0 * tilt, rows, 0.0))
 
 
 def row_space(
@@ -43,7 +131,7 @@ def row_space(
     )
 
 
-def echelon(basis: Float[np.ndarray, "_ r"]) -> Float[np.ndarray, "_ r"]:
+def echelon(basis: Float[np.ndarray, "_ r"], smallest: float = SNAPPED) -> Float[np.ndarray, "_ r"]:
     """Reduced row echelon form: the sparsest simple spanning set, x2 and x3 for their plane."""
     rows = np.array(basis, dtype=float)
     lead = 0
@@ -51,8 +139,8 @@ def echelon(basis: Float[np.ndarray, "_ r"]) -> Float[np.ndarray, "_ r"]:
         if lead == len(rows):
             break
         pivot = lead + int(np.argmax(np.abs(rows[lead:, column])))
-        # Orthonormal rows have entries of order one: below 1e-7 a pivot is rounding.
-        if abs(rows[pivot, column]) < 1e-7:
+        # Orthonormal rows have entries of order one: a smaller pivot is rounding.
+        if abs(rows[pivot, column]) < smallest:
             continue
         rows[[lead, pivot]] = rows[[pivot, lead]]
         rows[lead] /= rows[lead, column]

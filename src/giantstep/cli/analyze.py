@@ -29,7 +29,8 @@ def analyze(
         relu, erf, tanh, sigmoid, softplus, gelu, silu, sin, ... or an expression in z such as
         "He1 + He2/2".
     label_degree:
-        Highest power of the label that reused batches are given.
+        Highest power of a polynomial label tried before its bounded transforms; 1 leaves labels
+        as they are, also for reused batches.
     json:
         Print the record as JSON instead of tables.
     out:

@@ -25,6 +25,10 @@ app.command(
     help="Say what can be learned, before any simulation: exponents, staircase, floors.",
 )
 app.command(
+    "giantstep.cli.activation:activation",
+    help="Say what an activation can pick up: coefficients, slopes, response to the label.",
+)
+app.command(
     "giantstep.cli.learn:learn",
     help="Predict and simulate giant steps, side by side, step by step.",
 )

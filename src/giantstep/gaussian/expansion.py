@@ -9,23 +9,32 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import reduce
 from typing import Any
 
 import numpy as np
-from jaxtyping import Float, Int
+from jaxtyping import Float
 
 from giantstep.errors import InputError
 from giantstep.gaussian.kinks import KINKS, affine, kink_coefficients
 from giantstep.gaussian.polynomials import polynomial_series
 from giantstep.gaussian.rules import Rule, adaptive_coefficients, gauss_hermite, panel_rule
+from giantstep.gaussian.sampling import (
+    mean_square,
+    multi_indices,
+    sampled_series,
+    sampled_values,
+)
 from giantstep.gaussian.series import (
     HermiteSeries,
     degree_cap,
     merge,
+    separate_product,
     series_from_grid,
     tensor_grid,
 )
+from giantstep.gaussian.symmetry import WITNESS, Symmetry, find_symmetries
 from giantstep.language.algebra import Key, Terms, times
 from giantstep.language.expression import (
     Call,
@@ -39,6 +48,7 @@ from giantstep.language.expression import (
     raise_to,
     variables,
 )
+from giantstep.language.functions import NUMPY, Namespace
 
 # The grid for a function of 2..5 coupled variables: about half a million points.  In the plane
 # evenly spread nodes resolve steep functions such as tanh(x1 + He3(x2)).
@@ -49,7 +59,14 @@ GRID_RULES: dict[int, tuple[Callable[[int], Rule], int]] = {
     5: (gauss_hermite, 15),
 }
 MAX_PRODUCTS = 64
-"""Products of non-polynomial functions: their second moments cost the square of this."""
+"""Products of non-polynomial functions expanded one by one; beyond, the sum is sampled."""
+
+MAX_MEANS = 100
+"""Means of products of functions for E f^2 (some milliseconds each); beyond, it is sampled."""
+
+GRID_ACCURACY = 1e-5
+"""A grid serves where its error, as a share of the norm, is below; else points are sampled, whose
+noise of 1e-3 is then smaller than a hundred times that error."""
 
 # An integral whose own error estimate exceeds this share of E f^2 is called divergent.
 DIVERGENT = 1e-2
@@ -134,63 +151,94 @@ def line_series(
     values = coefficients[k] * ways * np.prod(direction[used] ** exponents, axis=1)
     full = np.zeros((len(exponents), len(direction)), dtype=int)
     full[:, used] = exponents
-    return HermiteSeries(full, values, tail, error)
+    # A jump at 0 has exact zeros in every other degree: products stay sparse without them.
+    return HermiteSeries(full[values != 0], values[values != 0], tail, error)
 
 
-def multi_indices(r: int, degree: int) -> Int[np.ndarray, "m r"]:
-    """All exponents of total degree <= degree in r variables."""
-    rows: list[tuple[int, ...]] = [()]
-    for _ in range(r):
-        rows = [(*row, k) for row in rows for k in range(degree - sum(row) + 1)]
-    return np.array(rows, dtype=int).reshape(len(rows), r)
-
-
-def grid_series(
-    function: Callable[[Columns], Float[np.ndarray, "..."]], r: int, degree: int
+def coupled_series(
+    function: Callable[[Columns], Float[np.ndarray, "..."]],
+    r: int,
+    degree: int,
+    smooth: bool,
+    symmetries: Callable[[], Sequence[Symmetry]],
 ) -> HermiteSeries:
-    """Series of a function of r coupled variables by tensor quadrature.
+    """Series of a function of r coupled variables: by a grid where it is smooth, else sampled.
 
-    Its error is the largest change of a coefficient from a grid with 3/4 of the nodes.
+    The error of a grid is the largest change of a coefficient from one with 3/4 of the nodes.
     """
     if r == 1:
         coefficients, error = adaptive_coefficients(lambda z: finite(function([z])), degree)
-        square = second_moment(lambda z: finite(function([z])))
+        square = moment(lambda z: finite(function([z])) ** 2)
         tail = max(0.0, square - float(np.sum(coefficients**2)))
         return HermiteSeries(np.arange(degree + 1)[:, None], coefficients, tail, error)
-    if r not in GRID_RULES:
-        raise InputError(
-            f"target couples {r} directions in one non-polynomial function, at most "
-            f"{max(GRID_RULES)} can be integrated"
+    if smooth and r in GRID_RULES:
+        make_rule, nodes = GRID_RULES[r]
+        fine_rule, coarse_rule = make_rule(nodes), make_rule(3 * nodes // 4)
+        fine_values = finite(tensor_grid(function, r, fine_rule[0]))
+        fine = series_from_grid(fine_values, fine_rule, degree)
+        coarse = series_from_grid(
+            finite(tensor_grid(function, r, coarse_rule[0])), coarse_rule, degree
         )
-    make_rule, nodes = GRID_RULES[r]
-    fine, coarse = (
-        series_from_grid(finite(tensor_grid(function, r, rule[0])), rule, degree)
-        for rule in (make_rule(nodes), make_rule(3 * nodes // 4))
-    )
-    error = float(np.max(np.abs(fine.coefficients - coarse.coefficients)))
-    _check_convergence(fine.square, abs(fine.square - coarse.square))
-    return HermiteSeries(fine.exponents, fine.coefficients, fine.tail, error)
+        error = float(np.max(np.abs(fine.coefficients - coarse.coefficients)))
+        mass, other = (s.square for s in (fine, coarse))
+        _check_edge(fine_values, fine_rule, mass)
+        gap = abs(mass - other)
+        if error <= GRID_ACCURACY * math.sqrt(mass) and gap <= GRID_ACCURACY * mass:
+            return replace(fine, error=error, tail_uncertainty=gap)
+    points, values = sampled_values(function, r)
+    return sampled_series(points, values, symmetries())
 
 
-def second_moment(
+def _check_edge(values: Float[np.ndarray, "..."], rule: Rule, mass: float) -> None:
+    """InputError where E f^2 comes from the edge of the grid, beyond 9 on some axis."""
+    inner = values**2
+    for _ in range(values.ndim):
+        inner = np.tensordot(inner, rule[1] * (np.abs(rule[0]) < 9.0), axes=(0, 0))
+    if not math.isfinite(mass) or mass - float(inner) > DIVERGENT * mass:
+        raise _divergent(mass, mass - float(inner))
+
+
+def is_smooth(node: Expression) -> bool:
+    """Whether an expression calls no function with a kink or a jump."""
+    match node:
+        case Call(function, argument):
+            return function not in KINKS and is_smooth(argument)
+        case Sum(parts) | Product(parts):
+            return all(is_smooth(part) for part in parts)
+        case Power(base, _):
+            return is_smooth(base)
+    return True
+
+
+def moment(
     function: Callable[[Float[np.ndarray, " n"]], Float[np.ndarray, " n"]],
     breakpoints: Sequence[float] = (),
 ) -> float:
-    """E g(z)^2, or InputError where the integral does not settle or its integrand grows."""
-    [square], doubt = adaptive_coefficients(lambda z: function(z) ** 2, 0, breakpoints)
-    edges = np.array([-10.0, 10.0])
+    """E g(z), or InputError where the integral does not settle or its integrand grows.
+
+    In w = z/3, so that the rule reaches to |z| = 30: exp(z^2/5) squared still counts at 10.
+    """
+
+    def scaled(w: Float[np.ndarray, " n"]) -> Float[np.ndarray, " n"]:
+        # N(0, 1) density of 3w times 3, over that of w
+        return function(3.0 * w) * 3.0 * np.exp(-4.0 * w**2)
+
+    [mean], doubt = adaptive_coefficients(scaled, 0, [b / 3.0 for b in breakpoints])
+    edges = np.array([-15.0, 15.0])
     near, far = (
-        float(np.max(function(e) ** 2 * np.exp(-0.5 * e**2))) for e in (edges, 2.0 * edges)
+        float(np.max(np.abs(function(e)) * np.exp(-0.5 * e**2))) for e in (edges, 2.0 * edges)
     )
-    _check_convergence(float(square), max(doubt, far) if far > near else doubt)
-    return float(square)
+    doubt = max(doubt, far) if far > near else doubt
+    # A mean may vanish by symmetry: 1e-12 is far above rounding.
+    if not math.isfinite(mean) or doubt > DIVERGENT * max(abs(mean), 1e-12):
+        raise _divergent(mean, doubt)
+    return float(mean)
 
 
-def _check_convergence(square: float, doubt: float) -> None:
-    if not math.isfinite(square) or doubt > DIVERGENT * max(square, 1e-30):
-        raise InputError(
-            f"target has no finite second moment: E f^2 = {square:.3g} with doubt {doubt:.3g}"
-        )
+def _divergent(square: float, doubt: float) -> InputError:
+    return InputError(
+        f"target has no finite second moment: E f^2 = {square:.3g} with doubt {doubt:.3g}"
+    )
 
 
 class _Expander:
@@ -199,6 +247,7 @@ class _Expander:
     def __init__(self, r: int, degree: int) -> None:
         self.r, self.degree = r, degree
         self.known: dict[tuple[Key, int], HermiteSeries] = {}
+        self.means: dict[Key, float] = {}
 
     def factors(self, key: Key) -> list[Key]:
         """The product split into factors of separate variables."""
@@ -224,36 +273,37 @@ class _Expander:
         return self.known[key, degree]
 
     def _factor(self, key: Key, degree: int) -> HermiteSeries:
-        powers, functions = key
-        if not functions:
+        if not key[1]:
             return polynomial_series({key: 1}, self.r).truncate(degree)
-        node = multiply(
-            *(raise_to(function, power) for function, power in functions),
-            *(raise_to(Variable(k), p) for k, p in enumerate(powers) if p),
-        )
-        direction = self._line(key)
+        node, direction = _product(key), self._line(key)
         if direction is not None:
             with np.errstate(all="ignore"):
                 coefficients, error = line_coefficients(node, direction, degree)
-                square = second_moment(
-                    lambda z: finite(evaluate(node, [u * z for u in direction])),
+                square = moment(
+                    lambda z: finite(evaluate(node, [u * z for u in direction])) ** 2,
                     _breakpoints(node, direction, np.zeros(self.r)),
                 )
             tail = max(0.0, square - float(np.sum(coefficients**2)))
             return line_series(coefficients, direction, tail, error)
         used = sorted(variables(node))
 
-        def values(columns: Columns) -> Float[np.ndarray, "..."]:
+        def values(columns: Columns, namespace: Namespace = NUMPY) -> Float[np.ndarray, "..."]:
             full = [columns[0]] * self.r
             for k, column in zip(used, columns, strict=True):
                 full[k] = column
-            return np.asarray(evaluate(node, full), dtype=float)
+            return np.asarray(evaluate(node, full, namespace), dtype=float)
 
         with np.errstate(all="ignore"):
-            series = grid_series(values, len(used), min(degree, degree_cap(len(used))))
+            series = coupled_series(
+                values,
+                len(used),
+                min(degree, degree_cap(len(used))),
+                smooth=is_smooth(node),
+                symmetries=lambda: find_symmetries(lambda x: values(x, WITNESS), len(used)),
+            )
         exponents = np.zeros((len(series.exponents), self.r), dtype=int)
         exponents[:, used] = series.exponents
-        return HermiteSeries(exponents, series.coefficients, series.tail, series.error)
+        return replace(series, exponents=exponents)
 
     def _line(self, key: Key) -> Float[np.ndarray, " r"] | None:
         """The unit vector u if the factor is a function of <u, x> alone."""
@@ -272,57 +322,98 @@ class _Expander:
         parallel = all(abs(abs(u @ directions[0]) - 1.0) < 1e-14 for u in directions)
         return directions[0] if parallel else None
 
+    def is_line(self, key: Key) -> bool:
+        """Whether a factor needs one-dimensional quadrature at most."""
+        return not key[1] or self._line(key) is not None
+
     def series(self, key: Key) -> HermiteSeries:
         parts = [self.factor(factor, self.degree) for factor in self.factors(key)]
-        return reduce(lambda a, b: separate_product(a, b, self.degree), parts)
+        # sign(x1*...*x8) begins at degree 8: go two degrees beyond the lowest term, always.
+        present = [part.degrees[part.coefficients != 0] for part in parts]
+        degree = max(self.degree, sum(int(d.min()) for d in present if len(d)) + 2)
+        return reduce(lambda a, b: separate_product(a, b, degree), parts)
 
     def mean(self, key: Key) -> float:
-        means = []
-        for factor in self.factors(key):
-            constant = self.factor(factor, 0)
-            means.append(float(np.sum(constant.coefficients[constant.degrees == 0])))
-        return math.prod(means)
+        """E of a product whose factors are functions of one direction each."""
+        return math.prod(self._factor_mean(factor) for factor in self.factors(key))
+
+    def _factor_mean(self, key: Key) -> float:
+        if key not in self.means:
+            direction = self._line(key)
+            if direction is None:
+                constant = self.factor(key, 0)
+                self.means[key] = float(np.sum(constant.coefficients[constant.degrees == 0]))
+            else:
+                node = _product(key)
+                with np.errstate(all="ignore"):
+                    self.means[key] = moment(
+                        lambda z: finite(evaluate(node, [u * z for u in direction])),
+                        _breakpoints(node, direction, np.zeros(self.r)),
+                    )
+        return self.means[key]
 
 
-def separate_product(a: HermiteSeries, b: HermiteSeries, degree: int) -> HermiteSeries:
-    """Product of series in disjoint variables, up to total degree ``degree``."""
-    keep = a.degrees[:, None] + b.degrees[None, :] <= degree
-    i, j = np.nonzero(keep)
-    exponents = a.exponents[i] + b.exponents[j]
-    coefficients = a.coefficients[i] * b.coefficients[j]
-    tail = max(0.0, a.square * b.square - float(np.sum(coefficients**2)))
-    norms = [float(np.linalg.norm(s.coefficients)) for s in (a, b)]
-    error = a.error * norms[1] + b.error * norms[0]
-    return HermiteSeries(exponents, coefficients, tail, error)
+def _product(key: Key) -> Expression:
+    """A key of a multiplied-out expression as an expression."""
+    powers, functions = key
+    return multiply(
+        *(raise_to(function, power) for function, power in functions),
+        *(raise_to(Variable(k), p) for k, p in enumerate(powers) if p),
+    )
 
 
-def expand(terms: Terms, r: int) -> HermiteSeries:
-    """Hermite series of a sum of products; the tail is E f^2 minus what the series holds."""
+def expand(terms: Terms, r: int, function: Callable[[Columns, Namespace], Any]) -> HermiteSeries:
+    """Hermite series of a sum of products; the tail is E f^2 minus what the series holds.
+
+    ``function`` gives the values of the sum in a namespace, for what has to be sampled.
+    """
     polynomial = {key: value for key, value in terms.items() if not key[1]}
     products = {key: float(value) for key, value in terms.items() if key[1]}
     exact = polynomial_series(polynomial, r)
     if not products:
         return exact
+    used = sorted(
+        {k for powers, _ in terms for k, p in enumerate(powers) if p}
+        | {k for _, functions in products for f, _ in functions for k in variables(f)}
+    )
+
+    def whole(columns: Columns, namespace: Namespace = NUMPY) -> Float[np.ndarray, "..."]:
+        full = [columns[0]] * r
+        for k, column in zip(used, columns, strict=True):
+            full[k] = column
+        return np.asarray(function(full, namespace), dtype=float)
+
     if len(products) > MAX_PRODUCTS:
-        raise InputError(
-            f"target multiplies out to {len(products)} products of functions, "
-            f"more than {MAX_PRODUCTS}"
+        series = coupled_series(
+            whole,
+            len(used),
+            degree_cap(len(used)),
+            smooth=False,
+            symmetries=lambda: find_symmetries(lambda x: whole(x, WITNESS), len(used)),
         )
-    used = {k for powers, _ in terms for k, p in enumerate(powers) if p}
-    used |= {k for _, functions in products for f, _ in functions for k in variables(f)}
+        exponents = np.zeros((len(series.exponents), r), dtype=int)
+        exponents[:, used] = series.exponents
+        return replace(series, exponents=exponents)
     expander = _Expander(r, max(exact.degree, degree_cap(len(used))))
     parts = [expander.series(key).scale(value) for key, value in products.items()]
     total = merge([exact, *parts])
     # E f^2 = E P^2 + 2 E[P g] + E g^2, P polynomial: the first two are exact from the series.
     rest = merge(parts)
-    square = float(np.sum(exact.coefficients**2)) + 2.0 * inner_product(exact, rest)
     names = list(products)
-    for i, a in enumerate(names):
-        for b in names[i:]:
-            [pair] = times({a: 1}, {b: 1})
-            square += (1 if a == b else 2) * products[a] * products[b] * expander.mean(pair)
+    pairs = [(a, b) for i, a in enumerate(names) for b in names[i:]]
+    keys = {pair: next(iter(times({pair[0]: 1}, {pair[1]: 1}))) for pair in pairs}
+    needed = {factor for key in keys.values() for factor in expander.factors(key) if factor[1]}
+    if len(needed) <= MAX_MEANS and all(expander.is_line(factor) for factor in needed):
+        square = float(np.sum(exact.coefficients**2)) + 2.0 * inner_product(exact, rest)
+        for (a, b), key in keys.items():
+            square += (1 if a == b else 2) * products[a] * products[b] * expander.mean(key)
+        uncertainty = 0.0
+    elif len(names) == 1 and not polynomial:
+        return total
+    else:
+        square, uncertainty = mean_square(sampled_values(whole, len(used))[1])
     tail = max(0.0, square - float(np.sum(total.coefficients**2)))
-    return HermiteSeries(total.exponents, total.coefficients, tail, total.error)
+    return replace(total, tail=tail, tail_uncertainty=uncertainty)
 
 
 def inner_product(a: HermiteSeries, b: HermiteSeries) -> float:

@@ -93,11 +93,12 @@ def adaptive_coefficients(
     function: Callable[[Float[np.ndarray, " n"]], Float[np.ndarray, " n"]],
     degree: int,
     breakpoints: Sequence[float] = (),
+    accuracy: float = 1e-15,
 ) -> tuple[Float[np.ndarray, " k"], float]:
     """E[g(z) h_k(z)] for k <= degree, and a bound on their quadrature error.
 
-    Panels of 20 Gauss-Legendre nodes are halved until a panel and its halves agree to 1e-15 (of
-    the largest coefficient), or are too narrow to matter: a kink or a jump is closed in on.
+    Panels of 20 Gauss-Legendre nodes are halved until a panel and its halves agree to ``accuracy``
+    (of the largest coefficient), or are too narrow to matter: a kink or a jump is closed in on.
     Beyond 2 sqrt(degree) + 10 the weight h_k(z) times the normal density is below 1e-20.
     """
     reach = 2.0 * math.sqrt(degree) + 10.0
@@ -113,7 +114,7 @@ def adaptive_coefficients(
         gap = np.max(np.abs(first + second - coarse), axis=-1)
         scale = max(1.0, float(np.max(np.abs(total + np.sum(first + second, axis=0)))))
         # A noisy function never settles: stop at MAX_PANELS and let the gap say so.
-        done = (gap <= 1e-15 * scale) | (level == 47) | (len(gap) > MAX_PANELS)
+        done = (gap <= accuracy * scale) | (level == 47) | (len(gap) > MAX_PANELS)
         total += np.sum((first + second)[done], axis=0)
         error += float(np.sum(gap[done]))
         if done.all():

@@ -57,13 +57,17 @@ class HermiteSeries:
     """f = sum_i coefficients[i] h_{exponents[i]}(x), with what is known of its errors.
 
     ``tail`` is the squared L2 norm of f beyond the series (0 for a polynomial), ``error`` a bound
-    on the quadrature error of a coefficient.
+    on the quadrature error of a coefficient.  Where coefficients come from randomised points,
+    ``replicates`` holds one estimate of all of them from each independent randomisation, and
+    ``coefficients`` their mean; ``tail_uncertainty`` is then the standard error of E f^2.
     """
 
     exponents: Int[np.ndarray, "m r"]
     coefficients: Float[np.ndarray, " m"]
     tail: float = 0.0
     error: float = 0.0
+    replicates: Float[np.ndarray, "s m"] | None = None
+    tail_uncertainty: float = 0.0
 
     @property
     def r(self) -> int:
@@ -88,9 +92,34 @@ class HermiteSeries:
         """E f^2, tail counted."""
         return float(np.sum(self.coefficients**2)) + self.tail
 
+    @property
+    def standard_errors(self) -> Float[np.ndarray, " m"]:
+        """Standard error of each coefficient, 0 where no randomised points were used."""
+        if self.replicates is None:
+            return np.zeros(len(self.coefficients))
+        return self.replicates.std(axis=0, ddof=1) / math.sqrt(len(self.replicates))
+
+    @property
+    def _stack(self) -> Float[np.ndarray, "c m"]:
+        """The coefficients, then the replicates if there are any, as rows."""
+        return np.concatenate([self.coefficients[None], self._repeated(0)])
+
+    def _repeated(self, count: int) -> Float[np.ndarray, "s m"]:
+        """The replicates, or the coefficients ``count`` times over where they are exact."""
+        if self.replicates is None:
+            return np.repeat(self.coefficients[None], count, axis=0)
+        return self.replicates
+
+    def _with(
+        self, exponents: Int[np.ndarray, "k r"], stack: Float[np.ndarray, "c k"]
+    ) -> HermiteSeries:
+        """Other terms, their coefficients and replicates given as rows."""
+        rest = None if self.replicates is None else stack[1:]
+        return replace(self, exponents=exponents, coefficients=stack[0], replicates=rest)
+
     def select(self, keep: Bool[np.ndarray, " m"]) -> HermiteSeries:
         """The terms marked in ``keep``."""
-        return replace(self, exponents=self.exponents[keep], coefficients=self.coefficients[keep])
+        return self._with(self.exponents[keep], self._stack[:, keep])
 
     def truncate(self, degree: int) -> HermiteSeries:
         """The terms of total degree <= ``degree``, the rest moved into the tail."""
@@ -104,6 +133,8 @@ class HermiteSeries:
             self.coefficients * factor,
             self.tail * factor**2,
             self.error * abs(factor),
+            None if self.replicates is None else self.replicates * factor,
+            self.tail_uncertainty * factor**2,
         )
 
     def evaluate(self, x: Float[np.ndarray, "n r"]) -> Float[np.ndarray, " n"]:
@@ -138,6 +169,12 @@ class HermiteSeries:
         basis = D G_N .. G_1 with plane rotations G and signs D; each G mixes h_a(x_i) h_b(x_j)
         with a + b fixed, so that no degree is lost and sparsity is kept where it can be.
         """
+        if np.array_equal(np.abs(basis), np.abs(basis).astype(bool)):  # a signed permutation
+            flipped = self.exponents @ (basis.min(axis=0) < 0) % 2
+            exponents = self.exponents[:, np.argmax(np.abs(basis), axis=1)]
+            return self._with(exponents, (1.0 - 2.0 * flipped) * self._stack)
+        if self.degree <= 1:
+            return self._rotate_linear(basis)
         remaining = np.array(basis, dtype=float)
         series = self
         for i in range(self.r):
@@ -150,10 +187,19 @@ class HermiteSeries:
                 remaining[:, [i, j]] = plane
                 series = series._rotate_plane(i, j, theta)
         odd = (series.exponents[:, np.diag(remaining) < 0].sum(axis=1) % 2).astype(bool)
-        return replace(series, coefficients=np.where(odd, -1.0, 1.0) * series.coefficients)
+        return series._with(series.exponents, np.where(odd, -1.0, 1.0) * series._stack)
+
+    def _rotate_linear(self, basis: Float[np.ndarray, "r r"]) -> HermiteSeries:
+        """A series of degree one at most: <c, x> = <basis c, u>."""
+        stack, first = self._stack, self.degrees == 1
+        slopes = stack[:, first] @ self.exponents[first] @ basis.T
+        exponents = np.concatenate([self.exponents[~first], np.eye(self.r, dtype=int)])
+        return self._with(exponents, np.concatenate([stack[:, ~first], slopes], axis=1))
 
     def _rotate_plane(self, i: int, j: int, theta: float) -> HermiteSeries:
         """Coordinates u = cos x_i + sin x_j, v = -sin x_i + cos x_j in place of x_i, x_j."""
+        if not len(self.coefficients):
+            return self
         power = self.exponents[:, i]
         total = power + self.exponents[:, j]
         groups = self.exponents.copy()
@@ -166,22 +212,23 @@ class HermiteSeries:
                 f"more than {MAX_SERIES_TERMS}"
             )
         exponents, coefficients = [], []
+        stack = self._stack
         for m in np.unique(keys[:, j]).tolist():
             chosen = np.flatnonzero(keys[:, j] == m)
             place = np.full(len(keys), -1)
             place[chosen] = np.arange(len(chosen))
             terms = np.flatnonzero(total == m)
-            block = np.zeros((len(chosen), m + 1))
-            block[place[group[terms]], power[terms]] = self.coefficients[terms]
+            block = np.zeros((len(stack), len(chosen), m + 1))
+            block[:, place[group[terms]], power[terms]] = stack[:, terms]
             # Row a of D: h_a(x_i) h_{m-a}(x_j) over h_b(u) h_{m-b}(v).
-            coefficients.append((block @ _plane_rotation(m, theta)).ravel())
+            coefficients.append((block @ _plane_rotation(m, theta)).reshape(len(stack), -1))
             filled = np.repeat(keys[chosen], m + 1, axis=0)
             filled[:, i] = np.tile(np.arange(m + 1), len(chosen))
             filled[:, j] = m - filled[:, i]
             exponents.append(filled)
-        values = np.concatenate(coefficients)
-        keep = np.abs(values) > ROUNDING * np.linalg.norm(values)
-        return replace(self, exponents=np.concatenate(exponents)[keep], coefficients=values[keep])
+        values = np.concatenate(coefficients, axis=1)
+        keep = np.max(np.abs(values), axis=0) > ROUNDING * np.linalg.norm(values[0])
+        return self._with(np.concatenate(exponents)[keep], values[:, keep])
 
     def outside_degrees(self, inside: int) -> Int[np.ndarray, " m"]:
         """Degree of each term in the coordinates from ``inside`` on."""
@@ -206,36 +253,70 @@ class HermiteSeries:
         the coefficients of grad_perp f itself.  ``allowed`` keeps the terms of the total degrees
         for which it is true.
         """
+        return self.gradient_matrices(inside, k, allowed)[0]
+
+    def gradient_matrices(
+        self, inside: int, k: int | None = 1, allowed: Callable[[int], bool] | None = None
+    ) -> Float[np.ndarray, "c rows outside"]:
+        """The gradient matrix of the series, then those of its replicates."""
         outside = self.outside_degrees(inside)
         keep = outside > 0 if k is None else outside == k
         if allowed is not None:
             keep &= np.array([allowed(int(m)) for m in self.degrees], dtype=bool)
-        exponents, coefficients = self.exponents[keep], self.coefficients[keep]
+        exponents, stack = self.exponents[keep], self._stack[:, keep]
         rows, columns, values = [], [], []
         for j in range(inside, self.r):
             has = exponents[:, j] > 0
             lowered = exponents[has].copy()
-            values.append(coefficients[has] * np.sqrt(lowered[:, j]))
+            values.append(stack[:, has] * np.sqrt(lowered[:, j]))
             lowered[:, j] -= 1
             rows.append(lowered)
             columns.append(np.full(len(lowered), j - inside))
-        matrix = np.zeros((0, self.r - inside))
+        matrices = np.zeros((len(stack), 0, self.r - inside))
         if rows and sum(map(len, rows)):
             keys, at = np.unique(np.concatenate(rows), axis=0, return_inverse=True)
-            matrix = np.zeros((len(keys), self.r - inside))
-            matrix[at.reshape(-1), np.concatenate(columns)] = np.concatenate(values)
-        return matrix
+            matrices = np.zeros((len(stack), len(keys), self.r - inside))
+            placed = np.concatenate(values, axis=1)
+            matrices[:, at.reshape(-1), np.concatenate(columns)] = placed
+        return matrices
 
 
 def merge(parts: Sequence[HermiteSeries]) -> HermiteSeries:
     """Sum of series in the same variables; errors add, tails (L2 norms) by the triangle."""
     exponents = np.concatenate([part.exponents for part in parts])
     keys, at = np.unique(exponents, axis=0, return_inverse=True)
-    values = np.bincount(
-        at.reshape(-1), np.concatenate([part.coefficients for part in parts]), len(keys)
-    )
+    count = max((len(p.replicates) for p in parts if p.replicates is not None), default=0)
+
+    def add_up(values: Float[np.ndarray, " n"]) -> Float[np.ndarray, " m"]:
+        return np.bincount(at.reshape(-1), values, len(keys))
+
+    replicated = np.concatenate([part._repeated(count) for part in parts], axis=1)
     tail = sum(math.sqrt(part.tail) for part in parts) ** 2
-    return HermiteSeries(keys, values, tail, sum(part.error for part in parts))
+    return HermiteSeries(
+        keys,
+        add_up(np.concatenate([part.coefficients for part in parts])),
+        tail,
+        sum(part.error for part in parts),
+        np.array([add_up(row) for row in replicated]) if count else None,
+        sum(part.tail_uncertainty for part in parts),
+    )
+
+
+def separate_product(a: HermiteSeries, b: HermiteSeries, degree: int) -> HermiteSeries:
+    """Product of series in disjoint variables, up to total degree ``degree``."""
+    keep = a.degrees[:, None] + b.degrees[None, :] <= degree
+    i, j = np.nonzero(keep)
+    coefficients = a.coefficients[i] * b.coefficients[j]
+    norms = [float(np.linalg.norm(s.coefficients)) for s in (a, b)]
+    count = max(0 if s.replicates is None else len(s.replicates) for s in (a, b))
+    return HermiteSeries(
+        a.exponents[i] + b.exponents[j],
+        coefficients,
+        max(0.0, a.square * b.square - float(np.sum(coefficients**2))),
+        a.error * norms[1] + b.error * norms[0],
+        a._repeated(count)[:, i] * b._repeated(count)[:, j] if count else None,
+        a.tail_uncertainty * b.square + b.tail_uncertainty * a.square,
+    )
 
 
 def tensor_grid(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from typing import Any
@@ -16,7 +16,7 @@ from giantstep.errors import InputError, shown
 from giantstep.gaussian.expansion import line_coefficients
 from giantstep.gaussian.kinks import kink_planes
 from giantstep.gaussian.polynomials import polynomial_series
-from giantstep.gaussian.rules import adaptive_coefficients
+from giantstep.gaussian.rules import adaptive_coefficients, hermite_values, panel_rule
 from giantstep.language.algebra import Terms, multiplied_out
 from giantstep.language.expression import (
     ONE,
@@ -37,6 +37,12 @@ from giantstep.language.expression import (
 )
 from giantstep.language.functions import FUNCTIONS, NUMPY, Namespace, hermite_degree
 from giantstep.language.parser import parse
+
+SLOPE_NODES = 3584
+"""Nodes for the slope of a callable: a kink is resolved to 1e-3."""
+
+# A callable whose slope, integrated, misses more than this of its rise has a jump.
+JUMP = 0.01
 
 # The field's erf (Saad and Solla) is erf(z/sqrt 2), whose derivative coefficients have closed
 # forms; every other name is the function of the language at z.
@@ -115,13 +121,13 @@ class Activation:
     def derivative(self, z: Any, namespace: Namespace = NUMPY) -> Any:
         """sigma'(z) almost everywhere; by central differences for a callable without slope.
 
-        The difference step eps^(1/3) balances truncation and rounding: error about 1e-10, in double
-        precision whatever z has.
+        The difference step eps^(1/3) balances truncation and rounding: error about 1e-10 for a
+        callable that computes in double precision, whatever z has.
         """
         if self.slope is not None:
             return self.slope(z)
         if self.expression is None:
-            step, wide = float(np.finfo(float).eps) ** (1 / 3), np.asarray(z, dtype=float)
+            step, wide = self._precision ** (1 / 3), np.asarray(z, dtype=float)
             slope = (self(wide + step) - self(wide - step)) / (2 * step)
             return np.asarray(slope, dtype=np.asarray(z).dtype)
         # 0*z gives a constant derivative the shape of z.
@@ -131,6 +137,12 @@ class Activation:
     def _derivative(self) -> Expression:
         assert self.expression is not None
         return differentiate(self.expression)
+
+    @cached_property
+    def _precision(self) -> float:
+        """Rounding of the callable itself: jax.nn.gelu answers in single precision."""
+        kind = np.asarray(self(np.zeros(1))).dtype
+        return float(np.finfo(kind if np.issubdtype(kind, np.floating) else float).eps)
 
     @cached_property
     def kinks(self) -> tuple[float, ...] | None:
@@ -177,7 +189,9 @@ class Activation:
             return Coefficients(values, 0.0)
         if self.expression is None:
             normalised, error = adaptive_coefficients(
-                lambda z: np.asarray(self(shift + scale * z), dtype=float), degree
+                lambda z: np.asarray(self(shift + scale * z), dtype=float),
+                degree,
+                accuracy=4.0 * self._precision,
             )
         else:
             normalised, error = self._from_terms(degree, scale, shift)
@@ -211,6 +225,38 @@ class Activation:
         plain = self.coefficients(degree, scale)
         powers = scale ** -np.arange(degree + 1.0)
         return Coefficients(plain.values * powers, plain.error * float(np.max(powers)))
+
+    def slope_coefficients(self, degree: int, scale: float = 1.0) -> Coefficients:
+        """s^(1-k) E[sigma'(s z) He_{k-1}(z)] for k <= degree (0 for k = 0): what a gradient sees.
+
+        sigma' is the almost-everywhere derivative: without jumps these are the b_k, while sign and
+        step, whose gradient is zero, have none.
+        """
+        if scale == 0.0:
+            raise InputError("scale must not be 0 for slope coefficients, got 0")
+        powers = scale ** -np.arange(float(max(degree, 1)))
+        if self.expression is not None:
+            if isinstance(self._derivative, Number):
+                values = np.zeros(max(degree, 1))
+                values[0] = float(self._derivative.value)
+                found = Coefficients(values, 0.0)
+            else:
+                slope = Activation(f"{self.name}'", self._derivative)
+                found = slope.coefficients(max(degree - 1, 0), scale)
+            return Coefficients(
+                np.concatenate([[0.0], found.values * powers]), found.error * float(np.max(powers))
+            )
+        smooth = self.derivative_coefficients(degree, scale)
+        # Differences on a fixed grid miss a jump, which E[sigma He_k] counts as a slope.
+        z, weights = panel_rule(SLOPE_NODES)
+        products = hermite_values(z, max(degree - 1, 0)) * np.sqrt(
+            [math.factorial(k) for k in range(max(degree, 1))]
+        )
+        grid = (weights * np.asarray(self.derivative(scale * z), dtype=float)) @ products * powers
+        gap = float(np.max(np.abs(grid - smooth.values[1:]) / (1.0 + np.abs(grid)), initial=0.0))
+        if gap <= JUMP:
+            return replace(smooth, values=np.concatenate([[0.0], smooth.values[1:]]))
+        return Coefficients(np.concatenate([[0.0], grid]), JUMP * float(np.max(np.abs(grid))))
 
 
 def _real(values: Any) -> Float[np.ndarray, "..."]:

@@ -14,9 +14,17 @@ import numpy as np
 from jaxtyping import Float
 
 from giantstep.errors import InputError, shown
-from giantstep.gaussian.expansion import expand, finite, grid_series
+from giantstep.gaussian.expansion import coupled_series, expand, finite
+from giantstep.gaussian.polynomials import polynomial_series
 from giantstep.gaussian.rules import gauss_hermite
-from giantstep.gaussian.series import HermiteSeries, degree_cap, series_from_grid, series_on_grid
+from giantstep.gaussian.series import (
+    MAX_SERIES_TERMS,
+    HermiteSeries,
+    degree_cap,
+    series_from_grid,
+    series_on_grid,
+)
+from giantstep.gaussian.symmetry import MORE_POINTS, WITNESS, Symmetry, find_symmetries
 from giantstep.language.algebra import Terms, multiplied_out, to_power
 from giantstep.language.expression import (
     Expression,
@@ -30,6 +38,7 @@ from giantstep.language.expression import (
 )
 from giantstep.language.functions import NUMPY, Namespace
 from giantstep.language.parser import parse
+from giantstep.problem.alignment import natural_frame, realign
 from giantstep.problem.catalog import CATALOG
 
 MAX_POWER_PRODUCTS = 2_000
@@ -82,32 +91,58 @@ class Target:
         return self.expression is not None and not any(key[1] for key in self.terms)
 
     @cached_property
+    def aligned(self) -> tuple[Target, Float[np.ndarray, "k r"]]:
+        """The target in its natural coordinates u = frame x, and that frame.
+
+        Directions that f does not depend on are left out; a callable keeps its coordinates.
+        """
+        if self.expression is None:
+            return self, np.eye(self.r)
+        frame = natural_frame(self.expression, self.r)
+        if np.array_equal(frame, np.eye(self.r)):
+            return self, frame
+        return replace(self, r=len(frame), expression=realign(self.expression, frame)), frame
+
+    @cached_property
     def series(self) -> HermiteSeries:
         """The Hermite series of f: exact for polynomials, else with its tail and error."""
+        if self.is_polynomial:
+            return polynomial_series(self.terms, self.r)
+        natural, frame = self.aligned
+        if natural is not self:
+            return in_coordinates(natural.series, frame)
         if self.expression is not None:
-            return expand(self.terms, self.r)
-        return self._callable_series(1)
+            return expand(self.terms, self.r, self)
 
-    def _callable_series(self, power: int) -> HermiteSeries:
         def values(columns: Sequence[Float[np.ndarray, "..."]]) -> Float[np.ndarray, "..."]:
             # A user's function gets plain vectors, whatever grid they come from.
             full = np.broadcast_arrays(*columns)
             found = finite(self([column.ravel() for column in full]))
-            return np.broadcast_to(found, full[0].size).reshape(full[0].shape) ** power
+            return np.broadcast_to(found, full[0].size).reshape(full[0].shape)
 
         with np.errstate(all="ignore"):
-            return grid_series(values, self.r, degree_cap(self.r))
+            return coupled_series(
+                values,
+                self.r,
+                degree_cap(self.r),
+                smooth=True,
+                symmetries=lambda: self.symmetries,
+            )
+
+    @cached_property
+    def symmetries(self) -> tuple[Symmetry, ...]:
+        """Signed permutations of the coordinates that keep f up to its sign."""
+        if self.expression is None:
+            return find_symmetries(self, self.r, MORE_POINTS)
+        return find_symmetries(lambda columns: self(columns, WITNESS), self.r)
 
     def label_power(self, power: int) -> HermiteSeries | None:
-        """Series of f^power, None where it is too large to expand."""
-        if self.expression is None:
-            return self._callable_series(power)
+        """Series of f^power for a polynomial, exact; None where it is too large, and for others."""
+        if not self.is_polynomial:
+            return None
         count = len(self.terms)
         if math.comb(count + power - 1, power) <= MAX_POWER_PRODUCTS:
-            try:
-                series = expand(to_power(self.terms, power, self.r), self.r)
-            except InputError:  # too many products of functions, or too many coupled directions
-                return None
+            series = polynomial_series(to_power(self.terms, power, self.r), self.r)
             return (
                 series
                 if series.degree <= degree_cap(self.r)
@@ -155,6 +190,26 @@ def read_target(text: str) -> Target:
     return Target(name, max(used) + 1, expression)
 
 
+def in_coordinates(series: HermiteSeries, frame: Float[np.ndarray, "k r"]) -> HermiteSeries:
+    """A series in u = frame x as one in x.
+
+    A rotation fills the series: where a full one would be too long, or is not exact anyway, only
+    as many degrees are kept as one of moderate length has.
+    """
+    k, r = frame.shape
+    if not np.array_equal(np.abs(frame), np.abs(frame).astype(bool)):
+        full = math.comb(r + series.degree, r)
+        if series.tail > 0 or full > MAX_SERIES_TERMS:
+            series = series.truncate(degree_cap(r))
+    padded = np.zeros((len(series.exponents), r), dtype=int)
+    padded[:, :k] = series.exponents
+    wide = replace(series, exponents=padded)
+    if k == r and np.array_equal(frame, np.eye(r)):
+        return wide
+    complement = np.linalg.svd(frame, full_matrices=True)[2][k:]
+    return wide.rotate(np.concatenate([frame, complement]).T)
+
+
 def make_target(
     value: str | Callable[..., Any] | Target,
     directions: Sequence[Sequence[float]] | Float[np.ndarray, "r m"] | None = None,
@@ -179,7 +234,7 @@ def make_target(
         raise InputError(f"target must be an expression, a name or a callable, got {shown(value)}")
     if directions is not None:
         target = _orient(target, np.asarray(directions, dtype=float))
-    series = target.series
+    series = target.aligned[0].series
     # Rounding of the coefficients themselves; nothing of the literature is that flat.
     if series.variance + series.tail <= 1e-24 * max(1.0, float(np.sum(series.coefficients**2))):
         raise InputError(f"target is constant, got {target.name!r}")

@@ -6,6 +6,7 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from giantstep.analysis.activation import ActivationAnalysis
 from giantstep.analysis.analyze import Analysis, describe
 from giantstep.analysis.staircase import Staircase
 from giantstep.analysis.subspace import name_space
@@ -27,10 +28,10 @@ def _one_step(analysis: Analysis) -> Table:
     table = make_table("One giant step", "batch", "labels", "learns", "through")
     for entry in analysis.one_step:
         labels = f"degrees < {entry.batch_exponent} removed" if entry.deflated else "as they are"
-        learned = ", ".join(name_space(entry.basis)) or "nothing"
+        learned = ", ".join(name_space(entry.learned)) or "nothing"
         through = f"T_{entry.degree}" if entry.degree else ""
         if entry.blocked:
-            through += f", blocked: b_{entry.degree} = 0"
+            through += f" has {', '.join(name_space(entry.basis))}, blocked: b_{entry.degree} = 0"
         table.add_row(f"n ~ {_power('d', entry.batch_exponent)}", labels, learned, through)
     return table
 
@@ -41,6 +42,8 @@ def _stairs(title: str, stairs: Staircase) -> Table:
         zip(stairs.bases, stairs.decisions, strict=True), start=1
     ):
         added = ", ".join(name_space(stairs.added(step))) or "nothing"
+        if decision.undecided:
+            added += f" ({decision.undecided} undecided)"
         reached = stairs.reached_dimensions
         mine = reached[min(step, len(reached)) - 1] if reached else len(basis)
         table.add_row(
@@ -53,30 +56,66 @@ def _stairs(title: str, stairs: Staircase) -> Table:
     return table
 
 
+def _within(value: float, uncertainty: float) -> str:
+    """A number, with its uncertainty where that shows."""
+    if uncertainty <= 5e-4 * abs(value) or uncertainty < 1e-12:
+        return number(value)
+    return f"{value:.3g} ± {uncertainty:.1g}"
+
+
+def _at_most(value: float, uncertainty: float) -> str:
+    """A number that may be too high by its uncertainty, as an interval where that shows."""
+    if uncertainty <= 5e-4 * abs(value) or uncertainty < 1e-12:
+        return number(value)
+    return f"{max(0.0, value - uncertainty):.3g} .. {value:.3g}"
+
+
 def _floors(analysis: Analysis) -> Table:
     table = make_table(
-        "Error floors: what no readout beats (noise not counted)",
+        f"Error floors with {analysis.activation.name}, fresh batches (noise not counted)",
         "after step",
         "narrow p ~ 1",
         *(f"k = {k}" for k in range(len(analysis.floors[0].by_degree))),
     )
     for step, entry in enumerate(analysis.floors):
-        table.add_row(str(step), number(entry.narrow), *map(number, entry.by_degree))
+        narrow = _within(entry.narrow, entry.narrow_uncertainty)
+        degrees = (_at_most(value, entry.uncertainty) for value in entry.by_degree[1:])
+        table.add_row(str(step), narrow, narrow, *degrees)
     return table
 
 
 def _regimes(analysis: Analysis) -> Table:
-    table = make_table("Five regimes, one step", "n", "p", "learned", "fitted", "floor")
+    title = f"Five regimes, one step with {analysis.activation.name}"
+    table = make_table(title, "n", "labels", "p", "learned", "fitted", "floor")
     tolerance = rank_tolerance(analysis.series)
     for entry in analysis.regimes:
         table.add_row(
             f"~ {_power('d', entry.n_exponent)}",
+            f"degrees < {entry.n_exponent} removed" if entry.deflated else "as they are",
             f"~ {_power('d', entry.p_exponent)}",
             ", ".join(name_space(entry.basis)) or "nothing",
             describe(entry.fitted, tolerance),
             number(entry.floor),
         )
     return table
+
+
+def _recovery(analysis: Analysis) -> str:
+    """Weak recovery in one line, empty where it was not computed."""
+    found = analysis.weak_recovery
+    if found is None:
+        return ""
+    if found.threshold == 0:
+        told = "at any n/d > 0: E[z | y] is not zero"
+    elif found.threshold == float("inf"):
+        told = (
+            "not at n ~ d: E[z z^T - 1 | y] is zero"
+            if found.uncertainty == 0
+            else "not resolved: E[z z^T - 1 | y] is zero within its uncertainty"
+        )
+    else:
+        told = f"from n/d = {_within(found.threshold, found.uncertainty)}"
+    return f"weak recovery by the best first-order method {told}\n"
 
 
 def analysis_report(analysis: Analysis) -> RenderableType:
@@ -92,22 +131,22 @@ def analysis_report(analysis: Analysis) -> RenderableType:
         text = format_expression(analysis.target.expression)
         head.append(f"= {text}\n")
     count = analysis.target.r
+    variance = _within(series.variance + series.tail, 3.0 * series.tail_uncertainty)
     head.append(
         f"{count} direction{'s' if count > 1 else ''}, degree {series.degree}, "
-        f"variance {number(series.variance + series.tail)}, "
-        f"activation {analysis.activation.name}\n"
+        f"variance {variance}, activation {analysis.activation.name}\n"
     )
     head.append(
         f"leap index (information exponent) {_exponent(analysis.leap_index)}"
-        + (f", decided by T_{analysis.leap_index}: {tensor}" if analysis.leap_index else "")
+        + (f", decided by T_{analysis.leap_index}: {tensor}" if tensor else "")
         + "\n"
     )
-    head.append(
-        f"generative exponent {_exponent(analysis.generative_exponent)} "
-        f"(labels up to y^{analysis.label_degree})"
-    )
+    head.append(f"generative exponent {_exponent(analysis.generative_exponent)}\n")
     leaps = ", ".join(map(str, analysis.leaps)) or "none"
-    head.append(f"\nleaps until everything is learned: {leaps}\n")
+    head.append(f"leaps until everything is learned: {leaps}\n")
+    head.append(_recovery(analysis))
+    for sentence in analysis.undecided:
+        head.append(f"undecided: {sentence}\n", style="yellow")
     parts: list[RenderableType] = [
         head,
         _one_step(analysis),
@@ -123,3 +162,17 @@ def analysis_report(analysis: Analysis) -> RenderableType:
     if analysis.notes:
         parts += ["", *(Text(f"note: {note}", style="yellow") for note in analysis.notes)]
     return Group(*parts)
+
+
+def activation_report(found: ActivationAnalysis) -> RenderableType:
+    """The coefficients of an activation and what they let it pick up."""
+    table = make_table(found.activation.name, "k", "c_k", "b_k of the slope", "picks up T_k")
+    for entry in found.degrees:
+        table.add_row(
+            str(entry.degree),
+            number(entry.coefficient),
+            "" if entry.degree == 0 else number(entry.slope),
+            "" if entry.degree == 0 else "yes" if entry.picks_up else "no",
+        )
+    handed = ", ".join("y" if k == 1 else f"y^{k}" for k in sorted(found.label_powers))
+    return Group(table, "", Text(f"reused batches hand on {handed}"))

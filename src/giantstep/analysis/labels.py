@@ -1,0 +1,164 @@
+"""What reused batches hand on: transforms of the label, as Hermite series.
+
+From the second step on a sample has felt its own label, and transforms T(y) take the place of y.
+All functions of y are limits of sums of its odd and even bounded transforms
+
+    sign(y) cos(pi k F(|y|)), k = 0, 1, ..  and  cos(pi k F(|y|)), k = 1, 2, ..,
+
+F the distribution function of |y|: E[. | y] vanishes if all their means vanish.  Powers of the
+label are exact where it is a polynomial, and come first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import cached_property
+
+import numpy as np
+from jaxtyping import Float
+
+from giantstep.gaussian.sampling import (
+    hermite_averages,
+    sampled_exponents,
+    sampled_values,
+)
+from giantstep.gaussian.series import HermiteSeries
+from giantstep.gaussian.symmetry import Symmetry, symmetrise
+from giantstep.gaussian.tensors import rank_tolerance, standard_deviation
+from giantstep.language.expression import Sum
+from giantstep.problem.target import Target
+
+FREQUENCIES = 4
+"""Bounded transforms of each parity: cosines of the rank up to this frequency."""
+
+ODD, EVEN = -1, -2
+"""Keys of the bounded transforms; a positive key is a power of the label."""
+
+MOST_SAMPLED = 12
+"""Directions beyond which a sampled series has degree 1 only: no transforms are sampled."""
+
+MOST_SUMMANDS = 16
+"""Terms of a sum whose symmetries are looked for one by one (some milliseconds each)."""
+
+# {1: [f], 2: [f^2], .., ODD: [...], EVEN: [...]}; constant transforms (sign squared) left out.
+Labels = Mapping[int, Sequence[HermiteSeries]]
+
+# Values closer than this, in standard deviations, are one value: rounding of an expression.
+SAME_VALUE = 1e-9
+
+
+class LabelSource:
+    """The label of a target in natural coordinates: its symmetries, series, values, transforms."""
+
+    def __init__(self, target: Target, highest: int) -> None:
+        self.target, self.highest = target, highest
+
+    @cached_property
+    def sample(self) -> tuple[Float[np.ndarray, "s n q"], Float[np.ndarray, "s n"]]:
+        """Points and the label there."""
+        return sampled_values(self.target, self.target.r)
+
+    @cached_property
+    def powers(self) -> dict[int, list[HermiteSeries]]:
+        """The label, and its powers where they are exact."""
+        listed = {1: [self.target.series]}
+        for power in range(2, self.highest + 1):
+            series = self.target.label_power(power)
+            if series is not None and standard_deviation(series) > rank_tolerance(series):
+                listed[power] = [series]
+        return listed
+
+    @cached_property
+    def is_binary(self) -> bool:
+        """Whether the label has two values only: then every transform is affine in it."""
+        values = self.sample[1]
+        scale = SAME_VALUE * (1e-300 + float(np.ptp(values)))
+        return len(np.unique(np.round((values - values.min()) / scale))) <= 2
+
+    @cached_property
+    def transforms(self) -> dict[int, list[HermiteSeries]]:
+        """The powers and the bounded transforms; only the label itself where that is all."""
+        if self.highest == 1 or self.target.r > MOST_SAMPLED or self.is_binary:
+            return dict(self.powers)
+        points, y = self.sample
+        # Mid-ranks of |y|, equal values sharing theirs.
+        size = np.abs(y)
+        _, at, count = np.unique(
+            np.round(size / (SAME_VALUE * size.max())), return_inverse=True, return_counts=True
+        )
+        middle = (np.cumsum(count) - 0.5 * count) / y.size
+        rank = middle[at].reshape(y.shape)
+        waves = [np.cos(np.pi * k * rank) for k in range(FREQUENCIES + 1)]
+        odd = [np.sign(y) * wave for wave in waves[:FREQUENCIES]]
+        even = [*waves[1:]]
+        kept = [s for s in self.target.symmetries if s.chi == 1]
+        exponents = sampled_exponents(self.target.r, kept)
+        averages = hermite_averages(points, np.array([*odd, *even]), exponents)
+        unsigned = [replace(symmetry, chi=1) for symmetry in self.target.symmetries]
+        listed = dict(self.powers)
+        for key, values, means, symmetries in (
+            (ODD, odd, averages[: len(odd)], self.target.symmetries),
+            (EVEN, even, averages[len(odd) :], unsigned),
+        ):
+            listed[key] = []
+            for transformed, replicates in zip(values, means, strict=True):
+                if np.std(transformed) > SAME_VALUE:
+                    series = HermiteSeries(
+                        exponents, replicates.mean(axis=0), replicates=replicates
+                    )
+                    series = symmetrise(series, symmetries)
+                    held = float(np.sum(series.coefficients**2))
+                    tail = max(0.0, float(np.mean(transformed**2)) - held)
+                    listed[key].append(replace(series, tail=tail))
+        return {key: series for key, series in listed.items() if series}
+
+    def possible(
+        self, basis: Float[np.ndarray, "_ r"], transformed: bool
+    ) -> Float[np.ndarray, "_ r"]:
+        """Directions outside a subspace U that symmetry does not rule out for the next step.
+
+        v(x_U) = E[y x_perp | x_U] satisfies v = chi g v for every symmetry g that fixes U; a
+        transform of the label keeps only those with chi = 1.  Polynomial terms of the label itself
+        are exact and need no symmetry: they are left out.
+        """
+        r = self.target.r
+        if len(basis) == r:
+            return np.zeros((0, r))
+        left = _unbroken(self.target.symmetries, basis, transformed)
+        if transformed or self._summands is None:
+            return left
+        # v is the sum of those of the summands, each with symmetries of its own.
+        parts = [_unbroken(symmetries, basis, False) for symmetries in self._summands]
+        joined = np.concatenate([np.zeros((1, r)), *parts])
+        _, sizes, rows = np.linalg.svd(joined, full_matrices=False)
+        together = rows[sizes > 1e-9]
+        missing = 2.0 * np.eye(r) - left.T @ left - together.T @ together
+        values, vectors = np.linalg.eigh(missing)
+        return vectors[:, values < 1e-9].T
+
+    @cached_property
+    def _summands(self) -> list[tuple[Symmetry, ...]] | None:
+        """The symmetries of each term of a sum that is no polynomial; None without such a sum."""
+        node, r = self.target.expression, self.target.r
+        if not isinstance(node, Sum) or len(node.terms) > MOST_SUMMANDS:
+            return None
+        terms = [Target("", r, term) for term in node.terms]
+        return [term.symmetries for term in terms if not term.is_polynomial]
+
+
+def _unbroken(
+    symmetries: Sequence[Symmetry], basis: Float[np.ndarray, "_ r"], transformed: bool
+) -> Float[np.ndarray, "_ r"]:
+    """Directions v outside U with v = chi g v for every symmetry g that fixes U."""
+    r = basis.shape[1]
+    matrices = np.array([symmetry.matrix for symmetry in symmetries]).reshape(-1, r, r)
+    chi = np.array([float(symmetry.chi) for symmetry in symmetries])
+    fixes = np.all(np.abs(basis @ matrices.transpose(0, 2, 1) - basis) < 1e-9, axis=(1, 2))
+    if transformed:
+        fixes &= chi == 1
+    # The kernel of every chi g - 1 is that of the sum of their squares.
+    broken = chi[fixes, None, None] * matrices[fixes] - np.eye(r)
+    conditions = basis.T @ basis + np.einsum("gij,gik->jk", broken, broken)
+    values, vectors = np.linalg.eigh(conditions)
+    return vectors[:, values < 1e-9].T

@@ -1,0 +1,137 @@
+"""Hermite coefficients of any function of several variables from randomised lattice points.
+
+Each of SHIFTS independent lattices gives an unbiased estimate of every coefficient; the series
+keeps them all as replicates, so that whatever is computed from it has a standard error.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+import numpy as np
+from jaxtyping import Float, Int
+
+from giantstep.errors import InputError
+from giantstep.gaussian.points import SHIFTS, lattice_points
+from giantstep.gaussian.rules import hermite_values
+from giantstep.gaussian.series import HermiteSeries
+from giantstep.gaussian.symmetry import Symmetry, generators, symmetrise
+
+SAMPLED_TERMS = 256
+"""Terms of a sampled series: a third of a second on 131,072 points."""
+
+SAMPLED_DEGREE = 16
+"""Beyond, h_k of a sampled point has a fourth moment too large for its mean to settle."""
+
+MOST_LISTED = 20_000
+"""Exponents listed before the flips thin them out."""
+
+NOISE = 1e-3
+"""Share of E f^2 that the noise of all coefficients together may make up."""
+
+UNSETTLED = 0.3
+"""A second moment whose standard error is a larger share of it is called infinite."""
+
+
+def multi_indices(r: int, degree: int) -> Int[np.ndarray, "m r"]:
+    """All exponents of total degree <= degree in r variables."""
+    rows: list[tuple[int, ...]] = [()]
+    for _ in range(r):
+        rows = [(*row, k) for row in rows for k in range(degree - sum(row) + 1)]
+    return np.array(rows, dtype=int).reshape(len(rows), r)
+
+
+def sampled_exponents(q: int, symmetries: Sequence[Symmetry]) -> Int[np.ndarray, "m q"]:
+    """Exponents to the highest degree at which the flips leave at most SAMPLED_TERMS of them."""
+    plain = tuple(range(q))
+    flips = [s for s in generators(symmetries) if s.order == plain]
+    kept = multi_indices(q, 1)
+    for degree in range(2, SAMPLED_DEGREE + 1):
+        if math.comb(q + degree, degree) > MOST_LISTED:
+            break
+        found = multi_indices(q, degree)
+        for flip in flips:
+            odd = found[:, np.array(flip.flips) < 0].sum(axis=1) % 2
+            found = found[flip.chi * (1 - 2 * odd) > 0]
+        if len(found) > SAMPLED_TERMS:
+            break
+        kept = found
+    return kept
+
+
+def hermite_averages(
+    points: Float[np.ndarray, "s n q"],
+    values: Float[np.ndarray, "t s n"],
+    exponents: Int[np.ndarray, "m q"],
+) -> Float[np.ndarray, "t s m"]:
+    """Mean over each set of points of each function times each h_alpha."""
+    degree = int(exponents.max(initial=0))
+    found = np.empty((len(values), len(points), len(exponents)))
+    for s, x in enumerate(points):
+        axes = np.ascontiguousarray(np.moveaxis(hermite_values(x, degree), 0, -1))
+        found[:, s] = values[:, s] @ _products(axes, exponents).T / len(x)
+    return found
+
+
+def _products(
+    axes: Float[np.ndarray, "q k n"], exponents: Int[np.ndarray, "m q"]
+) -> Float[np.ndarray, "m n"]:
+    """h_alpha at n points, from the h_k of each coordinate; common beginnings multiplied once."""
+    last = axes[-1][exponents[:, -1]]
+    if len(axes) == 1:
+        return last
+    heads, at = np.unique(exponents[:, :-1], axis=0, return_inverse=True)
+    last *= _products(axes[:-1], heads)[at.reshape(-1)]
+    return last
+
+
+def sampled_values(
+    function: Callable[[Sequence[Float[np.ndarray, "..."]]], Float[np.ndarray, "..."]], q: int
+) -> tuple[Float[np.ndarray, "s n q"], Float[np.ndarray, "s n"]]:
+    """The lattice points in q dimensions and the values of a function there."""
+    points = lattice_points(q)
+    flat = list(points.reshape(-1, q).T)
+    with np.errstate(all="ignore"):
+        values = np.broadcast_to(np.asarray(function(flat), dtype=float), points[..., 0].size)
+    if not np.all(np.isfinite(values)):
+        raise InputError("target takes values that are not finite numbers, such as log(-1) or 1/0")
+    return points, values.reshape(points.shape[:2])
+
+
+def mean_square(values: Float[np.ndarray, "s n"]) -> tuple[float, float]:
+    """E f^2 and its standard error, or InputError where it does not settle."""
+    squares = np.mean(values**2, axis=1)
+    mean, error = float(squares.mean()), float(squares.std(ddof=1)) / math.sqrt(SHIFTS)
+    if not math.isfinite(mean) or error > UNSETTLED * mean:
+        raise InputError(
+            f"target has no finite second moment: E f^2 = {mean:.3g} with standard error "
+            f"{error:.3g}"
+        )
+    return mean, error
+
+
+def sampled_series(
+    points: Float[np.ndarray, "s n q"],
+    values: Float[np.ndarray, "s n"],
+    symmetries: Sequence[Symmetry],
+) -> HermiteSeries:
+    """Series of a function given by its values at lattice points, with its replicates."""
+    exponents = sampled_exponents(points.shape[2], symmetries)
+    [replicates] = hermite_averages(points, values[None], exponents)
+    square, uncertainty = mean_square(values)
+    series = symmetrise(
+        HermiteSeries(exponents, replicates.mean(axis=0), replicates=replicates),
+        symmetries,
+    )
+    # Noise grows with the degree: stop where it would count as variance.
+    noise = np.cumsum(np.bincount(series.degrees, series.standard_errors**2))
+    degree = max(1, int(np.sum(noise <= NOISE * square)) - 1)
+    series = series.select(series.degrees <= degree)
+    held = float(np.sum(series.coefficients**2))
+    return replace(
+        series,
+        tail=max(0.0, square - held),
+        tail_uncertainty=uncertainty + float(np.sum(series.standard_errors**2)),
+    )

@@ -1,0 +1,141 @@
+"""The natural coordinates of an expression: those of the linear forms it is written in.
+
+f(x) = g(<v_1, x>, <v_2, x>, ...) is analysed in an orthonormal frame of the v: orthogonal forms
+become coordinates, so that separate variables, closed forms and symmetries are seen whatever the
+rotation, and directions that f does not depend on disappear.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+from jaxtyping import Float
+
+from giantstep.language.expression import (
+    Call,
+    Expression,
+    Number,
+    Power,
+    Product,
+    Sum,
+    Variable,
+    add,
+    call,
+    multiply,
+    raise_to,
+)
+
+# Cosines below this (of 16 digits) are rounding: the forms are orthogonal, or parallel.
+ROUNDING = 1e-12
+
+Form = tuple[Float[np.ndarray, " r"], int | Fraction]
+
+
+def linear_form(node: Expression, r: int) -> Form | None:
+    """(slopes, constant) of an expression that is written as a linear form, None for others."""
+    match node:
+        case Number(value):
+            return np.zeros(r), value
+        case Variable(index):
+            return np.eye(r)[index], 0
+        case Sum(parts):
+            forms = [linear_form(part, r) for part in parts]
+            if any(form is None for form in forms):
+                return None
+            known = [form for form in forms if form is not None]
+            return np.sum([slopes for slopes, _ in known], axis=0), sum(c for _, c in known)
+        case Product((Number(value), factor)):
+            form = linear_form(factor, r)
+            return None if form is None else (float(value) * form[0], value * form[1])
+    return None
+
+
+def _split(parts: tuple[Expression, ...], r: int) -> tuple[Expression | None, list[Expression]]:
+    """The linear terms of a sum as one expression, and the other terms."""
+    linear = [part for part in parts if linear_form(part, r) is not None]
+    return (add(*linear) if linear else None), [part for part in parts if part not in linear]
+
+
+def forms(node: Expression, r: int) -> list[Float[np.ndarray, " r"]]:
+    """Slopes of the linear forms an expression is written in."""
+    form = linear_form(node, r)
+    if form is not None:
+        return [form[0]] if np.any(form[0]) else []
+    match node:
+        case Call(_, argument):
+            return forms(argument, r)
+        case Sum(parts):
+            linear, others = _split(parts, r)
+            listed = [*others] if linear is None else [linear, *others]
+            return [slopes for part in listed for slopes in forms(part, r)]
+        case Product(factors):
+            return [slopes for factor in factors for slopes in forms(factor, r)]
+        case Power(base, _):
+            return forms(base, r)
+    return []
+
+
+def natural_frame(node: Expression, r: int) -> Float[np.ndarray, "k r"]:
+    """Orthonormal rows spanning the forms: the forms themselves where they are orthogonal.
+
+    Forms that are not orthogonal to each other share a block; a block that is spanned by
+    coordinates keeps them.
+    """
+    distinct: list[Float[np.ndarray, " r"]] = []
+    for slopes in forms(node, r):
+        unit = slopes / np.linalg.norm(slopes)
+        if all(abs(abs(unit @ other) - 1.0) > ROUNDING for other in distinct):
+            distinct.append(unit)
+    blocks: list[list[Float[np.ndarray, " r"]]] = []
+    for unit in distinct:
+        touching = [b for b in blocks if any(abs(unit @ other) > ROUNDING for other in b)]
+        blocks = [b for b in blocks if not any(b is t for t in touching)]
+        blocks.append([unit, *(other for b in touching for other in b)])
+    rows: list[Float[np.ndarray, " r"]] = []
+    for block in blocks:
+        used = np.flatnonzero(np.any(np.abs(block) > ROUNDING, axis=0))
+        rank = int(np.sum(np.linalg.svd(np.array(block), compute_uv=False) > ROUNDING**0.5))
+        if rank == len(used):
+            rows += list(np.eye(r)[used])
+            continue
+        for unit in sorted(block, key=lambda u: int(np.sum(np.abs(u) > ROUNDING))):
+            rest = unit - sum((unit @ row) * row for row in rows)
+            rest = rest - sum((rest @ row) * row for row in rows)
+            if np.linalg.norm(rest) > ROUNDING**0.5:
+                rows.append(rest / np.linalg.norm(rest))
+    order = sorted(range(len(rows)), key=lambda k: int(np.argmax(np.abs(rows[k]))))
+    return np.array([rows[k] for k in order]).reshape(len(rows), r)
+
+
+def realign(node: Expression, frame: Float[np.ndarray, "k r"]) -> Expression:
+    """The expression in the coordinates u = frame x, rounding left out of its forms."""
+    r = frame.shape[1]
+    form = linear_form(node, r)
+    if form is not None:
+        slopes = frame @ form[0]
+        small = ROUNDING * float(np.linalg.norm(slopes))
+        terms = [
+            multiply(Number(_number(c)), Variable(k))
+            for k, c in enumerate(slopes.tolist())
+            if abs(c) > small
+        ]
+        return add(*terms, Number(form[1]))
+    match node:
+        case Call(function, argument):
+            return call(function, realign(argument, frame))
+        case Sum(parts):
+            linear, others = _split(parts, r)
+            listed = others if linear is None else [linear, *others]
+            return add(*(realign(part, frame) for part in listed))
+        case Product(factors):
+            return multiply(*(realign(factor, frame) for factor in factors))
+        case Power(base, exponent):
+            return raise_to(realign(base, frame), exponent)
+    return node
+
+
+def _number(value: float) -> int | Fraction:
+    """A float as an exact number, an integer where rounding hides one."""
+    nearest = round(value)
+    return nearest if abs(value - nearest) <= ROUNDING * abs(value) else Fraction(value)
