@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -11,7 +12,7 @@ import numpy as np
 from jaxtyping import Float
 
 from giantstep.analysis.analyze import Analysis, analyze
-from giantstep.analysis.floors import floor
+from giantstep.analysis.floors import HIGHEST_DEGREE, target_floor
 from giantstep.analysis.staircase import Staircase
 from giantstep.analysis.subspace import completed, name_space
 from giantstep.errors import NotConvergedError, NoTheoryError
@@ -47,8 +48,8 @@ class Experiment:
         return stairs_of(self.analysis, self.setting)
 
     @property
-    def floors(self) -> list[float]:
-        """What no narrow readout beats after each step, noise counted."""
+    def floors(self) -> list[float | None]:
+        """What no readout beats after each step, noise counted."""
         return floors_of(self.analysis, self.setting)
 
     @cached_property
@@ -112,12 +113,49 @@ def stairs_of(analysis: Analysis, setting: Setting) -> Staircase:
     return analysis.reused if setting.batches == "reused" else analysis.fresh
 
 
-def floors_of(analysis: Analysis, setting: Setting) -> list[float]:
-    """E Var(f | P_U x) with the noise counted, U what the staircase has learned after each step."""
-    bases = [np.zeros((0, setting.target.r)), *stairs_of(analysis, setting).bases]
-    floors = [floor(analysis.series, basis).narrow for basis in bases[: setting.steps + 1]]
-    floors += [floors[-1]] * (setting.steps + 1 - len(floors))
-    return [setting.noisy_floor(value) for value in floors]
+def learned_subspaces(
+    analysis: Analysis, setting: Setting
+) -> list[Float[np.ndarray, "_ r"] | None]:
+    """What this activation can have learned after 0, 1, .. steps of a setting; None: not known.
+
+    At n ~ d the staircase of its batches.  At n ~ d^k, or with the linear part taken from the
+    labels, the first step is known (one step of the analysis), what follows it is not.
+    """
+    nothing = np.zeros((0, setting.target.r))
+    order = max(1, order_in(setting.n, setting.d))
+    if order == 1 and setting.deflate < 1:
+        reached = stairs_of(analysis, setting).reached
+        steps = [*reached, *[reached[-1] if reached else nothing] * setting.steps]
+        return [nothing, *steps[: setting.steps]]
+    removed = setting.deflate == 1
+    first = nothing
+    for entry in analysis.one_step:
+        if entry.deflated == removed and entry.batch_exponent == (2 if removed else min(order, 3)):
+            first = entry.learned if order >= entry.batch_exponent else nothing
+    return [nothing, first, *[None] * setting.steps][: setting.steps + 1]
+
+
+def order_in(size: int, d: int) -> int:
+    """k where size = c d^k, c moderate: 4d is of order d, d^1.5 still is, d^2/4 of order d^2."""
+    return math.floor(math.log(size) / math.log(max(d, 2)) + 0.25)
+
+
+def floors_of(analysis: Analysis, setting: Setting) -> list[float | None]:
+    """||P_{U, >k} f||^2 with the noise counted, U what is learned after each step; None: unknown.
+
+    k is the smaller of the orders in d of the neurons and of the readout's samples: 0, and the
+    floor E Var(f | P_U x), for a narrow network.
+    """
+    samples = setting.readout_n or setting.n
+    k = min(order_in(setting.p, setting.d), order_in(samples, setting.d), HIGHEST_DEGREE)
+    return [
+        None
+        if basis is None
+        else setting.noisy_floor(
+            target_floor(setting.target, analysis.series, basis).by_degree[max(k, 0)]
+        )
+        for basis in learned_subspaces(analysis, setting)
+    ]
 
 
 def run_experiment(

@@ -158,7 +158,7 @@ def test_learn_prints_the_table(capsys: pytest.CaptureFixture[str]) -> None:
     assert "d = 2,000, n = 8,000, p = 8, fresh batches" in text
     assert "x1 + x2 (step 1)" in text
     assert "x1 - x2 (step 2)" in text
-    assert "narrow floor" in text
+    assert "floor" in text
     assert "nan" not in text
 
 

@@ -13,10 +13,10 @@ from giantstep.records.trajectory import Trajectory
 def errors(
     axes: Axes,
     trajectory: Trajectory,
-    floors: Sequence[float],
+    floors: Sequence[float | None],
     predicted: Trajectory | None = None,
 ) -> Axes:
-    """Mean train and test error after each step, with standard errors, over the narrow floors.
+    """Mean train and test error after each step, with standard errors, over the floors.
 
     ``floors`` are those after each step (``giantstep.experiment.floors_of``); crosses are the
     prediction, of the readout and of the network itself.
@@ -61,6 +61,8 @@ def errors(
                     label=label,
                 )
     for step, level in zip(steps, floors, strict=True):
+        if level is None:
+            continue
         axes.hlines(
             level,
             step - 0.4,

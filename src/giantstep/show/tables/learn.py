@@ -57,7 +57,7 @@ def _errors(experiment: Experiment) -> Table:
         "readout, train",
         "readout, test",
         "network itself",
-        "narrow floor",
+        "floor",
         "ridge",
     )
     for step, theory in _rows(experiment):
