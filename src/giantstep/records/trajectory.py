@@ -38,7 +38,8 @@ class Trajectory:
 
     A field ``*_uncertainty`` is the standard error of its observable in a single run: of the test
     samples in a simulation, of quadrature in theory, where ``uncertainty_freedom`` are its degrees
-    of freedom.  What is not estimated is not there.
+    of freedom.  What is not estimated is not there.  A field ``*_deviation`` of a prediction is the
+    standard deviation over runs of what one run has.
     """
 
     setting: Setting
@@ -67,6 +68,9 @@ class Trajectory:
     test_error_uncertainty: Float[np.ndarray, "runs t"] | None = None
     network_error_uncertainty: Float[np.ndarray, "runs t"] | None = None
     uncertainty_freedom: int | None = None
+    overlap_deviation: Float[np.ndarray, "runs t p r"] | None = None
+    norms_deviation: Float[np.ndarray, "runs t p"] | None = None
+    gram_deviation: Float[np.ndarray, "runs t p p"] | None = None
     theory: str | None = None
     notes: tuple[str, ...] = ()
     interrupted: bool = field(default=False, compare=False)
