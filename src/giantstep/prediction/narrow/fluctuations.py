@@ -22,12 +22,9 @@ from giantstep.prediction.narrow.start import Start, coordinates, labels_at
 from giantstep.problem.setting import Setting
 from giantstep.problem.starts import STARTS
 
-COLUMNS = 64
+LOG2_COLUMNS = 6
 """Columns of F: exact where (M, Q) has no more entries (p = 8), else as many random combinations,
-which give a standard deviation to 1/sqrt(2 COLUMNS), 9 %."""
-
-FEWEST_COLUMNS = 8
-"""Columns where every run has a row: 25 % in each, and their average better."""
+64, which give a standard deviation to 1/sqrt(128), 9 %."""
 
 LOG2_POINTS = 13
 """Points of a difference: the same on either side, most of their error falls out of it."""
@@ -36,8 +33,24 @@ LOG2_NUMBERS = 22
 """Points times entries of phi in Cov_step: fourth moments of the labels converge slowly (3 % of a
 standard deviation for x1 + He2(x1) x2 at p = 8)."""
 
-MOST_POINTS = 17
-"""Points of Cov_step, as a power of two, however few the entries."""
+
+@dataclass(frozen=True)
+class Effort:
+    """Columns, points of a difference and points of Cov_step, the last two as powers of two."""
+
+    columns: int
+    log2_coarse: int
+    log2_fine: int
+
+
+def effort(setting: Setting, rows: int) -> Effort:
+    """What each of many rows may take: their errors average out, 25 % each at 8 columns."""
+    share = math.ceil(math.log2(rows))
+    fine = LOG2_NUMBERS - share - math.ceil(math.log2(entries(setting)))
+    return Effort(
+        2 ** max(LOG2_COLUMNS - share, 3), max(LOG2_POINTS - share, 11), min(max(fine, 12), 17)
+    )
+
 
 REACH = 0.1
 """Relative displacement of the rows in a difference: the jumps of sigma' pass over a few hundred
@@ -58,8 +71,12 @@ class Deviations:
 
 def covers(setting: Setting) -> bool:
     """Whether deviations are estimated: not of fitted labels, whose fit strays too."""
-    p = setting.p
-    return setting.deflate < 0 and p * setting.target.r + p * (p + 1) // 2 <= MOST_ENTRIES
+    return setting.deflate < 0 and entries(setting) <= MOST_ENTRIES
+
+
+def entries(setting: Setting) -> int:
+    """Numbers in (M, Q): overlaps and the upper triangle of the Gram matrix."""
+    return setting.p * setting.target.r + setting.p * (setting.p + 1) // 2
 
 
 def packed(
@@ -88,7 +105,7 @@ def start_columns(setting: Setting) -> Float[np.ndarray, "k m"]:
     kind, r = STARTS[setting.start], setting.target.r
     half = setting.p // kind.copies
     if kind.orthogonal:
-        return np.zeros((0, setting.p * r + setting.p * (setting.p + 1) // 2))
+        return np.zeros((0, entries(setting)))
     columns = np.eye(half * r + half * (half + 1) // 2) / math.sqrt(setting.d)
     overlap, gram = unpacked(columns, half, r)
     diagonal = np.eye(half, dtype=bool)
@@ -104,15 +121,18 @@ def deviations(
     readout: Float[np.ndarray, " p"],
     *,
     start: Float[np.ndarray, "k m"],
-    columns: int = COLUMNS,
+    rows: int = 1,
     seed: int = 0,
 ) -> Deviations:
-    """Standard deviations around the means after every step, from those of the start."""
+    """Standard deviations around the means after every step, from those of the start.
+
+    ``start`` are the columns of V_0; ``rows`` is how many such predictions share the work.
+    """
     p, r = setting.p, setting.target.r
     key = np.random.default_rng(seed)
-    coarse = sobol_quadrature(r + p, seed, LOG2_POINTS)
-    fitting = LOG2_NUMBERS - math.ceil(math.log2(start.shape[1]))
-    fine = sobol_quadrature(r + p, seed, min(fitting, MOST_POINTS))
+    work = effort(setting, rows)
+    columns = work.columns
+    coarse, fine = (sobol_quadrature(r + p, seed, k) for k in (work.log2_coarse, work.log2_fine))
     factor = fewer(start, columns, key)
     found = [np.sum(factor**2, axis=0)]
     for step in range(setting.steps):
@@ -132,10 +152,10 @@ def fewer(
     columns: Float[np.ndarray, "k m"], most: int, key: np.random.Generator
 ) -> Float[np.ndarray, "j m"]:
     """At most ``most`` columns of the same covariance, exactly so where m is no larger."""
-    count, entries = columns.shape
+    count, size = columns.shape
     if count <= most:
         return columns
-    if entries <= most:
+    if size <= most:
         return root(columns.T @ columns).T
     signs = key.choice([-1.0, 1.0], size=(most, count))
     return signs @ columns / math.sqrt(most)

@@ -12,13 +12,7 @@ from jaxtyping import Float
 from giantstep.errors import NoTheoryError
 from giantstep.gaussian.points import Accuracy, normal_points
 from giantstep.prediction.narrow import reused
-from giantstep.prediction.narrow.fluctuations import (
-    COLUMNS,
-    FEWEST_COLUMNS,
-    covers,
-    deviations,
-    start_columns,
-)
+from giantstep.prediction.narrow.fluctuations import covers, deviations, start_columns
 from giantstep.prediction.narrow.fresh import Evolution, state_evolution
 from giantstep.prediction.narrow.points import exact_quadrature, sobol_quadrature
 from giantstep.prediction.narrow.start import Start, start_of_run, typical_start
@@ -30,7 +24,7 @@ from giantstep.records.trajectory import span_factor
 LARGEST_SHARE = 0.05
 """Beyond this share of d the p(p+1)/2 fluctuating inner products are no longer small."""
 
-LOG2_POINTS_OF_ROWS = 21
+LOG2_POINTS_OF_ROWS = 20
 """Points of all rows together, as a power of two, where runs have rows of their own."""
 
 FEWEST_LOG2_POINTS = 10
@@ -45,6 +39,10 @@ PROBES = 8
 
 LOG2_POINTS_A_PROBE = 13
 """Points of a probe: all share them with the typical start, so that their error cancels."""
+
+FINITE_RUNS, FEWEST_RUNS = 64, 8
+"""Runs that tell standard deviations on reused batches, to 9 %, and where every run has a row of
+its own, to 27 % each."""
 
 EXACT_ORDERS = (12, 18)
 """Orders of the exact rules: the second one is taken, the first tells its error."""
@@ -134,11 +132,11 @@ def _deviations(
     Nothing where they are not estimated.
     """
     rows = []
-    count = max(COLUMNS // len(starts), FEWEST_COLUMNS)
+    runs = max(FINITE_RUNS // len(starts), FEWEST_RUNS)
     for row, start in enumerate(starts):
         if setting.batches == "reused" and reused.has_runs(setting):
             given = start.rows if own else None
-            rows.append(reused.deviations(setting, start.readout, given, runs=count, seed=row))
+            rows.append(reused.deviations(setting, start.readout, given, runs=runs, seed=row))
         elif setting.batches == "fresh" and covers(setting):
             columns = start_columns(setting)
             rows.append(
@@ -148,7 +146,7 @@ def _deviations(
                     arrays["gram"][row],
                     start.readout,
                     start=columns[:0] if own else columns,
-                    columns=count,
+                    rows=len(starts),
                     seed=row,
                 )
             )
