@@ -138,8 +138,8 @@ def deviations(
     for step in range(setting.steps):
         state = Start(coordinates(overlap[step], gram[step]), readout)
         batch = batch_columns(setting, state, fine, step=step, columns=columns, key=key)
-        images = _images(setting, state, coarse, factor, step=step)
-        factor = fewer(np.concatenate([images, batch]), columns, key)
+        passed = images(setting, state, coarse, factor, step=step)
+        factor = fewer(np.concatenate([passed, batch]), columns, key)
         found.append(np.sum(factor**2, axis=0))
     of_overlap, of_gram = unpacked(np.sqrt(np.stack(found)), p, r)
     norms = np.sqrt(np.diagonal(gram, axis1=1, axis2=2))
@@ -161,7 +161,7 @@ def fewer(
     return signs @ columns / math.sqrt(most)
 
 
-def _images(
+def images(
     setting: Setting,
     state: Start,
     quadrature: Quadrature,
@@ -178,13 +178,16 @@ def _images(
     points = quadrature(rows)
     labels = labels_at(setting, points.x, points.noise)
     inverse = np.linalg.pinv(rows[:, r:])
-    images = np.zeros_like(factor)
+    found = np.zeros_like(factor)
     for index, (overlap, gram) in enumerate(zip(*unpacked(factor, p, r), strict=True)):
         cross = overlap @ rows[:, :r].T
         inner = inverse @ (gram - cross - cross.T) @ inverse.T
         change = np.concatenate([inverse @ overlap, 0.5 * inner], axis=1)
-        scale = REACH / max(float(np.linalg.norm(change, 2)), np.finfo(float).tiny)
-        displaced = scale * rows[:, r:] @ change
+        size = float(np.linalg.norm(change, 2))
+        if size == 0.0:  # the length of a row on the sphere
+            continue
+        scale = REACH / size
+        displaced = rows[:, r:] @ (scale * change)
         ahead, behind = (
             mean_step(setting, Start(side, state.readout), points, step=step, labels=labels)
             for side in (rows + displaced, rows - displaced)
@@ -192,8 +195,8 @@ def _images(
         difference = packed(
             (ahead.overlap - behind.overlap)[None], (ahead.gram - behind.gram)[None]
         )
-        images[index] = difference[0] / (2.0 * scale)
-    return images
+        found[index] = difference[0] / (2.0 * scale)
+    return found
 
 
 def batch_columns(

@@ -53,9 +53,12 @@ class Paths:
         count, q = self.data.shape
 
         def limit(k: int) -> Float[np.ndarray, "k k"]:
-            """Root mean square of Bartlett's diagonal, for N paths in place of n samples."""
-            outside = self.setting.d - q - 0.5 * (k - 1)
-            return math.sqrt(count * outside / self.setting.n) * np.eye(k)
+            """Root mean square length of a combination, for N paths in place of n samples.
+
+            d - q outside the known directions, Bartlett's rows whole; along these n samples have
+            the square of their noise, one each, which N paths have not.
+            """
+            return math.sqrt(count * self.setting.d / self.setting.n) * np.eye(k)
 
         self.known = self.known.reveal(c, limit, lambda k: self.spare[:, :k])
         self.spare = self.spare[:, self.data.shape[1] - q :]
