@@ -72,6 +72,20 @@ def test_reused_batches_follow_the_effective_process(fields: dict[str, Any]) -> 
     assert not compare(wrong, simulated, ignoring=["batches"]).agrees
 
 
+def test_known_directions_have_the_noise_of_the_samples() -> None:
+    """Reused batches with p = d/25: what one step reveals is of length d, not d less the known.
+
+    With 400 - 18 known - (p - 1)/2 dimensions in the first step it is rejected.
+    """
+    fields = {"target": "x1 + x1*x2", "activation": "tanh", "d": 400, "n": 400, "p": 16, "steps": 2}
+    start = {"start": "orthogonal", "readout_start": "alternating", "batches": "reused"}
+    setting = Setting(**(BASE | fields | start | {"runs": 200, "readout_n": 0, "test_n": 0}))
+    simulated = simulate(setting)
+    assert compare(predict(setting), simulated).agrees
+    short = predict(setting.vary(d=374))
+    assert not compare(short, simulated, ignoring=["d"]).agrees
+
+
 @pytest.mark.parametrize("fields", FLIPPED, ids=["fresh", "reused", "dense"])
 def test_flipped_labels(fields: dict[str, Any]) -> None:
     """Both engines against theory; a share of 0.2 in place of 0.3 is told apart."""

@@ -46,9 +46,8 @@ def predict(
     readouts = _readouts(setting)
     found = chosen.predict(setting, readouts, Accuracy(scrambles, log2_points))
     seconds = time.perf_counter() - begin
-    return Trajectory(
-        setting, engine="theory", seconds=seconds, readout=readouts, theory=chosen.name, **found
-    )
+    record = {"readout": readouts} | found
+    return Trajectory(setting, engine="theory", seconds=seconds, theory=chosen.name, **record)
 
 
 def _readouts(setting: Setting) -> Float[np.ndarray, "rows p"]:

@@ -39,7 +39,8 @@ class Trajectory:
     A field ``*_uncertainty`` is the standard error of its observable in a single run: of the test
     samples in a simulation, of quadrature in theory, where ``uncertainty_freedom`` are its degrees
     of freedom.  ``relative_uncertainty`` is a share of every value of a prediction, for what its
-    theory leaves out at this size.  What is not estimated is not there.
+    theory leaves out at this size.  What is not estimated is not there.  A field ``*_deviation`` of
+    a prediction is the standard deviation over runs of what one run has.
     """
 
     setting: Setting
@@ -69,6 +70,9 @@ class Trajectory:
     network_error_uncertainty: Float[np.ndarray, "runs t"] | None = None
     uncertainty_freedom: int | None = None
     relative_uncertainty: float = 0.0
+    overlap_deviation: Float[np.ndarray, "runs t p r"] | None = None
+    norms_deviation: Float[np.ndarray, "runs t p"] | None = None
+    gram_deviation: Float[np.ndarray, "runs t p p"] | None = None
     theory: str | None = None
     notes: tuple[str, ...] = ()
     interrupted: bool = field(default=False, compare=False)

@@ -19,7 +19,13 @@ import numpy as np
 from jaxtyping import Float
 
 from giantstep.prediction.narrow.points import Points, Quadrature
-from giantstep.prediction.narrow.start import LimitingErrors, Start, labels_at, limiting_errors
+from giantstep.prediction.narrow.start import (
+    LimitingErrors,
+    Start,
+    coordinates,
+    labels_at,
+    limiting_errors,
+)
 from giantstep.problem.network import coefficients
 from giantstep.problem.setting import Setting
 
@@ -51,48 +57,76 @@ def recorded(
     )
 
 
-def coordinates(
-    overlap: Float[np.ndarray, "p r"], gram: Float[np.ndarray, "p p"]
-) -> Float[np.ndarray, "p q"]:
-    """C = [M, S] with C C^T = Q; a Q - M M^T that rounding made singular has its square root."""
-    values, vectors = np.linalg.eigh(gram - overlap @ overlap.T)
-    # Rows that span fewer directions leave eigenvalues of the size of rounding.
-    kept = values > 1e-13 * float(np.trace(gram))
-    return np.concatenate([overlap, vectors[:, kept] * np.sqrt(values[kept])], axis=1)
+@dataclass(frozen=True)
+class MeanStep:
+    """One step from a given state, in the mean over batches.
+
+    ``coefficients`` (g) and ``known`` (x) are those of the points, ``mean`` is G = E[g x],
+    ``square`` A = E[g g^T], ``gradient`` the Gram matrix of the gradients, ``overlap`` and ``gram``
+    are what the step makes of the state.
+    """
+
+    coefficients: Float[np.ndarray, "p n"]
+    known: Float[np.ndarray, "n k"]
+    mean: Float[np.ndarray, "p k"]
+    square: Float[np.ndarray, "p p"]
+    gradient: Float[np.ndarray, "p p"]
+    overlap: Float[np.ndarray, "p r"]
+    gram: Float[np.ndarray, "p p"]
+
+
+def mean_step(
+    setting: Setting, start: Start, points: Points, *, step: int, labels: Float[np.ndarray, " n"]
+) -> MeanStep:
+    """Giant step ``step`` from the rows of ``start``."""
+    rows, r = start.rows, setting.target.r
+    known, deflated, pulled = _deflated(setting, points, labels)
+    g = np.asarray(coefficients(setting, rows @ points.x.T, deflated, start.readout))
+    weighted = g * points.weights
+    mean, product = points.mean_and_square(weighted, known)
+    square = weighted @ g.T
+    inside = (weighted * np.sum(known**2, axis=1)) @ g.T
+    if pulled is not None:
+        along = weighted @ pulled
+        square = square - np.outer(along, along)
+    outside = setting.d - known.shape[1]
+    gradient = (1.0 - 1.0 / setting.n) * product + (inside + outside * square) / setting.n
+    eta = setting.step_size[step]
+    cross = mean[:, : rows.shape[1]] @ rows.T
+    gram = rows @ rows.T + eta * (cross + cross.T) + eta**2 * gradient
+    return MeanStep(
+        coefficients=g,
+        known=known,
+        mean=mean,
+        square=square,
+        gradient=gradient,
+        overlap=rows[:, :r] + eta * mean[:, :r],
+        gram=gram,
+    )
 
 
 def state_evolution(setting: Setting, start: Start, quadrature: Quadrature) -> Evolution:
     """Overlaps, Gram matrices, gradient cosines and errors after each step."""
     r = setting.target.r
-    rows = start.rows
     overlaps, grams, cosines, errors = [], [], [], []
     for step in range(setting.steps + 1):
-        q = rows.shape[1]
+        rows = start.rows
         points = quadrature(rows)
-        x, weights = points.x, points.weights
-        labels = labels_at(setting, x, points.noise)
+        labels = labels_at(setting, points.x, points.noise)
         overlaps.append(rows[:, :r])
         grams.append(rows @ rows.T)
-        errors.append(limiting_errors(setting, rows, start.readout, x, labels, weights))
+        errors.append(
+            limiting_errors(setting, rows, start.readout, points.x, labels, points.weights)
+        )
         if step == setting.steps:
             break
-        known, deflated, pulled = _deflated(setting, points, labels)
-        g = np.asarray(coefficients(setting, rows @ x.T, deflated, start.readout))
-        weighted = g * weights
-        mean = weighted @ known
-        square = weighted @ g.T
-        inside = (weighted * np.sum(known**2, axis=1)) @ g.T
-        outside = setting.d - known.shape[1]
-        if pulled is not None:
-            along = weighted @ pulled
-            square = square - np.outer(along, along)
-        spread = (inside + outside * square) / setting.n
-        gradient = (1.0 - 1.0 / setting.n) * mean @ mean.T + spread
-        cosines.append(mean[:, :r] / np.sqrt(np.diagonal(gradient))[:, None])
-        eta = setting.step_size[step]
-        cross = mean[:, :q] @ rows.T
-        gram = grams[-1] + eta * (cross + cross.T) + eta**2 * gradient
-        rows = coordinates(overlaps[-1] + eta * mean[:, :r], gram)
+        moved = mean_step(setting, start, points, step=step, labels=labels)
+        # Where the gradient is all drift its length is known to the accuracy of the points only.
+        lengths = np.sqrt(
+            np.maximum(np.diagonal(moved.gradient), np.sum(moved.mean[:, :r] ** 2, axis=1))
+        )
+        cosines.append(moved.mean[:, :r] / lengths[:, None])
+        start = Start(coordinates(moved.overlap, moved.gram), start.readout)
     return recorded(overlaps, grams, cosines, errors)
 
 

@@ -17,12 +17,33 @@ from giantstep.problem.setting import Setting
 
 @dataclass(frozen=True)
 class Points:
-    """Weighted points: coordinates x, label noise, and one spare coordinate of a sample."""
+    """Weighted points: coordinates x, label noise, and one spare coordinate of a sample.
+
+    ``halved``: the first and the second half are independent samples.
+    """
 
     x: Float[np.ndarray, "n q"]
     noise: Float[np.ndarray, " n"]
     spare: Float[np.ndarray, " n"]
     weights: Float[np.ndarray, " n"]
+    halved: bool = False
+
+    def mean_and_square(
+        self, weighted: Float[np.ndarray, "p n"], known: Float[np.ndarray, "n k"]
+    ) -> tuple[Float[np.ndarray, "p k"], Float[np.ndarray, "p p"]]:
+        """G = E[g x] and G G^T, for g with its weights and the coordinates x.
+
+        The square of an estimate is too large by its variance, n/d times more against the gradient
+        a batch has by chance: the product is that of two independent estimates.
+        """
+        if not self.halved:
+            mean = weighted @ known
+            return mean, mean @ mean.T
+        half = len(known) // 2
+        first = 2.0 * weighted[:, :half] @ known[:half]
+        second = 2.0 * weighted[:, half:] @ known[half:]
+        product = first @ second.T
+        return 0.5 * (first + second), 0.5 * (product + product.T)
 
 
 Quadrature = Callable[[Float[np.ndarray, "p q"]], Points]
@@ -30,12 +51,17 @@ Quadrature = Callable[[Float[np.ndarray, "p q"]], Points]
 
 
 def sobol_quadrature(dimension: int, seed: int, log2_points: int = LOG2_POINTS) -> Quadrature:
-    """The same scrambled Sobol points for all rows of at most ``dimension`` coordinates."""
-    points = normal_points(dimension + 2, seed, log2_points)
+    """The same scrambled Sobol points for all rows of at most ``dimension`` coordinates.
+
+    They are two sequences of half the length, scrambled independently.
+    """
+    halves = [normal_points(dimension + 2, 2 * seed + part, log2_points - 1) for part in range(2)]
+    points = np.concatenate(halves)
     weights = np.full(len(points), 1.0 / len(points))
 
     def at(rows: Float[np.ndarray, "p q"]) -> Points:
-        return Points(points[:, : rows.shape[1]], points[:, -2], points[:, -1], weights)
+        x = points[:, : rows.shape[1]]
+        return Points(x, points[:, -2], points[:, -1], weights, halved=True)
 
     return at
 

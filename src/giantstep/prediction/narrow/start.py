@@ -8,8 +8,16 @@ import numpy as np
 from jaxtyping import Float
 
 from giantstep.problem.network import start_readout, start_rows
+from giantstep.problem.randomness import Purpose, generator
 from giantstep.problem.setting import Setting
-from giantstep.problem.starts import READOUT_STARTS, STARTS, typical_span
+from giantstep.problem.starts import (
+    READOUT_STARTS,
+    STARTS,
+    known_span,
+    typical_span,
+    whole_space,
+)
+from giantstep.simulation.simulate import choose_engine
 
 
 @dataclass(frozen=True)
@@ -34,6 +42,34 @@ def typical_start(setting: Setting, readout: Float[np.ndarray, " p"] | None = No
         else:
             readout = np.where(np.arange(p) >= p // 2, 1.0, -1.0)
     return Start(start_rows(setting, typical_span(setting.target.r, setting.d)), readout)
+
+
+def start_of_run(setting: Setting, run: int) -> Start:
+    """The start of one run as the engine that simulates it draws it."""
+    r, d = setting.target.r, setting.d
+    key = generator(setting.seed, run, Purpose.START, 0)
+    readout = start_readout(setting, run)
+    if choose_engine(setting) == "deferred":
+        return Start(start_rows(setting, known_span(key, r, d)), readout)
+    rows = start_rows(setting, whole_space(key, np.eye(r, d)))
+    return Start(coordinates(rows[:, :r], rows @ rows.T), readout)
+
+
+def coordinates(
+    overlap: Float[np.ndarray, "p r"], gram: Float[np.ndarray, "p p"]
+) -> Float[np.ndarray, "p q"]:
+    """C = [M, S] with C C^T = Q: Cholesky's factor, so that near states have near coordinates.
+
+    A Q - M M^T that is singular has its square root.
+    """
+    rest = gram - overlap @ overlap.T
+    # Rows that span fewer directions leave eigenvalues of the size of rounding.
+    rounding = 1e-13 * float(np.trace(gram))
+    values, vectors = np.linalg.eigh(rest)
+    if values[0] > rounding:
+        return np.concatenate([overlap, np.linalg.cholesky(rest)], axis=1)
+    kept = values > rounding
+    return np.concatenate([overlap, vectors[:, kept] * np.sqrt(values[kept])], axis=1)
 
 
 def labels_at(

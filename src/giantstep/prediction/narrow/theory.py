@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -10,17 +12,37 @@ from jaxtyping import Float
 from giantstep.errors import NoTheoryError
 from giantstep.gaussian.points import Accuracy, normal_points
 from giantstep.prediction.narrow import reused
+from giantstep.prediction.narrow.fluctuations import covers, deviations, start_columns
 from giantstep.prediction.narrow.fresh import Evolution, state_evolution
 from giantstep.prediction.narrow.points import exact_quadrature, sobol_quadrature
-from giantstep.prediction.narrow.start import Start, typical_start
+from giantstep.prediction.narrow.start import Start, start_of_run, typical_start
+from giantstep.problem.network import start_rows
 from giantstep.problem.setting import Setting
+from giantstep.problem.starts import STARTS, known_span
 from giantstep.records.trajectory import span_factor
 
 LARGEST_SHARE = 0.05
 """Beyond this share of d the p(p+1)/2 fluctuating inner products are no longer small."""
 
-LOG2_POINTS_A_ROW = 12
-"""Points a scramble where every run has a prediction of its own."""
+LOG2_POINTS_OF_ROWS = 20
+"""Points of all rows together, as a power of two, where runs have rows of their own."""
+
+FEWEST_LOG2_POINTS = 10
+"""Points a scramble, however many the rows."""
+
+SMALL = 0.05
+"""Share of a row's length up to which what the random start does to its overlaps is small: what
+is left out of the mean is of the order of its square, 1/400."""
+
+PROBES = 8
+"""Starts drawn to see what the random start does."""
+
+LOG2_POINTS_A_PROBE = 13
+"""Points of a probe: all share them with the typical start, so that their error cancels."""
+
+FINITE_RUNS, FEWEST_RUNS = 64, 8
+"""Runs that tell standard deviations on reused batches, to 9 %, and where every run has a row of
+its own, to 27 % each."""
 
 EXACT_ORDERS = (12, 18)
 """Orders of the exact rules: the second one is taken, the first tells its error."""
@@ -31,8 +53,13 @@ EXACT = 1e-6
 DEFLATED_SAMPLES = 1000
 """Samples a dimension from which on the readout's deflation counts as exact."""
 
-Estimate = tuple[np.ndarray, np.ndarray]
-"""An observable and its uncertainty."""
+
+@dataclass(frozen=True)
+class Row:
+    """Observables and their uncertainties from one start; ``exact``: by a rule, not by a sample."""
+
+    observed: dict[str, tuple[np.ndarray, np.ndarray]]
+    exact: bool
 
 
 def objection(setting: Setting) -> str | None:
@@ -47,32 +74,87 @@ def objection(setting: Setting) -> str | None:
 def predict(
     setting: Setting, readouts: Float[np.ndarray, "rows p"], accuracy: Accuracy
 ) -> dict[str, Any]:
-    """Fields of the record, a row for each readout."""
-    if len(readouts) > 1:
-        # The many rows share the work: their uncertainties average out.
-        accuracy = Accuracy(2, min(accuracy.log2_points, LOG2_POINTS_A_ROW))
-    rows: dict[str, list[Estimate]] = {}
-    exact = True
+    """Fields of the record: a row for each readout, or for each run where its start decides."""
     try:
         with np.errstate(all="ignore"):
-            for row, readout in enumerate(readouts):
-                start = typical_start(setting, readout)
-                found = _exact(setting, start)
-                exact = exact and found is not None
-                for name, estimate in (found or _sampled(setting, start, row, accuracy)).items():
-                    rows.setdefault(name, []).append(estimate)
+            return _predict(setting, readouts, accuracy)
     except np.linalg.LinAlgError:
         raise NoTheoryError("no prediction: the recursion leaves the finite numbers") from None
-    arrays: dict[str, Any] = {}
-    for name, estimates in rows.items():
-        values = np.stack([value for value, _ in estimates])
+
+
+def _predict(
+    setting: Setting, readouts: Float[np.ndarray, "rows p"], accuracy: Accuracy
+) -> dict[str, Any]:
+    starts = [typical_start(setting, readout) for readout in readouts]
+    own = not STARTS[setting.start].orthogonal and start_share(setting, starts[0]) > SMALL
+    if own:
+        starts = [start_of_run(setting, run) for run in range(setting.runs)]
+    if len(starts) > 1:
+        # The many rows share the work: their uncertainties average out.
+        most = LOG2_POINTS_OF_ROWS - math.ceil(math.log2(2 * len(starts)))
+        accuracy = Accuracy(2, min(accuracy.log2_points, max(most, FEWEST_LOG2_POINTS)))
+    found = [
+        _exact(setting, start) or _sampled(setting, start, row, accuracy)
+        for row, start in enumerate(starts)
+    ]
+    arrays: dict[str, Any] = {"readout": np.stack([start.readout for start in starts])}
+    for name in found[0].observed:
+        values = np.stack([row.observed[name][0] for row in found])
         if not np.all(np.isfinite(values)):
             raise NoTheoryError(f"no prediction: {name.replace('_', ' ')} is not finite")
-        spread = np.stack([uncertainty for _, uncertainty in estimates])
+        spread = np.stack([row.observed[name][1] for row in found])
         arrays |= {name: values, f"{name}_uncertainty": spread}
     # A change between two rules is a bound, not an estimate from a sample.
-    freedom = None if exact else accuracy.scrambles - 1
-    return arrays | _of_gram(arrays) | {"uncertainty_freedom": freedom}
+    freedom = None if all(row.exact for row in found) else accuracy.scrambles - 1
+    arrays |= _of_gram(arrays) | {"uncertainty_freedom": freedom}
+    return arrays | _deviations(setting, starts, arrays, own=own)
+
+
+def start_share(setting: Setting, typical: Start) -> float:
+    """How far a random start moves an overlap, in lengths of its row: the largest of any step.
+
+    Root mean square over neurons and a few starts, direction by direction.
+    """
+    r, d = setting.target.r, setting.d
+    spaces = [known_span(np.random.default_rng(probe), r, d) for probe in range(PROBES)]
+    starts = [Start(start_rows(setting, space), typical.readout) for space in spaces]
+    paths = [_evolution(setting, start, 0, LOG2_POINTS_A_PROBE) for start in (typical, *starts)]
+    lengths = np.sqrt(np.diagonal(paths[0].gram, axis1=1, axis2=2))[..., None]
+    moved = np.stack([(path.overlap - paths[0].overlap) / lengths for path in paths[1:]])
+    return float(np.max(np.sqrt(np.mean(moved**2, axis=(0, 2)))))
+
+
+def _deviations(
+    setting: Setting, starts: list[Start], arrays: dict[str, Any], *, own: bool
+) -> dict[str, np.ndarray]:
+    """Standard deviations of one run around its row, from the batch and, unless ``own``, the start.
+
+    Nothing where they are not estimated.
+    """
+    rows = []
+    runs = max(FINITE_RUNS // len(starts), FEWEST_RUNS)
+    for row, start in enumerate(starts):
+        if setting.batches == "reused" and reused.has_runs(setting):
+            given = start.rows if own else None
+            rows.append(reused.deviations(setting, start.readout, given, runs=runs, seed=row))
+        elif setting.batches == "fresh" and covers(setting):
+            columns = start_columns(setting)
+            rows.append(
+                deviations(
+                    setting,
+                    arrays["overlap"][row],
+                    arrays["gram"][row],
+                    start.readout,
+                    start=columns[:0] if own else columns,
+                    rows=len(starts),
+                    seed=row,
+                )
+            )
+    return {
+        f"{name}_deviation": np.stack([getattr(row, name) for row in rows])
+        for name in ("overlap", "norms", "gram")
+        if rows
+    }
 
 
 def _of_gram(arrays: dict[str, Any]) -> dict[str, Any]:
@@ -91,7 +173,7 @@ def _of_gram(arrays: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _exact(setting: Setting, start: Start) -> dict[str, Estimate] | None:
+def _exact(setting: Setting, start: Start) -> Row | None:
     """Each observable by quadrature without sampling, None where that does not settle."""
     rules = [exact_quadrature(setting, order) for order in EXACT_ORDERS]
     if setting.batches == "reused" or None in rules:
@@ -103,26 +185,33 @@ def _exact(setting: Setting, start: Start) -> dict[str, Estimate] | None:
     settled = all(
         np.all(change <= EXACT * (1 + np.abs(fine[name]))) for name, change in changes.items()
     )
-    return {name: (fine[name], changes[name]) for name in fine} if settled else None
+    return Row({name: (fine[name], changes[name]) for name in fine}, True) if settled else None
 
 
-def _sampled(setting: Setting, start: Start, row: int, accuracy: Accuracy) -> dict[str, Estimate]:
+def _sampled(setting: Setting, start: Start, row: int, accuracy: Accuracy) -> Row:
     """Each observable as the mean over independent scrambles, with its standard error."""
-    scrambles, log2_points = accuracy.scrambles, accuracy.log2_points
-    found = []
-    for seed in range(row * scrambles, (row + 1) * scrambles):
-        if setting.batches == "reused":
-            points = normal_points(reused.dimensions(setting), seed, log2_points)
-            evolution = reused.reused_evolution(setting, start, points)
-        else:
-            rule = sobol_quadrature(setting.target.r + setting.p, seed, log2_points)
-            evolution = state_evolution(setting, start, rule)
-        found.append(_observed(setting, evolution))
+    scrambles = accuracy.scrambles
+    found = [
+        _observed(setting, _evolution(setting, start, seed, accuracy.log2_points))
+        for seed in range(row * scrambles, (row + 1) * scrambles)
+    ]
     stacked = {name: np.stack([values[name] for values in found]) for name in found[0]}
-    return {
-        name: (values.mean(axis=0), values.std(axis=0, ddof=1) / np.sqrt(scrambles))
-        for name, values in stacked.items()
-    }
+    return Row(
+        {
+            name: (values.mean(axis=0), values.std(axis=0, ddof=1) / np.sqrt(scrambles))
+            for name, values in stacked.items()
+        },
+        False,
+    )
+
+
+def _evolution(setting: Setting, start: Start, seed: int, log2_points: int) -> Evolution:
+    """The recursion on one scramble of low-discrepancy points."""
+    if setting.batches == "reused":
+        points = normal_points(reused.dimensions(setting), seed, log2_points)
+        return reused.reused_evolution(setting, start, points)
+    rule = sobol_quadrature(setting.target.r + setting.p, seed, log2_points)
+    return state_evolution(setting, start, rule)
 
 
 def _observed(setting: Setting, evolution: Evolution) -> dict[str, np.ndarray]:

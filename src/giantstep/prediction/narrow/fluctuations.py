@@ -1,0 +1,251 @@
+"""How far a single run strays from the mean on fresh batches: the covariance V of (M, Q).
+
+    V' = J V J^T + Cov_step,    V_0 from the random start,
+
+J the derivative of the mean map (M, Q) -> (M', Q'), Cov_step what one batch adds
+(docs/derivations/fluctuations.md).  V is held by columns F, V = F F^T: each is a displacement of
+(M, Q), its image a difference of the map at the state displaced to either side.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Float
+
+from giantstep.gaussian.coordinates import root
+from giantstep.prediction.narrow.fresh import mean_step
+from giantstep.prediction.narrow.points import Quadrature, sobol_quadrature
+from giantstep.prediction.narrow.start import Start, coordinates, labels_at
+from giantstep.problem.setting import Setting
+from giantstep.problem.starts import STARTS
+
+LOG2_COLUMNS = 6
+"""Columns of F: exact where (M, Q) has no more entries (p = 8), else as many random combinations,
+64, which give a standard deviation to 1/sqrt(128), 9 %."""
+
+LOG2_POINTS = 13
+"""Points of a difference: the same on either side, most of their error falls out of it."""
+
+LOG2_NUMBERS = 22
+"""Points times entries of phi in Cov_step: fourth moments of the labels converge slowly (3 % of a
+standard deviation for x1 + He2(x1) x2 at p = 8)."""
+
+
+@dataclass(frozen=True)
+class Effort:
+    """Columns, points of a difference and points of Cov_step, the last two as powers of two."""
+
+    columns: int
+    log2_coarse: int
+    log2_fine: int
+
+
+def effort(setting: Setting, rows: int) -> Effort:
+    """What each of many rows may take: their errors average out, 25 % each at 8 columns."""
+    share = math.ceil(math.log2(rows))
+    fine = LOG2_NUMBERS - share - math.ceil(math.log2(entries(setting)))
+    return Effort(
+        2 ** max(LOG2_COLUMNS - share, 3), max(LOG2_POINTS - share, 11), min(max(fine, 12), 17)
+    )
+
+
+REACH = 0.1
+"""Relative displacement of the rows in a difference: the jumps of sigma' pass over a few hundred
+points, and what a central difference leaves out is REACH^2."""
+
+MOST_ENTRIES = 2**13
+"""Entries of (M, Q), p near 128, beyond which the columns would take longer than the means."""
+
+
+@dataclass(frozen=True)
+class Deviations:
+    """Standard deviations over runs of what one run has after steps 0..T."""
+
+    overlap: Float[np.ndarray, "t p r"]
+    norms: Float[np.ndarray, "t p"]
+    gram: Float[np.ndarray, "t p p"]
+
+
+def covers(setting: Setting) -> bool:
+    """Whether deviations are estimated: not of fitted labels, whose fit strays too."""
+    return setting.deflate < 0 and entries(setting) <= MOST_ENTRIES
+
+
+def entries(setting: Setting) -> int:
+    """Numbers in (M, Q): overlaps and the upper triangle of the Gram matrix."""
+    return setting.p * setting.target.r + setting.p * (setting.p + 1) // 2
+
+
+def packed(
+    overlap: Float[np.ndarray, "k p r"], gram: Float[np.ndarray, "k p p"]
+) -> Float[np.ndarray, "k m"]:
+    """(M, Q) as one vector: the overlaps, then the upper triangle of the Gram matrix."""
+    above = np.triu_indices(gram.shape[-1])
+    return np.concatenate([overlap.reshape(len(overlap), -1), gram[:, above[0], above[1]]], axis=1)
+
+
+def unpacked(
+    entries: Float[np.ndarray, "k m"], p: int, r: int
+) -> tuple[Float[np.ndarray, "k p r"], Float[np.ndarray, "k p p"]]:
+    """The inverse of ``packed``."""
+    above = np.triu_indices(p)
+    gram = np.zeros((len(entries), p, p))
+    gram[:, above[0], above[1]] = gram[:, above[1], above[0]] = entries[:, p * r :]
+    return entries[:, : p * r].reshape(-1, p, r), gram
+
+
+def start_columns(setting: Setting) -> Float[np.ndarray, "k m"]:
+    """F of the start: every inner product of rows with rows and target has variance 1/d.
+
+    Squared lengths have 2/d, or none on the sphere; pairs of a paired start share their row.
+    """
+    kind, r = STARTS[setting.start], setting.target.r
+    half = setting.p // kind.copies
+    if kind.orthogonal:
+        return np.zeros((0, entries(setting)))
+    columns = np.eye(half * r + half * (half + 1) // 2) / math.sqrt(setting.d)
+    overlap, gram = unpacked(columns, half, r)
+    diagonal = np.eye(half, dtype=bool)
+    gram[:, diagonal] *= 0.0 if kind.unit else math.sqrt(2.0)
+    copies = kind.copies
+    return packed(np.tile(overlap, (1, copies, 1)), np.tile(gram, (1, copies, copies)))
+
+
+def deviations(
+    setting: Setting,
+    overlap: Float[np.ndarray, "t p r"],
+    gram: Float[np.ndarray, "t p p"],
+    readout: Float[np.ndarray, " p"],
+    *,
+    start: Float[np.ndarray, "k m"],
+    rows: int = 1,
+    seed: int = 0,
+) -> Deviations:
+    """Standard deviations around the means after every step, from those of the start.
+
+    ``start`` are the columns of V_0; ``rows`` is how many such predictions share the work.
+    """
+    p, r = setting.p, setting.target.r
+    key = np.random.default_rng(seed)
+    work = effort(setting, rows)
+    columns = work.columns
+    coarse, fine = (sobol_quadrature(r + p, seed, k) for k in (work.log2_coarse, work.log2_fine))
+    factor = fewer(start, columns, key)
+    found = [np.sum(factor**2, axis=0)]
+    for step in range(setting.steps):
+        state = Start(coordinates(overlap[step], gram[step]), readout)
+        batch = batch_columns(setting, state, fine, step=step, columns=columns, key=key)
+        passed = images(setting, state, coarse, factor, step=step)
+        factor = fewer(np.concatenate([passed, batch]), columns, key)
+        found.append(np.sum(factor**2, axis=0))
+    of_overlap, of_gram = unpacked(np.sqrt(np.stack(found)), p, r)
+    norms = np.sqrt(np.diagonal(gram, axis1=1, axis2=2))
+    of_squares = np.diagonal(of_gram, axis1=1, axis2=2)
+    of_norms = of_squares / (2.0 * np.maximum(norms, np.finfo(float).tiny))
+    return Deviations(of_overlap, of_norms, of_gram)
+
+
+def fewer(
+    columns: Float[np.ndarray, "k m"], most: int, key: np.random.Generator
+) -> Float[np.ndarray, "j m"]:
+    """At most ``most`` columns of the same covariance, exactly so where m is no larger."""
+    count, size = columns.shape
+    if count <= most:
+        return columns
+    if size <= most:
+        return root(columns.T @ columns).T
+    signs = key.choice([-1.0, 1.0], size=(most, count))
+    return signs @ columns / math.sqrt(most)
+
+
+def images(
+    setting: Setting,
+    state: Start,
+    quadrature: Quadrature,
+    factor: Float[np.ndarray, "k m"],
+    *,
+    step: int,
+) -> Float[np.ndarray, "k m"]:
+    """J F, column by column.
+
+    The rows C = [M, R] move by R [K, L/2], R K = dM and R L R^T = dQ - dM M^T - M dM^T, so that
+    the same points serve on either side and z stays what it is.
+    """
+    p, r, rows = setting.p, setting.target.r, state.rows
+    points = quadrature(rows)
+    labels = labels_at(setting, points.x, points.noise)
+    inverse = np.linalg.pinv(rows[:, r:])
+    found = np.zeros_like(factor)
+    for index, (overlap, gram) in enumerate(zip(*unpacked(factor, p, r), strict=True)):
+        cross = overlap @ rows[:, :r].T
+        inner = inverse @ (gram - cross - cross.T) @ inverse.T
+        change = np.concatenate([inverse @ overlap, 0.5 * inner], axis=1)
+        size = float(np.linalg.norm(change, 2))
+        if size == 0.0:  # the length of a row on the sphere
+            continue
+        scale = REACH / size
+        displaced = rows[:, r:] @ (scale * change)
+        ahead, behind = (
+            mean_step(setting, Start(side, state.readout), points, step=step, labels=labels)
+            for side in (rows + displaced, rows - displaced)
+        )
+        difference = packed(
+            (ahead.overlap - behind.overlap)[None], (ahead.gram - behind.gram)[None]
+        )
+        found[index] = difference[0] / (2.0 * scale)
+    return found
+
+
+def batch_columns(
+    setting: Setting,
+    state: Start,
+    quadrature: Quadrature,
+    *,
+    step: int,
+    columns: int,
+    key: np.random.Generator,
+) -> Float[np.ndarray, "k m"]:
+    """Columns of Cov_step: a sample's own share, a column each, and the directions outside.
+
+    phi = (eta g_i z_k, eta (g_i P_j + g_j P_i) + eta^2 (d - q)/n g_i g_j), P = (C + eta G) x, has
+    Cov(phi)/n; the Gaussian part outside the q known directions adds
+    eta^4 (d - q)/n^2 (A_ik A_jl + A_il A_jk).
+    """
+    r, n, eta = setting.target.r, setting.n, setting.step_size[step]
+    points = quadrature(state.rows)
+    labels = labels_at(setting, points.x, points.noise)
+    moved = mean_step(setting, state, points, step=step, labels=labels)
+    g, x = moved.coefficients, moved.known
+    outside = setting.d - x.shape[1]
+    along = (state.rows + eta * moved.mean) @ x.T + 0.5 * eta * outside / n * g
+    above = np.triu_indices(setting.p)
+    samples = np.concatenate(
+        [
+            (eta * g[:, None] * x.T[:r]).reshape(-1, len(x)),
+            eta * (g[above[0]] * along[above[1]] + g[above[1]] * along[above[0]]),
+        ]
+    )
+    samples -= (samples @ points.weights)[:, None]
+    samples *= np.sqrt(points.weights / n)
+    inside = fewer(samples.T, columns, key)
+    outer = root(moved.square)
+    free = outer @ _symmetric(setting.p, columns, key) @ outer.T
+    free *= eta**2 * math.sqrt(outside) / n
+    return np.concatenate([inside, packed(np.zeros((len(free), setting.p, r)), free)])
+
+
+def _symmetric(p: int, most: int, key: np.random.Generator) -> Float[np.ndarray, "k p p"]:
+    """Y_1, Y_2, .. with sum_k Y_ij Y_kl = [i=k][j=l] + [i=l][j=k]: a basis, or random ones."""
+    count = p * (p + 1) // 2
+    if count <= most:
+        above = np.triu_indices(p)
+        basis = np.zeros((count, p, p))
+        basis[np.arange(count), above[0], above[1]] = 1.0
+        return np.where(np.eye(p, dtype=bool), math.sqrt(2.0), 1.0) * np.maximum(
+            basis, basis.transpose(0, 2, 1)
+        )
+    drawn = key.standard_normal((most, p, p))
+    return (drawn + drawn.transpose(0, 2, 1)) / math.sqrt(2.0 * most)
