@@ -15,7 +15,7 @@ from jaxtyping import Float
 
 from giantstep.gaussian.coordinates import Known
 from giantstep.prediction.narrow.fresh import Evolution, coordinates, recorded
-from giantstep.prediction.narrow.start import Start, labels_at, limiting_errors
+from giantstep.prediction.narrow.start import Start, labels_at, network_error
 from giantstep.problem.network import coefficients
 from giantstep.problem.setting import Setting
 
@@ -67,9 +67,7 @@ def reused_evolution(setting: Setting, start: Start, points: Float[np.ndarray, "
         compact = coordinates(overlaps[-1], grams[-1])
         fresh = points[:, : compact.shape[1]]
         fresh_labels = labels_at(setting, fresh, points[:, -1])
-        errors.append(
-            limiting_errors(setting, compact, start.readout, fresh, fresh_labels, weights)
-        )
+        errors.append(network_error(setting, compact, start.readout, fresh, fresh_labels, weights))
         if step == setting.steps:
             break
         deflated = labels

@@ -9,9 +9,10 @@ from jaxtyping import Float
 
 from giantstep.errors import NoTheoryError
 from giantstep.gaussian.points import Accuracy, normal_points
-from giantstep.prediction.narrow import reused
+from giantstep.prediction.narrow import readout, reused
+from giantstep.prediction.narrow.draws import drawn_errors
 from giantstep.prediction.narrow.fresh import Evolution, state_evolution
-from giantstep.prediction.narrow.points import exact_quadrature, sobol_quadrature
+from giantstep.prediction.narrow.points import Quadrature, exact_quadrature, sobol_quadrature
 from giantstep.prediction.narrow.start import Start, typical_start
 from giantstep.problem.setting import Setting
 from giantstep.records.trajectory import span_factor
@@ -27,9 +28,6 @@ EXACT_ORDERS = (12, 18)
 
 EXACT = 1e-6
 """Relative change between the two above which the rows are too steep for them: Sobol serves."""
-
-DEFLATED_SAMPLES = 1000
-"""Samples a dimension from which on the readout's deflation counts as exact."""
 
 Estimate = tuple[np.ndarray, np.ndarray]
 """An observable and its uncertainty."""
@@ -53,13 +51,20 @@ def predict(
         accuracy = Accuracy(2, min(accuracy.log2_points, LOG2_POINTS_A_ROW))
     rows: dict[str, list[Estimate]] = {}
     exact = True
+    complaint = readout.objection(setting) if setting.readout_n else None
+    fitted = setting.readout_n > 0 and complaint is None
     try:
         with np.errstate(all="ignore"):
-            for row, readout in enumerate(readouts):
-                start = typical_start(setting, readout)
+            for row, entries in enumerate(readouts):
+                start = typical_start(setting, entries)
                 found = _exact(setting, start)
-                exact = exact and found is not None
-                for name, estimate in (found or _sampled(setting, start, row, accuracy)).items():
+                settled = found is not None
+                found = found or _sampled(setting, start, row, accuracy)
+                if fitted:
+                    rule = exact_quadrature(setting, EXACT_ORDERS[-1]) if settled else None
+                    found |= _fitted(setting, entries, rule, row=row, accuracy=accuracy)
+                exact = exact and settled
+                for name, estimate in found.items():
                     rows.setdefault(name, []).append(estimate)
     except np.linalg.LinAlgError:
         raise NoTheoryError("no prediction: the recursion leaves the finite numbers") from None
@@ -69,10 +74,13 @@ def predict(
         if not np.all(np.isfinite(values)):
             raise NoTheoryError(f"no prediction: {name.replace('_', ' ')} is not finite")
         spread = np.stack([uncertainty for _, uncertainty in estimates])
+        if name.endswith("_error"):  # a mean square is not negative: what is below 0 is uncertain
+            spread, values = np.maximum(spread, -values), np.maximum(values, 0.0)
         arrays |= {name: values, f"{name}_uncertainty": spread}
     # A change between two rules is a bound, not an estimate from a sample.
-    freedom = None if exact else accuracy.scrambles - 1
-    return arrays | _of_gram(arrays) | {"uncertainty_freedom": freedom}
+    freedom = None if exact and not fitted else accuracy.scrambles - 1
+    notes = () if complaint is None else (f"no prediction of readout errors: {complaint}",)
+    return arrays | _of_gram(arrays) | {"uncertainty_freedom": freedom, "notes": notes}
 
 
 def _of_gram(arrays: dict[str, Any]) -> dict[str, Any]:
@@ -97,7 +105,7 @@ def _exact(setting: Setting, start: Start) -> dict[str, Estimate] | None:
     if setting.batches == "reused" or None in rules:
         return None
     coarse, fine = (
-        _observed(setting, state_evolution(setting, start, rule)) for rule in rules if rule
+        _observed(state_evolution(setting, start, rule)) for rule in rules if rule
     )
     changes = {name: np.abs(fine[name] - coarse[name]) for name in fine}
     settled = all(
@@ -117,7 +125,7 @@ def _sampled(setting: Setting, start: Start, row: int, accuracy: Accuracy) -> di
         else:
             rule = sobol_quadrature(setting.target.r + setting.p, seed, log2_points)
             evolution = state_evolution(setting, start, rule)
-        found.append(_observed(setting, evolution))
+        found.append(_observed(evolution))
     stacked = {name: np.stack([values[name] for values in found]) for name in found[0]}
     return {
         name: (values.mean(axis=0), values.std(axis=0, ddof=1) / np.sqrt(scrambles))
@@ -125,15 +133,40 @@ def _sampled(setting: Setting, start: Start, row: int, accuracy: Accuracy) -> di
     }
 
 
-def _observed(setting: Setting, evolution: Evolution) -> dict[str, np.ndarray]:
+def _fitted(
+    setting: Setting,
+    entries: Float[np.ndarray, " p"],
+    rule: Quadrature | None,
+    *,
+    row: int,
+    accuracy: Accuracy,
+) -> dict[str, Estimate]:
+    """Errors of the ridge readout: the mean over pairs of drawn runs, one a scramble.
+
+    Their uncertainty is the standard error of that mean and what order 1/readout_n leaves out.
+    """
+    scrambles, log2_points = accuracy.scrambles, accuracy.log2_points
+    found = []
+    for seed in range(row * scrambles, (row + 1) * scrambles):
+        if setting.batches == "reused":
+            points = normal_points(reused.dimensions(setting), seed, log2_points)
+            found.append(drawn_errors(setting, entries, points, seed))
+        else:
+            sampled = rule or sobol_quadrature(setting.target.r + setting.p, seed, log2_points)
+            found.append(drawn_errors(setting, entries, sampled, seed))
+    train, test, left_out = np.mean(found, axis=0).T
+    spread = np.std(found, axis=0, ddof=1).T / np.sqrt(scrambles)
+    return {
+        "train_error": (train, np.hypot(spread[0], left_out)),
+        "test_error": (test, np.hypot(spread[1], left_out)),
+    }
+
+
+def _observed(evolution: Evolution) -> dict[str, np.ndarray]:
     """The arrays of a Trajectory that an evolution fills."""
-    found = {
+    return {
         "overlap": evolution.overlap,
         "gram": evolution.gram,
         "gradient_cosine": evolution.gradient_cosine,
         "network_error": evolution.network_error,
     }
-    # A linear part fitted on too few samples is noise of size d/readout_n, outside the limit.
-    if setting.deflate < 1 or setting.readout_n >= DEFLATED_SAMPLES * setting.d:
-        found |= {"test_error": evolution.readout_error, "train_error": evolution.readout_error}
-    return found
