@@ -12,7 +12,7 @@ from giantstep.gaussian.points import Accuracy, normal_points
 from giantstep.prediction.narrow import readout, reused
 from giantstep.prediction.narrow.draws import drawn_errors
 from giantstep.prediction.narrow.fresh import Evolution, state_evolution
-from giantstep.prediction.narrow.points import Quadrature, exact_quadrature, sobol_quadrature
+from giantstep.prediction.narrow.points import exact_quadrature, sobol_quadrature
 from giantstep.prediction.narrow.start import Start, typical_start
 from giantstep.problem.setting import Setting
 from giantstep.records.trajectory import span_factor
@@ -58,12 +58,10 @@ def predict(
             for row, entries in enumerate(readouts):
                 start = typical_start(setting, entries)
                 found = _exact(setting, start)
-                settled = found is not None
+                exact = exact and found is not None
                 found = found or _sampled(setting, start, row, accuracy)
                 if fitted:
-                    rule = exact_quadrature(setting, EXACT_ORDERS[-1]) if settled else None
-                    found |= _fitted(setting, entries, rule, row=row, accuracy=accuracy)
-                exact = exact and settled
+                    found |= _fitted(setting, entries, row, accuracy)
                 for name, estimate in found.items():
                     rows.setdefault(name, []).append(estimate)
     except np.linalg.LinAlgError:
@@ -104,9 +102,7 @@ def _exact(setting: Setting, start: Start) -> dict[str, Estimate] | None:
     rules = [exact_quadrature(setting, order) for order in EXACT_ORDERS]
     if setting.batches == "reused" or None in rules:
         return None
-    coarse, fine = (
-        _observed(state_evolution(setting, start, rule)) for rule in rules if rule
-    )
+    coarse, fine = (_observed(state_evolution(setting, start, rule)) for rule in rules if rule)
     changes = {name: np.abs(fine[name] - coarse[name]) for name in fine}
     settled = all(
         np.all(change <= EXACT * (1 + np.abs(fine[name]))) for name, change in changes.items()
@@ -134,12 +130,7 @@ def _sampled(setting: Setting, start: Start, row: int, accuracy: Accuracy) -> di
 
 
 def _fitted(
-    setting: Setting,
-    entries: Float[np.ndarray, " p"],
-    rule: Quadrature | None,
-    *,
-    row: int,
-    accuracy: Accuracy,
+    setting: Setting, entries: Float[np.ndarray, " p"], row: int, accuracy: Accuracy
 ) -> dict[str, Estimate]:
     """Errors of the ridge readout: the mean over pairs of drawn runs, one a scramble.
 
@@ -152,8 +143,8 @@ def _fitted(
             points = normal_points(reused.dimensions(setting), seed, log2_points)
             found.append(drawn_errors(setting, entries, points, seed))
         else:
-            sampled = rule or sobol_quadrature(setting.target.r + setting.p, seed, log2_points)
-            found.append(drawn_errors(setting, entries, sampled, seed))
+            rule = sobol_quadrature(setting.target.r + setting.p, seed, log2_points)
+            found.append(drawn_errors(setting, entries, rule, seed))
     train, test, left_out = np.mean(found, axis=0).T
     spread = np.std(found, axis=0, ddof=1).T / np.sqrt(scrambles)
     return {
