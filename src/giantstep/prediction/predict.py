@@ -34,7 +34,10 @@ def predict(
     Fresh batches: the exact recursion of the means; reused ones: the effective process at n/d.
     Expectations over at most three coordinates are exact (their uncertainty is the change from a
     coarser rule), over more coordinates randomised quasi-Monte Carlo: the uncertainties are then
-    the spread over independent scrambles, as standard errors of their mean.  Linear width: rows to
+    the spread over independent scrambles, as standard errors of their mean.  The readout's errors
+    are means over starts and batches, to order p/d and 1/readout_n, with the penalty chosen as the
+    simulator does (docs/derivations/readout.md); their uncertainty counts the next order of
+    1/readout_n, not of p/d.  Linear width: rows to
     leading order, spectra where the setting asks for them, the readout's errors after at most one
     step; what it leaves out is of relative order 1/d and not estimated.  A readout that differs
     from run to run is predicted for each run with its own.

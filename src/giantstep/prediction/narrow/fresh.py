@@ -19,13 +19,7 @@ import numpy as np
 from jaxtyping import Float
 
 from giantstep.prediction.narrow.points import Points, Quadrature
-from giantstep.prediction.narrow.start import (
-    LimitingErrors,
-    Start,
-    coordinates,
-    labels_at,
-    limiting_errors,
-)
+from giantstep.prediction.narrow.start import Start, coordinates, labels_at, network_error
 from giantstep.problem.network import coefficients
 from giantstep.problem.setting import Setting
 
@@ -38,22 +32,20 @@ class Evolution:
     gram: Float[np.ndarray, "t p p"]
     gradient_cosine: Float[np.ndarray, "s p r"]
     network_error: Float[np.ndarray, " t"]
-    readout_error: Float[np.ndarray, " t"]
 
 
 def recorded(
     overlaps: list[Float[np.ndarray, "p r"]],
     grams: list[Float[np.ndarray, "p p"]],
     cosines: list[Float[np.ndarray, "p r"]],
-    errors: list[LimitingErrors],
+    errors: list[float],
 ) -> Evolution:
     """The steps of a recursion as one record; without a step there are no cosines."""
     return Evolution(
         np.stack(overlaps),
         np.stack(grams),
         np.stack(cosines) if cosines else np.zeros((0, *overlaps[0].shape)),
-        np.array([error.network for error in errors]),
-        np.array([error.readout for error in errors]),
+        np.array(errors),
     )
 
 
@@ -115,9 +107,7 @@ def state_evolution(setting: Setting, start: Start, quadrature: Quadrature) -> E
         labels = labels_at(setting, points.x, points.noise)
         overlaps.append(rows[:, :r])
         grams.append(rows @ rows.T)
-        errors.append(
-            limiting_errors(setting, rows, start.readout, points.x, labels, points.weights)
-        )
+        errors.append(network_error(setting, rows, start.readout, points.x, labels, points.weights))
         if step == setting.steps:
             break
         moved = mean_step(setting, start, points, step=step, labels=labels)

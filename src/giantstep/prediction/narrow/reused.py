@@ -16,7 +16,7 @@ from jaxtyping import Float
 from giantstep.gaussian.coordinates import Known
 from giantstep.prediction.narrow.fluctuations import Deviations
 from giantstep.prediction.narrow.fresh import Evolution, recorded
-from giantstep.prediction.narrow.start import Start, coordinates, labels_at, limiting_errors
+from giantstep.prediction.narrow.start import Start, coordinates, labels_at, network_error
 from giantstep.problem.network import coefficients
 from giantstep.problem.setting import Setting
 from giantstep.simulation.engines import deferred
@@ -80,9 +80,7 @@ def reused_evolution(setting: Setting, start: Start, points: Float[np.ndarray, "
         compact = coordinates(overlaps[-1], grams[-1])
         fresh = points[:, : compact.shape[1]]
         fresh_labels = labels_at(setting, fresh, points[:, -1])
-        errors.append(
-            limiting_errors(setting, compact, start.readout, fresh, fresh_labels, weights)
-        )
+        errors.append(network_error(setting, compact, start.readout, fresh, fresh_labels, weights))
         if step == setting.steps:
             break
         deflated = labels

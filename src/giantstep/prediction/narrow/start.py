@@ -1,4 +1,4 @@
-"""What the two theories of narrow networks share: the start, the labels, the limiting readout."""
+"""What the theories of narrow networks share: the start, the labels, the network's own error."""
 
 from __future__ import annotations
 
@@ -80,48 +80,22 @@ def labels_at(
     return np.asarray(setting.labels(np.asarray(setting.target(columns), dtype=float), noise))
 
 
-@dataclass(frozen=True)
-class LimitingErrors:
-    """Limiting errors of the network and of its ridge readout as readout_n -> infinity."""
+def second_moment_gap(
+    setting: Setting, labels: Float[np.ndarray, " n"], weights: Float[np.ndarray, " n"]
+) -> float:
+    """E y^2, which is known and most of an error, less its quadrature."""
+    return setting.target.series.square + setting.noise**2 - float(weights @ labels**2)
 
-    network: float
-    readout: float
 
-
-def limiting_errors(
+def network_error(
     setting: Setting,
     rows: Float[np.ndarray, "p q"],
     readout: Float[np.ndarray, " p"],
     points: Float[np.ndarray, "n q"],
     labels: Float[np.ndarray, " n"],
     weights: Float[np.ndarray, " n"],
-) -> LimitingErrors:
-    """E (y - s_p a.phi)^2 for the network's own a, and for a = s_p (s_p^2 Sig + ridge)^-1 b.
-
-    Sig = E[phi phi^T], b = E[phi y].  Leave-one-out wants no penalty when samples abound: 1e-10 of
-    the mean eigenvalue stands for it.  Several penalties: the best of them.
-    """
-    scaled = setting.scale * np.asarray(setting.activation(rows @ points.T), dtype=float)
-    # Most of the error is E y^2, which is known: its quadrature error is taken out (not of a
-    # deflated label, whose second moment is another).
-    square = setting.target.series.square + setting.noise**2
-    known = square - float(weights @ labels**2)
-    own = known + float(weights @ (labels - readout @ scaled) ** 2)
-    fitted = labels
-    if setting.deflate >= 0:
-        fitted = labels - weights @ labels
-    if setting.deflate == 1:
-        fitted = fitted - points @ ((weights * fitted) @ points)
-    covariance = (scaled * weights) @ scaled.T
-    cross = scaled @ (weights * fitted)
-    mean_eigenvalue = float(np.trace(covariance)) / len(covariance)
-    penalties = (1e-10 * mean_eigenvalue,) if setting.ridge == "cv" else setting.ridge
-    best = min(
-        float(
-            weights
-            @ (fitted - np.linalg.solve(covariance + ridge * np.eye(len(rows)), cross) @ scaled)
-            ** 2
-        )
-        for ridge in penalties
-    )
-    return LimitingErrors(own, best + known if setting.deflate < 0 else best)
+) -> float:
+    """E (y - s_p a.phi)^2 for the network's own a."""
+    phi = np.asarray(setting.activation(rows @ points.T), dtype=float)
+    error = float(weights @ (labels - setting.scale * (readout @ phi)) ** 2)
+    return error + second_moment_gap(setting, labels, weights)

@@ -11,7 +11,8 @@ from jaxtyping import Float
 
 from giantstep.errors import NoTheoryError
 from giantstep.gaussian.points import Accuracy, normal_points
-from giantstep.prediction.narrow import reused
+from giantstep.prediction.narrow import readout, reused
+from giantstep.prediction.narrow.draws import drawn_errors
 from giantstep.prediction.narrow.fluctuations import covers, deviations, start_columns
 from giantstep.prediction.narrow.fresh import Evolution, state_evolution
 from giantstep.prediction.narrow.points import exact_quadrature, sobol_quadrature
@@ -50,15 +51,15 @@ EXACT_ORDERS = (12, 18)
 EXACT = 1e-6
 """Relative change between the two above which the rows are too steep for them: Sobol serves."""
 
-DEFLATED_SAMPLES = 1000
-"""Samples a dimension from which on the readout's deflation counts as exact."""
+Estimate = tuple[np.ndarray, np.ndarray]
+"""An observable and its uncertainty."""
 
 
 @dataclass(frozen=True)
 class Row:
     """Observables and their uncertainties from one start; ``exact``: by a rule, not by a sample."""
 
-    observed: dict[str, tuple[np.ndarray, np.ndarray]]
+    observed: dict[str, Estimate]
     exact: bool
 
 
@@ -97,16 +98,26 @@ def _predict(
         _exact(setting, start) or _sampled(setting, start, row, accuracy)
         for row, start in enumerate(starts)
     ]
+    complaint = readout.objection(setting) if setting.readout_n else None
+    fitted = setting.readout_n > 0 and complaint is None
+    if fitted:
+        for row, start in enumerate(starts):
+            found[row].observed.update(_fitted(setting, start.readout, row, accuracy))
     arrays: dict[str, Any] = {"readout": np.stack([start.readout for start in starts])}
     for name in found[0].observed:
         values = np.stack([row.observed[name][0] for row in found])
         if not np.all(np.isfinite(values)):
             raise NoTheoryError(f"no prediction: {name.replace('_', ' ')} is not finite")
         spread = np.stack([row.observed[name][1] for row in found])
+        if name.endswith("_error"):  # a mean square is not negative: what is below 0 is uncertain
+            spread, values = np.maximum(spread, -values), np.maximum(values, 0.0)
         arrays |= {name: values, f"{name}_uncertainty": spread}
     # A change between two rules is a bound, not an estimate from a sample.
-    freedom = None if all(row.exact for row in found) else accuracy.scrambles - 1
-    arrays |= _of_gram(arrays) | {"uncertainty_freedom": freedom}
+    exact = all(row.exact for row in found) and not fitted
+    arrays |= _of_gram(arrays)
+    arrays["uncertainty_freedom"] = None if exact else accuracy.scrambles - 1
+    if complaint is not None:
+        arrays["notes"] = (f"no prediction of readout errors: {complaint}",)
     return arrays | _deviations(setting, starts, arrays, own=own)
 
 
@@ -178,9 +189,7 @@ def _exact(setting: Setting, start: Start) -> Row | None:
     rules = [exact_quadrature(setting, order) for order in EXACT_ORDERS]
     if setting.batches == "reused" or None in rules:
         return None
-    coarse, fine = (
-        _observed(setting, state_evolution(setting, start, rule)) for rule in rules if rule
-    )
+    coarse, fine = (_observed(state_evolution(setting, start, rule)) for rule in rules if rule)
     changes = {name: np.abs(fine[name] - coarse[name]) for name in fine}
     settled = all(
         np.all(change <= EXACT * (1 + np.abs(fine[name]))) for name, change in changes.items()
@@ -192,7 +201,7 @@ def _sampled(setting: Setting, start: Start, row: int, accuracy: Accuracy) -> Ro
     """Each observable as the mean over independent scrambles, with its standard error."""
     scrambles = accuracy.scrambles
     found = [
-        _observed(setting, _evolution(setting, start, seed, accuracy.log2_points))
+        _observed(_evolution(setting, start, seed, accuracy.log2_points))
         for seed in range(row * scrambles, (row + 1) * scrambles)
     ]
     stacked = {name: np.stack([values[name] for values in found]) for name in found[0]}
@@ -214,15 +223,35 @@ def _evolution(setting: Setting, start: Start, seed: int, log2_points: int) -> E
     return state_evolution(setting, start, rule)
 
 
-def _observed(setting: Setting, evolution: Evolution) -> dict[str, np.ndarray]:
+def _fitted(
+    setting: Setting, entries: Float[np.ndarray, " p"], row: int, accuracy: Accuracy
+) -> dict[str, Estimate]:
+    """Errors of the ridge readout: the mean over pairs of drawn runs, one a scramble.
+
+    Their uncertainty is the standard error of that mean and what order 1/readout_n leaves out.
+    """
+    scrambles, log2_points = accuracy.scrambles, accuracy.log2_points
+    found = []
+    for seed in range(row * scrambles, (row + 1) * scrambles):
+        if setting.batches == "reused":
+            points = normal_points(reused.dimensions(setting), seed, log2_points)
+            found.append(drawn_errors(setting, entries, points, seed))
+        else:
+            rule = sobol_quadrature(setting.target.r + setting.p, seed, log2_points)
+            found.append(drawn_errors(setting, entries, rule, seed))
+    train, test, left_out = np.mean(found, axis=0).T
+    spread = np.std(found, axis=0, ddof=1).T / np.sqrt(scrambles)
+    return {
+        "train_error": (train, np.hypot(spread[0], left_out)),
+        "test_error": (test, np.hypot(spread[1], left_out)),
+    }
+
+
+def _observed(evolution: Evolution) -> dict[str, np.ndarray]:
     """The arrays of a Trajectory that an evolution fills."""
-    found = {
+    return {
         "overlap": evolution.overlap,
         "gram": evolution.gram,
         "gradient_cosine": evolution.gradient_cosine,
         "network_error": evolution.network_error,
     }
-    # A linear part fitted on too few samples is noise of size d/readout_n, outside the limit.
-    if setting.deflate < 1 or setting.readout_n >= DEFLATED_SAMPLES * setting.d:
-        found |= {"test_error": evolution.readout_error, "train_error": evolution.readout_error}
-    return found

@@ -1,0 +1,176 @@
+"""The readout's errors averaged over runs: over the random start and the random batches.
+
+Rows differ from run to run by parts of order d^-1/2 and n^-1/2: a random row has overlaps of order
+d^-1/2 with the target, and p of them together reach the share p/d of its linear part.  The mean of
+an error over runs is its value at the mean rows and a term of order p/d: half the trace of its
+second derivative times the covariance of the rows.  That is taken from pairs of runs with opposite
+fluctuations, in which terms of first order cancel.
+
+A drawn run is the deferred engine (docs/derivations/deferred.md) with its n samples replaced by
+quadrature points of weights w + sqrt(w/n) xi, xi normal and orthogonal to sqrt(w): averages over
+them have the means and covariances of averages over n samples.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+import numpy as np
+from jaxtyping import Float
+
+from giantstep.gaussian.coordinates import compressed
+from giantstep.prediction.narrow.points import Points, Quadrature
+from giantstep.prediction.narrow.readout import readout_errors
+from giantstep.prediction.narrow.start import labels_at
+from giantstep.problem.network import coefficients, start_rows
+from giantstep.problem.setting import Setting
+from giantstep.problem.starts import Space
+
+NULL = 1e-12
+"""Share of the coefficients' mean square below which a direction was known before: rounding."""
+
+
+class Fluctuations:
+    """Normal variables of a run, or with ``sign`` = -1 those of its opposite."""
+
+    def __init__(self, seed: int, sign: float) -> None:
+        self.key, self.sign = np.random.default_rng(seed), sign
+
+    def normals(self, *shape: int) -> Float[np.ndarray, "..."]:
+        return self.sign * self.key.standard_normal(shape)
+
+    def bartlett(self, k: int, m: int) -> Float[np.ndarray, "k k"]:
+        """Bartlett's matrix with chi replaced by sqrt(m - 1/2) + N(0, 1/2): of equal square."""
+        normals = self.normals(k, k)
+        lengths = np.sqrt(m - 0.5 - np.arange(k)) + math.sqrt(0.5) * np.diagonal(normals)
+        return np.tril(normals, -1) + np.diag(lengths)
+
+    def span(self, r: int, d: int) -> Space:
+        """Coordinates in the span of the target directions and of what is drawn."""
+
+        def gaussian(count: int) -> Float[np.ndarray, "k q"]:
+            along = self.normals(count, r)
+            return np.concatenate([along, self.bartlett(count, d - r)], axis=1)
+
+        return Space(d, gaussian, lambda count: np.eye(r + count))
+
+    def weights(self, weights: Float[np.ndarray, " n"], samples: int) -> Float[np.ndarray, " n"]:
+        """Weights under which points average as that many samples do."""
+        root = np.sqrt(weights)
+        xi = self.normals(len(weights))
+        return weights + root * (xi - root * float(root @ xi)) / math.sqrt(samples)
+
+
+class Batch:
+    """Points that stand for a batch: what is known of them, and the coefficients used so far."""
+
+    def __init__(
+        self,
+        setting: Setting,
+        draw: Fluctuations,
+        points: Points,
+        spare: Float[np.ndarray, "n k"],
+    ) -> None:
+        self.setting, self.draw, self.spare = setting, draw, spare
+        self.weights = draw.weights(points.weights, setting.n)
+        self.data, self.used = points.x, np.zeros((len(points.x), 0))
+        self.labels = labels_at(setting, points.x, points.noise)
+
+    def step(
+        self, rows: Float[np.ndarray, "p q"], readout: Float[np.ndarray, " p"], size: float
+    ) -> Float[np.ndarray, "p k"]:
+        """The rows after a giant step, in a basis that holds the directions it reveals."""
+        labels = self.labels
+        if self.setting.deflate >= 0:
+            labels = labels - self.weights @ labels
+        if self.setting.deflate == 1:
+            self._reveal(labels[:, None])
+            labels = labels - self.data @ ((self.weights * labels) @ self.data)
+        known = self.data[:, : rows.shape[1]]
+        g = np.asarray(coefficients(self.setting, rows @ known.T, labels, readout))
+        self._reveal(g.T)
+        moved = size * (g * self.weights) @ self.data
+        moved[:, : rows.shape[1]] += rows
+        return moved
+
+    def _reveal(self, c: Float[np.ndarray, "n k"]) -> None:
+        """Append the components along what the averages of c x show, as ``Known.reveal`` does.
+
+        With U = R G^(-1/2), R the part of c outside V and G = mean R R^T (the symmetric root, which
+        moves little when c does): Z gains U L/sqrt(n) + (1 - V V^T) E, V now with U.
+        """
+        weights = self.weights[:, None]
+        size = float(np.sum(weights * c**2))
+        k, outside = c.shape[1], self.setting.d - self.data.shape[1]
+        for _ in range(2):  # twice for orthogonality to rounding
+            c = c - self.used @ (self.used.T @ (weights * c))
+        values, vectors = np.linalg.eigh(c.T @ (weights * c))
+        kept = values > NULL * size
+        new = c @ (vectors[:, kept] / np.sqrt(values[kept])) @ vectors[:, kept].T
+        self.used = np.concatenate([self.used, new], axis=1)
+        e, self.spare = self.spare[:, :k], self.spare[:, k:]
+        e = e - self.used @ (self.used.T @ (weights * e))
+        along = new @ self.draw.bartlett(k, outside) / math.sqrt(self.setting.n)
+        self.data = np.concatenate([self.data, along + e], axis=1)
+
+
+def drawn_errors(
+    setting: Setting,
+    readout: Float[np.ndarray, " p"],
+    source: Quadrature | Float[np.ndarray, "n q"],
+    seed: int,
+) -> Float[np.ndarray, "t 3"]:
+    """Train error, test error and what they leave out after each step, the mean of a pair of runs.
+
+    ``source`` -> points for fresh batches, or the normals of the paths that a reused batch is.
+    """
+    pair = []
+    for sign in (1.0, -1.0):
+        draw = Fluctuations(seed, sign)
+        if isinstance(source, np.ndarray):
+            states = _reused(setting, readout, source, draw)
+        else:
+            states = _fresh(setting, readout, source, draw)
+        key = np.random.default_rng([seed, 1])
+        errors = [readout_errors(setting, rows, points, key) for rows, points in states]
+        pair.append([(error.train, error.test, error.left_out) for error in errors])
+    return np.mean(pair, axis=0)
+
+
+def _fresh(
+    setting: Setting, readout: Float[np.ndarray, " p"], quadrature: Quadrature, draw: Fluctuations
+) -> Iterator[tuple[Float[np.ndarray, "p q"], Points]]:
+    """Rows of a drawn run after each step, and points for them."""
+    r = setting.target.r
+    rows = start_rows(setting, draw.span(r, setting.d))
+    points = quadrature(rows)
+    yield rows, points
+    for size in setting.step_size:
+        # Only what deflation reveals is looked at again before the samples are new.
+        unseen = np.zeros((len(points.x), setting.p))
+        spare = np.column_stack([points.spare, unseen]) if setting.deflate == 1 else unseen
+        rows = compressed(Batch(setting, draw, points, spare).step(rows, readout, size), r)
+        points = quadrature(rows)
+        yield rows, points
+
+
+def _reused(
+    setting: Setting,
+    readout: Float[np.ndarray, " p"],
+    normals: Float[np.ndarray, "n q"],
+    draw: Fluctuations,
+) -> Iterator[tuple[Float[np.ndarray, "p q"], Points]]:
+    """The same where all steps see one batch."""
+    r, noise = setting.target.r, normals[:, -1]
+    weights = np.full(len(normals), 1.0 / len(normals))
+    rows = start_rows(setting, draw.span(r, setting.d))
+    q = rows.shape[1]
+    paths = Points(normals[:, :q], normals[:, q], noise, weights)
+    yield rows, paths
+    batch = Batch(setting, draw, paths, normals[:, q + 1 :])
+    for size in setting.step_size:
+        rows = batch.step(rows, readout, size)
+        # Fresh samples see the rows in any coordinates: the first r + p normals serve.
+        compact = compressed(rows, r)
+        yield compact, Points(normals[:, : compact.shape[1]], noise, noise, weights)
