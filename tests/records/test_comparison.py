@@ -134,3 +134,27 @@ def test_other_settings_are_refused_by_name() -> None:
     with pytest.raises(InputError, match=r"noise is 0.5 in the prediction and 0.0 in the simul"):
         compare(other, simulated)
     assert compare(other, simulated, ignoring=["noise"]).runs == 5
+
+
+def test_magnitudes_count_whatever_the_signs() -> None:
+    """Overlaps of size .5 and random sign have mean 0: a prediction of 0 is wrong all the same.
+
+    With the fluctuations they have it is right; a third of them too small, it is not.
+    """
+    predicted, simulated = records(40, 0)
+    rng = np.random.default_rng(1)
+    overlap = 0.5 * rng.standard_normal(simulated.overlap.shape)
+    found = replace(simulated, overlap=overlap)
+    nothing = replace(predicted, overlap=0 * predicted.overlap)
+    for deviation, agrees in ((0.5, True), (0.17, False), (0.004, False)):
+        theory = replace(nothing, overlap_deviation=np.full_like(nothing.overlap, deviation))
+        assert compare(theory, found).agrees == agrees, deviation
+    # Signed means alone see nothing.
+    assert compare(nothing, found).agrees
+
+
+def test_deviations_are_told_on_the_scale_of_a_normal_variable() -> None:
+    """Of 24 entries the least likely is at 2 to 4 sigma, with two runs as with a hundred."""
+    for runs in (2, 100):
+        assert 1.5 < compare(*records(runs, 3)).sigmas < 4.5
+    assert compare(*records(2, 3)).largest > 10

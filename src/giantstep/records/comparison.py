@@ -27,6 +27,9 @@ FREE = ("runs", "seed", "engine", "precision", "spectra", "frame")
 ROUNDING = 1e-6
 """What does not fluctuate (the start) is compared to rounding of the samples, single precision."""
 
+DEVIATION_SHARE = 0.2
+"""Uncertainty of a predicted variance: linear propagation leaves out a tenth, 64 runs a fifth."""
+
 NOTICEABLE = 0.1
 """Share of the variance from which on the uncertainty of the theory limits the freedom of t."""
 
@@ -49,7 +52,8 @@ class Comparison:
     """(simulated mean - predicted) / standard error, by observable; the first axis is the step.
 
     Neurons are in canonical order, and entries without a prediction are NaN.
-    Theory and simulation agree unless ``p_value`` is below ``level``.  ``resolution`` is, by
+    Theory and simulation agree unless ``p_value`` is below ``level``; ``least`` is the p-value of
+    the least likely entry.  ``resolution`` is, by
     observable, the deviation that these runs would have shown, as a share of the observable's own
     size: agreement means agreement to within that.
     """
@@ -57,8 +61,19 @@ class Comparison:
     deviations: dict[str, Float[np.ndarray, "..."]]
     resolution: dict[str, float]
     p_value: float
+    least: float
     runs: int
     level: float
+
+    @property
+    def sigmas(self) -> float:
+        """The least likely of all deviations, as that of a normal variable.
+
+        With two runs a deviation of 50 standard errors is nothing special, and is 2.5 here.
+        """
+        from scipy.special import ndtri
+
+        return float(-ndtri(0.5 * self.least))
 
     @property
     def count(self) -> int:
@@ -80,7 +95,7 @@ class Comparison:
             "agrees": self.agrees,
             "p_value": self.p_value,
             "level": self.level,
-            "largest": self.largest,
+            "sigmas": self.sigmas,
             "comparisons": self.count,
             "runs": self.runs,
             "observables": {
@@ -149,7 +164,7 @@ def compare(
     compared = list(statistics(predicted, simulated))
     count = sum(int(np.sum(np.isfinite(part.predicted))) for part in compared)
     freedom_of_theory = predicted.uncertainty_freedom or np.inf
-    deviations, resolution, inverse = {}, {}, 0.0
+    deviations, resolution, inverse, least = {}, {}, 0.0, 1.0
     for part in compared:
         runs = len(part.differences)
         error = part.differences.std(axis=0, ddof=1) / np.sqrt(runs)
@@ -161,12 +176,14 @@ def compare(
         freedom = np.where(limited, np.minimum(runs - 1, freedom_of_theory), runs - 1)
         deviations[part.name] = part.differences.mean(axis=0) / joint
         chances = 2.0 * stdtr(freedom, -np.abs(deviations[part.name]))
-        inverse += float(np.nansum(1.0 / np.maximum(chances, np.finfo(float).tiny)))
+        chances = np.maximum(chances, np.finfo(float).tiny)
+        inverse += float(np.nansum(1.0 / chances))
+        least = min(least, float(np.nanmin(chances, initial=1.0)))
         seen = stdtrit(freedom, 1.0 - 0.5 * level / count) * joint
         size = np.sqrt(np.nansum(part.predicted**2))
         resolution[part.name] = float(np.sqrt(np.nansum(seen**2)) / size) if size > 0 else np.inf
     p_value = harmonic_p_value(count, inverse) if inverse else 1.0
-    return Comparison(deviations, resolution, p_value, simulated.runs, level)
+    return Comparison(deviations, resolution, p_value, least, simulated.runs, level)
 
 
 def harmonic_p_value(count: int, inverse: float) -> float:
@@ -220,6 +237,7 @@ def statistics(predicted: Trajectory, simulated: Trajectory) -> Iterator[Statist
     else:
         for name in ("overlap", "gram", "gradient_cosine"):
             yield from _entries(name, predicted, simulated)
+        yield from _magnitudes(predicted, simulated)
     for name in ERRORS:
         yield from _entries(name, predicted, simulated)
 
@@ -249,6 +267,27 @@ def _entries(name: str, predicted: Trajectory, simulated: Trajectory) -> Iterato
         uncertainty = ordered(predicted, name, "_uncertainty")[0]
     differences = np.where(np.isfinite(centre), values - theory, np.nan)
     yield Statistic(name, differences, centre, uncertainty)
+
+
+def _magnitudes(predicted: Trajectory, simulated: Trajectory) -> Iterator[Statistic]:
+    """sum_i m_ik^2 over the neurons: what a direction has got, whatever the signs.
+
+    Its mean is that of the prediction and of its fluctuations, E m^2 = (E m)^2 + Var m.
+    """
+    both = _rows(predicted, simulated, "overlap")
+    deviation = predicted.overlap_deviation
+    if both is None or deviation is None:
+        return
+    values, theory = both
+    spread = deviation[: len(theory)] ** 2
+    squares = np.sum(theory**2 + spread, axis=2)
+    centre = squares.mean(axis=0)
+    uncertainty = DEVIATION_SHARE * np.sum(spread, axis=2).mean(axis=0)
+    if len(theory) == 1 and predicted.overlap_uncertainty is not None:
+        off = 2.0 * theory[0] * ordered(predicted, "overlap", "_uncertainty")[0]
+        uncertainty = np.hypot(uncertainty, np.sqrt(np.sum(off**2, axis=1)))
+    differences = np.sum(values**2, axis=2) - squares
+    yield Statistic("squared overlap", differences, centre, uncertainty)
 
 
 def _summed(predicted: Trajectory, simulated: Trajectory) -> Iterator[Statistic]:

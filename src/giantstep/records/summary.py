@@ -102,10 +102,11 @@ def summarize(
     A prediction is not measured: its values have no standard error, whatever its rows.
     """
     over_runs = expected if trajectory.theory else measured
-    alignments = [np.median(trajectory.alignment(basis), axis=2) for basis in subspaces]
+    runs = trajectory.drawn()
+    alignments = [np.median(runs.alignment(basis), axis=2) for basis in subspaces]
     principal = None
-    if trajectory.span is not None:
-        principal = trajectory.principal_cosines(np.eye(trajectory.setting.target.r))
+    if runs.span is not None:
+        principal = runs.principal_cosines(np.eye(trajectory.setting.target.r))
     return tuple(
         Step(
             step=step,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 import numpy as np
@@ -117,6 +117,26 @@ class Trajectory:
     def alignment(self, basis: Float[np.ndarray, "k r"]) -> Float[np.ndarray, "runs t p"]:
         """|P_U w_i| / |w_i| for a subspace U given by orthonormal rows in target coordinates."""
         return np.linalg.norm(self.overlap @ basis.T, axis=-1) / self.norms
+
+    def drawn(self, runs: int = 64) -> Trajectory:
+        """Overlaps and spans of runs drawn around a prediction with its ``overlap_deviation``.
+
+        What one run shows of a direction that is not learned is its fluctuation: the magnitudes of
+        a prediction are those of its runs.  Neurons are drawn independently.  Without deviations,
+        and for a simulation, the record itself.
+        """
+        deviation = self.overlap_deviation
+        if deviation is None or self.gram is None:
+            return self
+        rows = np.arange(max(runs, self.runs)) % self.runs
+        normals = np.random.default_rng(0).standard_normal((len(rows), *deviation.shape[1:]))
+        overlap = self.overlap[rows] + deviation[rows] * normals
+        gram = self.gram[rows]
+        span = [
+            [span_factor(m, q) for m, q in zip(*run, strict=True)]
+            for run in zip(overlap, gram, strict=True)
+        ]
+        return replace(self, overlap=overlap, norms=self.norms[rows], span=np.array(span))
 
     def principal_cosines(self, basis: Float[np.ndarray, "k r"]) -> Float[np.ndarray, "runs t k"]:
         """Cosines of the principal angles between the rows of W and U, largest first."""

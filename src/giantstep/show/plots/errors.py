@@ -69,7 +69,7 @@ def errors(
             step + 0.4,
             color="firebrick",
             linewidth=2.0,
-            label=r"floor $\mathbb{E}\,\mathrm{Var}(f \mid P_U x)$" if step == 0 else "",
+            label="floor: what no readout beats" if step == 0 else "",
         )
     axes.set_xticks(steps)
     # A floor of zero stays visible.

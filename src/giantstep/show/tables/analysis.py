@@ -175,4 +175,4 @@ def activation_report(found: ActivationAnalysis) -> RenderableType:
             "" if entry.degree == 0 else "yes" if entry.picks_up else "no",
         )
     handed = ", ".join("y" if k == 1 else f"y^{k}" for k in sorted(found.label_powers))
-    return Group(table, "", Text(f"reused batches hand on {handed}"))
+    return Group(table, "", Text(f"reused batches hand on {handed or 'nothing'}"))

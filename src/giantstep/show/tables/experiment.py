@@ -11,6 +11,7 @@ from giantstep.records.comparison import Comparison
 
 SHOWN = {
     "overlap": "overlaps",
+    "squared overlap": "squared overlaps",
     "weights outliers": "outliers of W",
     "features outliers": "outliers of the features",
     "test_error": "test error",
@@ -45,9 +46,9 @@ def verdict(experiment: Experiment) -> Text:
         return Text("\nprediction and simulation are compared with --runs 2 or more")
     word = "agree" if compared.agrees else "disagree"
     return Text(
-        f"\ntheory ({predicted.theory}) and simulation {word}: largest deviation "
-        f"{compared.largest:.1f} standard errors in {compared.count} comparisons of "
-        f"{compared.runs} runs, p-value {compared.p_value:.2g}{_power(compared)}",
+        f"\ntheory ({predicted.theory}) and simulation {word}: p-value {compared.p_value:.2g}, the "
+        f"least likely of {compared.count} comparisons of {compared.runs} runs is "
+        f"{compared.sigmas:.1f} sigma off{_power(compared)}",
         style="green" if compared.agrees else "red",
     )
 
