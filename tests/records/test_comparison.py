@@ -154,7 +154,11 @@ def test_magnitudes_count_whatever_the_signs() -> None:
 
 
 def test_deviations_are_told_on_the_scale_of_a_normal_variable() -> None:
-    """Of 24 entries the least likely is at 2 to 4 sigma, with two runs as with a hundred."""
+    """The least likely of 24 entries: median 2.3 sigma over 40 records, with 2 runs as with 100.
+
+    In standard errors it is in the tens with two runs.
+    """
     for runs in (2, 100):
-        assert 1.5 < compare(*records(runs, 3)).sigmas < 4.5
-    assert compare(*records(2, 3)).largest > 10
+        found = [compare(*records(runs, seed)).sigmas for seed in range(40)]
+        assert 1.7 < np.median(found) < 2.9
+    assert np.median([compare(*records(2, seed)).largest for seed in range(40)]) > 10
