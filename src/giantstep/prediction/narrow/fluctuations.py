@@ -26,7 +26,7 @@ LOG2_COLUMNS = 6
 """Columns of F: exact where (M, Q) has no more entries (p = 8), else as many random combinations,
 64, which give a standard deviation to 1/sqrt(128), 9 %."""
 
-LOG2_POINTS = 13
+LOG2_POINTS = 12
 """Points of a difference: the same on either side, most of their error falls out of it."""
 
 LOG2_NUMBERS = 22
@@ -221,13 +221,9 @@ def batch_columns(
     g, x = moved.coefficients, moved.known
     outside = setting.d - x.shape[1]
     along = (state.rows + eta * moved.mean) @ x.T + 0.5 * eta * outside / n * g
-    above = np.triu_indices(setting.p)
-    samples = np.concatenate(
-        [
-            (eta * g[:, None] * x.T[:r]).reshape(-1, len(x)),
-            eta * (g[above[0]] * along[above[1]] + g[above[1]] * along[above[0]]),
-        ]
-    )
+    overlaps = (g[:, None] * x.T[:r]).reshape(-1, len(x))
+    grams = [g[i] * along[i:] + g[i:] * along[i] for i in range(setting.p)]
+    samples = eta * np.concatenate([overlaps, *grams])
     samples -= (samples @ points.weights)[:, None]
     samples *= np.sqrt(points.weights / n)
     inside = fewer(samples.T, columns, key)
