@@ -136,7 +136,7 @@ def _deviations(
     rows = []
     runs = max(FINITE_RUNS // len(starts), FEWEST_RUNS)
     for row, start in enumerate(starts):
-        if setting.batches == "reused" and reused.has_runs(setting):
+        if setting.batches == "reused" and reused.covers(setting):
             given = start.rows if own else None
             rows.append(reused.deviations(setting, start.readout, given, runs=runs, seed=row))
         elif setting.batches == "fresh" and covers(setting):
@@ -146,7 +146,7 @@ def _deviations(
                     setting,
                     arrays["overlap"][row],
                     arrays["gram"][row],
-                    start.readout,
+                    readout=start.readout,
                     start=columns[:0] if own else columns,
                     rows=len(starts),
                     seed=row,
