@@ -23,14 +23,17 @@ def predict(
     scrambles: int = SCRAMBLES,
     log2_points: int = LOG2_POINTS,
 ) -> Trajectory:
-    """Mean overlaps, Gram matrices, errors and spectra after each step; it names its theory.
+    """Overlaps, Gram matrices, errors and spectra after each step; it names its theory.
 
     The theory is that of narrow networks (p fixed as d grows) where p is small against d, that of
     linear width (n, d, p in proportion) where it is not; ``theory`` overrides the choice.  Raises
     NoTheoryError where none covers the setting; what a theory covers in part has NaN for the rest,
     and a note.
 
-    Narrow networks start from the typical start (random overlaps of order d^-1/2 set to zero).
+    Narrow networks start from the typical start (random overlaps of order d^-1/2 set to zero), and
+    ``*_deviation`` is how far one run strays from the means, by its start and its batches.  Where
+    the start decides, every run has a row predicted from its own start, and deviations are those of
+    the batches alone (docs/derivations/fluctuations.md).
     Fresh batches: the exact recursion of the means; reused ones: the effective process at n/d.
     Expectations over at most three coordinates are exact (their uncertainty is the change from a
     coarser rule), over more coordinates randomised quasi-Monte Carlo: the uncertainties are then

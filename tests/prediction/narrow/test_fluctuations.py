@@ -57,7 +57,7 @@ def test_deviations_are_those_of_runs(fields: dict[str, Any], monkeypatch: Any) 
     assert predicted.runs == 1
     assert np.max(np.abs(distances(predicted, simulated))) < 4
     with monkeypatch.context() as patch:
-        patch.setattr(fluctuations, "images", lambda *args, **rest: args[3][:0])
+        patch.setattr(fluctuations, "images", lambda *args, **rest: args[2][:0])
         assert np.max(np.abs(distances(predict(setting), simulated))) > 8
     with monkeypatch.context() as patch:
         empty = np.zeros((0, fluctuations.entries(setting)))

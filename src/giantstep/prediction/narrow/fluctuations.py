@@ -26,12 +26,25 @@ LOG2_COLUMNS = 6
 """Columns of F: exact where (M, Q) has no more entries (p = 8), else as many random combinations,
 64, which give a standard deviation to 1/sqrt(128), 9 %."""
 
-LOG2_POINTS = 13
+LOG2_POINTS = 12
 """Points of a difference: the same on either side, most of their error falls out of it."""
 
 LOG2_NUMBERS = 22
 """Points times entries of phi in Cov_step: fourth moments of the labels converge slowly (3 % of a
 standard deviation for x1 + He2(x1) x2 at p = 8)."""
+
+REACH = 0.1
+"""Relative displacement of the rows in a difference: the jumps of sigma' pass over a few hundred
+points, and what a central difference leaves out is REACH^2."""
+
+MOST_ENTRIES = 2**13
+"""Entries of (M, Q), p near 128, beyond which the columns would take longer than the means."""
+
+FEWEST_LOG2_COLUMNS, FEWEST_LOG2_POINTS = 3, 11
+"""Of each of many rows, whose errors average out: 8 columns, 25 %."""
+
+LOG2_SAMPLES = (12, 17)
+"""Points of Cov_step, as a power of two, at least and at most."""
 
 
 @dataclass(frozen=True)
@@ -44,20 +57,15 @@ class Effort:
 
 
 def effort(setting: Setting, rows: int) -> Effort:
-    """What each of many rows may take: their errors average out, 25 % each at 8 columns."""
+    """What each of many rows may take."""
     share = math.ceil(math.log2(rows))
     fine = LOG2_NUMBERS - share - math.ceil(math.log2(entries(setting)))
+    fewest, most = LOG2_SAMPLES
     return Effort(
-        2 ** max(LOG2_COLUMNS - share, 3), max(LOG2_POINTS - share, 11), min(max(fine, 12), 17)
+        columns=2 ** max(LOG2_COLUMNS - share, FEWEST_LOG2_COLUMNS),
+        log2_coarse=max(LOG2_POINTS - share, FEWEST_LOG2_POINTS),
+        log2_fine=min(max(fine, fewest), most),
     )
-
-
-REACH = 0.1
-"""Relative displacement of the rows in a difference: the jumps of sigma' pass over a few hundred
-points, and what a central difference leaves out is REACH^2."""
-
-MOST_ENTRIES = 2**13
-"""Entries of (M, Q), p near 128, beyond which the columns would take longer than the means."""
 
 
 @dataclass(frozen=True)
@@ -118,8 +126,8 @@ def deviations(
     setting: Setting,
     overlap: Float[np.ndarray, "t p r"],
     gram: Float[np.ndarray, "t p p"],
-    readout: Float[np.ndarray, " p"],
     *,
+    readout: Float[np.ndarray, " p"],
     start: Float[np.ndarray, "k m"],
     rows: int = 1,
     seed: int = 0,
@@ -138,7 +146,7 @@ def deviations(
     for step in range(setting.steps):
         state = Start(coordinates(overlap[step], gram[step]), readout)
         batch = batch_columns(setting, state, fine, step=step, columns=columns, key=key)
-        passed = images(setting, state, coarse, factor, step=step)
+        passed = images(setting, state, factor, quadrature=coarse, step=step)
         factor = fewer(np.concatenate([passed, batch]), columns, key)
         found.append(np.sum(factor**2, axis=0))
     of_overlap, of_gram = unpacked(np.sqrt(np.stack(found)), p, r)
@@ -164,9 +172,9 @@ def fewer(
 def images(
     setting: Setting,
     state: Start,
-    quadrature: Quadrature,
     factor: Float[np.ndarray, "k m"],
     *,
+    quadrature: Quadrature,
     step: int,
 ) -> Float[np.ndarray, "k m"]:
     """J F, column by column.
@@ -221,13 +229,9 @@ def batch_columns(
     g, x = moved.coefficients, moved.known
     outside = setting.d - x.shape[1]
     along = (state.rows + eta * moved.mean) @ x.T + 0.5 * eta * outside / n * g
-    above = np.triu_indices(setting.p)
-    samples = np.concatenate(
-        [
-            (eta * g[:, None] * x.T[:r]).reshape(-1, len(x)),
-            eta * (g[above[0]] * along[above[1]] + g[above[1]] * along[above[0]]),
-        ]
-    )
+    overlaps = (g[:, None] * x.T[:r]).reshape(-1, len(x))
+    grams = [g[i] * along[i:] + g[i:] * along[i] for i in range(setting.p)]
+    samples = eta * np.concatenate([overlaps, *grams])
     samples -= (samples @ points.weights)[:, None]
     samples *= np.sqrt(points.weights / n)
     inside = fewer(samples.T, columns, key)

@@ -14,7 +14,7 @@ import numpy as np
 from jaxtyping import Float
 
 from giantstep.gaussian.coordinates import Known
-from giantstep.prediction.narrow.fluctuations import Deviations
+from giantstep.prediction.narrow.fluctuations import MOST_ENTRIES, Deviations, entries
 from giantstep.prediction.narrow.fresh import Evolution, recorded
 from giantstep.prediction.narrow.start import Start, coordinates, labels_at, network_error
 from giantstep.problem.network import coefficients
@@ -25,6 +25,9 @@ from giantstep.simulation.simulate import MEMORY
 
 FINITE_SAMPLES = 2**11
 """Samples of the runs that tell standard deviations: they scale as n^-1/2 from here on."""
+
+FINITE_SEED = 2**62
+"""Seed of these runs, apart from those that a simulation is given."""
 
 ROOM = 4
 """Dimensions of these runs over those that their basis may come to span."""
@@ -100,9 +103,9 @@ def reused_evolution(setting: Setting, start: Start, points: Float[np.ndarray, "
     return recorded(overlaps, grams, cosines, errors)
 
 
-def has_runs(setting: Setting) -> bool:
-    """Whether exact runs on held samples fit into R^d."""
-    return deferred.dimensions_needed(setting) <= setting.d
+def covers(setting: Setting) -> bool:
+    """Whether deviations are estimated: exact runs on held samples must fit into R^d."""
+    return deferred.dimensions_needed(setting) <= setting.d and entries(setting) <= MOST_ENTRIES
 
 
 def deviations(
@@ -122,7 +125,7 @@ def deviations(
     n = min(setting.n, max(FINITE_SAMPLES, enough))
     d = round(setting.d * n / setting.n)
     sizes = {"n": n, "d": d, "p": setting.p, "step_size": setting.step_size}
-    small = setting.vary(**sizes, readout_n=0, test_n=0, spectra=0, seed=seed)
+    small = setting.vary(**sizes, readout_n=0, test_n=0, spectra=0, seed=FINITE_SEED + seed)
     engine = deferred.DeferredEngine(small, MEMORY, Meter(0, None))
     overlaps, grams = [], []
     for run in range(runs):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -38,7 +39,7 @@ is left out of the mean is of the order of its square, 1/400."""
 PROBES = 8
 """Starts drawn to see what the random start does."""
 
-LOG2_POINTS_A_PROBE = 13
+LOG2_POINTS_A_PROBE = 12
 """Points of a probe: all share them with the typical start, so that their error cancels."""
 
 FINITE_RUNS, FEWEST_RUNS = 64, 8
@@ -129,7 +130,8 @@ def start_share(setting: Setting, typical: Start) -> float:
     r, d = setting.target.r, setting.d
     spaces = [known_span(np.random.default_rng(probe), r, d) for probe in range(PROBES)]
     starts = [Start(start_rows(setting, space), typical.readout) for space in spaces]
-    paths = [_evolution(setting, start, 0, LOG2_POINTS_A_PROBE) for start in (typical, *starts)]
+    run = _recursion(setting, 0, LOG2_POINTS_A_PROBE)
+    paths = [run(start) for start in (typical, *starts)]
     lengths = np.sqrt(np.diagonal(paths[0].gram, axis1=1, axis2=2))[..., None]
     moved = np.stack([(path.overlap - paths[0].overlap) / lengths for path in paths[1:]])
     return float(np.max(np.sqrt(np.mean(moved**2, axis=(0, 2)))))
@@ -145,7 +147,7 @@ def _deviations(
     rows = []
     runs = max(FINITE_RUNS // len(starts), FEWEST_RUNS)
     for row, start in enumerate(starts):
-        if setting.batches == "reused" and reused.has_runs(setting):
+        if setting.batches == "reused" and reused.covers(setting):
             given = start.rows if own else None
             rows.append(reused.deviations(setting, start.readout, given, runs=runs, seed=row))
         elif setting.batches == "fresh" and covers(setting):
@@ -155,7 +157,7 @@ def _deviations(
                     setting,
                     arrays["overlap"][row],
                     arrays["gram"][row],
-                    start.readout,
+                    readout=start.readout,
                     start=columns[:0] if own else columns,
                     rows=len(starts),
                     seed=row,
@@ -201,7 +203,7 @@ def _sampled(setting: Setting, start: Start, row: int, accuracy: Accuracy) -> Ro
     """Each observable as the mean over independent scrambles, with its standard error."""
     scrambles = accuracy.scrambles
     found = [
-        _observed(_evolution(setting, start, seed, accuracy.log2_points))
+        _observed(_recursion(setting, seed, accuracy.log2_points)(start))
         for seed in range(row * scrambles, (row + 1) * scrambles)
     ]
     stacked = {name: np.stack([values[name] for values in found]) for name in found[0]}
@@ -214,13 +216,13 @@ def _sampled(setting: Setting, start: Start, row: int, accuracy: Accuracy) -> Ro
     )
 
 
-def _evolution(setting: Setting, start: Start, seed: int, log2_points: int) -> Evolution:
-    """The recursion on one scramble of low-discrepancy points."""
+def _recursion(setting: Setting, seed: int, log2_points: int) -> Callable[[Start], Evolution]:
+    """The recursion from any start, on one scramble of low-discrepancy points."""
     if setting.batches == "reused":
         points = normal_points(reused.dimensions(setting), seed, log2_points)
-        return reused.reused_evolution(setting, start, points)
+        return lambda start: reused.reused_evolution(setting, start, points)
     rule = sobol_quadrature(setting.target.r + setting.p, seed, log2_points)
-    return state_evolution(setting, start, rule)
+    return lambda start: state_evolution(setting, start, rule)
 
 
 def _fitted(
