@@ -239,3 +239,21 @@ def test_no_error_is_negative() -> None:
     for name in ("train_error", "test_error"):
         assert found.arrays()[name][0, 0] == 0.0
         assert 1e-5 < found.arrays()[f"{name}_uncertainty"][0, 0] < 1e-3
+
+
+def test_a_run_with_its_own_start_has_its_own_readout_errors() -> None:
+    """Where the start decides what is learned, errors are predicted run by run from its rows.
+
+    40 runs of leap 2 at n = d^2, enough test samples that their noise is small beside the spread
+    of the starts: predicted and simulated errors are correlated at 4 standard errors of no
+    correlation, 1/sqrt(40); with the start of the next run in place of their own they are not.
+    """
+    fields = RUNS | {"test_n": 10**5, "readout_n": 20_000}
+    setting = Setting("He2(x1)", d=100, n="d^2", p=2, steps=1, runs=40, **fields)
+    found, simulated = predict(setting, log2_points=12).test_error, simulate(setting).test_error
+    assert found is not None
+    assert simulated is not None
+    assert len(found) == 40
+    seen = 4 / np.sqrt(40)
+    assert np.corrcoef(found[:, 1], simulated[:, 1])[0, 1] > seen
+    assert abs(np.corrcoef(np.roll(found[:, 1], 1), simulated[:, 1])[0, 1]) < seen

@@ -22,7 +22,7 @@ from jaxtyping import Float
 from giantstep.gaussian.coordinates import compressed
 from giantstep.prediction.narrow.points import Points, Quadrature
 from giantstep.prediction.narrow.readout import readout_errors
-from giantstep.prediction.narrow.start import labels_at
+from giantstep.prediction.narrow.start import Start, labels_at
 from giantstep.problem.network import coefficients, start_rows
 from giantstep.problem.setting import Setting
 from giantstep.problem.starts import Space
@@ -119,19 +119,26 @@ def drawn_errors(
     setting: Setting,
     readout: Float[np.ndarray, " p"],
     source: Quadrature | Float[np.ndarray, "n q"],
+    *,
     seed: int,
+    given: Float[np.ndarray, "p q"] | None = None,
 ) -> Float[np.ndarray, "t 3"]:
     """Train error, test error and what they leave out after each step, the mean of a pair of runs.
 
-    ``source`` -> points for fresh batches, or the normals of the paths that a reused batch is.
+    ``source`` -> points for fresh batches, or the normals of the paths that a reused batch is;
+    ``given`` -> rows of the start, where they are not drawn.
     """
     pair = []
     for sign in (1.0, -1.0):
         draw = Fluctuations(seed, sign)
+        rows = given
+        if rows is None:
+            rows = start_rows(setting, draw.span(setting.target.r, setting.d))
+        start = Start(rows, readout)
         if isinstance(source, np.ndarray):
-            states = _reused(setting, readout, source, draw)
+            states = _reused(setting, start, source, draw)
         else:
-            states = _fresh(setting, readout, source, draw)
+            states = _fresh(setting, start, source, draw)
         key = np.random.default_rng([seed, 1])
         errors = [readout_errors(setting, rows, points, key) for rows, points in states]
         pair.append([(error.train, error.test, error.left_out) for error in errors])
@@ -139,38 +146,34 @@ def drawn_errors(
 
 
 def _fresh(
-    setting: Setting, readout: Float[np.ndarray, " p"], quadrature: Quadrature, draw: Fluctuations
+    setting: Setting, start: Start, quadrature: Quadrature, draw: Fluctuations
 ) -> Iterator[tuple[Float[np.ndarray, "p q"], Points]]:
     """Rows of a drawn run after each step, and points for them."""
-    r = setting.target.r
-    rows = start_rows(setting, draw.span(r, setting.d))
+    rows = start.rows
     points = quadrature(rows)
     yield rows, points
     for size in setting.step_size:
         # Only what deflation reveals is looked at again before the samples are new.
         unseen = np.zeros((len(points.x), setting.p))
         spare = np.column_stack([points.spare, unseen]) if setting.deflate == 1 else unseen
-        rows = compressed(Batch(setting, draw, points, spare).step(rows, readout, size), r)
+        rows = Batch(setting, draw, points, spare).step(rows, start.readout, size)
+        rows = compressed(rows, setting.target.r)
         points = quadrature(rows)
         yield rows, points
 
 
 def _reused(
-    setting: Setting,
-    readout: Float[np.ndarray, " p"],
-    normals: Float[np.ndarray, "n q"],
-    draw: Fluctuations,
+    setting: Setting, start: Start, normals: Float[np.ndarray, "n q"], draw: Fluctuations
 ) -> Iterator[tuple[Float[np.ndarray, "p q"], Points]]:
     """The same where all steps see one batch."""
-    r, noise = setting.target.r, normals[:, -1]
+    rows, noise = start.rows, normals[:, -1]
     weights = np.full(len(normals), 1.0 / len(normals))
-    rows = start_rows(setting, draw.span(r, setting.d))
     q = rows.shape[1]
     paths = Points(normals[:, :q], normals[:, q], noise, weights)
     yield rows, paths
     batch = Batch(setting, draw, paths, normals[:, q + 1 :])
     for size in setting.step_size:
-        rows = batch.step(rows, readout, size)
+        rows = batch.step(rows, start.readout, size)
         # Fresh samples see the rows in any coordinates: the first r + p normals serve.
-        compact = compressed(rows, r)
+        compact = compressed(rows, setting.target.r)
         yield compact, Points(normals[:, : compact.shape[1]], noise, noise, weights)

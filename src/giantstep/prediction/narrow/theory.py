@@ -16,7 +16,7 @@ from giantstep.prediction.narrow import readout, reused
 from giantstep.prediction.narrow.draws import drawn_errors
 from giantstep.prediction.narrow.fluctuations import covers, deviations, start_columns
 from giantstep.prediction.narrow.fresh import Evolution, state_evolution
-from giantstep.prediction.narrow.points import exact_quadrature, sobol_quadrature
+from giantstep.prediction.narrow.points import Quadrature, exact_quadrature, sobol_quadrature
 from giantstep.prediction.narrow.start import Start, start_of_run, typical_start
 from giantstep.problem.network import start_rows
 from giantstep.problem.setting import Setting
@@ -42,6 +42,9 @@ PROBES = 8
 LOG2_POINTS_A_PROBE = 12
 """Points of a probe: all share them with the typical start, so that their error cancels."""
 
+LOG2_POINTS_A_DRAW = 13
+"""Points of a drawn run, whose own fluctuations are larger than the error of its quadrature."""
+
 FINITE_RUNS, FEWEST_RUNS = 64, 8
 """Runs that tell standard deviations on reused batches, to 9 %, and where every run has a row of
 its own, to 27 % each."""
@@ -52,15 +55,12 @@ EXACT_ORDERS = (12, 18)
 EXACT = 1e-6
 """Relative change between the two above which the rows are too steep for them: Sobol serves."""
 
-Estimate = tuple[np.ndarray, np.ndarray]
-"""An observable and its uncertainty."""
-
 
 @dataclass(frozen=True)
 class Row:
     """Observables and their uncertainties from one start; ``exact``: by a rule, not by a sample."""
 
-    observed: dict[str, Estimate]
+    observed: dict[str, tuple[np.ndarray, np.ndarray]]
     exact: bool
 
 
@@ -87,7 +87,7 @@ def predict(
 def _predict(
     setting: Setting, readouts: Float[np.ndarray, "rows p"], accuracy: Accuracy
 ) -> dict[str, Any]:
-    starts = [typical_start(setting, readout) for readout in readouts]
+    starts = [typical_start(setting, entries) for entries in readouts]
     own = not STARTS[setting.start].orthogonal and start_share(setting, starts[0]) > SMALL
     if own:
         starts = [start_of_run(setting, run) for run in range(setting.runs)]
@@ -103,7 +103,7 @@ def _predict(
     fitted = setting.readout_n > 0 and complaint is None
     if fitted:
         for row, start in enumerate(starts):
-            found[row].observed.update(_fitted(setting, start.readout, row, accuracy))
+            found[row].observed.update(_fitted(setting, start, row, accuracy, own=own))
     arrays: dict[str, Any] = {"readout": np.stack([start.readout for start in starts])}
     for name in found[0].observed:
         values = np.stack([row.observed[name][0] for row in found])
@@ -115,10 +115,9 @@ def _predict(
         arrays |= {name: values, f"{name}_uncertainty": spread}
     # A change between two rules is a bound, not an estimate from a sample.
     exact = all(row.exact for row in found) and not fitted
-    arrays |= _of_gram(arrays)
-    arrays["uncertainty_freedom"] = None if exact else accuracy.scrambles - 1
-    if complaint is not None:
-        arrays["notes"] = (f"no prediction of readout errors: {complaint}",)
+    freedom = None if exact else accuracy.scrambles - 1
+    notes = () if complaint is None else (f"no prediction of readout errors: {complaint}",)
+    arrays |= _of_gram(arrays) | {"uncertainty_freedom": freedom, "notes": notes}
     return arrays | _deviations(setting, starts, arrays, own=own)
 
 
@@ -218,29 +217,38 @@ def _sampled(setting: Setting, start: Start, row: int, accuracy: Accuracy) -> Ro
 
 def _recursion(setting: Setting, seed: int, log2_points: int) -> Callable[[Start], Evolution]:
     """The recursion from any start, on one scramble of low-discrepancy points."""
+    source = _source(setting, seed, log2_points)
+    if isinstance(source, np.ndarray):
+        return lambda start: reused.reused_evolution(setting, start, source)
+    return lambda start: state_evolution(setting, start, source)
+
+
+def _source(setting: Setting, seed: int, log2_points: int) -> Quadrature | Float[np.ndarray, "n q"]:
+    """One scramble: points for any rows on fresh batches, the normals of paths on a reused one."""
     if setting.batches == "reused":
-        points = normal_points(reused.dimensions(setting), seed, log2_points)
-        return lambda start: reused.reused_evolution(setting, start, points)
-    rule = sobol_quadrature(setting.target.r + setting.p, seed, log2_points)
-    return lambda start: state_evolution(setting, start, rule)
+        return normal_points(reused.dimensions(setting), seed, log2_points)
+    return sobol_quadrature(setting.target.r + setting.p, seed, log2_points)
 
 
 def _fitted(
-    setting: Setting, entries: Float[np.ndarray, " p"], row: int, accuracy: Accuracy
-) -> dict[str, Estimate]:
+    setting: Setting, start: Start, row: int, accuracy: Accuracy, *, own: bool
+) -> dict[str, tuple[np.ndarray, np.ndarray]]:
     """Errors of the ridge readout: the mean over pairs of drawn runs, one a scramble.
 
     Their uncertainty is the standard error of that mean and what order 1/readout_n leaves out.
     """
-    scrambles, log2_points = accuracy.scrambles, accuracy.log2_points
-    found = []
-    for seed in range(row * scrambles, (row + 1) * scrambles):
-        if setting.batches == "reused":
-            points = normal_points(reused.dimensions(setting), seed, log2_points)
-            found.append(drawn_errors(setting, entries, points, seed))
-        else:
-            rule = sobol_quadrature(setting.target.r + setting.p, seed, log2_points)
-            found.append(drawn_errors(setting, entries, rule, seed))
+    scrambles, log2_points = accuracy.scrambles, min(accuracy.log2_points, LOG2_POINTS_A_DRAW)
+    given = start.rows if own else None
+    found = [
+        drawn_errors(
+            setting,
+            start.readout,
+            _source(setting, seed, log2_points),
+            seed=seed,
+            given=given,
+        )
+        for seed in range(row * scrambles, (row + 1) * scrambles)
+    ]
     train, test, left_out = np.mean(found, axis=0).T
     spread = np.std(found, axis=0, ddof=1).T / np.sqrt(scrambles)
     return {
