@@ -12,7 +12,7 @@ from jaxtyping import Float
 
 from giantstep.errors import NoTheoryError
 from giantstep.gaussian.points import Accuracy, normal_points
-from giantstep.prediction.narrow import reused
+from giantstep.prediction.narrow import finite_runs, reused
 from giantstep.prediction.narrow.fluctuations import covers, deviations, start_columns
 from giantstep.prediction.narrow.fresh import Evolution, state_evolution
 from giantstep.prediction.narrow.points import exact_quadrature, sobol_quadrature
@@ -42,8 +42,8 @@ LOG2_POINTS_A_PROBE = 12
 """Points of a probe: all share them with the typical start, so that their error cancels."""
 
 FINITE_RUNS, FEWEST_RUNS = 64, 8
-"""Runs that tell standard deviations on reused batches, to 9 %, and where every run has a row of
-its own, to 27 % each."""
+"""Runs that tell standard deviations where there is no recursion for them, to 9 %, and where every
+run has a row of its own, to 27 % each."""
 
 EXACT_ORDERS = (12, 18)
 """Orders of the exact rules: the second one is taken, the first tells its error."""
@@ -136,10 +136,13 @@ def _deviations(
     rows = []
     runs = max(FINITE_RUNS // len(starts), FEWEST_RUNS)
     for row, start in enumerate(starts):
-        if setting.batches == "reused" and reused.covers(setting):
-            given = start.rows if own else None
-            rows.append(reused.deviations(setting, start.readout, given, runs=runs, seed=row))
-        elif setting.batches == "fresh" and covers(setting):
+        if setting.batches == "reused" or setting.deflate >= 0:
+            if finite_runs.covers(setting):
+                given = start.rows if own else None
+                rows.append(
+                    finite_runs.deviations(setting, start.readout, given, runs=runs, seed=row)
+                )
+        elif covers(setting):
             columns = start_columns(setting)
             rows.append(
                 deviations(
