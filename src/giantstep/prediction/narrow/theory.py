@@ -131,7 +131,7 @@ def _deviations(
 ) -> dict[str, np.ndarray]:
     """Standard deviations of one run around its row, from the batch and, unless ``own``, the start.
 
-    Nothing where they are not estimated.
+    Nothing where they are not estimated, or leave the finite numbers.
     """
     rows = []
     runs = max(FINITE_RUNS // len(starts), FEWEST_RUNS)
@@ -155,11 +155,12 @@ def _deviations(
                     seed=row,
                 )
             )
-    return {
+    found = {
         f"{name}_deviation": np.stack([getattr(row, name) for row in rows])
         for name in ("overlap", "norms", "gram")
         if rows
     }
+    return found if all(np.all(np.isfinite(values)) for values in found.values()) else {}
 
 
 def _of_gram(arrays: dict[str, Any]) -> dict[str, Any]:
