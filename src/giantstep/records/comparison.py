@@ -21,8 +21,11 @@ from giantstep.records.trajectory import Trajectory
 
 ERRORS = ("network_error", "train_error", "test_error")
 
-FREE = ("runs", "seed", "engine", "precision", "spectra", "frame")
-"""Fields in which the two settings may differ: they do not change the law of a run."""
+FREE = ("precision", "spectra", "frame")
+"""Fields in which the two settings may differ: they do not change a run."""
+
+SAME_LAW = (*FREE, "runs", "seed", "engine")
+"""Those that may differ where the prediction is for all runs: they do not change their law."""
 
 ROUNDING = 1e-6
 """What does not fluctuate (the start) is compared to rounding of the samples, single precision."""
@@ -157,7 +160,8 @@ def compare(
     """
     if simulated.runs < 2:
         raise InputError(f"a comparison needs at least 2 runs, got {simulated.runs}")
-    _check_settings(predicted.setting, simulated.setting, {*FREE, *ignoring})
+    free = FREE if predicted.own_runs else SAME_LAW
+    _check_settings(predicted.setting, simulated.setting, {*free, *ignoring})
     _check_readouts(predicted, simulated)
     from scipy.special import stdtr, stdtrit
 
@@ -212,19 +216,14 @@ def _short(value: Any) -> str:
 
 def _check_readouts(predicted: Trajectory, simulated: Trajectory) -> None:
     """The prediction must be for the readout of every run, or for one that all runs share."""
-    several = predicted.runs > 1
     readouts = [
         np.take_along_axis(t.readout, canonical_order(t), axis=1)
         for t in (predicted, simulated)
         if t.readout is not None
     ]
-    if several and predicted.runs != simulated.setting.runs:
-        raise InputError(
-            f"the prediction is for {predicted.runs} runs, got {simulated.setting.runs}"
-        )
     if len(readouts) == 2:
-        expected = readouts[0][: simulated.runs] if several else readouts[0]
-        if not np.allclose(expected, readouts[1]):
+        expected = readouts[0][: simulated.runs] if predicted.own_runs else readouts[0]
+        if len(expected) not in (1, simulated.runs) or not np.allclose(expected, readouts[1]):
             raise InputError("the runs do not have the readout the prediction is for")
 
 

@@ -34,7 +34,8 @@ class Trajectory:
     ``test_error`` is that of the ridge readout with the penalty ``ridge``, ``network_error`` that
     of the network with its own a.  ``weights``, ``gradients`` and ``features`` are the spectra of
     W, of the gradient and of sigma(X W^T)/sqrt(readout_n).  ``readout`` is a at the start,
-    ``theory`` the name of the theory of a prediction, ``notes`` what it does not cover.
+    ``theory`` the name of the theory of a prediction, ``notes`` what it does not cover.  The rows
+    of a prediction are for all runs, or with ``own_runs`` for those of its setting in turn.
 
     A field ``*_uncertainty`` is the standard error of its observable in a single run: of the test
     samples in a simulation, of quadrature in theory, where ``uncertainty_freedom`` are its degrees
@@ -74,6 +75,7 @@ class Trajectory:
     norms_deviation: Float[np.ndarray, "runs t p"] | None = None
     gram_deviation: Float[np.ndarray, "runs t p p"] | None = None
     theory: str | None = None
+    own_runs: bool = False
     notes: tuple[str, ...] = ()
     interrupted: bool = field(default=False, compare=False)
 
@@ -122,16 +124,21 @@ class Trajectory:
         """Overlaps and spans of runs drawn around a prediction with its ``overlap_deviation``.
 
         What one run shows of a direction that is not learned is its fluctuation: the magnitudes of
-        a prediction are those of its runs.  Neurons are drawn independently.  Without deviations,
-        and for a simulation, the record itself.
+        a prediction are those of its runs.  Neurons fluctuate together as their rows do: with
+        the correlations of the Gram matrix.  Without deviations, and for a simulation, the record
+        itself.
         """
         deviation = self.overlap_deviation
         if deviation is None or self.gram is None:
             return self
         rows = np.arange(max(runs, self.runs)) % self.runs
-        normals = np.random.default_rng(0).standard_normal((len(rows), *deviation.shape[1:]))
-        overlap = self.overlap[rows] + deviation[rows] * normals
         gram = self.gram[rows]
+        values, vectors = np.linalg.eigh(
+            gram / self.norms[rows, :, :, None] / self.norms[rows, :, None]
+        )
+        normals = np.random.default_rng(0).standard_normal((len(rows), *deviation.shape[1:]))
+        together = vectors @ (np.sqrt(np.maximum(values, 0.0))[..., None] * normals)
+        overlap = self.overlap[rows] + deviation[rows] * together
         span = [
             [span_factor(m, q) for m, q in zip(*run, strict=True)]
             for run in zip(overlap, gram, strict=True)

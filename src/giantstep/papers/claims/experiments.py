@@ -153,7 +153,7 @@ def readout_errors(fields: Fields, **changes: Any) -> Float[np.ndarray, "runs t"
 def predicted_statistic(fields: Fields, statistic: Statistic, d: int) -> float:
     """A statistic of the narrow theory for Gaussian inputs at one dimension."""
     setting = Setting(**(FIRST_LAYER | dict(fields) | {"d": d, "inputs": "gaussian"}))
-    return float(statistic(predict(setting, theory="narrow"))[0])
+    return float(np.mean(statistic(predict(setting, theory="narrow"))))
 
 
 def as_predicted(

@@ -121,7 +121,7 @@ def drawn_errors(
     source: Quadrature | Float[np.ndarray, "n q"],
     *,
     seed: int,
-    given: Float[np.ndarray, "p q"] | None = None,
+    given: Float[np.ndarray, "p k"] | None = None,
 ) -> Float[np.ndarray, "t 3"]:
     """Train error, test error and what they leave out after each step, the mean of a pair of runs.
 

@@ -78,8 +78,8 @@ class Deviations:
 
 
 def covers(setting: Setting) -> bool:
-    """Whether deviations are estimated: not of fitted labels, whose fit strays too."""
-    return setting.deflate < 0 and entries(setting) <= MOST_ENTRIES
+    """Whether deviations are estimated."""
+    return entries(setting) <= MOST_ENTRIES
 
 
 def entries(setting: Setting) -> int:

@@ -14,23 +14,10 @@ import numpy as np
 from jaxtyping import Float
 
 from giantstep.gaussian.coordinates import Known
-from giantstep.prediction.narrow.fluctuations import MOST_ENTRIES, Deviations, entries
 from giantstep.prediction.narrow.fresh import Evolution, recorded
 from giantstep.prediction.narrow.start import Start, coordinates, labels_at, network_error
 from giantstep.problem.network import coefficients
 from giantstep.problem.setting import Setting
-from giantstep.simulation.engines import deferred
-from giantstep.simulation.meter import Meter
-from giantstep.simulation.simulate import MEMORY
-
-FINITE_SAMPLES = 2**11
-"""Samples of the runs that tell standard deviations: they scale as n^-1/2 from here on."""
-
-FINITE_SEED = 2**62
-"""Seed of these runs, apart from those that a simulation is given."""
-
-ROOM = 4
-"""Dimensions of these runs over those that their basis may come to span."""
 
 
 def dimensions(setting: Setting) -> int:
@@ -101,46 +88,3 @@ def reused_evolution(setting: Setting, start: Start, points: Float[np.ndarray, "
         grown[:, : rows.shape[1]] = rows
         rows = grown + setting.step_size[step] * gradient
     return recorded(overlaps, grams, cosines, errors)
-
-
-def covers(setting: Setting) -> bool:
-    """Whether deviations are estimated: exact runs on held samples must fit into R^d."""
-    return deferred.dimensions_needed(setting) <= setting.d and entries(setting) <= MOST_ENTRIES
-
-
-def deviations(
-    setting: Setting,
-    readout: Float[np.ndarray, " p"],
-    rows: Float[np.ndarray, "p q"] | None,
-    *,
-    runs: int,
-    seed: int,
-) -> Deviations:
-    """Standard deviations over runs at fewer samples and the same n/d, times sqrt(fewer/n).
-
-    The runs are exact ones, from the given rows, or where there are none from starts of their own:
-    what start and batch add to (M, Q) is of order d^-1/2 and n^-1/2.
-    """
-    enough = math.ceil(ROOM * deferred.dimensions_needed(setting) * setting.n / setting.d)
-    n = min(setting.n, max(FINITE_SAMPLES, enough))
-    d = round(setting.d * n / setting.n)
-    sizes = {"n": n, "d": d, "p": setting.p, "step_size": setting.step_size}
-    small = setting.vary(**sizes, readout_n=0, test_n=0, spectra=0, seed=FINITE_SEED + seed)
-    engine = deferred.DeferredEngine(small, MEMORY, Meter(0, None))
-    overlaps, grams = [], []
-    for run in range(runs):
-        engine.begin(run)
-        engine.readout = readout
-        if rows is not None:
-            engine.rows = rows
-        states = [(engine.overlap, engine.gram)]
-        for step in range(setting.steps):
-            engine.step(step)
-            states.append((engine.overlap, engine.gram))
-        overlaps.append(np.stack([overlap for overlap, _ in states]))
-        grams.append(np.stack([gram for _, gram in states]))
-    norms = np.sqrt(np.diagonal(grams, axis1=2, axis2=3))
-    scale = math.sqrt(n / setting.n)
-    return Deviations(
-        *(scale * np.std(values, axis=0, ddof=1) for values in (overlaps, norms, grams))
-    )

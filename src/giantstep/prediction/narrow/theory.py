@@ -12,7 +12,7 @@ from jaxtyping import Float
 
 from giantstep.errors import NoTheoryError
 from giantstep.gaussian.points import Accuracy, normal_points
-from giantstep.prediction.narrow import readout, reused
+from giantstep.prediction.narrow import finite_runs, readout, reused
 from giantstep.prediction.narrow.draws import drawn_errors
 from giantstep.prediction.narrow.fluctuations import covers, deviations, start_columns
 from giantstep.prediction.narrow.fresh import Evolution, state_evolution
@@ -46,8 +46,8 @@ LOG2_POINTS_A_DRAW = 13
 """Points of a drawn run, whose own fluctuations are larger than the error of its quadrature."""
 
 FINITE_RUNS, FEWEST_RUNS = 64, 8
-"""Runs that tell standard deviations on reused batches, to 9 %, and where every run has a row of
-its own, to 27 % each."""
+"""Runs that tell standard deviations where there is no recursion for them, to 9 %, and where every
+run has a row of its own, to 27 % each."""
 
 EXACT_ORDERS = (12, 18)
 """Orders of the exact rules: the second one is taken, the first tells its error."""
@@ -118,6 +118,7 @@ def _predict(
     freedom = None if exact else accuracy.scrambles - 1
     notes = () if complaint is None else (f"no prediction of readout errors: {complaint}",)
     arrays |= _of_gram(arrays) | {"uncertainty_freedom": freedom, "notes": notes}
+    arrays["own_runs"] = own or len(starts) > 1
     return arrays | _deviations(setting, starts, arrays, own=own)
 
 
@@ -141,15 +142,18 @@ def _deviations(
 ) -> dict[str, np.ndarray]:
     """Standard deviations of one run around its row, from the batch and, unless ``own``, the start.
 
-    Nothing where they are not estimated.
+    Nothing where they are not estimated, or leave the finite numbers.
     """
     rows = []
     runs = max(FINITE_RUNS // len(starts), FEWEST_RUNS)
     for row, start in enumerate(starts):
-        if setting.batches == "reused" and reused.covers(setting):
-            given = start.rows if own else None
-            rows.append(reused.deviations(setting, start.readout, given, runs=runs, seed=row))
-        elif setting.batches == "fresh" and covers(setting):
+        if setting.batches == "reused" or setting.deflate >= 0:
+            if finite_runs.covers(setting):
+                given = start.rows if own else None
+                rows.append(
+                    finite_runs.deviations(setting, start.readout, given, runs=runs, seed=row)
+                )
+        elif covers(setting):
             columns = start_columns(setting)
             rows.append(
                 deviations(
@@ -162,11 +166,12 @@ def _deviations(
                     seed=row,
                 )
             )
-    return {
+    found = {
         f"{name}_deviation": np.stack([getattr(row, name) for row in rows])
         for name in ("overlap", "norms", "gram")
         if rows
     }
+    return found if all(np.all(np.isfinite(values)) for values in found.values()) else {}
 
 
 def _of_gram(arrays: dict[str, Any]) -> dict[str, Any]:

@@ -75,7 +75,11 @@ def predict(setting: Setting, readouts: Float[np.ndarray, "rows p"], _: Accuracy
             found = [_tried(_features, part, "features", notes) for part in parts]
             fields["features"] = _spectrum(found, count)
     left_out = LEFT_OUT[setting.steps] / setting.d
-    return fields | {"notes": tuple(notes), "relative_uncertainty": left_out}
+    return fields | {
+        "notes": tuple(notes),
+        "relative_uncertainty": left_out,
+        "own_runs": len(readouts) > 1,
+    }
 
 
 def where_theory_ends(setting: Setting) -> list[str]:
