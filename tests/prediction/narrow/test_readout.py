@@ -230,15 +230,21 @@ def test_a_readout_without_prediction_has_a_note(fields: dict[str, Any], note: s
 
 
 def test_no_error_is_negative() -> None:
-    """A target the readout fits exactly: 0 within its uncertainty, where quadrature says -1e-4."""
+    """A target the readout fits exactly: 0 within its uncertainty, where quadrature says less.
+
+    Of five numbers of points some must err to that side for the test to say anything.
+    """
     setting = Setting(
         "x1", activation="He1", p=4, steps=0, readout_n=10**6, start="orthogonal",
         start_overlaps=((1,), (0,), (0,), (0,)), readout_start="alternating",
     )  # fmt: skip
-    found = predict(setting, log2_points=12)
+    found = [predict(setting, log2_points=k).arrays() for k in range(8, 13)]
     for name in ("train_error", "test_error"):
-        assert found.arrays()[name][0, 0] == 0.0
-        assert 1e-5 < found.arrays()[f"{name}_uncertainty"][0, 0] < 1e-3
+        values = np.array([arrays[name][0, 0] for arrays in found])
+        uncertainties = np.array([arrays[f"{name}_uncertainty"][0, 0] for arrays in found])
+        assert np.any(values == 0.0)
+        assert np.all(values >= 0.0)
+        assert np.all((uncertainties > 1e-5) & (uncertainties < 1e-2))
 
 
 def test_a_run_with_its_own_start_has_its_own_readout_errors() -> None:
