@@ -139,32 +139,28 @@ RUNS: dict[str, Any] = {"start": "sphere", "readout_start": "alternating", "test
 LIMIT = {"d": 10**8, "n": 4 * 10**8}
 
 
-@pytest.mark.parametrize("readout_n", [100, 200, 1000])
+@pytest.mark.parametrize("readout_n", [100, 200])
 def test_few_samples_of_the_readout(readout_n: int) -> None:
-    """p = 8, penalty by leave-one-out, 400 runs, steps 0 and 1: 4 comparisons within 5 errors.
+    """p = 8, penalty by leave-one-out, 200 runs, steps 0 and 1: 4 comparisons within 5 errors.
 
     Level 1.6e-4 each with the 15 degrees of freedom of theory.  Infinitely many samples are
     rejected.
     """
-    setting = Setting("staircase", d=400, p=8, steps=1, readout_n=readout_n, runs=400, **RUNS)
+    setting = Setting("staircase", d=400, p=8, steps=1, readout_n=readout_n, runs=200, **RUNS)
     predicted, simulated = over_runs(setting)
     assert largest(predicted, simulated) < 5
     found = predict(setting.vary(readout_n=10**9), scrambles=2, log2_points=13)
     assert found.test_error is not None
     limit = (np.array([found.test_error[0]] * 2), simulated[1])
-    if readout_n < 1000:
-        assert largest(limit, simulated) > 5
-    else:  # the gap of test and train error is told from none
-        gap = simulated[0][1] - simulated[0][0]
-        assert np.max(gap / np.hypot(*simulated[1])) > 3
+    assert largest(limit, simulated) > 5
 
 
-@pytest.mark.parametrize("share", [0.0125, 0.025, 0.05])
+@pytest.mark.parametrize("share", [0.0125, 0.05])
 @pytest.mark.parametrize("activation", ["tanh", "relu", "erf"])
 def test_random_directions_help(activation: str, share: float) -> None:
     """p/d up to .05 at d = 640, 100 runs, steps 0, 1, 2: 6 comparisons within 5 joint errors.
 
-    54 in all, at level 1.6e-4 each.  The limit d -> infinity, rows without random overlaps, is
+    36 in all, at level 1.6e-4 each.  The limit d -> infinity, rows without random overlaps, is
     rejected at the largest share.
     """
     setting = Setting(
