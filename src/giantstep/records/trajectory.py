@@ -15,8 +15,8 @@ from giantstep.records.spectrum import Spectrum
 SPECTRA = ("weights", "gradients", "features")
 """The matrices whose singular values a Trajectory may hold."""
 
-GRAM_NUMBERS = 2**25
-"""Gram matrices of all runs and steps are kept up to this many numbers, 256 MiB."""
+GRAM_NUMBERS = 2**22
+"""Gram matrices of all runs and steps are kept up to this many numbers, 32 MiB."""
 
 DEPENDENT = 1e-10
 """Rows whose squared length outside the others is below this share of the longest row's carry no
