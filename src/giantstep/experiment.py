@@ -19,7 +19,7 @@ from giantstep.errors import NotConvergedError, NoTheoryError
 from giantstep.prediction.predict import predict
 from giantstep.problem.setting import Setting
 from giantstep.records.comparison import Comparison, compare
-from giantstep.records.summary import Step, summarize
+from giantstep.records.summary import StepSummary, summarize
 from giantstep.records.trajectory import Trajectory
 from giantstep.simulation.simulate import MEMORY, simulate
 
@@ -63,12 +63,12 @@ class Experiment:
         return [*found, (f"{_names(rest)} (not at n ~ d)", rest)] if len(rest) else found
 
     @cached_property
-    def steps(self) -> tuple[Step, ...]:
+    def steps(self) -> tuple[StepSummary, ...]:
         """The simulation step by step."""
         return summarize(self.simulated, [basis for _, basis in self.subspaces])
 
     @cached_property
-    def predicted_steps(self) -> tuple[Step, ...] | None:
+    def predicted_steps(self) -> tuple[StepSummary, ...] | None:
         """The prediction step by step."""
         if self.predicted is None:
             return None

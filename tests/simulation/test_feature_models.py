@@ -22,7 +22,7 @@ from giantstep.simulation.feature_models import (
 )
 from giantstep.simulation.readout import fit_readout
 from giantstep.simulation.simulate import simulate
-from giantstep.simulation.stepped import SteppedRun, readout_errors, stepped_runs
+from giantstep.simulation.stepped import SteppedRun, stepped_runs, table_errors
 from giantstep.simulation.table import FeatureTable
 
 TARGET = "x1 + He2(x1)/sqrt(2)"
@@ -70,7 +70,7 @@ def test_a_run_is_that_of_the_dense_engine() -> None:
             for samples in (step.training, step.test)
         )
         expected = [e[step.run, 1] for e in (trajectory.train_error, trajectory.test_error)]
-        assert readout_errors(record, training, test) == pytest.approx(expected, rel=1e-8)
+        assert table_errors(record, training, test) == pytest.approx(expected, rel=1e-8)
     assert not np.allclose(trajectory.gram[0], trajectory.gram[1])
 
 
@@ -218,7 +218,7 @@ def test_ridge_on_both_sides_of_n_equal_p() -> None:
         s = record.scale
         a = np.linalg.solve(s**2 * phi.T @ phi / n + 0.3 * np.eye(p), s * phi.T @ y / n)
         expected = (np.mean((y - s * phi @ a) ** 2), np.mean((z - s * psi @ a) ** 2))
-        found = readout_errors(record, FeatureTable(phi, y), FeatureTable(psi, z))
+        found = table_errors(record, FeatureTable(phi, y), FeatureTable(psi, z))
         assert found == pytest.approx(expected)
 
 

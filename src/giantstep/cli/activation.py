@@ -5,11 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 from giantstep.analysis.activation import HIGHEST_DEGREE, analyze_activation
-from giantstep.cli.output import Expression, as_json, reserve, write_json
+from giantstep.cli.output import Typed, as_json, reserve, write_json
 
 
 def activation(
-    name: Expression,
+    name: Typed,
     /,
     *,
     degree: int = HIGHEST_DEGREE,

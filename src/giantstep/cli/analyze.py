@@ -5,14 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 
 from giantstep.analysis.analyze import analyze as run
-from giantstep.cli.output import Expression, as_json, reserve, write_json
+from giantstep.cli.output import Typed, as_json, reserve, write_json
 
 
 def analyze(
-    target: Expression,
+    target: Typed,
     /,
     *,
-    activation: Expression = "relu",
+    activation: Typed = "relu",
     label_degree: int = 3,
     json: bool = False,
     out: Path | None = None,

@@ -12,7 +12,7 @@ from cyclopts import Parameter
 from giantstep.errors import InputError
 
 # A target may begin with a minus sign: -x1 + x2 is no option.
-Expression = Annotated[str, Parameter(allow_leading_hyphen=True)]
+Typed = Annotated[str, Parameter(allow_leading_hyphen=True)]
 
 
 def reserve(out: Path | None, *names: str, overwrite: bool = False) -> list[Path] | None:

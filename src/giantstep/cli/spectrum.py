@@ -9,7 +9,7 @@ from cyclopts import Parameter
 
 from giantstep.cli.experiment import run_command
 from giantstep.cli.fields import LinearWidthFields, given_fields
-from giantstep.cli.output import Expression
+from giantstep.cli.output import Typed
 from giantstep.experiment import Experiment
 from giantstep.problem.setting import Setting
 from giantstep.show.tables.spectrum import spectrum_report
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def spectrum(
-    target: Expression | None = None,
+    target: Typed | None = None,
     /,
     *,
     fields: Annotated[LinearWidthFields | None, Parameter(name="*")] = None,  # type: ignore[valid-type]

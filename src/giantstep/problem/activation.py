@@ -250,7 +250,7 @@ class Activation:
         # Differences on a fixed grid miss a jump, which E[sigma He_k] counts as a slope.
         z, weights = panel_rule(SLOPE_NODES)
         products = hermite_values(z, max(degree - 1, 0)) * np.sqrt(
-            [math.factorial(k) for k in range(max(degree, 1))]
+            [float(math.factorial(k)) for k in range(max(degree, 1))]
         )
         grid = (weights * np.asarray(self.derivative(scale * z), dtype=float)) @ products * powers
         gap = float(np.max(np.abs(grid - smooth.values[1:]) / (1.0 + np.abs(grid)), initial=0.0))

@@ -21,7 +21,7 @@ from giantstep.problem.starts import READOUT_STARTS, STARTS, ReadoutName, StartN
 from giantstep.problem.step_size import FLOAT32_MAX, output_scale
 from giantstep.problem.target import Target, read_target
 
-Number = SupportsFloat | str
+Size = SupportsFloat | str
 """A number, or a text such as '4d'."""
 
 OutputScale = Literal["1/p", "1/sqrt(p)", "1"]
@@ -93,31 +93,31 @@ class Setting(BaseModel):
         target: str | Callable[..., Any] | Target | None = None,
         *,
         activation: str | Callable[[Any], Any] | Activation = "relu",
-        d: Number = 1000,
-        n: Number = "4d",
-        p: Number = 8,
-        steps: Number = 2,
-        step_size: Number | Sequence[Number] = "giant",
+        d: Size = 1000,
+        n: Size = "4d",
+        p: Size = 8,
+        steps: Size = 2,
+        step_size: Size | Sequence[Size] = "giant",
         output_scale: str | int = "1/p",
         start: str = "symmetric",
         start_overlaps: Sequence[Sequence[float]] | None = None,
         readout_start: str = "signs",
         batches: str = "fresh",
         residual: str = "full",
-        deflate: Number = -1,
-        noise: Number = 0.0,
-        corruption: Number = 0.0,
-        ridge: Number | Sequence[Number] = "cv",
+        deflate: Size = -1,
+        noise: Size = 0.0,
+        corruption: Size = 0.0,
+        ridge: Size | Sequence[Size] = "cv",
         readout_batch: str = "fresh",
-        readout_n: Number = "n",
-        test_n: Number = 20_000,
+        readout_n: Size = "n",
+        test_n: Size = 20_000,
         inputs: str | InputLaw = "gaussian",
         frame: str = "random",
-        runs: Number = 1,
-        seed: Number = 0,
+        runs: Size = 1,
+        seed: Size = 0,
         engine: str = "auto",
         precision: str = "float32",
-        spectra: Number = 0,
+        spectra: Size = 0,
         **unknown: Never,
     ) -> None:
         given = {name: value for name, value in locals().items() if name in DEFAULTS}

@@ -38,7 +38,7 @@ NOTICEABLE = 0.1
 
 
 @dataclass(frozen=True)
-class Statistic:
+class Difference:
     """One observable of both: simulated less predicted, run by run, and the size of the latter.
 
     The first axis beside the runs is the step; NaN stands where nothing is predicted.
@@ -227,7 +227,7 @@ def _check_readouts(predicted: Trajectory, simulated: Trajectory) -> None:
             raise InputError("the runs do not have the readout the prediction is for")
 
 
-def statistics(predicted: Trajectory, simulated: Trajectory) -> Iterator[Statistic]:
+def statistics(predicted: Trajectory, simulated: Trajectory) -> Iterator[Difference]:
     """What is compared: entry by entry for few neurons, by sums over them at linear width."""
     if predicted.theory == "linear-width":
         yield from _summed(predicted, simulated)
@@ -251,7 +251,7 @@ def _rows(
     return ordered(simulated, name), theory[: simulated.runs] if len(theory) > 1 else theory
 
 
-def _entries(name: str, predicted: Trajectory, simulated: Trajectory) -> Iterator[Statistic]:
+def _entries(name: str, predicted: Trajectory, simulated: Trajectory) -> Iterator[Difference]:
     """Every entry of an observable that is predicted."""
     both = _rows(predicted, simulated, name)
     if both is None:
@@ -265,10 +265,10 @@ def _entries(name: str, predicted: Trajectory, simulated: Trajectory) -> Iterato
     if len(theory) == 1 and f"{name}_uncertainty" in predicted.arrays():
         uncertainty = ordered(predicted, name, "_uncertainty")[0]
     differences = np.where(np.isfinite(centre), values - theory, np.nan)
-    yield Statistic(name, differences, centre, uncertainty)
+    yield Difference(name, differences, centre, uncertainty)
 
 
-def _magnitudes(predicted: Trajectory, simulated: Trajectory) -> Iterator[Statistic]:
+def _magnitudes(predicted: Trajectory, simulated: Trajectory) -> Iterator[Difference]:
     """sum_i m_ik^2 over the neurons: what a direction has got, whatever the signs.
 
     Its mean is that of the prediction and of its fluctuations, E m^2 = (E m)^2 + Var m.
@@ -286,10 +286,10 @@ def _magnitudes(predicted: Trajectory, simulated: Trajectory) -> Iterator[Statis
         off = 2.0 * theory[0] * ordered(predicted, "overlap", "_uncertainty")[0]
         uncertainty = np.hypot(uncertainty, np.sqrt(np.sum(off**2, axis=1)))
     differences = np.sum(values**2, axis=2) - squares
-    yield Statistic("squared overlap", differences, centre, uncertainty)
+    yield Difference("squared overlap", differences, centre, uncertainty)
 
 
-def _summed(predicted: Trajectory, simulated: Trajectory) -> Iterator[Statistic]:
+def _summed(predicted: Trajectory, simulated: Trajectory) -> Iterator[Difference]:
     """Sums over many neurons that tell a theory: along the predicted overlaps, mean square length.
 
     Overlaps are projected on the predicted ones, direction by direction, so that the noise of p
@@ -304,15 +304,15 @@ def _summed(predicted: Trajectory, simulated: Trajectory) -> Iterator[Statistic]
         centre = size[:, :, 0].mean(axis=0)
         centre = np.where(centre > 0, centre, np.nan)
         differences = np.where(np.isfinite(centre), differences, np.nan)
-        yield Statistic("overlap", differences, centre, np.zeros_like(centre))
+        yield Difference("overlap", differences, centre, np.zeros_like(centre))
     both = _rows(predicted, simulated, "norms")
     if both is not None:
         values, theory = (np.mean(part**2, axis=2) for part in both)
         centre = theory.mean(axis=0)
-        yield Statistic("square length", values - theory, centre, np.zeros_like(centre))
+        yield Difference("square length", values - theory, centre, np.zeros_like(centre))
 
 
-def _principal(predicted: Trajectory, simulated: Trajectory) -> Iterator[Statistic]:
+def _principal(predicted: Trajectory, simulated: Trajectory) -> Iterator[Difference]:
     """Mean squared cosine of the principal angles between the rows and the target directions.
 
     Each cosine by itself would be biased: the largest of several random ones is large.
@@ -322,10 +322,10 @@ def _principal(predicted: Trajectory, simulated: Trajectory) -> Iterator[Statist
     theory, values = (np.mean(s**2, axis=(2, 3)) for s in (predicted.span, simulated.span))
     theory = theory[: len(values)] if len(theory) > 1 else theory
     centre = theory.mean(axis=0)
-    yield Statistic("squared principal cosine", values - theory, centre, np.zeros_like(centre))
+    yield Difference("squared principal cosine", values - theory, centre, np.zeros_like(centre))
 
 
-def _spectra(predicted: Trajectory, simulated: Trajectory) -> Iterator[Statistic]:
+def _spectra(predicted: Trajectory, simulated: Trajectory) -> Iterator[Difference]:
     """The k-th singular value where an outlier is predicted, and its direction's alignment."""
     for matrix in ("weights", "features"):
         theory, measured = getattr(predicted, matrix), getattr(simulated, matrix)
@@ -335,9 +335,9 @@ def _spectra(predicted: Trajectory, simulated: Trajectory) -> Iterator[Statistic
         place = theory.outliers[0, :, :most]
         place = np.where(place > theory.threshold[0][:, None], place, np.nan)
         differences = measured.singular_values[:, :, :most] - place
-        yield Statistic(f"{matrix} outliers", differences, place, np.zeros_like(place))
+        yield Difference(f"{matrix} outliers", differences, place, np.zeros_like(place))
         if theory.alignment is not None and measured.alignment is not None:
             most = min(most, measured.alignment.shape[2])
             aligned = np.where(np.isfinite(place), theory.alignment[0, :, :most], np.nan)
             differences = measured.alignment[:, :, :most] - aligned
-            yield Statistic(f"{matrix} alignment", differences, aligned, np.zeros_like(aligned))
+            yield Difference(f"{matrix} alignment", differences, aligned, np.zeros_like(aligned))

@@ -11,7 +11,7 @@ from jaxtyping import Float
 
 from giantstep.errors import InputError
 
-Verdict = Literal["learned", "not learned", "undecided"]
+LearningVerdict = Literal["learned", "not learned", "undecided"]
 
 # Halfway between a constant cosine (exponent 0) and a random one (-1/2).
 BOUNDARY = -0.25
@@ -27,7 +27,7 @@ class Scaling:
     level: float
 
     @property
-    def verdict(self) -> Verdict:
+    def verdict(self) -> LearningVerdict:
         """Learned if the whole interval is above -1/4, not learned if it is below."""
         if self.low > BOUNDARY:
             return "learned"

@@ -51,7 +51,7 @@ class SpectrumStep:
 
 
 @dataclass(frozen=True)
-class Step:
+class StepSummary:
     """One step of a trajectory; ``cosines`` are medians over neurons, a subspace each."""
 
     step: int
@@ -96,7 +96,7 @@ def measured(values: Float[np.ndarray, " runs"], own: float | None = None) -> Va
 
 def summarize(
     trajectory: Trajectory, subspaces: Sequence[Float[np.ndarray, "k r"]]
-) -> tuple[Step, ...]:
+) -> tuple[StepSummary, ...]:
     """Lengths, alignment with each subspace, errors and outliers after every step.
 
     A prediction is not measured: its values have no standard error, whatever its rows.
@@ -108,7 +108,7 @@ def summarize(
     if runs.span is not None:
         principal = runs.principal_cosines(np.eye(trajectory.setting.target.r))
     return tuple(
-        Step(
+        StepSummary(
             step=step,
             norm=over_runs(trajectory.norms[:, step].mean(axis=1)),
             cosines=tuple(over_runs(values[:, step]) for values in alignments),

@@ -23,7 +23,7 @@ from giantstep.gaussian.moments import FeatureMoments, feature_moments
 from giantstep.problem.randomness import Purpose, generator
 from giantstep.problem.setting import Setting
 from giantstep.problem.starts import STARTS
-from giantstep.simulation.stepped import SteppedRun, readout_errors, stepped_runs
+from giantstep.simulation.stepped import SteppedRun, stepped_runs, table_errors
 from giantstep.simulation.table import FeatureTable
 
 KAPPA_REACH = 6.5
@@ -198,7 +198,7 @@ def _one_run(step: SteppedRun, orders: tuple[int, ...]) -> dict[str, tuple[float
     found, real = {}, step.features(step.training.inputs)
     for name, model in models.items():
         training, test = tables(step, model)
-        errors = readout_errors(step.setting, training, test)
+        errors = table_errors(step.setting, training, test)
         found[name] = (*errors, distance(training.features, real))
     return found
 

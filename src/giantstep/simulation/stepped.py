@@ -19,7 +19,7 @@ from giantstep.simulation.table import FeatureTable
 
 
 @dataclass(frozen=True)
-class Samples:
+class LabelledSamples:
     """Inputs, the first of them along the target directions, and their labels."""
 
     inputs: Float[np.ndarray, "n d"]
@@ -38,9 +38,9 @@ class SteppedRun:
     readout: Float[np.ndarray, " p"]
     start: Float[np.ndarray, "p d"]
     weights: Float[np.ndarray, "p d"]
-    batch: Samples
-    training: Samples
-    test: Samples
+    batch: LabelledSamples
+    training: LabelledSamples
+    test: LabelledSamples
 
     @property
     def residual(self) -> Float[np.ndarray, " n"]:
@@ -88,13 +88,13 @@ def stepped_runs(setting: Setting, runs: Iterable[int] = (0,)) -> Iterator[Stepp
             engine.readout,
             start=start,
             weights=np.asarray(engine.weights),
-            batch=Samples(*batch),
-            training=Samples(*training.inputs_and_labels()),
-            test=Samples(*training.like(Purpose.TEST, setting.test_n).inputs_and_labels()),
+            batch=LabelledSamples(*batch),
+            training=LabelledSamples(*training.inputs_and_labels()),
+            test=LabelledSamples(*training.like(Purpose.TEST, setting.test_n).inputs_and_labels()),
         )
 
 
-def readout_errors(
+def table_errors(
     setting: Setting, training: FeatureTable, test: FeatureTable
 ) -> tuple[float, float]:
     """Train and test error of the setting's ridge readout on given features."""

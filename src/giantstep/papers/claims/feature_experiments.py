@@ -23,7 +23,7 @@ from giantstep.simulation.feature_models import (
     tables,
 )
 from giantstep.simulation.readout import fit_readout, squared_errors
-from giantstep.simulation.stepped import SteppedRun, readout_errors, stepped_runs
+from giantstep.simulation.stepped import SteppedRun, stepped_runs, table_errors
 
 SAME = 0.03
 """Relative difference of two errors up to which they are called equal."""
@@ -82,7 +82,7 @@ def paired_errors(
     found: dict[str, list[tuple[float, float]]] = {name: [] for name in models}
     for step in stepped_runs(setting, range(runs)):
         for name, make in models.items():
-            found[name].append(readout_errors(setting, *tables(step, make(step))))
+            found[name].append(table_errors(setting, *tables(step, make(step))))
     return {name: np.array(values) for name, values in found.items()}
 
 

@@ -29,7 +29,7 @@ from giantstep.problem.catalog import CATALOG
 from giantstep.problem.setting import Setting
 from giantstep.simulation.feature_models import real_features, tables
 from giantstep.simulation.simulate import simulate
-from giantstep.simulation.stepped import SteppedRun, readout_errors, stepped_runs
+from giantstep.simulation.stepped import SteppedRun, stepped_runs, table_errors
 from giantstep.spectra.outliers import count_above
 
 ONE_STEP, TWO_STEPS = "arXiv 2310.07891", "arXiv 2605.17767"
@@ -118,7 +118,7 @@ def _large_step(step: SteppedRun) -> tuple[float, float, float]:
     training, test = tables(step, real_features(step))
     unit = np.linalg.norm(step.readout) * np.linalg.norm(step.spike)
     values = singular_values(training.features, step.setting.p) / unit
-    _, error = readout_errors(step.setting, training, test)
+    _, error = table_errors(step.setting, training, test)
     return float(values[0]), float(np.median(values)), error
 
 

@@ -106,7 +106,7 @@ class Findings:
         return "holds" if verdicts == {"holds"} else "undecided"
 
 
-Experiment = Callable[..., Findings]
+Measurement = Callable[..., Findings]
 """Called with the fields of a setting and, as keywords, the sizes; returns Findings."""
 
 
@@ -125,7 +125,7 @@ class Claim:
     paper: str
     regime: str
     rule: str
-    experiment: Experiment
+    experiment: Measurement
     fields: Mapping[str, Any]
     controls: Mapping[str, Mapping[str, Any]]
     quick: Mapping[str, Any] = field(default_factory=dict)

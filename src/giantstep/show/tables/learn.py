@@ -6,7 +6,7 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 
 from giantstep.experiment import Experiment
-from giantstep.records.summary import Step
+from giantstep.records.summary import StepSummary
 from giantstep.show.tables.experiment import heading, verdict
 from giantstep.show.tables.parts import make_table, notes, number, spread
 
@@ -21,7 +21,7 @@ def learn_report(experiment: Experiment) -> RenderableType:
     return Group(*parts, *notes(texts), verdict(experiment))
 
 
-def _rows(experiment: Experiment) -> list[tuple[Step, bool]]:
+def _rows(experiment: Experiment) -> list[tuple[StepSummary, bool]]:
     """Each step as simulated, below it as predicted."""
     theory = experiment.predicted_steps
     if theory is None:
