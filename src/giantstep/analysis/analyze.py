@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, SupportsFloat
 
 import numpy as np
 from jaxtyping import Float
@@ -216,7 +216,7 @@ def analyze(
     target: str | Callable[..., Any] | Target,
     activation: str | Callable[[Any], Any] | Activation = "relu",
     *,
-    directions: Sequence[Sequence[float]] | Float[np.ndarray, "r m"] | None = None,
+    directions: Sequence[Sequence[SupportsFloat]] | Float[np.ndarray, "r m"] | None = None,
     label_degree: int = LABEL_DEGREE,
 ) -> Analysis:
     """Say what a two-layer network can learn from giant steps on a target.

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
-from typing import Any
+from typing import Any, SupportsFloat
 
 import numpy as np
 from jaxtyping import Float
@@ -212,7 +212,7 @@ def in_coordinates(series: HermiteSeries, frame: Float[np.ndarray, "k r"]) -> He
 
 def make_target(
     value: str | Callable[..., Any] | Target,
-    directions: Sequence[Sequence[float]] | Float[np.ndarray, "r m"] | None = None,
+    directions: Sequence[Sequence[SupportsFloat]] | Float[np.ndarray, "r m"] | None = None,
 ) -> Target:
     """A target from an expression, a catalog name, or a callable of r arrays.
 
@@ -243,7 +243,7 @@ def make_target(
 
 def separable(
     links: Sequence[str | Callable[[Any], Any]],
-    directions: Sequence[Sequence[float]] | Float[np.ndarray, "r m"] | None = None,
+    directions: Sequence[Sequence[SupportsFloat]] | Float[np.ndarray, "r m"] | None = None,
 ) -> Target:
     """The separable target sum_k link_k(x_k), links being expressions in z or callables."""
     if not links:
