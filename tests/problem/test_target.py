@@ -175,3 +175,18 @@ def test_powers_of_the_label_are_exact_both_ways() -> None:
     norm = math.sqrt(exact.variance)
     for exponent, c in zip(exact.exponents.tolist(), exact.coefficients, strict=True):
         assert known.get(tuple(exponent), 0.0) == pytest.approx(c, abs=1e-11 * norm)
+
+
+@pytest.mark.parametrize(
+    ("text", "same"),
+    [
+        ("relu(x1 - x1 + 1) + x2", "1 + x2"),
+        ("sign(x1 - x1)*x2 + x1", "x1 + 0*x2"),
+        ("abs(-0.5*x1*x2 + 0.5*x1*x2) + step(x1)*x2", "step(x1)*x2"),
+        ("tanh(x1*x2 - x2*x1 + 2)*x2 + x1", "tanh(2)*x2 + x1"),
+    ],
+)
+def test_arguments_that_cancel_are_constants(text: str, same: str) -> None:
+    one, two = make_target(text).series, make_target(same).series
+    assert one.square == pytest.approx(two.square, rel=1e-12)
+    assert one.variance == pytest.approx(two.variance, rel=1e-12)

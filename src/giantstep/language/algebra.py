@@ -6,6 +6,7 @@ Fractions throughout.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from fractions import Fraction
 
@@ -21,7 +22,7 @@ from giantstep.language.expression import (
     multiply,
     raise_to,
 )
-from giantstep.language.functions import hermite_degree
+from giantstep.language.functions import FUNCTIONS, SCALAR, hermite_degree
 
 # One product: powers of the variables, and functions with their powers.
 Key = tuple[tuple[int, ...], frozenset[tuple[Expression, int]]]
@@ -56,7 +57,21 @@ def multiplied_out(node: Expression, r: int) -> Terms:
             if function in ("sign", "abs") and isinstance(argument, Power):
                 inner = call(function, argument.base)
                 return multiplied_out(raise_to(inner, argument.exponent), r)
+            constant = _constant_call(function, multiplied_out(argument, r))
+            if constant is not None:
+                return {((0,) * r, none): constant} if constant else {}
     return {((0,) * r, frozenset({(node, 1)})): 1}
+
+
+def _constant_call(function: str, argument: Terms) -> Fraction | None:
+    """The value of a function whose argument has cancelled to a constant, None for any other."""
+    if any(functions or any(powers) for powers, functions in argument):
+        return None
+    try:
+        found = FUNCTIONS[function].value(SCALAR, float(sum(argument.values())))
+    except (ArithmeticError, ValueError):  # outside its domain: left to whoever evaluates it
+        return None
+    return Fraction(found) if math.isfinite(found) else None
 
 
 def _collect(items: Iterable[tuple[Key, int | Fraction]]) -> Terms:
