@@ -54,11 +54,10 @@ class Difference:
 class Comparison:
     """(simulated mean - predicted) / standard error, by observable; the first axis is the step.
 
-    Neurons are in canonical order, and entries without a prediction are NaN.
-    Theory and simulation agree unless ``p_value`` is below ``level``; ``least`` is the p-value of
-    the least likely entry.  ``resolution`` is, by
-    observable, the deviation that these runs would have shown, as a share of the observable's own
-    size: agreement means agreement to within that.
+    Neurons are in canonical order, and entries without a prediction are NaN.  Theory and simulation
+    agree unless ``p_value`` is below ``level``; ``least`` is the p-value of the least likely entry.
+    ``resolution`` is, by observable, the deviation that these runs would have shown, as a share of
+    the observable's own size: agreement means agreement to within that.
     """
 
     deviations: dict[str, Float[np.ndarray, "..."]]
