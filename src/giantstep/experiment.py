@@ -12,7 +12,7 @@ import numpy as np
 from jaxtyping import Float
 
 from giantstep.analysis.analyze import Analysis, analyze
-from giantstep.analysis.floors import HIGHEST_DEGREE, target_floor
+from giantstep.analysis.floors import target_floor
 from giantstep.analysis.staircase import Staircase
 from giantstep.analysis.subspace import completed, name_space
 from giantstep.errors import NotConvergedError, NoTheoryError
@@ -141,21 +141,27 @@ def order_in(size: int, d: int) -> int:
 
 
 def floors_of(analysis: Analysis, setting: Setting) -> list[float | None]:
-    """||P_{U, >k} f||^2 with the noise counted, U what is learned after each step; None: unknown.
+    """What no readout beats after each step, noise counted; None where it is not known.
 
-    k is the smaller of the orders in d of the neurons and of the readout's samples: 0, and the
-    floor E Var(f | P_U x), for a narrow network.
+    ||P_{U, >k} f||^2, U what is learned, k the order in d of the neurons or of the readout's
+    samples, whichever are fewer: 0, and E Var(f | P_U x), for a narrow network.  With s = c d^k of
+    them, c < d, they reach the share s/d^(k+1) of what the next order reaches.  Deflated labels
+    have lost their linear part.
     """
-    samples = setting.readout_n or setting.n
-    k = min(order_in(setting.p, setting.d), order_in(samples, setting.d), HIGHEST_DEGREE)
-    return [
-        None
-        if basis is None
-        else setting.noisy_floor(
-            target_floor(setting.target, analysis.series, basis).by_degree[max(k, 0)]
-        )
-        for basis in learned_subspaces(analysis, setting)
-    ]
+    fewest = min(setting.p, setting.readout_n or setting.n)
+    k = max(0, math.floor(math.log(fewest) / math.log(max(setting.d, 2))))
+    share = min(1.0, fewest / setting.d ** (k + 1))
+    found: list[float | None] = []
+    for basis in learned_subspaces(analysis, setting):
+        if basis is None:
+            found.append(None)
+            continue
+        levels = [*target_floor(setting.target, analysis.series, basis).by_degree, 0.0]
+        if setting.deflate == 1:
+            levels[0] = levels[1]
+        now, following = (levels[min(degree, len(levels) - 1)] for degree in (k, k + 1))
+        found.append(setting.noisy_floor(now - share * (now - following)))
+    return found
 
 
 def run_experiment(

@@ -148,3 +148,19 @@ def test_ordinary_targets_take_less_than_two_seconds_of_one_core() -> None:
         analyze(text)
         # Shapes are checked at run time in tests: twice the two seconds.
         assert time.process_time() - start < 4.0
+
+
+def test_small_parts_of_a_direction_are_not_noise() -> None:
+    """T_1 is (.044, -.029, .099) by 4 million samples: its small entries are not snapped away."""
+    found = analyze("cos(0.5*x2*x3 + x1*x2 - 2*x1*x2*x3 + 0.5)").fresh.added(1)
+    truth = np.array([0.0438, -0.0290, 0.0988])
+    truth /= np.linalg.norm(truth)
+    assert abs(found[0] @ truth) > 0.995
+    assert abs(np.array([0.0, 0.0, 1.0]) @ truth) < 0.95
+
+
+def test_notes_speak_of_the_directions_of_the_tables() -> None:
+    """The target depends on x1 + x2 + x3, x4, x5 and x6 only; T_3 has the last three."""
+    found = analyze("relu(x1 + x2 + x3) - relu(x4 - x5*x6)")
+    [note] = [note for note in found.notes if "d^3 (deflated) would learn" in note]
+    assert "would learn x4, x5, x6, but" in note

@@ -190,3 +190,8 @@ def test_arguments_that_cancel_are_constants(text: str, same: str) -> None:
     one, two = make_target(text).series, make_target(same).series
     assert one.square == pytest.approx(two.square, rel=1e-12)
     assert one.variance == pytest.approx(two.variance, rel=1e-12)
+
+
+@pytest.mark.parametrize("text", ["1e-16*x1", "1e-30*x1*x2", "relu(x1 - 10)"])
+def test_small_is_not_constant(text: str) -> None:
+    assert make_target(text).series.variance > 0

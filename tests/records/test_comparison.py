@@ -162,3 +162,13 @@ def test_deviations_are_told_on_the_scale_of_a_normal_variable() -> None:
         found = [compare(*records(runs, seed)).sigmas for seed in range(40)]
         assert 1.7 < np.median(found) < 2.9
     assert np.median([compare(*records(2, seed)).largest for seed in range(40)]) > 10
+
+
+def test_nonsense_is_refused() -> None:
+    predicted, simulated = records(5, 0)
+    with pytest.raises(InputError, match="a prediction and then a simulation, got records of 'def"):
+        compare(simulated, predicted)
+    with pytest.raises(InputError, match="level must be between 0 and 1, got 5"):
+        compare(predicted, simulated, 5)
+    with pytest.raises(InputError, match="ignoring must name fields of a setting, got 'bogus'"):
+        compare(predicted, simulated, ignoring=["bogus"])

@@ -249,7 +249,10 @@ def analyze(
             recovery = WeakRecovery(math.inf, 0.0)  # G = 0
         else:
             recovery = weak_recovery(*source.sample)
-    stairs = {"fresh": fresh, "reused": reused}
+    # Everything from here on is told in the coordinates of the user.
+    regimes = _regimes(natural, series, steps, frame)
+    steps = tuple(replace(entry, basis=tidy(entry.basis @ frame)) for entry in steps)
+    stairs = {"fresh": fresh.in_coordinates(frame), "reused": reused.in_coordinates(frame)}
     return Analysis(
         target=f,
         activation=sigma,
@@ -258,11 +261,11 @@ def analyze(
         information_exponent=information.value,
         generative_exponent=generative.value,
         leaps=tuple(leaps(series)),
-        one_step=tuple(replace(entry, basis=tidy(entry.basis @ frame)) for entry in steps),
-        fresh=fresh.in_coordinates(frame),
-        reused=reused.in_coordinates(frame),
+        one_step=steps,
+        fresh=stairs["fresh"],
+        reused=stairs["reused"],
         floors=tuple(replace(entry, basis=tidy(entry.basis @ frame)) for entry in floors),
-        regimes=_regimes(natural, series, steps, frame),
+        regimes=regimes,
         weak_recovery=recovery,
         label_degree=max(1, *source.powers),
         undecided=tuple(undecided(series, information, generative, stairs)),

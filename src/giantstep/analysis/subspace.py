@@ -107,11 +107,14 @@ def _outside(
 
 
 def snap(basis: Float[np.ndarray, "_ r"], tilt: float) -> Float[np.ndarray, "_ r"]:
-    """The subspace without the entries that noise of the given tilt has put there."""
+    """The subspace without the entries that noise of the given tilt may have put there.
+
+    The tilt is a bound, several standard errors: what exceeds it is there.
+    """
     if tilt <= SNAPPED:
         return basis
-    rows = echelon(basis, max(3.0 * tilt, SNAPPED))
-    return orthonormal(np.where(np.abs(rows) > 3.0 * tilt, rows, 0.0))
+    rows = echelon(basis, tilt)
+    return orthonormal(np.where(np.abs(rows) > tilt, rows, 0.0))
 
 
 def row_space(

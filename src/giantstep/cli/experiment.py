@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import signal
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -52,3 +54,5 @@ def run_command(
         show(report(experiment))
         if files is not None:
             show(f"picture: {files[2]}")
+    if experiment.simulated.interrupted:
+        sys.exit(128 + signal.SIGINT)

@@ -236,7 +236,7 @@ def make_target(
         target = _orient(target, np.asarray(directions, dtype=float))
     series = target.aligned[0].series
     # Rounding of the coefficients themselves; nothing of the literature is that flat.
-    if series.variance + series.tail <= 1e-24 * max(1.0, float(np.sum(series.coefficients**2))):
+    if series.variance + series.tail <= 1e-24 * series.square:
         raise InputError(f"target is constant, got {target.name!r}")
     return target
 

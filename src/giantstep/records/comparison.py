@@ -157,6 +157,16 @@ def compare(
     deviation is that of the mean difference.  Records of different settings are refused, but for
     the fields named in ``ignoring``.
     """
+    if predicted.theory is None or simulated.theory is not None:
+        raise InputError(
+            "compare takes a prediction and then a simulation, got records of "
+            f"{predicted.engine!r} and {simulated.engine!r}"
+        )
+    if not 0 < level < 1:
+        raise InputError(f"level must be between 0 and 1, got {level}")
+    unknown = sorted(set(ignoring) - set(Setting.model_fields))
+    if unknown:
+        raise InputError(f"ignoring must name fields of a setting, got {unknown[0]!r}")
     if simulated.runs < 2:
         raise InputError(f"a comparison needs at least 2 runs, got {simulated.runs}")
     free = FREE if predicted.own_runs else SAME_LAW

@@ -129,21 +129,27 @@ class Trajectory:
         itself.
         """
         deviation = self.overlap_deviation
-        if deviation is None or self.gram is None:
+        if deviation is None:
             return self
         rows = np.arange(max(runs, self.runs)) % self.runs
-        gram = self.gram[rows]
-        values, vectors = np.linalg.eigh(
-            gram / self.norms[rows, :, :, None] / self.norms[rows, :, None]
-        )
         normals = np.random.default_rng(0).standard_normal((len(rows), *deviation.shape[1:]))
+        norms = self.norms[rows]
+        if self.gram is None or self.theory != "narrow":
+            # Many rows: nearly independent, and their span is predicted as it is.
+            overlap = self.overlap[rows] + deviation[rows] * normals
+            span = None if self.span is None else self.span[rows]
+            return replace(self, overlap=overlap, norms=norms, span=span)
+        gram = self.gram[rows]
+        values, vectors = np.linalg.eigh(gram / norms[..., None] / norms[:, :, None])
         together = vectors @ (np.sqrt(np.maximum(values, 0.0))[..., None] * normals)
         overlap = self.overlap[rows] + deviation[rows] * together
-        span = [
-            [span_factor(m, q) for m, q in zip(*run, strict=True)]
-            for run in zip(overlap, gram, strict=True)
-        ]
-        return replace(self, overlap=overlap, norms=self.norms[rows], span=np.array(span))
+        span = np.array(
+            [
+                [span_factor(m, q) for m, q in zip(*run, strict=True)]
+                for run in zip(overlap, gram, strict=True)
+            ]
+        )
+        return replace(self, overlap=overlap, norms=norms, span=span)
 
     def principal_cosines(self, basis: Float[np.ndarray, "k r"]) -> Float[np.ndarray, "runs t k"]:
         """Cosines of the principal angles between the rows of W and U, largest first."""

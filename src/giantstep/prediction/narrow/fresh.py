@@ -115,7 +115,10 @@ def state_evolution(setting: Setting, start: Start, quadrature: Quadrature) -> E
         lengths = np.sqrt(
             np.maximum(np.diagonal(moved.gradient), np.sum(moved.mean[:, :r] ** 2, axis=1))
         )
-        cosines.append(moved.mean[:, :r] / lengths[:, None])
+        # A neuron without a gradient has no direction: cosine 0, as in a simulation.
+        there = lengths[:, None] > 0
+        drift = moved.mean[:, :r]
+        cosines.append(np.divide(drift, lengths[:, None], where=there, out=0.0 * drift))
         start = Start(coordinates(moved.overlap, moved.gram), start.readout)
     return recorded(overlaps, grams, cosines, errors)
 

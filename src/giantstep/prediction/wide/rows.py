@@ -53,13 +53,14 @@ def rows_objection(setting: Setting) -> str | None:
 class Rows:
     """Mean overlaps and Gram matrix after a step, given the readout, and the span of the rows.
 
-    ``span`` -> R with R^T R the projections of the target directions on the rows; None where it is
-    not known.
+    ``span`` -> R with R^T R the projections of the target directions on the rows, ``noise`` -> the
+    squared lengths of what is random in the rows; None where they are not known.
     """
 
     overlap: Float[np.ndarray, "p r"]
     gram: Float[np.ndarray, "p p"]
     span: Float[np.ndarray, "r r"] | None = None
+    noise: Float[np.ndarray, " p"] | None = None
 
 
 def rows_after(setting: Setting, readout: Float[np.ndarray, " p"]) -> Rows:
@@ -86,6 +87,7 @@ def rows_after(setting: Setting, readout: Float[np.ndarray, " p"]) -> Rows:
         squares = np.concatenate([np.full(p // 2, 2.0), 2.0 * apart[first] ** 2])
         along = np.concatenate([np.zeros(p // 2), np.sqrt(2.0) * along[first]])
     return Rows(
+        noise=kept**2 + apart**2,
         overlap=shift * np.outer(a, direction),
         gram=gram + shift**2 * np.outer(a, a),
         span=None if uneven else span_of_rows(squares, along, direction, setting.d),

@@ -323,7 +323,7 @@ def objection(setting: Setting) -> str | None:
     if setting.steps not in (1, 2):
         return f"steps must be 1 or 2 for the outliers of the weights, got {setting.steps}"
     if setting.start not in ("gaussian", "sphere"):
-        return f"start must be gaussian or sphere at linear width, got {setting.start!r}"
+        return f"start must be gaussian or sphere for two steps, got {setting.start!r}"
     if not setting.inputs.is_gaussian:
         return f"inputs must be gaussian for this theory, got {setting.inputs.text!r}"
     if setting.deflate >= 0:

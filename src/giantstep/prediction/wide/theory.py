@@ -112,20 +112,21 @@ def _rows(
     setting: Setting, parts: list[Setting], readouts: Float[np.ndarray, "rows p"]
 ) -> dict[str, Any]:
     """Overlaps and lengths of the rows after each step, given each readout."""
-    found: dict[str, list[list[np.ndarray]]] = {"overlap": [], "norms": []}
+    runs = [[rows_after(part, readout) for part in parts] for readout in readouts]
+    fields: dict[str, Any] = {
+        "overlap": np.array([[step.overlap for step in run] for run in runs]),
+        "norms": np.array([[np.sqrt(np.diagonal(step.gram)) for step in run] for run in runs]),
+    }
     if keeps_gram(setting):
-        found["gram"] = []
-    spans: list[list[np.ndarray]] = []
-    for readout in readouts:
-        run = [rows_after(part, readout) for part in parts]
-        spans.append([step.span for step in run if step.span is not None])
-        found["overlap"].append([step.overlap for step in run])
-        found["norms"].append([np.sqrt(np.diagonal(step.gram)) for step in run])
-        if "gram" in found:
-            found["gram"].append([step.gram for step in run])
-    if all(len(span) == len(parts) for span in spans):
-        found["span"] = spans
-    return {name: np.array(values) for name, values in found.items()}
+        fields["gram"] = np.array([[step.gram for step in run] for run in runs])
+    if all(step.span is not None for run in runs for step in run):
+        fields["span"] = np.array([[step.span for step in run] for run in runs])
+    if all(step.noise is not None for run in runs for step in run):
+        noise = np.array([[step.noise for step in run] for run in runs])
+        # A random row of length s has overlaps N(0, s^2/d) with any direction.
+        deviation = np.sqrt(noise / setting.d)[..., None]
+        fields["overlap_deviation"] = np.repeat(deviation, setting.target.r, axis=3)
+    return fields
 
 
 def _errors(losses: list[Losses | None], count: int) -> dict[str, Any]:

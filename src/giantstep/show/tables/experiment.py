@@ -57,9 +57,8 @@ def _power(compared: Comparison) -> str:
     """What deviation these runs would have shown, of what a reader looks at first."""
     if not compared.agrees:
         return ""
-    parts = [
-        f"{f'{100 * share:.2g} %' if share < 1 else 'more than their size'} in the {text}"
-        for name, text in SHOWN.items()
-        if math.isfinite(share := compared.resolution.get(name, math.inf))
-    ]
-    return f"\nThese runs would have shown deviations of {', '.join(parts)}." if parts else ""
+    shown = {text: compared.resolution.get(name, math.inf) for name, text in SHOWN.items()}
+    seen = [f"{100 * share:.2g} % in the {text}" for text, share in shown.items() if share < 1]
+    if not seen:
+        return "\nSo few runs would have shown gross deviations only."
+    return f"\nThese runs would have shown deviations of {', '.join(seen)}."
