@@ -70,7 +70,7 @@ def rows_after(setting: Setting, readout: Float[np.ndarray, " p"]) -> Rows:
         return _after_two(setting, a)
     kept, apart, shift, direction = np.ones(p), np.zeros(p), 0.0, np.zeros(r)
     if setting.steps == 1:
-        step = learned_step(setting)
+        step = learned_step(setting, offset=float(np.sum(a)))
         kept, apart = 1.0 + step.tilt * a, np.sqrt(step.lengthening) * a
         shift, direction = step.shift, step.overlap[0]
     squares, along, uneven = kept**2 + apart**2, shift * a, False
