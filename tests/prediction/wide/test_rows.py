@@ -1,5 +1,6 @@
 """Rows at linear width are covered with and without a readout, whose objections are its own."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -113,3 +114,27 @@ def test_every_run_has_the_offset_of_its_own_readout() -> None:
     without = [np.diag(rows_after(setting, a).gram).mean() for a in summing_to_zero]
     assert compare(predicted, simulated).agrees
     assert np.var(found - expected) < 0.25 * np.var(found - without)
+
+
+def test_rows_that_are_mostly_noise_have_no_predicted_errors() -> None:
+    """Noise of the step beyond the rows' own length: errors are refused, with a note.
+
+    Up to there they agree; the closed system beyond it is rejected by the runs (8 of them, level
+    1e-3, two errors).
+    """
+    fields: dict[str, Any] = {"activation": "gelu", "d": 200, "n": "0.75d", "p": "2d", "steps": 1}
+    fields |= {"output_scale": "1", "start": "sphere", "readout_start": "alternating"}
+    fields |= {"ridge": 0.1, "readout_n": 500, "test_n": 1000, "runs": 8, "seed": 63}
+    small = Setting("sign(x1)", step_size=0.06, **fields)
+    large = small.vary(step_size=0.6)
+    assert compare(predict(small), simulate(small)).agrees
+    refused, simulated = predict(large), simulate(large)
+    sentence = "the noise of the step must add at most 1 to the square length of a row, got 13.8"
+    assert f"no prediction of readout errors after step 1: {sentence}" in refused.notes
+    assert refused.train_error is not None
+    assert np.isnan(refused.train_error[0, 1])
+    assert compare(refused, simulated).agrees
+    beyond = losses(large)
+    errors = {"train_error": beyond.train, "test_error": beyond.test}
+    continued = {name: np.array([[np.nan, value]]) for name, value in errors.items()}
+    assert not compare(replace(refused, **continued), simulated).agrees

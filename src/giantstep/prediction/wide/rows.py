@@ -16,7 +16,12 @@ from giantstep.prediction.wide.losses import Losses, loss_curve
 from giantstep.prediction.wide.second_kernel import second_update
 from giantstep.prediction.wide.second_samples import Network
 from giantstep.prediction.wide.second_samples import objection as two_step_objection
-from giantstep.prediction.wide.step import learned_step, readout_norm
+from giantstep.prediction.wide.step import (
+    learned_step,
+    noise_objection,
+    readout_norm,
+    refuse_if,
+)
 from giantstep.prediction.wide.step import objection as step_objection
 from giantstep.prediction.wide.system import readout_objection
 from giantstep.problem.setting import Setting
@@ -143,6 +148,7 @@ def _between(
 
 def readout_losses(setting: Setting) -> Losses:
     """Train and test error of the readout; of several penalties, or for ``cv``, the best one."""
+    refuse_if(step_objection(setting) or noise_objection(setting))
     if setting.ridge == "cv":
         mean_eigenvalue = setting.scale**2 * setting.activation.moments.square
         penalties = RIDGES * mean_eigenvalue
