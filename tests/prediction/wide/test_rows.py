@@ -9,7 +9,8 @@ import pytest
 from giantstep.errors import NoTheoryError
 from giantstep.prediction.predict import predict
 from giantstep.prediction.wide.losses import losses
-from giantstep.prediction.wide.rows import objection, rows_after, rows_objection
+from giantstep.prediction.wide.rows import objection, rows_after, rows_objection, span_of_rows
+from giantstep.prediction.wide.step import learned_step, readout_norm
 from giantstep.problem.setting import Setting
 from giantstep.records.comparison import compare
 from giantstep.simulation.simulate import simulate
@@ -138,3 +139,23 @@ def test_rows_that_are_mostly_noise_have_no_predicted_errors() -> None:
     errors = {"train_error": beyond.train, "test_error": beyond.test}
     continued = {name: np.array([[np.nan, value]]) for name, value in errors.items()}
     assert not compare(replace(refused, **continued), simulated).agrees
+
+
+def test_the_span_of_noisy_rows_is_not_known() -> None:
+    """Noise of the step is uneven: the squared cosine of 18 runs is not that of even noise."""
+    fields: dict[str, Any] = {"activation": "gelu", "d": 256, "n": 349, "p": 53, "steps": 1}
+    fields |= {"start": "gaussian", "readout_start": "gaussian", "output_scale": "1/sqrt(p)"}
+    setting = Setting("x1 + x2 + 2*x2^2", runs=18, step_size=60.0, **fields | NO_READOUT)
+    predicted, simulated = predict(setting), simulate(setting)
+    assert predicted.span is None
+    assert compare(predicted, simulated).agrees
+    assert predict(setting.vary(step_size=2.0)).span is not None
+    assert simulated.span is not None
+    found = np.mean(simulated.span[:, 1] ** 2, axis=(1, 2))
+    step = learned_step(setting)
+    assert simulated.readout is not None
+    a = simulated.readout[0] / readout_norm(setting)
+    squares = (1.0 + step.tilt * a) ** 2 + step.lengthening * a**2
+    even = span_of_rows(squares, step.shift * a, step.overlap[0], setting.d)
+    error = found.std(ddof=1) / np.sqrt(setting.runs)
+    assert found.mean() - np.mean(even**2) > 4 * error
