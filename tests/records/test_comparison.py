@@ -9,9 +9,11 @@ import pytest
 import scipy.special
 
 from giantstep.errors import InputError
+from giantstep.prediction.predict import predict
 from giantstep.problem.setting import Setting
 from giantstep.records.comparison import compare, harmonic_p_value
 from giantstep.records.trajectory import Trajectory
+from giantstep.simulation.simulate import simulate
 
 P, R, STEPS = 4, 2, 2
 
@@ -172,3 +174,50 @@ def test_nonsense_is_refused() -> None:
         compare(predicted, simulated, 5)
     with pytest.raises(InputError, match="ignoring must name fields of a setting, got 'bogus'"):
         compare(predicted, simulated, ignoring=["bogus"])
+
+
+def errors_of(target: str, runs: int, samples: int, seed: int) -> tuple[Trajectory, Trajectory]:
+    """E y^2 as the prediction of a train error, and its means over so many samples a run."""
+    predicted, simulated = records(runs, seed)
+    setting = simulated.setting.vary(target=target, runs=runs, readout_n=samples, test_n=samples)
+    x = np.random.default_rng(seed).standard_normal((2, runs, STEPS + 1, samples))
+    found = np.mean(setting.target(list(x)) ** 2, axis=-1)
+    expected = np.full((1, STEPS + 1), setting.target.series.square)
+    return (
+        replace(predicted, setting=setting, train_error=expected),
+        replace(simulated, setting=setting, train_error=found),
+    )
+
+
+@pytest.mark.parametrize("target", ["1.2*x1 - 0.4*He3(x1)*He3(x2)", "x1 + 0.5*He2(x2)"])
+def test_rare_large_errors_are_no_disagreement(target: str) -> None:
+    """Level 1e-3 in 200 groups of 60 runs with 65 samples: more than 3 alarms have 5e-5 by chance.
+
+    A prediction that is far off is told, at the size that these samples can tell.
+    """
+    pairs = [errors_of(target, 60, 65, seed) for seed in range(200)]
+    assert sum(not compare(*pair).agrees for pair in pairs) <= 3
+    predicted, simulated = pairs[0]
+    off = 1.3 if "He2" in target else 0.05
+    assert predicted.train_error is not None
+    wrong = replace(predicted, train_error=off * predicted.train_error)
+    assert not compare(wrong, simulated).agrees
+
+
+def test_random_directions_have_an_alignment() -> None:
+    """A step on an even label learns nothing, and its direction is r/d in the target by chance.
+
+    Directions of a label with a linear part are rejected as those of the even one: at level 1e-3
+    Student's t of 16 runs is 4.1.
+    """
+    fields: dict[str, Any] = {"activation": "gelu", "d": 120, "n": "d", "p": "d/2", "steps": 1}
+    fields |= {"start": "gaussian", "readout_start": "alternating", "output_scale": "1/sqrt(p)"}
+    fields |= {"readout_n": 0, "test_n": 0, "spectra": 3, "runs": 16, "step_size": 30.0}
+    even = Setting("He2(x1) + He2(x2)/2", **fields)
+    predicted = predict(even)
+    found = compare(predicted, simulate(even))
+    assert np.isfinite(found.deviations["weights squared alignment"]).any()
+    assert found.agrees
+    learned = simulate(even.vary(target="x1 + He2(x1) + He2(x2)/2"))
+    wrong = compare(predicted, learned, ignoring=["target"])
+    assert np.nanmax(wrong.deviations["weights squared alignment"]) > 4.1

@@ -19,7 +19,8 @@ from giantstep.errors import InputError
 from giantstep.problem.setting import Setting
 from giantstep.records.trajectory import Trajectory
 
-ERRORS = ("network_error", "train_error", "test_error")
+ERRORS = {"network_error": "test_n", "train_error": "readout_n", "test_error": "test_n"}
+"""The mean squared errors, and the field that counts the samples of each."""
 
 FREE = ("precision", "spectra", "frame")
 """Fields in which the two settings may differ: they do not change a run."""
@@ -42,12 +43,14 @@ class Difference:
     """One observable of both: simulated less predicted, run by run, and the size of the latter.
 
     The first axis beside the runs is the step; NaN stands where nothing is predicted.
+    ``deviation`` is what a run is known to stray by, where few runs may not show it.
     """
 
     name: str
     differences: Float[np.ndarray, "runs t ..."]
     predicted: Float[np.ndarray, "t ..."]
     uncertainty: Float[np.ndarray, "t ..."]
+    deviation: Float[np.ndarray, "t ..."] | float = 0.0
 
 
 @dataclass(frozen=True)
@@ -180,7 +183,8 @@ def compare(
     deviations, resolution, inverse, least = {}, {}, 0.0, 1.0
     for part in compared:
         runs = len(part.differences)
-        error = part.differences.std(axis=0, ddof=1) / np.sqrt(runs)
+        spread = np.maximum(part.differences.std(axis=0, ddof=1), part.deviation)
+        error = spread / np.sqrt(runs)
         left_out = predicted.relative_uncertainty * np.abs(part.predicted)
         joint = np.hypot(np.hypot(error, part.uncertainty), left_out)
         joint = np.maximum(joint, ROUNDING * (1.0 + np.abs(part.predicted)))
@@ -274,7 +278,25 @@ def _entries(name: str, predicted: Trajectory, simulated: Trajectory) -> Iterato
     if len(theory) == 1 and f"{name}_uncertainty" in predicted.arrays():
         uncertainty = ordered(predicted, name, "_uncertainty")[0]
     differences = np.where(np.isfinite(centre), values - theory, np.nan)
-    yield Difference(name, differences, centre, uncertainty)
+    deviation: Float[np.ndarray, "t ..."] | float = 0.0
+    if name in ERRORS:
+        samples = getattr(simulated.setting, ERRORS[name])
+        deviation = square_spread(simulated.setting) / np.sqrt(samples) * centre
+    yield Difference(name, differences, centre, uncertainty, deviation)
+
+
+def square_spread(setting: Setting) -> float:
+    """sqrt(E y^4 / (E y^2)^2 - 1), that of a residual too: its tails are those of the label.
+
+    The squares of a polynomial of high degree have a mean that rare samples make: runs without one
+    agree with each other, and not with the mean.  0 for other targets, whose tails are light.
+    """
+    power = setting.target.label_power(2)
+    if power is None:
+        return 0.0
+    noise, square = setting.noise**2, setting.target.series.square
+    fourth = power.square + 6.0 * square * noise + 3.0 * noise**2
+    return math.sqrt(max(fourth / (square + noise) ** 2 - 1.0, 0.0))
 
 
 def _magnitudes(predicted: Trajectory, simulated: Trajectory) -> Iterator[Difference]:
@@ -347,6 +369,9 @@ def _spectra(predicted: Trajectory, simulated: Trajectory) -> Iterator[Differenc
         yield Difference(f"{matrix} outliers", differences, place, np.zeros_like(place))
         if theory.alignment is not None and measured.alignment is not None:
             most = min(most, measured.alignment.shape[2])
-            aligned = np.where(np.isfinite(place), theory.alignment[0, :, :most], np.nan)
-            differences = measured.alignment[:, :, :most] - aligned
-            yield Difference(f"{matrix} alignment", differences, aligned, np.zeros_like(aligned))
+            aligned = np.where(np.isfinite(place), theory.alignment[0, :, :most] ** 2, np.nan)
+            # A random direction has r/d; the noise of a step, larger where labels are, has more.
+            random = (1.0 - aligned) * simulated.setting.target.r / simulated.setting.d
+            differences = measured.alignment[:, :, :most] ** 2 - (aligned + random)
+            name = f"{matrix} squared alignment"
+            yield Difference(name, differences, aligned + random, random)

@@ -1,5 +1,6 @@
 """Rows at linear width are covered with and without a readout, whose objections are its own."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -8,8 +9,10 @@ import pytest
 from giantstep.errors import NoTheoryError
 from giantstep.prediction.predict import predict
 from giantstep.prediction.wide.losses import losses
-from giantstep.prediction.wide.rows import objection, rows_after, rows_objection
+from giantstep.prediction.wide.rows import objection, rows_after, rows_objection, span_of_rows
+from giantstep.prediction.wide.step import learned_step, readout_norm
 from giantstep.problem.setting import Setting
+from giantstep.records.comparison import compare
 from giantstep.simulation.simulate import simulate
 
 FIELDS: dict[str, Any] = {
@@ -94,3 +97,65 @@ def test_rows_hold_what_they_learned_and_a_random_share(
     theory = theory.mean(axis=0)
     assert np.all(np.abs(mean - theory) < 4 * error + 4 / 300 * theory)
     assert mean[0] - 0.0 > 4 * error[0] + 4 / 300 * theory[0]
+
+
+def test_every_run_has_the_offset_of_its_own_readout() -> None:
+    """E f_0 = c_0 sum_i a_i is part of the residual, and lengthens the rows of its run.
+
+    Mean square lengths of 16 runs.  With readouts that sum to zero the theory leaves nine times the
+    variance; a ratio of 4 has a probability of 0.5 % by chance.
+    """
+    fields = {"target": "0.2*x1", "activation": "relu", "d": 300, "n": "2d", "p": "d", "steps": 1}
+    wide = {"output_scale": "1", "readout_start": "gaussian", "start": "sphere", "step_size": 60}
+    setting = Setting(**fields | wide | NO_READOUT | {"runs": 16, "seed": 2})
+    predicted, simulated = predict(setting), simulate(setting)
+    assert simulated.readout is not None
+    summing_to_zero = simulated.readout - simulated.readout.mean(axis=1, keepdims=True)
+    expected, found = (np.mean(t.norms[:, 1] ** 2, axis=1) for t in (predicted, simulated))
+    without = [np.diag(rows_after(setting, a).gram).mean() for a in summing_to_zero]
+    assert compare(predicted, simulated).agrees
+    assert np.var(found - expected) < 0.25 * np.var(found - without)
+
+
+def test_rows_that_are_mostly_noise_have_no_predicted_errors() -> None:
+    """Noise of the step beyond the rows' own length: errors are refused, with a note.
+
+    Up to there they agree; the closed system beyond it is rejected by the runs (8 of them, level
+    1e-3, two errors).
+    """
+    fields: dict[str, Any] = {"activation": "gelu", "d": 200, "n": "0.75d", "p": "2d", "steps": 1}
+    fields |= {"output_scale": "1", "start": "sphere", "readout_start": "alternating"}
+    fields |= {"ridge": 0.1, "readout_n": 500, "test_n": 1000, "runs": 8, "seed": 63}
+    small = Setting("sign(x1)", step_size=0.06, **fields)
+    large = small.vary(step_size=0.6)
+    assert compare(predict(small), simulate(small)).agrees
+    refused, simulated = predict(large), simulate(large)
+    sentence = "the noise of the step must add at most 1 to the square length of a row, got 13.8"
+    assert f"no prediction of readout errors after step 1: {sentence}" in refused.notes
+    assert refused.train_error is not None
+    assert np.isnan(refused.train_error[0, 1])
+    assert compare(refused, simulated).agrees
+    beyond = losses(large)
+    errors = {"train_error": beyond.train, "test_error": beyond.test}
+    continued = {name: np.array([[np.nan, value]]) for name, value in errors.items()}
+    assert not compare(replace(refused, **continued), simulated).agrees
+
+
+def test_the_span_of_noisy_rows_is_not_known() -> None:
+    """Noise of the step is uneven: the squared cosine of 18 runs is not that of even noise."""
+    fields: dict[str, Any] = {"activation": "gelu", "d": 256, "n": 349, "p": 53, "steps": 1}
+    fields |= {"start": "gaussian", "readout_start": "gaussian", "output_scale": "1/sqrt(p)"}
+    setting = Setting("x1 + x2 + 2*x2^2", runs=18, step_size=60.0, **fields | NO_READOUT)
+    predicted, simulated = predict(setting), simulate(setting)
+    assert predicted.span is None
+    assert compare(predicted, simulated).agrees
+    assert predict(setting.vary(step_size=2.0)).span is not None
+    assert simulated.span is not None
+    found = np.mean(simulated.span[:, 1] ** 2, axis=(1, 2))
+    step = learned_step(setting)
+    assert simulated.readout is not None
+    a = simulated.readout[0] / readout_norm(setting)
+    squares = (1.0 + step.tilt * a) ** 2 + step.lengthening * a**2
+    even = span_of_rows(squares, step.shift * a, step.overlap[0], setting.d)
+    error = found.std(ddof=1) / np.sqrt(setting.runs)
+    assert found.mean() - np.mean(even**2) > 4 * error

@@ -1,0 +1,28 @@
+"""A small part of the hunt over random settings, and the same with another step size.
+
+Eight settings at level 1e-3 each: one in 125 seeds would have a disagreement by chance.
+"""
+
+from benchmarks.hunt import draw
+
+from giantstep.prediction.predict import predict
+from giantstep.records.comparison import compare
+from giantstep.simulation.simulate import simulate
+
+SEED = 3
+NARROW, WIDE = (0, 2, 3, 4, 9, 10), (1, 4)
+"""The first settings of the seed that a theory covers and that take a few seconds."""
+
+
+def test_random_settings_agree_and_other_step_sizes_do_not() -> None:
+    """Predicted for steps larger by 30 %, most of them are rejected."""
+    settings = [draw(SEED, index, wide=False) for index in NARROW]
+    settings += [draw(SEED, index, wide=True) for index in WIDE]
+    told = 0
+    for setting in settings:
+        simulated = simulate(setting)
+        found = compare(predict(setting), simulated)
+        assert found.agrees, (setting, found.p_value)
+        other = predict(setting.vary(step_size=[1.3 * size for size in setting.step_size]))
+        told += not compare(other, simulated, ignoring=["step_size"]).agrees
+    assert told > len(settings) / 2
