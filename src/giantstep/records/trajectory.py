@@ -32,7 +32,8 @@ class Trajectory:
     R^T R = M^T (W W^T)^+ M, M = W W*^T, from which the principal angles between the rows of W and
     any directions of the target follow.  Errors are mean squared errors with label noise counted;
     ``test_error`` is that of the ridge readout with the penalty ``ridge``, ``network_error`` that
-    of the network with its own a.  ``weights``, ``gradients`` and ``features`` are the spectra of
+    of the network with its own a; ``*_by_ridge`` are there for penalties that are listed.
+    ``weights``, ``gradients`` and ``features`` are the spectra of
     W, of the gradient and of sigma(X W^T)/sqrt(readout_n).  ``readout`` is a at the start,
     ``theory`` the name of the theory of a prediction, ``notes`` what it does not cover.  The rows
     of a prediction are for all runs, or with ``own_runs`` for those of its setting in turn.

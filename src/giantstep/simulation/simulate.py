@@ -216,7 +216,11 @@ def _errors(engine: Engine, setting: Setting, step: int) -> dict[str, Any]:
     fit = fit_readout(training, setting)
     n, own = setting.test_n, engine.readout[None]
     testing = training.like(Purpose.TEST, n)
-    weights = np.concatenate([fit.weights, own])
+    # Of the grid of leave-one-out only the chosen penalty is tested.
+    listed = setting.ridge != "cv"
+    chosen = fit.chosen if listed else 0
+    fitted = fit.weights if listed else fit.weights[fit.chosen][None]
+    weights = np.concatenate([fitted, own])
     sums, squares = testing.reduce(squared_errors, setting.scale * weights)
     network = sums[-1]
     if setting.deflate >= 0:  # the network itself answers for the labels as they are
@@ -224,14 +228,14 @@ def _errors(engine: Engine, setting: Setting, step: int) -> dict[str, Any]:
     test, error = mean_and_error(sums[:-1], squares[:-1], n)
     values = {
         "train_error": fit.train_errors[fit.chosen],
-        "test_error": test[fit.chosen],
+        "test_error": test[chosen],
         "network_error": network / n,
         "ridge": fit.penalties[fit.chosen],
-        "train_error_by_ridge": fit.train_errors,
-        "test_error_by_ridge": test,
     }
+    if listed:
+        values |= {"train_error_by_ridge": fit.train_errors, "test_error_by_ridge": test}
     if n > 1:
-        values["test_error_uncertainty"] = error[fit.chosen]
+        values["test_error_uncertainty"] = error[chosen]
     if setting.spectra:
         most = min(setting.spectra, setting.p, setting.readout_n)
         values["features.singular_values"] = fit.feature_singular_values[:most]
