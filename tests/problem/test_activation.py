@@ -134,3 +134,14 @@ def test_moments_agree_with_scipy(name: str) -> None:
     # By parts E sigma' = E[z sigma], unless sigma jumps.
     jumps = name in [*JUMPING, "sign", "step"]
     assert (abs(found.slope - found.linear) > 0.1) == jumps
+
+
+@pytest.mark.parametrize("text", ["exp(z^2)", "exp(z^2/3)", "1 + z*exp(z^2/2)"])
+def test_infinite_moments_are_refused(text: str) -> None:
+    with pytest.raises(InputError, match="activation has no finite second moment"):
+        make_activation(text)
+
+
+@pytest.mark.parametrize("text", ["exp(z)", "exp(z^2/5)", "He8", "z^9"])
+def test_fast_growth_is_not_infinite(text: str) -> None:
+    assert make_activation(text).moments.square > 0

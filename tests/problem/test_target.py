@@ -195,3 +195,16 @@ def test_arguments_that_cancel_are_constants(text: str, same: str) -> None:
 @pytest.mark.parametrize("text", ["1e-16*x1", "1e-30*x1*x2", "relu(x1 - 10)"])
 def test_small_is_not_constant(text: str) -> None:
     assert make_target(text).series.variance > 0
+
+
+@pytest.mark.parametrize("c", [4.2, 5.0])
+def test_heavy_tails_that_settle_are_right(c: float) -> None:
+    exact = (1 - 4 / c) ** -0.5 - 1 / (1 - 2 / c)
+    series = make_target(f"exp(x1^2/{c})").series
+    assert series.variance + series.tail == pytest.approx(exact, rel=1e-5)
+
+
+@pytest.mark.parametrize("c", [4.001, 4.01, 4.05])
+def test_heavier_tails_are_refused(c: float) -> None:
+    with pytest.raises(InputError, match="too heavy to integrate"):
+        make_target(f"exp(x1^2/{c})")

@@ -35,6 +35,7 @@ from giantstep.gaussian.series import (
     tensor_grid,
 )
 from giantstep.gaussian.symmetry import WITNESS, Symmetry, find_symmetries
+from giantstep.gaussian.tails import check_edge, moment
 from giantstep.language.algebra import Key, Terms, times
 from giantstep.language.expression import (
     Call,
@@ -68,8 +69,6 @@ GRID_ACCURACY = 1e-5
 """A grid serves where its error, as a share of the norm, is below; else points are sampled, whose
 noise of 1e-3 is then smaller than a hundred times that error."""
 
-# An integral whose own error estimate exceeds this share of E f^2 is called divergent.
-DIVERGENT = 1e-2
 
 Columns = Sequence[Float[np.ndarray, "..."]]
 
@@ -181,21 +180,12 @@ def coupled_series(
         )
         error = float(np.max(np.abs(fine.coefficients - coarse.coefficients)))
         mass, other = (s.square for s in (fine, coarse))
-        _check_edge(fine_values, fine_rule, mass)
+        check_edge(fine_values, fine_rule, mass)
         gap = abs(mass - other)
         if error <= GRID_ACCURACY * math.sqrt(mass) and gap <= GRID_ACCURACY * mass:
             return replace(fine, error=error, tail_uncertainty=gap)
     points, values = sampled_values(function, r)
     return sampled_series(points, values, symmetries())
-
-
-def _check_edge(values: Float[np.ndarray, "..."], rule: Rule, mass: float) -> None:
-    """InputError where E f^2 comes from the edge of the grid, beyond 9 on some axis."""
-    inner = values**2
-    for _ in range(values.ndim):
-        inner = np.tensordot(inner, rule[1] * (np.abs(rule[0]) < 9.0), axes=(0, 0))
-    if not math.isfinite(mass) or mass - float(inner) > DIVERGENT * mass:
-        raise _divergent(mass, mass - float(inner))
 
 
 def is_smooth(node: Expression) -> bool:
@@ -208,37 +198,6 @@ def is_smooth(node: Expression) -> bool:
         case Power(base, _):
             return is_smooth(base)
     return True
-
-
-def moment(
-    function: Callable[[Float[np.ndarray, " n"]], Float[np.ndarray, " n"]],
-    breakpoints: Sequence[float] = (),
-) -> float:
-    """E g(z), or InputError where the integral does not settle or its integrand grows.
-
-    In w = z/3, so that the rule reaches to |z| = 30: exp(z^2/5) squared still counts at 10.
-    """
-
-    def scaled(w: Float[np.ndarray, " n"]) -> Float[np.ndarray, " n"]:
-        # N(0, 1) density of 3w times 3, over that of w
-        return function(3.0 * w) * 3.0 * np.exp(-4.0 * w**2)
-
-    [mean], doubt = adaptive_coefficients(scaled, 0, [b / 3.0 for b in breakpoints])
-    edges = np.array([-15.0, 15.0])
-    near, far = (
-        float(np.max(np.abs(function(e)) * np.exp(-0.5 * e**2))) for e in (edges, 2.0 * edges)
-    )
-    doubt = max(doubt, far) if far > near else doubt
-    # A mean may vanish by symmetry: 1e-12 is far above rounding.
-    if not math.isfinite(mean) or doubt > DIVERGENT * max(abs(mean), 1e-12):
-        raise _divergent(mean, doubt)
-    return float(mean)
-
-
-def _divergent(square: float, doubt: float) -> InputError:
-    return InputError(
-        f"target has no finite second moment: E f^2 = {square:.3g} with doubt {doubt:.3g}"
-    )
 
 
 class _Expander:

@@ -311,7 +311,20 @@ def make_activation(value: str | Callable[[Any], Any] | Activation) -> Activatio
         probe = np.asarray(activation(np.linspace(-8.0, 8.0, 33)), dtype=float)
     if probe.shape != (33,) or not np.all(np.isfinite(probe)):
         raise InputError(f"activation must give finite numbers on [-8, 8], got {value!r}")
+    if activation.expression is not None and _grows_too_fast(activation):
+        raise InputError(f"activation has no finite second moment, got {value!r}")
     return activation
+
+
+def _grows_too_fast(activation: Activation) -> bool:
+    """Whether sigma^2 times the normal density is larger at |z| = 30 than at 15."""
+    ends = np.array([-15.0, 15.0])
+    with np.errstate(all="ignore"):
+        near, far = (
+            np.max(np.asarray(activation(e), dtype=float) ** 2 * np.exp(-0.5 * e**2))
+            for e in (ends, 2.0 * ends)
+        )
+    return not bool(far <= near)
 
 
 def centred(text: str) -> str:
