@@ -15,8 +15,8 @@ from giantstep.cli.main import main
 from giantstep.papers.claims import CLAIMS, FAMILIES, running
 from giantstep.papers.claims.record import (
     Claim,
-    Experiment,
     Findings,
+    Measurement,
     Quantity,
     Region,
     exact,
@@ -42,7 +42,7 @@ def counting(calls: list[Any]) -> Claim:
     return claim_of(experiment)
 
 
-def claim_of(experiment: Experiment, name: str = "counting") -> Claim:
+def claim_of(experiment: Measurement, name: str = "counting") -> Claim:
     return Claim(
         name,
         "A <statement>.",
