@@ -290,3 +290,14 @@ def test_an_interrupt_keeps_finished_runs() -> None:
     assert found.simulated.runs == 2
     assert found.comparison is not None
     assert found.comparison.runs == 2
+
+
+def test_an_activation_without_a_slope_moves_nothing() -> None:
+    """sign is flat almost everywhere: prediction and simulation both stay at the start."""
+    found = run_experiment(
+        Setting("x1", activation="sign", d=500, p=4, steps=1, runs=3, readout_n=0, test_n=0)
+    )
+    assert found.predicted is not None
+    assert np.all(found.predicted.gradient_cosine == 0)
+    assert np.all(found.simulated.gradient_cosine == 0)
+    assert found.predicted.norms == pytest.approx(1.0)

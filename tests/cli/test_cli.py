@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from giantstep import Experiment, Setting, run_experiment
 from giantstep.cli.main import main
 
 
@@ -315,3 +316,25 @@ def test_activation_lists_what_it_picks_up(capsys: pytest.CaptureFixture[str]) -
     assert record["label_powers"] == [1, 3, 5, 7]
     main(["activation", "sign"])
     assert "yes" not in capsys.readouterr().out
+
+
+def test_an_interrupted_command_shows_what_is_finished_and_says_so(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Exit 130 after Ctrl-C, with the table of the runs that were finished; 0 without it."""
+
+    def interrupted(setting: Setting, **options: object) -> Experiment:
+        def stop(share: float, samples: int) -> None:
+            if share > 0.5:
+                raise KeyboardInterrupt
+
+        return run_experiment(setting, progress=stop)
+
+    command = [*LEARN, "--runs", "4", "--steps", "1"]
+    main(command)
+    assert "interrupted" not in capsys.readouterr().out
+    monkeypatch.setattr("giantstep.cli.experiment.run_experiment", interrupted)
+    with pytest.raises(SystemExit) as stopped:
+        main(command)
+    assert stopped.value.code == 130
+    assert "interrupted after 2 of 4 runs" in capsys.readouterr().out

@@ -44,7 +44,8 @@ def test_errors_stand_over_their_floors(experiment: Experiment, axes: Axes) -> N
     assert errors(axes, simulated, experiment.floors, predicted) is axes
     floors = [s.get_segments()[0][0, 1] for s in axes.collections if len(s.get_segments()) == 1]
     # 6, 4, 0 and the noise of variance 1/4
-    assert sorted(floors)[-1] == pytest.approx(6.25, rel=0.01)
+    # Four random rows in 1000 dimensions reach the share 4/1000 of the linear part, 2.
+    assert sorted(floors)[-1] == pytest.approx(6.25 - 0.004 * 2.0)
     assert min(floors) == pytest.approx(0.25)
     assert axes.get_ylim()[0] < 0
     labels = [text.get_text() for text in axes.get_legend().get_texts()]
