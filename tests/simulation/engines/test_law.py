@@ -7,6 +7,7 @@ reject engines that are wrong on purpose: chi variables with d degrees of freedo
 fresh batches in place of reused ones, label noise dropped, labels not deflated by their own fit.
 """
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -66,61 +67,49 @@ def smallest(one: dict[str, np.ndarray], two: dict[str, np.ndarray]) -> float:
     return min(float(ks_2samp(one[name], two[name]).pvalue) for name in one)
 
 
-@pytest.fixture(scope="module")
-def dense() -> dict[str, dict[str, np.ndarray]]:
-    return {name: observed(simulate(setting(name, "dense"))) for name in CASES}
-
-
 def setting(name: str, engine: str, **changes: Any) -> Setting:
     seed = 1 if engine == "dense" else 2
     fields = BASE | CASES[name] | {"engine": engine, "seed": seed} | changes
     return Setting("x1 + x2 + x1^2 - x2^2", **fields)
 
 
-@pytest.mark.parametrize("name", list(CASES))
-def test_same_law(name: str, dense: dict[str, dict[str, np.ndarray]]) -> None:
-    found = observed(simulate(setting(name, "deferred")))
-    assert len(found) == 28
-    assert smallest(found, dense[name]) > LEVEL
-
-
-# The deflated case has a wrong variant of its own below.
-@pytest.mark.parametrize("name", [name for name in CASES if name != "deflated"])
-def test_wrong_chi_degrees_are_rejected(
-    name: str, dense: dict[str, dict[str, np.ndarray]], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    # d instead of d - q: the dimensions already known are counted again.
+def wrong_degrees(patch: pytest.MonkeyPatch) -> None:
+    """Chi variables with d degrees of freedom instead of d - q: what is known is counted again."""
     for module in (streamed, held):
-        monkeypatch.setattr(module, "bartlett", lambda rng, k, m: bartlett(rng, k, BASE["d"]))
-    assert smallest(observed(simulate(setting(name, "deferred"))), dense[name]) < LEVEL
+        patch.setattr(module, "bartlett", lambda rng, k, m: bartlett(rng, k, BASE["d"]))
 
 
-@pytest.mark.parametrize(
-    ("name", "change"),
-    [
-        ("reused", {"batches": "fresh"}),
-        ("fresh", {"noise": 0.0}),
-        ("reused", {"noise": 0.0}),
-        ("last", {"readout_batch": "fresh"}),
-    ],
-)
-def test_another_experiment_is_rejected(
-    name: str, change: dict[str, Any], dense: dict[str, dict[str, np.ndarray]]
-) -> None:
-    found = observed(simulate(setting(name, "deferred", **change)))
-    assert smallest(found, dense[name]) < LEVEL
-
-
-def test_forgetting_what_the_fit_revealed_is_rejected(
-    dense: dict[str, dict[str, np.ndarray]], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def another_fit(patch: pytest.MonkeyPatch) -> None:
     """Deflated by a fit on other samples of the same law: the samples' own pull is dropped."""
     right = streamed.Stream.deflate
 
     def wrong(stream: streamed.Stream) -> streamed.Stream:
-        from dataclasses import replace
-
         return replace(right(stream), fitted_here=False)
 
-    monkeypatch.setattr(streamed.Stream, "deflate", wrong)
-    assert smallest(observed(simulate(setting("deflated", "deferred"))), dense["deflated"]) < LEVEL
+    patch.setattr(streamed.Stream, "deflate", wrong)
+
+
+WRONG_ENGINES = dict.fromkeys(CASES, wrong_degrees) | {"deflated": another_fit}
+WRONG_EXPERIMENTS: dict[str, list[dict[str, Any]]] = {
+    "fresh": [{"noise": 0.0}],
+    "reused": [{"batches": "fresh"}, {"noise": 0.0}],
+    "last": [{"readout_batch": "fresh"}],
+}
+
+
+@pytest.mark.parametrize("name", list(CASES))
+def test_same_law_and_no_other(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    dense = observed(simulate(setting(name, "dense")))
+
+    def level(**changes: Any) -> float:
+        """The smallest p-value of the deferred engine beside the dense one."""
+        found = observed(simulate(setting(name, "deferred", **changes)))
+        assert len(found) == 28
+        return smallest(found, dense)
+
+    assert level() > LEVEL
+    for change in WRONG_EXPERIMENTS.get(name, []):
+        assert level(**change) < LEVEL, change
+    with monkeypatch.context() as patch:
+        WRONG_ENGINES[name](patch)
+        assert level() < LEVEL
