@@ -8,7 +8,7 @@ import numpy as np
 from jaxtyping import Float
 
 from giantstep.errors import InputError
-from giantstep.gaussian.points import LOG2_POINTS, SCRAMBLES, Accuracy
+from giantstep.gaussian.points import SCRAMBLES, Accuracy
 from giantstep.prediction.narrow.start import typical_start
 from giantstep.prediction.theories import choose_theory
 from giantstep.problem.network import start_readout
@@ -21,7 +21,7 @@ def predict(
     *,
     theory: str | None = None,
     scrambles: int = SCRAMBLES,
-    log2_points: int = LOG2_POINTS,
+    log2_points: int | None = None,
 ) -> Trajectory:
     """Overlaps, Gram matrices, errors and spectra after each step; it names its theory.
 

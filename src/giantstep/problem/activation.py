@@ -34,6 +34,7 @@ from giantstep.language.expression import (
     multiply,
     raise_to,
     substitute,
+    variables,
 )
 from giantstep.language.functions import FUNCTIONS, NUMPY, Namespace, hermite_degree
 from giantstep.language.parser import parse
@@ -130,8 +131,23 @@ class Activation:
             step, wide = self._precision ** (1 / 3), np.asarray(z, dtype=float)
             slope = (self(wide + step) - self(wide - step)) / (2 * step)
             return np.asarray(slope, dtype=np.asarray(z).dtype)
+        return self._slope(z, namespace, {})
+
+    def with_slope(self, z: Any, namespace: Namespace = NUMPY) -> tuple[Any, Any]:
+        """sigma(z) and sigma'(z): functions that are in both are computed once."""
+        if self.expression is None or self.slope is not None:
+            return self(z, namespace), self.derivative(z, namespace)
+        called: dict[Expression, Any] = {}
+        return evaluate(self.expression, (z,), namespace, called), self._slope(z, namespace, called)
+
+    def _slope(self, z: Any, namespace: Namespace, called: dict[Expression, Any]) -> Any:
+        found = evaluate(self._derivative, (z,), namespace, called)
         # 0*z gives a constant derivative the shape of z.
-        return evaluate(self._derivative, (z,), namespace) + 0 * z
+        return found + 0 * z if self._is_linear else found
+
+    @cached_property
+    def _is_linear(self) -> bool:
+        return not variables(self._derivative)
 
     @cached_property
     def _derivative(self) -> Expression:

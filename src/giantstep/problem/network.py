@@ -24,10 +24,26 @@ def coefficients(
 
     c_i = (y - s_p sum_k a_k sigma(h_k)) s_p a_i sigma'(h_i), h = W x (p x n); residual = labels
     drops the network's own output.  A neuron is a row: its samples lie side by side in memory.
+    Preactivations of several networks (k x p x n) give the coefficients of each.
     """
-    residual = residuals(setting, preactivations, labels, readout, namespace)
-    slopes = setting.activation.derivative(preactivations, namespace)
-    return slopes * (setting.scale * readout)[:, None] * residual
+    if setting.residual == "labels":
+        slopes = setting.activation.derivative(preactivations, namespace)
+        return slopes * (setting.scale * readout)[:, None] * labels
+    return network_and_coefficients(setting, preactivations, labels, readout, namespace)[1]
+
+
+def network_and_coefficients(
+    setting: Setting,
+    preactivations: Any,
+    labels: Any,
+    readout: Any,
+    namespace: Namespace = NUMPY,
+) -> tuple[Any, Any]:
+    """The network's output s_p sum_k a_k sigma(h_k) on the samples, and c."""
+    features, slopes = setting.activation.with_slope(preactivations, namespace)
+    output = setting.scale * (readout @ features)
+    residual = labels if setting.residual == "labels" else labels - output
+    return output, slopes * (setting.scale * readout)[:, None] * residual[..., None, :]
 
 
 def residuals(

@@ -26,7 +26,7 @@ def at_rows(setting: Setting) -> np.ndarray:
     """Train and test error at ROWS on independent scrambles, one row each."""
     found = []
     for seed in range(SCRAMBLES):
-        points = sobol_quadrature(4, seed, 15)(ROWS)
+        points = sobol_quadrature(4, seed, 15)(ROWS, 0)
         error = readout_errors(setting, ROWS, points, np.random.default_rng(seed))
         found.append((error.train, error.test))
     return np.array(found)
@@ -37,7 +37,7 @@ class Population:
 
     def __init__(self, setting: Setting) -> None:
         self.setting = setting
-        points: Points = sobol_quadrature(4, 99, 17)(ROWS)
+        points: Points = sobol_quadrature(4, 99, 17)(ROWS, 0)
         phi, y = self.features(points.x)
         self.second = phi.T @ phi / len(phi)
         self.cross = phi.T @ y / len(phi)

@@ -15,7 +15,7 @@ from jaxtyping import Float
 
 from giantstep.gaussian.coordinates import Known
 from giantstep.prediction.narrow.fresh import Evolution, recorded
-from giantstep.prediction.narrow.start import Start, coordinates, labels_at, network_error
+from giantstep.prediction.narrow.start import Start, coordinates, labels_at, squared_error
 from giantstep.problem.network import coefficients
 from giantstep.problem.setting import Setting
 
@@ -70,7 +70,8 @@ def reused_evolution(setting: Setting, start: Start, points: Float[np.ndarray, "
         compact = coordinates(overlaps[-1], grams[-1])
         fresh = points[:, : compact.shape[1]]
         fresh_labels = labels_at(setting, fresh, points[:, -1])
-        errors.append(network_error(setting, compact, start.readout, fresh, fresh_labels, weights))
+        output = setting.scale * (start.readout @ setting.activation(compact @ fresh.T))
+        errors.append(squared_error(setting, fresh_labels, output, weights))
         if step == setting.steps:
             break
         deflated = labels

@@ -11,9 +11,9 @@ import numpy as np
 from jaxtyping import Float
 
 from giantstep.errors import NoTheoryError
-from giantstep.gaussian.points import Accuracy, normal_points
+from giantstep.gaussian.points import LOG2_POINTS, Accuracy, normal_points
 from giantstep.prediction.narrow import finite_runs, readout, reused
-from giantstep.prediction.narrow.draws import drawn_errors
+from giantstep.prediction.narrow.draws import Fluctuations, drawn_errors
 from giantstep.prediction.narrow.fluctuations import covers, deviations, start_columns
 from giantstep.prediction.narrow.fresh import Evolution, state_evolution
 from giantstep.prediction.narrow.points import Quadrature, exact_quadrature, sobol_quadrature
@@ -26,11 +26,17 @@ from giantstep.records.trajectory import span_factor
 LARGEST_SHARE = 0.05
 """Beyond this share of d the p(p+1)/2 fluctuating inner products are no longer small."""
 
-LOG2_POINTS_OF_ROWS = 20
-"""Points of all rows together, as a power of two, where runs have rows of their own."""
+LARGEST_SHARE_OF_ONE_PASS = 0.5
+"""The same for batches of fewer than LARGEST_SHARE d samples: the inner products of the start are
+given, run by run, and a batch adds little to them."""
 
-FEWEST_LOG2_POINTS = 10
-"""Points a scramble, however many the rows."""
+WORK = 2**23
+"""Points times neurons times steps, of all scrambles of all rows: half a second on a core.  A
+point of a reused batch counts twice, for the coordinates it gains at every step."""
+
+FEWEST_LOG2_POINTS = (8, 10)
+"""Points a scramble, as a power of two, for a batch of one sample and for one of four or more,
+however many the steps: new ones at every step, of a sixteenth of the noise of a run."""
 
 SMALL = 0.05
 """Share of a row's length up to which what the random start does to its overlaps is small: what
@@ -39,15 +45,15 @@ is left out of the mean is of the order of its square, 1/400."""
 PROBES = 8
 """Starts drawn to see what the random start does."""
 
-LOG2_POINTS_A_PROBE = 12
-"""Points of a probe: all share them with the typical start, so that their error cancels."""
+PROBES_SHARE = 0.25
+"""Share of the work that the probes take: all are on the same points, so that errors cancel."""
 
 LOG2_POINTS_A_DRAW = 13
-"""Points of a drawn run, whose own fluctuations are larger than the error of its quadrature."""
+"""Points of a drawn run at most, whose own fluctuations are larger than the error of its points."""
 
-FINITE_RUNS, FEWEST_RUNS = 64, 8
+FINITE_RUNS, FEWEST_RUNS = 64, 4
 """Runs that tell standard deviations where there is no recursion for them, to 9 %, and where every
-run has a row of its own, to 27 % each."""
+run has a row of its own, to 41 % each: their errors average out."""
 
 EXACT_ORDERS = (12, 18)
 """Orders of the exact rules: the second one is taken, the first tells its error."""
@@ -66,7 +72,8 @@ class Row:
 
 def objection(setting: Setting) -> str | None:
     """Why the theory does not cover a setting, None if it does."""
-    if setting.p > LARGEST_SHARE * setting.d:
+    one_pass = setting.batches == "fresh" and setting.n <= LARGEST_SHARE * setting.d
+    if setting.p > (LARGEST_SHARE_OF_ONE_PASS if one_pass else LARGEST_SHARE) * setting.d:
         return f"p must be small against d, got p = {setting.p} and d = {setting.d}"
     if setting.readout_batch == "last":
         return "readout_batch must be fresh, got 'last'"
@@ -88,13 +95,12 @@ def _predict(
     setting: Setting, readouts: Float[np.ndarray, "rows p"], accuracy: Accuracy
 ) -> dict[str, Any]:
     starts = [typical_start(setting, entries) for entries in readouts]
-    own = not STARTS[setting.start].orthogonal and start_share(setting, starts[0]) > SMALL
+    random = not STARTS[setting.start].orthogonal
+    many = setting.p > LARGEST_SHARE * setting.d
+    own = random and (many or start_share(setting, starts[0]) > SMALL)
     if own:
         starts = [start_of_run(setting, run) for run in range(setting.runs)]
-    if len(starts) > 1:
-        # The many rows share the work: their uncertainties average out.
-        most = LOG2_POINTS_OF_ROWS - math.ceil(math.log2(2 * len(starts)))
-        accuracy = Accuracy(2, min(accuracy.log2_points, max(most, FEWEST_LOG2_POINTS)))
+    accuracy = _affordable(setting, accuracy, len(starts))
     found = [
         _exact(setting, start) or _sampled(setting, start, row, accuracy)
         for row, start in enumerate(starts)
@@ -103,7 +109,8 @@ def _predict(
     fitted = setting.readout_n > 0 and complaint is None
     if fitted:
         for row, start in enumerate(starts):
-            found[row].observed.update(_fitted(setting, start, row, accuracy, own=own))
+            pairs = len(starts) == 1
+            found[row].observed.update(_fitted(setting, start, row, accuracy, own=own, pairs=pairs))
     arrays: dict[str, Any] = {"readout": np.stack([start.readout for start in starts])}
     for name in found[0].observed:
         values = np.stack([row.observed[name][0] for row in found])
@@ -122,6 +129,25 @@ def _predict(
     return arrays | _deviations(setting, starts, arrays, own=own)
 
 
+def log2_points(setting: Setting, recursions: int, share: float = 1.0) -> int:
+    """Points of each of so many recursions, as a power of two, that a share of WORK allows."""
+    a_point = setting.p * (setting.steps + 1) * (2 if setting.batches == "reused" else 1)
+    most = round(math.log2(share * WORK / (recursions * a_point)))
+    low, high = FEWEST_LOG2_POINTS
+    least = min(low + math.ceil(math.log2(setting.n)), high)
+    return min(max(most, least), LOG2_POINTS)
+
+
+def _affordable(setting: Setting, accuracy: Accuracy, rows: int) -> Accuracy:
+    """Scrambles and points of each row; many rows share the work: their errors average out."""
+    scrambles = accuracy.scrambles if rows == 1 else 2
+    most = log2_points(setting, scrambles * rows)
+    given = accuracy.log2_points
+    if given is None:
+        return Accuracy(scrambles, most)
+    return Accuracy(scrambles, given if rows == 1 else min(given, most))
+
+
 def start_share(setting: Setting, typical: Start) -> float:
     """How far a random start moves an overlap, in lengths of its row: the largest of any step.
 
@@ -130,7 +156,7 @@ def start_share(setting: Setting, typical: Start) -> float:
     r, d = setting.target.r, setting.d
     spaces = [known_span(np.random.default_rng(probe), r, d) for probe in range(PROBES)]
     starts = [Start(start_rows(setting, space), typical.readout) for space in spaces]
-    run = _recursion(setting, 0, LOG2_POINTS_A_PROBE)
+    run = _recursion(setting, 0, log2_points(setting, PROBES + 1, PROBES_SHARE))
     paths = [run(start) for start in (typical, *starts)]
     lengths = np.sqrt(np.diagonal(paths[0].gram, axis1=1, axis2=2))[..., None]
     moved = np.stack([(path.overlap - paths[0].overlap) / lengths for path in paths[1:]])
@@ -205,9 +231,9 @@ def _exact(setting: Setting, start: Start) -> Row | None:
 
 def _sampled(setting: Setting, start: Start, row: int, accuracy: Accuracy) -> Row:
     """Each observable as the mean over independent scrambles, with its standard error."""
-    scrambles = accuracy.scrambles
+    scrambles, k = accuracy.scrambles, accuracy.log2_points or LOG2_POINTS
     found = [
-        _observed(_recursion(setting, seed, accuracy.log2_points)(start))
+        _observed(_recursion(setting, seed, k)(start))
         for seed in range(row * scrambles, (row + 1) * scrambles)
     ]
     stacked = {name: np.stack([values[name] for values in found]) for name in found[0]}
@@ -232,28 +258,30 @@ def _source(setting: Setting, seed: int, log2_points: int) -> Quadrature | Float
     """One scramble: points for any rows on fresh batches, the normals of paths on a reused one."""
     if setting.batches == "reused":
         return normal_points(reused.dimensions(setting), seed, log2_points)
-    return sobol_quadrature(setting.target.r + setting.p, seed, log2_points)
+    return sobol_quadrature(setting.target.r + setting.p, seed, log2_points, steps=setting.steps)
 
 
 def _fitted(
-    setting: Setting, start: Start, row: int, accuracy: Accuracy, *, own: bool
+    setting: Setting, start: Start, row: int, accuracy: Accuracy, *, own: bool, pairs: bool
 ) -> dict[str, tuple[np.ndarray, np.ndarray]]:
-    """Errors of the ridge readout: the mean over pairs of drawn runs, one a scramble.
+    """Errors of the ridge readout: the mean over drawn runs, ``pairs`` of opposite ones a scramble.
 
     Their uncertainty is the standard error of that mean and what order 1/readout_n leaves out.
+    One of many rows has a run a scramble, every other one the opposite of that before.
     """
-    scrambles, log2_points = accuracy.scrambles, min(accuracy.log2_points, LOG2_POINTS_A_DRAW)
+    scrambles, k = accuracy.scrambles, min(accuracy.log2_points or LOG2_POINTS, LOG2_POINTS_A_DRAW)
     given = start.rows if own else None
-    found = [
-        drawn_errors(
-            setting,
-            start.readout,
-            _source(setting, seed, log2_points),
-            seed=seed,
-            given=given,
-        )
-        for seed in range(row * scrambles, (row + 1) * scrambles)
-    ]
+    found = []
+    for scramble in range(scrambles):
+        seed = row * scrambles + scramble
+        signs = (1.0, -1.0) if pairs else ((-1.0) ** scramble,)
+        fluctuations = [Fluctuations(seed if pairs else row, sign) for sign in signs]
+        source = _source(setting, seed, k)
+        drawn = [
+            drawn_errors(setting, start.readout, source, fluctuations=f, seed=seed, given=given)
+            for f in fluctuations
+        ]
+        found.append(np.mean(drawn, axis=0))
     train, test, left_out = np.mean(found, axis=0).T
     spread = np.std(found, axis=0, ddof=1).T / np.sqrt(scrambles)
     return {
