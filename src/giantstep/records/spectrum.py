@@ -17,10 +17,10 @@ class Spectrum:
     ``singular_values`` are the measured ones.  ``edge`` is the end of the bulk, and what exceeds
     ``threshold`` counts as an outlier, measured or predicted.  ``outliers`` are the values outside
     the bulk: in a simulation those above the threshold (``detected``), in a prediction also those
-    between edge and threshold, whose places are known but not whether noise hides them.  ``overlap`` is
-    |<v_k, w*_j>| of the leading right singular vectors of W; ``left`` and ``right`` are |overlaps|
-    of the features' singular vectors with h_0(kappa) .. h_4(kappa) and a^0 .. a^4.  ``density`` is
-    the predicted one of the bulk on ``grid``, a row for each step.
+    between edge and threshold, whose places are known but not whether noise hides them.
+    ``overlap`` is |<v_k, w*_j>| of the leading right singular vectors of W; ``left`` and ``right``
+    are |overlaps| of the features' singular vectors with h_0(kappa) .. h_4(kappa) and a^0 .. a^4.
+    ``density`` is the predicted one of the bulk on ``grid``, a row for each step.
     """
 
     singular_values: Float[np.ndarray, "runs t m"] | None = None

@@ -30,7 +30,8 @@ class SpectrumStep:
     """Outliers of one matrix after one step: those of the median run, over the runs that have them.
 
     ``counts`` are the numbers of outliers in each run, None where they could not be counted;
-    ``inside`` the places predicted between edge and threshold, which do not count; ``leading`` are the largest singular values where they were measured.
+    ``inside`` the places predicted between edge and threshold, which do not count; ``leading`` the
+    largest singular values where they were measured.
     """
 
     edge: float | None

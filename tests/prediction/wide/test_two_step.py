@@ -27,6 +27,7 @@ from giantstep.prediction.wide.outlier_count import (
 from giantstep.prediction.wide.second_bulk import bulk_profile
 from giantstep.prediction.wide.second_kernel import first_update, second_update
 from giantstep.prediction.wide.second_samples import Network
+from giantstep.prediction.wide.step import Draw
 from giantstep.prediction.wide.two_steps import outliers_of, weight_outliers
 from giantstep.problem.activation import make_activation
 from giantstep.problem.setting import Setting

@@ -1,11 +1,11 @@
 """Numbers that a theory gives for each run's own readout, from a few solutions between the runs.
 
-A run's readout counts through its norm and its sum (``Draw``), the sum by the mean it gives to the
-residual: E r = D sinh x, E r^2 = D^2 cosh^2 x, D free of the sum.  Spectra are even in x, the law of
-a being symmetric, and follow the size log cosh x of the residual; errors know its sign and follow
-x.  A polynomial through Chebyshev-Lobatto nodes between the runs' least and largest carries the
-logarithm of a number, and a parabola that in log |a|, whose spread is of order p^(-1/2).  The
-product of both spreads is left out.
+A run's readout counts through its norm and its sum (``Draw``), the sum by the mean that it gives to
+the residual: E r = D sinh x and E r^2 = D^2 cosh^2 x, D free of the sum.  Spectra are even in x,
+the law of a being symmetric, and follow the size log cosh x of the residual; errors know its sign
+and follow x.  A polynomial through Chebyshev-Lobatto nodes between the runs' least and largest
+carries the logarithm of a number, and a parabola that in log |a|, whose spread is of order
+p^(-1/2).  The product of both spreads is left out.
 """
 
 from __future__ import annotations

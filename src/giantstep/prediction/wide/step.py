@@ -163,9 +163,7 @@ def random_offset(setting: Setting) -> bool:
     )
 
 
-def learned_step(
-    setting: Setting, size: float | None = None, draw: Draw = TYPICAL
-) -> LearnedStep:
+def learned_step(setting: Setting, size: float | None = None, draw: Draw = TYPICAL) -> LearnedStep:
     """The numbers of one step; ``size`` in place of the eta that the setting and the draw give.
 
     The random sum of a shifts the residual where ``random_offset`` holds.
