@@ -186,10 +186,21 @@ def test_padded_arrays_keep_what_they_hold() -> None:
 
 
 def test_where_the_theory_ends_is_said() -> None:
-    [note] = where_theory_ends(Setting(**(WIDE | {"step_size": "n^0.6"})))
-    assert "n^0.60" in note
-    assert "ends at n^0.50" in note
-    assert where_theory_ends(Setting(**WIDE)) == []
+    """Rows that move by their own length end it, whether labels or the network drive them.
+
+    With signs and output scale 1 the network's own output is sqrt(p) times as large as a label: a
+    step of the same exponent, n^0.2, then moves rows by far more.
+    """
+    usual = Setting(**WIDE)
+    readouts = np.resize([1.0, -1.0], (1, usual.p)) / np.sqrt(usual.p)
+    assert where_theory_ends(usual, readouts) == []
+    [note] = where_theory_ends(usual.vary(step_size="n^0.7"), readouts)
+    assert "moves rows by" in note
+    assert "ends at 1" in note
+    signs = Setting(**WIDE | {"readout_start": "signs", "output_scale": "1", "start": "sphere"})
+    signs = signs.vary(step_size=signs.n**0.2 / np.sqrt(signs.p), activation="tanh")
+    assert where_theory_ends(signs.vary(residual="labels"), np.sqrt(usual.p) * readouts) == []
+    assert where_theory_ends(signs, np.sqrt(usual.p) * readouts) != []
 
 
 def test_theories() -> None:

@@ -21,7 +21,7 @@ from giantstep.errors import InputError, NotConvergedError
 from giantstep.prediction.labels import LabelMoments
 from giantstep.prediction.wide.continuation import positive, solve
 from giantstep.prediction.wide.fixed_point import Point, spread_over
-from giantstep.prediction.wide.step import random_offset, refuse_if
+from giantstep.prediction.wide.step import TYPICAL, Draw, random_offset, refuse_if
 from giantstep.prediction.wide.system import ClosedSystem, closed_system, labels_given, objection
 from giantstep.problem.setting import Setting
 
@@ -39,21 +39,21 @@ class Losses:
     iterations: int
 
 
-def losses(setting: Setting, ridge: float | None = None, offset: float | None = None) -> Losses:
+def losses(setting: Setting, ridge: float | None = None, draw: Draw | None = None) -> Losses:
     """Train error, test error and objective at one penalty in the setting's own convention.
 
     ridge: min over a of mean (y - s_p phi.a)^2 + ridge |a|^2, the setting's one penalty unless
     given.  Where the residual's mean is random (``random_offset``) the average over runs is taken,
-    by the two-point rule at offset = +-1, exact to third order; ``offset`` fixes it instead.
+    by the two-point rule at a total of +-1, exact to third order; ``draw`` fixes it instead.
     """
-    return loss_curve(setting, None if ridge is None else [ridge], offset=offset)[0]
+    return loss_curve(setting, None if ridge is None else [ridge], draw=draw)[0]
 
 
 def loss_curve(
     setting: Setting,
     ridges: Sequence[float] | None = None,
     readout_sizes: Sequence[int] | None = None,
-    offset: float | None = None,
+    draw: Draw | None = None,
 ) -> list[Losses]:
     """``losses`` at several penalties or readout sizes, each started from the one before.
 
@@ -68,10 +68,11 @@ def loss_curve(
     for size in sizes:
         if size < 1:
             raise InputError(f"readout_n must be at least 1, got {size}")
-    if offset is None and random_offset(setting):
-        low, high = (loss_curve(setting, penalties, sizes, offset=side) for side in (-1.0, 1.0))
+    if draw is None and random_offset(setting):
+        ends = (Draw(total=side) for side in (-1.0, 1.0))
+        low, high = (loss_curve(setting, penalties, sizes, draw=end) for end in ends)
         return [_average(a, b) for a, b in zip(low, high, strict=True)]
-    system = closed_system(setting, offset=offset or 0.0)
+    system = closed_system(setting, draw=draw or TYPICAL)
     labels = labels_given(setting, system.step, system.kappa)
     found: list[Losses] = []
     point: Point | None = None

@@ -22,7 +22,7 @@ from giantstep.errors import InputError, NotConvergedError
 from giantstep.gaussian.rules import hermite_values
 from giantstep.prediction.wide.continuation import solve
 from giantstep.prediction.wide.fixed_point import Point, spread_over
-from giantstep.prediction.wide.step import readout_norm
+from giantstep.prediction.wide.step import TYPICAL, Draw, readout_norm
 from giantstep.prediction.wide.system import ClosedSystem, closed_system
 from giantstep.problem.setting import Setting
 
@@ -56,13 +56,12 @@ class FeatureOutliers:
     right: Float[np.ndarray, "k degrees"]
 
 
-def feature_outliers(setting: Setting, offset: float = 0.0) -> FeatureOutliers:
+def feature_outliers(setting: Setting, draw: Draw = TYPICAL) -> FeatureOutliers:
     """Outliers of F/sqrt(readout_n), F = sigma(X W^T) on fresh samples, and their overlaps.
 
-    An activation with a mean has the constant among them.  ``offset`` as in ``learned_step``: the
-    typical run, unless given.
+    An activation with a mean has the constant among them.  ``draw`` as in ``learned_step``.
     """
-    system = closed_system(setting, offset=offset, prune=True)
+    system = closed_system(setting, draw=draw, prune=True)
     branch = Branch.down(system)
     edge = branch.points[-1]
     count = int(np.sum(strengths(edge)[0] > 1.0))
@@ -223,7 +222,7 @@ def _overlaps(
 
 
 def feature_density(
-    setting: Setting, values: Float[np.ndarray, " k"], offset: float = 0.0
+    setting: Setting, values: Float[np.ndarray, " k"], draw: Draw = TYPICAL
 ) -> Float[np.ndarray, " k"]:
     """Density at ``values`` of the min(n, p) singular values of F/sqrt(n), outliers left out.
 
@@ -232,7 +231,7 @@ def feature_density(
     """
     if np.any(values <= 0):
         raise InputError(f"values must be positive, got {np.min(values):g}")
-    system = closed_system(setting, offset=offset, prune=True)
+    system = closed_system(setting, draw=draw, prune=True)
     edge = _place(Branch.down(system).points[-1])
     found = np.zeros(len(values))
     last: Point | None = None
@@ -296,7 +295,7 @@ class Thresholds:
     exponents: tuple[float, ...]
 
 
-def thresholds(setting: Setting, count: int = 2, offset: float = 0.0) -> Thresholds:
+def thresholds(setting: Setting, count: int = 2) -> Thresholds:
     """Where outliers leave the bulk as the step grows, those without any step not counted.
 
     The j-th strength at the edge passes 1: on a grid of exponents first, then between its points.
@@ -304,11 +303,11 @@ def thresholds(setting: Setting, count: int = 2, offset: float = 0.0) -> Thresho
     if count < 1:
         raise InputError(f"count must be at least 1, got {count}")
     log_n = math.log(setting.n)
-    own = strengths(Branch.down(closed_system(setting, 0.0, offset, prune=True)).points[-1])[0]
+    own = strengths(Branch.down(closed_system(setting, 0.0, prune=True)).points[-1])[0]
     already = int(np.sum(own > 1.0))
 
     def excess(alpha: float) -> Float[np.ndarray, " k"]:
-        system = closed_system(setting, math.exp(alpha * log_n), offset, prune=True)
+        system = closed_system(setting, math.exp(alpha * log_n), prune=True)
         found = strengths(Branch.down(system).points[-1])[0]
         return found[already : already + count] - 1.0
 

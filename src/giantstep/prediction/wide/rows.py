@@ -17,9 +17,10 @@ from giantstep.prediction.wide.second_kernel import second_update
 from giantstep.prediction.wide.second_samples import Network
 from giantstep.prediction.wide.second_samples import objection as two_step_objection
 from giantstep.prediction.wide.step import (
+    TYPICAL,
+    Draw,
     learned_step,
     noise_objection,
-    readout_norm,
     refuse_if,
 )
 from giantstep.prediction.wide.step import objection as step_objection
@@ -76,12 +77,12 @@ class Rows:
 def rows_after(setting: Setting, readout: Float[np.ndarray, " p"]) -> Rows:
     """The rows after the setting's last step, leading order in 1/d."""
     p, r = setting.p, setting.target.r
-    a = readout / readout_norm(setting)
+    a, draw = readout / np.linalg.norm(readout), Draw.of(setting, readout)
     if setting.steps == 2:
-        return _after_two(setting, a)
+        return _after_two(setting, a, draw)
     kept, apart, shift, direction = np.ones(p), np.zeros(p), 0.0, np.zeros(r)
     if setting.steps == 1:
-        step = learned_step(setting, offset=float(np.sum(a)))
+        step = learned_step(setting, draw=draw)
         kept, apart = 1.0 + step.tilt * a, np.sqrt(step.lengthening) * a
         shift, direction = step.shift, step.overlap[0]
     squares, along = kept**2 + apart**2, shift * a
@@ -130,10 +131,10 @@ def span_of_rows(
     return np.sqrt(np.maximum(values, 0.0))[:, None] * vectors.T
 
 
-def _after_two(setting: Setting, a: Float[np.ndarray, " p"]) -> Rows:
+def _after_two(setting: Setting, a: Float[np.ndarray, " p"], draw: Draw) -> Rows:
     root = np.sqrt(setting.p)
     u = root * a
-    network = Network(setting, float(np.sum(u)) / root)
+    network = Network(setting, draw)
     update = second_update(network)
     nodes = network.readout[0]
     overlap = _between(nodes, update.target, u) / root
@@ -153,14 +154,14 @@ def _between(
     return np.asarray(CubicSpline(nodes, values)(np.clip(u, nodes[0], nodes[-1])))
 
 
-def readout_losses(setting: Setting) -> Losses:
+def readout_losses(setting: Setting, draw: Draw | None = None) -> Losses:
     """Train and test error of the readout; of several penalties, or for ``cv``, the best one."""
-    refuse_if(step_objection(setting) or noise_objection(setting))
+    refuse_if(step_objection(setting) or noise_objection(setting, draw or TYPICAL))
     if setting.ridge == "cv":
         mean_eigenvalue = setting.scale**2 * setting.activation.moments.square
         penalties = RIDGES * mean_eigenvalue
     else:
         penalties = np.array(setting.ridge)
     # Downward: each fixed point starts from the one at a larger penalty.
-    curve = loss_curve(setting, sorted(penalties.tolist(), reverse=True))
+    curve = loss_curve(setting, sorted(penalties.tolist(), reverse=True), draw=draw)
     return min(curve, key=lambda losses: losses.test)

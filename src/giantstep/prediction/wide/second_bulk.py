@@ -18,7 +18,7 @@ from jaxtyping import Float
 
 from giantstep.prediction.wide.second_kernel import response, second_slopes, weight_updates
 from giantstep.prediction.wide.second_samples import Network, objection, second_samples
-from giantstep.prediction.wide.step import refuse_if
+from giantstep.prediction.wide.step import TYPICAL, Draw, refuse_if
 from giantstep.problem.setting import Setting
 
 DRAWN_DIRECTIONS = 256
@@ -58,7 +58,7 @@ class BulkProfile:
         return np.stack(rows, axis=1), np.stack([np.ones(d), y], axis=1)
 
 
-def bulk_profile(setting: Setting, readout_sum: float = 0.0) -> BulkProfile:
+def bulk_profile(setting: Setting, draw: Draw = TYPICAL) -> BulkProfile:
     """The profile after the last step of the setting.
 
     The y_j come from one draw, with a fixed seed, of the residuals and of a Gaussian matrix with
@@ -66,7 +66,7 @@ def bulk_profile(setting: Setting, readout_sum: float = 0.0) -> BulkProfile:
     what labels do to a few directions is not in them.
     """
     refuse_if(objection(setting))
-    network = Network(setting, readout_sum)
+    network = Network(setting, draw)
     update = weight_updates(network)[-1]
     u, weights = network.readout
     rng = np.random.default_rng(0)

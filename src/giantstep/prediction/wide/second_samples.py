@@ -18,7 +18,7 @@ from jaxtyping import Float, Int
 
 from giantstep.gaussian.rules import Rule, gauss_hermite
 from giantstep.prediction.labels import label_grid
-from giantstep.prediction.wide.step import readout_law, readout_norm
+from giantstep.prediction.wide.step import TYPICAL, Draw, readout_law, readout_norm
 from giantstep.problem.activation import ActivationMoments
 from giantstep.problem.setting import Setting
 
@@ -46,16 +46,16 @@ LEAST_WIDTH = 1e-3
 class Network:
     """The network before the first step, and the first residual r_1 = y - scale f_0.
 
-    ``scale`` -> s_p sqrt(p) rms(a); ``feedback`` the same, or 0 where the residual is the label;
+    ``scale`` -> s_p |a|; ``feedback`` the same, or 0 where the residual is the label;
     ``offset`` -> E f_0 = c_0 sum_i u_i/sqrt(p), one number a run; ``size`` -> scale * step_size.
     """
 
     setting: Setting
-    readout_sum: float = 0.0
+    draw: Draw = TYPICAL
 
     @cached_property
     def scale(self) -> float:
-        return self.setting.scale * readout_norm(self.setting)
+        return self.setting.scale * readout_norm(self.setting) * self.draw.norm
 
     @property
     def feedback(self) -> float:
@@ -96,7 +96,7 @@ class Network:
 
     @property
     def offset(self) -> float:
-        return self.feedback * self.moments.mean * self.readout_sum
+        return self.feedback * self.moments.mean * self.draw.total
 
     @property
     def residual_mean(self) -> float:

@@ -40,11 +40,31 @@ at d = 200 are 2 % off at 0.1, 20 % at 1.5 and 50 % at 14."""
 
 
 @dataclass(frozen=True)
+class Draw:
+    """What of a run's own readout counts at leading order; as it stands, the typical readout.
+
+    ``norm`` -> |a| in units of ``readout_norm``; ``total`` -> sum_i a_i/|a|, of order one: the
+    network starts with the mean s c_0 times it.
+    """
+
+    norm: float = 1.0
+    total: float = 0.0
+
+    @classmethod
+    def of(cls, setting: Setting, readout: Float[np.ndarray, " p"]) -> Draw:
+        norm = float(np.linalg.norm(readout))
+        return cls(norm / readout_norm(setting), float(np.sum(readout)) / norm)
+
+
+TYPICAL = Draw()
+
+
+@dataclass(frozen=True)
 class LearnedStep:
     """What one step did: its numbers are those of the module's first lines.
 
     ``size`` is eta for |a| = 1, ``overlap`` the learned unit direction v in target coordinates,
-    of length |cos|.
+    of length |cos|; ``mean`` and ``square`` are E r and E r^2.
     """
 
     size: float
@@ -52,6 +72,13 @@ class LearnedStep:
     overlap: Float[np.ndarray, "1 r"]
     lengthening: float
     tilt: float
+    mean: float
+    square: float
+
+    @property
+    def moved(self) -> float:
+        """sqrt(cu^2 + ds + tilt^2): how far rows move, the root of the sum of squares."""
+        return math.sqrt(self.shift**2 + self.lengthening + self.tilt**2)
 
     @property
     def cosine(self) -> float:
@@ -91,11 +118,11 @@ def objection(setting: Setting) -> str | None:
     return None
 
 
-def noise_objection(setting: Setting) -> str | None:
+def noise_objection(setting: Setting, draw: Draw = TYPICAL) -> str | None:
     """Why rows after a step do not count as independent, in one sentence; None if they do."""
     if setting.steps == 0:
         return None
-    added = learned_step(setting).lengthening / setting.p
+    added = learned_step(setting, draw=draw).lengthening / setting.p
     if added <= MOST_LENGTHENING:
         return None
     return (
@@ -136,19 +163,18 @@ def random_offset(setting: Setting) -> bool:
     )
 
 
-def learned_step(setting: Setting, size: float | None = None, offset: float = 0.0) -> LearnedStep:
-    """The numbers of one step; ``size`` in place of the setting's eta.
+def learned_step(setting: Setting, size: float | None = None, draw: Draw = TYPICAL) -> LearnedStep:
+    """The numbers of one step; ``size`` in place of the eta that the setting and the draw give.
 
-    ``offset`` is sum_i a_i for |a| = 1, whose random value shifts the residual where
-    ``random_offset`` holds.
+    The random sum of a shifts the residual where ``random_offset`` holds.
     """
     refuse_if(objection(setting))
-    eta = normalised_size(setting) if size is None else size
+    eta = normalised_size(setting) * draw.norm if size is None else size
     target, moments = setting.target, setting.activation.moments
     c0, c1 = moments.mean, moments.linear
     # Rounding must not give a direction to a step that has none.
     slope, tilt = (c if abs(c) > VANISHING else 0.0 for c in (moments.slope, moments.tilt))
-    own = setting.scale * readout_norm(setting)
+    own = setting.scale * readout_norm(setting) * draw.norm
     if setting.residual == "labels" or setting.start == "symmetric":
         own = 0.0
     ratio = setting.d / setting.n
@@ -157,7 +183,7 @@ def learned_step(setting: Setting, size: float | None = None, offset: float = 0.
     kept = 1.0 - 2.0 * setting.corruption
     label_mean, linear = kept * float(series.tensor(0)), kept * series.tensor(1)
     label_square = series.square + setting.noise**2
-    mean = label_mean - own * c0 * offset
+    mean = label_mean - own * c0 * draw.total
     # R2 = E r^2, f0 = sum_i a_i sigma(w_i.x) having variance E sigma^2 - c_0^2.
     residual_square = label_square - label_mean**2 + mean**2 + own**2 * moments.variance
     c = eta * slope
@@ -173,6 +199,8 @@ def learned_step(setting: Setting, size: float | None = None, offset: float = 0.
         overlap=overlap[None, :],
         lengthening=eta**2 * ratio * residual_square * moments.slope_variance,
         tilt=eta * mean * tilt,
+        mean=mean,
+        square=residual_square,
     )
 
 

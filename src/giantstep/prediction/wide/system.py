@@ -19,6 +19,8 @@ from giantstep.gaussian.pairs import pair_product
 from giantstep.gaussian.rules import gauss_hermite
 from giantstep.prediction.labels import LabelMoments, label_moments
 from giantstep.prediction.wide.step import (
+    TYPICAL,
+    Draw,
     LearnedStep,
     NeuronTypes,
     learned_step,
@@ -81,15 +83,15 @@ def readout_objection(setting: Setting) -> str | None:
 
 
 def closed_system(
-    setting: Setting, size: float | None = None, offset: float = 0.0, prune: bool = False
+    setting: Setting, size: float | None = None, draw: Draw = TYPICAL, prune: bool = False
 ) -> ClosedSystem:
     """Moments of the features of a setting, ``size`` in place of its normalised step size.
 
-    ``offset`` as in ``learned_step``.  ``prune`` drops nodes that fewer than a tenth of a sample or
+    ``draw`` as in ``learned_step``.  ``prune`` drops nodes that fewer than a tenth of a sample or
     a neuron would reach: they would move the edge of the spectrum to where no sample is.
     """
     refuse_if(objection(setting))
-    step = learned_step(setting, size, offset)
+    step = learned_step(setting, size, draw)
     types = neuron_types(setting, step, prune)
     kappa, weights = gauss_hermite(KAPPA_NODES)
     if prune:

@@ -22,7 +22,7 @@ from jaxtyping import Float
 
 from giantstep.prediction.wide.second_kernel import RowUpdate, weight_updates
 from giantstep.prediction.wide.second_samples import Network, objection
-from giantstep.prediction.wide.step import refuse_if
+from giantstep.prediction.wide.step import TYPICAL, Draw, refuse_if
 from giantstep.problem.setting import Setting
 
 STRENGTHS = 8
@@ -53,14 +53,10 @@ class WeightOutliers:
         return len(self.singular_values)
 
 
-def weight_outliers(setting: Setting, readout_sum: float = 0.0) -> tuple[WeightOutliers, ...]:
-    """Deterministic prediction after every step, n, d, p in proportion.
-
-    ``readout_sum`` -> sum_i a_i / (sqrt(p) rms a), the one number of a run that matters in the
-    limit: the network starts with the mean c_0 times it (of size s_p sqrt(p) rms a).
-    """
+def weight_outliers(setting: Setting, draw: Draw = TYPICAL) -> tuple[WeightOutliers, ...]:
+    """Deterministic prediction after every step, n, d, p in proportion, given a run's readout."""
     refuse_if(objection(setting))
-    network = Network(setting, readout_sum)
+    network = Network(setting, draw)
     return tuple(outliers_of(network, update) for update in weight_updates(network))
 
 
