@@ -210,7 +210,8 @@ def plain_losses(setting: Setting, step: LearnedStep) -> tuple[float, float, flo
         for parts, longer in ((inside, stretch), (outside, 0.0)):
             on_kappa = kappa[:, None] * slope * parts[0] + longer * mu.curve / (2 * s**2)
             modes.append([on_kappa, 0 * slope, *(slope * part for part in parts[1:])])
-    modes.append([step.swing * kept * a * mu.curve / (2 * s**2), *(0 * slope,) * known])
+    swing = np.sqrt(2 * (step.lengthening * a**2) ** 2 + (step.swing * kept * a) ** 2)
+    modes.append([swing * mu.curve / (2 * s**2), *(0 * slope,) * known])
 
     def objective(penalty: float, tau: float) -> float:
         v, q = np.zeros(len(w)), np.ones(len(u))

@@ -142,8 +142,11 @@ def nodes_of(
     values, vectors = np.linalg.eigh(jacobi)
     beta = excess / (1.0 + excess)
     squares = 1.0 + drift * values + beta * (values**2 - drift * values - 1.0)
-    squares = np.maximum(squares, LEAST_SQUARE)
-    spread = np.minimum(math.sqrt(beta), (1.0 - LEAST_SQUARE) * squares)
-    shares = np.tile(0.5 * vectors[0] ** 2, 2)
-    both = np.concatenate([squares - spread, squares + spread])
+    centre = np.maximum(squares, LEAST_SQUARE)
+    # Two points of mean y and variance beta beside each s, both positive.
+    below = np.minimum(math.sqrt(beta), (1.0 - LEAST_SQUARE) * centre)
+    above = beta / below if beta > 0 else below
+    lower = above / (below + above) if beta > 0 else np.full(3, 0.5)
+    shares = np.concatenate([lower, 1.0 - lower]) * np.tile(vectors[0] ** 2, 2)
+    both = np.concatenate([centre - below, centre + above])
     return np.tile(values, 2), both / (shares @ both), shares

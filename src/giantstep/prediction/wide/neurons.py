@@ -83,8 +83,11 @@ def neuron_types(
     components = np.concatenate([inside, noise, length], axis=1)
     stretch = np.zeros(components.shape[1:])
     stretch[0] = 2.0 * kept * step.third * entries
-    square = 2.0 * kept**4 if setting.start == "gaussian" else 0.0
-    stretch[-1] = np.sqrt(square + (step.swing * kept * entries) ** 2)
+    # A normal vector of square length l in d directions has 2 l^2/d for the variance of l.
+    square = 2.0 * (step.lengthening * entries**2) ** 2 + (step.swing * kept * entries) ** 2
+    if setting.start == "gaussian":
+        square += 2.0 * kept**4
+    stretch[-1] = np.sqrt(square)
     return NeuronTypes(
         weights=weights,
         readout=readout,
