@@ -7,13 +7,14 @@ mean square on a vector the label does not see is one.
 
 Special directions are those that the label or the learned direction v know, zeta = (kappa, xi) the
 coordinates of a sample of the step along them, then the rests of S applied to these, then the rests
-of S applied to those.  With M_k = E[r^k zeta zeta^T] delta^(k/2 - 1)/R2^(k/2), G = M_2^(1/2),
-B_k = G^-1 M_k G^-1 and C^2 = 1 + B_4 - B_3^2, S and X^T diag(r^2) X/(n R2) are on them
+of S applied to those.  v holds r_mu x_mu of each sample mu: kappa = kappa' + echo r, kappa' as on
+fresh samples, and outside v sum_mu r_mu x_mu = 0, so that rests see zeta' = zeta - E[r^2 zeta]/R2.
+With M_k = E[r^k zeta zeta^T] delta^(k/2 - 1)/R2^(k/2), M'_k and m'_k the same for zeta' zeta'^T and
+for zeta' alone, G^2 = M'_2, B_k = G^-1 M'_k G^-1 and C^2 = 1 + B_4 - (G^-1 m'_3)^2 - B_3^2, S is
 
-    twist = [[M_1 - its part by E r, G, 0], [G, B_3, C], [0, C, B_3]],
-    scatter = [[M_2, G B_3, 0], [B_3 G, 1 + B_4, 0], [0, 0, 1]].
+    twist = [[M_1 - its part by E r, G, 0], [G, B_3, C], [0, C, B_3]]
 
-v holds r_mu x_mu of each sample mu: kappa = kappa' + echo r, kappa' as on fresh samples.
+on them and X^T diag(r^2) X/(n R2) is scatter, with M_2, 1 + B_4 and 1 on its diagonal.
 
 Elsewhere S has free cumulants delta^(k/2 - 1) mu_k, mu_k = E r^k / R2^(k/2), and X^T diag(r^2) X/n
 shares them with it (k -> k + 2 for each of the second): nodes s of the one and y of the other.
@@ -78,35 +79,45 @@ def gradient_matrix(setting: Setting, step: LearnedStep, offset: float = 0.0) ->
     echo = step.echo / sine if sine > 0 else 0.0
     residual = (y - own * moments.mean * offset)[:, None] + deviation * noise
     beside = normals[:, None, None] + echo * residual
-    # E r^k and E[r^k zeta zeta^T] for k = 0 .. 4
-    powers, spreads = np.empty(5), np.empty((5, len(turn), len(turn)))
+    # E r^k, E[r^k zeta] and E[r^k zeta zeta^T] for k = 0 .. 4
+    size = len(turn)
+    powers, linear, spreads = np.empty(5), np.empty((5, size)), np.empty((5, size, size))
     mass = weights[:, None] * noise_shares
     for k in range(5):
         none = np.sum(mass, axis=1)
         once, twice = (np.einsum("l,lmi,mi->m", shares, beside**j, mass) for j in (1, 2))
         mixed = (points.T @ once)[:, None]
         inside = (points.T * none) @ points
-        spreads[k] = turn @ np.block([[inside, mixed], [mixed.T, np.sum(twice)]]) @ turn.T
         powers[k] = np.sum(none)
+        linear[k] = turn @ np.append(points.T @ none, np.sum(once))
+        spreads[k] = turn @ np.block([[inside, mixed], [mixed.T, np.sum(twice)]]) @ turn.T
         mass = mass * residual
     _, mean, square, third, fourth = powers.tolist()
-    unit = np.eye(len(turn))
+    unit = np.eye(size)
     none = np.zeros_like(unit)
     if not square > 0:  # labels that are all zero: nothing moves
-        still = np.zeros((3 * len(unit), 3 * len(unit)))
-        return GradientMatrix(len(unit), still, still, *nodes_of(0.0, 1.0, delta))
-    root, inverse = symmetric_powers(spreads[2] / square)
-    inner = math.sqrt(delta) * inverse @ spreads[3] @ inverse / square**1.5
-    twice = delta * inverse @ spreads[4] @ inverse / square**2
-    first = (spreads[1] - mean * unit) / math.sqrt(delta * square)
-    out, _ = symmetric_powers(unit + twice - inner @ inner)
+        still = np.zeros((3 * size, 3 * size))
+        return GradientMatrix(size, still, still, *nodes_of(0.0, 1.0, delta))
+    # zeta' = zeta - centre, and E[r^k zeta' ..] in units of R2^(k/2).
+    centre = linear[2] / square if step.echo != 0 else np.zeros(size)
+    units = square ** (0.5 * np.arange(5))
+    first = (linear - np.outer(powers, centre)) / units[:, None]
+    half = (spreads - np.einsum("kz,y->kzy", linear, centre)) / units[:, None, None]
+    both = half - np.einsum("z,ky->kzy", centre, first)
+    root, inverse = symmetric_powers(both[2])
+    inner = math.sqrt(delta) * inverse @ both[3] @ inverse
+    twice = delta * inverse @ both[4] @ inverse
+    lost = math.sqrt(delta) * inverse @ first[3] if step.echo != 0 else np.zeros(size)
+    out, _ = symmetric_powers(unit + twice - np.outer(lost, lost) - inner @ inner)
+    known = (spreads[1] - mean * unit) / math.sqrt(delta * square)
+    across = math.sqrt(delta) * half[3] @ inverse
     return GradientMatrix(
-        len(unit),
-        np.block([[first, root, none], [root, inner, out], [none, out, inner]]),
+        size,
+        np.block([[known, root, none], [root, inner, out], [none, out, inner]]),
         np.block(
             [
-                [root @ root, root @ inner, none],
-                [inner @ root, unit + twice, none],
+                [spreads[2] / square, across, none],
+                [across.T, unit + twice, none],
                 [none, none, unit],
             ]
         ),
