@@ -45,10 +45,7 @@ def label_moments(
 
     z given kappa is N(overlap^T kappa, I - overlap^T overlap), of rank q.
     """
-    values, vectors = np.linalg.eigh(np.eye(target.r) - overlap.T @ overlap)
-    # Rounding of an overlap matrix that should have unit singular values.
-    kept = values > 1e-12
-    outside = (vectors[:, kept] * np.sqrt(values[kept])).T
+    outside = outside_of(overlap)
     points, weights = label_grid(len(outside), LABEL_NODES)
     mean, square = np.empty(len(kappa)), np.empty(len(kappa))
     slope = np.empty((len(kappa), len(outside)))
@@ -60,6 +57,14 @@ def label_moments(
         slope[j] = (weights * y) @ points
         square[j] = weights @ y**2 + noise**2
     return LabelMoments(mean, slope, square, outside)
+
+
+def outside_of(overlap: Float[np.ndarray, "k r"]) -> Float[np.ndarray, "q r"]:
+    """Rows whose coordinates xi ~ N(0, I_q) stand beside kappa: a root of I - overlap^T overlap."""
+    values, vectors = np.linalg.eigh(np.eye(overlap.shape[1]) - overlap.T @ overlap)
+    # Rounding of an overlap matrix that should have unit singular values.
+    kept = values > 1e-12
+    return (vectors[:, kept] * np.sqrt(values[kept])).T
 
 
 def label_grid(

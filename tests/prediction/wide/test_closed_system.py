@@ -19,6 +19,7 @@ from giantstep.prediction.wide import outliers as closed_spectrum
 from giantstep.prediction.wide import system as closed_moments
 from giantstep.prediction.wide.continuation import solve
 from giantstep.prediction.wide.fixed_point import Penalty, Point
+from giantstep.prediction.wide.gradient import gradient_matrix
 from giantstep.prediction.wide.limits import limiting_losses, spike_count
 from giantstep.prediction.wide.losses import loss_curve, losses
 from giantstep.prediction.wide.outliers import (
@@ -147,7 +148,7 @@ def without_mode(
     def changed(*arguments: Any, **named: Any) -> ClosedSystem:
         system = build(*arguments, **named)
         means = system.means.copy()
-        means[len(system.kappa) :] = 0.0
+        means[len(system.kappa) : 2 * len(system.kappa)] = 0.0
         return dataclasses.replace(system, means=means)
 
     monkeypatch.setattr(closed_spectrum, "closed_system", changed)
@@ -181,43 +182,68 @@ def test_jacobian_is_the_derivative(start: str, penalty: Penalty) -> None:
 def plain_losses(setting: Setting, step: LearnedStep) -> tuple[float, float, float]:
     """Single neurons, the equations as one would write them down, derivatives by differences."""
     d, n, p = setting.d, setting.readout_n, setting.p
-    a, pa = gauss_hermite(16)
-    g, pg = gauss_hermite(3)
-    aa, gg = (v.ravel() for v in np.meshgrid(a / math.sqrt(p), g / math.sqrt(d), indexing="ij"))
-    share = np.outer(pa, pg).ravel()
+    a, share = gauss_hermite(16)
+    a = a / math.sqrt(p)
     kappa, w = gauss_hermite(40)
-    u = step.shift * aa + gg * (1 + step.tilt * aa)
-    s = np.sqrt((1 + step.tilt * aa) ** 2 * (1 - gg**2) + step.lengthening * aa**2)
+    matrix = gradient_matrix(setting, step)
+    kept = 1 + step.tilt * a
+    turned = step.correlation * math.sqrt(step.lengthening) * a
+    apart = math.sqrt(step.lengthening * (1 - step.correlation**2)) * a
+    s = np.sqrt(kept**2 + step.lengthening * a**2)
+    u = step.shift * a
     mu = feature_moments(setting.activation, np.outer(kappa, u), np.outer(0 * kappa + 1, s))
     labels = labels_given(setting, step, kappa)
+    slope = mu.slope / s
+    loads = [
+        np.sqrt((kept + turned * value) ** 2 + apart**2 * square)
+        for value, square in zip(matrix.values, matrix.squares, strict=True)
+    ]
+    # What one mode after the other adds on the blocks kappa, |x|^2, special directions.
+    known = len(matrix.twist) if np.any(turned) else matrix.known
+    values, vectors = np.linalg.eigh(matrix.scatter[:known, :known])
+    noise = vectors * np.sqrt(values)
+    modes = []
+    for k in range(known):
+        inside = [(j == k) * kept + matrix.twist[j, k] * turned for j in range(known)]
+        outside = [noise[j, k] * apart for j in range(known)]
+        stretch = 2 * kept * step.third * a if k == 0 else 0.0
+        for parts, longer in ((inside, stretch), (outside, 0.0)):
+            on_kappa = kappa[:, None] * slope * parts[0] + longer * mu.curve / (2 * s**2)
+            modes.append([on_kappa, 0 * slope, *(slope * part for part in parts[1:])])
+    swing = np.sqrt(2 * (step.lengthening * a**2) ** 2 + (step.swing * kept * a) ** 2)
+    modes.append([swing * mu.curve / (2 * s**2), *(0 * slope,) * known])
 
     def objective(penalty: float, tau: float) -> float:
         v, q = np.zeros(len(w)), np.ones(len(u))
         for _ in range(400):
             om = 1 / (1 + v) + tau
             root = np.sqrt(w * om)[:, None]
-            phi = root * mu.slope
-            linear = p / d * (phi * share * q) @ phi.T
-            inverse = np.linalg.inv(np.eye(len(w)) + linear)
-            own = penalty + (w * om) @ mu.rest + np.sum(phi * (inverse @ phi), axis=0)
+            own, screened = penalty + (w * om) @ mu.rest, p / n * mu.rest @ (share * q)
+            for load, part in zip(loads, matrix.shares, strict=True):
+                phi = root * slope * load
+                linear = p / d * (phi * share * q) @ phi.T
+                inverse = np.linalg.inv(np.eye(len(w)) + linear)
+                own = own + part * np.sum(phi * (inverse @ phi), axis=0)
+                screened = screened + part * d / n * np.diag(linear @ inverse) / (w * om)
             q = 0.5 * (q + 1 / own)
-            screened = np.diag(linear @ inverse) / (w * om)
-            v = 0.5 * (v + d / n * screened + p / n * mu.rest @ (share * q))
+            v = 0.5 * (v + screened)
         psi = np.concatenate([root * mu.mean, root * mu.curve / math.sqrt(2 * d)])
+        psi = np.concatenate([psi, *(0 * root * mu.mean for _ in range(known - 1))])
         constant = p * (psi * share * q) @ psi.T
-        h0 = np.concatenate([root[:, 0] * labels.mean, 0 * w])
-        h1 = root * labels.slope
-        return float(
-            h0 @ np.linalg.solve(np.eye(len(h0)) + constant, h0)
-            + np.sum(h1 * (inverse @ h1))
-            + (w * om) @ labels.rest
-        )
+        for mode in modes:
+            psi = np.concatenate([root * block for block in mode])
+            constant += p / d * (psi * share * q) @ psi.T
+        h = [labels.mean, 0 * w, *labels.slope.T]
+        h = np.concatenate([root[:, 0] * part for part in h])
+        h = np.concatenate([h, np.zeros(len(constant) - len(h))])
+        solved = np.linalg.solve(np.eye(len(h)) + constant, h)
+        return float(h @ solved + (w * om) @ labels.rest)
 
     penalty, h = setting.ridge[0] / setting.scale**2, 1e-4
     value = objective(penalty, 0.0)
-    slope = (objective(penalty + h, 0.0) - objective(penalty - h, 0.0)) / (2 * h)
+    slope_of = (objective(penalty + h, 0.0) - objective(penalty - h, 0.0)) / (2 * h)
     test = (objective(penalty, h) - objective(penalty, -h)) / (2 * h)
-    return value - penalty * slope, test, value
+    return value - penalty * slope_of, test, value
 
 
 @pytest.mark.parametrize("activation", [CENTRED_RELU, "tanh"])

@@ -50,27 +50,29 @@ class Point:
         return self.system.neurons[:, None, None] * self.resolvent
 
     @cached_property
-    def linear(self) -> Inexact[np.ndarray, "m m"]:
-        """A = (groups/d) sum_t p_t sum_j mu1_j Q mu1_j^T."""
-        return spread_over(self.system.slopes, self.counted) / self.system.d
+    def linear(self) -> Inexact[np.ndarray, "q m m"]:
+        """A = (groups/d) sum_t p_t sum_j mu1_j Q mu1_j^T for each class of directions."""
+        return np.stack([spread_over(part, self.counted) for part in self.system.slopes]) / (
+            self.system.d
+        )
 
     @cached_property
-    def screen(self) -> Inexact[np.ndarray, "m m"]:
+    def screen(self) -> Inexact[np.ndarray, "q m m"]:
         """Z = (1 + A D)^-1."""
         return np.linalg.inv(np.eye(len(self.weighted)) + self.linear * self.weighted)
 
     @cached_property
-    def screened(self) -> Inexact[np.ndarray, "m t j b"]:
+    def screened(self) -> Inexact[np.ndarray, "q m t j b"]:
         """Z mu1."""
         slopes = self.system.slopes
-        return (self.screen @ slopes.reshape(len(slopes), -1)).reshape(slopes.shape)
+        return (self.screen @ slopes.reshape(*slopes.shape[:2], -1)).reshape(slopes.shape)
 
     @cached_property
     def variance(self) -> Inexact[np.ndarray, " m"]:
         """V on the nodes."""
         rest = self.system.rest
         bulk = rest.reshape(len(rest), -1) @ self.counted.ravel()
-        own = np.einsum("mk,km->m", self.screen, self.linear)
+        own = np.einsum("q,qmk,qkm->m", self.system.shares, self.screen, self.linear)
         return (self.system.d * own + bulk) / self.system.n
 
     @cached_property
@@ -78,8 +80,8 @@ class Point:
         """What Q^-1 should be."""
         system, o = self.system, self.weighted
         own = (o @ system.rest.reshape(len(o), -1)).reshape(self.resolvent.shape)
-        drawn = o[:, None, None, None] * system.slopes
-        linear = np.einsum("mtjb,mtjc->tbc", drawn, self.screened)
+        drawn = np.multiply.outer(system.shares, o)[..., None, None, None] * system.slopes
+        linear = np.einsum("qmtjb,qmtjc->tbc", drawn, self.screened)
         return own + linear + self.penalty * np.eye(own.shape[-1])
 
     @cached_property
@@ -119,21 +121,31 @@ class Point:
     def _damping_by_damping(self) -> Inexact[np.ndarray, "m m"]:
         """d(1 + V_m - 1/damping_m)/d damping_m', where dV_m/do_m' = -(d/n) Y_mm'^2, Y = Z A."""
         system, both = self.system, self.screen @ self.linear
-        return np.diag(1.0 / self.damping**2) - system.d / system.n * both**2 * system.weights
+        squares = np.einsum("q,qmk->mk", system.shares, both**2)
+        return np.diag(1.0 / self.damping**2) - system.d / system.n * squares * system.weights
 
     @property
     def _mixed(self) -> Inexact[np.ndarray, "m t e"]:
         """d(Q_t^-1)/do_m = S_tm + (Z mu1_t)_m (Z mu1_t)_m^T along each symmetric matrix."""
-        screened = np.einsum("mtjb,mtjc->mtbc", self.screened, self.screened)
+        weighted = self.system.shares[:, None, None, None, None] * self.screened
+        screened = np.einsum("qmtjb,qmtjc->mtbc", weighted, self.screened)
         return np.einsum("mtbc,ecb->mte", screened + self.system.rest, self.system.symmetric)
 
     @property
-    def _between(self) -> Inexact[np.ndarray, "t u j l b c"]:
-        """C_tu = mu1_t^T D Z mu1_u, a matrix on the groups for each pair of directions j, l."""
+    def _between(self) -> Inexact[np.ndarray, "t u qj l b c"]:
+        """C_tu = mu1_t^T D Z mu1_u, a matrix on the groups for each class, times sqrt(share), and
+        each pair of directions j, l.
+        """
         slopes = self.system.slopes
-        flat = slopes.reshape(len(slopes), -1)
-        product = (flat * self.weighted[:, None]).T @ self.screened.reshape(flat.shape)
-        return product.reshape(2 * slopes.shape[1:]).transpose(0, 3, 1, 4, 2, 5)
+        classes, nodes, types, directions, size = slopes.shape
+        flat = slopes.reshape(classes, nodes, -1)
+        root = np.sqrt(self.system.shares)[:, None, None]
+        drawn = (root * flat * self.weighted[:, None]).swapaxes(1, 2)
+        product = drawn @ self.screened.reshape(flat.shape)
+        pairs = product.reshape(classes, types, directions, size, types, directions, size)
+        return pairs.transpose(1, 4, 0, 2, 5, 3, 6).reshape(
+            types, types, classes * directions, directions, size, size
+        )
 
     @property
     def _resolvent_by_resolvent(self) -> Inexact[np.ndarray, "t e u f"]:

@@ -18,12 +18,8 @@ from giantstep.analysis.exponents import VANISHING
 from giantstep.errors import InputError
 from giantstep.gaussian.rules import gauss_hermite, hermite_values
 from giantstep.prediction.wide.continuation import solve
-from giantstep.prediction.wide.step import (
-    LearnedStep,
-    NeuronTypes,
-    learned_step,
-    refuse_if,
-)
+from giantstep.prediction.wide.neurons import NeuronTypes
+from giantstep.prediction.wide.step import LearnedStep, learned_step, refuse_if
 from giantstep.prediction.wide.system import KAPPA_NODES, ClosedSystem, labels_given, objection
 from giantstep.problem.activation import Activation
 from giantstep.problem.setting import Setting
@@ -95,7 +91,7 @@ def limiting_losses(setting: Setting, ridge: float | None = None, count: int = 2
     step = learned_step(setting, LARGE_SIZE)
     point = solve(_random_features(setting), penalty)
     noise = float(point.damping[0]) / penalty
-    linear = noise * float(point.screen[0, 0])
+    linear = noise * float(point.screen[0, 0, 0])
     kappa, weights = gauss_hermite(KAPPA_NODES)
     labels = labels_given(setting, step, kappa)
     basis = hermite_values(kappa, count) * weights[:, None]
@@ -143,10 +139,19 @@ def _random_features(setting: Setting) -> ClosedSystem:
         d=setting.d,
         groups=setting.p / shared,
         step=learned_step(setting, 0.0),
-        types=NeuronTypes(weights=np.ones(1), readout=one, along=one, load=one[:, :, None]),
+        types=NeuronTypes(
+            weights=np.ones(1),
+            readout=one,
+            along=one,
+            shares=np.ones(1),
+            load=np.ones((1, 1, 1, 1)),
+            drift=np.zeros((0, 1, 1)),
+            stretch=np.zeros((0, 1, 1)),
+            sideways=np.zeros((0, 0, 1, 1)),
+        ),
         kappa=np.zeros(1),
         weights=np.ones(1),
-        means=np.zeros((2, 1, 1)),
-        slopes=np.full((1, 1, 1, 1), math.sqrt(shared) * moments.linear),
+        means=np.zeros((2, 1, 1, 1)),
+        slopes=np.full((1, 1, 1, 1, 1), math.sqrt(shared) * moments.linear),
         rest=np.full((1, 1, 1, 1), shared * moments.rest),
     )

@@ -2,9 +2,10 @@
 
 The objective L = min over a of mean (y - phi.a)^2 + lambda |a|^2 of the fixed point is
 
-    L = h0^T D (1 + K D)^-1 h0 + sum_j h1_j^T D (1 + A D)^-1 h1_j + sum_m o_m h2_m,
+    L = h^T D (1 + K D)^-1 h + sum_m o_m h2_m,   h = (h0, 0, h1_1, .., 0, ..),
 
-h0, h1, h2 the label's moments given kappa and K = groups sum_t p_t psi Q psi^T over means psi.
+h0, h1, h2 the label's moments given kappa and K = groups sum_t p_t psi Q psi^T over means psi, both
+on blocks of nodes: functions of kappa, those times |x|^2 and those times each special direction.
 With 1/(1+V) + tau in place of 1/(1+V), test = dL/dtau at tau = 0 and train = L - lambda dL/dlambda;
 both derivatives come from the Hessian of the fixed point.  See docs/derivations/closed_system.md.
 """
@@ -129,27 +130,21 @@ def _nearby(system: ClosedSystem, penalty: float, last: Point | None) -> Point:
 def energies(point: Point, labels: LabelMoments) -> tuple[float, float, float]:
     """(train, test, L) at a solution.
 
-    L = sum of h^T R h with R = (D^-1 + C)^-1, C = K or A: dL = (Z h)^T dD (Z h) - (R h)^T dC (R h),
-    Z = (1 + C D)^-1 and R = D Z.
+    L = h^T R h + o.h2 with R = (D^-1 + K)^-1: dL = (Z h)^T dD (Z h) - (R h)^T dK (R h) + do.h2,
+    Z = (1 + K D)^-1 and R = D Z.
     """
     system, o = point.system, point.weighted
-    padded = np.concatenate([labels.mean, np.zeros(len(o))])
-    doubled = np.tile(o, 2)
+    label = np.zeros((system.blocks, len(o)))
+    label[0] = labels.mean
+    label[2 : 2 + labels.slope.shape[1]] = labels.slope.T
+    repeated = np.tile(o, system.blocks)
     constant = spread_over(system.means, point.counted)
-    screened = np.linalg.solve(np.eye(len(doubled)) + constant * doubled, padded)
-    linear = point.screen @ labels.slope
-    objective = float(
-        padded @ (doubled * screened)
-        + np.sum(labels.slope * (o[:, None] * linear))
-        + o @ labels.rest
-    )
+    screened = np.linalg.solve(np.eye(len(repeated)) + constant * repeated, label.ravel())
+    objective = float(label.ravel() @ (repeated * screened) + o @ labels.rest)
     # dL/do and dL/dQ of a group of each type.
-    by_weight = screened[: len(o)] ** 2 + screened[len(o) :] ** 2
-    by_weight = by_weight + np.sum(linear**2, axis=1) + labels.rest
-    seen = np.einsum("m,mtb->tb", doubled * screened, system.means)
-    by_group = np.einsum("tb,tc->tbc", seen, seen)
-    drawn = np.einsum("mq,mtjb->qtjb", o[:, None] * linear, system.slopes)
-    by_group = by_group + np.einsum("qtjb,qtjc->tbc", drawn, drawn) / system.d
+    by_weight = np.sum(screened.reshape(label.shape) ** 2, axis=0) + labels.rest
+    seen = np.einsum("x,xtkb->tkb", repeated * screened, system.means)
+    by_group = np.einsum("tkb,tkc->tbc", seen, seen)
 
     def along(damping: Float[np.ndarray, " m"], resolvent: Float[np.ndarray, "t b b"]) -> float:
         counted = system.neurons[:, None, None] * resolvent

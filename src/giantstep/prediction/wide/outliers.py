@@ -79,9 +79,9 @@ def _place(point: Point) -> float:
     return -float(np.real(point.penalty))
 
 
-def strengths(point: Point) -> tuple[Float[np.ndarray, " m2"], Float[np.ndarray, "m2 m2"]]:
+def strengths(point: Point) -> tuple[Float[np.ndarray, " x"], Float[np.ndarray, "x x"]]:
     """Eigenvalues, largest first, and eigenvectors of -D^(1/2) K D^(1/2)."""
-    root = np.sqrt(np.tile(point.weighted, 2))
+    root = np.sqrt(np.tile(point.weighted, point.system.blocks))
     matrix = -root[:, None] * spread_over(point.system.means, point.counted) * root
     values, vectors = np.linalg.eigh(matrix)
     return values[::-1], vectors[:, ::-1]
@@ -133,8 +133,8 @@ def _far_above(system: ClosedSystem) -> float:
 
     The mean square of a group is that of its means, slopes and rest.
     """
-    square = np.sum(system.means[: len(system.kappa)] ** 2, axis=2)
-    square = square + np.sum(system.slopes**2, axis=(2, 3))
+    square = np.sum(system.means[: len(system.kappa)] ** 2, axis=(2, 3))
+    square = square + np.einsum("q,qmtjb->mt", system.shares, system.slopes**2)
     square = square + np.trace(system.rest, axis1=2, axis2=3)
     return 2.0 * float(system.weights @ square @ system.neurons)
 
@@ -205,16 +205,17 @@ def _overlaps(
     """
     system = point.system
     e = strengths(point)[1][:, j]
-    root = np.sqrt(np.tile(point.weighted, 2))
+    root = np.sqrt(np.tile(point.weighted, system.blocks))
     damping, resolvent = point.per_penalty()
     counted = system.neurons[:, None, None] * resolvent
     # d/dz = -d/dlambda, and K e = -e.
     turned = root * e
-    rate = float(np.sum(e**2 * np.tile(damping / point.damping, 2)))
+    rate = float(np.sum(e**2 * np.tile(damping / point.damping, system.blocks)))
     rate -= float(turned @ spread_over(system.means, counted) @ turned)
     polynomials = hermite_values(system.kappa, DEGREES - 1)
     left = polynomials.T @ turned[: len(system.kappa)] / math.sqrt(_place(point) * rate)
-    seen = np.einsum("m,mtb->tb", turned, system.means)
+    # Modes are as often positive as negative.
+    seen = np.einsum("x,xtb->tb", turned, system.means[:, :, 0])
     powers = system.types.readout[:, :, None] ** np.arange(DEGREES)
     norm = np.sqrt(np.einsum("t,tbk->k", system.neurons, powers**2))
     right = np.einsum("tb,tbc,tck->k", seen, point.counted, powers) / (norm * math.sqrt(rate))
