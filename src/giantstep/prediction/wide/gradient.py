@@ -64,8 +64,8 @@ def gradient_matrix(setting: Setting, step: LearnedStep, draw: Draw = TYPICAL) -
     y = np.asarray(setting.target([points[:, k] for k in range(setting.target.r)]), dtype=float)
     if setting.corruption > 0:  # flipped labels
         points, y = np.concatenate([points, points]), np.concatenate([y, -y])
-        shares = (1.0 - setting.corruption, setting.corruption)
-        weights = np.concatenate([share * weights for share in shares])
+        parts = (1.0 - setting.corruption, setting.corruption)
+        weights = np.concatenate([part * weights for part in parts])
     own, moments = own_scale(setting, draw), setting.activation.moments
     # r = y + noise - s f0; f0 counts as a normal variable that no direction shares.
     deviation = math.sqrt(setting.noise**2 + own**2 * moments.variance)

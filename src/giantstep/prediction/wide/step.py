@@ -65,9 +65,9 @@ class LearnedStep:
     """What one step did: its numbers are those of the module's first lines.
 
     ``size`` is eta for |a| = 1, ``overlap`` the learned unit direction v in target coordinates,
-    of length |cos|; ``mean`` and ``square`` are E r and E r^2.  ``correlation`` is that of sigma'(z)
-    and z: the share of the noise that is linear in a row.  ``swing`` -> the deviation of a row's
-    square length, over a d^(-1/2), by (1/n) sum r sigma'(w.x) w.x beyond its part along v.
+    of length |cos|; ``mean`` and ``square`` are E r and E r^2.  ``correlation`` is that of
+    sigma'(z) and z: the share of the noise that is linear in a row.  ``swing`` -> the deviation of
+    a row's square length, over a d^(-1/2), by (1/n) sum r sigma'(w.x) w.x beyond its part along v.
     """
 
     size: float
