@@ -44,13 +44,14 @@ def predict(setting: Setting, readouts: Float[np.ndarray, "rows p"], _: Accuracy
     notes = where_theory_ends(setting, readouts)
     fields = _rows(setting, parts, readouts)
     if setting.readout_n:
-        losses = [_tried(_losses, part, readouts, "readout errors", notes) for part in parts]
+        losses = [
+            _tried(_losses, part, readouts, name="readout errors", notes=notes) for part in parts
+        ]
         fields |= _errors(losses, len(readouts))
     if setting.spectra:
         for matrix in MATRICES[: 2 if setting.readout_n else 1]:
-            found = [
-                _tried(partial(_law, matrix), part, readouts, matrix.name, notes) for part in parts
-            ]
+            law = partial(_law, matrix)
+            found = [_tried(law, part, readouts, name=matrix.name, notes=notes) for part in parts]
             fields[matrix.name] = _spectrum(found)
     left_out = LEFT_OUT[setting.steps] / setting.d
     return fields | {
@@ -86,6 +87,7 @@ def _tried(
     function: Callable[[Setting, Float[np.ndarray, "rows p"]], Arrays],
     part: Setting,
     readouts: Float[np.ndarray, "rows p"],
+    *,
     name: str,
     notes: list[str],
 ) -> Arrays | None:
