@@ -186,10 +186,12 @@ def test_padded_arrays_keep_what_they_hold() -> None:
 
 
 def test_where_the_theory_ends_is_said() -> None:
+    """By how far rows move, not by the step's exponent: labels ten times larger move them more."""
     [note] = where_theory_ends(Setting(**(WIDE | {"step_size": "n^0.6"})))
-    assert "n^0.60" in note
-    assert "ends at n^0.50" in note
+    assert "rows move by 2.15 of their length" in note
+    assert "ends at 1" in note
     assert where_theory_ends(Setting(**WIDE)) == []
+    assert where_theory_ends(Setting(**(WIDE | {"target": "10*x1"}))) != []
 
 
 def test_theories() -> None:

@@ -17,7 +17,7 @@ from giantstep.prediction.wide.losses import Losses
 from giantstep.prediction.wide.outliers import feature_density, feature_outliers
 from giantstep.prediction.wide.rows import readout_losses, rows_after
 from giantstep.prediction.wide.second_bulk import bulk_profile
-from giantstep.prediction.wide.step import noise_objection, normalised_size, refuse_if
+from giantstep.prediction.wide.step import learned_step, noise_objection, refuse_if
 from giantstep.prediction.wide.step import objection as step_objection
 from giantstep.prediction.wide.two_steps import weight_outliers
 from giantstep.problem.setting import Setting
@@ -43,8 +43,9 @@ Heavy-tailed labels move the edge by that much, and a quadratic part of the targ
 2 c_2 f_2 (a o W w*) w*^T of size n^(alpha - 1/2) that stand just outside.
 """
 
-LAST_EXPONENT = 0.5
-"""Step sizes from n^(1/2) on are no perturbation: the expansion in spikes ends there."""
+LAST_MOVE = 1.0
+"""Way of a row in a step, in its length, from which on spikes are no expansion: the coefficient of
+a^k is of order (cu a)^k, and their sum does not end."""
 
 LEFT_OUT = {0: 4.0, 1: 4.0, 2: 60.0}
 """What the leading order leaves out after so many steps, relative, times d: a standard deviation.
@@ -84,17 +85,16 @@ def predict(setting: Setting, readouts: Float[np.ndarray, "rows p"], _: Accuracy
 
 
 def where_theory_ends(setting: Setting) -> list[str]:
-    """A note where the step size is beyond what a perturbation of the features covers."""
+    """A note where the step is beyond what a perturbation of the features covers."""
     if setting.steps == 0:
         return []
-    first = setting.vary(steps=1, step_size=setting.step_size[0])
-    size = normalised_size(first)
-    exponent = math.log(size) / math.log(setting.n) if size > 0 else -math.inf
-    if exponent < LAST_EXPONENT:
+    step = learned_step(setting.vary(steps=1, step_size=setting.step_size[0]))
+    moved = math.sqrt((step.shift**2 + step.lengthening) / setting.p)
+    if moved < LAST_MOVE:
         return []
     return [
-        f"the step size is n^{exponent:.2f} at unit |a| and output scale: the theory of spikes "
-        "ends at n^0.50, and what follows is its continuation"
+        f"rows move by {moved:.2f} of their length in the first step: the theory of spikes ends at "
+        f"{LAST_MOVE:g}, and what follows is its continuation"
     ]
 
 
