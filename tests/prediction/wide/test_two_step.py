@@ -170,9 +170,12 @@ def no_own_pull(delta, psi, crossed):
 
 def with_change(setting, name, value):
     """The prediction with a function of the kernel replaced."""
+    two_step_kernel.second_batch.cache_clear()
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(two_step_kernel, name, value)
-        return weight_outliers(setting)[1]
+        found = weight_outliers(setting)[1]
+    two_step_kernel.second_batch.cache_clear()
+    return found
 
 
 @pytest.fixture(scope="module")

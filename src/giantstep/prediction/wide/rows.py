@@ -12,8 +12,11 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Float
 
+from giantstep.gaussian.rules import Rule
 from giantstep.prediction.wide.losses import Losses, loss_curve
-from giantstep.prediction.wide.second_kernel import second_update
+from giantstep.prediction.wide.second_directions import directions_of
+from giantstep.prediction.wide.second_kernel import RowUpdate
+from giantstep.prediction.wide.second_runs import updates_of_runs
 from giantstep.prediction.wide.second_samples import Network
 from giantstep.prediction.wide.second_samples import objection as two_step_objection
 from giantstep.prediction.wide.step import (
@@ -76,9 +79,9 @@ class Rows:
 def rows_after(setting: Setting, readout: Float[np.ndarray, " p"]) -> Rows:
     """The rows after the setting's last step, leading order in 1/d."""
     p, r = setting.p, setting.target.r
-    a = readout / readout_norm(setting)
     if setting.steps == 2:
-        return _after_two(setting, a)
+        return rows_of_runs(setting, readout[None])[0]
+    a = readout / readout_norm(setting)
     kept, apart, shift, direction = np.ones(p), np.zeros(p), 0.0, np.zeros(r)
     if setting.steps == 1:
         step = learned_step(setting, offset=float(np.sum(a)))
@@ -130,16 +133,25 @@ def span_of_rows(
     return np.sqrt(np.maximum(values, 0.0))[:, None] * vectors.T
 
 
-def _after_two(setting: Setting, a: Float[np.ndarray, " p"]) -> Rows:
-    root = np.sqrt(setting.p)
-    u = root * a
-    network = Network(setting, float(np.sum(u)) / root)
-    update = second_update(network)
-    nodes = network.readout[0]
-    overlap = _between(nodes, update.target, u) / root
-    kernel = _between(nodes, _between(nodes, update.kernel, u).T, u) / setting.p
-    diagonal = _between(nodes, update.kept**2 + update.spread, u)
-    return Rows(overlap, 0.5 * (kernel + kernel.T) + np.diag(diagonal))
+def rows_of_runs(setting: Setting, readouts: Float[np.ndarray, "rows p"]) -> list[Rows]:
+    """``rows_after`` for the readout of every run; what two steps share is computed once."""
+    if setting.steps < 2:
+        return [rows_after(setting, readout) for readout in readouts]
+    u = np.sqrt(setting.p) * readouts / readout_norm(setting)
+    updates = updates_of_runs(setting, np.sum(u, axis=1) / np.sqrt(setting.p))
+    law = Network(setting).readout
+    return [_after_two(law, update, run) for update, run in zip(updates, u, strict=True)]
+
+
+def _after_two(law: Rule, update: RowUpdate, u: Float[np.ndarray, " p"]) -> Rows:
+    nodes, weights = law
+    along = _between(nodes, directions_of(update, weights).along, u)
+    # A spline through squares may fall below zero between the nodes.
+    square = _between(nodes, update.kept, u) ** 2 + np.maximum(
+        _between(nodes, update.spread, u), 0.0
+    )
+    overlap = _between(nodes, update.target, u) / np.sqrt(len(u))
+    return Rows(overlap, along @ along.T / len(u) + np.diag(square))
 
 
 def _between(

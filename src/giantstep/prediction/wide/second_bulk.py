@@ -16,8 +16,8 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Float
 
-from giantstep.prediction.wide.second_kernel import response, second_slopes, weight_updates
-from giantstep.prediction.wide.second_samples import Network, objection, second_samples
+from giantstep.prediction.wide.second_kernel import response, second_batch, weight_updates
+from giantstep.prediction.wide.second_samples import Network, objection
 from giantstep.prediction.wide.step import refuse_if
 from giantstep.problem.setting import Setting
 
@@ -105,8 +105,7 @@ def residual_draws(
         reused = setting.batches == "reused"
         if not reused:
             t, first = _draw(network, n, rng)
-        samples = second_samples(network)
-        slopes = second_slopes(network, samples)
+        samples, slopes = second_batch(network)
         # A cubic in (t, r_1) serves to carry the response from the atoms to the samples.
         weights = np.sqrt(np.maximum(samples.mass, 0.0))
         basis = _cubic(samples.step, samples.residual, reused)

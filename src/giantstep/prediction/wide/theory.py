@@ -15,7 +15,7 @@ from giantstep.gaussian.points import Accuracy
 from giantstep.prediction.wide import rows
 from giantstep.prediction.wide.losses import Losses
 from giantstep.prediction.wide.outliers import feature_density, feature_outliers
-from giantstep.prediction.wide.rows import readout_losses, rows_after
+from giantstep.prediction.wide.rows import readout_losses, rows_of_runs
 from giantstep.prediction.wide.second_bulk import bulk_profile
 from giantstep.prediction.wide.step import noise_objection, normalised_size, refuse_if
 from giantstep.prediction.wide.step import objection as step_objection
@@ -113,7 +113,7 @@ def _rows(
     setting: Setting, parts: list[Setting], readouts: Float[np.ndarray, "rows p"]
 ) -> dict[str, Any]:
     """Overlaps and lengths of the rows after each step, given each readout."""
-    runs = [[rows_after(part, readout) for part in parts] for readout in readouts]
+    runs = list(zip(*(rows_of_runs(part, readouts) for part in parts), strict=True))
     fields: dict[str, Any] = {
         "overlap": np.array([[step.overlap for step in run] for run in runs]),
         "norms": np.array([[np.sqrt(np.diagonal(step.gram)) for step in run] for run in runs]),
