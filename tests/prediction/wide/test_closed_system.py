@@ -189,7 +189,7 @@ def plain_losses(setting: Setting, step: LearnedStep) -> tuple[float, float, flo
     u = step.shift * aa + gg * (1 + step.tilt * aa)
     s = np.sqrt((1 + step.tilt * aa) ** 2 * (1 - gg**2) + step.lengthening * aa**2)
     mu = feature_moments(setting.activation, np.outer(kappa, u), np.outer(0 * kappa + 1, s))
-    labels = labels_given(setting, step, kappa)
+    labels = labels_given(setting, step.overlap, kappa[:, None])
 
     def objective(penalty: float, tau: float) -> float:
         v, q = np.zeros(len(w)), np.ones(len(u))

@@ -1,4 +1,4 @@
-"""Singular values of the features after one giant step at linear width: bulk and outliers.
+"""Singular values of the features after giant steps at linear width: bulk and outliers.
 
 The fixed point at penalty -z, z outside the spectrum of F^T F/n, F = sigma(X W^T), is the
 resolvent of the features at z.  Their means add K(z) = groups sum_t p_t psi Q psi^T: outliers stand
@@ -46,7 +46,7 @@ MARCH, APPROACH = 0.7, 0.9
 class FeatureOutliers:
     """Singular values of F/sqrt(n) above ``edge``, the end of the bulk, largest first.
 
-    ``left``: |overlap| of left singular vectors with h_k(kappa)/sqrt(n); ``right``: of right ones
+    ``left``: |overlap| of left singular vectors with h_k(kappa_1)/sqrt(n); ``right``: of right ones
     with a^k, normalised; k = 0 .. 4.
     """
 
@@ -213,7 +213,7 @@ def _overlaps(
     turned = root * e
     rate = float(np.sum(e**2 * np.tile(damping / point.damping, 2)))
     rate -= float(turned @ spread_over(system.means, counted) @ turned)
-    polynomials = hermite_values(system.kappa, DEGREES - 1)
+    polynomials = hermite_values(system.kappa[:, 0], DEGREES - 1)
     left = polynomials.T @ turned[: len(system.kappa)] / math.sqrt(_place(point) * rate)
     seen = np.einsum("m,mtb->tb", turned, system.means)
     powers = system.types.readout[:, :, None] ** np.arange(DEGREES)

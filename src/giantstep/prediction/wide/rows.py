@@ -14,11 +14,12 @@ from jaxtyping import Float
 
 from giantstep.gaussian.rules import Rule
 from giantstep.prediction.wide.losses import Losses, loss_curve
-from giantstep.prediction.wide.second_directions import directions_of
+from giantstep.prediction.wide.second_directions import between, directions_of
 from giantstep.prediction.wide.second_kernel import RowUpdate
 from giantstep.prediction.wide.second_runs import updates_of_runs
 from giantstep.prediction.wide.second_samples import Network
 from giantstep.prediction.wide.second_samples import objection as two_step_objection
+from giantstep.prediction.wide.second_types import objection as two_step_noise_objection
 from giantstep.prediction.wide.step import (
     learned_step,
     noise_objection,
@@ -45,10 +46,9 @@ cosines by 11 % at 0.24 and 29 % at 3.6 (d = 256, p = d/5)."""
 def objection(setting: Setting) -> str | None:
     """Why the theory of linear width does not cover a setting, None if it does.
 
-    The readout is predicted after at most one step, and objects only where there is one.
+    The readout objects only where there is one.
     """
-    predicted = setting.readout_n > 0 and setting.steps < 2
-    return rows_objection(setting) or (readout_objection(setting) if predicted else None)
+    return rows_objection(setting) or (readout_objection(setting) if setting.readout_n else None)
 
 
 def rows_objection(setting: Setting) -> str | None:
@@ -145,29 +145,25 @@ def rows_of_runs(setting: Setting, readouts: Float[np.ndarray, "rows p"]) -> lis
 
 def _after_two(law: Rule, update: RowUpdate, u: Float[np.ndarray, " p"]) -> Rows:
     nodes, weights = law
-    along = _between(nodes, directions_of(update, weights).along, u)
+    along = between(nodes, directions_of(update, weights).along, u)
     # A spline through squares may fall below zero between the nodes.
-    square = _between(nodes, update.kept, u) ** 2 + np.maximum(
-        _between(nodes, update.spread, u), 0.0
+    square = between(nodes, update.kept, u) ** 2 + np.maximum(
+        between(nodes, update.spread, u), 0.0
     )
-    overlap = _between(nodes, update.target, u) / np.sqrt(len(u))
+    overlap = between(nodes, update.target, u) / np.sqrt(len(u))
     return Rows(overlap, along @ along.T / len(u) + np.diag(square))
 
 
-def _between(
-    nodes: Float[np.ndarray, " q"], values: Float[np.ndarray, "q *k"], u: Float[np.ndarray, " p"]
-) -> Float[np.ndarray, "p *k"]:
-    """Values at u of a smooth function given at the nodes; two nodes are the signs themselves."""
-    if len(nodes) == 2:
-        return values[(u > nodes.mean()).astype(int)]
-    from scipy.interpolate import CubicSpline
-
-    return np.asarray(CubicSpline(nodes, values)(np.clip(u, nodes[0], nodes[-1])))
+def errors_objection(setting: Setting) -> str | None:
+    """Why features after the steps are not covered, None if they are."""
+    if setting.steps == 2:
+        return two_step_objection(setting) or two_step_noise_objection(setting)
+    return step_objection(setting) or noise_objection(setting)
 
 
 def readout_losses(setting: Setting) -> Losses:
     """Train and test error of the readout; of several penalties, or for ``cv``, the best one."""
-    refuse_if(step_objection(setting) or noise_objection(setting))
+    refuse_if(errors_objection(setting))
     if setting.ridge == "cv":
         mean_eigenvalue = setting.scale**2 * setting.activation.moments.square
         penalties = RIDGES * mean_eigenvalue

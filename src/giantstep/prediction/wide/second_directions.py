@@ -43,3 +43,14 @@ def directions_of(update: RowUpdate, weights: Float[np.ndarray, " q"]) -> Direct
         target=shares.T @ update.target,
         network=shares.T @ update.network,
     )
+
+
+def between(
+    nodes: Float[np.ndarray, " q"], values: Float[np.ndarray, "q *k"], u: Float[np.ndarray, " p"]
+) -> Float[np.ndarray, "p *k"]:
+    """Values at u of a smooth function given at the nodes; two nodes are the signs themselves."""
+    if len(nodes) == 2:
+        return values[(u > nodes.mean()).astype(int)]
+    from scipy.interpolate import CubicSpline
+
+    return np.asarray(CubicSpline(nodes, values)(np.clip(u, nodes[0], nodes[-1])))

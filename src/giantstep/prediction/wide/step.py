@@ -61,7 +61,7 @@ class LearnedStep:
 
 @dataclass(frozen=True)
 class NeuronTypes:
-    """Neurons w = u v + sum_j load_j omega_j, omega_j independent unit vectors outside v.
+    """Neurons w = u.v + sum_j load_j omega_j, omega_j independent unit vectors outside v_1 .. v_k.
 
     A group is one neuron, or for the symmetric start the b = 2 neurons that began with one w.
     ``readout`` are the entries of a at the start, of mean square one.
@@ -69,12 +69,12 @@ class NeuronTypes:
 
     weights: Float[np.ndarray, " t"]
     readout: Float[np.ndarray, "t b"]
-    along: Float[np.ndarray, "t b"]
+    along: Float[np.ndarray, "t b k"]
     load: Float[np.ndarray, "t b j"]
 
     @property
     def spread(self) -> Float[np.ndarray, "t b"]:
-        """s: the length of a row outside the learned direction."""
+        """s: the length of a row outside the learned directions."""
         return np.sqrt(np.sum(self.load**2, axis=2))
 
 
@@ -128,7 +128,7 @@ def random_offset(setting: Setting) -> bool:
     sum_i a_i ~ N(0, 1) for |a| = 1: a residual with this mean differs from run to run.
     """
     return (
-        setting.steps == 1
+        setting.steps > 0
         and setting.residual == "full"
         and setting.start != "symmetric"
         and setting.readout_start != "alternating"
@@ -218,7 +218,7 @@ def neuron_types(setting: Setting, step: LearnedStep, prune: bool = False) -> Ne
         load = np.stack([common, apart], axis=2)
     else:
         load = np.sqrt(common**2 + apart**2)[:, :, None]
-    return NeuronTypes(weights=weights, readout=readout, along=along, load=load)
+    return NeuronTypes(weights=weights, readout=readout, along=along[:, :, None], load=load)
 
 
 def _grid(setting: Setting, entries: Rule) -> tuple[Float[np.ndarray, " t"], ...]:

@@ -16,26 +16,19 @@ from jaxtyping import Float
 
 from giantstep.gaussian.moments import feature_moments
 from giantstep.gaussian.pairs import pair_product
-from giantstep.gaussian.rules import gauss_hermite
 from giantstep.prediction.labels import LabelMoments, label_moments
-from giantstep.prediction.wide.step import (
-    LearnedStep,
-    NeuronTypes,
-    learned_step,
-    neuron_types,
-    refuse_if,
-)
+from giantstep.prediction.wide.second_samples import objection as two_step_objection
+from giantstep.prediction.wide.second_types import kappa_rule, two_steps
+from giantstep.prediction.wide.step import NeuronTypes, learned_step, neuron_types, refuse_if
 from giantstep.prediction.wide.step import objection as step_objection
 from giantstep.problem.setting import Setting
-
-KAPPA_NODES = 40
-"""Gauss-Hermite nodes over kappa; 30 and 60 give the same losses to 3e-6, outliers to 5e-4."""
 
 
 @dataclass(frozen=True)
 class ClosedSystem:
     """Moments of a setting on the nodes: types t, nodes m, neurons b of a group, directions j.
 
+    ``overlap`` -> v_k.w*_r of the learned directions, ``kappa`` -> the coordinates along them;
     ``means`` holds mu0 and below it the part along |x|^2, ``slopes`` mu1 along each omega_j,
     ``rest`` the covariance S of what is left.
     """
@@ -43,9 +36,9 @@ class ClosedSystem:
     n: int
     d: int
     groups: float
-    step: LearnedStep
+    overlap: Float[np.ndarray, "k r"]
     types: NeuronTypes
-    kappa: Float[np.ndarray, " m"]
+    kappa: Float[np.ndarray, "m k"]
     weights: Float[np.ndarray, " m"]
     means: Float[np.ndarray, "m2 t b"]
     slopes: Float[np.ndarray, "m t j b"]
@@ -67,8 +60,9 @@ class ClosedSystem:
 
 
 def objection(setting: Setting) -> str | None:
-    """Why the closed system does not cover a setting: its step, or its readout; None if it does."""
-    return step_objection(setting) or readout_objection(setting)
+    """Why the closed system does not cover a setting: its steps, or its readout; or None."""
+    steps = two_step_objection if setting.steps == 2 else step_objection
+    return steps(setting) or readout_objection(setting)
 
 
 def readout_objection(setting: Setting) -> str | None:
@@ -83,19 +77,20 @@ def readout_objection(setting: Setting) -> str | None:
 def closed_system(
     setting: Setting, size: float | None = None, offset: float = 0.0, prune: bool = False
 ) -> ClosedSystem:
-    """Moments of the features of a setting, ``size`` in place of its normalised step size.
+    """Moments of the features of a setting, ``size`` in place of the size of its one step.
 
     ``offset`` as in ``learned_step``.  ``prune`` drops nodes that fewer than a tenth of a sample or
     a neuron would reach: they would move the edge of the spectrum to where no sample is.
     """
     refuse_if(objection(setting))
-    step = learned_step(setting, size, offset)
-    types = neuron_types(setting, step, prune)
-    kappa, weights = gauss_hermite(KAPPA_NODES)
-    if prune:
-        kept = weights >= 0.1 / setting.readout_n
-        kappa, weights = kappa[kept], weights[kept] / weights[kept].sum()
-    shift = kappa[:, None, None] * types.along
+    if setting.steps == 2:
+        both = two_steps(setting, offset, prune)
+        overlap, types = both.overlap, both.types
+    else:
+        step = learned_step(setting, size, offset)
+        overlap, types = step.overlap, neuron_types(setting, step, prune)
+    kappa, weights = kappa_rule(len(overlap), 0.1 / setting.readout_n if prune else 0.0)
+    shift = np.einsum("mk,tbk->mtb", kappa, types.along)
     scale = np.broadcast_to(types.spread, shift.shape)
     found = feature_moments(setting.activation, shift, scale)
     # He2 of a row has overlap 1/sqrt(2d) with the normalised mode |x|^2 - d.
@@ -113,7 +108,7 @@ def closed_system(
         n=setting.readout_n,
         d=setting.d,
         groups=setting.p / size_of_group,
-        step=step,
+        overlap=overlap,
         types=types,
         kappa=kappa,
         weights=weights,
@@ -124,9 +119,9 @@ def closed_system(
 
 
 def labels_given(
-    setting: Setting, step: LearnedStep, kappa: Float[np.ndarray, " m"]
+    setting: Setting, overlap: Float[np.ndarray, "k r"], kappa: Float[np.ndarray, "m k"]
 ) -> LabelMoments:
     """Moments of the label given kappa; flipped signs leave their share of mean and slope."""
-    found = label_moments(setting.target, setting.noise, step.overlap, kappa[:, None])
+    found = label_moments(setting.target, setting.noise, overlap, kappa)
     kept = 1.0 - 2.0 * setting.corruption
     return replace(found, mean=kept * found.mean, slope=kept * found.slope)

@@ -15,10 +15,9 @@ from giantstep.gaussian.points import Accuracy
 from giantstep.prediction.wide import rows
 from giantstep.prediction.wide.losses import Losses
 from giantstep.prediction.wide.outliers import feature_density, feature_outliers
-from giantstep.prediction.wide.rows import readout_losses, rows_of_runs
+from giantstep.prediction.wide.rows import errors_objection, readout_losses, rows_of_runs
 from giantstep.prediction.wide.second_bulk import bulk_profile
-from giantstep.prediction.wide.step import noise_objection, normalised_size, refuse_if
-from giantstep.prediction.wide.step import objection as step_objection
+from giantstep.prediction.wide.step import normalised_size, refuse_if
 from giantstep.prediction.wide.two_steps import weight_outliers
 from giantstep.problem.setting import Setting
 from giantstep.records.spectrum import Spectrum, padded
@@ -184,7 +183,7 @@ def _over(
 
 def _features(setting: Setting) -> _Step:
     """sigma(X W^T)/sqrt(readout_n) by the closed system."""
-    refuse_if(step_objection(setting) or noise_objection(setting))
+    refuse_if(errors_objection(setting))
     found = feature_outliers(setting)
     grid = np.linspace(0.01 * found.edge, found.edge, GRID)
     # Noise passes the edge by as much as it does before the step.
