@@ -1,16 +1,21 @@
-"""Two steps of many runs: interpolated between sums of the readout, and positive everywhere."""
+"""Two steps of many runs: interpolated between sums of the readout, refused where rows run away."""
 
 from typing import Any
 
 import numpy as np
 import pytest
 
+from giantstep.errors import NoTheoryError
 from giantstep.prediction.labels import LABEL_SPACING, label_grid
+from giantstep.prediction.predict import predict
 from giantstep.prediction.wide import second_runs
 from giantstep.prediction.wide.rows import rows_after, rows_of_runs
+from giantstep.prediction.wide.second_kernel import second_update
 from giantstep.prediction.wide.second_samples import LABEL_SPACING as SAMPLE_SPACING
+from giantstep.prediction.wide.second_samples import Network
 from giantstep.problem.network import start_readout
 from giantstep.problem.setting import Setting
+from giantstep.simulation.simulate import simulate
 
 FIELDS: dict[str, Any] = {
     "d": 150,
@@ -61,19 +66,29 @@ def test_a_residual_without_the_network_needs_one_update(monkeypatch: pytest.Mon
     assert len(computed) == 1
 
 
-def test_lengths_between_the_nodes_are_positive() -> None:
-    """A quadratic activation on reused batches has rows whose length varies by powers of ten."""
-    fields = FIELDS | {"d": 197, "n": 134, "p": 491, "readout_start": "uniform"}
-    setting = Setting(
-        "0.99*x1 - 1.22*x1*x2",
-        activation="He1 + He2/2",
-        batches="reused",
-        step_size=[1.03, 0.639],
-        **fields | {"output_scale": "1", "runs": 2},
-    )
-    for rows in rows_of_runs(setting, readouts(setting)):
-        assert np.diag(rows.gram).min() > 0
-        assert np.linalg.eigvalsh(rows.gram).min() > -1e-9 * np.diag(rows.gram).max()
+QUADRATIC: dict[str, Any] = FIELDS | {
+    "target": "0.99*x1 - 1.22*x1*x2",
+    "activation": "He1 + He2/2",
+    "d": 197,
+    "n": 134,
+    "p": 491,
+    "readout_start": "uniform",
+    "output_scale": "1",
+    "batches": "reused",
+    "runs": 2,
+}
+
+
+def test_rows_that_run_away_are_refused() -> None:
+    """Square lengths of the runs are far from those of the formula: 4 runs, each beyond twice."""
+    setting = Setting(**QUADRATIC | {"runs": 4, "n": 300}, step_size=[1.03, 0.639])
+    with pytest.raises(NoTheoryError, match="two steps must move rows by at most 30 times"):
+        predict(setting)
+    network = Network(setting)
+    update, weights = second_update(network), network.readout[1]
+    formula = float(weights @ (np.diag(update.kernel) / setting.p + update.spread))
+    found = np.mean(simulate(setting).norms[:, 2] ** 2, axis=1)
+    assert np.all(np.abs(np.log(found / formula)) > np.log(2.0))
 
 
 @pytest.mark.parametrize(("spacing", "bound"), [(LABEL_SPACING, 7e-3), (SAMPLE_SPACING, 1.2e-2)])

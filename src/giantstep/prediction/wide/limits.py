@@ -145,7 +145,9 @@ def _random_features(setting: Setting) -> ClosedSystem:
         d=setting.d,
         groups=setting.p / shared,
         overlap=np.zeros((1, setting.target.r)),
-        types=NeuronTypes(weights=np.ones(1), readout=one, along=one[:, :, None], load=one[:, :, None]),
+        types=NeuronTypes(
+            weights=np.ones(1), readout=one, along=one[:, :, None], load=one[:, :, None]
+        ),
         kappa=np.zeros((1, 1)),
         weights=np.ones(1),
         means=np.zeros((2, 1, 1)),

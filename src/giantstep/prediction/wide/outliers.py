@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import pairwise
 
@@ -232,16 +232,39 @@ def feature_density(
     """
     if np.any(values <= 0):
         raise InputError(f"values must be positive, got {np.min(values):g}")
-    system = closed_system(setting, offset=offset, prune=True)
-    edge = _place(Branch.down(system).points[-1])
+    system = _coarse(closed_system(setting, offset=offset, prune=True))
+    edge = math.sqrt(_place(Branch.down(system).points[-1]))
     found = np.zeros(len(values))
     last: Point | None = None
     for i in np.argsort(-values):
-        if values[i] ** 2 < edge:
+        if values[i] < edge:
             last = _inside(system, float(values[i]) ** 2, last)
             trace = np.sum(np.trace(last.counted, axis1=1, axis2=2))
             found[i] = 2.0 * values[i] * float(np.imag(trace)) / math.pi
     return found / min(setting.readout_n, setting.p)
+
+
+def _coarse(system: ClosedSystem) -> ClosedSystem:
+    """Neurons of one readout as one type: what else they have is of order d^(-1/2)."""
+    types = system.types
+    _, kind = np.unique(types.readout, axis=0, return_inverse=True)
+    shares = np.zeros((kind.max() + 1, len(kind)))
+    shares[kind.ravel(), np.arange(len(kind))] = types.weights
+    weights = shares.sum(axis=1)
+    shares /= weights[:, None]
+    return replace(
+        system,
+        types=replace(
+            types,
+            weights=weights,
+            readout=shares @ types.readout,
+            along=np.tensordot(shares, types.along, axes=1),
+            load=np.tensordot(shares, types.load, axes=1),
+        ),
+        means=np.einsum("ut,mtb->mub", shares, system.means),
+        slopes=np.einsum("ut,mtjb->mujb", shares, system.slopes),
+        rest=np.einsum("ut,mtbc->mubc", shares, system.rest),
+    )
 
 
 def _inside(system: ClosedSystem, place: float, near: Point | None) -> Point:

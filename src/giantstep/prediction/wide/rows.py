@@ -12,11 +12,10 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Float
 
-from giantstep.gaussian.rules import Rule
 from giantstep.prediction.wide.losses import Losses, loss_curve
 from giantstep.prediction.wide.second_directions import between, directions_of
 from giantstep.prediction.wide.second_kernel import RowUpdate
-from giantstep.prediction.wide.second_runs import updates_of_runs
+from giantstep.prediction.wide.second_runs import move_objection, updates_of_runs
 from giantstep.prediction.wide.second_samples import Network
 from giantstep.prediction.wide.second_samples import objection as two_step_objection
 from giantstep.prediction.wide.second_types import objection as two_step_noise_objection
@@ -139,19 +138,25 @@ def rows_of_runs(setting: Setting, readouts: Float[np.ndarray, "rows p"]) -> lis
         return [rows_after(setting, readout) for readout in readouts]
     u = np.sqrt(setting.p) * readouts / readout_norm(setting)
     updates = updates_of_runs(setting, np.sum(u, axis=1) / np.sqrt(setting.p))
-    law = Network(setting).readout
-    return [_after_two(law, update, run) for update, run in zip(updates, u, strict=True)]
+    refuse_if(move_objection(setting, updates[0]))
+    network = Network(setting)
+    return [_after_two(network, update, run) for update, run in zip(updates, u, strict=True)]
 
 
-def _after_two(law: Rule, update: RowUpdate, u: Float[np.ndarray, " p"]) -> Rows:
-    nodes, weights = law
+def _after_two(network: Network, update: RowUpdate, u: Float[np.ndarray, " p"]) -> Rows:
+    nodes, weights = network.readout
     along = between(nodes, directions_of(update, weights).along, u)
+    kept = between(nodes, update.kept, u)
     # A spline through squares may fall below zero between the nodes.
-    square = between(nodes, update.kept, u) ** 2 + np.maximum(
-        between(nodes, update.spread, u), 0.0
-    )
+    apart = np.sign(u) * np.sqrt(np.maximum(between(nodes, update.spread, u), 0.0))
     overlap = between(nodes, update.target, u) / np.sqrt(len(u))
-    return Rows(overlap, along @ along.T / len(u) + np.diag(square))
+    gram = along @ along.T / len(u) + np.diag(kept**2 + apart**2)
+    if network.paired:
+        first, second = np.arange(len(u) // 2), np.arange(len(u) // 2, len(u))
+        shared = kept[first] * kept[second] + apart[first] * apart[second]
+        gram[first, second] += shared
+        gram[second, first] += shared
+    return Rows(overlap, gram)
 
 
 def errors_objection(setting: Setting) -> str | None:

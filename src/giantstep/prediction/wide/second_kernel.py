@@ -153,7 +153,7 @@ def smoothed(
     )
 
 
-@lru_cache(maxsize=1)
+@lru_cache(maxsize=8)
 def second_batch(network: Network) -> tuple[Samples, Slopes]:
     """What step 2 sees on its batch; kept, for the kernel and the bulk both ask for it."""
     samples = second_samples(network)

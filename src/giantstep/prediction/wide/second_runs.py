@@ -6,6 +6,7 @@ into the residual; an update is smooth in it and is interpolated between a few.
 
 from __future__ import annotations
 
+import math
 from dataclasses import fields
 
 import numpy as np
@@ -20,11 +21,24 @@ SUMS = 5
 """Sums of the readout at which the update is computed; between them kernels are good to 1e-3 where
 the network's mean is of the size of the label, to 2 % where it is seven times as large."""
 
+MOST_MOVED = 30.0
+"""Lengths by which rows may move.  Beyond, the network's answer to the first step rules the second,
+and few samples rule it: square lengths were 20 to 50 times those predicted (quadratic neurons)."""
+
+
+def move_objection(setting: Setting, update: RowUpdate) -> str | None:
+    """Why two steps are too large for any theory of them, in one sentence, or None."""
+    weights = Network(setting).readout[1]
+    moved = math.sqrt(float(weights @ np.diag(update.kernel)) / setting.p)
+    if moved <= MOST_MOVED:
+        return None
+    return f"two steps must move rows by at most {MOST_MOVED:g} times their length, got {moved:.3g}"
+
 
 def updates_of_runs(setting: Setting, readout_sums: Float[np.ndarray, " runs"]) -> list[RowUpdate]:
     """``second_update`` for every run, from at most SUMS computed ones."""
     plain = Network(setting)
-    if abs(plain.feedback * plain.moments.mean) <= VANISHING:
+    if abs(plain.start_feedback * plain.moments.mean) <= VANISHING:
         return [second_update(plain)] * len(readout_sums)
     nodes, places = np.unique(readout_sums, return_inverse=True)
     shares = np.eye(len(nodes))

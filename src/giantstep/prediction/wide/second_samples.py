@@ -20,6 +20,7 @@ from giantstep.prediction.labels import label_grid
 from giantstep.prediction.wide.step import readout_law, readout_norm
 from giantstep.problem.activation import ActivationMoments
 from giantstep.problem.setting import Setting
+from giantstep.problem.starts import STARTS
 
 READOUT_NODES = 32
 """Nodes for the law of u, an even number: u = 0 moves nothing."""
@@ -47,6 +48,7 @@ class Network:
     """The network before the first step, and the first residual r_1 = y - scale f_0.
 
     ``scale`` -> s_p sqrt(p) rms(a); ``feedback`` the same, or 0 where the residual is the label;
+    ``start_feedback`` -> feedback of f_0, which the pairs of a symmetric start cancel;
     ``offset`` -> E f_0 = c_0 sum_i u_i/sqrt(p), one number a run; ``size`` -> scale * step_size.
     """
 
@@ -60,6 +62,14 @@ class Network:
     @property
     def feedback(self) -> float:
         return self.scale if self.setting.residual == "full" else 0.0
+
+    @property
+    def paired(self) -> bool:
+        return STARTS[self.setting.start].paired
+
+    @property
+    def start_feedback(self) -> float:
+        return 0.0 if self.paired else self.feedback
 
     def size(self, step: int) -> float:
         return self.scale * self.setting.step_size[step]
@@ -85,18 +95,28 @@ class Network:
     @cached_property
     def label(self) -> tuple[float, float, Float[np.ndarray, " r"]]:
         """E y, Var y without noise, and f_1 = E[y z]."""
-        points, weights = label_points(self.setting.target.r)
-        y = self.label_at(points)
+        points, weights, signs = self.label_points
+        y = signs * self.label_at(points)
         mean = float(weights @ y)
         return mean, float(weights @ (y - mean) ** 2), (weights * y) @ points
 
+    @cached_property
+    def label_points(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """z, weights and signs for E over z ~ N(0, I_r) and the sign of y = +-f(z)."""
+        points, weights = label_grid(self.setting.target.r, LABEL_SPACING)
+        flipped = self.setting.corruption
+        if flipped == 0:
+            return points, weights, np.ones(len(points))
+        shares = np.concatenate([(1.0 - flipped) * weights, flipped * weights])
+        return np.tile(points, (2, 1)), shares, np.repeat([1.0, -1.0], len(points))
+
     def label_at(self, z: Float[np.ndarray, "m r"]) -> Float[np.ndarray, " m"]:
-        """f(z), without noise."""
+        """f(z), without noise and flipped signs."""
         return np.asarray(self.setting.target([z[:, k] for k in range(z.shape[1])]), dtype=float)
 
     @property
     def offset(self) -> float:
-        return self.feedback * self.moments.mean * self.readout_sum
+        return self.start_feedback * self.moments.mean * self.readout_sum
 
     @property
     def residual_mean(self) -> float:
@@ -106,7 +126,7 @@ class Network:
     @property
     def rest_square(self) -> float:
         """Variance of what is in r_1 beside the label: the noise and the network."""
-        return self.setting.noise**2 + self.feedback**2 * self.moments.variance
+        return self.setting.noise**2 + self.start_feedback**2 * self.moments.variance
 
     @property
     def residual_square(self) -> float:
@@ -116,14 +136,14 @@ class Network:
     @cached_property
     def target_squares(self) -> Float[np.ndarray, "r r"]:
         """E[r_1^2 z z^T]."""
-        points, weights = label_points(self.setting.target.r)
-        shares = weights * (self.label_at(points) - self.offset) ** 2
+        points, weights, signs = self.label_points
+        shares = weights * (signs * self.label_at(points) - self.offset) ** 2
         return (points.T * shares) @ points + self.rest_square * np.eye(points.shape[1])
 
     @cached_property
     def gram(self) -> Float[np.ndarray, "m m"]:
         """Gram matrix of (beta, w*_1 .. w*_r, g): also the covariance of (t, z, g.x)."""
-        slope = np.concatenate([self.label[2], [-self.feedback * self.moments.linear]])
+        slope = np.concatenate([self.label[2], [-self.start_feedback * self.moments.linear]])
         found = np.eye(len(slope) + 1)
         found[0, 0] = slope @ slope + self.noise_ratio * self.residual_square
         found[0, 1:] = found[1:, 0] = slope
@@ -137,11 +157,6 @@ class Network:
         kept = 1.0 + strength * self.moments.tilt * self.residual_mean
         spread = self.noise_ratio * self.moments.slope_variance * self.residual_square
         return kept, np.abs(strength) * math.sqrt(spread)
-
-
-def label_points(r: int) -> tuple[Float[np.ndarray, "m r"], Float[np.ndarray, " m"]]:
-    """Points and weights for E over z ~ N(0, I_r), fine enough for a label that jumps."""
-    return label_grid(r, LABEL_SPACING)
 
 
 @dataclass(frozen=True)
@@ -193,9 +208,9 @@ def given_step(network: Network) -> GivenStep:
     values, vectors = np.linalg.eigh(on_z)
     on_label = np.linalg.solve(on_z, beside)
     own = max(conditional[r, r] - float(on_label @ beside), 0.0)
-    pull = network.feedback * network.moments.linear
+    pull = network.start_feedback * network.moments.linear
     # What is in r beside y and E[g.x | z]: the rest of g.x, of f_0, and the noise.
-    nonlinear = network.feedback**2 * network.moments.rest
+    nonlinear = network.start_feedback**2 * network.moments.rest
     return GivenStep(
         across=across,
         root=vectors * np.sqrt(np.maximum(values, 0.0)),
@@ -242,13 +257,13 @@ def _atoms(
     are products with functions of z.
     """
     r = len(given.on_label)
-    points, label_weights = label_points(r)
+    points, label_weights, signs = network.label_points
     # z and E[g.x | t, z]
     spread = points @ given.root.T
     z = t * given.across[:r] + spread
     linear = t * given.across[r] + spread @ given.on_label
     # r = y - offset - pull E[g.x | t, z] + width rest, over label nodes and nodes of the rest
-    mean = network.label_at(z) - network.offset - given.pull * linear
+    mean = signs * network.label_at(z) - network.offset - given.pull * linear
     residual = mean[:, None] + given.width * rest[0]
     grid = residual_grid(residual.ravel(), np.outer(label_weights, rest[1]).ravel(), cells)
     shares = _shares(grid, residual, rest)
@@ -282,11 +297,13 @@ def residual_grid(
     if cells == 1:
         return np.array([share @ residual / share.sum()])
     mean = float(share @ residual / share.sum())
-    deviation = math.sqrt(max(float(share @ (residual - mean) ** 2 / share.sum()), 1e-300))
+    deviation = math.sqrt(float(share @ (residual - mean) ** 2 / share.sum()))
+    # A residual that takes one value still needs a grid with room between its points.
+    deviation = max(deviation, 1e-6 * (1.0 + abs(mean)))
     # Mass below 1e-12 is not worth a grid point.
     kept = residual[share > 1e-12 * share.max()]
     low, high = (math.asinh(float(end - mean) / deviation) for end in (kept.min(), kept.max()))
-    return mean + deviation * np.sinh(np.linspace(low, max(high, low + 1e-9), cells))
+    return mean + deviation * np.sinh(np.linspace(low, max(high, low + 1e-3), cells))
 
 
 def _shares(
@@ -321,12 +338,10 @@ def objection(setting: Setting) -> str | None:
     """Why the theory of two steps does not cover a setting, in one sentence; None if it does."""
     if setting.steps not in (1, 2):
         return f"steps must be 1 or 2 for the outliers of the weights, got {setting.steps}"
-    if setting.start not in ("gaussian", "sphere"):
-        return f"start must be gaussian or sphere for two steps, got {setting.start!r}"
+    if STARTS[setting.start].orthogonal:
+        return f"start must be gaussian, sphere or symmetric for two steps, got {setting.start!r}"
     if not setting.inputs.is_gaussian:
         return f"inputs must be gaussian for this theory, got {setting.inputs.text!r}"
     if setting.deflate >= 0:
         return f"deflate must be -1 for this theory, got {setting.deflate}"
-    if setting.corruption > 0:
-        return f"corruption must be 0 for this theory, got {setting.corruption:g}"
     return None

@@ -1,7 +1,7 @@
 """Neurons after two giant steps: types for the closed system, and the directions they have learned.
 
-Row i is kept(u_i) w_i + R(u_i)/sqrt(p) + noise of squared length spread(u_i), u_i = sqrt(p) a_i.  The
-network's own linear part g = W0^T u/sqrt(p) is in R, rho = R.g, and made of the rows: with them
+Row i is kept(u_i) w_i + R(u_i)/sqrt(p) + noise of squared length spread(u_i), u_i = sqrt(p) a_i.
+The network's own linear part g = W0^T u/sqrt(p) is in R, rho = R.g, and made of the rows: with them
 independent of the learned directions, the kernel of the update is
 
     K_eff(u, u') = R.R' + kept(u) u rho(u') + rho(u) kept(u') u'.
@@ -24,9 +24,8 @@ from giantstep.prediction.wide.second_kernel import RowUpdate, second_update
 from giantstep.prediction.wide.second_samples import Network
 from giantstep.prediction.wide.step import (
     MOST_LENGTHENING,
-    READOUT_NODES,
     NeuronTypes,
-    readout_law,
+    readout_rule,
 )
 from giantstep.problem.setting import Setting
 
@@ -37,15 +36,24 @@ WEAK = 0.1
 """Squared strength of a direction, in p/d, up to which it counts as noise: rows at the start have
 p/d along any direction."""
 
-KAPPA_NODES = {1: (40,), 2: (16, 10), 3: (14, 8, 6)}
-"""Gauss-Hermite nodes over the coordinates along so many directions, strongest first."""
+KAPPA_NODES = {1: (40,), 2: (12, 8), 3: (10, 7, 5)}
+"""Gauss-Hermite nodes over the coordinates along so many directions, strongest first: errors to
+5e-4 of rules with twice as many, on one direction to 3e-6."""
+
+SPECTRUM_NODES = {1: (40,), 2: (24, 16), 3: (18, 12, 9)}
+"""The same for outliers, which are good to 1e-3; most are too light for a sample and dropped."""
+
+
+def noise_added(setting: Setting) -> float:
+    """Square length that the noise of two steps adds to the rows, in what they keep of theirs."""
+    network = Network(setting)
+    update, weights = second_update(network), network.readout[1]
+    return float(weights @ update.spread) / float(weights @ update.kept**2)
 
 
 def objection(setting: Setting) -> str | None:
     """Why features after two steps are not those of independent rows, in one sentence, or None."""
-    network = Network(setting)
-    update, weights = second_update(network), network.readout[1]
-    added = float(weights @ update.spread) / float(weights @ update.kept**2)
+    added = noise_added(setting)
     if added <= MOST_LENGTHENING:
         return None
     return (
@@ -65,6 +73,7 @@ class TwoSteps:
 def two_steps(setting: Setting, readout_sum: float = 0.0, prune: bool = False) -> TwoSteps:
     """Types of neurons: along = R(u).v/sqrt(p) + own parts N(0, v(u)/d), v = kept^2 + spread.
 
+    The partners of a symmetric start share kept w_i, and of the noise sqrt(spread) up to its sign.
     ``readout_sum`` -> sum_i a_i for |a| = 1; ``prune`` drops types that fewer than a tenth of a
     neuron would have.
     """
@@ -75,26 +84,28 @@ def two_steps(setting: Setting, readout_sum: float = 0.0, prune: bool = False) -
     strong = weights @ found.along**2 > WEAK * setting.p / setting.d
     k = max(1, min(int(np.sum(strong)), MOST_DIRECTIONS))
     spread = update.spread + np.sum(found.along[:, k:] ** 2, axis=1) / setting.p
-    # Row by row: R(u).v, kept, and the variance of the noise
-    u, shares = readout_law(setting, READOUT_NODES)
-    values = np.column_stack([found.along[:, :k], update.kept, spread])
-    at = between(nodes, values, u)
+    u, shares = readout_rule(setting, outside=prune)
+    if network.paired:  # (u, -u) and (-u, u) are the same pair
+        u, shares = u[u > 0], 2.0 * shares[u > 0]
     own, length, star = _own_parts(setting, k)
     shares = np.outer(shares, star).ravel()
     each, point = (axis.ravel() for axis in np.indices((len(u), len(star))))
     if prune:
         there = shares >= 0.1 / setting.p
         each, point, shares = each[there], point[there], shares[there] / shares[there].sum()
-    kept, noise = at[each, k], np.maximum(at[each, k + 1], 0.0)
-    along = at[each, :k] / math.sqrt(setting.p)
-    along = along + np.sqrt((kept**2 + noise) / setting.d)[:, None] * own[point]
-    load = np.sqrt(kept**2 * length[point] + noise)
-    types = NeuronTypes(
-        weights=shares,
-        readout=u[each][:, None],
-        along=along[:, None, :],
-        load=load[:, None, None],
-    )
+    readout = np.stack([u, -u], axis=1)[each] if network.paired else u[each][:, None]
+    # Row by row: R(u).v, kept, and the variance of the noise
+    values = np.column_stack([found.along[:, :k], update.kept, spread])
+    at = between(nodes, values, readout.ravel()).reshape(*readout.shape, k + 2)
+    kept, noise = at[..., k], np.maximum(at[..., k + 1], 0.0)
+    start, apart = kept * np.sqrt(length[point])[:, None], np.sign(readout) * np.sqrt(noise)
+    if network.paired:
+        deviation, load = kept, np.stack([start, apart], axis=2)
+    else:
+        deviation, load = np.sqrt(kept**2 + noise), np.hypot(start, apart)[:, :, None]
+    along = at[..., :k] / math.sqrt(setting.p)
+    along = along + deviation[:, :, None] * own[point][:, None] / math.sqrt(setting.d)
+    types = NeuronTypes(weights=shares, readout=readout, along=along, load=load)
     return TwoSteps(found.target[:k], types)
 
 
@@ -126,7 +137,8 @@ def kappa_rule(
     k: int, least: float = 0.0
 ) -> tuple[Float[np.ndarray, "m k"], Float[np.ndarray, " m"]]:
     """Tensor rule over the coordinates along k directions, without nodes lighter than ``least``."""
-    rules = [gauss_hermite(nodes) for nodes in KAPPA_NODES[k]]
+    counts = (SPECTRUM_NODES if least > 0 else KAPPA_NODES)[k]
+    rules = [gauss_hermite(nodes) for nodes in counts]
     axes = np.meshgrid(*(x for x, _ in rules), indexing="ij")
     weights = np.prod(np.meshgrid(*(w for _, w in rules), indexing="ij"), axis=0).ravel()
     kept = weights >= least
