@@ -51,8 +51,9 @@ LEFT_OUT = 4.0
 
 Measured, not derived (benchmarks/finite_size.py): over 18 settings of one step at d = 100, 200, 400
 the root mean square deviation of features' outliers is 3.1, 3.0, 4.1 over d, that of lengths,
-errors and outliers of W below 3.9 over d.  Two steps of little noise, 26 settings of benchmarks/hunt.py
-at d = 100 to 300: overlaps, lengths and outliers of W and of the features below 2.7 over d.
+errors and outliers of W below 3.9 over d.  Two steps of little noise, 26 settings of
+benchmarks/hunt.py at d = 100 to 300: overlaps, lengths and outliers of W and of the features below
+2.7 over d.
 """
 
 NOISY = {0.2: 12.0, 1.0: 60.0}
