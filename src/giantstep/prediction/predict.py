@@ -41,8 +41,8 @@ def predict(
     are means over starts and batches, to order p/d and 1/readout_n, with the penalty chosen as the
     simulator does (docs/derivations/readout.md); their uncertainty counts the next order of
     1/readout_n, not of p/d.  Linear width: rows to
-    leading order, spectra where the setting asks for them, the readout's errors after at most one
-    step; what it leaves out is of relative order 1/d and not estimated.  A readout that differs
+    leading order, spectra where the setting asks for them and the readout's errors; what it leaves
+    out is of relative order 1/d and not estimated.  A readout that differs
     from run to run is predicted for each run with its own.
     """
     if scrambles < 2:

@@ -192,7 +192,7 @@ def plain_losses(setting: Setting, step: LearnedStep) -> tuple[float, float, flo
     s = np.sqrt(kept**2 + step.lengthening * a**2)
     u = step.shift * a
     mu = feature_moments(setting.activation, np.outer(kappa, u), np.outer(0 * kappa + 1, s))
-    labels = labels_given(setting, step, kappa)
+    labels = labels_given(setting, step.overlap, kappa[:, None])
     slope = mu.slope / s
     loads = [
         np.sqrt((kept + turned * value) ** 2 + apart**2 * square)

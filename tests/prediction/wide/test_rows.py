@@ -42,9 +42,11 @@ def test_rows_do_not_ask_for_a_readout(steps: int, change: dict[str, Any]) -> No
     assert np.array_equal(found.gram, expected.gram)
 
 
-def test_the_readout_objects_for_itself() -> None:
-    """After one step a readout on the last batch is not covered; no readout has no objection."""
-    last, none = (Setting(**FIELDS | {"steps": 1} | change) for change in (LAST_BATCH, NO_READOUT))
+@pytest.mark.parametrize("steps", [1, 2])
+def test_the_readout_objects_for_itself(steps: int) -> None:
+    """After a step a readout on the last batch is not covered; no readout has no objection."""
+    given = FIELDS | {"steps": steps}
+    last, none = (Setting(**given | change) for change in (LAST_BATCH, NO_READOUT))
     sentence = "readout_batch must be fresh for the closed system, got 'last'"
     assert objection(last) == sentence
     assert objection(none) is None
@@ -60,7 +62,10 @@ def test_the_readout_objects_for_itself() -> None:
         ({"p": "30d"}, "p must be between 0.05 d and 20 d, got 30 d"),
         ({"n": 2}, "n must be between 0.05 d and 20 d, got 0.0333 d"),
         ({"steps": 3}, "steps must be at most 2, got 3"),
-        ({"steps": 2, "corruption": 0.1}, "corruption must be 0 for this theory, got 0.1"),
+        (
+            {"steps": 2, "start": "orthogonal"},
+            "start must be gaussian, sphere or symmetric for two steps, got 'orthogonal'",
+        ),
         ({"deflate": 0}, "deflate must be -1 (off) for the closed system, got 0"),
     ],
 )

@@ -171,9 +171,12 @@ def no_own_pull(delta, psi, crossed):
 
 def with_change(setting, name, value):
     """The prediction with a function of the kernel replaced."""
+    two_step_kernel.second_batch.cache_clear()
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(two_step_kernel, name, value)
-        return weight_outliers(setting)[1]
+        found = weight_outliers(setting)[1]
+    two_step_kernel.second_batch.cache_clear()
+    return found
 
 
 @pytest.fixture(scope="module")
@@ -351,7 +354,7 @@ def test_no_alignment_without_a_linear_part_of_the_squared_label():
     for change, message in (
         ({"target": "x1 + He2(x1)"}, "target must have no linear part"),
         ({"activation": "He1"}, "activation must have a second direction"),
-        ({"start": "symmetric"}, "start must be gaussian or sphere"),
+        ({"start": "orthogonal", "p": 900}, "start must be gaussian, sphere or symmetric"),
     ):
         with pytest.raises(NoTheoryError, match=message):
             second_alignment(setting.vary(**change))
@@ -427,7 +430,7 @@ def test_finite_diagram_counts_the_predicted_outliers():
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"start": "symmetric"}, "start must be gaussian or sphere"),
+        ({"start": "orthogonal", "p": 90}, "start must be gaussian, sphere or symmetric"),
         ({"steps": 3, "step_size": 1.0}, "steps must be 1 or 2"),
         ({"inputs": "rademacher"}, "inputs must be gaussian"),
         ({"deflate": 0}, "deflate must be -1"),

@@ -30,7 +30,7 @@ import numpy as np
 from jaxtyping import Float
 
 from giantstep.gaussian.rules import gauss_hermite
-from giantstep.prediction.labels import LABEL_NODES, label_grid, outside_of
+from giantstep.prediction.labels import LABEL_SPACING, label_grid, outside_of
 from giantstep.prediction.wide.step import TYPICAL, Draw, LearnedStep, own_scale
 from giantstep.problem.setting import Setting
 
@@ -60,7 +60,7 @@ class GradientMatrix:
 def gradient_matrix(setting: Setting, step: LearnedStep, draw: Draw = TYPICAL) -> GradientMatrix:
     """The moments of r and zeta over the label's nodes."""
     delta = setting.d / setting.n
-    points, weights = label_grid(setting.target.r, LABEL_NODES)
+    points, weights = label_grid(setting.target.r, LABEL_SPACING)
     y = np.asarray(setting.target([points[:, k] for k in range(setting.target.r)]), dtype=float)
     if setting.corruption > 0:  # flipped labels
         points, y = np.concatenate([points, points]), np.concatenate([y, -y])

@@ -19,15 +19,14 @@ from jaxtyping import Float
 
 from giantstep.prediction.wide.draws import DrawNodes
 from giantstep.prediction.wide.outliers import feature_density, feature_outliers
+from giantstep.prediction.wide.rows import errors_objection
 from giantstep.prediction.wide.second_bulk import bulk_profile, residual_draws
 from giantstep.prediction.wide.second_kernel import RowUpdate, weight_updates
 from giantstep.prediction.wide.second_samples import Network
 from giantstep.prediction.wide.second_samples import objection as weight_objection
-from giantstep.prediction.wide.step import MOST_LENGTHENING, Draw, noise_objection, refuse_if
-from giantstep.prediction.wide.step import objection as step_objection
+from giantstep.prediction.wide.step import MOST_LENGTHENING, Draw, refuse_if
 from giantstep.prediction.wide.two_steps import WeightOutliers, outliers_of
 from giantstep.problem.setting import Setting
-from giantstep.problem.starts import STARTS
 from giantstep.spectra.bulk import Bulk
 from giantstep.spectra.outliers import upper_limit
 from giantstep.spectra.profile import ProfileBulk
@@ -213,24 +212,16 @@ def weight_density(setting: Setting, draw: Draw, edge: float) -> Density:
 
 def feature_law(setting: Setting, draw: Draw) -> Law:
     """sigma(X W^T)/sqrt(readout_n) by the closed system."""
-    refuse_if(step_objection(setting) or noise_objection(setting, draw))
+    refuse_if(errors_objection(setting, draw))
     found = feature_outliers(setting, draw)
     # Noise passes the edge by as much as it does before the step.
     start = feature_bulk(setting.activation, setting.readout_n, setting.d, setting.p, setting.start)
     margin = upper_limit(start, LEVEL) / math.sqrt(start.upper.place)
-    weights = _weights(_single_rows(setting), draw)
+    weights = _weights(setting, draw)
     if weights.found is not None:
         margin *= max(1.0, weights.threshold / weights.found.edge)
     vectors = {"left": found.left, "right": found.right}
     return Law(found.edge, margin * found.edge, found.values, vectors)
-
-
-def _single_rows(setting: Setting) -> Setting:
-    """A setting with the same noise: pairs answer 0, and flipped labels keep their squares."""
-    alone = setting.vary(corruption=0.0)
-    if STARTS[setting.start].paired:
-        alone = alone.vary(start="sphere", residual="labels")
-    return alone
 
 
 def feature_law_density(setting: Setting, draw: Draw, edge: float) -> Density:

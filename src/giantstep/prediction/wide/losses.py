@@ -1,4 +1,4 @@
-"""Train and test error of the ridge readout after one giant step at linear width, without W.
+"""Train and test error of the ridge readout after giant steps at linear width, without W.
 
 The objective L = min over a of mean (y - phi.a)^2 + lambda |a|^2 of the fixed point is
 
@@ -74,7 +74,7 @@ def loss_curve(
         low, high = (loss_curve(setting, penalties, sizes, draw=end) for end in ends)
         return [_average(a, b) for a, b in zip(low, high, strict=True)]
     system = closed_system(setting, draw=draw or TYPICAL)
-    labels = labels_given(setting, system.step, system.kappa)
+    labels = labels_given(setting, system.overlap, system.kappa)
     found: list[Losses] = []
     point: Point | None = None
     for size in sizes:

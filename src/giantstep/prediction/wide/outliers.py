@@ -1,4 +1,4 @@
-"""Singular values of the features after one giant step at linear width: bulk and outliers.
+"""Singular values of the features after giant steps at linear width: bulk and outliers.
 
 The fixed point at penalty -z, z outside the spectrum of F^T F/n, F = sigma(X W^T), is the
 resolvent of the features at z.  Their means add K(z) = groups sum_t p_t psi Q psi^T: outliers stand
@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import pairwise
 
@@ -46,7 +46,7 @@ MARCH, APPROACH = 0.7, 0.9
 class FeatureOutliers:
     """Singular values of F/sqrt(n) above ``edge``, the end of the bulk, largest first.
 
-    ``left``: |overlap| of left singular vectors with h_k(kappa)/sqrt(n); ``right``: of right ones
+    ``left``: |overlap| of left singular vectors with h_k(kappa_1)/sqrt(n); ``right``: of right ones
     with a^k, normalised; k = 0 .. 4.
     """
 
@@ -212,7 +212,7 @@ def _overlaps(
     turned = root * e
     rate = float(np.sum(e**2 * np.tile(damping / point.damping, system.blocks)))
     rate -= float(turned @ spread_over(system.means, counted) @ turned)
-    polynomials = hermite_values(system.kappa, DEGREES - 1)
+    polynomials = hermite_values(system.kappa[:, 0], DEGREES - 1)
     left = polynomials.T @ turned[: len(system.kappa)] / math.sqrt(_place(point) * rate)
     # Modes are as often positive as negative.
     seen = np.einsum("x,xtb->tb", turned, system.means[:, :, 0])
@@ -233,15 +233,38 @@ def feature_density(
     if np.any(values <= 0):
         raise InputError(f"values must be positive, got {np.min(values):g}")
     system = closed_system(setting, draw=draw, prune=True)
-    edge = _place(Branch.down(system).points[-1])
+    edge = math.sqrt(_place(Branch.down(system).points[-1]))
     found = np.zeros(len(values))
     last: Point | None = None
     for i in np.argsort(-values):
-        if values[i] ** 2 < edge:
+        if values[i] < edge:
             last = _inside(system, float(values[i]) ** 2, last)
             trace = np.sum(np.trace(last.counted, axis1=1, axis2=2))
             found[i] = 2.0 * values[i] * float(np.imag(trace)) / math.pi
     return found / min(setting.readout_n, setting.p)
+
+
+def _coarse(system: ClosedSystem) -> ClosedSystem:
+    """Neurons of one readout as one type: what else they have is of order d^(-1/2)."""
+    types = system.types
+    _, kind = np.unique(types.readout, axis=0, return_inverse=True)
+    shares = np.zeros((kind.max() + 1, len(kind)))
+    shares[kind.ravel(), np.arange(len(kind))] = types.weights
+    weights = shares.sum(axis=1)
+    shares /= weights[:, None]
+    return replace(
+        system,
+        types=replace(
+            types,
+            weights=weights,
+            readout=shares @ types.readout,
+            along=np.tensordot(shares, types.along, axes=1),
+            load=np.tensordot(shares, types.load, axes=1),
+        ),
+        means=np.einsum("ut,mtb->mub", shares, system.means),
+        slopes=np.einsum("ut,mtjb->mujb", shares, system.slopes),
+        rest=np.einsum("ut,mtbc->mubc", shares, system.rest),
+    )
 
 
 def _inside(system: ClosedSystem, place: float, near: Point | None) -> Point:

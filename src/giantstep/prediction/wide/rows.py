@@ -13,9 +13,12 @@ import numpy as np
 from jaxtyping import Float
 
 from giantstep.prediction.wide.losses import Losses, loss_curve
-from giantstep.prediction.wide.second_kernel import second_update
+from giantstep.prediction.wide.second_directions import between, directions_of
+from giantstep.prediction.wide.second_kernel import RowUpdate
+from giantstep.prediction.wide.second_runs import move_objection, updates_of_runs
 from giantstep.prediction.wide.second_samples import Network
 from giantstep.prediction.wide.second_samples import objection as two_step_objection
+from giantstep.prediction.wide.second_types import objection as two_step_noise_objection
 from giantstep.prediction.wide.step import (
     TYPICAL,
     Draw,
@@ -43,10 +46,9 @@ cosines by 11 % at 0.24 and 29 % at 3.6 (d = 256, p = d/5)."""
 def objection(setting: Setting) -> str | None:
     """Why the theory of linear width does not cover a setting, None if it does.
 
-    The readout is predicted after at most one step, and objects only where there is one.
+    The readout objects only where there is one.
     """
-    predicted = setting.readout_n > 0 and setting.steps < 2
-    return rows_objection(setting) or (readout_objection(setting) if predicted else None)
+    return rows_objection(setting) or (readout_objection(setting) if setting.readout_n else None)
 
 
 def rows_objection(setting: Setting) -> str | None:
@@ -77,9 +79,9 @@ class Rows:
 def rows_after(setting: Setting, readout: Float[np.ndarray, " p"]) -> Rows:
     """The rows after the setting's last step, leading order in 1/d."""
     p, r = setting.p, setting.target.r
-    a, draw = readout / np.linalg.norm(readout), Draw.of(setting, readout)
     if setting.steps == 2:
-        return _after_two(setting, a, draw)
+        return rows_of_runs(setting, readout[None])[0]
+    a, draw = readout / np.linalg.norm(readout), Draw.of(setting, readout)
     kept, apart, shift, direction = np.ones(p), np.zeros(p), 0.0, np.zeros(r)
     if setting.steps == 1:
         step = learned_step(setting, draw=draw)
@@ -131,32 +133,43 @@ def span_of_rows(
     return np.sqrt(np.maximum(values, 0.0))[:, None] * vectors.T
 
 
-def _after_two(setting: Setting, a: Float[np.ndarray, " p"], draw: Draw) -> Rows:
-    root = np.sqrt(setting.p)
-    u = root * a
-    network = Network(setting, draw)
-    update = second_update(network)
-    nodes = network.readout[0]
-    overlap = _between(nodes, update.target, u) / root
-    kernel = _between(nodes, _between(nodes, update.kernel, u).T, u) / setting.p
-    diagonal = _between(nodes, update.kept**2 + update.spread, u)
-    return Rows(overlap, 0.5 * (kernel + kernel.T) + np.diag(diagonal))
+def rows_of_runs(setting: Setting, readouts: Float[np.ndarray, "rows p"]) -> list[Rows]:
+    """``rows_after`` for the readout of every run; what two steps share is computed once."""
+    if setting.steps < 2:
+        return [rows_after(setting, readout) for readout in readouts]
+    u = np.sqrt(setting.p) * readouts / np.linalg.norm(readouts, axis=1, keepdims=True)
+    updates = updates_of_runs(setting, readouts)
+    refuse_if(move_objection(setting, updates[0]))
+    network = Network(setting)
+    return [_after_two(network, update, run) for update, run in zip(updates, u, strict=True)]
 
 
-def _between(
-    nodes: Float[np.ndarray, " q"], values: Float[np.ndarray, "q *k"], u: Float[np.ndarray, " p"]
-) -> Float[np.ndarray, "p *k"]:
-    """Values at u of a smooth function given at the nodes; two nodes are the signs themselves."""
-    if len(nodes) == 2:
-        return values[(u > nodes.mean()).astype(int)]
-    from scipy.interpolate import CubicSpline
+def _after_two(network: Network, update: RowUpdate, u: Float[np.ndarray, " p"]) -> Rows:
+    nodes, weights = network.readout
+    along = between(nodes, directions_of(update, weights).along, u)
+    kept = between(nodes, update.kept, u)
+    # A spline through squares may fall below zero between the nodes.
+    apart = np.sign(u) * np.sqrt(np.maximum(between(nodes, update.spread, u), 0.0))
+    overlap = between(nodes, update.target, u) / np.sqrt(len(u))
+    gram = along @ along.T / len(u) + np.diag(kept**2 + apart**2)
+    if network.paired:
+        first, second = np.arange(len(u) // 2), np.arange(len(u) // 2, len(u))
+        shared = kept[first] * kept[second] + apart[first] * apart[second]
+        gram[first, second] += shared
+        gram[second, first] += shared
+    return Rows(overlap, gram)
 
-    return np.asarray(CubicSpline(nodes, values)(np.clip(u, nodes[0], nodes[-1])))
+
+def errors_objection(setting: Setting, draw: Draw = TYPICAL) -> str | None:
+    """Why features after the steps are not covered, None if they are."""
+    if setting.steps == 2:
+        return two_step_objection(setting) or two_step_noise_objection(setting)
+    return step_objection(setting) or noise_objection(setting, draw)
 
 
 def readout_losses(setting: Setting, draw: Draw | None = None) -> Losses:
     """Train and test error of the readout; of several penalties, or for ``cv``, the best one."""
-    refuse_if(step_objection(setting) or noise_objection(setting, draw or TYPICAL))
+    refuse_if(errors_objection(setting, draw or TYPICAL))
     if setting.ridge == "cv":
         mean_eigenvalue = setting.scale**2 * setting.activation.moments.square
         penalties = RIDGES * mean_eigenvalue

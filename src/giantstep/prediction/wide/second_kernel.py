@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, fields
+from functools import lru_cache
 
 import numpy as np
 from jaxtyping import Float
@@ -152,10 +153,12 @@ def smoothed(
     )
 
 
-def second_slopes(network: Network, samples: Samples) -> Slopes:
-    """The slopes on the batch of step 2."""
+@lru_cache(maxsize=8)
+def second_batch(network: Network) -> tuple[Samples, Slopes]:
+    """What step 2 sees on its batch; kept, for the kernel and the bulk both ask for it."""
+    samples = second_samples(network)
     reused = network.setting.batches == "reused"
-    return (reused_slopes if reused else fresh_slopes)(network, samples)
+    return samples, (reused_slopes if reused else fresh_slopes)(network, samples)
 
 
 def start_rule(kinks: tuple[float, ...], scale: float = 1.0) -> Rule:
@@ -237,8 +240,7 @@ def weight_updates(network: Network) -> list[RowUpdate]:
 
 def second_update(network: Network) -> RowUpdate:
     """After step 2: R(u) = size_1 c_1 u beta + size_2 Q(u), Q(u) = mean of u sigma'(A) r_2 x."""
-    samples = second_samples(network)
-    slopes = second_slopes(network, samples)
+    samples, slopes = second_batch(network)
     residual = second_residual(network, samples, slopes)
     gradient = second_gradient(network, slopes, residual)
     u = network.readout[0]

@@ -153,7 +153,7 @@ def random_offset(setting: Setting) -> bool:
     sum_i a_i ~ N(0, 1) for |a| = 1: a residual with this mean differs from run to run.
     """
     return (
-        setting.steps == 1
+        setting.steps > 0
         and setting.residual == "full"
         and setting.start != "symmetric"
         and setting.readout_start != "alternating"

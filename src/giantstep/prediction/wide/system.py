@@ -18,22 +18,21 @@ from jaxtyping import Float
 
 from giantstep.gaussian.moments import FeatureMoments, feature_moments
 from giantstep.gaussian.pairs import pair_product
-from giantstep.gaussian.rules import gauss_hermite
 from giantstep.prediction.labels import LabelMoments, label_moments
 from giantstep.prediction.wide.gradient import gradient_matrix
-from giantstep.prediction.wide.neurons import NeuronTypes, neuron_types
-from giantstep.prediction.wide.step import TYPICAL, Draw, LearnedStep, learned_step, refuse_if
+from giantstep.prediction.wide.neurons import NeuronTypes, kappa_rule, neuron_types
+from giantstep.prediction.wide.second_samples import objection as two_step_objection
+from giantstep.prediction.wide.second_types import two_steps
+from giantstep.prediction.wide.step import TYPICAL, Draw, learned_step, refuse_if
 from giantstep.prediction.wide.step import objection as step_objection
 from giantstep.problem.setting import Setting
-
-KAPPA_NODES = 40
-"""Gauss-Hermite nodes over kappa; 30 and 60 give the same losses to 3e-6, outliers to 5e-4."""
 
 
 @dataclass(frozen=True)
 class ClosedSystem:
     """Moments of a setting on the nodes: types t, nodes m, neurons b of a group, directions j.
 
+    ``overlap`` -> v_k.w*_r of the learned directions, ``kappa`` -> the coordinates along them.
     ``means`` holds, on blocks of nodes x, what is coherent over neurons: mu0, the part along
     |x|^2, and the slopes along each special direction; k = 0 for all neurons of a type, k > 0 for
     its modes.  ``slopes`` -> mu1 along each omega_j of the classes q, ``rest`` the covariance S of
@@ -43,11 +42,11 @@ class ClosedSystem:
     n: int
     d: int
     groups: float
-    step: LearnedStep
+    overlap: Float[np.ndarray, "k r"]
     types: NeuronTypes
-    kappa: Float[np.ndarray, " m"]
+    kappa: Float[np.ndarray, "m k"]
     weights: Float[np.ndarray, " m"]
-    means: Float[np.ndarray, "x t k b"]
+    means: Float[np.ndarray, "x t l b"]
     slopes: Float[np.ndarray, "q m t j b"]
     rest: Float[np.ndarray, "m t b b"]
 
@@ -77,8 +76,9 @@ class ClosedSystem:
 
 
 def objection(setting: Setting) -> str | None:
-    """Why the closed system does not cover a setting: its step, or its readout; None if it does."""
-    return step_objection(setting) or readout_objection(setting)
+    """Why the closed system does not cover a setting: its steps, or its readout; or None."""
+    steps = two_step_objection if setting.steps == 2 else step_objection
+    return steps(setting) or readout_objection(setting)
 
 
 def readout_objection(setting: Setting) -> str | None:
@@ -93,19 +93,21 @@ def readout_objection(setting: Setting) -> str | None:
 def closed_system(
     setting: Setting, size: float | None = None, draw: Draw = TYPICAL, prune: bool = False
 ) -> ClosedSystem:
-    """Moments of the features of a setting, ``size`` in place of its normalised step size.
+    """Moments of the features of a setting, ``size`` in place of the size of its one step.
 
     ``draw`` as in ``learned_step``.  ``prune`` drops nodes that fewer than a tenth of a sample or
     a neuron would reach: they would move the edge of the spectrum to where no sample is.
     """
     refuse_if(objection(setting))
-    step = learned_step(setting, size, draw)
-    types = neuron_types(setting, step, gradient_matrix(setting, step, draw), prune)
-    kappa, weights = gauss_hermite(KAPPA_NODES)
-    if prune:
-        kept = weights >= 0.1 / setting.readout_n
-        kappa, weights = kappa[kept], weights[kept] / weights[kept].sum()
-    shift = kappa[:, None, None] * types.along
+    if setting.steps == 2:
+        both = two_steps(setting, draw, prune)
+        overlap, types = both.overlap, both.types
+    else:
+        step = learned_step(setting, size, draw)
+        matrix = gradient_matrix(setting, step, draw)
+        overlap, types = step.overlap, neuron_types(setting, step, matrix, prune)
+    kappa, weights = kappa_rule(len(overlap), 0.1 / setting.readout_n if prune else 0.0)
+    shift = np.einsum("mk,tbk->mtb", kappa, types.along)
     scale = np.broadcast_to(types.spread, shift.shape)
     found = feature_moments(setting.activation, shift, scale)
     unit = types.load / types.spread[:, :, None]
@@ -123,7 +125,7 @@ def closed_system(
         n=setting.readout_n,
         d=setting.d,
         groups=setting.p / size_of_group,
-        step=step,
+        overlap=overlap,
         types=types,
         kappa=kappa,
         weights=weights,
@@ -134,17 +136,17 @@ def closed_system(
 
 
 def _coherent(
-    d: int, types: NeuronTypes, kappa: Float[np.ndarray, " m"], found: FeatureMoments
-) -> Float[np.ndarray, "x t k b"]:
+    d: int, types: NeuronTypes, kappa: Float[np.ndarray, "m k"], found: FeatureMoments
+) -> Float[np.ndarray, "x t l b"]:
     """The field ``means``: features averaged over all but a mode, and their change by a mode.
 
     d mu0/du = kappa mu1/s and d mu0/d(s^2) = mu2/(2 s^2); He2 of a row has overlap 1/sqrt(2d) with
     the normalised mode |x|^2 - d.
     """
     slope, curve = found.slope / types.spread, found.curve / (2.0 * types.spread**2)
-    moved = np.einsum("m,mtb,ktb->mtkb", kappa, slope, types.drift)
-    moved += np.einsum("mtb,ktb->mtkb", curve, types.stretch)
-    aside = np.einsum("mtb,ektb->emtkb", slope, types.sideways)
+    moved = np.einsum("mk,mtb,ltbk->mtlb", kappa, slope, types.drift)
+    moved += np.einsum("mtb,ltb->mtlb", curve, types.stretch)
+    aside = np.einsum("mtb,eltb->emtlb", slope, types.sideways)
     none = np.zeros_like(moved)
     modes = np.concatenate([moved, none, *aside]) / math.sqrt(d)
     everywhere = np.zeros((len(modes), *found.mean.shape[1:]))
@@ -153,9 +155,9 @@ def _coherent(
 
 
 def labels_given(
-    setting: Setting, step: LearnedStep, kappa: Float[np.ndarray, " m"]
+    setting: Setting, overlap: Float[np.ndarray, "k r"], kappa: Float[np.ndarray, "m k"]
 ) -> LabelMoments:
     """Moments of the label given kappa; flipped signs leave their share of mean and slope."""
-    found = label_moments(setting.target, setting.noise, step.overlap, kappa[:, None])
+    found = label_moments(setting.target, setting.noise, overlap, kappa)
     kept = 1.0 - 2.0 * setting.corruption
     return replace(found, mean=kept * found.mean, slope=kept * found.slope)

@@ -76,15 +76,18 @@ class _Outliers:
         # edge.  sqrt(2 log p) is the largest of p normals.
         largest = math.sqrt(2.0 * math.log(max(network.setting.p, 2)))
         capped = np.clip(self.u, -largest, largest)
-        self.kept = np.interp(capped, self.u, update.kept)
-        self.variance = self.kept**2 + np.interp(capped, self.u, update.spread)
+        kept, spread = (np.interp(capped, self.u, v) for v in (update.kept, update.spread))
+        noise = np.sign(self.u) * np.sqrt(np.maximum(spread, 0.0))
+        self.turn = _independent_rows(kept, noise) if network.paired else np.eye(len(self.u))
+        start, noise = self.turn @ kept, self.turn @ noise
+        self.start_variance, self.variance = start**2, start**2 + noise**2
         root = np.sqrt(self.weights)
-        self.kernel = root[:, None] * update.kernel * root
+        self.kernel = self.turn @ (root[:, None] * update.kernel * root) @ self.turn.T
         self.pull = root * update.network
-        self.side = root * self.u * self.kept
-        self.target = root[:, None] * update.target
-        scale = np.interp(capped, self.u, update.spread) / np.maximum(update.spread, 1e-300)
-        self.target_spread = scale[:, None, None] * update.target_spread
+        self.side = root * self.u * kept
+        self.target = self.turn @ (root[:, None] * update.target)
+        share = update.target_spread / np.maximum(update.spread, 1e-300)[:, None, None]
+        self.target_spread = (noise**2)[:, None, None] * share
         self.last = self._last()
 
     def square(self, m: float) -> float:
@@ -123,7 +126,9 @@ class _Outliers:
         diagonal = self.weights / (z * (1.0 - self.variance * m))
         eye = np.eye(self.target.shape[1])
         noise = np.tensordot(diagonal, self.target_spread, axes=1)
-        return np.linalg.inv((z - self.ratio * diagonal @ self.kept**2) * eye - self.ratio * noise)
+        return np.linalg.inv(
+            (z - self.ratio * diagonal @ self.start_variance) * eye - self.ratio * noise
+        )
 
     def gap(self, m: float) -> Float[np.ndarray, "two_q two_q"]:
         """J minus the limit: loses one positive eigenvalue at every outlier as z comes down."""
@@ -156,7 +161,7 @@ class _Outliers:
             alpha = null[size:] * scale
             values[k] = z
             overlaps[k] = np.abs(self.along(m, z) @ (alpha @ self.target))
-            lefts[k] = alpha / root
+            lefts[k] = self.turn.T @ alpha / root
         theta = np.sqrt(np.maximum(np.linalg.eigvalsh(self.kernel)[::-1][:STRENGTHS], 0.0))
         return WeightOutliers(
             singular_values=values,
@@ -168,3 +173,20 @@ class _Outliers:
             readout=self.u,
             weights=self.weights,
         )
+
+
+def _independent_rows(
+    kept: Float[np.ndarray, " q"], noise: Float[np.ndarray, " q"]
+) -> Float[np.ndarray, "q q"]:
+    """A rotation of the pairs (u, -u) of nodes to rows without correlation.
+
+    Partners have covariance kept kept^T + noise noise^T, the noise with its sign; nodes of u are in
+    order and symmetric.
+    """
+    q = len(kept)
+    found = np.eye(q)
+    for low in range(q // 2):
+        pair = [low, q - 1 - low]
+        covariance = np.outer(kept[pair], kept[pair]) + np.outer(noise[pair], noise[pair])
+        found[np.ix_(pair, pair)] = np.linalg.eigh(covariance)[1].T
+    return found
