@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy.special import roots_genlaguerre
 
 from giantstep import InputError, make_activation
 from giantstep.errors import NotConvergedError, NoTheoryError
@@ -138,16 +139,18 @@ def wrong_step(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[Change], N
     monkeypatch.undo()
 
 
-def without_mode(
+def without_radius(
     monkeypatch: pytest.MonkeyPatch,
     build: Callable[..., ClosedSystem] = closed_moments.closed_system,
 ) -> None:
-    """Leave the |x|^2 mode out of the outliers."""
+    """Features whose means do not depend on |x|^2."""
 
     def changed(*arguments: Any, **named: Any) -> ClosedSystem:
         system = build(*arguments, **named)
-        means = system.means.copy()
-        means[len(system.kappa) :] = 0.0
+        means = np.empty_like(system.means)
+        for kappa in np.unique(system.kappa):
+            same = system.kappa == kappa
+            means[same] = np.average(system.means[same], axis=0, weights=system.weights[same])
         return dataclasses.replace(system, means=means)
 
     monkeypatch.setattr(closed_spectrum, "closed_system", changed)
@@ -185,32 +188,57 @@ def plain_losses(setting: Setting, step: LearnedStep) -> tuple[float, float, flo
     g, pg = gauss_hermite(3)
     aa, gg = (v.ravel() for v in np.meshgrid(a / math.sqrt(p), g / math.sqrt(d), indexing="ij"))
     share = np.outer(pa, pg).ravel()
-    kappa, w = gauss_hermite(40)
+    line, lw = gauss_hermite(40)
+    # chi^2 of d - 1 degrees of freedom over its mean
+    half = (d - 1) / 2
+    chi, cw = roots_genlaguerre(2, half - 1)
+    kappa, square = (v.ravel() for v in np.meshgrid(line, chi / half, indexing="ij"))
+    w = np.outer(lw, cw / cw.sum()).ravel()
     u = step.shift * aa + gg * (1 + step.tilt * aa)
     s = np.sqrt((1 + step.tilt * aa) ** 2 * (1 - gg**2) + step.lengthening * aa**2)
-    mu = feature_moments(setting.activation, np.outer(kappa, u), np.outer(0 * kappa + 1, s))
+    mu = feature_moments(setting.activation, np.outer(kappa, u), np.outer(np.sqrt(square), s))
+    plain = feature_moments(setting.activation, np.outer(kappa, u), np.outer(0 * kappa + 1, s))
+
+    def over_radii(values: Any) -> Any:
+        mean = values.reshape(40, 2, -1).transpose(0, 2, 1) @ (cw / cw.sum())
+        return np.repeat(mean, 2, axis=0)
+
+    mean = mu.mean + plain.mean - over_radii(mu.mean)
+    rest, whole = (v.square - v.mean**2 - v.slope**2 - v.curve**2 / 2 for v in (mu, plain))
+    rest = rest * whole / over_radii(rest)
+    # Degree 1 in d - 1 directions, degree 2 in their traceless symmetric matrices.
+    dimensions = (d - 1, (d - 1) * d // 2 - 1)
+    degrees = (mu.slope, mu.curve * math.sqrt((d - 2) / (d + 1) / 2))
     labels = labels_given(setting, step, kappa)
+    trace = np.trace(labels.curve, axis1=1, axis2=2)
+    h0 = labels.mean + (square - 1) * trace / math.sqrt(2)
+    # One direction outside v: its square less its share of the trace.
+    h1, h2 = labels.slope, labels.curve[:, :, 0] * math.sqrt(1 - 1 / (d - 1))
+    beyond = labels.square - labels.mean**2 - labels.slope[:, 0] ** 2 - labels.curve[:, 0, 0] ** 2
 
     def objective(penalty: float, tau: float) -> float:
         v, q = np.zeros(len(w)), np.ones(len(u))
         for _ in range(400):
             om = 1 / (1 + v) + tau
             root = np.sqrt(w * om)[:, None]
-            phi = root * mu.slope
-            linear = p / d * (phi * share * q) @ phi.T
-            inverse = np.linalg.inv(np.eye(len(w)) + linear)
-            own = penalty + (w * om) @ mu.rest + np.sum(phi * (inverse @ phi), axis=0)
-            q = 0.5 * (q + 1 / own)
-            screened = np.diag(linear @ inverse) / (w * om)
-            v = 0.5 * (v + d / n * screened + p / n * mu.rest @ (share * q))
-        psi = np.concatenate([root * mu.mean, root * mu.curve / math.sqrt(2 * d)])
+            own, leverage, screens = penalty + (w * om) @ rest, p / n * rest @ (share * q), []
+            for dimension, part in zip(dimensions, degrees, strict=True):
+                phi = root * part
+                kernel = p / dimension * (phi * share * q) @ phi.T
+                inverse = np.linalg.inv(np.eye(len(w)) + kernel)
+                own = own + np.sum(phi * (inverse @ phi), axis=0)
+                leverage = leverage + dimension / n * np.diag(kernel @ inverse) / (w * om)
+                screens.append(inverse)
+            q, v = 0.5 * (q + 1 / own), 0.5 * (v + leverage)
+        psi = root * mean
         constant = p * (psi * share * q) @ psi.T
-        h0 = np.concatenate([root[:, 0] * labels.mean, 0 * w])
-        h1 = root * labels.slope
+        h = root[:, 0] * h0
+        seen = [
+            np.sum(root * part * (screen @ (root * part)))
+            for part, screen in zip((h1, h2), screens, strict=True)
+        ]
         return float(
-            h0 @ np.linalg.solve(np.eye(len(h0)) + constant, h0)
-            + np.sum(h1 * (inverse @ h1))
-            + (w * om) @ labels.rest
+            h @ np.linalg.solve(np.eye(len(h)) + constant, h) + sum(seen) + (w * om) @ beyond
         )
 
     penalty, h = setting.ridge[0] / setting.scale**2, 1e-4
@@ -494,7 +522,7 @@ def test_length_of_the_input_is_a_feature(monkeypatch: pytest.MonkeyPatch) -> No
     """Random features with a He2 part see |x|^2: one outlier, its right vector near the constant.
 
     Position and overlap of 12 runs at d = 75 and 150, extrapolated linearly in 1/d, within 4
-    standard errors.  Without the mode there is no outlier; rows of random length add a second.
+    standard errors.  Without the radius there is no outlier; rows of random length add a second.
     """
     means, errors = [], []
     for d in (75, 150):
@@ -509,7 +537,7 @@ def test_length_of_the_input_is_a_feature(monkeypatch: pytest.MonkeyPatch) -> No
     gap = 2 * means[1] - means[0] - np.array([found.values[0], found.right[0, 0]])
     assert np.all(np.abs(gap) < 4 * np.hypot(2 * errors[1], errors[0]))
     assert len(feature_outliers(setting.vary(start="gaussian")).values) == 2
-    without_mode(monkeypatch)
+    without_radius(monkeypatch)
     assert len(feature_outliers(setting).values) == 0
 
 

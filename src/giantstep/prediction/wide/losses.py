@@ -1,10 +1,11 @@
-"""Train and test error of the ridge readout after one giant step at linear width, without W.
+"""Train and test error of the ridge readout of a wide network after one giant step, without W.
 
 The objective L = min over a of mean (y - phi.a)^2 + lambda |a|^2 of the fixed point is
 
-    L = h0^T D (1 + K D)^-1 h0 + sum_j h1_j^T D (1 + A D)^-1 h1_j + sum_m o_m h2_m,
+    L = h0^T D (1 + K D)^-1 h0 + sum_k h_k^T D (1 + A_k D)^-1 h_k + sum_m o_m rest_m,
 
-h0, h1, h2 the label's moments given kappa and K = groups sum_t p_t psi Q psi^T over means psi.
+h_k the label's parts of degree k = 0, 1, 2 given kappa (summed over the directions they lie along),
+K = groups sum_t p_t mu0 Q mu0^T and A_k the kernel of the features' degree k.
 With 1/(1+V) + tau in place of 1/(1+V), test = dL/dtau at tau = 0 and train = L - lambda dL/dlambda;
 both derivatives come from the Hessian of the fixed point.  See docs/derivations/closed_system.md.
 """
@@ -19,8 +20,10 @@ from jaxtyping import Float
 
 from giantstep.errors import InputError, NotConvergedError
 from giantstep.prediction.labels import LabelMoments
+from giantstep.prediction.wide.blocks import spread_over
 from giantstep.prediction.wide.continuation import positive, solve
-from giantstep.prediction.wide.fixed_point import Point, spread_over
+from giantstep.prediction.wide.degrees import labels_by_degree
+from giantstep.prediction.wide.fixed_point import Point
 from giantstep.prediction.wide.step import random_offset, refuse_if
 from giantstep.prediction.wide.system import ClosedSystem, closed_system, labels_given, objection
 from giantstep.problem.setting import Setting
@@ -128,27 +131,24 @@ def _nearby(system: ClosedSystem, penalty: float, last: Point | None) -> Point:
 def energies(point: Point, labels: LabelMoments) -> tuple[float, float, float]:
     """(train, test, L) at a solution.
 
-    L = sum of h^T R h with R = (D^-1 + C)^-1, C = K or A: dL = (Z h)^T dD (Z h) - (R h)^T dC (R h),
-    Z = (1 + C D)^-1 and R = D Z.
+    L = sum of h^T R h with R = (D^-1 + C)^-1, C = K or A_k:
+    dL = (Z h)^T dD (Z h) - (R h)^T dC (R h), Z = (1 + C D)^-1 and R = D Z.
     """
     system, o = point.system, point.weighted
-    padded = np.concatenate([labels.mean, np.zeros(len(o))])
-    doubled = np.tile(o, 2)
+    found = labels_by_degree(labels, system.radius, system.blocks[0].dimension)
     constant = spread_over(system.means, point.counted)
-    screened = np.linalg.solve(np.eye(len(doubled)) + constant * doubled, padded)
-    linear = point.screen @ labels.slope
-    objective = float(
-        padded @ (doubled * screened)
-        + np.sum(labels.slope * (o[:, None] * linear))
-        + o @ labels.rest
-    )
+    screened = np.linalg.solve(np.eye(len(o)) + constant * o, found.mean)
     # dL/do and dL/dQ of a group of each type.
-    by_weight = screened[: len(o)] ** 2 + screened[len(o) :] ** 2
-    by_weight = by_weight + np.sum(linear**2, axis=1) + labels.rest
-    seen = np.einsum("m,mtb->tb", doubled * screened, system.means)
+    objective = found.mean @ (o * screened) + o @ found.rest
+    by_weight = screened**2 + found.rest
+    seen = np.einsum("m,mtb->tb", o * screened, system.means)
     by_group = np.einsum("tb,tc->tbc", seen, seen)
-    drawn = np.einsum("mq,mtjb->qtjb", o[:, None] * linear, system.slopes)
-    by_group = by_group + np.einsum("qtjb,qtjc->tbc", drawn, drawn) / system.d
+    for part, screen in zip(found.parts, point.screens, strict=True):
+        screened = screen.matrix @ part
+        objective += np.sum(part * (o[:, None] * screened))
+        by_weight += np.sum(screened**2, axis=1)
+        drawn = np.einsum("mq,mtjb->qtjb", o[:, None] * screened, screen.block.parts)
+        by_group += np.einsum("qtjb,qtjc->tbc", drawn, drawn) / screen.block.dimension
 
     def along(damping: Float[np.ndarray, " m"], resolvent: Float[np.ndarray, "t b b"]) -> float:
         counted = system.neurons[:, None, None] * resolvent
@@ -157,5 +157,5 @@ def energies(point: Point, labels: LabelMoments) -> tuple[float, float, float]:
     none = np.zeros_like(point.resolvent)
     test = along(*point.direction(1.0 / point.damping**2, none))
     penalty = float(np.real(point.penalty))
-    train = objective - penalty * along(*point.per_penalty())
-    return train, test, objective
+    train = float(objective) - penalty * along(*point.per_penalty())
+    return train, test, float(objective)

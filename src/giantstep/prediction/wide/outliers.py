@@ -20,8 +20,9 @@ from jaxtyping import Float
 
 from giantstep.errors import InputError, NotConvergedError
 from giantstep.gaussian.rules import hermite_values
+from giantstep.prediction.wide.blocks import spread_over
 from giantstep.prediction.wide.continuation import solve
-from giantstep.prediction.wide.fixed_point import Point, spread_over
+from giantstep.prediction.wide.fixed_point import Point
 from giantstep.prediction.wide.step import readout_norm
 from giantstep.prediction.wide.system import ClosedSystem, closed_system
 from giantstep.problem.setting import Setting
@@ -80,9 +81,9 @@ def _place(point: Point) -> float:
     return -float(np.real(point.penalty))
 
 
-def strengths(point: Point) -> tuple[Float[np.ndarray, " m2"], Float[np.ndarray, "m2 m2"]]:
+def strengths(point: Point) -> tuple[Float[np.ndarray, " m"], Float[np.ndarray, "m m"]]:
     """Eigenvalues, largest first, and eigenvectors of -D^(1/2) K D^(1/2)."""
-    root = np.sqrt(np.tile(point.weighted, 2))
+    root = np.sqrt(point.weighted)
     matrix = -root[:, None] * spread_over(point.system.means, point.counted) * root
     values, vectors = np.linalg.eigh(matrix)
     return values[::-1], vectors[:, ::-1]
@@ -132,10 +133,10 @@ class Branch:
 def _far_above(system: ClosedSystem) -> float:
     """A z above every eigenvalue: twice the trace of E[phi phi^T].
 
-    The mean square of a group is that of its means, slopes and rest.
+    The mean square of a group is that of its means, blocks and rest.
     """
-    square = np.sum(system.means[: len(system.kappa)] ** 2, axis=2)
-    square = square + np.sum(system.slopes**2, axis=(2, 3))
+    square = np.sum(system.means**2, axis=2)
+    square = square + np.sum([block.power for block in system.blocks], axis=0)
     square = square + np.trace(system.rest, axis1=2, axis2=3)
     return 2.0 * float(system.weights @ square @ system.neurons)
 
@@ -206,15 +207,15 @@ def _overlaps(
     """
     system = point.system
     e = strengths(point)[1][:, j]
-    root = np.sqrt(np.tile(point.weighted, 2))
+    root = np.sqrt(point.weighted)
     damping, resolvent = point.per_penalty()
     counted = system.neurons[:, None, None] * resolvent
     # d/dz = -d/dlambda, and K e = -e.
     turned = root * e
-    rate = float(np.sum(e**2 * np.tile(damping / point.damping, 2)))
+    rate = float(np.sum(e**2 * damping / point.damping))
     rate -= float(turned @ spread_over(system.means, counted) @ turned)
     polynomials = hermite_values(system.kappa, DEGREES - 1)
-    left = polynomials.T @ turned[: len(system.kappa)] / math.sqrt(_place(point) * rate)
+    left = polynomials.T @ turned / math.sqrt(_place(point) * rate)
     seen = np.einsum("m,mtb->tb", turned, system.means)
     powers = system.types.readout[:, :, None] ** np.arange(DEGREES)
     norm = np.sqrt(np.einsum("t,tbk->k", system.neurons, powers**2))

@@ -1,23 +1,23 @@
 """Moments of the features after one giant step, on nodes over kappa and over types of neurons.
 
 Given kappa = <v, x> along the learned direction v, a feature behaves as
-mu0 + sum_j mu1_j <omega_j, x> + mu2 (|x|^2 - d)/(2d) + noise of covariance S within its group: the
-conditional Gaussian equivalence of arXiv 2305.18270.  See docs/derivations/closed_system.md.
+mu0 + mu1 <omega, x> + a part of degree 2 + noise of covariance S within its group: the conditional
+Gaussian equivalence of arXiv 2305.18270, by one degree more (giantstep.prediction.wide.degrees).
+See docs/derivations/closed_system.md and docs/derivations/quadratic.md.
 """
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 from jaxtyping import Float
 
-from giantstep.gaussian.moments import feature_moments
-from giantstep.gaussian.pairs import pair_product
 from giantstep.gaussian.rules import gauss_hermite
 from giantstep.prediction.labels import LabelMoments, label_moments
+from giantstep.prediction.wide.blocks import Block
+from giantstep.prediction.wide.degrees import LEAST_D, features_by_degree, radius_rule
 from giantstep.prediction.wide.step import (
     LearnedStep,
     NeuronTypes,
@@ -36,19 +36,19 @@ KAPPA_NODES = 40
 class ClosedSystem:
     """Moments of a setting on the nodes: types t, nodes m, neurons b of a group, directions j.
 
-    ``means`` holds mu0 and below it the part along |x|^2, ``slopes`` mu1 along each omega_j,
-    ``rest`` the covariance S of what is left.
+    ``radius`` is |x|^2/d outside v; ``means`` holds mu0, ``blocks`` the parts of degree 1 and 2
+    along each direction of a group, ``rest`` the covariance S of what is left.
     """
 
     n: int
-    d: int
     groups: float
     step: LearnedStep
     types: NeuronTypes
     kappa: Float[np.ndarray, " m"]
+    radius: Float[np.ndarray, " m"]
     weights: Float[np.ndarray, " m"]
-    means: Float[np.ndarray, "m2 t b"]
-    slopes: Float[np.ndarray, "m t j b"]
+    means: Float[np.ndarray, "m t b"]
+    blocks: tuple[Block, ...]
     rest: Float[np.ndarray, "m t b b"]
 
     @cached_property
@@ -77,6 +77,8 @@ def readout_objection(setting: Setting) -> str | None:
         return "readout_batch must be fresh for the closed system, got 'last'"
     if setting.readout_n == 0:
         return "readout_n must be positive for the closed system, got 0"
+    if setting.d < LEAST_D:
+        return f"d must be at least {LEAST_D} for the closed system, got {setting.d}"
     return None
 
 
@@ -95,31 +97,19 @@ def closed_system(
     if prune:
         kept = weights >= 0.1 / setting.readout_n
         kappa, weights = kappa[kept], weights[kept] / weights[kept].sum()
-    shift = kappa[:, None, None] * types.along
-    scale = np.broadcast_to(types.spread, shift.shape)
-    found = feature_moments(setting.activation, shift, scale)
-    # He2 of a row has overlap 1/sqrt(2d) with the normalised mode |x|^2 - d.
-    means = np.concatenate([found.mean, found.curve / math.sqrt(2.0 * setting.d)])
-    unit = types.load / types.spread[:, :, None]
-    slopes = np.einsum("mtb,tbj->mtjb", found.slope, unit)
-    size_of_group = shift.shape[2]
-    rest = found.rest[..., None] * np.eye(size_of_group)
-    if size_of_group == 2:
-        correlation = np.broadcast_to(np.sum(unit[:, 0] * unit[:, 1], axis=1), shift.shape[:2])
-        product = pair_product(setting.activation, shift, scale, correlation)
-        product -= np.prod(found.mean, axis=2) + correlation * np.prod(found.slope, axis=2)
-        rest[..., 0, 1] = rest[..., 1, 0] = product
+    squares, shares = radius_rule(setting.d)
+    found = features_by_degree(setting.activation, types, kappa, setting.d)
     return ClosedSystem(
         n=setting.readout_n,
-        d=setting.d,
-        groups=setting.p / size_of_group,
+        groups=setting.p / types.along.shape[1],
         step=step,
         types=types,
-        kappa=kappa,
-        weights=weights,
-        means=means,
-        slopes=slopes,
-        rest=rest,
+        kappa=np.tile(kappa, len(squares)),
+        radius=np.repeat(squares, len(kappa)),
+        weights=np.outer(shares, weights).ravel(),
+        means=found.means,
+        blocks=found.blocks,
+        rest=found.rest,
     )
 
 
@@ -129,4 +119,6 @@ def labels_given(
     """Moments of the label given kappa; flipped signs leave their share of mean and slope."""
     found = label_moments(setting.target, setting.noise, step.overlap, kappa[:, None])
     kept = 1.0 - 2.0 * setting.corruption
-    return replace(found, mean=kept * found.mean, slope=kept * found.slope)
+    return replace(
+        found, mean=kept * found.mean, slope=kept * found.slope, curve=kept * found.curve
+    )

@@ -1,4 +1,4 @@
-"""The theory of linear width, n, d and p in proportion: rows, spectra and errors of the readout."""
+"""The theory of wide networks, p from d to d^2: rows, spectra and errors of the readout."""
 
 from __future__ import annotations
 
@@ -116,7 +116,7 @@ def _rows(
     runs = [[rows_after(part, readout) for part in parts] for readout in readouts]
     fields: dict[str, Any] = {
         "overlap": np.array([[step.overlap for step in run] for run in runs]),
-        "norms": np.array([[np.sqrt(np.diagonal(step.gram)) for step in run] for run in runs]),
+        "norms": np.array([[step.norms for step in run] for run in runs]),
     }
     if keeps_gram(setting):
         fields["gram"] = np.array([[step.gram for step in run] for run in runs])
@@ -184,7 +184,7 @@ def _over(
 
 def _features(setting: Setting) -> _Step:
     """sigma(X W^T)/sqrt(readout_n) by the closed system."""
-    refuse_if(step_objection(setting) or noise_objection(setting))
+    refuse_if(spectrum_objection(setting) or step_objection(setting) or noise_objection(setting))
     found = feature_outliers(setting)
     grid = np.linspace(0.01 * found.edge, found.edge, GRID)
     # Noise passes the edge by as much as it does before the step.
@@ -200,6 +200,18 @@ def _features(setting: Setting) -> _Step:
         left=found.left,
         right=found.right,
     )
+
+
+def spectrum_objection(setting: Setting) -> str | None:
+    """Why the spectrum of the features is not predicted, None if it is.
+
+    Beyond linear width each degree has a bulk of its own, and what stands outside all is no edge.
+    """
+    for name in ("p", "readout_n"):
+        ratio = getattr(setting, name) / setting.d
+        if ratio > rows.SHARE[1]:
+            return f"{name} must be at most {rows.SHARE[1]:g} d for a spectrum, got {ratio:.3g} d"
+    return None
 
 
 def _spectrum(steps: list[_Step | None], count: int) -> Spectrum | None:

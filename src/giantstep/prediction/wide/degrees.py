@@ -1,0 +1,158 @@
+"""Features and labels by their degree in the input outside v, given kappa = <v, x> and the radius.
+
+x outside v has d - 1 coordinates, a radius rho sqrt(d - 1) and a direction uniform on the sphere.
+A row is s omega there; zeta = sqrt(d - 1) <omega, direction> is close to normal, and
+
+    sigma(u kappa + s rho zeta) = mu0 + mu1 zeta + (mu2/2) (zeta^2 - 1) + noise of variance S,
+
+mu_k and S functions of kappa and rho.  zeta is one of d - 1 orthonormal harmonics, zeta^2 - 1 lies
+along one of D = (d-2)(d+1)/2 of degree 2, for independent rows as random as omega itself: each
+degree is a block (giantstep.prediction.wide.blocks).  See docs/derivations/quadratic.md and, for
+inputs on a sphere, arXiv 2403.08160.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Float
+
+from giantstep.gaussian.moments import FeatureMoments, feature_moments
+from giantstep.gaussian.pairs import pair_product
+from giantstep.gaussian.rules import Rule
+from giantstep.prediction.labels import LabelMoments
+from giantstep.prediction.wide.blocks import Block
+from giantstep.prediction.wide.step import NeuronTypes
+from giantstep.problem.activation import Activation
+
+LEAST_D = 3
+"""Inputs from which there is a degree 2 outside v: two coordinates have two harmonics of it."""
+
+
+@dataclass(frozen=True)
+class Degrees:
+    """mu0, the blocks of degree 1 and 2 and the covariance S of the rest, on the nodes."""
+
+    means: Float[np.ndarray, "m t b"]
+    blocks: tuple[Block, Block]
+    rest: Float[np.ndarray, "m t b b"]
+
+
+def radius_rule(d: int) -> Rule:
+    """Two values of rho^2 = chi^2/(d - 1) and their weights: Gauss's rule, exact to degree 3.
+
+    With a = (d - 1)/2: rho^2 = (a + 1 +- sqrt(a + 1))/a, the roots of a Laguerre polynomial.
+    """
+    a = 0.5 * (d - 1)
+    root = math.sqrt(a + 1.0)
+    signs = np.array([-1.0, 1.0])
+    return (a + 1.0 + signs * root) / a, 0.5 * (1.0 - signs / root)
+
+
+def features_by_degree(
+    activation: Activation, types: NeuronTypes, kappa: Float[np.ndarray, " k"], d: int
+) -> Degrees:
+    """Moments on the nodes (rho, kappa), the radius varying slowest.
+
+    Averages over rho are those of normal inputs: zeta is not quite normal, and taken as such it
+    would give more than there is of the mean and of S.
+    """
+    squares, shares = radius_rule(d)
+    unit = types.load / types.spread[:, :, None]
+    shift = np.broadcast_to(kappa[:, None, None] * types.along, (len(kappa), *types.along.shape))
+    whole = feature_moments(activation, shift, np.broadcast_to(types.spread, shift.shape))
+    widths = np.sqrt(squares)[:, None, None] * types.spread
+    shifts = np.broadcast_to(shift, (len(squares), *shift.shape))
+    scales = np.broadcast_to(widths[:, None], shifts.shape)
+    found = feature_moments(activation, shifts, scales)
+    means = found.mean + whole.mean - np.tensordot(shares, found.mean, 1)
+    rest = _rest(activation, found, shifts, scales, unit)
+    # What is beyond degree 2, of a group: as much as of normal inputs.
+    power = np.tensordot(shares, np.trace(rest, axis1=3, axis2=4), 1)
+    expected = np.sum(_beyond(whole), axis=2)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        rest *= np.where(power > 0, expected / power, 0.0)[..., None, None]
+    nodes = (len(squares) * len(kappa), *types.along.shape)
+    outside = d - 1
+    # zeta^2 - 1 has variance 2 (d-2)/(d+1) on the sphere.
+    curve = found.curve * math.sqrt(0.5 * (outside - 1) / (outside + 2))
+    return Degrees(
+        means=means.reshape(nodes),
+        blocks=(
+            _block(found.slope.reshape(nodes), unit, outside),
+            _block(curve.reshape(nodes), _products(unit), outside * (outside + 1) // 2 - 1),
+        ),
+        rest=rest.reshape(*nodes, nodes[-1]),
+    )
+
+
+def _block(
+    moments: Float[np.ndarray, "m t b"], unit: Float[np.ndarray, "t b j"], dimension: int
+) -> Block:
+    return Block(dimension, np.einsum("mtb,tbj->mtjb", moments, unit))
+
+
+def _products(unit: Float[np.ndarray, "t b j"]) -> Float[np.ndarray, "t b k"]:
+    """Coordinates of omega omega^T on the orthonormal products of the directions of a group.
+
+    omega = sum_j c_j omega_j has c_j^2 on squares and sqrt 2 c_j c_k on mixed products.
+    """
+    first, second = np.triu_indices(unit.shape[2])
+    return np.where(first == second, 1.0, math.sqrt(2.0)) * unit[..., first] * unit[..., second]
+
+
+def _beyond(found: FeatureMoments) -> Float[np.ndarray, "..."]:
+    """E sigma^2 less its parts of degree 0, 1 and 2."""
+    return np.maximum(found.rest - 0.5 * found.curve**2, 0.0)
+
+
+def _rest(
+    activation: Activation,
+    found: FeatureMoments,
+    shifts: Float[np.ndarray, "r k t b"],
+    scales: Float[np.ndarray, "r k t b"],
+    unit: Float[np.ndarray, "t b j"],
+) -> Float[np.ndarray, "r k t b b"]:
+    """Covariance in a group of what is beyond degree 2."""
+    rest = _beyond(found)[..., None] * np.eye(shifts.shape[-1])
+    if shifts.shape[-1] == 2:
+        correlation = np.broadcast_to(np.sum(unit[:, 0] * unit[:, 1], axis=1), shifts.shape[:3])
+        product = pair_product(activation, shifts, scales, correlation)
+        product -= np.prod(found.mean, axis=3) + correlation * np.prod(found.slope, axis=3)
+        product -= 0.5 * correlation**2 * np.prod(found.curve, axis=3)
+        rest[..., 0, 1] = rest[..., 1, 0] = product
+    return rest
+
+
+@dataclass(frozen=True)
+class LabelDegrees:
+    """h0, h1 and h2 of the label on the nodes, and the power of the rest.
+
+    ``parts`` -> h1 along the target's directions outside v, h2 along products of two of them.
+    """
+
+    mean: Float[np.ndarray, " m"]
+    parts: tuple[Float[np.ndarray, "m q"], Float[np.ndarray, "m s"]]
+    rest: Float[np.ndarray, " m"]
+
+
+def labels_by_degree(
+    labels: LabelMoments, squares: Float[np.ndarray, " m"], outside: int
+) -> LabelDegrees:
+    """The label by its degree in directions on the sphere: the trace of h2 goes with the radius.
+
+    (rho^2 - 1)/sqrt(2/outside) is a unit function of x along the trace of h2/sqrt(outside).  What
+    is left of h2 has lost the power of it.  ``squares`` -> rho^2 at each node.
+    """
+    trace, q = np.trace(labels.curve, axis1=1, axis2=2), labels.slope.shape[1]
+    # (1 - c 1 1^T/q)^2 = 1 - 1 1^T/outside on the diagonal of h2.
+    taken = 1.0 - math.sqrt(max(1.0 - q / outside, 0.0))
+    curve = labels.curve - taken * trace[:, None, None] * np.eye(q) / max(q, 1)
+    power = np.sum(labels.curve**2, axis=(1, 2))
+    return LabelDegrees(
+        mean=labels.mean + (squares - 1.0) * trace / math.sqrt(2.0),
+        parts=(labels.slope, curve.reshape(len(curve), -1)),
+        rest=np.maximum(labels.rest - power, 0.0),
+    )
