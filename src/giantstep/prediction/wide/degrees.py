@@ -76,13 +76,15 @@ def features_by_degree(
         rest *= np.where(power > 0, expected / power, 0.0)[..., None, None]
     nodes = (len(squares) * len(kappa), *types.along.shape)
     outside = d - 1
-    # zeta^2 - 1 has variance 2 (d-2)/(d+1) on the sphere.
-    curve = found.curve * math.sqrt(0.5 * (outside - 1) / (outside + 2))
+    # A traceless matrix M has sum_jk M_jk y_j y_k of variance 2 |M|^2 (d-1)/(d+1) on the sphere.
+    curve = found.curve * math.sqrt(0.5 * outside / (outside + 2))
     return Degrees(
         means=means.reshape(nodes),
         blocks=(
             _block(found.slope.reshape(nodes), unit, outside),
-            _block(curve.reshape(nodes), _products(unit), outside * (outside + 1) // 2 - 1),
+            _block(
+                curve.reshape(nodes), _products(unit, outside), outside * (outside + 1) // 2 - 1
+            ),
         ),
         rest=rest.reshape(*nodes, nodes[-1]),
     )
@@ -94,13 +96,21 @@ def _block(
     return Block(dimension, np.einsum("mtb,tbj->mtjb", moments, unit))
 
 
-def _products(unit: Float[np.ndarray, "t b j"]) -> Float[np.ndarray, "t b k"]:
-    """Coordinates of omega omega^T on the orthonormal products of the directions of a group.
+def _products(unit: Float[np.ndarray, "t b j"], outside: int) -> Float[np.ndarray, "t b k"]:
+    """Coordinates of omega omega^T, its trace taken off, on products of a group's directions.
 
-    omega = sum_j c_j omega_j has c_j^2 on squares and sqrt 2 c_j c_k on mixed products.
+    omega = sum_j c_j omega_j has c_j^2 on squares and sqrt 2 c_j c_k on mixed products; without the
+    trace two of them have (omega.omega')^2 - 1/outside between them.
     """
     first, second = np.triu_indices(unit.shape[2])
-    return np.where(first == second, 1.0, math.sqrt(2.0)) * unit[..., first] * unit[..., second]
+    square = first == second
+    found = np.where(square, 1.0, math.sqrt(2.0)) * unit[..., first] * unit[..., second]
+    return found - np.where(square, _taken(unit.shape[2], outside), 0.0)
+
+
+def _taken(count: int, outside: int) -> float:
+    """x in (1 - x 1 1^T)^2 = 1 - 1 1^T/outside on so many squares: what each has of the trace."""
+    return (1.0 - math.sqrt(max(1.0 - count / outside, 0.0))) / max(count, 1)
 
 
 def _beyond(found: FeatureMoments) -> Float[np.ndarray, "..."]:
@@ -147,9 +157,7 @@ def labels_by_degree(
     is left of h2 has lost the power of it.  ``squares`` -> rho^2 at each node.
     """
     trace, q = np.trace(labels.curve, axis1=1, axis2=2), labels.slope.shape[1]
-    # (1 - c 1 1^T/q)^2 = 1 - 1 1^T/outside on the diagonal of h2.
-    taken = 1.0 - math.sqrt(max(1.0 - q / outside, 0.0))
-    curve = labels.curve - taken * trace[:, None, None] * np.eye(q) / max(q, 1)
+    curve = labels.curve - _taken(q, outside) * trace[:, None, None] * np.eye(q)
     power = np.sum(labels.curve**2, axis=(1, 2))
     return LabelDegrees(
         mean=labels.mean + (squares - 1.0) * trace / math.sqrt(2.0),
