@@ -208,18 +208,22 @@ def test_theories() -> None:
     assert predict(narrow, scrambles=2, log2_points=8).theory == "narrow"
     assert choose_theory(narrow).name == "narrow"
     assert choose_theory(wide).name == "linear-width"
+    assert choose_theory(wide.vary(p="30d")).name == "quadratic-width"
     both = narrow.vary(p=50, n="2d", steps=1)
     assert choose_theory(both).name == "narrow"
     assert choose_theory(both, "linear-width").name == "linear-width"
     for fields, piece in (
-        ({"p": "30d"}, "narrow: p must be small"),
-        ({"p": "30d"}, "linear-width: p must be between 0.05 d and 20 d, got 30 d"),
+        ({"p": "30d", "steps": 2}, "narrow: p must be small"),
+        ({"p": "30d", "steps": 2}, "linear-width: p must be between 0.05 d and 20 d, got 30 d"),
+        ({"p": "30d", "steps": 2}, "quadratic-width: steps must be 0 or 1, got 2"),
         ({"steps": 3}, "steps must be at most 2, got 3"),
         ({"inputs": "uniform"}, "inputs must be gaussian for theory, got 'uniform'"),
     ):
         with pytest.raises(NoTheoryError, match=piece):
             choose_theory(wide.vary(**fields))
-    with pytest.raises(InputError, match="theory must be one of narrow, linear-width, got 'wide'"):
+    with pytest.raises(
+        InputError, match="theory must be one of narrow, linear-width, quadratic-width, got 'wide'"
+    ):
         predict(wide, theory="wide")
 
 

@@ -21,14 +21,15 @@ FARTHEST = 7.7
 
 @dataclass(frozen=True)
 class LabelMoments:
-    """h0 = E[y|kappa], h1 = E[y xi|kappa] and E[y^2|kappa], the noise counted.
+    """h0 = E[y|kappa], h1 = E[y xi|kappa], h2 = E[y (xi xi^T - 1)|kappa]/sqrt 2 and E[y^2|kappa].
 
     xi ~ N(0, I) are coordinates of the input along ``outside``: the rows, in target coordinates,
-    such that z = overlap^T kappa + outside^T xi.
+    such that z = overlap^T kappa + outside^T xi.  ``curve`` is h2; the square counts the noise.
     """
 
     mean: Float[np.ndarray, " m"]
     slope: Float[np.ndarray, "m q"]
+    curve: Float[np.ndarray, "m q q"]
     square: Float[np.ndarray, " m"]
     outside: Float[np.ndarray, "q r"]
 
@@ -52,14 +53,17 @@ def label_moments(
     points, weights = label_grid(len(outside), LABEL_SPACING)
     mean, square = np.empty(len(kappa)), np.empty(len(kappa))
     slope = np.empty((len(kappa), len(outside)))
+    curve = np.empty((len(kappa), len(outside), len(outside)))
     spread = points @ outside
     for j, centre in enumerate(kappa @ overlap):
         z = centre + spread
         y = np.asarray(target([z[:, k] for k in range(target.r)]), dtype=float)
         mean[j] = weights @ y
         slope[j] = (weights * y) @ points
+        weighted = weights * y
+        curve[j] = (points.T * weighted) @ points - weighted.sum() * np.eye(len(outside))
         square[j] = weights @ y**2 + noise**2
-    return LabelMoments(mean, slope, square, outside)
+    return LabelMoments(mean, slope, curve / math.sqrt(2.0), square, outside)
 
 
 def outside_of(overlap: Float[np.ndarray, "k r"]) -> Float[np.ndarray, "q r"]:

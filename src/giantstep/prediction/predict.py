@@ -26,7 +26,8 @@ def predict(
     """Overlaps, Gram matrices, errors and spectra after each step; it names its theory.
 
     The theory is that of narrow networks (p fixed as d grows) where p is small against d, that of
-    linear width (n, d, p in proportion) where it is not; ``theory`` overrides the choice.  Raises
+    linear width (n, d, p in proportion) where it is not, that of quadratic width where n or p are
+    of the order of d^2; ``theory`` overrides the choice.  Raises
     NoTheoryError where none covers the setting; what a theory covers in part has NaN for the rest,
     and a note.
 
@@ -42,8 +43,9 @@ def predict(
     simulator does (docs/derivations/readout.md); their uncertainty counts the next order of
     1/readout_n, not of p/d.  Linear width: rows to
     leading order, spectra where the setting asks for them and the readout's errors; what it leaves
-    out is of relative order 1/d and not estimated.  A readout that differs
-    from run to run is predicted for each run with its own.
+    out is of relative order 1/d and not estimated.  Quadratic width: the same after at most one
+    step, without the spectrum of the features.  A readout that differs from run to run is predicted
+    for each run with its own.
     """
     if scrambles < 2:
         raise InputError(f"scrambles must be at least 2 for an uncertainty, got {scrambles}")

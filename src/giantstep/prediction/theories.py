@@ -15,6 +15,7 @@ from jaxtyping import Float
 from giantstep.errors import InputError, NoTheoryError
 from giantstep.gaussian.points import Accuracy
 from giantstep.prediction.narrow import theory as narrow
+from giantstep.prediction.wide import quadratic
 from giantstep.prediction.wide import theory as wide
 from giantstep.problem.setting import Setting
 
@@ -35,6 +36,7 @@ class Theory:
 THEORIES = (
     Theory("narrow", narrow.objection, narrow.predict),
     Theory("linear-width", wide.objection, wide.predict),
+    Theory("quadratic-width", quadratic.objection, wide.predict),
 )
 
 

@@ -248,8 +248,8 @@ def _check_readouts(predicted: Trajectory, simulated: Trajectory) -> None:
 
 
 def statistics(predicted: Trajectory, simulated: Trajectory) -> Iterator[Difference]:
-    """What is compared: entry by entry for few neurons, by sums over them at linear width."""
-    if predicted.theory == "linear-width":
+    """What is compared: entry by entry for few neurons, by sums over many of them."""
+    if predicted.theory in ("linear-width", "quadratic-width"):
         yield from _summed(predicted, simulated)
         yield from _principal(predicted, simulated)
         yield from _spectra(predicted, simulated)

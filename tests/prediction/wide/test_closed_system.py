@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy.special import roots_genlaguerre
 
 from giantstep import InputError, make_activation
 from giantstep.errors import NotConvergedError, NoTheoryError
@@ -139,16 +140,20 @@ def wrong_step(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[Change], N
     monkeypatch.undo()
 
 
-def without_mode(
+def without_radius(
     monkeypatch: pytest.MonkeyPatch,
     build: Callable[..., ClosedSystem] = closed_moments.closed_system,
 ) -> None:
-    """Leave the |x|^2 mode out of the outliers."""
+    """Features whose means do not depend on |x|^2."""
 
     def changed(*arguments: Any, **named: Any) -> ClosedSystem:
         system = build(*arguments, **named)
-        means = system.means.copy()
-        means[len(system.kappa) : 2 * len(system.kappa)] = 0.0
+        means, nodes = system.means.copy(), len(system.kappa)
+        for kappa in np.unique(system.kappa):
+            same = np.flatnonzero(system.kappa[:, 0] == kappa)
+            for layer in range(system.layers):
+                at = layer * nodes + same
+                means[at] = np.average(means[at], axis=0, weights=system.weights[same])
         return dataclasses.replace(system, means=means)
 
     monkeypatch.setattr(closed_spectrum, "closed_system", changed)
@@ -184,21 +189,43 @@ def plain_losses(setting: Setting, step: LearnedStep) -> tuple[float, float, flo
     d, n, p = setting.d, setting.readout_n, setting.p
     a, share = gauss_hermite(16)
     a = a / math.sqrt(p)
-    kappa, w = gauss_hermite(40)
+    line, lw = gauss_hermite(40)
+    # chi^2 of d - 1 degrees of freedom over its mean
+    half = (d - 1) / 2
+    chi, cw = roots_genlaguerre(2, half - 1)
+    kappa, square = (v.ravel() for v in np.meshgrid(line, chi / half, indexing="ij"))
+    w = np.outer(lw, cw / cw.sum()).ravel()
     matrix = gradient_matrix(setting, step)
     kept = 1 + step.tilt * a
     turned = step.correlation * math.sqrt(step.lengthening) * a
     apart = math.sqrt(step.lengthening * (1 - step.correlation**2)) * a
     s = np.sqrt(kept**2 + step.lengthening * a**2)
     u = step.shift * a
-    mu = feature_moments(setting.activation, np.outer(kappa, u), np.outer(0 * kappa + 1, s))
-    labels = labels_given(setting, step.overlap, kappa[:, None])
+    mu = feature_moments(setting.activation, np.outer(kappa, u), np.outer(np.sqrt(square), s))
+    plain = feature_moments(setting.activation, np.outer(kappa, u), np.outer(0 * kappa + 1, s))
+
+    def over_radii(values: Any) -> Any:
+        mean = values.reshape(40, 2, -1).transpose(0, 2, 1) @ (cw / cw.sum())
+        return np.repeat(mean, 2, axis=0)
+
+    mean = mu.mean + plain.mean - over_radii(mu.mean)
+    rest, whole = (v.square - v.mean**2 - v.slope**2 - v.curve**2 / 2 for v in (mu, plain))
+    rest = rest * whole / over_radii(rest)
+    # Degree 1 in d - 1 directions by classes, degree 2 in their traceless symmetric matrices.
     slope = mu.slope / s
-    loads = [
-        np.sqrt((kept + turned * value) ** 2 + apart**2 * square)
-        for value, square in zip(matrix.values, matrix.squares, strict=True)
+    blocks = [
+        (d - 1, part, slope * np.sqrt((kept + turned * value) ** 2 + apart**2 * scatter))
+        for value, scatter, part in zip(matrix.values, matrix.squares, matrix.shares, strict=True)
     ]
-    # What one mode after the other adds on the blocks kappa, |x|^2, special directions.
+    bent = mu.curve * math.sqrt((d - 2) / (d + 1) / 2)
+    blocks.append(((d - 1) * d // 2 - 1, 1.0, bent))
+    labels = labels_given(setting, step.overlap, kappa[:, None])
+    trace = np.trace(labels.curve, axis1=1, axis2=2)
+    h0 = labels.mean + (square - 1) * trace / math.sqrt(2)
+    # One direction outside v: its square less its share of the trace.
+    h1, h2 = labels.slope, labels.curve[:, :, 0] * math.sqrt(1 - 1 / (d - 1))
+    beyond = labels.square - labels.mean**2 - labels.slope[:, 0] ** 2 - labels.curve[:, 0, 0] ** 2
+    # What one mode after the other adds on the layers kappa and special directions.
     known = len(matrix.twist) if np.any(turned) else matrix.known
     values, vectors = np.linalg.eigh(matrix.scatter[:known, :known])
     noise = vectors * np.sqrt(values)
@@ -208,36 +235,34 @@ def plain_losses(setting: Setting, step: LearnedStep) -> tuple[float, float, flo
         outside = [noise[j, k] * apart for j in range(known)]
         stretch = 2 * kept * step.third * a if k == 0 else 0.0
         for parts, longer in ((inside, stretch), (outside, 0.0)):
-            on_kappa = kappa[:, None] * slope * parts[0] + longer * mu.curve / (2 * s**2)
-            modes.append([on_kappa, 0 * slope, *(slope * part for part in parts[1:])])
+            on_kappa = (kappa / np.sqrt(square))[:, None] * slope * parts[0]
+            on_kappa = on_kappa + longer * mu.curve / (2 * s**2)
+            modes.append([on_kappa, *(slope * part for part in parts[1:])])
     swing = np.sqrt(2 * (step.lengthening * a**2) ** 2 + (step.swing * kept * a) ** 2)
-    modes.append([swing * mu.curve / (2 * s**2), *(0 * slope,) * known])
+    modes.append([swing * mu.curve / (2 * s**2), *(0 * slope,) * (known - 1)])
 
     def objective(penalty: float, tau: float) -> float:
         v, q = np.zeros(len(w)), np.ones(len(u))
         for _ in range(400):
             om = 1 / (1 + v) + tau
             root = np.sqrt(w * om)[:, None]
-            own, screened = penalty + (w * om) @ mu.rest, p / n * mu.rest @ (share * q)
-            for load, part in zip(loads, matrix.shares, strict=True):
-                phi = root * slope * load
-                linear = p / d * (phi * share * q) @ phi.T
-                inverse = np.linalg.inv(np.eye(len(w)) + linear)
+            own, leverage = penalty + (w * om) @ rest, p / n * rest @ (share * q)
+            for dimension, part, moments in blocks:
+                phi = root * moments
+                kernel = p / dimension * (phi * share * q) @ phi.T
+                inverse = np.linalg.inv(np.eye(len(w)) + kernel)
                 own = own + part * np.sum(phi * (inverse @ phi), axis=0)
-                screened = screened + part * d / n * np.diag(linear @ inverse) / (w * om)
-            q = 0.5 * (q + 1 / own)
-            v = 0.5 * (v + screened)
-        psi = np.concatenate([root * mu.mean, root * mu.curve / math.sqrt(2 * d)])
-        psi = np.concatenate([psi, *(0 * root * mu.mean for _ in range(known - 1))])
+                leverage = leverage + part * dimension / n * np.diag(kernel @ inverse) / (w * om)
+            q, v = 0.5 * (q + 1 / own), 0.5 * (v + leverage)
+        psi = np.concatenate([root * mean, *(0 * root * mean for _ in range(known - 1))])
         constant = p * (psi * share * q) @ psi.T
         for mode in modes:
-            psi = np.concatenate([root * block for block in mode])
+            psi = np.concatenate([root * layer for layer in mode])
             constant += p / d * (psi * share * q) @ psi.T
-        h = [labels.mean, 0 * w, *labels.slope.T]
-        h = np.concatenate([root[:, 0] * part for part in h])
+        h = np.concatenate([root[:, 0] * part for part in (h0, *h1.T)])
         h = np.concatenate([h, np.zeros(len(constant) - len(h))])
-        solved = np.linalg.solve(np.eye(len(h)) + constant, h)
-        return float(h @ solved + (w * om) @ labels.rest)
+        seen = np.sum(root * h2 * (inverse @ (root * h2)))
+        return float(h @ np.linalg.solve(np.eye(len(h)) + constant, h) + seen + (w * om) @ beyond)
 
     penalty, h = setting.ridge[0] / setting.scale**2, 1e-4
     value = objective(penalty, 0.0)
@@ -520,7 +545,7 @@ def test_length_of_the_input_is_a_feature(monkeypatch: pytest.MonkeyPatch) -> No
     """Random features with a He2 part see |x|^2: one outlier, its right vector near the constant.
 
     Position and overlap of 12 runs at d = 75 and 150, extrapolated linearly in 1/d, within 4
-    standard errors.  Without the mode there is no outlier; rows of random length add a second.
+    standard errors.  Without the radius there is no outlier; rows of random length add a second.
     """
     means, errors = [], []
     for d in (75, 150):
@@ -535,7 +560,7 @@ def test_length_of_the_input_is_a_feature(monkeypatch: pytest.MonkeyPatch) -> No
     gap = 2 * means[1] - means[0] - np.array([found.values[0], found.right[0, 0]])
     assert np.all(np.abs(gap) < 4 * np.hypot(2 * errors[1], errors[0]))
     assert len(feature_outliers(setting.vary(start="gaussian")).values) == 2
-    without_mode(monkeypatch)
+    without_radius(monkeypatch)
     assert len(feature_outliers(setting).values) == 0
 
 

@@ -56,7 +56,9 @@ def test_runs_between_the_sums_that_are_computed(
         assert np.abs(without.gram - exact.gram).max() > 2e-3 * scale
 
 
-def test_a_residual_without_the_network_knows_the_norm_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_residual_without_the_network_knows_the_norm_alone(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     setting = Setting("x1", activation="relu", residual="labels", step_size="p^0.8", **FIELDS)
     computed, original = [], second_runs.second_update
     monkeypatch.setattr(

@@ -74,8 +74,8 @@ def _descend(system: ClosedSystem, penalty: float) -> Point:
 
     Where Newton's method does not follow, or leaves Q > 0, the way is cut in halves.
     """
-    power = np.einsum("q,qmtjb->mt", system.shares, system.slopes**2)
-    power += np.trace(system.rest, axis1=2, axis2=3)
+    power = np.sum([block.power for block in system.blocks], axis=0)
+    power = power + np.trace(system.rest, axis1=2, axis2=3)
     high = float(np.max(power @ system.neurons)) / system.n
     point = _search(system, max(high, penalty), MOST_STEPS)
     factor = 0.1

@@ -19,7 +19,7 @@ from jaxtyping import Float
 
 from giantstep.prediction.wide.draws import DrawNodes
 from giantstep.prediction.wide.outliers import feature_density, feature_outliers
-from giantstep.prediction.wide.rows import errors_objection
+from giantstep.prediction.wide.rows import SHARE, errors_objection
 from giantstep.prediction.wide.second_bulk import bulk_profile, residual_draws
 from giantstep.prediction.wide.second_kernel import RowUpdate, weight_updates
 from giantstep.prediction.wide.second_samples import Network
@@ -210,9 +210,21 @@ def weight_density(setting: Setting, draw: Draw, edge: float) -> Density:
 # -- features -------------------------------------------------------------------------------------
 
 
+def spectrum_objection(setting: Setting) -> str | None:
+    """Why the spectrum of the features is not predicted, None if it is.
+
+    Beyond linear width each degree has a bulk of its own, and what stands outside all is no edge.
+    """
+    for name in ("p", "readout_n"):
+        ratio = getattr(setting, name) / setting.d
+        if ratio > SHARE[1]:
+            return f"{name} must be at most {SHARE[1]:g} d for a spectrum, got {ratio:.3g} d"
+    return None
+
+
 def feature_law(setting: Setting, draw: Draw) -> Law:
     """sigma(X W^T)/sqrt(readout_n) by the closed system."""
-    refuse_if(errors_objection(setting, draw))
+    refuse_if(spectrum_objection(setting) or errors_objection(setting, draw))
     found = feature_outliers(setting, draw)
     # Noise passes the edge by as much as it does before the step.
     start = feature_bulk(setting.activation, setting.readout_n, setting.d, setting.p, setting.start)

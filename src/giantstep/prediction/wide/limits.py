@@ -17,6 +17,7 @@ from jaxtyping import Float
 from giantstep.analysis.exponents import VANISHING
 from giantstep.errors import InputError
 from giantstep.gaussian.rules import gauss_hermite, hermite_values
+from giantstep.prediction.wide.blocks import Block
 from giantstep.prediction.wide.continuation import solve
 from giantstep.prediction.wide.neurons import NeuronTypes, kappa_rule
 from giantstep.prediction.wide.step import LearnedStep, learned_step, refuse_if
@@ -91,7 +92,7 @@ def limiting_losses(setting: Setting, ridge: float | None = None, count: int = 2
     step = learned_step(setting, LARGE_SIZE)
     point = solve(_random_features(setting), penalty)
     noise = float(point.damping[0]) / penalty
-    linear = noise * float(point.screen[0, 0, 0])
+    linear = noise * float(point.screens[0].matrix[0, 0])
     points, weights = kappa_rule(1)
     kappa = points[:, 0]
     labels = labels_given(setting, step.overlap, points)
@@ -137,7 +138,6 @@ def _random_features(setting: Setting) -> ClosedSystem:
     one = np.ones((1, 1))
     return ClosedSystem(
         n=setting.readout_n,
-        d=setting.d,
         groups=setting.p / shared,
         overlap=np.zeros((1, setting.target.r)),
         types=NeuronTypes(
@@ -151,8 +151,9 @@ def _random_features(setting: Setting) -> ClosedSystem:
             sideways=np.zeros((0, 0, 1, 1)),
         ),
         kappa=np.zeros((1, 1)),
+        radius=np.ones(1),
         weights=np.ones(1),
-        means=np.zeros((2, 1, 1, 1)),
-        slopes=np.full((1, 1, 1, 1, 1), math.sqrt(shared) * moments.linear),
+        means=np.zeros((1, 1, 1, 1)),
+        blocks=(Block(setting.d, np.full((1, 1, 1, 1), math.sqrt(shared) * moments.linear)),),
         rest=np.full((1, 1, 1, 1), shared * moments.rest),
     )

@@ -1,11 +1,12 @@
-"""Train and test error of the ridge readout after giant steps at linear width, without W.
+"""Train and test error of the ridge readout of a wide network after giant steps, without W.
 
 The objective L = min over a of mean (y - phi.a)^2 + lambda |a|^2 of the fixed point is
 
-    L = h^T D (1 + K D)^-1 h + sum_m o_m h2_m,   h = (h0, 0, h1_1, .., 0, ..),
+    L = h^T D (1 + K D)^-1 h + h2^T D (1 + A_2 D)^-1 h2 + sum_m o_m rest_m,   h = (h0, h1, 0),
 
-h0, h1, h2 the label's moments given kappa and K = groups sum_t p_t psi Q psi^T over means psi, both
-on blocks of nodes: functions of kappa, those times |x|^2 and those times each special direction.
+h_k the label's parts of degree k given kappa and the radius, K = groups sum_t p_t psi Q psi^T over
+means psi, both on layers of nodes: functions of kappa, and those times each special direction; A_2
+is the kernel of the features' degree 2.
 With 1/(1+V) + tau in place of 1/(1+V), test = dL/dtau at tau = 0 and train = L - lambda dL/dlambda;
 both derivatives come from the Hessian of the fixed point.  See docs/derivations/closed_system.md.
 """
@@ -20,8 +21,10 @@ from jaxtyping import Float
 
 from giantstep.errors import InputError, NotConvergedError
 from giantstep.prediction.labels import LabelMoments
+from giantstep.prediction.wide.blocks import spread_over
 from giantstep.prediction.wide.continuation import positive, solve
-from giantstep.prediction.wide.fixed_point import Point, spread_over
+from giantstep.prediction.wide.degrees import labels_by_degree
+from giantstep.prediction.wide.fixed_point import Point
 from giantstep.prediction.wide.step import TYPICAL, Draw, random_offset, refuse_if
 from giantstep.prediction.wide.system import ClosedSystem, closed_system, labels_given, objection
 from giantstep.problem.setting import Setting
@@ -130,21 +133,27 @@ def _nearby(system: ClosedSystem, penalty: float, last: Point | None) -> Point:
 def energies(point: Point, labels: LabelMoments) -> tuple[float, float, float]:
     """(train, test, L) at a solution.
 
-    L = h^T R h + o.h2 with R = (D^-1 + K)^-1: dL = (Z h)^T dD (Z h) - (R h)^T dK (R h) + do.h2,
-    Z = (1 + K D)^-1 and R = D Z.
+    L = sum of h^T R h with R = (D^-1 + C)^-1, C = K or A_2:
+    dL = (Z h)^T dD (Z h) - (R h)^T dC (R h), Z = (1 + C D)^-1 and R = D Z.
     """
     system, o = point.system, point.weighted
-    label = np.zeros((system.blocks, len(o)))
-    label[0] = labels.mean
-    label[2 : 2 + labels.slope.shape[1]] = labels.slope.T
-    repeated = np.tile(o, system.blocks)
-    constant = spread_over(system.means, point.counted)
-    screened = np.linalg.solve(np.eye(len(repeated)) + constant * repeated, label.ravel())
-    objective = float(label.ravel() @ (repeated * screened) + o @ labels.rest)
+    second = point.screens[-1]
+    found = labels_by_degree(labels, system.radius, system.blocks[0].dimension)
+    slope, curve = found.parts
+    label = np.zeros((system.layers, len(o)))
+    label[0], label[1 : 1 + slope.shape[1]] = found.mean, slope.T
+    screened = _screened(system, point, label)
+    drawn = (o * screened).ravel()
     # dL/do and dL/dQ of a group of each type.
-    by_weight = np.sum(screened.reshape(label.shape) ** 2, axis=0) + labels.rest
-    seen = np.einsum("x,xtkb->tkb", repeated * screened, system.means)
-    by_group = np.einsum("tkb,tkc->tbc", seen, seen)
+    objective = float(label.ravel() @ drawn + o @ found.rest)
+    by_weight = np.sum(screened**2, axis=0) + found.rest
+    seen = np.einsum("x,xtlb->tlb", drawn, system.means)
+    by_group = np.einsum("tlb,tlc->tbc", seen, seen)
+    bent = second.matrix @ curve
+    objective += float(np.sum(curve * (o[:, None] * bent)))
+    by_weight += np.sum(bent**2, axis=1)
+    along_curve = np.einsum("ms,mtjb->stjb", o[:, None] * bent, second.block.parts)
+    by_group += np.einsum("stjb,stjc->tbc", along_curve, along_curve) / second.block.dimension
 
     def along(damping: Float[np.ndarray, " m"], resolvent: Float[np.ndarray, "t b b"]) -> float:
         counted = system.neurons[:, None, None] * resolvent
@@ -153,5 +162,25 @@ def energies(point: Point, labels: LabelMoments) -> tuple[float, float, float]:
     none = np.zeros_like(point.resolvent)
     test = along(*point.direction(1.0 / point.damping**2, none))
     penalty = float(np.real(point.penalty))
-    train = objective - penalty * along(*point.per_penalty())
-    return train, test, objective
+    train = float(objective) - penalty * along(*point.per_penalty())
+    return train, test, float(objective)
+
+
+def _screened(
+    system: ClosedSystem, point: Point, label: Float[np.ndarray, "y m"]
+) -> Float[np.ndarray, "y m"]:
+    """(1 + K D)^-1 h, by sets of layers that no mode connects."""
+    from scipy.sparse.csgraph import connected_components
+
+    o, nodes = point.weighted, len(point.weighted)
+    means = system.means.reshape(system.layers, nodes, *system.means.shape[1:])
+    there = np.any(means != 0, axis=(1, 2, 4)).astype(int)
+    count, member = connected_components(there @ there.T, directed=False)
+    found = np.zeros_like(label)
+    for part in (member == k for k in range(count)):
+        if np.any(label[part]):
+            repeated = np.tile(o, int(np.sum(part)))
+            chosen = means[part].reshape(-1, *system.means.shape[1:])
+            matrix = np.eye(len(repeated)) + spread_over(chosen, point.counted) * repeated
+            found[part] = np.linalg.solve(matrix, label[part].ravel()).reshape(-1, nodes)
+    return found

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
 
@@ -20,8 +20,9 @@ from jaxtyping import Float
 
 from giantstep.errors import InputError, NotConvergedError
 from giantstep.gaussian.rules import hermite_values
+from giantstep.prediction.wide.blocks import spread_over
 from giantstep.prediction.wide.continuation import solve
-from giantstep.prediction.wide.fixed_point import Point, spread_over
+from giantstep.prediction.wide.fixed_point import Point
 from giantstep.prediction.wide.step import TYPICAL, Draw, readout_norm
 from giantstep.prediction.wide.system import ClosedSystem, closed_system
 from giantstep.problem.setting import Setting
@@ -81,7 +82,7 @@ def _place(point: Point) -> float:
 
 def strengths(point: Point) -> tuple[Float[np.ndarray, " x"], Float[np.ndarray, "x x"]]:
     """Eigenvalues, largest first, and eigenvectors of -D^(1/2) K D^(1/2)."""
-    root = np.sqrt(np.tile(point.weighted, point.system.blocks))
+    root = np.sqrt(np.tile(point.weighted, point.system.layers))
     matrix = -root[:, None] * spread_over(point.system.means, point.counted) * root
     values, vectors = np.linalg.eigh(matrix)
     return values[::-1], vectors[:, ::-1]
@@ -131,10 +132,10 @@ class Branch:
 def _far_above(system: ClosedSystem) -> float:
     """A z above every eigenvalue: twice the trace of E[phi phi^T].
 
-    The mean square of a group is that of its means, slopes and rest.
+    The mean square of a group is that of its means, blocks and rest.
     """
     square = np.sum(system.means[: len(system.kappa)] ** 2, axis=(2, 3))
-    square = square + np.einsum("q,qmtjb->mt", system.shares, system.slopes**2)
+    square = square + np.sum([block.power for block in system.blocks], axis=0)
     square = square + np.trace(system.rest, axis1=2, axis2=3)
     return 2.0 * float(system.weights @ square @ system.neurons)
 
@@ -205,12 +206,12 @@ def _overlaps(
     """
     system = point.system
     e = strengths(point)[1][:, j]
-    root = np.sqrt(np.tile(point.weighted, system.blocks))
+    root = np.sqrt(np.tile(point.weighted, system.layers))
     damping, resolvent = point.per_penalty()
     counted = system.neurons[:, None, None] * resolvent
     # d/dz = -d/dlambda, and K e = -e.
     turned = root * e
-    rate = float(np.sum(e**2 * np.tile(damping / point.damping, system.blocks)))
+    rate = float(np.sum(e**2 * np.tile(damping / point.damping, system.layers)))
     rate -= float(turned @ spread_over(system.means, counted) @ turned)
     polynomials = hermite_values(system.kappa[:, 0], DEGREES - 1)
     left = polynomials.T @ turned[: len(system.kappa)] / math.sqrt(_place(point) * rate)
@@ -242,29 +243,6 @@ def feature_density(
             trace = np.sum(np.trace(last.counted, axis1=1, axis2=2))
             found[i] = 2.0 * values[i] * float(np.imag(trace)) / math.pi
     return found / min(setting.readout_n, setting.p)
-
-
-def _coarse(system: ClosedSystem) -> ClosedSystem:
-    """Neurons of one readout as one type: what else they have is of order d^(-1/2)."""
-    types = system.types
-    _, kind = np.unique(types.readout, axis=0, return_inverse=True)
-    shares = np.zeros((kind.max() + 1, len(kind)))
-    shares[kind.ravel(), np.arange(len(kind))] = types.weights
-    weights = shares.sum(axis=1)
-    shares /= weights[:, None]
-    return replace(
-        system,
-        types=replace(
-            types,
-            weights=weights,
-            readout=shares @ types.readout,
-            along=np.tensordot(shares, types.along, axes=1),
-            load=np.tensordot(shares, types.load, axes=1),
-        ),
-        means=np.einsum("ut,mtb->mub", shares, system.means),
-        slopes=np.einsum("ut,mtjb->mujb", shares, system.slopes),
-        rest=np.einsum("ut,mtbc->mubc", shares, system.rest),
-    )
 
 
 def _inside(system: ClosedSystem, place: float, near: Point | None) -> Point:

@@ -30,6 +30,7 @@ from giantstep.prediction.wide.step import objection as step_objection
 from giantstep.prediction.wide.system import readout_objection
 from giantstep.problem.setting import Setting
 from giantstep.problem.starts import STARTS
+from giantstep.records.trajectory import keeps_gram
 
 SHARE = (0.05, 20.0)
 """Ratios of p and n to d that count as proportional: both must lie between."""
@@ -66,12 +67,14 @@ def rows_objection(setting: Setting) -> str | None:
 class Rows:
     """Mean overlaps and Gram matrix after a step, given the readout, and the span of the rows.
 
-    ``span`` -> R with R^T R the projections of the target directions on the rows, ``noise`` -> the
-    squared lengths of what is random in the rows; None where they are not known.
+    ``gram`` is None where the record has none.  ``span`` -> R with R^T R the projections of the
+    target directions on the rows, ``noise`` -> the squared lengths of what is random in the rows;
+    None where they are not known.
     """
 
     overlap: Float[np.ndarray, "p r"]
-    gram: Float[np.ndarray, "p p"]
+    norms: Float[np.ndarray, " p"]
+    gram: Float[np.ndarray, "p p"] | None
     span: Float[np.ndarray, "r r"] | None = None
     noise: Float[np.ndarray, " p"] | None = None
 
@@ -89,11 +92,13 @@ def rows_after(setting: Setting, readout: Float[np.ndarray, " p"]) -> Rows:
         shift, direction = step.shift, step.overlap[0]
     squares, along = kept**2 + apart**2, shift * a
     uneven = p < setting.d and float(np.mean(apart**2)) > EVEN_NOISE
-    gram = np.diag(squares)
+    gram = shift**2 * np.outer(a, a) + np.diag(squares) if keeps_gram(setting) else None
     if STARTS[setting.start].paired:
         first, second = np.arange(p // 2), np.arange(p // 2, p)
         shared = kept[first] * kept[second] + apart[first] * apart[second]
-        gram[first, second] = gram[second, first] = shared
+        if gram is not None:
+            gram[first, second] += shared
+            gram[second, first] += shared
         # Noise is all that the second row of a pair has.
         uneven = setting.steps == 1 and r > 1
         # Turned by 45 degrees the pair is sqrt 2 w and, beside it, sqrt 2 (shift a v + apart).
@@ -102,7 +107,8 @@ def rows_after(setting: Setting, readout: Float[np.ndarray, " p"]) -> Rows:
     return Rows(
         noise=kept**2 + apart**2,
         overlap=shift * np.outer(a, direction),
-        gram=gram + shift**2 * np.outer(a, a),
+        norms=np.sqrt(kept**2 + apart**2 + (shift * a) ** 2),
+        gram=gram,
         span=None if uneven else span_of_rows(squares, along, direction, setting.d),
     )
 
@@ -151,13 +157,17 @@ def _after_two(network: Network, update: RowUpdate, u: Float[np.ndarray, " p"]) 
     # A spline through squares may fall below zero between the nodes.
     apart = np.sign(u) * np.sqrt(np.maximum(between(nodes, update.spread, u), 0.0))
     overlap = between(nodes, update.target, u) / np.sqrt(len(u))
-    gram = along @ along.T / len(u) + np.diag(kept**2 + apart**2)
+    squares = kept**2 + apart**2
+    norms = np.sqrt(squares + np.sum(along**2, axis=1) / len(u))
+    if not keeps_gram(network.setting):
+        return Rows(overlap, norms, None)
+    gram = along @ along.T / len(u) + np.diag(squares)
     if network.paired:
         first, second = np.arange(len(u) // 2), np.arange(len(u) // 2, len(u))
         shared = kept[first] * kept[second] + apart[first] * apart[second]
         gram[first, second] += shared
         gram[second, first] += shared
-    return Rows(overlap, gram)
+    return Rows(overlap, norms, gram)
 
 
 def errors_objection(setting: Setting, draw: Draw = TYPICAL) -> str | None:

@@ -1,4 +1,4 @@
-"""The theory of linear width, n, d and p in proportion: rows, spectra and errors of the readout."""
+"""The theory of wide networks, p from d to d^2: rows, spectra and errors of the readout."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ Measured, not derived (benchmarks/finite_size.py): over 18 settings of one step 
 the root mean square deviation of features' outliers is 3.1, 3.0, 4.1 over d, that of lengths,
 errors and outliers of W below 3.9 over d.  Two steps of little noise, 26 settings of
 benchmarks/hunt.py at d = 100 to 300: overlaps, lengths and outliers of W and of the features below
-2.7 over d.
+2.7 over d.  Errors at p, readout_n ~ d^2 and d = 20 to 30: train 2.1 and test 0.6 over d.
 """
 
 NOISY = {0.2: 12.0, 1.0: 60.0}
@@ -122,7 +122,7 @@ def _rows(
     runs = list(zip(*(rows_of_runs(part, readouts) for part in parts), strict=True))
     fields: dict[str, Any] = {
         "overlap": np.array([[step.overlap for step in run] for run in runs]),
-        "norms": np.array([[np.sqrt(np.diagonal(step.gram)) for step in run] for run in runs]),
+        "norms": np.array([[step.norms for step in run] for run in runs]),
     }
     if keeps_gram(setting):
         fields["gram"] = np.array([[step.gram for step in run] for run in runs])
