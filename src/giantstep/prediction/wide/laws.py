@@ -32,8 +32,8 @@ from giantstep.spectra.outliers import upper_limit
 from giantstep.spectra.profile import ProfileBulk
 from giantstep.spectra.start import feature_bulk, weight_bulk
 
-GRID = 120
-"""Points at which a density is given."""
+GRID = 48
+"""Points at which a density is given, closer together where it rises and falls: at the edges."""
 
 LEVEL = 0.01
 """Rate at which noise is taken for an outlier."""
@@ -83,6 +83,11 @@ class Matrix:
     name: str
     law: Callable[[Setting, Draw], Law]
     density: Callable[[Setting, Draw, float], Density]
+
+
+def _grid(low: float, high: float) -> Float[np.ndarray, " q"]:
+    """Chebyshev-Lobatto points between the ends of a bulk."""
+    return 0.5 * (low + high) - 0.5 * (high - low) * np.cos(np.pi * np.linspace(0.0, 1.0, GRID))
 
 
 # -- weights --------------------------------------------------------------------------------------
@@ -203,7 +208,7 @@ def weight_law(setting: Setting, draw: Draw) -> Law:
 def weight_density(setting: Setting, draw: Draw, edge: float) -> Density:
     """The density between the ends of the bulk."""
     bulk = _weights(setting, draw).bulk
-    grid = np.linspace(max(bulk.edges[0][0], 1e-3 * edge), edge, GRID)
+    grid = _grid(max(bulk.edges[0][0], 1e-3 * edge), edge)
     return Density(grid, bulk.density(grid))
 
 
@@ -238,7 +243,7 @@ def feature_law(setting: Setting, draw: Draw) -> Law:
 
 def feature_law_density(setting: Setting, draw: Draw, edge: float) -> Density:
     """The density up to the edge."""
-    grid = np.linspace(0.01 * edge, edge, GRID)
+    grid = _grid(0.01 * edge, edge)
     return Density(grid, feature_density(setting, grid, draw))
 
 
