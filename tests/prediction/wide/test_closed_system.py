@@ -598,7 +598,7 @@ def test_density_against_simulation(p: int) -> None:
 @pytest.mark.parametrize(
     ("change", "sentence"),
     [
-        ({"steps": 2}, "steps must be 0 or 1"),
+        ({"steps": 3}, "steps must be 0 or 1"),
         ({"inputs": "rademacher"}, "inputs must be gaussian"),
         ({"start": "orthogonal", "p": 100}, "start must be"),
         ({"deflate": 0}, "deflate must be -1"),

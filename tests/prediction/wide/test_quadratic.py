@@ -16,11 +16,10 @@ from giantstep.prediction.predict import predict
 from giantstep.prediction.theories import choose_theory
 from giantstep.prediction.wide import losses as wide_losses
 from giantstep.prediction.wide.degrees import features_by_degree, labels_by_degree, radius_rule
+from giantstep.prediction.wide.laws import spectrum_objection
 from giantstep.prediction.wide.losses import loss_curve, losses
 from giantstep.prediction.wide.quadratic import objection
-from giantstep.prediction.wide.step import learned_step, neuron_types
 from giantstep.prediction.wide.system import ClosedSystem, closed_system, labels_given
-from giantstep.prediction.wide.theory import spectrum_objection
 from giantstep.problem.setting import Setting
 from giantstep.simulation.simulate import simulate
 
@@ -55,9 +54,9 @@ def as_noise(monkeypatch: pytest.MonkeyPatch) -> Any:
     def use() -> None:
         def changed(*arguments: Any, **named: Any) -> ClosedSystem:
             system = closed_system(*arguments, **named)
-            first, second = system.blocks
+            *linear, second = system.blocks
             unresolved = dataclasses.replace(second, dimension=10**12)
-            return dataclasses.replace(system, blocks=(first, unresolved))
+            return dataclasses.replace(system, blocks=(*linear, unresolved))
 
         monkeypatch.setattr(wide_losses, "closed_system", changed)
 
@@ -82,13 +81,14 @@ def test_degrees_share_the_power(start: str) -> None:
     """mu0 mu0', the blocks and S add up to E[sigma sigma'] in a group, for Hermite polynomials."""
     setting = Setting(**BASE | {"start": start, "steps": 1, "activation": "He1 + He2/2"})
     system = closed_system(setting)
-    parts = np.einsum("mtb,mtc->mtbc", system.means, system.means) + system.rest
+    means = system.means[: len(system.kappa), :, 0]
+    parts = np.einsum("mtb,mtc->mtbc", means, means) + system.rest
     for block in system.blocks:
-        parts += np.einsum("mtjb,mtjc->mtbc", block.parts, block.parts)
+        parts += block.share * np.einsum("mtjb,mtjc->mtbc", block.parts, block.parts)
     found = np.einsum("m,mtbc->tbc", system.weights, parts)
-    types = neuron_types(setting, system.step)
-    rows = np.concatenate([types.along[:, :, None], types.load], axis=2)
-    gram = np.einsum("tbj,tcj->tbc", rows, rows)
+    types = system.types
+    gram = np.einsum("tbk,tck->tbc", types.along, types.along)
+    gram += np.einsum("q,qtbj,qtcj->tbc", types.shares, types.load, types.load)
     own = np.einsum("tbb->tb", gram)
     # E He2(x) He2(y) = 2 c^2 + (a - 1)(b - 1) for variances a, b and covariance c.
     expected = gram + 0.5 * gram**2 + 0.25 * (own[:, :, None] - 1) * (own[:, None, :] - 1)
@@ -99,7 +99,7 @@ def test_label_powers_are_kept() -> None:
     """Degrees of the label, the trace of h2 with the radius, have E[y^2|kappa] together."""
     setting = Setting(**BASE | {"target": "x1 + He2(x1) - He2(x2)/3 + x1*x2 + x3^2", "steps": 1})
     system = closed_system(setting)
-    labels = labels_given(setting, system.step, system.kappa)
+    labels = labels_given(setting, system.overlap, system.kappa)
     found = labels_by_degree(labels, system.radius, setting.d - 1)
     power = found.mean**2 + found.rest + sum(np.sum(part**2, axis=1) for part in found.parts)
     assert system.weights @ power == pytest.approx(system.weights @ labels.square, rel=1e-10)
@@ -140,14 +140,21 @@ def test_products_of_directions() -> None:
     Less their common trace, of which matrices of norm 1 have 1/(d-1).
     """
     setting = Setting(**BASE | {"start": "symmetric", "steps": 1, "step_size": 40.0})
-    types = neuron_types(setting, learned_step(setting))
-    found = features_by_degree(setting.activation, types, np.array([0.3]), setting.d)
+    types = closed_system(setting).types
+    found = features_by_degree(setting.activation, types, np.array([[0.3]]), setting.d)
     unit = types.load / types.spread[:, :, None]
-    cosine = np.sum(unit[:, 0] * unit[:, 1], axis=1)
+    cosine = np.einsum("q,qtj,qtj->t", types.shares, unit[:, :, 0], unit[:, :, 1])
     assert np.min(cosine) < 0.9
     traceless = (cosine**2 - 1 / 29) / (1 - 1 / 29)
-    for block, expected in zip(found.blocks, (cosine, traceless), strict=True):
-        products = np.einsum("mtjb,mtjc->mtbc", block.parts, block.parts)
+
+    def products_of(blocks: Any) -> Any:
+        return sum(
+            block.share * np.einsum("mtjb,mtjc->mtbc", block.parts, block.parts) for block in blocks
+        )
+
+    *linear, second = found.blocks
+    for blocks, expected in ((linear, cosine), ([second], traceless)):
+        products = products_of(blocks)
         norms = np.sqrt(products[..., 0, 0] * products[..., 1, 1])
         assert np.allclose(products[..., 0, 1] / norms, expected)
 
