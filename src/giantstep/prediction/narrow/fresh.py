@@ -117,9 +117,7 @@ def state_evolution(setting: Setting, start: Start, quadrature: Quadrature) -> E
         overlaps.append(rows[:, :r])
         grams.append(rows @ rows.T)
         seen = deflated(setting, points, labels)
-        output, g = network_and_coefficients(
-            setting, rows @ points.x.T, seen.labels, start.readout
-        )
+        output, g = network_and_coefficients(setting, rows @ points.x.T, seen.labels, start.readout)
         errors.append(squared_error(setting, labels, output, points.weights))
         if step == setting.steps:
             break
