@@ -44,6 +44,10 @@ FEWEST_LOG2_POINTS = (8, 10)
 """Points a scramble, as a power of two, for a batch of one sample and for one of four or more,
 however many the steps: new ones at every step, of a sixteenth of the noise of a run."""
 
+SAMPLES_OF_A_LENGTH = 100
+"""Of fewer samples the length of a gradient is not its root mean square: its deviation, a tenth at
+100, shifts the mean of a cosine by its square."""
+
 LARGEST_DEVIATION = 0.1
 """Of the Gram matrix of a run, as a share of the rows' squared length, where p/d is not small: the
 square, 1/100, is what the mean of the next step is shifted by."""
@@ -132,6 +136,11 @@ def _predict(
     # A change between two rules is a bound, not an estimate from a sample.
     freedom = None if exact is not None and not fitted else accuracy.scrambles - 1
     notes = () if complaint is None else (f"no prediction of readout errors: {complaint}",)
+    if setting.n < SAMPLES_OF_A_LENGTH:
+        for name in ("gradient_cosine", "gradient_cosine_uncertainty"):
+            arrays[name] = np.full_like(arrays[name], np.nan)
+        least = f"n must be at least {SAMPLES_OF_A_LENGTH}, got {setting.n}"
+        notes = (*notes, f"no prediction of gradient cosines: {least}")
     arrays |= _of_gram(arrays) | {"uncertainty_freedom": freedom, "notes": notes}
     arrays["own_runs"] = own or len(starts) > 1
     around = _deviations(setting, starts, arrays, own=own)
