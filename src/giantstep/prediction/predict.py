@@ -36,9 +36,13 @@ def predict(
     the start decides, every run has a row predicted from its own start, and deviations are those of
     the batches alone (docs/derivations/fluctuations.md).
     Fresh batches: the exact recursion of the means; reused ones: the effective process at n/d.
-    Expectations over at most three coordinates are exact (their uncertainty is the change from a
-    coarser rule), over more coordinates randomised quasi-Monte Carlo: the uncertainties are then
-    the spread over independent scrambles, as standard errors of their mean.  The readout's errors
+    Where all runs share a row, expectations over at most three coordinates are exact (their
+    uncertainty is the change from a coarser rule); else they are randomised quasi-Monte Carlo, the
+    uncertainties the spread over independent scrambles, as standard errors of their mean.
+    ``log2_points`` are the points a scramble; None takes as many, of all scrambles and rows, as
+    half a second allows, and where runs have rows of their own it is no more than that.  Batches
+    of at most d/20 samples are covered up to p = d/2, unless steps are so large that a run strays
+    from its mean by more than a tenth.  The readout's errors
     are means over starts and batches, to order p/d and 1/readout_n, with the penalty chosen as the
     simulator does (docs/derivations/readout.md); their uncertainty counts the next order of
     1/readout_n, not of p/d.  Linear width: rows to

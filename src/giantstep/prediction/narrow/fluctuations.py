@@ -34,6 +34,9 @@ POINTS = (2**10, 2**12)
 WORK = 2**22
 """Points times neurons of all differences at all steps of all rows: some tenths of a second."""
 
+MOST_WORK = 2**26
+"""What the fewest columns and points may take: some seconds."""
+
 LOG2_SAMPLES = (11, 17)
 """Points of Cov_step, as a power of two, at least and at most."""
 
@@ -63,10 +66,11 @@ class Effort:
 
 def effort(setting: Setting, rows: int) -> Effort:
     """What each of many rows may take."""
-    affordable = WORK // (2 * setting.p * setting.steps * rows)
+    steps = max(setting.steps, 1)
+    affordable = WORK // (2 * setting.p * steps * rows)
     columns = min(max(affordable // POINTS[0], COLUMNS[0]), COLUMNS[1])
     points = min(max(affordable // columns, POINTS[0]), POINTS[1])
-    fine = LOG2_NUMBERS - math.ceil(math.log2(rows * setting.steps * entries(setting)))
+    fine = LOG2_NUMBERS - math.ceil(math.log2(rows * steps * entries(setting)))
     fewest, most = LOG2_SAMPLES
     return Effort(
         columns=columns,
@@ -84,9 +88,10 @@ class Deviations:
     gram: Float[np.ndarray, "t p p"]
 
 
-def covers(setting: Setting) -> bool:
-    """Whether deviations are estimated."""
-    return entries(setting) <= MOST_ENTRIES
+def covers(setting: Setting, rows: int) -> bool:
+    """Whether deviations are estimated for so many rows."""
+    work = 2 * COLUMNS[0] * POINTS[0] * setting.p * setting.steps * rows
+    return entries(setting) <= MOST_ENTRIES and work <= MOST_WORK
 
 
 def entries(setting: Setting) -> int:

@@ -19,6 +19,9 @@ from giantstep.problem.starts import (
 )
 from giantstep.simulation.simulate import choose_engine
 
+LARGEST_SHARE = 0.05
+"""Beyond this share of d the p(p+1)/2 fluctuating inner products are no longer small."""
+
 
 @dataclass(frozen=True)
 class Start:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -14,17 +13,24 @@ from giantstep.errors import NoTheoryError
 from giantstep.gaussian.points import LOG2_POINTS, Accuracy, normal_points
 from giantstep.prediction.narrow import finite_runs, readout, reused
 from giantstep.prediction.narrow.draws import Fluctuations, drawn_errors
-from giantstep.prediction.narrow.fluctuations import covers, deviations, start_columns
+from giantstep.prediction.narrow.fluctuations import (
+    Deviations,
+    covers,
+    deviations,
+    start_columns,
+)
 from giantstep.prediction.narrow.fresh import Evolution, state_evolution
 from giantstep.prediction.narrow.points import Quadrature, exact_quadrature, sobol_quadrature
-from giantstep.prediction.narrow.start import Start, start_of_run, typical_start
+from giantstep.prediction.narrow.start import (
+    LARGEST_SHARE,
+    Start,
+    start_of_run,
+    typical_start,
+)
 from giantstep.problem.network import start_rows
 from giantstep.problem.setting import Setting
 from giantstep.problem.starts import STARTS, known_span
 from giantstep.records.trajectory import span_factor
-
-LARGEST_SHARE = 0.05
-"""Beyond this share of d the p(p+1)/2 fluctuating inner products are no longer small."""
 
 LARGEST_SHARE_OF_ONE_PASS = 0.5
 """The same for batches of fewer than LARGEST_SHARE d samples: the inner products of the start are
@@ -37,6 +43,14 @@ point of a reused batch counts twice, for the coordinates it gains at every step
 FEWEST_LOG2_POINTS = (8, 10)
 """Points a scramble, as a power of two, for a batch of one sample and for one of four or more,
 however many the steps: new ones at every step, of a sixteenth of the noise of a run."""
+
+SAMPLES_OF_A_LENGTH = 100
+"""Of fewer samples the length of a gradient is not its root mean square: its deviation, a tenth at
+100, shifts the mean of a cosine by its square."""
+
+LARGEST_DEVIATION = 0.1
+"""Of the Gram matrix of a run, as a share of the rows' squared length, where p/d is not small: the
+square, 1/100, is what the mean of the next step is shifted by."""
 
 SMALL = 0.05
 """Share of a row's length up to which what the random start does to its overlaps is small: what
@@ -62,12 +76,8 @@ EXACT = 1e-6
 """Relative change between the two above which the rows are too steep for them: Sobol serves."""
 
 
-@dataclass(frozen=True)
-class Row:
-    """Observables and their uncertainties from one start; ``exact``: by a rule, not by a sample."""
-
-    observed: dict[str, tuple[np.ndarray, np.ndarray]]
-    exact: bool
+Row = dict[str, tuple[np.ndarray, np.ndarray]]
+"""Observables and their uncertainties from one start."""
 
 
 def objection(setting: Setting) -> str | None:
@@ -101,32 +111,42 @@ def _predict(
     if own:
         starts = [start_of_run(setting, run) for run in range(setting.runs)]
     accuracy = _affordable(setting, accuracy, len(starts))
-    found = [
-        _exact(setting, start) or _sampled(setting, start, row, accuracy)
-        for row, start in enumerate(starts)
-    ]
+    # One of many rows is compared with one run, whose own deviation is larger than its error.
+    exact = _exact(setting, starts[0]) if len(starts) == 1 else None
+    found = (
+        [_sampled(setting, start, row, accuracy) for row, start in enumerate(starts)]
+        if exact is None
+        else [exact]
+    )
     complaint = readout.objection(setting) if setting.readout_n else None
     fitted = setting.readout_n > 0 and complaint is None
     if fitted:
         for row, start in enumerate(starts):
             pairs = len(starts) == 1
-            found[row].observed.update(_fitted(setting, start, row, accuracy, own=own, pairs=pairs))
+            found[row].update(_fitted(setting, start, row, accuracy, own=own, pairs=pairs))
     arrays: dict[str, Any] = {"readout": np.stack([start.readout for start in starts])}
-    for name in found[0].observed:
-        values = np.stack([row.observed[name][0] for row in found])
+    for name in found[0]:
+        values = np.stack([row[name][0] for row in found])
         if not np.all(np.isfinite(values)):
             raise NoTheoryError(f"no prediction: {name.replace('_', ' ')} is not finite")
-        spread = np.stack([row.observed[name][1] for row in found])
+        spread = np.stack([row[name][1] for row in found])
         if name.endswith("_error"):  # a mean square is not negative: what is below 0 is uncertain
             spread, values = np.maximum(spread, -values), np.maximum(values, 0.0)
         arrays |= {name: values, f"{name}_uncertainty": spread}
     # A change between two rules is a bound, not an estimate from a sample.
-    exact = all(row.exact for row in found) and not fitted
-    freedom = None if exact else accuracy.scrambles - 1
+    freedom = None if exact is not None and not fitted else accuracy.scrambles - 1
     notes = () if complaint is None else (f"no prediction of readout errors: {complaint}",)
+    if setting.n < SAMPLES_OF_A_LENGTH:
+        for name in ("gradient_cosine", "gradient_cosine_uncertainty"):
+            arrays[name] = np.full_like(arrays[name], np.nan)
+        least = f"n must be at least {SAMPLES_OF_A_LENGTH}, got {setting.n}"
+        notes = (*notes, f"no prediction of gradient cosines: {least}")
     arrays |= _of_gram(arrays) | {"uncertainty_freedom": freedom, "notes": notes}
     arrays["own_runs"] = own or len(starts) > 1
-    return arrays | _deviations(setting, starts, arrays, own=own)
+    around = _deviations(setting, starts, arrays, own=own)
+    if many:
+        _check_closure(setting, starts[0], arrays, around.get("gram_deviation"))
+    return arrays | around
 
 
 def log2_points(setting: Setting, recursions: int, share: float = 1.0) -> int:
@@ -179,25 +199,49 @@ def _deviations(
                 rows.append(
                     finite_runs.deviations(setting, start.readout, given, runs=runs, seed=row)
                 )
-        elif covers(setting):
-            columns = start_columns(setting)
-            rows.append(
-                deviations(
-                    setting,
-                    arrays["overlap"][row],
-                    arrays["gram"][row],
-                    readout=start.readout,
-                    start=columns[:0] if own else columns,
-                    rows=len(starts),
-                    seed=row,
-                )
-            )
+        elif covers(setting, len(starts)):
+            rows.append(_around(setting, start, arrays, row=row, rows=len(starts), own=own))
     found = {
         f"{name}_deviation": np.stack([getattr(row, name) for row in rows])
         for name in ("overlap", "norms", "gram")
         if rows
     }
     return found if all(np.all(np.isfinite(values)) for values in found.values()) else {}
+
+
+def _around(
+    setting: Setting, start: Start, arrays: dict[str, Any], *, row: int, rows: int, own: bool
+) -> Deviations:
+    """Deviations around one of so many rows on fresh batches."""
+    columns = start_columns(setting)
+    return deviations(
+        setting,
+        arrays["overlap"][row],
+        arrays["gram"][row],
+        readout=start.readout,
+        start=columns[:0] if own else columns,
+        rows=rows,
+        seed=row,
+    )
+
+
+def _check_closure(
+    setting: Setting,
+    start: Start,
+    arrays: dict[str, Any],
+    known: Float[np.ndarray, "rows t p p"] | None,
+) -> None:
+    """Refuse steps after which a run is far from its mean, which is then shifted itself."""
+    if known is None:
+        known = _around(setting, start, arrays, row=0, rows=setting.runs, own=True).gram[None]
+    strays = np.sqrt(np.mean(known**2, axis=(0, 2, 3)))
+    strays /= np.mean(arrays["norms"] ** 2, axis=(0, 2))
+    if not np.max(strays) <= LARGEST_DEVIATION:
+        raise NoTheoryError(
+            f"no prediction: step_size must keep the Gram matrix of a run within "
+            f"{LARGEST_DEVIATION:.0%} of its mean for p = {setting.p} and d = {setting.d}, got "
+            f"{np.nanmax(strays):.0%} at {max(setting.step_size):g}"
+        )
 
 
 def _of_gram(arrays: dict[str, Any]) -> dict[str, Any]:
@@ -226,7 +270,7 @@ def _exact(setting: Setting, start: Start) -> Row | None:
     settled = all(
         np.all(change <= EXACT * (1 + np.abs(fine[name]))) for name, change in changes.items()
     )
-    return Row({name: (fine[name], changes[name]) for name in fine}, True) if settled else None
+    return {name: (fine[name], changes[name]) for name in fine} if settled else None
 
 
 def _sampled(setting: Setting, start: Start, row: int, accuracy: Accuracy) -> Row:
@@ -237,13 +281,10 @@ def _sampled(setting: Setting, start: Start, row: int, accuracy: Accuracy) -> Ro
         for seed in range(row * scrambles, (row + 1) * scrambles)
     ]
     stacked = {name: np.stack([values[name] for values in found]) for name in found[0]}
-    return Row(
-        {
-            name: (values.mean(axis=0), values.std(axis=0, ddof=1) / np.sqrt(scrambles))
-            for name, values in stacked.items()
-        },
-        False,
-    )
+    return {
+        name: (values.mean(axis=0), values.std(axis=0, ddof=1) / np.sqrt(scrambles))
+        for name, values in stacked.items()
+    }
 
 
 def _recursion(setting: Setting, seed: int, log2_points: int) -> Callable[[Start], Evolution]:
