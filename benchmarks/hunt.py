@@ -127,7 +127,7 @@ def _fields(key: Key, *, wide: bool) -> Fields:
     if key.integers(seldom) == 0:
         start = "orthogonal"
     if wide:
-        d = int(key.integers(100, 301))
+        d = int(_logarithmic(key, 100, 600))
         p = int(d * _logarithmic(key, 0.2, 3.0))
         if STARTS[start].orthogonal:
             p = min(p, d - 3)
