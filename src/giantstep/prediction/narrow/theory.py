@@ -44,6 +44,10 @@ FEWEST_LOG2_POINTS = (8, 10)
 """Points a scramble, as a power of two, for a batch of one sample and for one of four or more,
 however many the steps: new ones at every step, of a sixteenth of the noise of a run."""
 
+PATHS_A_COLUMN = 16
+"""Paths of a reused batch for each coordinate they come to have, at least: fewer and the noise along
+known directions, which is taken off the others, is no longer small against them."""
+
 SAMPLES_OF_A_LENGTH = 100
 """Of fewer samples the length of a gradient is not its root mean square: its deviation, a tenth at
 100, shifts the mean of a cosine by its square."""
@@ -155,6 +159,8 @@ def log2_points(setting: Setting, recursions: int, share: float = 1.0) -> int:
     most = round(math.log2(share * WORK / (recursions * a_point)))
     low, high = FEWEST_LOG2_POINTS
     least = min(low + math.ceil(math.log2(setting.n)), high)
+    if setting.batches == "reused":
+        least = max(least, math.ceil(math.log2(PATHS_A_COLUMN * reused.dimensions(setting))))
     return min(max(most, least), LOG2_POINTS)
 
 
@@ -298,7 +304,9 @@ def _recursion(setting: Setting, seed: int, log2_points: int) -> Callable[[Start
 def _source(setting: Setting, seed: int, log2_points: int) -> Quadrature | Float[np.ndarray, "n q"]:
     """One scramble: points for any rows on fresh batches, the normals of paths on a reused one."""
     if setting.batches == "reused":
-        return normal_points(reused.dimensions(setting), seed, log2_points)
+        halves = (2 * seed, 2 * seed + 1)
+        size = reused.dimensions(setting)
+        return np.concatenate([normal_points(size, half, log2_points - 1) for half in halves])
     return sobol_quadrature(setting.target.r + setting.p, seed, log2_points, steps=setting.steps)
 
 
