@@ -27,7 +27,7 @@ from giantstep.records.comparison import Comparison, compare
 from giantstep.simulation.simulate import simulate
 
 SECONDS = 2.0
-"""What a prediction may take."""
+"""What a prediction may take of a core, whatever else runs on it."""
 
 WORK = 1.5e9
 """Products of samples and weights in the runs of a setting: some seconds on one core."""
@@ -207,17 +207,17 @@ class Verdict:
 
 def judge(setting: Setting) -> Verdict:
     """Predict, simulate and compare a setting."""
-    begin = time.perf_counter()
+    begin = time.process_time()
     try:
         predicted = predict(setting)
     except (NoTheoryError, NotConvergedError) as refusal:
         return Verdict("-", None, (str(refusal),))
-    middle = time.perf_counter()
+    middle = time.process_time()
     try:
         compared = compare(predicted, simulate(setting))
     except DivergenceError as refusal:
         return Verdict(predicted.theory or "-", None, (f"simulation: {refusal}",), middle - begin)
-    end = time.perf_counter()
+    end = time.process_time()
     return Verdict(predicted.theory or "-", compared, predicted.notes, middle - begin, end - middle)
 
 

@@ -288,7 +288,7 @@ def test_published_limit() -> None:
     2e-4 only: with 2^22 points prediction and response form agree with each other within 3 standard
     errors of 1e-4 or less, and both are off by that much.  Fresh batches are off by up to 0.07.
     """
-    found = predict(PUBLISHED.setting(), scrambles=16)
+    found = predict(PUBLISHED.setting(), scrambles=16, log2_points=15)
     assert found.network_error is not None
     assert found.overlap_uncertainty is not None
     assert 4 * np.max(found.overlap_uncertainty) < 1e-3

@@ -232,7 +232,7 @@ def test_no_error_is_negative() -> None:
         "x1", activation="He1", p=4, steps=0, readout_n=10**6, start="orthogonal",
         start_overlaps=((1,), (0,), (0,), (0,)), readout_start="alternating",
     )  # fmt: skip
-    found = [predict(setting, log2_points=k).arrays() for k in range(8, 13)]
+    found = [predict(setting, scrambles=4, log2_points=k).arrays() for k in range(9, 14)]
     for name in ("train_error", "test_error"):
         values = np.array([arrays[name][0, 0] for arrays in found])
         uncertainties = np.array([arrays[f"{name}_uncertainty"][0, 0] for arrays in found])

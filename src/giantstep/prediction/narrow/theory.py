@@ -33,7 +33,7 @@ from giantstep.problem.starts import STARTS, known_span
 from giantstep.records.trajectory import span_factor
 
 LARGEST_SHARE_OF_ONE_PASS = 0.5
-"""The same for batches of fewer than LARGEST_SHARE d samples: the inner products of the start are
+"""Of d, for p with batches of at most LARGEST_SHARE d samples: the inner products of the start are
 given, run by run, and a batch adds little to them."""
 
 WORK = 2**23
