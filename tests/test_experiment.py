@@ -142,7 +142,7 @@ def test_two_steps_have_their_outliers_listed_together() -> None:
 
 
 def test_what_a_theory_does_not_cover_is_nan_and_noted() -> None:
-    setting = Setting(**(WIDE | {"steps": 2, "step_size": "n^0.2,n^0.2", "d": 60, "spectra": 20}))
+    setting = Setting(**(WIDE | {"steps": 2, "step_size": "n^0.65,n^0.65", "d": 60, "spectra": 20}))
     found = predict(setting)
     assert found.test_error is not None
     assert np.all(np.isfinite(found.test_error[:, :2]))

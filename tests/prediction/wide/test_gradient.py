@@ -74,7 +74,7 @@ def test_rows_along_special_directions(setting: Setting) -> None:
     step = learned_step(setting)
     matrix = gradient_matrix(setting, step)
     types = neuron_types(setting, step, matrix)
-    parts = np.concatenate([types.drift[None], types.sideways])[: matrix.known]
+    parts = np.concatenate([types.drift[None, ..., 0], types.sideways])[: matrix.known]
     expected = of_the_positive(parts) @ of_the_positive(parts).T
     runs = []
     for seed in range(24):

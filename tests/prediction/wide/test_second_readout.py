@@ -17,7 +17,7 @@ from giantstep.prediction.wide.outliers import feature_outliers
 from giantstep.prediction.wide.rows import rows_of_runs
 from giantstep.prediction.wide.second_samples import Network
 from giantstep.prediction.wide.second_types import effective_update, two_steps
-from giantstep.prediction.wide.step import learned_step, readout_norm
+from giantstep.prediction.wide.step import Draw, learned_step, readout_norm
 from giantstep.prediction.wide.two_steps import weight_outliers
 from giantstep.problem.setting import Setting
 from giantstep.simulation.simulate import simulate
@@ -157,8 +157,10 @@ def test_a_vanishing_second_step_is_one_step(start: str) -> None:
     both = both.vary(step_size=[both.step_size[0], 1e-9])
     one = both.vary(steps=1, step_size=both.step_size[0])
     for name in ("train", "test"):
-        expected = getattr(losses(one, offset=0.5), name)
-        assert getattr(losses(both, offset=0.5), name) == pytest.approx(expected, rel=4e-3)
+        expected = getattr(losses(one, draw=Draw(total=0.5)), name)
+        assert getattr(losses(both, draw=Draw(total=0.5)), name) == pytest.approx(
+            expected, rel=4e-3
+        )
     step, learned = learned_step(one), two_steps(both)
     assert np.linalg.norm(learned.overlap[0]) == pytest.approx(step.cosine, rel=1e-3)
     expected = feature_outliers(one).values

@@ -45,8 +45,8 @@ FEWEST_LOG2_POINTS = (8, 10)
 however many the steps: new ones at every step, of a sixteenth of the noise of a run."""
 
 PATHS_A_COLUMN = 16
-"""Paths of a reused batch for each coordinate they come to have, at least: fewer and the noise along
-known directions, which is taken off the others, is no longer small against them."""
+"""Paths of a reused batch for each coordinate they come to have, at least: with fewer the noise
+along known directions, which is taken off the others, is no longer small against them."""
 
 SAMPLES_OF_A_LENGTH = 100
 """Of fewer samples the length of a gradient is not its root mean square: its deviation, a tenth at
