@@ -8,7 +8,7 @@ are the non-negative least squares of the labels on the predictions out of fold.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 from jaxtyping import Float, Int
@@ -18,6 +18,7 @@ from giantstep.estimator.network import SpanModel
 from giantstep.estimator.ridge import Ridge, fit_ridge
 from giantstep.estimator.soft import SoftModel, fit_soft
 from giantstep.estimator.span import Search
+from giantstep.estimator.steps import Step
 
 LEAST_SHARE = 0.02
 """Share of the variance that a span must explain out of fold to count as found."""
@@ -25,11 +26,14 @@ LEAST_SHARE = 0.02
 PARSIMONY = 0.01
 """Share of the variance by which a span of more directions must be better out of fold."""
 
-FOLDS = ((2_000, 5), (6_000, 3))
+FOLDS = ((300, 10), (2_000, 5), (6_000, 3))
 """Folds for fewer rows than these; two for more, of at most SEARCHED rows each."""
 
 SEARCHED = 8_000
 """Rows that a search sees at most, or 20 a coordinate: what is found is then refined on all."""
+
+CROWD = 4
+"""Times the neurons of the search that the last readout may have, if leave-one-out likes it."""
 
 Report = Callable[[str], None]
 
@@ -63,11 +67,15 @@ class Limits:
 
 @dataclass(frozen=True)
 class Models:
-    """Models of one set of rows; ``spans`` by their number of directions, 0 among them."""
+    """Models of one set of rows; ``spans`` by their number of directions, 0 among them.
+
+    ``steps`` say how the spans were found, where that was asked for.
+    """
 
     linear: Ridge
     soft: tuple[SoftModel, ...]
     spans: dict[int, SpanModel]
+    steps: tuple[Step, ...] = ()
 
     def predict(self, at: Coordinates, k: int) -> Float[np.ndarray, "c n m"]:
         """Predictions of the linear model, the soft ones, and the largest span up to k."""
@@ -81,7 +89,8 @@ class Models:
 class Choice:
     """What the folds say: number of directions, weights, errors out of fold, stability.
 
-    ``span_errors`` by number of directions and ``error`` of the blend, as shares of the variance.
+    ``span_errors`` by number of directions and ``error`` of the blend, as shares of the variance;
+    ``left`` the rows left out and ``predicted`` what the blend predicts of them.
     """
 
     k: int
@@ -89,7 +98,9 @@ class Choice:
     span_errors: dict[int, float]
     error: float
     stability: float
-    bases: tuple[Float[np.ndarray, "c k"], ...] = field(repr=False)
+    bases: tuple[Float[np.ndarray, "c k"], ...]
+    left: Int[np.ndarray, " l"]
+    predicted: Float[np.ndarray, "l m"]
 
 
 def fit_plain(data: Data, limits: Limits) -> tuple[Ridge, tuple[SoftModel, ...]]:
@@ -123,6 +134,9 @@ def folds(n: int, c: int) -> Iterator[tuple[Int[np.ndarray, " a"], Int[np.ndarra
     """Rows to fit on and rows left out; rows are in the order of a hash."""
     count = min(next((f for rows, f in FOLDS if n < rows), 2), n)
     capped = max(SEARCHED, 20 * c)
+    if count < 2:
+        yield np.arange(n), np.arange(n)
+        return
     for f in range(count):
         out = np.arange(n) % count == f
         yield np.flatnonzero(~out)[:capped], np.flatnonzero(out)[: 2 * SEARCHED]
@@ -150,11 +164,18 @@ def choose(data: Data, limits: Limits, report: Report) -> Choice:
     parts = [models.predict(data.at.take(out), k) for models, out in fitted]
     predicted = np.concatenate(parts, axis=1)
     weights = _blend(predicted, y, weight)
-    error = _mean_square(y - np.tensordot(weights, predicted, 1), weight) / variance
-    bases = tuple(
-        models.spans[k].basis for models, _ in fitted if k and k in models.spans
+    blended = np.tensordot(weights, predicted, 1)
+    bases = tuple(models.spans[k].basis for models, _ in fitted if k and k in models.spans)
+    return Choice(
+        k=k,
+        weights=weights,
+        span_errors=errors,
+        error=_mean_square(y - blended, weight) / variance,
+        stability=_stability(bases),
+        bases=bases,
+        left=left,
+        predicted=blended,
     )
-    return Choice(k, weights, errors, error, _stability(bases), bases)
 
 
 def _mean_square(e: Float[np.ndarray, "n m"], weight: Float[np.ndarray, " n"]) -> float:
@@ -204,19 +225,20 @@ def fit_models(data: Data, choice: Choice, limits: Limits, report: Report) -> Mo
     """All models on all rows, the span from what the folds found and from a search of its own."""
     linear, soft = fit_plain(data, limits)
     n, c = data.at.white.shape
-    whole = search(data, limits, choice.k)
+    some = data.take(np.arange(min(n, max(SEARCHED, 20 * c))))
+    part, whole = search(some, limits, choice.k), search(data, limits, choice.k)
+    found, steps = part.run_tested()
     spans = {0: whole.fit(np.zeros((c, 0)))}
     if choice.k:
-        some = data.take(np.arange(min(n, max(SEARCHED, 20 * c))))
-        part = search(some, limits, choice.k)
         starts = [part.refined(part.fit(_consensus(choice.bases)), 4)]
-        found = part.run()
         if choice.k in found:
             starts.append(found[choice.k])
         best = min(starts, key=lambda model: model.error)
-        spans[choice.k] = best if len(some) == n else whole.refined(whole.fit(best.basis), 4)
-        report(f"all rows: leave-one-out error {spans[choice.k].error:.4g} of the variance")
-    return Models(linear, soft, spans)
+        if len(some) < n:
+            best = whole.refined(whole.fit(best.basis), 4)
+        spans[choice.k] = min(best, whole.fit(best.basis, CROWD), key=lambda model: model.error)
+        report(f"all rows: leave-one-out error {spans[choice.k].error:.3f} of the variance")
+    return Models(linear, soft, spans, tuple(steps))
 
 
 def _consensus(bases: tuple[Float[np.ndarray, "c k"], ...]) -> Float[np.ndarray, "c k"]:

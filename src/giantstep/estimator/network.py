@@ -62,8 +62,8 @@ class Neurons:
         """Gradient on the span of each output of a readout."""
         p, k = self.rows.shape
         slopes = RELU.derivative(u @ self.rows.T + self.bias)
-        pairs = (weights[:p, :, None] * self.rows[:, None, :]).reshape(p, -1)
-        found = (slopes @ pairs).reshape(len(u), -1, k)
+        pairs = (weights[:p, :, None] * self.rows[:, None, :]).reshape(p, weights.shape[1] * k)
+        found = (slopes @ pairs).reshape(len(u), weights.shape[1], k)
         tables = self._tables(u)
         for j in range(k):
             # h_e' = sqrt(e) h_{e-1}
@@ -80,10 +80,10 @@ class Neurons:
         return [hermite_values(column, degree) for column in u.T]
 
 
-def draw_neurons(u: Float[np.ndarray, "n k"], seed: int, most: int | None = None) -> Neurons:
+def draw_neurons(u: Float[np.ndarray, "n k"], seed: int, crowd: int = 1) -> Neurons:
     """Neurons on k coordinates, their kinks through rows of u."""
     n, k = u.shape
-    count = min(most or NEURONS[min(k, len(NEURONS) - 1)], n // SAMPLES_PER_NEURON + 1)
+    count = min(crowd * NEURONS[min(k, len(NEURONS) - 1)], n // SAMPLES_PER_NEURON + 1)
     rows = np.random.default_rng([seed, k]).standard_normal((count if k else 0, k))
     rows /= np.linalg.norm(rows, axis=1, keepdims=True)
     # The first rows: they are in the order of a hash, as good as drawn.
@@ -136,7 +136,7 @@ class SpanModel:
     def score(self) -> float:
         """The leave-one-out error with the k (c - k) freedoms of the span charged to n rows."""
         c, n = len(self.basis), len(self.ridge.residual)
-        return self.ridge.error * (1.0 + 2.0 * self.k * max(c - self.k, 0) / n)
+        return self.ridge.error * (1.0 + 1.5 * self.k * max(c - self.k, 0) / n)
 
 
 def fit_span(
@@ -146,10 +146,11 @@ def fit_span(
     weight: Float[np.ndarray, " n"],
     *,
     seed: int = 0,
+    crowd: int = 1,
 ) -> SpanModel:
-    """The readout on a given span."""
+    """The readout on a given span, with ``crowd`` times as many neurons as the search takes."""
     u = z @ basis
     low, high = u.min(axis=0) - MARGIN, u.max(axis=0) + MARGIN
-    neurons = draw_neurons(u, seed)
+    neurons = draw_neurons(u, seed, crowd)
     ridge = fit_ridge(lambda block: neurons.values(u[block]), y, weight, neurons.width)
     return SpanModel(basis, low, high, neurons, ridge)

@@ -1,4 +1,4 @@
-"""GiantStepRegressor: finds the directions that matter, tests them, and fits a network on them."""
+"""The regressor."""
 
 from __future__ import annotations
 
@@ -6,68 +6,86 @@ from typing import Any, Self
 
 import numpy as np
 from jaxtyping import Float
-from sklearn.base import BaseEstimator, RegressorMixin, TransformerMixin
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+from sklearn.base import RegressorMixin
+from sklearn.utils.validation import _check_sample_weight, validate_data
 
-from giantstep.estimator.blend import Data, Limits, choose, fit_models
-from giantstep.estimator.inputs import fit_inputs
-from giantstep.estimator.rows import Rows, blocks, distinct_rows
-from giantstep.simulation.threads import single_blas
-
-FITTED_ON = 50_000
-"""Rows that fix centre, scale and whitening of the inputs: more would not change a digit."""
-PREDICTED_WIDTH = 512
+from giantstep.estimator.base import GiantStep
 
 
-class _GiantStep(TransformerMixin, BaseEstimator):
-    def __init__(
-        self,
-        max_directions: int = 5,
-        level: float = 0.02,
-        soft: bool = True,
-        random_state: int | None = 0,
-        verbose: int = 0,
-    ) -> None:
-        self.max_directions = max_directions
-        self.level = level
-        self.soft = soft
-        self.random_state = random_state
-        self.verbose = verbose
+class GiantStepRegressor(RegressorMixin, GiantStep):
+    """Regression on directions that are found by giant steps and tested against noise.
 
+    f(x) = linear part + soft neurons + g(U^T x): the span U grows by giant steps of the residual, a
+    ridge readout of fixed neurons on it is g, and the parts are weighed by what they predict out of
+    fold.  Columns must be numbers without gaps; scales and heavy tails do not matter.
 
-class GiantStepRegressor(RegressorMixin, _GiantStep):
+    Parameters
+    ----------
+    max_directions : int, default=5
+        Directions at most.
+    level : float, default=0.02
+        False-positive rate of the test of every step against noise.  It is reported, and the
+        number of directions is what predicts best out of fold.
+    soft : bool, default=True
+        Whether neurons that are spread over all directions may add what no few directions hold.
+    random_state : int, RandomState instance or None, default=0
+        Seed of the neurons.
+    verbose : int, default=0
+        1 prints every fold.
+
+    Attributes
+    ----------
+    n_directions_ : int
+        Directions found; 0 says that at this n none predicts reliably.
+    directions_ : ndarray of shape (n_directions_, n_features_in_)
+        Weights of the columns in every direction, the strongest first.
+    strengths_ : ndarray of shape (n_directions_,)
+        Mean squared slope along each direction, labels of variance one.
+    steps_ : list of Step
+        How the search on all rows found directions, with statistic and noise edge of each step.
+    stability_ : float
+        Mean squared principal cosine between the spans of different folds; NaN without them.
+    feature_importances_ : ndarray of shape (n_features_in_,)
+        Shares of the columns in the mean squared gradient of the prediction.
+    out_of_fold_score_ : float
+        R^2 of predictions of rows that were left out.
+    n_features_in_ : int
+        Columns seen in fit.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Their names, where the table has some.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from giantstep.estimator.regressor import GiantStepRegressor
+    >>> x = np.random.default_rng(0).standard_normal((300, 8))
+    >>> y = np.tanh(2.0 * x[:, 0] - 2.0 * x[:, 1])
+    >>> GiantStepRegressor().fit(x, y).n_directions_
+    1
+    """
+
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:  # noqa: N803
-        X, y = validate_data(
-            self, X, y, dtype=np.float64, multi_output=True, y_numeric=True, ensure_min_samples=2
+        """Find the directions and fit the readout; a weight counts as so many copies of a row."""
+        x, labels = validate_data(
+            self,
+            X,
+            y,
+            dtype=np.float64,
+            multi_output=True,
+            y_numeric=True,
+            ensure_min_samples=2,
         )
-        w = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
-        Y = np.asarray(y, dtype=float).reshape(len(X), -1)
-        with single_blas():
-            rows = distinct_rows(X, Y, w)
-            share = rows.weight / len(rows)
-            self._mean = share @ rows.y
-            dev = np.sqrt(share @ (rows.y - self._mean) ** 2)
-            dev[dev <= 1e-12 * np.abs(self._mean)] = 0
-            self._scale = dev
-            yy = (rows.y - self._mean) / np.where(dev > 0, dev, np.inf)
-            rows = Rows(rows.x, yy, rows.weight)
-            limits = Limits(self.max_directions, self.level, self.soft, 0)
-            self.inputs_ = fit_inputs(
-                rows.take(np.arange(min(len(rows), FITTED_ON))), np.random.default_rng(0)
-            )
-            data = Data(self.inputs_(rows.x), rows.y, rows.weight)
-            say = (lambda t: print(t)) if self.verbose else (lambda t: None)
-            self.choice_ = choose(data, limits, say)
-            self.models_ = fit_models(data, self.choice_, limits, say)
-            self.n_directions_ = self.choice_.k
-        self._shape = np.shape(y)
+        weight = _check_sample_weight(sample_weight, x, dtype=np.float64, ensure_non_negative=True)
+        self._flat = labels.ndim == 1
+        self._fit(x, np.asarray(labels, dtype=float).reshape(len(x), -1), weight)
         return self
 
-    def predict(self, X):
-        X = validate_data(self, X, dtype=np.float64, reset=False)
-        out = np.empty((len(X), len(self._mean)))
-        with single_blas():
-            for b in blocks(len(X), PREDICTED_WIDTH):
-                p = self.models_.predict(self.inputs_(X[b]), self.n_directions_)
-                out[b] = self._mean + self._scale * np.tensordot(self.choice_.weights, p, 1)
-        return out if len(self._shape) > 1 else out[:, 0]
+    def predict(self, X: Any) -> Float[np.ndarray, "n *m"]:  # noqa: N803
+        """The blend's prediction."""
+        found = self._respond(self._validated(X))
+        return found[:, 0] if self._flat else found
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.multi_output = True
+        return tags

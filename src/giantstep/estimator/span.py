@@ -9,9 +9,11 @@ from jaxtyping import Float
 
 from giantstep.estimator.network import SpanModel, fit_span
 from giantstep.estimator.refine import refine
+from giantstep.estimator.ridge import fit_ridge
 from giantstep.estimator.steps import (
     LABEL_SLICES,
     Candidate,
+    Step,
     clipped,
     first_order,
     label_slices,
@@ -35,9 +37,9 @@ class Search:
     level: float
     seed: int
 
-    def fit(self, basis: Float[np.ndarray, "c k"]) -> SpanModel:
+    def fit(self, basis: Float[np.ndarray, "c k"], crowd: int = 1) -> SpanModel:
         """The readout on a span."""
-        return fit_span(basis, self.z, self.y, self.weight, seed=self.seed)
+        return fit_span(basis, self.z, self.y, self.weight, seed=self.seed, crowd=crowd)
 
     def refined(self, model: SpanModel, rounds: int) -> SpanModel:
         """The span after giant steps."""
@@ -50,34 +52,34 @@ class Search:
         functions = span_functions(model, self.z)
         a = weights_of_inputs(e, functions)
         found = [first_order(a, z, self.weight, self.level)]
-        if model.k == 0:
-            slices = label_slices(self.y, self.weight)
-            found.append(
-                first_order(slices, z, self.weight, self.level, kind=LABEL_SLICES)
-            )
-            # The linear part would fill the second order with noise of its own.
-            slope = np.linalg.lstsq(z, e, rcond=None)[0]
-            a = e - z @ slope
-        found.append(second_order(np.column_stack([a, np.abs(e)]), z, self.weight))
-        return found
+        if model.k:
+            return [*found, second_order(a, z, self.weight)]
+        slices = label_slices(self.y, self.weight)
+        found.append(first_order(slices, z, self.weight, self.level, kind=LABEL_SLICES))
+        # A linear part would fill the second order with noise of its own.
+        linear = fit_ridge(lambda block: z[block], self.y, self.weight, z.shape[1])
+        e = clipped(linear.residual)
+        return [*found, *(second_order(a, z, self.weight) for a in (e, np.abs(e)))]
 
-    def grow(self) -> dict[int, SpanModel]:
-        """Spans of k = 0, 1, ... directions, each grown from the one before."""
+    def grow(self) -> tuple[dict[int, SpanModel], list[tuple[Candidate, int, float]]]:
+        """Spans of k = 0, 1, ... directions, each grown from the one before, and how."""
         model = self.fit(np.zeros((self.z.shape[1], 0)))
-        best = {0: model}
+        best, found = {0: model}, []
         while model.k < self.most:
             trials = []
             for candidate in self.candidates(model):
                 count = min(candidate.count, self.most - model.k)
                 new = candidate.directions[:, :count]
                 basis = np.linalg.qr(np.column_stack([model.basis, new]))[0]
-                trials.append(self.refined(self.fit(basis), 1))
-            trial = self.refined(min(trials, key=lambda t: t.score), 4)
+                trials.append((self.refined(self.fit(basis), 1), candidate))
+            trial, candidate = min(trials, key=lambda pair: pair[0].score)
+            trial = self.refined(trial, 4)
             if trial.score > (1.0 - LEAST_GAIN) * model.score:
                 break
+            found.append((candidate, trial.k - model.k, trial.error))
             model = trial
             best[model.k] = model
-        return best
+        return best, found
 
     def prune(self, best: dict[int, SpanModel]) -> dict[int, SpanModel]:
         """From the largest span down, without the direction that its readout uses least."""
@@ -93,4 +95,20 @@ class Search:
 
     def run(self) -> dict[int, SpanModel]:
         """The best span of every number of directions that was reached."""
-        return dict(sorted(self.prune(self.grow()).items()))
+        return dict(sorted(self.prune(self.grow()[0]).items()))
+
+    def run_tested(self) -> tuple[dict[int, SpanModel], list[Step]]:
+        """The same, and the test of every step."""
+        grown, found = self.grow()
+        steps = [
+            Step(
+                kind=candidate.kind,
+                directions=count,
+                statistic=float(candidate.statistics[0]),
+                edge=candidate.permuted(self.level) if candidate.permuted else candidate.edge,
+                level=self.level,
+                error=error,
+            )
+            for candidate, count, error in found
+        ]
+        return dict(sorted(self.prune(grown).items())), steps

@@ -16,6 +16,7 @@ value exceeds the Tracy-Widom edge at the stated level.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -24,6 +25,7 @@ from jaxtyping import Float
 from giantstep.estimator.network import RELU, SpanModel, draw_neurons
 from giantstep.spectra.outliers import count_outliers
 from giantstep.spectra.start import weight_bulk
+from giantstep.spectra.tracy_widom import tail, tracy_widom_moments
 
 SLICES = 4
 """Transforms of the label: cosines of its rank."""
@@ -37,6 +39,15 @@ CLIP = 3.0
 ROBUST = 1.4826
 """Standard deviation of N(0, 1) over the median of its absolute value."""
 
+SEMICIRCLE_MEDIAN = 0.404
+"""Median of |x| under the semicircle law of radius one."""
+
+NEAR = 1.15
+"""Times the radius beyond which a second-order direction is tried together with another."""
+
+PERMUTATIONS = 24
+"""Permutations behind an edge: they give its deviation to 15 %."""
+
 FIRST_ORDER, LABEL_SLICES, SECOND_ORDER = "first order", "label slices", "second order"
 
 
@@ -44,18 +55,42 @@ FIRST_ORDER, LABEL_SLICES, SECOND_ORDER = "first order", "label slices", "second
 class Candidate:
     """Directions of one kind of step, the strongest first, with their statistics.
 
-    ``edge`` is what noise exceeds at the level of the test; NaN where it was not computed.
+    ``edge`` is what noise exceeds at the level of the test; where it is rough, ``permuted`` gives
+    it with care.
     """
 
     kind: str
     directions: Float[np.ndarray, "c q"]
     statistics: Float[np.ndarray, " q"]
     edge: float
+    permuted: Callable[[float], float] | None = None
 
     @property
     def count(self) -> int:
         """Directions to take at once: the outliers, one at least and two at most."""
         return int(np.clip(np.sum(self.statistics[:2] > self.edge), 1, 2))
+
+
+@dataclass(frozen=True)
+class Step:
+    """One step of the search: what found how many directions, and the test of the strongest.
+
+    statistic -> its singular value, edge -> what noise exceeds with probability level (for the
+    second order by permutations), error -> the leave-one-out error afterwards, as a share of the
+    variance.
+    """
+
+    kind: str
+    directions: int
+    statistic: float
+    edge: float
+    level: float
+    error: float
+
+    @property
+    def beyond_noise(self) -> bool:
+        """Whether the statistic exceeds the edge."""
+        return self.statistic > self.edge
 
 
 def clipped(e: Float[np.ndarray, "n m"]) -> Float[np.ndarray, "n m"]:
@@ -132,12 +167,51 @@ def noise_edge(rows: int, columns: int, level: float) -> float:
 def second_order(
     a: Float[np.ndarray, "n q"], z: Float[np.ndarray, "n c"], weight: Float[np.ndarray, " n"]
 ) -> Candidate:
-    """Eigenvectors of sum_q (Z^T diag(A_q) Z/n)^2; without an edge, which ``permuted`` gives."""
+    """Eigenvectors of sum_q (Z^T diag(A_q) Z/n)^2.
+
+    The edge of a semicircle whose radius comes from the median of what is found is good enough to
+    say how many directions are tried at once; permutations of the labels give the edge of the test.
+    """
+    values, vectors = np.linalg.eigh(_second_moment(a, z, weight))
+    statistics = np.sqrt(np.maximum(values[::-1], 0))
+    edge = NEAR * float(np.median(statistics)) / SEMICIRCLE_MEDIAN
+    return Candidate(
+        kind=SECOND_ORDER,
+        directions=vectors[:, ::-1],
+        statistics=statistics,
+        edge=edge,
+        permuted=lambda level: _permuted_edge(a, z, weight, level),
+    )
+
+
+def _second_moment(
+    a: Float[np.ndarray, "n q"], z: Float[np.ndarray, "n c"], weight: Float[np.ndarray, " n"]
+) -> Float[np.ndarray, "c c"]:
     n, c = z.shape
     total = np.zeros((c, c))
     scale = np.sqrt(np.mean(a**2, axis=0))
     for column in a[:, scale > 0].T / scale[scale > 0, None]:
         part = (z * (weight * (column - weight @ column / n))[:, None]).T @ z / n
         total += part @ part
-    values, vectors = np.linalg.eigh(total)
-    return Candidate(SECOND_ORDER, vectors[:, ::-1], np.sqrt(np.maximum(values[::-1], 0)), math.nan)
+    return total
+
+
+def _permuted_edge(
+    a: Float[np.ndarray, "n q"],
+    z: Float[np.ndarray, "n c"],
+    weight: Float[np.ndarray, " n"],
+    level: float,
+) -> float:
+    """What the largest statistic of permuted rows of A exceeds at this level.
+
+    Its mean and deviation come from PERMUTATIONS of them, its law is Tracy-Widom's of these.
+    """
+    key = np.random.default_rng(0)
+    found = []
+    for _ in range(PERMUTATIONS):
+        moment = _second_moment(a[key.permutation(len(a))], z, weight)
+        found.append(math.sqrt(max(float(np.linalg.eigvalsh(moment)[-1]), 0.0)))
+    mean, variance = tracy_widom_moments()
+    # As a prediction of one more draw: the mean itself is known to deviation/sqrt(PERMUTATIONS).
+    spread = float(np.std(found, ddof=1)) * math.sqrt(1.0 + 1.0 / PERMUTATIONS)
+    return float(np.mean(found)) + spread * (tail(level) - mean) / math.sqrt(variance)
