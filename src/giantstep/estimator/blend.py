@@ -35,6 +35,9 @@ SEARCHED = 8_000
 CROWD = 4
 """Times the neurons of the search that the last readout may have, if leave-one-out likes it."""
 
+BEYOND = 0.1
+"""Share of the labels' range by which a prediction may leave it."""
+
 Report = Callable[[str], None]
 
 
@@ -69,12 +72,16 @@ class Limits:
 class Models:
     """Models of one set of rows; ``spans`` by their number of directions, 0 among them.
 
-    ``steps`` say how the spans were found, where that was asked for.
+    Predictions are clipped to ``low`` .. ``high``, little beyond the labels seen: a polynomial that
+    few rows determine may do anything outside them.  ``steps`` say how the spans were found, where
+    that was asked for.
     """
 
     linear: Ridge
     soft: tuple[SoftModel, ...]
     spans: dict[int, SpanModel]
+    low: Float[np.ndarray, " m"]
+    high: Float[np.ndarray, " m"]
     steps: tuple[Step, ...] = ()
 
     def predict(self, at: Coordinates, k: int) -> Float[np.ndarray, "c n m"]:
@@ -82,7 +89,7 @@ class Models:
         spans = [self.spans[max(j for j in self.spans if j <= k)].predict(at.white)] if k else []
         inputs = (at.principal, at.standard)
         soft = [model.predict(x) for model, x in zip(self.soft, inputs, strict=False)]
-        return np.stack([self.linear(at.principal), *soft, *spans])
+        return np.clip([self.linear(at.principal), *soft, *spans], self.low, self.high)
 
 
 @dataclass(frozen=True)
@@ -118,6 +125,14 @@ def fit_plain(data: Data, limits: Limits) -> tuple[Ridge, tuple[SoftModel, ...]]
     )
 
 
+def label_range(
+    y: Float[np.ndarray, "n m"],
+) -> tuple[Float[np.ndarray, " m"], Float[np.ndarray, " m"]]:
+    """The labels' range, a little widened."""
+    low, high = y.min(axis=0), y.max(axis=0)
+    return low - BEYOND * (high - low), high + BEYOND * (high - low)
+
+
 def search(data: Data, limits: Limits, most: int) -> Search:
     """The search on these rows."""
     return Search(
@@ -150,7 +165,7 @@ def choose(data: Data, limits: Limits, report: Report) -> Choice:
         rest = data.take(inside)
         linear, soft = fit_plain(rest, limits)
         spans = search(rest, limits, min(limits.most, max(1, len(rest) // max(c, 1)))).run()
-        fitted.append((Models(linear, soft, spans), outside))
+        fitted.append((Models(linear, soft, spans, *label_range(rest.y)), outside))
         report(f"fold {len(fitted)}: spans of {', '.join(map(str, spans))} directions")
     left = np.concatenate([outside for _, outside in fitted])
     y, weight = data.y[left], data.weight[left]
@@ -238,7 +253,7 @@ def fit_models(data: Data, choice: Choice, limits: Limits, report: Report) -> Mo
             best = whole.refined(whole.fit(best.basis), 4)
         spans[choice.k] = min(best, whole.fit(best.basis, CROWD), key=lambda model: model.error)
         report(f"all rows: leave-one-out error {spans[choice.k].error:.3f} of the variance")
-    return Models(linear, soft, spans, tuple(steps))
+    return Models(linear, soft, spans, *label_range(data.y), steps=tuple(steps))
 
 
 def _consensus(bases: tuple[Float[np.ndarray, "c k"], ...]) -> Float[np.ndarray, "c k"]:

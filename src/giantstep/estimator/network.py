@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import product
 
 import numpy as np
@@ -84,13 +85,24 @@ def draw_neurons(u: Float[np.ndarray, "n k"], seed: int, crowd: int = 1) -> Neur
     """Neurons on k coordinates, their kinks through rows of u."""
     n, k = u.shape
     count = min(crowd * NEURONS[min(k, len(NEURONS) - 1)], n // SAMPLES_PER_NEURON + 1)
-    rows = np.random.default_rng([seed, k]).standard_normal((count if k else 0, k))
-    rows /= np.linalg.norm(rows, axis=1, keepdims=True)
+    rows = _unit_rows(seed, count if k else 0, k)
     # The first rows: they are in the order of a hash, as good as drawn.
     bias = -np.einsum("pk,pk->p", rows, u[: len(rows)])
+    return Neurons(rows, bias, _exponents(k))
+
+
+@lru_cache(maxsize=64)
+def _unit_rows(seed: int, count: int, k: int) -> Float[np.ndarray, "p k"]:
+    rows = np.random.default_rng([seed, k]).standard_normal((count, k))
+    return rows / np.linalg.norm(rows, axis=1, keepdims=True)
+
+
+@lru_cache(maxsize=16)
+def _exponents(k: int) -> Int[np.ndarray, "h k"]:
+    """Those of degree 1 up to DEGREES[k]."""
     degree = DEGREES[min(k, len(DEGREES) - 1)]
     grid = [e for e in product(range(degree + 1), repeat=k) if 1 <= sum(e) <= degree]
-    return Neurons(rows, bias, np.array(grid, dtype=int).reshape(len(grid), k))
+    return np.array(grid, dtype=int).reshape(len(grid), k)
 
 
 @dataclass(frozen=True)
@@ -136,7 +148,7 @@ class SpanModel:
     def score(self) -> float:
         """The leave-one-out error with the k (c - k) freedoms of the span charged to n rows."""
         c, n = len(self.basis), len(self.ridge.residual)
-        return self.ridge.error * (1.0 + 1.5 * self.k * max(c - self.k, 0) / n)
+        return self.ridge.error * (1.0 + 2.0 * self.k * max(c - self.k, 0) / n)
 
 
 def fit_span(

@@ -37,7 +37,8 @@ def turned(
     basis, k = model.basis, model.k
     slopes = model.gradient(z)
     n = len(z)
-    metric = np.einsum("i,imk,iml->kl", weight, slopes, slopes, optimize=True) / n
+    flat = (slopes * np.sqrt(weight)[:, None, None]).reshape(-1, k)
+    metric = flat.T @ flat / n
     values, vectors = np.linalg.eigh(metric)
     if values[-1] <= 0.0:
         return

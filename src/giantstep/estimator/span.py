@@ -26,6 +26,10 @@ LEAST_GAIN = 3e-3
 """Relative decrease of the score that a further direction must bring."""
 
 
+FEW = 300
+"""Rows below which a trial costs next to nothing, and outliers hide in the bulk."""
+
+
 @dataclass(frozen=True)
 class Search:
     """The data and the limits of a search."""
@@ -61,6 +65,11 @@ class Search:
         e = clipped(linear.residual)
         return [*found, *(second_order(a, z, self.weight) for a in (e, np.abs(e)))]
 
+    def counts(self, candidate: Candidate, room: int) -> set[int]:
+        """Directions to take at once: the outliers; one and two where few rows blur the edge."""
+        both = {1, 2} if len(self.y) < FEW else {candidate.count}
+        return {min(count, room, candidate.directions.shape[1]) for count in both}
+
     def grow(self) -> tuple[dict[int, SpanModel], list[tuple[Candidate, int, float]]]:
         """Spans of k = 0, 1, ... directions, each grown from the one before, and how."""
         model = self.fit(np.zeros((self.z.shape[1], 0)))
@@ -68,10 +77,10 @@ class Search:
         while model.k < self.most:
             trials = []
             for candidate in self.candidates(model):
-                count = min(candidate.count, self.most - model.k)
-                new = candidate.directions[:, :count]
-                basis = np.linalg.qr(np.column_stack([model.basis, new]))[0]
-                trials.append((self.refined(self.fit(basis), 1), candidate))
+                for count in self.counts(candidate, self.most - model.k):
+                    new = candidate.directions[:, :count]
+                    basis = np.linalg.qr(np.column_stack([model.basis, new]))[0]
+                    trials.append((self.refined(self.fit(basis), 1), candidate))
             trial, candidate = min(trials, key=lambda pair: pair[0].score)
             trial = self.refined(trial, 4)
             if trial.score > (1.0 - LEAST_GAIN) * model.score:
