@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from giantstep.analysis.analyze import Analysis
+    from giantstep.problem.target import Target
 
 FITTED_ON = 50_000
 """Rows that fix centre, scale and whitening of the inputs: more would not change a digit."""
@@ -159,19 +160,21 @@ class GiantStep(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         check_is_fitted(self)
         return picture(self)
 
-    def analyze_fit(self, output: int = 0) -> Analysis:
-        """Leap, staircase and floors of the fitted function, Gaussian coordinates assumed."""
-        from giantstep.analysis.analyze import analyze
-        from giantstep.problem.target import Target
+    def fitted_target(self, output: int = 0) -> Target:
+        """The fitted function as a Hermite polynomial, what is within its noise left out."""
+        from giantstep.estimator.fitted import fitted_target
 
         check_is_fitted(self)
         if self.n_directions_ == 0:
             raise InputError("no direction was found, so that there is no function to analyze")
+        error = math.sqrt(max(self._choice.error, 0.0) / self._rows)
+        return fitted_target(lambda u: self.response(u)[:, output], self.n_directions_, error)
 
-        def fitted(*columns: Any) -> Any:
-            return self.response(np.stack(columns, axis=1))[:, output]
+    def analyze_fit(self, output: int = 0) -> Analysis:
+        """Leap, staircase and floors of the fitted function, Gaussian coordinates assumed."""
+        from giantstep.analysis.analyze import analyze
 
-        return analyze(Target("fitted function", self.n_directions_, function=fitted))
+        return analyze(self.fitted_target(output))
 
     def needed_samples(self, target: Any = None, noise: float | None = None) -> float:
         """Samples after which the steps of this search are aligned with the target's directions.
@@ -180,17 +183,12 @@ class GiantStep(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         noise -> variance of the noise over that of the target; as out of fold if not given.
         """
         from giantstep.estimator.needs import needed_samples
+        from giantstep.problem.target import make_target
 
         check_is_fitted(self)
         if noise is None:
             explained = min(max(self.out_of_fold_score_, 1e-3), 1.0)
             noise = (1.0 - explained) / explained
-        if target is None:
-            series = self.analyze_fit().series
-        else:
-            from giantstep.problem.target import make_target
-
-            series = make_target(target).series
-        c = self._inputs.whitening.shape[1]
-        needed = needed_samples(series, c, noise)
+        series = (self.fitted_target() if target is None else make_target(target)).series
+        needed = needed_samples(series, self._inputs.whitening.shape[1], noise)
         return needed if math.isinf(needed) else float(math.ceil(needed))
