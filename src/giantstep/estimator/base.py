@@ -1,4 +1,4 @@
-"""What the regressor and the classifier share: the fit, the coordinates, and what they say of it."""
+"""What regressor and classifier share: the fit, the coordinates, and what they say of it."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class GiantStep(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
     def _limits(self) -> Limits:
         if not (isinstance(self.max_directions, numbers.Integral) and self.max_directions >= 0):
             raise InputError(
-                f"max_directions must be a whole number, 0 or more, got {shown(self.max_directions)}"
+                f"max_directions must be 0 or a whole number above, got {shown(self.max_directions)}"
             )
         if not (isinstance(self.level, numbers.Real) and 0.0 < self.level < 1.0):
             raise InputError(f"level must lie between 0 and 1, got {shown(self.level)}")
@@ -87,9 +87,7 @@ class GiantStep(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
             centred = rows.y - self._mean
             unit = np.maximum(np.abs(centred).max(axis=0), np.finfo(float).tiny)
             deviation = unit * np.sqrt(share @ (centred / unit) ** 2)
-            self._deviation = np.where(
-                deviation > ROUNDING * np.abs(self._mean), deviation, np.inf
-            )
+            self._deviation = np.where(deviation > ROUNDING * np.abs(self._mean), deviation, np.inf)
             scaled = Rows(rows.x, centred / self._deviation, rows.weight)
             some = scaled.take(np.arange(min(len(rows), FITTED_ON)))
             self._inputs = fit_inputs(some, np.random.default_rng(limits.seed))

@@ -7,6 +7,7 @@ are the non-negative least squares of the labels on the predictions out of fold.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
@@ -23,8 +24,11 @@ from giantstep.estimator.steps import Step
 LEAST_SHARE = 0.02
 """Share of the variance that a span must explain out of fold to count as found."""
 
+SURE = 2.0
+"""Standard errors by which what it explains out of fold must exceed zero."""
+
 PARSIMONY = 0.01
-"""Share of the variance by which a span of more directions must be better out of fold."""
+"""Share of what is explained by which a span of more directions must be better out of fold."""
 
 FOLDS = ((300, 10), (2_000, 5), (6_000, 3))
 """Folds for fewer rows than these; two for more, of at most SEARCHED rows each."""
@@ -37,6 +41,9 @@ CROWD = 4
 
 BEYOND = 0.1
 """Share of the labels' range by which a prediction may leave it."""
+
+ROUNDING = 1e-12
+"""Stands for the variance of labels that have none."""
 
 Report = Callable[[str], None]
 
@@ -113,9 +120,7 @@ class Choice:
 def fit_plain(data: Data, limits: Limits) -> tuple[Ridge, tuple[SoftModel, ...]]:
     """The linear model and the soft ones."""
     principal = data.at.principal
-    linear = fit_ridge(
-        lambda block: principal[block], data.y, data.weight, principal.shape[1]
-    )
+    linear = fit_ridge(lambda block: principal[block], data.y, data.weight, principal.shape[1])
     if not limits.soft:
         return linear, ()
     pairs = ((principal, False), (data.at.standard, True))
@@ -169,13 +174,15 @@ def choose(data: Data, limits: Limits, report: Report) -> Choice:
         report(f"fold {len(fitted)}: spans of {', '.join(map(str, spans))} directions")
     left = np.concatenate([outside for _, outside in fitted])
     y, weight = data.y[left], data.weight[left]
-    variance = _mean_square(y, weight)
     most = max(max(models.spans) for models, _ in fitted)
-    errors = {0: 1.0}
+    losses = {0: weight * np.einsum("im,im->i", y, y)}
     for k in range(1, most + 1):
         parts = [models.predict(data.at.take(out), k)[-1] for models, out in fitted]
-        errors[k] = _mean_square(y - np.concatenate(parts), weight) / variance
-    k = _fewest(errors)
+        e = y - np.concatenate(parts)
+        losses[k] = weight * np.einsum("im,im->i", e, e)
+    k = _fewest(losses)
+    total = max(float(losses[0].sum()), ROUNDING)
+    errors = {j: float(loss.sum()) / total for j, loss in losses.items()}
     parts = [models.predict(data.at.take(out), k) for models, out in fitted]
     predicted = np.concatenate(parts, axis=1)
     weights = _blend(predicted, y, weight)
@@ -185,7 +192,7 @@ def choose(data: Data, limits: Limits, report: Report) -> Choice:
         k=k,
         weights=weights,
         span_errors=errors,
-        error=_mean_square(y - blended, weight) / variance,
+        error=_mean_square(y - blended, weight) / max(_mean_square(y, weight), ROUNDING),
         stability=_stability(bases),
         bases=bases,
         left=left,
@@ -197,12 +204,18 @@ def _mean_square(e: Float[np.ndarray, "n m"], weight: Float[np.ndarray, " n"]) -
     return float(weight @ np.einsum("im,im->i", e, e)) / (len(e) * e.shape[1])
 
 
-def _fewest(errors: dict[int, float]) -> int:
-    """The smallest number of directions within PARSIMONY of the best; 0 if that explains little."""
-    best = min(errors.values())
-    if best > 1.0 - LEAST_SHARE:
-        return 0
-    return min(k for k, error in errors.items() if error <= best + PARSIMONY * (1.0 - best))
+def _fewest(losses: dict[int, Float[np.ndarray, " n"]]) -> int:
+    """The fewest directions that are nearly the best out of fold; 0 if these do not explain enough.
+
+    losses -> squared errors row by row, for 0, 1, ... directions.
+    """
+    total = float(losses[0].mean())
+    means = {k: float(loss.mean()) for k, loss in losses.items()}
+    best = min(means.values())
+    k = min(k for k, mean in means.items() if mean <= best + PARSIMONY * (total - best))
+    gain = losses[0] - losses[k]
+    error = float(gain.std()) / math.sqrt(len(gain))
+    return k if gain.mean() > max(LEAST_SHARE * total, SURE * error) else 0
 
 
 def _blend(

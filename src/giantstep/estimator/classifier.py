@@ -47,9 +47,7 @@ class GiantStepClassifier(ClassifierMixin, GiantStep):
         left = self._choice.left
         # No penalty worth the name: the scores are few.
         self._calibration = LogisticRegression(C=100.0, max_iter=1_000)
-        self._calibration.fit(
-            self._choice.predicted, found[left], sample_weight=rows.weight[left]
-        )
+        self._calibration.fit(self._choice.predicted, found[left], sample_weight=rows.weight[left])
         return self
 
     def predict_proba(self, X: Any) -> Float[np.ndarray, "n c"]:  # noqa: N803

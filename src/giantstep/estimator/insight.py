@@ -56,9 +56,7 @@ def look(
         weights[1:], models.soft, (at.principal, at.standard), strict=False
     ):
         hidden = TANH.derivative(x @ model.rows.T + model.bias)
-        part = np.einsum(
-            "ip,pm,pd->imd", hidden, model.ridge.weights, model.rows, optimize=True
-        )
+        part = np.einsum("ip,pm,pd->imd", hidden, model.ridge.weights, model.rows, optimize=True)
         total = total + weight * (part @ inputs.vectors.T if x is at.principal else part)
     if span.k:
         total = total + weights[-1] * slopes @ standard.T

@@ -1,11 +1,12 @@
 """How many samples the search needs for a target.
 
-On the learned directions u the target reads f = sum_e h_e(u) (v_e . w + w^T M_e w/2 + ...) in further
-coordinates w.  With c coordinates and residual variance s^2 a step
+On the learned directions u the target reads f = sum_e h_e(u) (v_e . w + w^T M_e w/2 + ...) in
+further coordinates w.  With c coordinates and residual variance s^2 a step
 
     first order   finds the leading right singular vector of (v_e): its squared overlap is
                   n t^2/(n t^2 + c s^2), t the singular value: one half at n = c s^2/t^2;
-    second order  that of sum_e M_e^2, t^2 its eigenvalue: 1 - c s^2/(n t^2), one half at twice that.
+    second order  that of sum_e M_e^2, t^2 its eigenvalue: 1 - c s^2/(n t^2), one half at twice as
+                  many.
 
 (Baik, Ben Arous and Peche's transition.)  What neither step sees is out of reach: infinity.
 """

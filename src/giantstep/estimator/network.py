@@ -1,7 +1,8 @@
 """A two-layer network on a span of directions: fixed neurons on u = U^T z, a ridge readout.
 
-g(u) = c + sum_e l_e h_e(u) + sum_j a_j sigma(v_j . u + b_j), h_e Hermite polynomials.  The v_j and b_j are drawn once for each number of
-directions and only the span moves, so that its leave-one-out errors can be compared.
+g(u) = c + sum_e l_e h_e(u) + sum_j a_j sigma(v_j . u + b_j), h_e Hermite polynomials.  The v_j are
+drawn once for each number of directions and only the span moves, so that leave-one-out errors of
+different spans can be compared.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from giantstep.gaussian.rules import hermite_values
 from giantstep.problem.activation import make_activation
 
 NEURONS = (0, 24, 64, 96, 128, 160)
-"""Neurons for k = 0, 1, ... directions: enough for the readout's own error to be far below noise."""
+"""Neurons for k = 0, 1, ... directions: the readout's own error is then far below the noise."""
 
 RELU = make_activation("relu")
 
@@ -39,7 +40,7 @@ SAMPLES_PER_NEURON = 4
 
 @dataclass(frozen=True)
 class Neurons:
-    """relu(v_j . u + b_j) for p neurons, and Hermite polynomials h_e of low degree, e an exponent."""
+    """relu(v_j . u + b_j) for p neurons, and Hermite polynomials h_e of low degree."""
 
     rows: Float[np.ndarray, "p k"]
     bias: Float[np.ndarray, " p"]

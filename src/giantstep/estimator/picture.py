@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from matplotlib.figure import Figure
@@ -59,7 +59,7 @@ def _response(axes: Axes, fit: GiantStep) -> None:
         grid[:, :, 0], grid[:, :, 1] = line[None, :], other[:, None]
         surface = fit.response(grid.reshape(-1, fit.n_directions_))[:, 0].reshape(GRID, GRID)
         reach = float(np.quantile(np.abs(y[:, 0]), 0.98)) or 1.0
-        colours = {"cmap": "coolwarm", "vmin": -reach, "vmax": reach}
+        colours: dict[str, Any] = {"cmap": "coolwarm", "vmin": -reach, "vmax": reach}
         axes.contourf(line, other, surface.clip(-reach, reach), levels=15, **colours)
         axes.scatter(u[:, 0], u[:, 1], c=y[:, 0], s=9, edgecolors="0.3", linewidths=0.3, **colours)
         axes.set_ylabel("direction 2")

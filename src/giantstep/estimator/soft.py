@@ -1,9 +1,9 @@
 """Soft steps: neurons that lean towards what matters instead of living on a span.
 
 A giant step of many neurons leaves them with a covariance M.  Here M is learned at once:
-tanh neurons with rows N(0, M), a ridge readout, then M <- A^(1/2), A = E[grad f grad f^T] the average
-gradient outer product of the readout; twice.  It serves targets that are not low-dimensional; with
-the diagonal of A alone it keeps to the columns of the table.
+tanh neurons with rows N(0, M), a ridge readout, then M <- A^(1/2), A = E[grad f grad f^T] the
+average gradient outer product of the readout; twice.  It serves targets that are not
+low-dimensional; with the diagonal of A alone it keeps to the columns of the table.
 """
 
 from __future__ import annotations
@@ -69,35 +69,44 @@ def fit_soft(
     n, d = x.shape
     p = min(NEURONS, n)
     key = np.random.default_rng([seed, d])
-    draws, bias = key.standard_normal((p, d)), key.standard_normal(p)
     gains = np.resize(GAINS, p)
-    root: Float[np.ndarray, "..."] = np.ones(d) if diagonal else np.eye(d)
-    variance = np.einsum("ij,ij->j", x, x) / n
-    model = None
-    for step in range(STEPS + 1):
-        rows = draws * root if diagonal else draws @ root
-        # All rows share the mean length, so that M alone shapes them.
-        length = np.sqrt(np.mean(rows**2 @ variance)) if diagonal else _deviation(rows, x)
-        rows = rows * (gains / max(length, 1e-300))[:, None]
-        ridge = fit_ridge(
-            lambda block, rows=rows: TANH(x[block] @ rows.T + bias * gains), y, weight, p
-        )
-        model = SoftModel(rows, bias * gains, ridge)
-        if step < STEPS:
-            inner = model.outer_product(x)
-            if diagonal:
-                agop = np.maximum(np.einsum("pj,pq,qj->j", rows, inner, rows, optimize=True), 0.0)
-                root = (agop + FLOOR * agop.mean() + 1e-300) ** 0.25
-            else:
-                values, vectors = np.linalg.eigh(rows.T @ inner @ rows)
-                values = np.maximum(values, 0.0)
-                powers = (values + FLOOR * values.mean() + 1e-300) ** 0.25
-                root = (vectors * powers) @ vectors.T
-    assert model is not None
+    draws, bias = key.standard_normal((p, d)), gains * key.standard_normal(p)
+    model = _fitted(_scaled(draws, gains, x), bias, x, y, weight)
+    for _ in range(STEPS):
+        rows, inner = model.rows, model.outer_product(x)
+        if diagonal:
+            agop = np.maximum(np.einsum("pj,pq,qj->j", rows, inner, rows, optimize=True), 0.0)
+            rows = draws * _fourth_root(agop)
+        else:
+            values, vectors = np.linalg.eigh(rows.T @ inner @ rows)
+            rows = draws @ ((vectors * _fourth_root(np.maximum(values, 0.0))) @ vectors.T)
+        model = _fitted(_scaled(rows, gains, x), bias, x, y, weight)
     return model
 
 
-def _deviation(rows: Float[np.ndarray, "p d"], x: Float[np.ndarray, "n d"]) -> float:
-    """Root mean square of the pre-activations; some rows of x are enough."""
+def _fourth_root(values: Float[np.ndarray, " d"]) -> Float[np.ndarray, " d"]:
+    """M^(1/2) = A^(1/4), bounded below."""
+    # The last term keeps a readout without slopes from giving rows of zero.
+    return (values + FLOOR * values.mean() + np.finfo(float).tiny) ** 0.25
+
+
+def _fitted(
+    rows: Float[np.ndarray, "p d"],
+    bias: Float[np.ndarray, " p"],
+    x: Float[np.ndarray, "n d"],
+    y: Float[np.ndarray, "n m"],
+    weight: Float[np.ndarray, " n"],
+) -> SoftModel:
+    def features(block: slice) -> Float[np.ndarray, "b p"]:
+        return TANH(x[block] @ rows.T + bias)
+
+    return SoftModel(rows, bias, fit_ridge(features, y, weight, len(rows)))
+
+
+def _scaled(
+    rows: Float[np.ndarray, "p d"], gains: Float[np.ndarray, " p"], x: Float[np.ndarray, "n d"]
+) -> Float[np.ndarray, "p d"]:
+    """Rows whose pre-activations have root mean square one all together, times their gains."""
     some = x[: 2 * len(rows)]
-    return float(np.sqrt(np.mean((some @ rows.T) ** 2)))
+    size = float(np.sqrt(np.mean((some @ rows.T) ** 2)))
+    return rows * (gains / max(size, np.finfo(float).tiny))[:, None]

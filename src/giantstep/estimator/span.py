@@ -1,4 +1,4 @@
-"""The search of a span: grow it by candidate directions, refine, prune; the best span of every k."""
+"""The search of a span: grow it by candidate directions, refine it, prune it."""
 
 from __future__ import annotations
 

@@ -34,16 +34,19 @@ def words(fit: GiantStep) -> str:
             f"{k} direction{'s' if k > 1 else ''} found; out of fold they explain {share:.0%} of "
             f"the variance. {_stability(fit.stability_)}"
         )
-    for j in range(k):
-        found.append(f"  direction {j + 1}, strength {fit.strengths_[j]:.3g}: {_named(fit, j)}")
-    found.append(f"All models together explain {fit.out_of_fold_score_:.0%} out of fold: {_parts(fit)}.")
+    found += [
+        f"  direction {j + 1}, strength {fit.strengths_[j]:.3g}: {_named(fit, j)}" for j in range(k)
+    ]
+    found.append(
+        f"All models together explain {fit.out_of_fold_score_:.0%} out of fold: {_parts(fit)}."
+    )
     if fit.steps_:
         found.append("Steps of the search:")
     for number, step in enumerate(fit.steps_, start=1):
         verdict = "beyond" if step.beyond_noise else "within"
         found.append(
-            f"  {number}. {step.kind}, {step.directions} at once: {step.statistic:.3g} {verdict} the "
-            f"noise edge {step.edge:.3g} (level {step.level:g}), then refined; "
+            f"  {number}. {step.kind}, {step.directions} at once: {step.statistic:.3g} {verdict} "
+            f"the noise edge {step.edge:.3g} (level {step.level:g}), then refined; "
             f"{1.0 - step.error:.0%} of the variance, leave-one-out"
         )
     found.append(_hidden(fit, n, c))
@@ -67,7 +70,9 @@ def column_names(fit: GiantStep) -> list[str]:
 def _named(fit: GiantStep, j: int) -> str:
     """The leading columns of a direction, weights as for standardised columns."""
     scale = fit._inputs.scale * fit._inputs.deviation
-    weights = np.where(np.isinf(scale), 0.0, fit.directions_[j] * np.where(np.isinf(scale), 0, scale))
+    weights = np.where(
+        np.isinf(scale), 0.0, fit.directions_[j] * np.where(np.isinf(scale), 0, scale)
+    )
     weights = weights / max(float(np.linalg.norm(weights)), 1e-300)
     leading = np.argsort(-np.abs(weights))[:NAMED]
     names = column_names(fit)
