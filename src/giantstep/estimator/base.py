@@ -58,7 +58,7 @@ class GiantStep(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
     def _limits(self) -> Limits:
         if not (isinstance(self.max_directions, numbers.Integral) and self.max_directions >= 0):
             raise InputError(
-                f"max_directions must be 0 or a whole number above, got {shown(self.max_directions)}"
+                f"max_directions must be a whole number from 0 on, got {shown(self.max_directions)}"
             )
         if not (isinstance(self.level, numbers.Real) and 0.0 < self.level < 1.0):
             raise InputError(f"level must lie between 0 and 1, got {shown(self.level)}")

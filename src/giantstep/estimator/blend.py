@@ -24,11 +24,11 @@ from giantstep.estimator.steps import Step
 LEAST_SHARE = 0.02
 """Share of the variance that a span must explain out of fold to count as found."""
 
-SURE = 2.0
+SURE = 1.5
 """Standard errors by which what it explains out of fold must exceed zero."""
 
-PARSIMONY = 0.01
-"""Share of what is explained by which a span of more directions must be better out of fold."""
+NEARLY = 0.5
+"""Standard errors within which a span of fewer directions is as good as the best."""
 
 FOLDS = ((300, 10), (2_000, 5), (6_000, 3))
 """Folds for fewer rows than these; two for more, of at most SEARCHED rows each."""
@@ -39,7 +39,7 @@ SEARCHED = 8_000
 CROWD = 4
 """Times the neurons of the search that the last readout may have, if leave-one-out likes it."""
 
-BEYOND = 0.1
+BEYOND = 0.25
 """Share of the labels' range by which a prediction may leave it."""
 
 ROUNDING = 1e-12
@@ -209,13 +209,15 @@ def _fewest(losses: dict[int, Float[np.ndarray, " n"]]) -> int:
 
     losses -> squared errors row by row, for 0, 1, ... directions.
     """
-    total = float(losses[0].mean())
-    means = {k: float(loss.mean()) for k, loss in losses.items()}
-    best = min(means.values())
-    k = min(k for k, mean in means.items() if mean <= best + PARSIMONY * (total - best))
+    best = min(losses, key=lambda k: float(losses[k].mean()))
+    k = min(k for k in losses if not _beyond(losses[k] - losses[best], NEARLY))
     gain = losses[0] - losses[k]
-    error = float(gain.std()) / math.sqrt(len(gain))
-    return k if gain.mean() > max(LEAST_SHARE * total, SURE * error) else 0
+    return k if _beyond(gain, SURE) and gain.mean() > LEAST_SHARE * losses[0].mean() else 0
+
+
+def _beyond(differences: Float[np.ndarray, " n"], errors: float) -> bool:
+    """Whether a mean exceeds so many of its standard errors."""
+    return bool(differences.mean() > errors * differences.std() / math.sqrt(len(differences)))
 
 
 def _blend(

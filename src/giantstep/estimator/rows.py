@@ -52,7 +52,7 @@ def distinct_rows(
 def _hashes(values: Float[np.ndarray, "n c"]) -> UInt64[np.ndarray, " n"]:
     """64 bits a row, the same for equal rows: a sum modulo 2^64 is exact in any order."""
     draws = np.random.default_rng(0).integers(2**63, size=values.shape[1], dtype=np.uint64)
-    odd: UInt64[np.ndarray, " c"] = draws * np.uint64(2) + np.uint64(1)
+    odd = np.asarray(draws * np.uint64(2) + np.uint64(1))
     found = np.zeros(len(values), dtype=np.uint64)
     for column, factor in zip(values.T, odd, strict=True):
         # + 0.0 makes the two zeros one.

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from giantstep.estimator.needs import SECOND
 from giantstep.estimator.steps import noise_edge
 
 if TYPE_CHECKING:
@@ -97,7 +98,7 @@ def _hidden(fit: GiantStep, n: int, c: int) -> str:
         f"A further direction with a linear part above {min(first, 1.0):.1%} of the variance would "
         "have been seen"
     )
-    second = 2.0 * residual * c / n
+    second = SECOND * residual * c / n
     if second < 1.0:
         text += f", one with a quadratic part above {second:.0%} too"
     return text + "; what needs a leap of three or more stays hidden at any n near d."
