@@ -15,7 +15,7 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from giantstep.estimator.inputs import Coordinates
-from giantstep.estimator.network import SpanModel
+from giantstep.estimator.network import MIXES, SpanModel
 from giantstep.estimator.ridge import Ridge, fit_ridge
 from giantstep.estimator.soft import SoftModel, fit_soft
 from giantstep.estimator.span import Search
@@ -35,9 +35,6 @@ FOLDS = ((300, 10), (2_000, 5), (6_000, 3))
 
 SEARCHED = 8_000
 """Rows that a search sees at most, or 20 a coordinate: what is found is then refined on all."""
-
-CROWD = 4
-"""Times the neurons of the search that the last readout may have, if leave-one-out likes it."""
 
 BEYOND = 0.25
 """Share of the labels' range by which a prediction may leave it."""
@@ -266,7 +263,8 @@ def fit_models(data: Data, choice: Choice, limits: Limits, report: Report) -> Mo
         best = min(starts, key=lambda model: model.error)
         if len(some) < n:
             best = whole.refined(whole.fit(best.basis), 4)
-        spans[choice.k] = min(best, whole.fit(best.basis, CROWD), key=lambda model: model.error)
+        mixed = [whole.fit(best.basis, mix) for mix in MIXES]
+        spans[choice.k] = min(mixed, key=lambda model: model.error)
         report(f"all rows: leave-one-out error {spans[choice.k].error:.3f} of the variance")
     return Models(linear, soft, spans, *label_range(data.y), steps=tuple(steps))
 

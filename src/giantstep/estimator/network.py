@@ -25,7 +25,7 @@ NEURONS = (0, 24, 64, 96, 128, 160)
 
 RELU = make_activation("relu")
 
-DEGREES = (0, 3, 3, 3, 2)
+DEGREES = (0, 4, 4, 3, 2)
 """Degree of the Hermite polynomials for k = 0, 1, ... directions: what is smooth is theirs."""
 
 WEIGHT = 3.0
@@ -36,6 +36,19 @@ MARGIN = 1.0
 
 SAMPLES_PER_NEURON = 4
 """Rows that a neuron is given at least; with fewer, leave-one-out chooses too much by chance."""
+
+
+@dataclass(frozen=True)
+class Mix:
+    """Times the neurons of NEURONS, and the degree of the polynomials at most."""
+
+    crowd: int
+    degree: int
+
+
+SEARCHED = Mix(1, max(DEGREES))
+MIXES = (SEARCHED, Mix(4, max(DEGREES)), Mix(4, 1))
+"""What the last readout may be made of: the search's own, more neurons, neurons almost alone."""
 
 
 @dataclass(frozen=True)
@@ -82,14 +95,14 @@ class Neurons:
         return [hermite_values(column, degree) for column in u.T]
 
 
-def draw_neurons(u: Float[np.ndarray, "n k"], seed: int, crowd: int = 1) -> Neurons:
+def draw_neurons(u: Float[np.ndarray, "n k"], seed: int, mix: Mix = SEARCHED) -> Neurons:
     """Neurons on k coordinates, their kinks through rows of u."""
     n, k = u.shape
-    count = min(crowd * NEURONS[min(k, len(NEURONS) - 1)], n // SAMPLES_PER_NEURON + 1)
+    count = min(mix.crowd * NEURONS[min(k, len(NEURONS) - 1)], n // SAMPLES_PER_NEURON + 1)
     rows = _unit_rows(seed, count if k else 0, k)
     # The first rows: they are in the order of a hash, as good as drawn.
     bias = -np.einsum("pk,pk->p", rows, u[: len(rows)])
-    return Neurons(rows, bias, _exponents(k))
+    return Neurons(rows, bias, _exponents(k, mix.degree))
 
 
 @lru_cache(maxsize=64)
@@ -99,9 +112,9 @@ def _unit_rows(seed: int, count: int, k: int) -> Float[np.ndarray, "p k"]:
 
 
 @lru_cache(maxsize=16)
-def _exponents(k: int) -> Int[np.ndarray, "h k"]:
-    """Those of degree 1 up to DEGREES[k]."""
-    degree = DEGREES[min(k, len(DEGREES) - 1)]
+def _exponents(k: int, most: int) -> Int[np.ndarray, "h k"]:
+    """Those of degree 1 up to DEGREES[k], or ``most``."""
+    degree = min(DEGREES[min(k, len(DEGREES) - 1)], most)
     grid = [e for e in product(range(degree + 1), repeat=k) if 1 <= sum(e) <= degree]
     return np.array(grid, dtype=int).reshape(len(grid), k)
 
@@ -159,11 +172,11 @@ def fit_span(
     weight: Float[np.ndarray, " n"],
     *,
     seed: int = 0,
-    crowd: int = 1,
+    mix: Mix = SEARCHED,
 ) -> SpanModel:
-    """The readout on a given span, with ``crowd`` times as many neurons as the search takes."""
+    """The readout on a given span."""
     u = z @ basis
     low, high = u.min(axis=0) - MARGIN, u.max(axis=0) + MARGIN
-    neurons = draw_neurons(u, seed, crowd)
+    neurons = draw_neurons(u, seed, mix)
     ridge = fit_ridge(lambda block: neurons.values(u[block]), y, weight, neurons.width)
     return SpanModel(basis, low, high, neurons, ridge)

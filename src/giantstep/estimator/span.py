@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Float
 
-from giantstep.estimator.network import SpanModel, fit_span
+from giantstep.estimator.network import SEARCHED, Mix, SpanModel, fit_span
 from giantstep.estimator.refine import ITERATES, refine
 from giantstep.estimator.ridge import fit_ridge
 from giantstep.estimator.steps import (
@@ -41,9 +41,9 @@ class Search:
     level: float
     seed: int
 
-    def fit(self, basis: Float[np.ndarray, "c k"], crowd: int = 1) -> SpanModel:
+    def fit(self, basis: Float[np.ndarray, "c k"], mix: Mix = SEARCHED) -> SpanModel:
         """The readout on a span."""
-        return fit_span(basis, self.z, self.y, self.weight, seed=self.seed, crowd=crowd)
+        return fit_span(basis, self.z, self.y, self.weight, seed=self.seed, mix=mix)
 
     def refined(self, model: SpanModel, rounds: int) -> SpanModel:
         """The span after giant steps."""
