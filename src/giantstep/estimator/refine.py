@@ -31,10 +31,7 @@ LEAST_SHARE = 1e-6
 
 
 def turned(
-    model: SpanModel,
-    z: Float[np.ndarray, "n c"],
-    weight: Float[np.ndarray, " n"],
-    iterates: tuple[int, ...] = ITERATES,
+    model: SpanModel, z: Float[np.ndarray, "n c"], weight: Float[np.ndarray, " n"]
 ) -> Iterator[Float[np.ndarray, "c k"]]:
     """The spans of the iterates."""
     basis, k = model.basis, model.k
@@ -60,7 +57,7 @@ def turned(
     turn = np.zeros((len(basis), k))
     gradient = transposed(residual)
     step, power = gradient, float(np.sum(gradient**2))
-    for iterate in range(1, iterates[-1] + 1):
+    for iterate in range(1, ITERATES[-1] + 1):
         image = applied(step)
         curvature = float(weight @ np.einsum("im,im->i", image, image)) / n
         if not (curvature > 0.0 and power > 0.0):
@@ -71,7 +68,7 @@ def turned(
         gradient = transposed(residual)
         power, before = float(np.sum(gradient**2)), power
         step = gradient + power / before * step
-        if iterate in iterates:
+        if iterate in ITERATES:
             yield np.linalg.qr(basis + turn @ root.T)[0]
 
 
@@ -82,7 +79,6 @@ def refine(
     weight: Float[np.ndarray, " n"],
     *,
     rounds: int = ROUNDS,
-    iterates: tuple[int, ...] = ITERATES,
     seed: int = 0,
 ) -> SpanModel:
     """Turn the span while that lowers the leave-one-out error."""
@@ -90,7 +86,7 @@ def refine(
         return model
     for _ in range(rounds):
         best = model
-        for basis in turned(model, z, weight, iterates):
+        for basis in turned(model, z, weight):
             trial = fit_span(basis, z, y, weight, seed=seed)
             if trial.error >= best.error and best is not model:
                 break

@@ -8,7 +8,7 @@ import numpy as np
 from jaxtyping import Float
 
 from giantstep.estimator.network import SEARCHED, Mix, SpanModel, fit_span
-from giantstep.estimator.refine import ITERATES, refine
+from giantstep.estimator.refine import refine
 from giantstep.estimator.ridge import fit_ridge
 from giantstep.estimator.steps import (
     LABEL_SLICES,
@@ -49,13 +49,6 @@ class Search:
         """The span after giant steps."""
         return refine(model, self.z, self.y, self.weight, rounds=rounds, seed=self.seed)
 
-    def tried(self, basis: Float[np.ndarray, "c k"]) -> SpanModel:
-        """A span after one giant step of middle length: enough to tell candidates apart."""
-        z, y, weight = self.z, self.y, self.weight
-        return refine(
-            self.fit(basis), z, y, weight, rounds=1, iterates=(ITERATES[1],), seed=self.seed
-        )
-
     def candidates(self, model: SpanModel) -> list[Candidate]:
         """What each kind of step would add to a span."""
         z = self.z - (self.z @ model.basis) @ model.basis.T
@@ -87,7 +80,7 @@ class Search:
                 for count in self.counts(candidate, self.most - model.k):
                     new = candidate.directions[:, :count]
                     basis = np.linalg.qr(np.column_stack([model.basis, new]))[0]
-                    trials.append((self.tried(basis), candidate))
+                    trials.append((self.refined(self.fit(basis), 1), candidate))
             trial, candidate = min(trials, key=lambda pair: pair[0].score)
             trial = self.refined(trial, 4)
             if trial.score > (1.0 - LEAST_GAIN) * model.score:

@@ -31,8 +31,9 @@ def words(fit: GiantStep) -> str:
         )
     else:
         share = 1.0 - fit._choice.span_errors[k]
+        verb = "they explain" if k > 1 else "it explains"
         found.append(
-            f"{k} direction{'s' if k > 1 else ''} found; out of fold they explain {share:.0%} of "
+            f"{k} direction{'s' if k > 1 else ''} found; out of fold {verb} {share:.0%} of "
             f"the variance. {_stability(fit.stability_)}"
         )
     found += [
@@ -100,5 +101,5 @@ def _hidden(fit: GiantStep, n: int, c: int) -> str:
     )
     second = SECOND * residual * c / n
     if second < 1.0:
-        text += f", one with a quadratic part above {second:.0%} too"
+        text += f", one with a quadratic part above {second:.1%} too"
     return text + "; what needs a leap of three or more stays hidden at any n near d."
