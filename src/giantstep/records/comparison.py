@@ -114,11 +114,16 @@ class Comparison:
                 name: {
                     "comparisons": int(np.sum(np.isfinite(value))),
                     "largest": _largest(value),
-                    "resolution": self.resolution[name],
+                    "resolution": _finite(self.resolution[name]),
                 }
                 for name, value in self.deviations.items()
             },
         }
+
+
+def _finite(value: float) -> float | None:
+    """None in place of infinity, which JSON does not have: nothing is a share of zero."""
+    return value if math.isfinite(value) else None
 
 
 def _largest(deviations: Float[np.ndarray, "..."]) -> float:
