@@ -16,6 +16,9 @@ TOLERANCE = float(np.finfo(float).eps) ** 0.5
 Newton's method usually ends at rounding; tiny penalties lose digits where features coincide.
 """
 
+SETTLED = 1e-10
+"""Relative residual at which Newton's method ends: one step more would bring it to rounding."""
+
 DAMPED_STEPS = 8
 """Damped steps before Newton's method is tried, and between two tries."""
 
@@ -106,6 +109,8 @@ def _damped(point: Point) -> Point:
 def _newton(point: Point) -> Point:
     """Newton's method while it at least halves the residual; the last good point."""
     for _ in range(2 * DAMPED_STEPS):
+        if point.residual <= SETTLED:
+            break
         try:
             damping, resolvent = point.direction(*point.gaps)
             found = point.moved(-damping, -resolvent)

@@ -137,7 +137,7 @@ def energies(point: Point, labels: LabelMoments) -> tuple[float, float, float]:
     dL = (Z h)^T dD (Z h) - (R h)^T dC (R h), Z = (1 + C D)^-1 and R = D Z.
     """
     system, o = point.system, point.weighted
-    second = point.screens[-1]
+    second = system.blocks[-1]
     found = labels_by_degree(labels, system.radius, system.blocks[0].dimension)
     slope, curve = found.parts
     label = np.zeros((system.layers, len(o)))
@@ -149,11 +149,11 @@ def energies(point: Point, labels: LabelMoments) -> tuple[float, float, float]:
     by_weight = np.sum(screened**2, axis=0) + found.rest
     seen = np.einsum("x,xtlb->tlb", drawn, system.means)
     by_group = np.einsum("tlb,tlc->tbc", seen, seen)
-    bent = second.matrix @ curve
+    bent = point.screen.matrices[-1] @ curve
     objective += float(np.sum(curve * (o[:, None] * bent)))
     by_weight += np.sum(bent**2, axis=1)
-    along_curve = np.einsum("ms,mtjb->stjb", o[:, None] * bent, second.block.parts)
-    by_group += np.einsum("stjb,stjc->tbc", along_curve, along_curve) / second.block.dimension
+    along_curve = np.einsum("ms,mtjb->stjb", o[:, None] * bent, second.parts)
+    by_group += np.einsum("stjb,stjc->tbc", along_curve, along_curve) / second.dimension
 
     def along(damping: Float[np.ndarray, " m"], resolvent: Float[np.ndarray, "t b b"]) -> float:
         counted = system.neurons[:, None, None] * resolvent

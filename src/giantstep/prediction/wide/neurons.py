@@ -30,6 +30,10 @@ KAPPA_NODES = {1: (40,), 2: (12, 8), 3: (10, 7, 5)}
 SPECTRUM_NODES = {1: (40,), 2: (24, 16), 3: (18, 12, 9)}
 """The same for outliers, which are good to 1e-3; most are too light for a sample and dropped."""
 
+EVEN = 1e-3
+"""Differences of the loads of the classes, in the length of a row, up to which they are one class:
+what follows differs by their squares."""
+
 
 @dataclass(frozen=True)
 class NeuronTypes:
@@ -95,16 +99,28 @@ def neuron_types(
     if setting.start == "gaussian":
         square += 2.0 * kept**4
     stretch[-1] = np.sqrt(square)
+    shares, load = _classes(matrix.shares, load)
     return NeuronTypes(
         weights=weights,
         readout=readout,
         along=step.shift * entry[..., None],
-        shares=matrix.shares,
+        shares=shares,
         load=load,
         drift=components[0][..., None],
         stretch=stretch,
         sideways=components[1:],
     )
+
+
+def _classes(
+    shares: Float[np.ndarray, " q"], load: Float[np.ndarray, "q t b j"]
+) -> tuple[Float[np.ndarray, " c"], Float[np.ndarray, "c t b j"]]:
+    """The classes as they are, or one of the same square lengths where they hardly differ."""
+    mean, square = (np.tensordot(shares, part, axes=1) for part in (load, load**2))
+    length = np.sqrt(np.sum(square, axis=2, keepdims=True))
+    if np.any(np.abs(load - mean) > EVEN * length):
+        return shares, load
+    return np.ones(1), np.copysign(np.sqrt(square), mean)[None]
 
 
 def entries(setting: Setting, prune: bool) -> Rule:

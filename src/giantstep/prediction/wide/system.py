@@ -16,7 +16,7 @@ import numpy as np
 from jaxtyping import Float
 
 from giantstep.prediction.labels import LabelMoments, label_moments
-from giantstep.prediction.wide.blocks import Block
+from giantstep.prediction.wide.blocks import Block, Stack
 from giantstep.prediction.wide.degrees import LEAST_D, features_by_degree, radius_rule
 from giantstep.prediction.wide.gradient import gradient_matrix
 from giantstep.prediction.wide.neurons import NeuronTypes, kappa_rule, neuron_types
@@ -53,6 +53,11 @@ class ClosedSystem:
     def neurons(self) -> Float[np.ndarray, " t"]:
         """Groups of each type, p_t times their number."""
         return self.groups * self.types.weights
+
+    @cached_property
+    def stack(self) -> Stack:
+        """The blocks on one axis."""
+        return Stack.of(self.blocks)
 
     @property
     def layers(self) -> int:
