@@ -34,7 +34,7 @@ def solve(system: ClosedSystem, penalty: Penalty, start: Point | None = None) ->
     search fails is reached from larger ones.
     """
     if start is not None:
-        return _accepted(_newton(start.toward(system, penalty)))
+        return follow(start.toward(system, penalty))
     if np.imag(penalty) != 0 or np.real(penalty) < 0:
         return _search(system, penalty, MOST_STEPS)
     try:
@@ -42,6 +42,11 @@ def solve(system: ClosedSystem, penalty: Penalty, start: Point | None = None) ->
     except NotConvergedError:
         return _descend(system, float(np.real(penalty)))
     return point if positive(point) else _descend(system, float(np.real(penalty)))
+
+
+def follow(guess: Point) -> Point:
+    """The solution to which Newton's method leads from a guess."""
+    return _accepted(_newton(guess))
 
 
 def positive(point: Point) -> bool:

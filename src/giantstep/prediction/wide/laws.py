@@ -244,7 +244,7 @@ def feature_law(setting: Setting, draw: Draw) -> Law:
 def feature_law_density(setting: Setting, draw: Draw, edge: float) -> Density:
     """The density up to the edge."""
     grid = _grid(0.01 * edge, edge)
-    return Density(grid, feature_density(setting, grid, draw))
+    return Density(grid, feature_density(setting, grid, draw, edge))
 
 
 MATRICES = (

@@ -38,6 +38,10 @@ SHARE = (0.05, 20.0)
 RIDGES = np.logspace(-6, 3, 28)
 """Penalties, in units of the mean eigenvalue of the features, among which ``cv`` finds the best."""
 
+COARSE = 3
+"""Every so many of them are tried first, then those beside the best: test errors fall and rise over
+decades of the penalty."""
+
 EVEN_NOISE = 0.05
 """Square length that the noise of a step adds to a row, in that of the row, up to which the span of
 the rows is known: the noise is larger along directions that the label depends on, and moves squared
@@ -180,11 +184,23 @@ def errors_objection(setting: Setting, draw: Draw = TYPICAL) -> str | None:
 def readout_losses(setting: Setting, draw: Draw | None = None) -> Losses:
     """Train and test error of the readout; of several penalties, or for ``cv``, the best one."""
     refuse_if(errors_objection(setting, draw or TYPICAL))
-    if setting.ridge == "cv":
-        mean_eigenvalue = setting.scale**2 * setting.activation.moments.square
-        penalties = RIDGES * mean_eigenvalue
-    else:
-        penalties = np.array(setting.ridge)
+    if setting.ridge != "cv":
+        return _best(setting, np.array(setting.ridge), draw)[1]
+    penalties = RIDGES * setting.scale**2 * setting.activation.moments.square
+    coarse = np.arange(0, len(penalties), COARSE)
+    at, best = _best(setting, penalties[coarse], draw)
+    middle = coarse[at]
+    beside = np.arange(max(middle - COARSE + 1, 0), min(middle + COARSE, len(penalties)))
+    _, other = _best(setting, penalties[beside[beside != middle]], draw)
+    return min(best, other, key=lambda losses: losses.test)
+
+
+def _best(
+    setting: Setting, penalties: Float[np.ndarray, " k"], draw: Draw | None
+) -> tuple[int, Losses]:
+    """The number of the penalty with the least test error, and its losses."""
     # Downward: each fixed point starts from the one at a larger penalty.
-    curve = loss_curve(setting, sorted(penalties.tolist(), reverse=True), draw=draw)
-    return min(curve, key=lambda losses: losses.test)
+    order = np.argsort(-penalties)
+    curve = loss_curve(setting, penalties[order].tolist(), draw=draw)
+    least = min(range(len(curve)), key=lambda k: curve[k].test)
+    return int(order[least]), curve[least]
