@@ -82,7 +82,7 @@ class Screen:
     def kernels(self) -> Inexact[np.ndarray, "q m m"]:
         """A of each block."""
         stack = self.stack
-        turned = np.einsum("qmtjb,tbc->qmtjc", stack.parts, self.counted).reshape(stack.flat.shape)
+        turned = _turned(stack.parts, self.counted).reshape(stack.flat.shape)
         return turned @ stack.flat.swapaxes(1, 2) / stack.dimensions[:, None, None]
 
     @cached_property
@@ -105,7 +105,7 @@ class Screen:
         """sum over blocks of share sum_j mu_j^T D Z mu_j, their part of Q^-1."""
         drawn = self.stack.shares[:, None, None] * self.weighted[:, None] * self.stack.flat
         shape = self.stack.parts.shape
-        return np.einsum("qmtjb,qmtjc->tbc", drawn.reshape(shape), self.screened.reshape(shape))
+        return _paired(drawn.reshape(shape), self.screened.reshape(shape), axis=(0, 1, 3))
 
     @property
     def variance_by_weight(self) -> Inexact[np.ndarray, "m m"]:
@@ -117,7 +117,7 @@ class Screen:
         """d(Q_t^-1)/do_m = sum over blocks of share (Z mu_t)_m (Z mu_t)_m^T."""
         screened = self.screened.reshape(self.stack.parts.shape)
         drawn = self.stack.shares[:, None, None, None, None] * screened
-        return np.einsum("qmtjb,qmtjc->mtbc", drawn, screened)
+        return _paired(drawn, screened, axis=(0, 3))
 
     def inverse_by_resolvent(
         self, basis: Float[np.ndarray, "e b b"]
@@ -151,5 +151,27 @@ def spread_over(
 ) -> Inexact[np.ndarray, "m m"]:
     """sum_t sum_j mu_tj Q_t mu_tj^T over the types, on pairs of nodes."""
     full = moments if moments.ndim == 4 else moments[:, :, None, :]
-    turned = np.einsum("mtjb,tbc->mtjc", full, counted)
+    turned = _turned(full, counted)
     return turned.reshape(len(full), -1) @ full.reshape(len(full), -1).T
+
+
+# Groups have one or two neurons: sums over them are loops, for einsum's inner loop would be theirs.
+
+
+def _turned(
+    parts: Float[np.ndarray, "*q t j b"], counted: Inexact[np.ndarray, "t b b"]
+) -> Inexact[np.ndarray, "*q t j b"]:
+    """mu Q."""
+    found = parts[..., :1] * counted[:, :1]
+    for b in range(1, parts.shape[-1]):
+        found += parts[..., b : b + 1] * counted[:, b : b + 1]
+    return found
+
+
+def _paired(
+    first: Inexact[np.ndarray, "*q b"], second: Inexact[np.ndarray, "*q b"], axis: tuple[int, ...]
+) -> Inexact[np.ndarray, "*r b b"]:
+    """Products of the neurons of a group, summed over some axes."""
+    neurons = range(first.shape[-1])
+    found = [[np.sum(first[..., b] * second[..., c], axis=axis) for c in neurons] for b in neurons]
+    return np.moveaxis(np.array(found), (0, 1), (-2, -1))

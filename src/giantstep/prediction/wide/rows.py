@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Float
 
-from giantstep.prediction.wide.losses import Losses, loss_curve
+from giantstep.prediction.wide.losses import Losses, best_losses, loss_curve
 from giantstep.prediction.wide.second_directions import between, directions_of
 from giantstep.prediction.wide.second_kernel import RowUpdate
 from giantstep.prediction.wide.second_runs import move_objection, updates_of_runs
@@ -37,10 +37,6 @@ SHARE = (0.05, 20.0)
 
 RIDGES = np.logspace(-6, 3, 28)
 """Penalties, in units of the mean eigenvalue of the features, among which ``cv`` finds the best."""
-
-COARSE = 3
-"""Every so many of them are tried first, then those beside the best: test errors fall and rise over
-decades of the penalty."""
 
 EVEN_NOISE = 0.05
 """Square length that the noise of a step adds to a row, in that of the row, up to which the span of
@@ -184,23 +180,9 @@ def errors_objection(setting: Setting, draw: Draw = TYPICAL) -> str | None:
 def readout_losses(setting: Setting, draw: Draw | None = None) -> Losses:
     """Train and test error of the readout; of several penalties, or for ``cv``, the best one."""
     refuse_if(errors_objection(setting, draw or TYPICAL))
-    if setting.ridge != "cv":
-        return _best(setting, np.array(setting.ridge), draw)[1]
-    penalties = RIDGES * setting.scale**2 * setting.activation.moments.square
-    coarse = np.arange(0, len(penalties), COARSE)
-    at, best = _best(setting, penalties[coarse], draw)
-    middle = coarse[at]
-    beside = np.arange(max(middle - COARSE + 1, 0), min(middle + COARSE, len(penalties)))
-    _, other = _best(setting, penalties[beside[beside != middle]], draw)
-    return min(best, other, key=lambda losses: losses.test)
-
-
-def _best(
-    setting: Setting, penalties: Float[np.ndarray, " k"], draw: Draw | None
-) -> tuple[int, Losses]:
-    """The number of the penalty with the least test error, and its losses."""
+    if setting.ridge == "cv":
+        penalties = RIDGES * setting.scale**2 * setting.activation.moments.square
+        return best_losses(setting, penalties, draw)
     # Downward: each fixed point starts from the one at a larger penalty.
-    order = np.argsort(-penalties)
-    curve = loss_curve(setting, penalties[order].tolist(), draw=draw)
-    least = min(range(len(curve)), key=lambda k: curve[k].test)
-    return int(order[least]), curve[least]
+    curve = loss_curve(setting, sorted(setting.ridge, reverse=True), draw=draw)
+    return min(curve, key=lambda losses: losses.test)
