@@ -24,7 +24,7 @@ from jaxtyping import Complex, Float
 
 from giantstep.errors import InputError, NotConvergedError
 from giantstep.problem.activation import Activation
-from giantstep.spectra.bulk import HALVINGS, Edge
+from giantstep.spectra.bulk import Edge
 
 DEPTH = 1e-5
 """Distance from the real line, in units of the edge, at which the density is read off.
@@ -32,6 +32,12 @@ DEPTH = 1e-5
 It blurs an edge over 1e-5 of its place; the density is then wrong by sqrt(1e-5) there and by 1e-5
 inside.
 """
+
+EDGE_TOLERANCE = 1e-10
+"""Relative accuracy of the upper edge; the fixed point there has its square root."""
+
+APPROACH = 0.95
+"""Share of the expected way to the edge that is gone in one step."""
 
 SOLVED, ON_THE_WAY = 1e-12, 1e-4
 """Residuals of the profile equations at the height asked for, and at those that lead to it."""
@@ -115,21 +121,29 @@ class ProfileBulk:
         # The norm is at most twice the largest root of a row's or column's summed variance.
         row = float(np.max(self.rows @ self.columns.mean(axis=0)))
         column = float(np.max(self.columns @ self.rows.sum(axis=0))) / self.size
-        low, high = 0.0, 1.01 * (math.sqrt(row) + math.sqrt(column))
-        state = self._least(high)
+        place = 1.01 * (math.sqrt(row) + math.sqrt(column))
+        state = self._least(place)
         if state is None:
-            raise NotConvergedError(f"no solution of the profile equations at {high:g}")
-        # Bisection: below the edge there is no value whose zero could be sought.
-        for _ in range(HALVINGS):
-            middle = 0.5 * (low + high)
+            raise NotConvergedError(f"no solution of the profile equations at {place:g}")
+        low, way, opening = 0.0, place, self._opening(place, state)
+        while min(way, place - low) > EDGE_TOLERANCE * place:
+            ahead = place - APPROACH * way
+            middle = ahead if ahead > low else 0.5 * (low + place)
             found = self._least(middle)
             if found is None:
                 low = middle
-            else:
-                high, state = middle, found
-            if high - low <= 1e-13 * high:
-                break
-        return high, state
+                continue
+            # The opening falls to 0 at the edge, there linearly.
+            narrow = self._opening(middle, found)
+            if narrow < opening:
+                way = (place - middle) * narrow / (opening - narrow)
+            place, state, opening = middle, found, narrow
+        return place, state
+
+    def _opening(self, z: float, state: Float[np.ndarray, " q"]) -> float:
+        """(1 - rate)^2, rate the largest eigenvalue of T' at the fixed point: 1 at the edge."""
+        rates = np.linalg.eigvals(self._map(np.array(z), state)[1])
+        return (1.0 - float(np.max(rates.real))) ** 2
 
     @cached_property
     def upper(self) -> Edge:

@@ -119,14 +119,16 @@ class Branch:
         below = next(i for i, point in enumerate(self.points) if strengths(point)[0][j] > 1.0)
         if below == 0:
             raise NotConvergedError("an outlier lies above twice the trace of the features")
-        near = self.points[below - 1]
+        seen = [self.points[below - 1]]
 
         def at(log_place: float) -> Point:
+            near = min(seen, key=lambda point: abs(math.log(_place(point)) - log_place))
             point = _stable(near.system, math.exp(log_place), near)
             if point is None:
                 raise NotConvergedError(
                     f"closed system lost its branch at z = {math.exp(log_place):g}"
                 )
+            seen.append(point)
             return point
 
         low, high = (math.log(_place(self.points[i])) for i in (below, below - 1))
