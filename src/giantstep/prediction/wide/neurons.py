@@ -30,6 +30,9 @@ KAPPA_NODES = {1: (40,), 2: (12, 8), 3: (10, 7, 5)}
 SPECTRUM_NODES = {1: (40,), 2: (24, 16), 3: (18, 12, 9)}
 """The same for outliers, which are good to 1e-3; most are too light for a sample and dropped."""
 
+WEIGHTLESS = 1e-14
+"""Weight of a node that is none: beyond 7.6, where powers of a label reach 1e9 at most."""
+
 EVEN = 1e-3
 """Differences of the loads of the classes, in the length of a row, up to which they are one class:
 what follows differs by their squares."""
@@ -135,11 +138,14 @@ def entries(setting: Setting, prune: bool) -> Rule:
 def kappa_rule(
     k: int, least: float = 0.0
 ) -> tuple[Float[np.ndarray, "m k"], Float[np.ndarray, " m"]]:
-    """Tensor rule over the coordinates along k directions, without nodes lighter than ``least``."""
+    """Tensor rule over the coordinates along k directions, without nodes lighter than ``least``.
+
+    Nodes without weight are left out in any case.
+    """
     counts = (SPECTRUM_NODES if least > 0 else KAPPA_NODES)[k]
     rules = [gauss_hermite(nodes) for nodes in counts]
     axes = np.meshgrid(*(x for x, _ in rules), indexing="ij")
     weights = np.prod(np.meshgrid(*(w for _, w in rules), indexing="ij"), axis=0).ravel()
-    kept = weights >= least
+    kept = weights >= max(least, WEIGHTLESS)
     points = np.stack([axis.ravel() for axis in axes], axis=1)
     return points[kept], weights[kept] / weights[kept].sum()
