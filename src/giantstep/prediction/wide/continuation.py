@@ -44,9 +44,9 @@ def solve(system: ClosedSystem, penalty: Penalty, start: Point | None = None) ->
     return point if positive(point) else _descend(system, float(np.real(penalty)))
 
 
-def follow(guess: Point) -> Point:
-    """The solution to which Newton's method leads from a guess."""
-    return _accepted(_newton(guess))
+def follow(guess: Point, settled: float = SETTLED) -> Point:
+    """The solution to which Newton's method leads from a guess, to a residual ``settled``."""
+    return _accepted(_newton(guess, settled), max(settled, TOLERANCE))
 
 
 def positive(point: Point) -> bool:
@@ -54,8 +54,8 @@ def positive(point: Point) -> bool:
     return bool(np.all(point.damping > 0) and np.all(np.linalg.eigvalsh(point.resolvent) > 0))
 
 
-def _accepted(point: Point) -> Point:
-    if not point.residual <= TOLERANCE:
+def _accepted(point: Point, tolerance: float = TOLERANCE) -> Point:
+    if not point.residual <= tolerance:
         raise NotConvergedError(
             f"closed system at penalty {point.penalty:g} did not converge: relative residual "
             f"{point.residual:.1e} after {point.iterations} iterations"
@@ -111,10 +111,10 @@ def _damped(point: Point) -> Point:
     return replace(point, damping=damping, resolvent=resolvent, iterations=point.iterations + 1)
 
 
-def _newton(point: Point) -> Point:
+def _newton(point: Point, settled: float = SETTLED) -> Point:
     """Newton's method while it at least halves the residual; the last good point."""
     for _ in range(2 * DAMPED_STEPS):
-        if point.residual <= SETTLED:
+        if point.residual <= settled:
             break
         try:
             damping, resolvent = point.direction(*point.gaps)

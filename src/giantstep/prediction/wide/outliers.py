@@ -40,6 +40,9 @@ ABOVE_AXIS = 1e-6
 AHEAD = 3
 """Solutions inside the bulk from which the next one is extrapolated."""
 
+DRAWN = 1e-6
+"""Residual of the fixed point where a density is read off it, to be drawn."""
+
 EXPONENTS = (-0.2, 0.5, 15)
 """Exponents alpha searched for thresholds: from a step that does nothing to where theory ends."""
 
@@ -270,7 +273,7 @@ def _inside(
     height = ABOVE_AXIS * place
     for guess in _guesses(known, ahead, -complex(place, height)):
         try:
-            point = follow(guess)
+            point = follow(guess, DRAWN)
         except NotConvergedError:
             continue
         if _upper(point):
