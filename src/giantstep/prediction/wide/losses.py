@@ -81,24 +81,35 @@ def loss_curve(
 
 
 def best_losses(
-    setting: Setting, ridges: Float[np.ndarray, " k"], draw: Draw | None = None
+    setting: Setting,
+    ridges: Float[np.ndarray, " k"],
+    draw: Draw | None = None,
+    near: float | None = None,
 ) -> Losses:
     """The losses at the penalty of least test error, of increasing ones close to each other.
 
-    Every COARSE-th is tried, then those beside the best: test errors fall and rise slowly.
+    Every COARSE-th is tried, unless the best is known to be ``near`` one of them; then those
+    beside the best, until it is: test errors fall and rise slowly.
     """
     refuse_if(objection(setting))
     solutions = _Solutions.of(setting, draw)
+    found: dict[int, Losses] = {}
 
-    def least(tried: Sequence[int]) -> tuple[float, int, Losses]:
+    def least(tried: Sequence[int]) -> int:
         # Downward: each fixed point starts from one at a larger penalty.
-        found = [(k, solutions.at(float(ridges[k]), setting.readout_n)) for k in reversed(tried)]
-        return min((losses.test, k, losses) for k, losses in found)
+        for k in sorted(set(tried) - set(found), reverse=True):
+            found[k] = solutions.at(float(ridges[k]), setting.readout_n)
+        return min(found, key=lambda k: found[k].test)
 
-    first = least(range(0, len(ridges), COARSE))
-    middle = first[1]
-    beside = range(max(middle - COARSE + 1, 0), min(middle + COARSE, len(ridges)))
-    return min(first, least([k for k in beside if k != middle]))[2]
+    reach = COARSE - 1 if near is None else 1
+    best = least(
+        range(0, len(ridges), COARSE) if near is None else [int(np.argmin(np.abs(ridges - near)))]
+    )
+    while True:
+        middle = best
+        best = least(range(max(middle - reach, 0), min(middle + reach + 1, len(ridges))))
+        if best == middle or near is None:
+            return found[best]
 
 
 class _Solutions:

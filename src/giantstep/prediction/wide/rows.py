@@ -177,12 +177,17 @@ def errors_objection(setting: Setting, draw: Draw = TYPICAL) -> str | None:
     return step_objection(setting) or noise_objection(setting, draw)
 
 
-def readout_losses(setting: Setting, draw: Draw | None = None) -> Losses:
-    """Train and test error of the readout; of several penalties, or for ``cv``, the best one."""
+def readout_losses(
+    setting: Setting, draw: Draw | None = None, near: float | None = None
+) -> Losses:
+    """Train and test error of the readout; of several penalties, or for ``cv``, the best one.
+
+    ``near`` the penalty that is best for another draw.
+    """
     refuse_if(errors_objection(setting, draw or TYPICAL))
     if setting.ridge == "cv":
         penalties = RIDGES * setting.scale**2 * setting.activation.moments.square
-        return best_losses(setting, penalties, draw)
+        return best_losses(setting, penalties, draw, near)
     # Downward: each fixed point starts from the one at a larger penalty.
     curve = loss_curve(setting, sorted(setting.ridge, reverse=True), draw=draw)
     return min(curve, key=lambda losses: losses.test)
