@@ -177,9 +177,7 @@ def errors_objection(setting: Setting, draw: Draw = TYPICAL) -> str | None:
     return step_objection(setting) or noise_objection(setting, draw)
 
 
-def readout_losses(
-    setting: Setting, draw: Draw | None = None, near: float | None = None
-) -> Losses:
+def readout_losses(setting: Setting, draw: Draw | None = None, near: float | None = None) -> Losses:
     """Train and test error of the readout; of several penalties, or for ``cv``, the best one.
 
     ``near`` the penalty that is best for another draw.
