@@ -166,10 +166,11 @@ class Point:
     def toward(self, system: ClosedSystem, penalty: Penalty) -> Point:
         """A first guess at another penalty: powers of the penalty with their exponents here."""
         change = np.log(penalty / self.penalty) * self.penalty
-        damping, resolvent = self.per_penalty()
+        damping, resolvent = self.per_penalty
         found = self.moved(change * damping, change * resolvent)
         return Point(system, penalty, found.damping, resolvent=found.resolvent)
 
+    @cached_property
     def per_penalty(self) -> tuple[Inexact[np.ndarray, " m"], Inexact[np.ndarray, "t b b"]]:
         """d(damping, Q)/d lambda at a solution."""
         unit = np.broadcast_to(np.eye(self.resolvent.shape[-1]), self.resolvent.shape)

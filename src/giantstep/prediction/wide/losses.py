@@ -209,7 +209,7 @@ def energies(point: Point, labels: LabelMoments) -> tuple[float, float, float]:
     none = np.zeros_like(point.resolvent)
     test = along(*point.direction(1.0 / point.damping**2, none))
     penalty = float(np.real(point.penalty))
-    train = float(objective) - penalty * along(*point.per_penalty())
+    train = float(objective) - penalty * along(*point.per_penalty)
     return train, test, float(objective)
 
 

@@ -185,7 +185,7 @@ def _opening(point: Point) -> float:
     """(m^2/m')^2 with m = tr Q: 1 far above the spectrum, falling to 0 linearly at its edge."""
     system = point.system
     trace = float(np.sum(np.trace(point.counted, axis1=1, axis2=2)))
-    moved = np.trace(point.per_penalty()[1], axis1=1, axis2=2)
+    moved = np.trace(point.per_penalty[1], axis1=1, axis2=2)
     neurons = system.groups * point.resolvent.shape[-1]
     return (trace**2 / (neurons * float(system.neurons @ moved))) ** 2
 
@@ -198,7 +198,7 @@ def _stable(system: ClosedSystem, place: float, near: Point) -> Point | None:
     """
     try:
         point = solve(system, -place, near)
-        damping, resolvent = point.per_penalty()
+        damping, resolvent = point.per_penalty
     except (NotConvergedError, np.linalg.LinAlgError):
         return None
     outside = np.all(point.damping > 0) and np.all(np.linalg.eigvalsh(point.resolvent) < 0)
@@ -216,7 +216,7 @@ def _overlaps(
     system = point.system
     e = strengths(point)[1][:, j]
     root = np.sqrt(np.tile(point.weighted, system.layers))
-    damping, resolvent = point.per_penalty()
+    damping, resolvent = point.per_penalty
     counted = system.neurons[:, None, None] * resolvent
     # d/dz = -d/dlambda, and K e = -e.
     turned = root * e
