@@ -12,6 +12,7 @@ Where p is small against the dimension, Z is 1 and the part counts as noise.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -35,83 +36,114 @@ class Block:
         """What the block adds to the mean square of a group, its neurons together."""
         return self.share * np.sum(self.parts**2, axis=(2, 3))
 
+
+@dataclass(frozen=True)
+class Stack:
+    """Blocks on one axis q, with as many directions j as the largest has: the others are 0."""
+
+    parts: Float[np.ndarray, "q m t j b"]
+    dimensions: Float[np.ndarray, " q"]
+    shares: Float[np.ndarray, " q"]
+
+    @classmethod
+    def of(cls, blocks: Sequence[Block]) -> Stack:
+        """The stack of some blocks."""
+        most = max(block.parts.shape[2] for block in blocks)
+        none = [((0, 0), (0, 0), (0, most - block.parts.shape[2]), (0, 0)) for block in blocks]
+        return cls(
+            np.stack([np.pad(block.parts, pad) for block, pad in zip(blocks, none, strict=True)]),
+            np.array([float(block.dimension) for block in blocks]),
+            np.array([block.share for block in blocks]),
+        )
+
     @property
-    def count(self) -> float:
-        """Directions that the block has."""
-        return self.share * self.dimension
+    def counts(self) -> Float[np.ndarray, " q"]:
+        """Directions that each block has."""
+        return self.shares * self.dimensions
+
+    @cached_property
+    def flat(self) -> Float[np.ndarray, "q m tjb"]:
+        """mu, all of a node in one row."""
+        return self.parts.reshape(*self.parts.shape[:2], -1)
 
 
 @dataclass(frozen=True)
 class Screen:
-    """A block seen through o and Q: its terms of the fixed point and of the Jacobian.
+    """Blocks seen through o and Q: their terms of the fixed point and of the Jacobian.
 
     ``weighted`` -> o, ``counted`` -> Q of a type times its number of groups.
     """
 
-    block: Block
+    stack: Stack
     weighted: Inexact[np.ndarray, " m"]
     counted: Inexact[np.ndarray, "t b b"]
 
     @cached_property
-    def kernel(self) -> Inexact[np.ndarray, "m m"]:
-        """A."""
-        return spread_over(self.block.parts, self.counted) / self.block.dimension
+    def kernels(self) -> Inexact[np.ndarray, "q m m"]:
+        """A of each block."""
+        stack = self.stack
+        turned = _turned(stack.parts, self.counted).reshape(stack.flat.shape)
+        return turned @ stack.flat.swapaxes(1, 2) / stack.dimensions[:, None, None]
 
     @cached_property
-    def matrix(self) -> Inexact[np.ndarray, "m m"]:
-        """Z = (1 + A D)^-1."""
-        return np.linalg.inv(np.eye(len(self.weighted)) + self.kernel * self.weighted)
+    def matrices(self) -> Inexact[np.ndarray, "q m m"]:
+        """Z = (1 + A D)^-1 of each block."""
+        return np.linalg.inv(np.eye(len(self.weighted)) + self.kernels * self.weighted)
 
     @cached_property
-    def screened(self) -> Inexact[np.ndarray, "m t j b"]:
+    def screened(self) -> Inexact[np.ndarray, "q m tjb"]:
         """Z mu."""
-        parts = self.block.parts
-        return (self.matrix @ parts.reshape(len(parts), -1)).reshape(parts.shape)
+        return self.matrices @ self.stack.flat
 
     @property
     def variance(self) -> Inexact[np.ndarray, " m"]:
-        """count [Z A]_mm, the block's part of n V."""
-        return self.block.count * np.einsum("mk,km->m", self.matrix, self.kernel)
+        """sum over blocks of count [Z A]_mm, their part of n V; A is symmetric."""
+        return self.stack.counts @ np.sum(self.matrices * self.kernels, axis=2)
 
     @property
     def inverse(self) -> Inexact[np.ndarray, "t b b"]:
-        """share sum_j mu_j^T D Z mu_j, the block's part of Q^-1."""
-        drawn = self.block.share * self.weighted[:, None, None, None] * self.block.parts
-        return np.einsum("mtjb,mtjc->tbc", drawn, self.screened)
+        """sum over blocks of share sum_j mu_j^T D Z mu_j, their part of Q^-1."""
+        drawn = self.stack.shares[:, None, None] * self.weighted[:, None] * self.stack.flat
+        shape = self.stack.parts.shape
+        return _paired(drawn.reshape(shape), self.screened.reshape(shape), axis=(0, 1, 3))
 
     @property
     def variance_by_weight(self) -> Inexact[np.ndarray, "m m"]:
-        """-d(n V_m)/do_m' = count Y_mm'^2, Y = Z A."""
-        return self.block.count * (self.matrix @ self.kernel) ** 2
+        """-d(n V_m)/do_m' = sum over blocks of count Y_mm'^2, Y = Z A."""
+        return np.tensordot(self.stack.counts, (self.matrices @ self.kernels) ** 2, axes=1)
 
     @property
     def inverse_by_weight(self) -> Inexact[np.ndarray, "m t b b"]:
-        """d(Q_t^-1)/do_m = share (Z mu_t)_m (Z mu_t)_m^T."""
-        return self.block.share * np.einsum("mtjb,mtjc->mtbc", self.screened, self.screened)
+        """d(Q_t^-1)/do_m = sum over blocks of share (Z mu_t)_m (Z mu_t)_m^T."""
+        screened = self.screened.reshape(self.stack.parts.shape)
+        drawn = self.stack.shares[:, None, None, None, None] * screened
+        return _paired(drawn, screened, axis=(0, 3))
 
     def inverse_by_resolvent(
         self, basis: Float[np.ndarray, "e b b"]
     ) -> Inexact[np.ndarray, "t e u f"]:
-        """-d(Q_t^-1)/d(groups p_u Q_u) = share C_tu . C_ut/dimension, for symmetric matrices.
+        """-d(Q_t^-1)/d(groups p_u Q_u) = sum of share C_tu . C_ut/dimension, symmetric matrices.
 
         That is sum_jl tr(E C_tu F C_tu^T) for E and F of the basis, C_tu = mu_t^T D Z mu_u.
         """
         between = self._between
         types, kinds, size = len(between), len(basis), basis.shape[1]
         flat = between.reshape(types, types, -1, size**2)
-        # sum_jl C_bc C_ad, then sum over E_ab F_cd
+        # sum_qjl C_bc C_ad, then sum over E_ab F_cd
         squares = (flat.swapaxes(2, 3) @ flat).reshape(types, types, size**4)
         pairs = np.einsum("eab,fcd->bcadef", basis, basis).reshape(size**4, kinds**2)
         traces = (squares @ pairs).reshape(types, types, kinds, kinds)
-        return self.block.share * traces.swapaxes(1, 2) / self.block.dimension
+        return traces.swapaxes(1, 2)
 
     @property
-    def _between(self) -> Inexact[np.ndarray, "t u j l b c"]:
-        """C_tu = mu_t^T D Z mu_u, a matrix on the groups for each pair of directions j, l."""
-        parts = self.block.parts
-        flat = parts.reshape(len(parts), -1)
-        product = (flat * self.weighted[:, None]).T @ self.screened.reshape(flat.shape)
-        return product.reshape(2 * parts.shape[1:]).transpose(0, 3, 1, 4, 2, 5)
+    def _between(self) -> Inexact[np.ndarray, "t u q j l b c"]:
+        """sqrt(share/dimension) C_tu, C_tu = mu_t^T D Z mu_u: groups for each pair of j, l."""
+        stack = self.stack
+        root = np.sqrt(stack.shares / stack.dimensions)[:, None, None]
+        drawn = root * self.weighted[:, None] * stack.flat
+        product = drawn.swapaxes(1, 2) @ self.screened
+        shape = stack.parts.shape[2:]
+        return product.reshape(-1, *shape, *shape).transpose(1, 4, 0, 2, 5, 3, 6)
 
 
 def spread_over(
@@ -119,5 +151,27 @@ def spread_over(
 ) -> Inexact[np.ndarray, "m m"]:
     """sum_t sum_j mu_tj Q_t mu_tj^T over the types, on pairs of nodes."""
     full = moments if moments.ndim == 4 else moments[:, :, None, :]
-    turned = np.einsum("mtjb,tbc->mtjc", full, counted)
+    turned = _turned(full, counted)
     return turned.reshape(len(full), -1) @ full.reshape(len(full), -1).T
+
+
+# Groups have one or two neurons: sums over them are loops, for einsum's inner loop would be theirs.
+
+
+def _turned(
+    parts: Float[np.ndarray, "*q t j b"], counted: Inexact[np.ndarray, "t b b"]
+) -> Inexact[np.ndarray, "*q t j b"]:
+    """mu Q."""
+    found = parts[..., :1] * counted[:, :1]
+    for b in range(1, parts.shape[-1]):
+        found += parts[..., b : b + 1] * counted[:, b : b + 1]
+    return found
+
+
+def _paired(
+    first: Inexact[np.ndarray, "*q b"], second: Inexact[np.ndarray, "*q b"], axis: tuple[int, ...]
+) -> Inexact[np.ndarray, "*r b b"]:
+    """Products of the neurons of a group, summed over some axes."""
+    neurons = range(first.shape[-1])
+    found = [[np.sum(first[..., b] * second[..., c], axis=axis) for c in neurons] for b in neurons]
+    return np.moveaxis(np.array(found), (0, 1), (-2, -1))

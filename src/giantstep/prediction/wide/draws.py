@@ -75,7 +75,7 @@ def draw_nodes(
     pairs = [(log_nodes[centre], angle) for angle in node_angles]
     pairs += [(log_nodes[k], node_angles[middle]) for k in beside]
     # log f(norm, x) = log f(1, x) + log f(norm, x_0) - log f(1, x_0)
-    along, across = _lagrange(nodes, at), _lagrange(log_nodes, logs)
+    along, across = lagrange(nodes, at), lagrange(log_nodes, logs)
     along[:, middle] += across[:, centre] - 1.0
     return DrawNodes(
         draws=tuple(_draw_at(first, math.exp(log), float(angle), draws) for log, angle in pairs),
@@ -112,7 +112,7 @@ def _lobatto(values: Float[np.ndarray, " runs"], count: int) -> Float[np.ndarray
     return 0.5 * (low + high) - 0.5 * (high - low) * np.cos(np.pi * np.linspace(0.0, 1.0, count))
 
 
-def _lagrange(
+def lagrange(
     nodes: Float[np.ndarray, " k"], at: Float[np.ndarray, " runs"]
 ) -> Float[np.ndarray, "runs k"]:
     """Values of the Lagrange polynomials of the nodes."""

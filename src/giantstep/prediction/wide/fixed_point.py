@@ -53,24 +53,23 @@ class Point:
         return self.system.neurons[:, None, None] * self.resolvent
 
     @cached_property
-    def screens(self) -> tuple[Screen, ...]:
+    def screen(self) -> Screen:
         """The blocks seen through o and Q."""
-        return tuple(Screen(block, self.weighted, self.counted) for block in self.system.blocks)
+        return Screen(self.system.stack, self.weighted, self.counted)
 
     @cached_property
     def variance(self) -> Inexact[np.ndarray, " m"]:
         """V on the nodes."""
         rest = self.system.rest
         bulk = rest.reshape(len(rest), -1) @ self.counted.ravel()
-        return (np.sum([screen.variance for screen in self.screens], axis=0) + bulk) / self.system.n
+        return (self.screen.variance + bulk) / self.system.n
 
     @cached_property
     def inverse(self) -> Inexact[np.ndarray, "t b b"]:
         """What Q^-1 should be."""
         system, o = self.system, self.weighted
         own = (o @ system.rest.reshape(len(o), -1)).reshape(self.resolvent.shape)
-        seen = np.sum([screen.inverse for screen in self.screens], axis=0)
-        return own + seen + self.penalty * np.eye(own.shape[-1])
+        return own + self.screen.inverse + self.penalty * np.eye(own.shape[-1])
 
     @cached_property
     def gaps(self) -> tuple[Inexact[np.ndarray, " m"], Inexact[np.ndarray, "t b b"]]:
@@ -109,14 +108,14 @@ class Point:
     def _damping_by_damping(self) -> Inexact[np.ndarray, "m m"]:
         """d(1 + V_m - 1/damping_m)/d damping_m'."""
         system = self.system
-        seen = np.sum([screen.variance_by_weight for screen in self.screens], axis=0)
+        seen = self.screen.variance_by_weight
         return np.diag(1.0 / self.damping**2) - seen * system.weights / system.n
 
     @property
     def _mixed(self) -> Inexact[np.ndarray, "m t e"]:
         """d(Q_t^-1)/do_m = S_tm + the blocks' parts, along each symmetric matrix."""
-        seen = np.sum([screen.inverse_by_weight for screen in self.screens], axis=0)
-        return np.einsum("mtbc,ecb->mte", seen + self.system.rest, self.system.symmetric)
+        seen = self.screen.inverse_by_weight + self.system.rest
+        return np.einsum("mtbc,ecb->mte", seen, self.system.symmetric)
 
     @property
     def _resolvent_by_resolvent(self) -> Inexact[np.ndarray, "t e u f"]:
@@ -125,8 +124,7 @@ class Point:
         What should be comes from the blocks; what is, tr(Q^-1 E Q^-1 F), is of each type alone.
         """
         system, basis = self.system, self.system.symmetric
-        seen = np.sum([screen.inverse_by_resolvent(basis) for screen in self.screens], axis=0)
-        found = -seen * system.neurons[:, None]
+        found = -self.screen.inverse_by_resolvent(basis) * system.neurons[:, None]
         inverted = basis @ np.linalg.inv(self.resolvent)[:, None]
         each = np.arange(len(system.neurons))
         found[each, :, each, :] += np.einsum("tebp,tfpb->tef", inverted, inverted)
@@ -168,10 +166,11 @@ class Point:
     def toward(self, system: ClosedSystem, penalty: Penalty) -> Point:
         """A first guess at another penalty: powers of the penalty with their exponents here."""
         change = np.log(penalty / self.penalty) * self.penalty
-        damping, resolvent = self.per_penalty()
+        damping, resolvent = self.per_penalty
         found = self.moved(change * damping, change * resolvent)
         return Point(system, penalty, found.damping, resolvent=found.resolvent)
 
+    @cached_property
     def per_penalty(self) -> tuple[Inexact[np.ndarray, " m"], Inexact[np.ndarray, "t b b"]]:
         """d(damping, Q)/d lambda at a solution."""
         unit = np.broadcast_to(np.eye(self.resolvent.shape[-1]), self.resolvent.shape)

@@ -232,8 +232,7 @@ def feature_law(setting: Setting, draw: Draw) -> Law:
     refuse_if(spectrum_objection(setting) or errors_objection(setting, draw))
     found = feature_outliers(setting, draw)
     # Noise passes the edge by as much as it does before the step.
-    start = feature_bulk(setting.activation, setting.readout_n, setting.d, setting.p, setting.start)
-    margin = upper_limit(start, LEVEL) / math.sqrt(start.upper.place)
+    margin = _start_margin(setting.vary(steps=0, step_size=1.0))
     weights = _weights(setting, draw)
     if weights.found is not None:
         margin *= max(1.0, weights.threshold / weights.found.edge)
@@ -241,10 +240,17 @@ def feature_law(setting: Setting, draw: Draw) -> Law:
     return Law(found.edge, margin * found.edge, found.values, vectors)
 
 
+@lru_cache(maxsize=8)
+def _start_margin(setting: Setting) -> float:
+    """How far noise passes the edge of the features before any step, as a factor; kept."""
+    start = feature_bulk(setting.activation, setting.readout_n, setting.d, setting.p, setting.start)
+    return upper_limit(start, LEVEL) / math.sqrt(start.upper.place)
+
+
 def feature_law_density(setting: Setting, draw: Draw, edge: float) -> Density:
     """The density up to the edge."""
     grid = _grid(0.01 * edge, edge)
-    return Density(grid, feature_density(setting, grid, draw))
+    return Density(grid, feature_density(setting, grid, draw, edge))
 
 
 MATRICES = (

@@ -92,7 +92,7 @@ def limiting_losses(setting: Setting, ridge: float | None = None, count: int = 2
     step = learned_step(setting, LARGE_SIZE)
     point = solve(_random_features(setting), penalty)
     noise = float(point.damping[0]) / penalty
-    linear = noise * float(point.screens[0].matrix[0, 0])
+    linear = noise * float(point.screen.matrices[0, 0, 0])
     points, weights = kappa_rule(1)
     kappa = points[:, 0]
     labels = labels_given(setting, step.overlap, points)

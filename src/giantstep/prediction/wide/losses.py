@@ -13,6 +13,7 @@ both derivatives come from the Hessian of the fixed point.  See docs/derivations
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -28,6 +29,9 @@ from giantstep.prediction.wide.fixed_point import Point
 from giantstep.prediction.wide.step import TYPICAL, Draw, random_offset, refuse_if
 from giantstep.prediction.wide.system import ClosedSystem, closed_system, labels_given, objection
 from giantstep.problem.setting import Setting
+
+COARSE = 3
+"""Of the penalties of ``best_losses`` every so many are tried first."""
 
 
 @dataclass(frozen=True)
@@ -72,50 +76,93 @@ def loss_curve(
     for size in sizes:
         if size < 1:
             raise InputError(f"readout_n must be at least 1, got {size}")
-    if draw is None and random_offset(setting):
-        ends = (Draw(total=side) for side in (-1.0, 1.0))
-        low, high = (loss_curve(setting, penalties, sizes, draw=end) for end in ends)
-        return [_average(a, b) for a, b in zip(low, high, strict=True)]
-    system = closed_system(setting, draw=draw or TYPICAL)
-    labels = labels_given(setting, system.overlap, system.kappa)
-    found: list[Losses] = []
-    point: Point | None = None
-    for size in sizes:
-        sized = replace(system, n=size)
-        for ridge in penalties:
-            # s_p a is the readout of unit output scale: lambda = ridge / s_p^2.
-            penalty = ridge / setting.scale**2
-            point = _nearby(sized, penalty, point)
-            train, test, objective = energies(point, labels)
-            found.append(
-                Losses(
-                    ridge=ridge,
-                    readout_n=size,
-                    train=train,
-                    test=test,
-                    objective=objective,
-                    residual=point.residual,
-                    iterations=point.iterations,
-                )
-            )
-    return found
+    solutions = _Solutions.of(setting, draw)
+    return [solutions.at(ridge, size) for size in sizes for ridge in penalties]
+
+
+def best_losses(
+    setting: Setting,
+    ridges: Float[np.ndarray, " k"],
+    draw: Draw | None = None,
+    near: float | None = None,
+) -> Losses:
+    """The losses at the penalty of least test error, of increasing ones close to each other.
+
+    Every COARSE-th is tried, unless the best is known to be ``near`` one of them; then those
+    beside the best, until it is: test errors fall and rise slowly.
+    """
+    refuse_if(objection(setting))
+    solutions = _Solutions.of(setting, draw)
+    found: dict[int, Losses] = {}
+
+    def least(tried: Sequence[int]) -> int:
+        # Downward: each fixed point starts from one at a larger penalty.
+        for k in sorted(set(tried) - set(found), reverse=True):
+            found[k] = solutions.at(float(ridges[k]), setting.readout_n)
+        return min(found, key=lambda k: found[k].test)
+
+    reach = COARSE - 1 if near is None else 1
+    best = least(
+        range(0, len(ridges), COARSE) if near is None else [int(np.argmin(np.abs(ridges - near)))]
+    )
+    while True:
+        middle = best
+        best = least(range(max(middle - reach, 0), min(middle + reach + 1, len(ridges))))
+        if best == middle or near is None:
+            return found[best]
+
+
+class _Solutions:
+    """Solutions of the systems of a setting, those of the ends of a random offset, as they come."""
+
+    def __init__(self, setting: Setting, draws: Sequence[Draw]) -> None:
+        self.scale = setting.scale
+        self.systems = [closed_system(setting, draw=draw) for draw in draws]
+        self.labels = [
+            labels_given(setting, system.overlap, system.kappa) for system in self.systems
+        ]
+        self.points: list[tuple[Point, ...]] = []
+
+    @classmethod
+    def of(cls, setting: Setting, draw: Draw | None) -> _Solutions:
+        """Of one draw, or the two-point rule."""
+        if draw is None and random_offset(setting):
+            return cls(setting, [Draw(total=side) for side in (-1.0, 1.0)])
+        return cls(setting, [draw or TYPICAL])
+
+    def at(self, ridge: float, size: int) -> Losses:
+        """Losses at a penalty and a readout size, started from the nearest ones there are."""
+        # s_p a is the readout of unit output scale: lambda = ridge / s_p^2.
+        penalty = ridge / self.scale**2
+
+        def distance(points: tuple[Point, ...]) -> float:
+            point = points[0]
+            ratios = float(np.real(point.penalty)) / penalty, point.system.n / size
+            return sum(abs(math.log(ratio)) for ratio in ratios)
+
+        near = min(self.points, key=distance, default=[None] * len(self.systems))
+        points = tuple(
+            _nearby(system if system.n == size else replace(system, n=size), penalty, last)
+            for system, last in zip(self.systems, near, strict=True)
+        )
+        self.points.append(points)
+        found = [energies(point, label) for point, label in zip(points, self.labels, strict=True)]
+        train, test, objective = np.mean(found, axis=0).tolist()
+        return Losses(
+            ridge=ridge,
+            readout_n=size,
+            train=train,
+            test=test,
+            objective=objective,
+            residual=max(point.residual for point in points),
+            iterations=sum(point.iterations for point in points),
+        )
 
 
 def _ridges(setting: Setting) -> list[float]:
     if setting.ridge == "cv":
         raise InputError("ridge must be a number for the closed system, got 'cv'")
     return list(setting.ridge)
-
-
-def _average(first: Losses, second: Losses) -> Losses:
-    return replace(
-        first,
-        train=0.5 * (first.train + second.train),
-        test=0.5 * (first.test + second.test),
-        objective=0.5 * (first.objective + second.objective),
-        residual=max(first.residual, second.residual),
-        iterations=first.iterations + second.iterations,
-    )
 
 
 def _nearby(system: ClosedSystem, penalty: float, last: Point | None) -> Point:
@@ -137,7 +184,7 @@ def energies(point: Point, labels: LabelMoments) -> tuple[float, float, float]:
     dL = (Z h)^T dD (Z h) - (R h)^T dC (R h), Z = (1 + C D)^-1 and R = D Z.
     """
     system, o = point.system, point.weighted
-    second = point.screens[-1]
+    second = system.blocks[-1]
     found = labels_by_degree(labels, system.radius, system.blocks[0].dimension)
     slope, curve = found.parts
     label = np.zeros((system.layers, len(o)))
@@ -149,11 +196,11 @@ def energies(point: Point, labels: LabelMoments) -> tuple[float, float, float]:
     by_weight = np.sum(screened**2, axis=0) + found.rest
     seen = np.einsum("x,xtlb->tlb", drawn, system.means)
     by_group = np.einsum("tlb,tlc->tbc", seen, seen)
-    bent = second.matrix @ curve
+    bent = point.screen.matrices[-1] @ curve
     objective += float(np.sum(curve * (o[:, None] * bent)))
     by_weight += np.sum(bent**2, axis=1)
-    along_curve = np.einsum("ms,mtjb->stjb", o[:, None] * bent, second.block.parts)
-    by_group += np.einsum("stjb,stjc->tbc", along_curve, along_curve) / second.block.dimension
+    along_curve = np.einsum("ms,mtjb->stjb", o[:, None] * bent, second.parts)
+    by_group += np.einsum("stjb,stjc->tbc", along_curve, along_curve) / second.dimension
 
     def along(damping: Float[np.ndarray, " m"], resolvent: Float[np.ndarray, "t b b"]) -> float:
         counted = system.neurons[:, None, None] * resolvent
@@ -162,7 +209,7 @@ def energies(point: Point, labels: LabelMoments) -> tuple[float, float, float]:
     none = np.zeros_like(point.resolvent)
     test = along(*point.direction(1.0 / point.damping**2, none))
     penalty = float(np.real(point.penalty))
-    train = float(objective) - penalty * along(*point.per_penalty())
+    train = float(objective) - penalty * along(*point.per_penalty)
     return train, test, float(objective)
 
 
@@ -170,17 +217,11 @@ def _screened(
     system: ClosedSystem, point: Point, label: Float[np.ndarray, "y m"]
 ) -> Float[np.ndarray, "y m"]:
     """(1 + K D)^-1 h, by sets of layers that no mode connects."""
-    from scipy.sparse.csgraph import connected_components
-
-    o, nodes = point.weighted, len(point.weighted)
-    means = system.means.reshape(system.layers, nodes, *system.means.shape[1:])
-    there = np.any(means != 0, axis=(1, 2, 4)).astype(int)
-    count, member = connected_components(there @ there.T, directed=False)
-    found = np.zeros_like(label)
-    for part in (member == k for k in range(count)):
-        if np.any(label[part]):
-            repeated = np.tile(o, int(np.sum(part)))
-            chosen = means[part].reshape(-1, *system.means.shape[1:])
-            matrix = np.eye(len(repeated)) + spread_over(chosen, point.counted) * repeated
-            found[part] = np.linalg.solve(matrix, label[part].ravel()).reshape(-1, nodes)
+    o, found = point.weighted, np.zeros_like(label)
+    for part in system.coupled:
+        given = label[part.layers]
+        if np.any(given):
+            repeated = np.tile(o, len(given))
+            matrix = np.eye(len(repeated)) + spread_over(part.means, point.counted) * repeated
+            found[part.layers] = np.linalg.solve(matrix, given.ravel()).reshape(given.shape)
     return found

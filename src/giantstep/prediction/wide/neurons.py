@@ -30,6 +30,13 @@ KAPPA_NODES = {1: (40,), 2: (12, 8), 3: (10, 7, 5)}
 SPECTRUM_NODES = {1: (40,), 2: (24, 16), 3: (18, 12, 9)}
 """The same for outliers, which are good to 1e-3; most are too light for a sample and dropped."""
 
+WEIGHTLESS = 1e-14
+"""Weight of a node that is none: beyond 7.6, where powers of a label reach 1e9 at most."""
+
+EVEN = 1e-3
+"""Differences of the loads of the classes, in the length of a row, up to which they are one class:
+what follows differs by their squares."""
+
 
 @dataclass(frozen=True)
 class NeuronTypes:
@@ -95,16 +102,28 @@ def neuron_types(
     if setting.start == "gaussian":
         square += 2.0 * kept**4
     stretch[-1] = np.sqrt(square)
+    shares, load = _classes(matrix.shares, load)
     return NeuronTypes(
         weights=weights,
         readout=readout,
         along=step.shift * entry[..., None],
-        shares=matrix.shares,
+        shares=shares,
         load=load,
         drift=components[0][..., None],
         stretch=stretch,
         sideways=components[1:],
     )
+
+
+def _classes(
+    shares: Float[np.ndarray, " q"], load: Float[np.ndarray, "q t b j"]
+) -> tuple[Float[np.ndarray, " c"], Float[np.ndarray, "c t b j"]]:
+    """The classes as they are, or one of the same square lengths where they hardly differ."""
+    mean, square = (np.tensordot(shares, part, axes=1) for part in (load, load**2))
+    length = np.sqrt(np.sum(square, axis=2, keepdims=True))
+    if np.any(np.abs(load - mean) > EVEN * length):
+        return shares, load
+    return np.ones(1), np.copysign(np.sqrt(square), mean)[None]
 
 
 def entries(setting: Setting, prune: bool) -> Rule:
@@ -119,11 +138,14 @@ def entries(setting: Setting, prune: bool) -> Rule:
 def kappa_rule(
     k: int, least: float = 0.0
 ) -> tuple[Float[np.ndarray, "m k"], Float[np.ndarray, " m"]]:
-    """Tensor rule over the coordinates along k directions, without nodes lighter than ``least``."""
+    """Tensor rule over the coordinates along k directions, without nodes lighter than ``least``.
+
+    Nodes without weight are left out in any case.
+    """
     counts = (SPECTRUM_NODES if least > 0 else KAPPA_NODES)[k]
     rules = [gauss_hermite(nodes) for nodes in counts]
     axes = np.meshgrid(*(x for x, _ in rules), indexing="ij")
     weights = np.prod(np.meshgrid(*(w for _, w in rules), indexing="ij"), axis=0).ravel()
-    kept = weights >= least
+    kept = weights >= max(least, WEIGHTLESS)
     points = np.stack([axis.ravel() for axis in axes], axis=1)
     return points[kept], weights[kept] / weights[kept].sum()

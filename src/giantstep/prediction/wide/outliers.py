@@ -10,8 +10,8 @@ docs/derivations/closed_system.md.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import pairwise
 
@@ -21,7 +21,8 @@ from jaxtyping import Float
 from giantstep.errors import InputError, NotConvergedError
 from giantstep.gaussian.rules import hermite_values
 from giantstep.prediction.wide.blocks import spread_over
-from giantstep.prediction.wide.continuation import solve
+from giantstep.prediction.wide.continuation import follow, solve
+from giantstep.prediction.wide.draws import lagrange
 from giantstep.prediction.wide.fixed_point import Point
 from giantstep.prediction.wide.step import TYPICAL, Draw, readout_norm
 from giantstep.prediction.wide.system import ClosedSystem, closed_system
@@ -35,6 +36,12 @@ EDGE_TOLERANCE = 1e-8
 
 ABOVE_AXIS = 1e-6
 """Height of z over the real axis for the density, relative to z: smears less than that."""
+
+AHEAD = 3
+"""Solutions inside the bulk from which the next one is extrapolated."""
+
+DRAWN = 1e-6
+"""Residual of the fixed point where a density is read off it, to be drawn."""
 
 EXPONENTS = (-0.2, 0.5, 15)
 """Exponents alpha searched for thresholds: from a step that does nothing to where theory ends."""
@@ -115,14 +122,16 @@ class Branch:
         below = next(i for i, point in enumerate(self.points) if strengths(point)[0][j] > 1.0)
         if below == 0:
             raise NotConvergedError("an outlier lies above twice the trace of the features")
-        near = self.points[below - 1]
+        seen = [self.points[below - 1]]
 
         def at(log_place: float) -> Point:
+            near = min(seen, key=lambda point: abs(math.log(_place(point)) - log_place))
             point = _stable(near.system, math.exp(log_place), near)
             if point is None:
                 raise NotConvergedError(
                     f"closed system lost its branch at z = {math.exp(log_place):g}"
                 )
+            seen.append(point)
             return point
 
         low, high = (math.log(_place(self.points[i])) for i in (below, below - 1))
@@ -176,7 +185,7 @@ def _opening(point: Point) -> float:
     """(m^2/m')^2 with m = tr Q: 1 far above the spectrum, falling to 0 linearly at its edge."""
     system = point.system
     trace = float(np.sum(np.trace(point.counted, axis1=1, axis2=2)))
-    moved = np.trace(point.per_penalty()[1], axis1=1, axis2=2)
+    moved = np.trace(point.per_penalty[1], axis1=1, axis2=2)
     neurons = system.groups * point.resolvent.shape[-1]
     return (trace**2 / (neurons * float(system.neurons @ moved))) ** 2
 
@@ -189,7 +198,7 @@ def _stable(system: ClosedSystem, place: float, near: Point) -> Point | None:
     """
     try:
         point = solve(system, -place, near)
-        damping, resolvent = point.per_penalty()
+        damping, resolvent = point.per_penalty
     except (NotConvergedError, np.linalg.LinAlgError):
         return None
     outside = np.all(point.damping > 0) and np.all(np.linalg.eigvalsh(point.resolvent) < 0)
@@ -207,7 +216,7 @@ def _overlaps(
     system = point.system
     e = strengths(point)[1][:, j]
     root = np.sqrt(np.tile(point.weighted, system.layers))
-    damping, resolvent = point.per_penalty()
+    damping, resolvent = point.per_penalty
     counted = system.neurons[:, None, None] * resolvent
     # d/dz = -d/dlambda, and K e = -e.
     turned = root * e
@@ -224,43 +233,71 @@ def _overlaps(
 
 
 def feature_density(
-    setting: Setting, values: Float[np.ndarray, " k"], draw: Draw = TYPICAL
+    setting: Setting,
+    values: Float[np.ndarray, " k"],
+    draw: Draw = TYPICAL,
+    edge: float | None = None,
 ) -> Float[np.ndarray, " k"]:
     """Density at ``values`` of the min(n, p) singular values of F/sqrt(n), outliers left out.
 
     2 x Im tr Q(x^2 + i0) / (pi min(n, p)), tr over all p neurons: its integral over the bulk is 1,
-    less where features coincide (the symmetric start without a step has p/2 of them).
+    less where features coincide (the symmetric start without a step has p/2 of them).  ``edge`` is
+    that of ``feature_outliers``, where it is known.
     """
     if np.any(values <= 0):
         raise InputError(f"values must be positive, got {np.min(values):g}")
     system = closed_system(setting, draw=draw, prune=True)
-    edge = math.sqrt(_place(Branch.down(system).points[-1]))
+    end = math.sqrt(_place(Branch.down(system).points[-1])) if edge is None else edge
     found = np.zeros(len(values))
-    last: Point | None = None
-    for i in np.argsort(-values):
-        if values[i] < edge:
-            last = _inside(system, float(values[i]) ** 2, last)
-            trace = np.sum(np.trace(last.counted, axis1=1, axis2=2))
-            found[i] = 2.0 * values[i] * float(np.imag(trace)) / math.pi
+    inside = [i for i in np.argsort(-values) if values[i] < end]
+    # In this angle the solution has no root at the edge.
+    angles = np.arccos(values[inside] / end)
+    known: list[Point] = []
+    for k, i in enumerate(inside):
+        before = angles[k - len(known) : k]
+        ahead = lagrange(before, angles[k : k + 1])[0] if known else np.zeros(0)
+        point = _inside(system, float(values[i]) ** 2, known, ahead)
+        known = [*known, point][-AHEAD:]
+        trace = np.sum(np.trace(point.counted, axis1=1, axis2=2))
+        found[i] = 2.0 * values[i] * float(np.imag(trace)) / math.pi
     return found / min(setting.readout_n, setting.p)
 
 
-def _inside(system: ClosedSystem, place: float, near: Point | None) -> Point:
-    """The solution just above the real axis: from its neighbour, or down from far above."""
+def _inside(
+    system: ClosedSystem, place: float, known: Sequence[Point], ahead: Float[np.ndarray, " k"]
+) -> Point:
+    """The solution just above the real axis: from its neighbours, or down from far above.
+
+    ``ahead`` -> the weights with which the neighbours are extrapolated to this place.
+    """
     height = ABOVE_AXIS * place
-    if near is not None:
+    for guess in _guesses(known, ahead, -complex(place, height)):
         try:
-            point = solve(system, -complex(place, height), near)
+            point = follow(guess, DRAWN)
         except NotConvergedError:
-            point = near
-        if point is not near and _upper(point):
+            continue
+        if _upper(point):
             return point
     above = place
     point = solve(system, -complex(place, above))
     while above > height:
-        above = max(0.3 * above, height)
+        above = max(0.1 * above, height)
         point = _descend(system, place, above, point)
     return point
+
+
+def _guesses(
+    known: Sequence[Point], ahead: Float[np.ndarray, " k"], penalty: complex
+) -> Iterator[Point]:
+    """The neighbours extrapolated; then the tangent at the last, for where the bulk ends."""
+    if known:
+        damping, resolvent = (
+            np.tensordot(ahead, np.array([getattr(point, name) for point in known]), axes=1)
+            for name in ("damping", "resolvent")
+        )
+        last = known[-1]
+        yield replace(last, penalty=penalty, damping=damping, resolvent=resolvent, iterations=0)
+        yield last.toward(last.system, penalty)
 
 
 def _descend(system: ClosedSystem, place: float, height: float, near: Point) -> Point:

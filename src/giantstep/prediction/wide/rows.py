@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Float
 
-from giantstep.prediction.wide.losses import Losses, loss_curve
+from giantstep.prediction.wide.losses import Losses, best_losses, loss_curve
 from giantstep.prediction.wide.second_directions import between, directions_of
 from giantstep.prediction.wide.second_kernel import RowUpdate
 from giantstep.prediction.wide.second_runs import move_objection, updates_of_runs
@@ -177,14 +177,15 @@ def errors_objection(setting: Setting, draw: Draw = TYPICAL) -> str | None:
     return step_objection(setting) or noise_objection(setting, draw)
 
 
-def readout_losses(setting: Setting, draw: Draw | None = None) -> Losses:
-    """Train and test error of the readout; of several penalties, or for ``cv``, the best one."""
+def readout_losses(setting: Setting, draw: Draw | None = None, near: float | None = None) -> Losses:
+    """Train and test error of the readout; of several penalties, or for ``cv``, the best one.
+
+    ``near`` the penalty that is best for another draw.
+    """
     refuse_if(errors_objection(setting, draw or TYPICAL))
     if setting.ridge == "cv":
-        mean_eigenvalue = setting.scale**2 * setting.activation.moments.square
-        penalties = RIDGES * mean_eigenvalue
-    else:
-        penalties = np.array(setting.ridge)
+        penalties = RIDGES * setting.scale**2 * setting.activation.moments.square
+        return best_losses(setting, penalties, draw, near)
     # Downward: each fixed point starts from the one at a larger penalty.
-    curve = loss_curve(setting, sorted(penalties.tolist(), reverse=True), draw=draw)
+    curve = loss_curve(setting, sorted(setting.ridge, reverse=True), draw=draw)
     return min(curve, key=lambda losses: losses.test)

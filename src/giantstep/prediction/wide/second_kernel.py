@@ -115,13 +115,15 @@ def reused_slopes(network: Network, samples: Samples) -> Slopes:
         for begin in range(0, len(base), block):
             part = slice(begin, begin + block)
             at = kept[i] * h + by * (base[part, None] + pull[part, None] * slope_h)
-            slopes = np.interp(at, table.grid, table.slope)
-            found.value[i, part] = np.interp(at, table.grid, table.value) @ weights
+            # Two tables at once, as real and imaginary part: places are searched for once.
+            values = np.interp(at, table.grid, table.value + 1j * table.slope)
+            squares = np.interp(at, table.grid, table.square + 1j * table.curvature)
+            slopes, others = values.imag, squares @ weights
+            found.value[i, part] = values.real @ weights
             found.mean[i, part] = slopes @ weights
-            found.square[i, part] = np.interp(at, table.grid, table.square) @ weights
+            found.square[i, part], found.curvature[i, part] = others.real, others.imag
             found.tilt[i, part] = slopes @ (weights * h)
             found.cross[i, part] = slopes @ (weights * slope_h)
-            found.curvature[i, part] = np.interp(at, table.grid, table.curvature) @ weights
     return found
 
 

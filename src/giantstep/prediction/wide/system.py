@@ -13,10 +13,10 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Bool, Float
 
 from giantstep.prediction.labels import LabelMoments, label_moments
-from giantstep.prediction.wide.blocks import Block
+from giantstep.prediction.wide.blocks import Block, Stack
 from giantstep.prediction.wide.degrees import LEAST_D, features_by_degree, radius_rule
 from giantstep.prediction.wide.gradient import gradient_matrix
 from giantstep.prediction.wide.neurons import NeuronTypes, kappa_rule, neuron_types
@@ -25,6 +25,14 @@ from giantstep.prediction.wide.second_types import two_steps
 from giantstep.prediction.wide.step import TYPICAL, Draw, learned_step, refuse_if
 from giantstep.prediction.wide.step import objection as step_objection
 from giantstep.problem.setting import Setting
+
+
+@dataclass(frozen=True)
+class Coupled:
+    """Layers of nodes that modes connect, and ``means`` of these layers along these modes."""
+
+    layers: Bool[np.ndarray, " y"]
+    means: Float[np.ndarray, "x t l b"]
 
 
 @dataclass(frozen=True)
@@ -54,10 +62,30 @@ class ClosedSystem:
         """Groups of each type, p_t times their number."""
         return self.groups * self.types.weights
 
+    @cached_property
+    def stack(self) -> Stack:
+        """The blocks on one axis."""
+        return Stack.of(self.blocks)
+
     @property
     def layers(self) -> int:
         """Of nodes in ``means``."""
         return len(self.means) // len(self.kappa)
+
+    @cached_property
+    def coupled(self) -> tuple[Coupled, ...]:
+        """Sets of layers that no mode connects."""
+        from scipy.sparse.csgraph import connected_components
+
+        means = self.means.reshape(self.layers, -1, *self.means.shape[1:])
+        there = np.any(means != 0, axis=(1, 2, 4))
+        count, member = connected_components(there.astype(int) @ there.T, directed=False)
+        parts = [member == k for k in range(count)]
+        modes = [np.any(there[part], axis=0) for part in parts]
+        return tuple(
+            Coupled(part, np.concatenate(means[part][:, :, :, used]))
+            for part, used in zip(parts, modes, strict=True)
+        )
 
     @cached_property
     def symmetric(self) -> Float[np.ndarray, "e b b"]:
@@ -123,8 +151,14 @@ def labels_given(
     setting: Setting, overlap: Float[np.ndarray, "k r"], kappa: Float[np.ndarray, "m k"]
 ) -> LabelMoments:
     """Moments of the label given kappa; flipped signs leave their share of mean and slope."""
-    found = label_moments(setting.target, setting.noise, overlap, kappa)
+    # Nodes of different radius have the same kappa.
+    different, at = np.unique(kappa, axis=0, return_inverse=True)
+    found = label_moments(setting.target, setting.noise, overlap, different)
     kept = 1.0 - 2.0 * setting.corruption
     return replace(
-        found, mean=kept * found.mean, slope=kept * found.slope, curve=kept * found.curve
+        found,
+        mean=kept * found.mean[at],
+        slope=kept * found.slope[at],
+        curve=kept * found.curve[at],
+        square=found.square[at],
     )

@@ -15,6 +15,7 @@ from giantstep.gaussian.points import Accuracy
 from giantstep.prediction.wide import rows
 from giantstep.prediction.wide.draws import draw_nodes
 from giantstep.prediction.wide.laws import MATRICES, Matrix, laws_of_runs
+from giantstep.prediction.wide.losses import Losses
 from giantstep.prediction.wide.rows import readout_losses, rows_of_runs
 from giantstep.prediction.wide.second_types import noise_added
 from giantstep.prediction.wide.step import Draw, learned_step
@@ -139,7 +140,10 @@ def _rows(
 def _losses(setting: Setting, readouts: Float[np.ndarray, "rows p"]) -> Arrays:
     """Train and test error of the readout for each run."""
     nodes = draw_nodes(setting, readouts, signed=True)
-    found = [readout_losses(setting, draw) for draw in nodes.draws]
+    found: list[Losses] = []
+    for draw in nodes.draws:
+        near = found[-1].ridge if found else None
+        found.append(readout_losses(setting, draw, near))
     return {
         name: nodes.carried_sizes([getattr(loss, name) for loss in found])
         for name in ("train", "test")
