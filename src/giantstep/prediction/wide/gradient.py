@@ -46,7 +46,7 @@ class GradientMatrix:
     """S on the special directions and its law elsewhere, in the units above.
 
     ``known`` -> the number of directions v and outside v that the label knows; ``values`` -> s,
-    ``squares`` -> y, of mean one, with their ``shares``.
+    ``squares`` -> y, of mean one, with their ``shares``; ``kurtosis`` -> E r^4/(E r^2)^2.
     """
 
     known: int
@@ -55,6 +55,7 @@ class GradientMatrix:
     values: Float[np.ndarray, " q"]
     squares: Float[np.ndarray, " q"]
     shares: Float[np.ndarray, " q"]
+    kurtosis: float = 1.0
 
 
 def gradient_matrix(setting: Setting, step: LearnedStep, draw: Draw = TYPICAL) -> GradientMatrix:
@@ -122,6 +123,7 @@ def gradient_matrix(setting: Setting, step: LearnedStep, draw: Draw = TYPICAL) -
             ]
         ),
         *nodes_of(third / square**1.5, fourth / square**2, delta),
+        kurtosis=fourth / square**2,
     )
 
 

@@ -123,12 +123,28 @@ class _Outliers:
 
     def along(self, m: float, z: float) -> Float[np.ndarray, "r r"]:
         """The right block along the target: (z - (p/d) E[G (kept^2 + spread along it)])^-1."""
+        return np.linalg.inv(self._along_inverse(m, z))
+
+    def _along_inverse(self, m: float, z: float) -> Float[np.ndarray, "r r"]:
         diagonal = self.weights / (z * (1.0 - self.variance * m))
         eye = np.eye(self.target.shape[1])
         noise = np.tensordot(diagonal, self.target_spread, axes=1)
-        return np.linalg.inv(
-            (z - self.ratio * diagonal @ self.start_variance) * eye - self.ratio * noise
-        )
+        return (z - self.ratio * diagonal @ self.start_variance) * eye - self.ratio * noise
+
+    def _end(self) -> float:
+        """The m up to which outliers are looked for: the edge, or before it a noisy direction.
+
+        The noise of a step is larger along the target: by enough, one of its directions stands out
+        of the bulk without any mean, and the block along it has a pole there.
+        """
+        from scipy.optimize import brentq
+
+        def least(m: float) -> float:
+            return float(np.linalg.eigvalsh(self._along_inverse(m, math.sqrt(self.square(m))))[0])
+
+        if least(self.last) > 0:
+            return self.last
+        return float(brentq(least, 1e-12 * self.last, self.last))
 
     def gap(self, m: float) -> Float[np.ndarray, "two_q two_q"]:
         """J minus the limit: loses one positive eigenvalue at every outlier as z comes down."""
@@ -143,7 +159,8 @@ class _Outliers:
         size, r = len(self.u), self.update.target.shape[1]
         root = np.sqrt(self.weights)
         # Just inside the edge, where the derivative of z in m is still not 0 to rounding.
-        last = self.last * (1.0 - 1e-7)
+        end = self._end()
+        last = end * (1.0 - 1e-7)
         count = int(np.sum(np.linalg.eigvalsh(self.gap(last)) < 0)) - size
         values, overlaps, lefts = np.empty(count), np.empty((count, r)), np.empty((count, size))
         # Far above all strengths nothing is left: 1/z^2 < m.
@@ -153,7 +170,7 @@ class _Outliers:
             z, _ = self.limits(m)
             vectors = np.linalg.eigh(self.gap(m))[1]
             null = vectors[:, size + k]
-            step = 1e-5 * min(m, self.last - m)
+            step = 1e-5 * min(m, end - m)
             (above, low), (below, high) = self.limits(m - step), self.limits(m + step)
             norm = -float(null @ ((high - low) / (below - above)) @ null)
             # Half of the norm is the left vector's, half the right's.
