@@ -1,4 +1,4 @@
-"""Every claim at its quick size, and its controls, in which every one of its quantities must fail.
+"""Claims at their quick size, and their controls, in which every one of their quantities fails.
 
 The verdicts are those of the 99 % intervals at a fixed seed; the claims named below are undecided
 on some other seeds.
@@ -43,6 +43,29 @@ HEAVY = {
 }
 
 
+# Whose quick run itself takes ten seconds: the command runs these, with their controls.
+SLOW = {
+    "constant-spike-without-c1",
+    "equal-links-never",
+    "five-regimes-order",
+    "fresh-needs-exponent-one",
+    "gaussian-equivalence-before",
+    "narrow-floor",
+    "narrow-floor-reached",
+    "nonlinear-from-second-spike",
+    "one-step-deflated",
+    "one-step-leap-3",
+    "one-step-nothing",
+    "random-feature-floor",
+    "reused-goes-beyond",
+    "spike-alignment",
+    "spikes-of-other-activations",
+    "spoiled-labels",
+    "staircase-five-terms",
+    "weaker-links",
+}
+
+
 def never_failing(claim: Claim, found: Findings) -> set[str]:
     """Quantities that fail in none of a claim's controls; a control must fail as a whole."""
     left = {quantity.name for quantity in found.quantities}
@@ -53,7 +76,7 @@ def never_failing(claim: Claim, found: Findings) -> set[str]:
     return left
 
 
-@pytest.mark.parametrize("name", CLAIMS)
+@pytest.mark.parametrize("name", [name for name in CLAIMS if name not in SLOW])
 def test_claim_holds_and_its_quantities_fail_in_a_control(name: str) -> None:
     claim = CLAIMS[name]
     found = claim.run()

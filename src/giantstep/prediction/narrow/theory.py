@@ -44,9 +44,10 @@ FEWEST_LOG2_POINTS = (8, 10)
 """Points a scramble, as a power of two, for a batch of one sample and for one of four or more,
 however many the steps: new ones at every step, of a sixteenth of the noise of a run."""
 
-PATHS_A_COLUMN = 16
+PATHS_A_COLUMN = 32
 """Paths of a reused batch for each coordinate they come to have, at least: with fewer the noise
-along known directions, which is taken off the others, is no longer small against them."""
+along known directions, which is taken off the others, is no longer small against them: with 16
+the squared lengths of 29 rows were 1.3 % too short after two steps."""
 
 SAMPLES_OF_A_LENGTH = 100
 """Of fewer samples the length of a gradient is not its root mean square: its deviation, a tenth at
