@@ -36,7 +36,11 @@ COARSE = 3
 
 @dataclass(frozen=True)
 class Losses:
-    """Mean squared errors of the readout at one penalty, and L = train + ridge |a|^2."""
+    """Mean squared errors of the readout at one penalty, and L = train + ridge |a|^2.
+
+    ``loose`` -> where the penalty was searched, how far the train error of a neighbour is away,
+    relative, whose test error leave-one-out cannot tell from the best.
+    """
 
     ridge: float
     readout_n: int
@@ -45,6 +49,7 @@ class Losses:
     objective: float
     residual: float
     iterations: int
+    loose: float = 0.0
 
 
 def losses(setting: Setting, ridge: float | None = None, draw: Draw | None = None) -> Losses:
@@ -109,7 +114,15 @@ def best_losses(
         middle = best
         best = least(range(max(middle - reach, 0), min(middle + reach + 1, len(ridges))))
         if best == middle or near is None:
-            return found[best]
+            return replace(found[best], loose=_loose(found, best))
+
+
+def _loose(found: dict[int, Losses], best: int) -> float:
+    """``Losses.loose``: leave-one-out errors of n samples are good to about n^(-1/2)."""
+    least = found[best]
+    told = least.test * (1.0 + least.readout_n**-0.5)
+    beside = [found[k] for k in (best - 1, best + 1) if k in found and found[k].test <= told]
+    return max((abs(other.train / least.train - 1.0) for other in beside), default=0.0)
 
 
 class _Solutions:
