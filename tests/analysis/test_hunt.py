@@ -17,7 +17,7 @@ import pytest
 
 from giantstep import Analysis, analyze
 
-SEED, CASES, SAMPLES = 7001, 24, 60_000
+SEED, CASES, SAMPLES = 7001, 12, 60_000
 
 
 @cache
