@@ -564,14 +564,13 @@ def test_length_of_the_input_is_a_feature(monkeypatch: pytest.MonkeyPatch) -> No
     assert len(feature_outliers(setting).values) == 0
 
 
-@pytest.mark.parametrize("p", [200])
-def test_density_against_simulation(p: int) -> None:
+def test_density_against_simulation() -> None:
     """Shares of singular values below 9 places, mean of 6 runs, within 4 standard errors.
 
     One value more or less, 1/min(n, p), and the grid's error 4e-3 are allowed beside.  The whole is
     1; the density at another number of samples is rejected.
     """
-    setting = Setting(**SMALL | {"d": 250, "p": p, "step_size": "n^0.35"})
+    setting = Setting(**SMALL | {"d": 250, "p": 200, "step_size": "n^0.35"})
     grid = np.linspace(0.0, feature_outliers(setting).edge, 101)
     middle = 0.5 * (grid[1:] + grid[:-1])
     width = grid[1] - grid[0]
@@ -586,7 +585,7 @@ def test_density_against_simulation(p: int) -> None:
         ]
     )
     error = counted.std(axis=0, ddof=1) / math.sqrt(len(counted))
-    tolerance = 4 * error + 1 / min(p, setting.readout_n) + 4e-3
+    tolerance = 4 * error + 1 / min(setting.p, setting.readout_n) + 4e-3
     assert np.all(np.abs(shares[places] - counted.mean(axis=0)) < tolerance)
     other = np.cumsum(feature_density(setting.vary(readout_n=450), middle)) * width
     assert np.any(np.abs(other[places] - counted.mean(axis=0)) > tolerance)

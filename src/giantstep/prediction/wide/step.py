@@ -38,8 +38,8 @@ MOST_LENGTHENING = 1.0
 """Square length that the noise of a step may add to a row, in that of the row.
 
 Noise that is linear in the row is followed to fourth order in it, what is left of sigma' counts by
-its variance alone along directions the label knows: errors at d = 200 and 500 are within 3 % up to
-1, test errors 4 % off at 3 and 10 % at 20.
+its variance alone along directions the label knows: errors at d = 200 and 500 are within 3 to 5 %
+up to 1, test errors 4 to 7 % off at 3 to 6 and up to 21 % at 12 to 33.
 """
 
 
