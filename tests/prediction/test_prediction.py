@@ -2,7 +2,7 @@
 
 Each comparison takes the means of RUNS runs at every step, neuron and observable; a case agrees if
 the p-value of its largest deviation (Student's t), times the number of comparisons in it, is at
-least 1e-3: of the 14 cases, one would fail by chance in about 70 seeds.
+least 1e-3: of the 10 cases, one would fail by chance in about 100 seeds.
 """
 
 from typing import Any
