@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from jaxtyping import Float, Int
 
 from giantstep.estimator.inputs import Coordinates
-from giantstep.estimator.network import MIXES, SpanModel
+from giantstep.estimator.network import MIXES, SpanModel, blended
 from giantstep.estimator.ridge import Ridge, fit_ridge
 from giantstep.estimator.soft import SoftModel, fit_soft
 from giantstep.estimator.span import Search
@@ -38,6 +38,12 @@ SEARCHED = 8_000
 
 BEYOND = 0.25
 """Share of the labels' range by which a prediction may leave it."""
+
+LAST_ROUNDS = 3
+"""Turns of the span with the best of the last readouts, at most."""
+
+DRAWS, FEW = 4, 2_000
+"""Draws of the neurons that are averaged for up to so many rows: beyond, one is as good."""
 
 ROUNDING = 1e-12
 """Stands for the variance of labels that have none."""
@@ -166,35 +172,58 @@ def choose(data: Data, limits: Limits, report: Report) -> Choice:
     for inside, outside in folds(n, c):
         rest = data.take(inside)
         linear, soft = fit_plain(rest, limits)
-        spans = search(rest, limits, min(limits.most, max(1, len(rest) // max(c, 1)))).run()
-        fitted.append((Models(linear, soft, spans, *label_range(rest.y)), outside))
+        finder = search(rest, limits, min(limits.most, max(1, len(rest) // max(c, 1))))
+        spans = {k: found.model for k, found in finder.run().items()}
+        fitted.append((finder, Models(linear, soft, spans, *label_range(rest.y)), outside))
         report(f"fold {len(fitted)}: spans of {', '.join(map(str, spans))} directions")
-    left = np.concatenate([outside for _, outside in fitted])
+    left = np.concatenate([outside for *_, outside in fitted])
     y, weight = data.y[left], data.weight[left]
-    most = max(max(models.spans) for models, _ in fitted)
+    most = max(max(models.spans) for _, models, _ in fitted)
     losses = {0: weight * np.einsum("im,im->i", y, y)}
     for k in range(1, most + 1):
-        parts = [models.predict(data.at.take(out), k)[-1] for models, out in fitted]
+        parts = [models.predict(data.at.take(out), k)[-1] for _, models, out in fitted]
         e = y - np.concatenate(parts)
         losses[k] = weight * np.einsum("im,im->i", e, e)
     k = _fewest(losses)
+    for finder, models, _ in fitted if k else ():
+        reached = max(j for j in models.spans if j <= k)
+        if reached:
+            models.spans[reached] = mixed(finder, models.spans[reached].basis)
     total = max(float(losses[0].sum()), ROUNDING)
     errors = {j: float(loss.sum()) / total for j, loss in losses.items()}
-    parts = [models.predict(data.at.take(out), k) for models, out in fitted]
+    parts = [models.predict(data.at.take(out), k) for _, models, out in fitted]
     predicted = np.concatenate(parts, axis=1)
     weights = _blend(predicted, y, weight)
-    blended = np.tensordot(weights, predicted, 1)
-    bases = tuple(models.spans[k].basis for models, _ in fitted if k and k in models.spans)
+    answer = np.tensordot(weights, predicted, 1)
+    bases = tuple(models.spans[k].basis for _, models, _ in fitted if k and k in models.spans)
     return Choice(
         k=k,
         weights=weights,
         span_errors=errors,
-        error=_mean_square(y - blended, weight) / max(_mean_square(y, weight), ROUNDING),
+        error=_mean_square(y - answer, weight) / max(_mean_square(y, weight), ROUNDING),
         stability=_stability(bases),
         bases=bases,
         left=left,
-        predicted=blended,
+        predicted=answer,
     )
+
+
+def mixed(search: Search, basis: Float[np.ndarray, "c k"], draws: int = 1) -> SpanModel:
+    """The readouts of MIXES on a span, weighed by what they predict of rows left out.
+
+    Before that the best of them turns the span once more: it may have sharper slopes than the one
+    that the search used.  Several draws of the neurons turn it each, and are averaged.
+    """
+    searches = [replace(search, seed=search.seed + draw) for draw in range(draws)]
+    bases = []
+    for one in searches:
+        trials = [(one.fit(basis, mix), mix) for mix in MIXES]
+        best, mix = min(trials, key=lambda pair: pair[0].error)
+        bases.append(one.refined(best, LAST_ROUNDS, mix).basis)
+    basis = _consensus(tuple(bases))
+    models = [one.fit(basis, mix) for one in searches for mix in MIXES]
+    predicted = np.array([search.y - model.ridge.residual for model in models])
+    return blended(models, _blend(predicted, search.y, search.weight), search.y, search.weight)
 
 
 def _mean_square(e: Float[np.ndarray, "n m"], weight: Float[np.ndarray, " n"]) -> float:
@@ -253,20 +282,23 @@ def fit_models(data: Data, choice: Choice, limits: Limits, report: Report) -> Mo
     linear, soft = fit_plain(data, limits)
     n, c = data.at.white.shape
     some = data.take(np.arange(min(n, max(SEARCHED, 20 * c))))
-    part, whole = search(some, limits, choice.k), search(data, limits, choice.k)
-    found, steps = part.run_tested()
+    # One direction more than is wanted: the search may go over it and prune.
+    most = min(choice.k + 1, limits.most) if choice.k else 0
+    part, whole = search(some, limits, most), search(data, limits, most)
+    found = part.run()
     spans = {0: whole.fit(np.zeros((c, 0)))}
+    steps: tuple[Step, ...] = ()
     if choice.k:
         starts = [part.refined(part.fit(_consensus(choice.bases)), 4)]
         if choice.k in found:
-            starts.append(found[choice.k])
+            starts.append(found[choice.k].model)
+            steps = tuple(move.tested(limits.level) for move in found[choice.k].moves)
         best = min(starts, key=lambda model: model.error)
         if len(some) < n:
             best = whole.refined(whole.fit(best.basis), 4)
-        mixed = [whole.fit(best.basis, mix) for mix in MIXES]
-        spans[choice.k] = min(mixed, key=lambda model: model.error)
+        spans[choice.k] = mixed(whole, best.basis, DRAWS if n <= FEW else 1)
         report(f"all rows: leave-one-out error {spans[choice.k].error:.3f} of the variance")
-    return Models(linear, soft, spans, *label_range(data.y), steps=tuple(steps))
+    return Models(linear, soft, spans, *label_range(data.y), steps=steps)
 
 
 def _consensus(bases: tuple[Float[np.ndarray, "c k"], ...]) -> Float[np.ndarray, "c k"]:

@@ -8,7 +8,8 @@ different spans can be compared.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import product
 
@@ -31,7 +32,7 @@ DEGREES = (0, 4, 4, 3, 2)
 WEIGHT = 3.0
 """Scale of the polynomials: about that of the neurons all together, which share one penalty."""
 
-MARGIN = 1.0
+MARGIN = 0.3
 """Deviations beyond the training range to which coordinates on the span are clipped."""
 
 SAMPLES_PER_NEURON = 4
@@ -40,24 +41,29 @@ SAMPLES_PER_NEURON = 4
 
 @dataclass(frozen=True)
 class Mix:
-    """Times the neurons of NEURONS, and the degree of the polynomials at most."""
+    """Times the neurons of NEURONS, the degree of the polynomials at most, and their scales' fall.
+
+    fall -> scale of a degree over that of the one below: what is rougher costs more.
+    """
 
     crowd: int
     degree: int
+    fall: float
 
 
-SEARCHED = Mix(1, max(DEGREES))
-MIXES = (SEARCHED, Mix(4, max(DEGREES)), Mix(4, 1))
-"""What the last readout may be made of: the search's own, more neurons, neurons almost alone."""
+SEARCHED = Mix(1, max(DEGREES), 0.7)
+MIXES = (Mix(1, max(DEGREES), 1.0), Mix(4, max(DEGREES), 0.5), Mix(4, 1, 1.0))
+"""Readouts that are blended in the end: polynomials, more neurons, neurons almost alone."""
 
 
 @dataclass(frozen=True)
 class Neurons:
-    """relu(v_j . u + b_j) for p neurons, and Hermite polynomials h_e of low degree."""
+    """relu(v_j . u + b_j) for p neurons, and scaled Hermite polynomials h_e of low degree."""
 
     rows: Float[np.ndarray, "p k"]
     bias: Float[np.ndarray, " p"]
     exponents: Int[np.ndarray, "h k"]
+    scales: Float[np.ndarray, " h"]
 
     @property
     def width(self) -> int:
@@ -69,7 +75,7 @@ class Neurons:
         hidden = RELU(u @ self.rows.T + self.bias)
         tables = self._tables(u)
         parts = [tables[j][:, self.exponents[:, j]] for j in range(u.shape[1])]
-        return np.concatenate([hidden, WEIGHT * math.prod(parts)], axis=1) if parts else hidden
+        return np.concatenate([hidden, math.prod(parts) * self.scales], axis=1) if parts else hidden
 
     def gradient(
         self, u: Float[np.ndarray, "b k"], weights: Float[np.ndarray, "f m"]
@@ -87,7 +93,7 @@ class Neurons:
             for i in range(k):
                 if i != j:
                     part = part * tables[i][:, self.exponents[:, i]]
-            found[:, :, j] += WEIGHT * part @ weights[p:]
+            found[:, :, j] += part @ (self.scales[:, None] * weights[p:])
         return found
 
     def _tables(self, u: Float[np.ndarray, "b k"]) -> list[Float[np.ndarray, "b q"]]:
@@ -102,7 +108,8 @@ def draw_neurons(u: Float[np.ndarray, "n k"], seed: int, mix: Mix = SEARCHED) ->
     rows = _unit_rows(seed, count if k else 0, k)
     # The first rows: they are in the order of a hash, as good as drawn.
     bias = -np.einsum("pk,pk->p", rows, u[: len(rows)])
-    return Neurons(rows, bias, _exponents(k, mix.degree))
+    exponents = _exponents(k, mix.degree)
+    return Neurons(rows, bias, exponents, WEIGHT * mix.fall ** (exponents.sum(axis=1) - 1.0))
 
 
 @lru_cache(maxsize=64)
@@ -180,3 +187,30 @@ def fit_span(
     neurons = draw_neurons(u, seed, mix)
     ridge = fit_ridge(lambda block: neurons.values(u[block]), y, weight, neurons.width)
     return SpanModel(basis, low, high, neurons, ridge)
+
+
+def blended(
+    models: Sequence[SpanModel],
+    shares: Float[np.ndarray, " q"],
+    y: Float[np.ndarray, "n m"],
+    weight: Float[np.ndarray, " n"],
+) -> SpanModel:
+    """sum_q shares_q g_q of readouts on one span: again a readout, of all their features."""
+    chosen = [(m, float(s)) for m, s in zip(models, shares, strict=True)]
+    neurons = Neurons(
+        rows=np.concatenate([m.neurons.rows for m, _ in chosen]),
+        bias=np.concatenate([m.neurons.bias for m, _ in chosen]),
+        exponents=np.concatenate([m.neurons.exponents for m, _ in chosen]),
+        scales=np.concatenate([m.neurons.scales for m, _ in chosen]),
+    )
+    hidden = [s * m.ridge.weights[: len(m.neurons.rows)] for m, s in chosen]
+    smooth = [s * m.ridge.weights[len(m.neurons.rows) :] for m, s in chosen]
+    residual = y - sum(s * (y - m.ridge.residual) for m, s in chosen)
+    ridge = Ridge(
+        weights=np.concatenate([*hidden, *smooth]),
+        intercept=np.sum([s * m.ridge.intercept for m, s in chosen], axis=0),
+        residual=residual,
+        error=float(weight @ np.mean(residual**2, axis=1)) / len(y),
+        penalty=math.nan,
+    )
+    return replace(models[0], neurons=neurons, ridge=ridge)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from matplotlib.figure import Figure
 
+from giantstep.estimator.steps import PRUNED
 from giantstep.estimator.words import column_names
 
 if TYPE_CHECKING:
@@ -32,10 +33,11 @@ def picture(fit: GiantStep) -> Figure:
 
 def _steps(axes: Axes, fit: GiantStep) -> None:
     """Statistic of every step over its noise edge."""
-    ratios = [step.statistic / step.edge for step in fit.steps_]
+    tested = [step for step in fit.steps_ if step.kind != PRUNED]
+    ratios = [step.statistic / step.edge for step in tested]
     axes.bar(range(len(ratios)), ratios, color="0.7")
     axes.axhline(1.0, color="firebrick", linewidth=1.2, linestyle=":")
-    axes.set_xticks(range(len(ratios)), [s.kind.replace(" ", "\n") for s in fit.steps_])
+    axes.set_xticks(range(len(ratios)), [s.kind.replace(" ", "\n") for s in tested])
     axes.set_ylabel("singular value over noise edge")
     axes.set_title("steps of the search" if ratios else "no step was taken", fontsize="medium")
 

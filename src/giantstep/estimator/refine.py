@@ -15,7 +15,7 @@ from collections.abc import Iterator
 import numpy as np
 from jaxtyping import Float
 
-from giantstep.estimator.network import SpanModel, fit_span
+from giantstep.estimator.network import SEARCHED, Mix, SpanModel, fit_span
 
 ITERATES = (1, 3, 8)
 """Conjugate-gradient iterates that are tried: the gradient step, and further ones."""
@@ -80,6 +80,7 @@ def refine(
     *,
     rounds: int = ROUNDS,
     seed: int = 0,
+    mix: Mix = SEARCHED,
 ) -> SpanModel:
     """Turn the span while that lowers the leave-one-out error."""
     if model.k in (0, len(model.basis)):
@@ -87,7 +88,7 @@ def refine(
     for _ in range(rounds):
         best = model
         for basis in turned(model, z, weight):
-            trial = fit_span(basis, z, y, weight, seed=seed)
+            trial = fit_span(basis, z, y, weight, seed=seed, mix=mix)
             if trial.error >= best.error and best is not model:
                 break
             if trial.error < best.error:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,6 +13,7 @@ from giantstep.estimator.refine import refine
 from giantstep.estimator.ridge import fit_ridge
 from giantstep.estimator.steps import (
     LABEL_SLICES,
+    PRUNED,
     Candidate,
     Step,
     clipped,
@@ -25,9 +27,56 @@ from giantstep.estimator.steps import (
 LEAST_GAIN = 3e-3
 """Relative decrease of the score that a further direction must bring."""
 
+AGAIN = 0.03
+"""Relative decrease of the score with which a span is worth growing and pruning once more."""
+
+EXPANSIONS = 12
+"""Spans that are grown and pruned at most; most searches end before."""
+
+CLOSE = 1.15
+"""Trials within this factor of the best are refined before one is chosen."""
+
 
 FEW = 300
 """Rows below which a trial costs next to nothing, and outliers hide in the bulk."""
+
+
+@dataclass(frozen=True)
+class Move:
+    """A change of a span: the candidate that gave new directions, or none where one was pruned."""
+
+    candidate: Candidate | None
+    directions: int
+    error: float
+
+    def tested(self, level: float) -> Step:
+        """The move with its test against noise; a pruning has none."""
+        statistic = edge = math.nan
+        if self.candidate:
+            statistic = float(self.candidate.statistics[0])
+            permuted = self.candidate.permuted
+            edge = permuted(level) if permuted else self.candidate.edge
+        return Step(
+            kind=self.candidate.kind if self.candidate else PRUNED,
+            directions=self.directions,
+            statistic=statistic,
+            edge=edge,
+            level=level,
+            error=self.error,
+        )
+
+
+@dataclass(frozen=True)
+class Found:
+    """A span and the moves that led to it."""
+
+    model: SpanModel
+    moves: tuple[Move, ...] = ()
+
+    def then(self, model: SpanModel, candidate: Candidate | None) -> Found:
+        """One move further."""
+        move = Move(candidate, model.k - self.model.k, model.error)
+        return Found(model, (*self.moves, move))
 
 
 @dataclass(frozen=True)
@@ -45,9 +94,9 @@ class Search:
         """The readout on a span."""
         return fit_span(basis, self.z, self.y, self.weight, seed=self.seed, mix=mix)
 
-    def refined(self, model: SpanModel, rounds: int) -> SpanModel:
+    def refined(self, model: SpanModel, rounds: int, mix: Mix = SEARCHED) -> SpanModel:
         """The span after giant steps."""
-        return refine(model, self.z, self.y, self.weight, rounds=rounds, seed=self.seed)
+        return refine(model, self.z, self.y, self.weight, rounds=rounds, seed=self.seed, mix=mix)
 
     def candidates(self, model: SpanModel) -> list[Candidate]:
         """What each kind of step would add to a span."""
@@ -70,54 +119,57 @@ class Search:
         both = {1, 2} if len(self.y) < FEW else {candidate.count}
         return {min(count, room, candidate.directions.shape[1]) for count in both}
 
-    def grow(self) -> tuple[dict[int, SpanModel], list[tuple[Candidate, int, float]]]:
-        """Spans of k = 0, 1, ... directions, each grown from the one before, and how."""
-        model = self.fit(np.zeros((self.z.shape[1], 0)))
-        best, found = {0: model}, []
-        while model.k < self.most:
-            trials = []
-            for candidate in self.candidates(model):
-                for count in self.counts(candidate, self.most - model.k):
-                    new = candidate.directions[:, :count]
-                    basis = np.linalg.qr(np.column_stack([model.basis, new]))[0]
-                    trials.append((self.refined(self.fit(basis), 1), candidate))
-            trial, candidate = min(trials, key=lambda pair: pair[0].score)
-            trial = self.refined(trial, 4)
-            if trial.score > (1.0 - LEAST_GAIN) * model.score:
-                break
-            found.append((candidate, trial.k - model.k, trial.error))
-            model = trial
-            best[model.k] = model
-        return best, found
+    def run(self) -> dict[int, Found]:
+        """The best span of every number of directions that was reached, and how.
 
-    def prune(self, best: dict[int, SpanModel]) -> dict[int, SpanModel]:
-        """From the largest span down, without the direction that its readout uses least."""
-        model = best[max(best)]
-        while model.k > 1:
-            slopes = model.gradient(self.z).reshape(-1, model.k)
-            _, vectors = np.linalg.eigh(slopes.T @ slopes)
-            model = self.refined(self.fit(model.basis @ vectors[:, 1:]), 4)
-            if model.k not in best or model.error < best[model.k].error:
-                best[model.k] = model
-            model = best[model.k]
+        A span that is new is grown by every kind of step, and pruned by the direction that its
+        readout uses least; what that improves is new again, until nothing is.
+        """
+        best = {0: Found(self.fit(np.zeros((self.z.shape[1], 0))))}
+        new = {0}
+        for _ in range(EXPANSIONS):
+            if not new:
+                break
+            k = min(new)
+            new.remove(k)
+            least = min((best[j].model.score for j in best if j < k), default=math.inf)
+            trials = [self.pruned(best[k])] if k > 1 else []
+            if k < self.most and best[k].model.score < (1.0 - LEAST_GAIN) * least:
+                trials += self.grown(best[k])
+            for trial in trials:
+                size, score = trial.model.k, trial.model.score
+                before = best[size].model.score if size in best else math.inf
+                if score < (1.0 - AGAIN) * before:
+                    new.add(size)
+                if score < before:
+                    best[size] = trial
+        return dict(sorted(best.items()))
+
+    def grown(self, found: Found) -> list[Found]:
+        """The best spans with one and with two directions more."""
+        trials: dict[int, list[Found]] = {}
+        for candidate in self.candidates(found.model):
+            for count in self.counts(candidate, self.most - found.model.k):
+                new = candidate.directions[:, :count]
+                basis = np.linalg.qr(np.column_stack([found.model.basis, new]))[0]
+                trial = self.refined(self.fit(basis), 1)
+                trials.setdefault(trial.k, []).append(found.then(trial, candidate))
+        best = []
+        for group in trials.values():
+            least = min(trial.model.score for trial in group)
+            # Refining tells those apart that are close.
+            close = [
+                (self.refined(trial.model, 2), trial.moves[-1].candidate)
+                for trial in group
+                if trial.model.score <= CLOSE * least
+            ]
+            model, candidate = min(close, key=lambda pair: pair[0].score)
+            best.append(found.then(self.refined(model, 4), candidate))
         return best
 
-    def run(self) -> dict[int, SpanModel]:
-        """The best span of every number of directions that was reached."""
-        return dict(sorted(self.prune(self.grow()[0]).items()))
-
-    def run_tested(self) -> tuple[dict[int, SpanModel], list[Step]]:
-        """The same, and the test of every step."""
-        grown, found = self.grow()
-        steps = [
-            Step(
-                kind=candidate.kind,
-                directions=count,
-                statistic=float(candidate.statistics[0]),
-                edge=candidate.permuted(self.level) if candidate.permuted else candidate.edge,
-                level=self.level,
-                error=error,
-            )
-            for candidate, count, error in found
-        ]
-        return dict(sorted(self.prune(grown).items())), steps
+    def pruned(self, found: Found) -> Found:
+        """A span without the direction that its readout uses least."""
+        model = found.model
+        slopes = model.gradient(self.z).reshape(-1, model.k)
+        _, vectors = np.linalg.eigh(slopes.T @ slopes)
+        return found.then(self.refined(self.fit(model.basis @ vectors[:, 1:]), 4), None)

@@ -49,6 +49,7 @@ PERMUTATIONS = 24
 """Permutations behind an edge: they give its deviation to 15 %."""
 
 FIRST_ORDER, LABEL_SLICES, SECOND_ORDER = "first order", "label slices", "second order"
+PRUNED = "pruned"
 
 
 @dataclass(frozen=True)
@@ -76,8 +77,8 @@ class Step:
     """One step of the search: what found how many directions, and the test of the strongest.
 
     statistic -> its singular value, edge -> what noise exceeds with probability level (for the
-    second order by permutations), error -> the leave-one-out error afterwards, as a share of the
-    variance.
+    second order by permutations); NaN where a direction was pruned.  error -> the leave-one-out
+    error after the step and its refinement, as a share of the variance.
     """
 
     kind: str

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from giantstep.estimator.needs import SECOND
-from giantstep.estimator.steps import noise_edge
+from giantstep.estimator.steps import PRUNED, noise_edge
 
 if TYPE_CHECKING:
     from giantstep.estimator.base import GiantStep
@@ -45,10 +45,16 @@ def words(fit: GiantStep) -> str:
     if fit.steps_:
         found.append("Steps of the search:")
     for number, step in enumerate(fit.steps_, start=1):
-        verdict = "beyond" if step.beyond_noise else "within"
+        if step.kind == PRUNED:
+            what = "the direction used least is dropped"
+        else:
+            verdict = "beyond" if step.beyond_noise else "within"
+            what = (
+                f"{step.kind}, {step.directions} at once: {step.statistic:.3g} {verdict} "
+                f"the noise edge {step.edge:.3g} (level {step.level:g})"
+            )
         found.append(
-            f"  {number}. {step.kind}, {step.directions} at once: {step.statistic:.3g} {verdict} "
-            f"the noise edge {step.edge:.3g} (level {step.level:g}), then refined; "
+            f"  {number}. {what}, then refined; "
             f"{1.0 - step.error:.0%} of the variance, leave-one-out"
         )
     found.append(_hidden(fit, n, c))
