@@ -58,12 +58,18 @@ MIXES = (Mix(1, max(DEGREES), 1.0), Mix(4, max(DEGREES), 0.5), Mix(4, 1, 1.0))
 
 @dataclass(frozen=True)
 class Neurons:
-    """relu(v_j . u + b_j) for p neurons, and scaled Hermite polynomials h_e of low degree."""
+    """relu(v_j . u + b_j) for p neurons, and scaled Hermite polynomials h_e of low degree.
+
+    The polynomials see coordinates clipped to ``low`` .. ``high``, the range of the rows: beyond it
+    the neurons go on as straight lines.
+    """
 
     rows: Float[np.ndarray, "p k"]
     bias: Float[np.ndarray, " p"]
     exponents: Int[np.ndarray, "h k"]
     scales: Float[np.ndarray, " h"]
+    low: Float[np.ndarray, " k"]
+    high: Float[np.ndarray, " k"]
 
     @property
     def width(self) -> int:
@@ -93,12 +99,13 @@ class Neurons:
             for i in range(k):
                 if i != j:
                     part = part * tables[i][:, self.exponents[:, i]]
-            found[:, :, j] += part @ (self.scales[:, None] * weights[p:])
+            inside = (u[:, j] > self.low[j]) & (u[:, j] < self.high[j])
+            found[:, :, j] += inside[:, None] * (part @ (self.scales[:, None] * weights[p:]))
         return found
 
     def _tables(self, u: Float[np.ndarray, "b k"]) -> list[Float[np.ndarray, "b q"]]:
         degree = int(self.exponents.max(initial=0))
-        return [hermite_values(column, degree) for column in u.T]
+        return [hermite_values(column, degree) for column in np.clip(u, self.low, self.high).T]
 
 
 def draw_neurons(u: Float[np.ndarray, "n k"], seed: int, mix: Mix = SEARCHED) -> Neurons:
@@ -109,7 +116,14 @@ def draw_neurons(u: Float[np.ndarray, "n k"], seed: int, mix: Mix = SEARCHED) ->
     # The first rows: they are in the order of a hash, as good as drawn.
     bias = -np.einsum("pk,pk->p", rows, u[: len(rows)])
     exponents = _exponents(k, mix.degree)
-    return Neurons(rows, bias, exponents, WEIGHT * mix.fall ** (exponents.sum(axis=1) - 1.0))
+    return Neurons(
+        rows=rows,
+        bias=bias,
+        exponents=exponents,
+        scales=WEIGHT * mix.fall ** (exponents.sum(axis=1) - 1.0),
+        low=u.min(axis=0),
+        high=u.max(axis=0),
+    )
 
 
 @lru_cache(maxsize=64)
@@ -202,6 +216,8 @@ def blended(
         bias=np.concatenate([m.neurons.bias for m, _ in chosen]),
         exponents=np.concatenate([m.neurons.exponents for m, _ in chosen]),
         scales=np.concatenate([m.neurons.scales for m, _ in chosen]),
+        low=models[0].neurons.low,
+        high=models[0].neurons.high,
     )
     hidden = [s * m.ridge.weights[: len(m.neurons.rows)] for m, s in chosen]
     smooth = [s * m.ridge.weights[len(m.neurons.rows) :] for m, s in chosen]
