@@ -14,12 +14,13 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Float, Int
 
-from giantstep.estimator.inputs import Coordinates
+from giantstep.estimator.coordinates import Coordinates, Index
 from giantstep.estimator.network import MIXES, SpanModel
-from giantstep.estimator.ridge import Ridge, fit_ridge
+from giantstep.estimator.ridge import Ridge
 from giantstep.estimator.soft import SoftModel, fit_soft
 from giantstep.estimator.span import Search
 from giantstep.estimator.steps import Step
+from giantstep.estimator.wide import fit_linear
 
 LEAST_SHARE = 0.02
 """Share of the variance that a span must explain out of fold to count as found."""
@@ -56,7 +57,7 @@ class Data:
     def __len__(self) -> int:
         return len(self.y)
 
-    def take(self, index: Int[np.ndarray, " k"]) -> Data:
+    def take(self, index: Index) -> Data:
         """Some of the rows."""
         weight = self.weight[index]
         return Data(self.at.take(index), self.y[index], weight / weight.mean())
@@ -90,10 +91,16 @@ class Models:
 
     def predict(self, at: Coordinates, k: int) -> Float[np.ndarray, "c n m"]:
         """Predictions of the linear model, the soft ones, and the largest span up to k."""
-        spans = [self.spans[max(j for j in self.spans if j <= k)].predict(at.white)] if k else []
+        spans = [self.predict_span(at, k)] if k else []
         inputs = (at.principal, at.standard)
         soft = [model.predict(x) for model, x in zip(self.soft, inputs, strict=False)]
-        return np.clip([self.linear(at.principal), *soft, *spans], self.low, self.high)
+        linear = at.principal @ self.linear.weights + self.linear.intercept
+        return np.clip([linear, *soft, *spans], self.low, self.high)
+
+    def predict_span(self, at: Coordinates, k: int) -> Float[np.ndarray, "n m"]:
+        """Predictions of the largest span up to k."""
+        span = self.spans[max(j for j in self.spans if j <= k)]
+        return np.clip(span.predict(at.white), self.low, self.high)
 
 
 @dataclass(frozen=True)
@@ -117,7 +124,7 @@ class Choice:
 def fit_plain(data: Data, limits: Limits) -> tuple[Ridge, tuple[SoftModel, ...]]:
     """The linear model and the soft ones."""
     principal = data.at.principal
-    linear = fit_ridge(lambda block: principal[block], data.y, data.weight, principal.shape[1])
+    linear = fit_linear(principal, data.y, data.weight)
     if not limits.soft:
         return linear, ()
     pairs = ((principal, False), (data.at.standard, True))
@@ -174,7 +181,7 @@ def choose(data: Data, limits: Limits, report: Report) -> Choice:
     most = max(max(models.spans) for models, _ in fitted)
     losses = {0: weight * np.einsum("im,im->i", y, y)}
     for k in range(1, most + 1):
-        parts = [models.predict(data.at.take(out), k)[-1] for models, out in fitted]
+        parts = [models.predict_span(data.at.take(out), k) for models, out in fitted]
         e = y - np.concatenate(parts)
         losses[k] = weight * np.einsum("im,im->i", e, e)
     k = _fewest(losses)
@@ -252,7 +259,7 @@ def fit_models(data: Data, choice: Choice, limits: Limits, report: Report) -> Mo
     """All models on all rows, the span from what the folds found and from a search of its own."""
     linear, soft = fit_plain(data, limits)
     n, c = data.at.white.shape
-    some = data.take(np.arange(min(n, max(SEARCHED, 20 * c))))
+    some = data.take(slice(0, max(SEARCHED, 20 * c)))
     part, whole = search(some, limits, choice.k), search(data, limits, choice.k)
     found, steps = part.run_tested()
     spans = {0: whole.fit(np.zeros((c, 0)))}

@@ -15,6 +15,7 @@ from itertools import product
 import numpy as np
 from jaxtyping import Float, Int
 
+from giantstep.estimator.coordinates import Turned
 from giantstep.estimator.ridge import Ridge, fit_ridge
 from giantstep.estimator.rows import blocks
 from giantstep.gaussian.rules import hermite_values
@@ -137,7 +138,7 @@ class SpanModel:
         """Number of directions."""
         return self.basis.shape[1]
 
-    def predict(self, z: Float[np.ndarray, "b c"]) -> Float[np.ndarray, "b m"]:
+    def predict(self, z: Turned) -> Float[np.ndarray, "b m"]:
         """g(U^T z)."""
         return self.respond(z @ self.basis)
 
@@ -145,7 +146,7 @@ class SpanModel:
         """g(u)."""
         return self.ridge(self.neurons.values(np.clip(u, self.low, self.high)))
 
-    def gradient(self, z: Float[np.ndarray, "n c"]) -> Float[np.ndarray, "n m k"]:
+    def gradient(self, z: Turned) -> Float[np.ndarray, "n m k"]:
         """Gradient of the outputs on the span, row by row."""
         u = z @ self.basis
         found = np.empty((len(z), self.ridge.weights.shape[1], self.k))
@@ -167,7 +168,7 @@ class SpanModel:
 
 def fit_span(
     basis: Float[np.ndarray, "c k"],
-    z: Float[np.ndarray, "n c"],
+    z: Turned,
     y: Float[np.ndarray, "n m"],
     weight: Float[np.ndarray, " n"],
     *,

@@ -15,6 +15,7 @@ from collections.abc import Iterator
 import numpy as np
 from jaxtyping import Float
 
+from giantstep.estimator.coordinates import Turned
 from giantstep.estimator.network import SpanModel, fit_span
 
 ITERATES = (1, 3, 8)
@@ -31,7 +32,7 @@ LEAST_SHARE = 1e-6
 
 
 def turned(
-    model: SpanModel, z: Float[np.ndarray, "n c"], weight: Float[np.ndarray, " n"]
+    model: SpanModel, z: Turned, weight: Float[np.ndarray, " n"]
 ) -> Iterator[Float[np.ndarray, "c k"]]:
     """The spans of the iterates."""
     basis, k = model.basis, model.k
@@ -47,7 +48,7 @@ def turned(
     weighted = slopes * weight[:, None, None]
 
     def transposed(residual: Float[np.ndarray, "n m"]) -> Float[np.ndarray, "c k"]:
-        found = z.T @ np.einsum("imk,im->ik", weighted, residual) / n
+        found = z.adjoint(np.einsum("imk,im->ik", weighted, residual)) / n
         return found - basis @ (basis.T @ found)
 
     def applied(turn: Float[np.ndarray, "c k"]) -> Float[np.ndarray, "n m"]:
@@ -74,7 +75,7 @@ def turned(
 
 def refine(
     model: SpanModel,
-    z: Float[np.ndarray, "n c"],
+    z: Turned,
     y: Float[np.ndarray, "n m"],
     weight: Float[np.ndarray, " n"],
     *,

@@ -9,7 +9,7 @@ from jaxtyping import Float
 from sklearn.base import RegressorMixin
 from sklearn.utils.validation import _check_sample_weight, validate_data
 
-from giantstep.estimator.base import GiantStep
+from giantstep.estimator.base import FLOATS, GiantStep
 
 
 class GiantStepRegressor(RegressorMixin, GiantStep):
@@ -70,7 +70,7 @@ class GiantStepRegressor(RegressorMixin, GiantStep):
             self,
             X,
             y,
-            dtype=np.float64,
+            dtype=FLOATS,
             multi_output=True,
             y_numeric=True,
             ensure_min_samples=2,

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Float
 
+from giantstep.estimator.coordinates import Turned
 from giantstep.estimator.network import SEARCHED, Mix, SpanModel, fit_span
 from giantstep.estimator.refine import refine
-from giantstep.estimator.ridge import fit_ridge
 from giantstep.estimator.steps import (
     LABEL_SLICES,
     Candidate,
@@ -21,6 +21,7 @@ from giantstep.estimator.steps import (
     span_functions,
     weights_of_inputs,
 )
+from giantstep.estimator.wide import fit_linear
 
 LEAST_GAIN = 3e-3
 """Relative decrease of the score that a further direction must bring."""
@@ -34,7 +35,7 @@ FEW = 300
 class Search:
     """The data and the limits of a search."""
 
-    z: Float[np.ndarray, "n c"]
+    z: Turned
     y: Float[np.ndarray, "n m"]
     weight: Float[np.ndarray, " n"]
     most: int
@@ -51,7 +52,7 @@ class Search:
 
     def candidates(self, model: SpanModel) -> list[Candidate]:
         """What each kind of step would add to a span."""
-        z = self.z - (self.z @ model.basis) @ model.basis.T
+        z = self.z.without(model.basis)
         e = clipped(model.ridge.residual)
         functions = span_functions(model, self.z)
         a = weights_of_inputs(e, functions)
@@ -61,7 +62,7 @@ class Search:
         slices = label_slices(self.y, self.weight)
         found.append(first_order(slices, z, self.weight, self.level, kind=LABEL_SLICES))
         # A linear part would fill the second order with noise of its own.
-        linear = fit_ridge(lambda block: z[block], self.y, self.weight, z.shape[1])
+        linear = fit_linear(z, self.y, self.weight)
         e = clipped(linear.residual)
         return [*found, *(second_order(a, z, self.weight) for a in (e, np.abs(e)))]
 
