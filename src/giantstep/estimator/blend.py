@@ -35,7 +35,11 @@ FOLDS = ((300, 10), (2_000, 5), (6_000, 3))
 """Folds for fewer rows than these; two for more, of at most SEARCHED rows each."""
 
 SEARCHED = 8_000
-"""Rows that a search sees at most, or 20 a coordinate: what is found is then refined on all."""
+"""Rows that a search sees at most, or 20 a coordinate: what is found is then refined on more."""
+
+REFINED = 1_000
+"""Rows a coordinate on which a span is refined at most: what it errs by then is a thousandth of
+the noise.  Readouts are fitted on all rows."""
 
 BEYOND = 0.25
 """Share of the labels' range by which a prediction may leave it."""
@@ -260,6 +264,7 @@ def fit_models(data: Data, choice: Choice, limits: Limits, report: Report) -> Mo
     linear, soft = fit_plain(data, limits)
     n, c = data.at.white.shape
     some = data.take(slice(0, max(SEARCHED, 20 * c)))
+    more = data.take(slice(0, max(SEARCHED, REFINED * c)))
     part, whole = search(some, limits, choice.k), search(data, limits, choice.k)
     found, steps = part.run_tested()
     spans = {0: whole.fit(np.zeros((c, 0)))}
@@ -268,10 +273,12 @@ def fit_models(data: Data, choice: Choice, limits: Limits, report: Report) -> Mo
         if choice.k in found:
             starts.append(found[choice.k])
         best = min(starts, key=lambda model: model.error)
-        if len(some) < n:
-            best = whole.refined(whole.fit(best.basis), 4)
-        mixed = [whole.fit(best.basis, mix) for mix in MIXES]
-        spans[choice.k] = min(mixed, key=lambda model: model.error)
+        most = search(more, limits, choice.k)
+        if len(some) < len(more):
+            best = most.refined(most.fit(best.basis), 4)
+        mixed = {mix: most.fit(best.basis, mix) for mix in MIXES}
+        mix = min(mixed, key=lambda mix: mixed[mix].error)
+        spans[choice.k] = whole.fit(best.basis, mix) if len(more) < n else mixed[mix]
         report(f"all rows: leave-one-out error {spans[choice.k].error:.3f} of the variance")
     return Models(linear, soft, spans, *label_range(data.y), steps=tuple(steps))
 

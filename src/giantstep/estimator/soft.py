@@ -27,6 +27,9 @@ NEURONS = 256
 STEPS = 2
 """Times that M is learned."""
 
+LEARNED = 20_000
+"""Rows on which M is learned at most; the readout is fitted on all."""
+
 GAINS = (0.5, 1.0, 2.0)
 """Standard deviations of the pre-activations, each for a third of the neurons."""
 
@@ -65,14 +68,16 @@ def fit_soft(
     seed: int,
 ) -> SoftModel:
     """Soft steps on inputs of mean zero."""
-    n, d = x.shape
+    n, d = min(len(x), LEARNED), x.shape[1]
     p = min(NEURONS, n)
+    few, some = x.head(n), slice(0, n)
     key = np.random.default_rng([seed, d])
     gains = np.resize(GAINS, p)
     draws, bias = key.standard_normal((p, d)), gains * key.standard_normal(p)
-    model, hidden = _fitted(_scaled(draws, gains, x), bias, x, y, weight)
+    rows = _scaled(draws, gains, x)
     for _ in range(STEPS):
-        rows, inner = model.rows, _outer_product(model, hidden, n)
+        model, hidden = _fitted(rows, bias, few, y[some], weight[some] / weight[some].mean())
+        inner = _outer_product(model, hidden, n)
         if diagonal:
             agop = np.maximum(np.einsum("pj,pj->j", rows, inner @ rows), 0.0)
             rows = draws * _fourth_root(agop, d)[0]
@@ -83,8 +88,8 @@ def fit_soft(
             roots, rest = _fourth_root(np.maximum(values, 0.0), d)
             vectors = q @ vectors
             rows = rest * draws + ((draws @ vectors) * (roots - rest)) @ vectors.T
-        model, hidden = _fitted(_scaled(rows, gains, x), bias, x, y, weight)
-    return model
+        rows = _scaled(rows, gains, x)
+    return _fitted(rows, bias, x, y, weight)[0]
 
 
 def _fourth_root(values: Float[np.ndarray, " r"], d: int) -> tuple[Float[np.ndarray, " r"], float]:
