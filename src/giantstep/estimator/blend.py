@@ -20,7 +20,7 @@ from giantstep.estimator.ridge import Ridge
 from giantstep.estimator.soft import SoftModel, fit_soft
 from giantstep.estimator.span import Search
 from giantstep.estimator.steps import Step
-from giantstep.estimator.wide import fit_linear
+from giantstep.estimator.wide import DENSE, fit_linear
 
 LEAST_SHARE = 0.02
 """Share of the variance that a span must explain out of fold to count as found."""
@@ -32,7 +32,11 @@ NEARLY = 0.5
 """Standard errors within which a span of fewer directions is as good as the best."""
 
 FOLDS = ((300, 10), (2_000, 5), (6_000, 3))
-"""Folds for fewer rows than these; two for more, of at most SEARCHED rows each."""
+"""Folds for fewer rows than these."""
+
+LEAST_FOLDS, WIDE_FOLDS = 2, 3
+"""Folds for more rows, of at most SEARCHED each; and with many coordinates, where half of the rows
+would be too few for them."""
 
 SEARCHED = 8_000
 """Rows that a search sees at most, or 20 a coordinate: what is found is then refined on more."""
@@ -160,7 +164,8 @@ def search(data: Data, limits: Limits, most: int) -> Search:
 
 def folds(n: int, c: int) -> Iterator[tuple[Int[np.ndarray, " a"], Int[np.ndarray, " b"]]]:
     """Rows to fit on and rows left out; rows are in the order of a hash."""
-    count = min(next((f for rows, f in FOLDS if n < rows), 2), n)
+    least = LEAST_FOLDS if c <= DENSE else WIDE_FOLDS
+    count = min(next((f for rows, f in FOLDS if n < rows), least), n)
     capped = max(SEARCHED, 20 * c)
     if count < 2:
         yield np.arange(n), np.arange(n)
@@ -276,6 +281,7 @@ def fit_models(data: Data, choice: Choice, limits: Limits, report: Report) -> Mo
         most = search(more, limits, choice.k)
         if len(some) < len(more):
             best = most.refined(most.fit(best.basis), 4)
+        best = most.settled(best)
         mixed = {mix: most.fit(best.basis, mix) for mix in MIXES}
         mix = min(mixed, key=lambda mix: mixed[mix].error)
         spans[choice.k] = whole.fit(best.basis, mix) if len(more) < n else mixed[mix]

@@ -124,7 +124,8 @@ def _exponents(k: int, most: int) -> Int[np.ndarray, "h k"]:
 class SpanModel:
     """A span (orthonormal columns in z), its neurons and their readout.
 
-    Coordinates are clipped to ``low`` .. ``high``, where there were rows.
+    Coordinates are clipped to ``low`` .. ``high``, where there were rows.  ``judges`` are rows that
+    no step of the span has seen, where there are some.
     """
 
     basis: Float[np.ndarray, "c k"]
@@ -132,6 +133,7 @@ class SpanModel:
     high: Float[np.ndarray, " k"]
     neurons: Neurons
     ridge: Ridge
+    judges: slice | None = None
 
     @property
     def k(self) -> int:
@@ -156,12 +158,16 @@ class SpanModel:
 
     @property
     def error(self) -> float:
-        """Leave-one-out error of the readout, the span held."""
-        return self.ridge.error
+        """Leave-one-out error of the readout, the span held; that of the judges alone if any."""
+        if self.judges is None:
+            return self.ridge.error
+        return float(np.mean(self.ridge.residual[self.judges] ** 2))
 
     @property
     def score(self) -> float:
-        """The leave-one-out error with the k (c - k) freedoms of the span charged to n rows."""
+        """The leave-one-out error, the k (c - k) freedoms of a span without judges charged to n."""
+        if self.judges is not None:
+            return self.error
         c, n = len(self.basis), len(self.ridge.residual)
         return self.ridge.error * (1.0 + 2.0 * self.k * max(c - self.k, 0) / n)
 
@@ -174,10 +180,11 @@ def fit_span(
     *,
     seed: int = 0,
     mix: Mix = SEARCHED,
+    judges: slice | None = None,
 ) -> SpanModel:
     """The readout on a given span."""
     u = z @ basis
     low, high = u.min(axis=0) - MARGIN, u.max(axis=0) + MARGIN
     neurons = draw_neurons(u, seed, mix)
     ridge = fit_ridge(lambda block: neurons.values(u[block]), y, weight, neurons.width)
-    return SpanModel(basis, low, high, neurons, ridge)
+    return SpanModel(basis, low, high, neurons, ridge, judges)

@@ -11,6 +11,8 @@ readout has been fitted again.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
+from itertools import islice
 
 import numpy as np
 from jaxtyping import Float
@@ -20,6 +22,9 @@ from giantstep.estimator.network import SpanModel, fit_span
 
 ITERATES = (1, 3, 8)
 """Conjugate-gradient iterates that are tried: the gradient step, and further ones."""
+
+LAST = 2
+"""Which of these the last turn takes, that nothing judges."""
 
 ROUNDS = 6
 """Steps at most; each must lower the error by GAIN."""
@@ -36,6 +41,9 @@ def turned(
 ) -> Iterator[Float[np.ndarray, "c k"]]:
     """The spans of the iterates."""
     basis, k = model.basis, model.k
+    if model.judges is not None:
+        weight = weight.copy()
+        weight[model.judges] = 0.0
     slopes = model.gradient(z)
     n = len(z)
     flat = (slopes * np.sqrt(weight)[:, None, None]).reshape(-1, k)
@@ -88,7 +96,7 @@ def refine(
     for _ in range(rounds):
         best = model
         for basis in turned(model, z, weight):
-            trial = fit_span(basis, z, y, weight, seed=seed)
+            trial = fit_span(basis, z, y, weight, seed=seed, judges=model.judges)
             if trial.error >= best.error and best is not model:
                 break
             if trial.error < best.error:
@@ -97,3 +105,19 @@ def refine(
             return best
         model = best
     return model
+
+
+def turned_by_all(
+    model: SpanModel,
+    z: Turned,
+    y: Float[np.ndarray, "n m"],
+    weight: Float[np.ndarray, " n"],
+    *,
+    seed: int = 0,
+) -> SpanModel:
+    """A last turn of a span that was judged: by all rows, its judges too."""
+    if model.judges is None or model.k == 0:
+        return model
+    whole = replace(model, judges=None)
+    bases = list(islice(turned(whole, z, weight), LAST))
+    return fit_span(bases[-1], z, y, weight, seed=seed) if bases else whole

@@ -9,7 +9,7 @@ from jaxtyping import Float
 
 from giantstep.estimator.coordinates import Turned
 from giantstep.estimator.network import SEARCHED, Mix, SpanModel, fit_span
-from giantstep.estimator.refine import refine
+from giantstep.estimator.refine import refine, turned_by_all
 from giantstep.estimator.steps import (
     LABEL_SLICES,
     Candidate,
@@ -21,7 +21,7 @@ from giantstep.estimator.steps import (
     span_functions,
     weights_of_inputs,
 )
-from giantstep.estimator.wide import fit_linear
+from giantstep.estimator.wide import DENSE, fit_linear
 
 LEAST_GAIN = 3e-3
 """Relative decrease of the score that a further direction must bring."""
@@ -29,6 +29,9 @@ LEAST_GAIN = 3e-3
 
 FEW = 300
 """Rows below which a trial costs next to nothing, and outliers hide in the bulk."""
+
+JUDGED = 5
+"""One row of so many is kept from the steps where coordinates are many, to judge them."""
 
 
 @dataclass(frozen=True)
@@ -44,11 +47,22 @@ class Search:
 
     def fit(self, basis: Float[np.ndarray, "c k"], mix: Mix = SEARCHED) -> SpanModel:
         """The readout on a span."""
-        return fit_span(basis, self.z, self.y, self.weight, seed=self.seed, mix=mix)
+        return fit_span(
+            basis, self.z, self.y, self.weight, seed=self.seed, mix=mix, judges=self.judges
+        )
+
+    @property
+    def judges(self) -> slice | None:
+        """Rows kept from all steps where there are too many coordinates to charge for them."""
+        return slice(0, None, JUDGED) if self.z.shape[1] > DENSE else None
 
     def refined(self, model: SpanModel, rounds: int) -> SpanModel:
         """The span after giant steps."""
         return refine(model, self.z, self.y, self.weight, rounds=rounds, seed=self.seed)
+
+    def settled(self, model: SpanModel) -> SpanModel:
+        """The span after a last turn by all rows, if some had been kept from the steps."""
+        return turned_by_all(model, self.z, self.y, self.weight, seed=self.seed)
 
     def candidates(self, model: SpanModel) -> list[Candidate]:
         """What each kind of step would add to a span."""
@@ -56,15 +70,18 @@ class Search:
         e = clipped(model.ridge.residual)
         functions = span_functions(model, self.z)
         a = weights_of_inputs(e, functions)
-        found = [first_order(a, z, self.weight, self.level)]
+        weight = self.weight.copy()
+        if self.judges is not None:
+            weight[self.judges] = 0.0
+        found = [first_order(a, z, weight, self.level)]
         if model.k:
-            return [*found, second_order(a, z, self.weight)]
+            return [*found, second_order(a, z, weight)]
         slices = label_slices(self.y, self.weight)
-        found.append(first_order(slices, z, self.weight, self.level, kind=LABEL_SLICES))
+        found.append(first_order(slices, z, weight, self.level, kind=LABEL_SLICES))
         # A linear part would fill the second order with noise of its own.
         linear = fit_linear(z, self.y, self.weight)
         e = clipped(linear.residual)
-        return [*found, *(second_order(a, z, self.weight) for a in (e, np.abs(e)))]
+        return [*found, *(second_order(a, z, weight) for a in (e, np.abs(e)))]
 
     def counts(self, candidate: Candidate, room: int) -> set[int]:
         """Directions to take at once: the outliers; one and two where few rows blur the edge."""
@@ -105,7 +122,8 @@ class Search:
 
     def run(self) -> dict[int, SpanModel]:
         """The best span of every number of directions that was reached."""
-        return dict(sorted(self.prune(self.grow()[0]).items()))
+        best = self.prune(self.grow()[0])
+        return {k: self.settled(best[k]) for k in sorted(best)}
 
     def run_tested(self) -> tuple[dict[int, SpanModel], list[Step]]:
         """The same, and the test of every step."""
