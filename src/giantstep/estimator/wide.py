@@ -21,8 +21,8 @@ DENSE = 1_000
 """Coordinates up to which their products are formed: a decomposition takes a fraction of a
 second."""
 
-STEPS = 30
-"""Lanczos steps: at two rows a coordinate, without penalty, they leave 1e-5 of the labels."""
+STEPS = 20
+"""Lanczos steps: at two rows a coordinate, without penalty, they leave 1e-3 of the labels."""
 
 WIDE_PENALTIES = PENALTIES[PENALTIES > 1e-5]
 """Penalties tried: below, residuals of fewer rows than coordinates are lost in rounding."""
