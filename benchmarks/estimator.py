@@ -3,7 +3,9 @@
 ``python -m benchmarks estimator --cells 'planted/*/20/20' --methods giantstep,mlp --seed 0``.  A
 line holds cell, seed, method, R^2 on fresh rows, subspace score (mean squared principal cosine with
 the true span), directions found, processor seconds of the fit and its
-predictions.  ``--list`` names the cells.
+predictions, and by how many times the size of the training rows the fit and its predictions
+raised the peak memory of the process (run one cell and method at a time: a peak never falls).
+``--list`` names the cells.
 
 planted/TARGET/D/RATIO   Gaussian inputs, n = RATIO d, labels of variance one, noise .3
 sines/D/N                |sum of three sines| of uniform inputs (Follain and Bach, arXiv 2407.17280)
@@ -11,11 +13,13 @@ waves/D/N, polynomial/D/N   the families of RegFeaL (arXiv 2307.12754), scored o
 noise/LAW/N/D            labels that depend on nothing
 table/NAME               400 rows of a real table, scored on others
 time/N/D                 planted product of this size
+wide/N/D                 planted tanh of this size, isotropic inputs
 """
 
 from __future__ import annotations
 
 import argparse
+import resource
 import time
 from collections.abc import Callable
 from fnmatch import fnmatch
@@ -152,8 +156,11 @@ def cells() -> dict[str, Callable[[np.random.Generator], Sample]]:
             found[f"noise/{law}/{n}/{d}"] = _cell(pure_noise, law, n, d)
     for name in TABLES:
         found[f"table/{name}"] = _cell(table, name)
-    for n, d in [(400, 20), (1000, 50), (4000, 200), (20_000, 200), (100_000, 50)]:
+    small = [(400, 20), (1000, 50), (4000, 200), (20_000, 200)]
+    for n, d in [*small, (100_000, 50), (1_000_000, 50), (1_000_000, 200)]:
         found[f"time/{n}/{d}"] = _cell(planted, "product", d, n)
+    for n, d in [(6000, 3000), (2000, 10_000), (20_000, 10_000)]:
+        found[f"wide/{n}/{d}"] = _cell(planted, "tanh", d, n)
     return found
 
 
@@ -171,6 +178,12 @@ def subspace_score(answer: Answer, task: Task) -> float:
         return 0.0
     basis = np.linalg.qr(answer.span)[0]
     return float(np.sum((basis.T @ task.span) ** 2)) / task.span.shape[1]
+
+
+def _peak() -> int:
+    """Bytes that the process has held at most."""
+    # Linux counts in KiB.
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
 
 
 def main() -> None:
@@ -197,15 +210,17 @@ def main() -> None:
             for method in methods:
                 if method in TOLD and task.span is None:
                     continue
-                start = time.process_time()
+                start, peak = time.process_time(), _peak()
                 with threadpool_limits(limits=1):
                     answer = everyone[method](task)
                 seconds = time.process_time() - start
+                memory = (_peak() - peak) / task.x.nbytes
                 error = float(np.mean((answer.predicted - labels) ** 2))
                 found = "-" if answer.k is None else str(answer.k)
                 print(
                     f"estimator  {name}  seed {seed}  {method}  R2 {1 - error / labels.var():.4f}  "
-                    f"span {subspace_score(answer, task):.4f}  k {found}  {seconds:.2f} s",
+                    f"span {subspace_score(answer, task):.4f}  k {found}  {seconds:.2f} s  "
+                    f"memory {memory:.2f}",
                     flush=True,
                 )
 

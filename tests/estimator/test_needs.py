@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from giantstep.errors import InputError
+from giantstep.estimator.coordinates import plain
 from giantstep.estimator.fitted import fitted_target
 from giantstep.estimator.needs import needed_samples
 from giantstep.estimator.steps import clipped, first_order, second_order
@@ -26,9 +27,9 @@ def test_the_overlap_is_one_half_there(target: str, order: int) -> None:
         y = made([z[:, j] for j in range(made.r)])
         y = (y - y.mean() + np.sqrt(noise * variance) * key.standard_normal(n))[:, None]
         if order == 1:
-            found = first_order(y, z, np.ones(n), 0.02)
+            found = first_order(y, plain(z), np.ones(n), 0.02)
         else:
-            found = second_order(clipped(y), z, np.ones(n))
+            found = second_order(clipped(y), plain(z), np.ones(n))
         overlaps.append(np.sum(found.directions[: made.r, :order] ** 2) / order)
     assert abs(np.mean(overlaps) - 0.5) < 0.1
 

@@ -14,7 +14,7 @@ def test_a_weight_is_so_many_copies_in_any_order() -> None:
     weighted = distinct_rows(X, Y, weight)
     copied = distinct_rows(X[copies], Y[copies], np.ones(len(copies)))
     assert len(weighted) == np.sum(weight > 0)
-    np.testing.assert_array_equal(weighted.x, copied.x)
+    np.testing.assert_array_equal(weighted.inputs(slice(None)), copied.inputs(slice(None)))
     np.testing.assert_array_equal(weighted.y, copied.y)
     np.testing.assert_allclose(weighted.weight, copied.weight, rtol=1e-14)
 

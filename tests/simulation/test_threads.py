@@ -67,6 +67,8 @@ def test_the_number_from_before_comes_back_when_limits_overlap() -> None:
     second.__enter__()
     assert numbers() == {1}
     first.__exit__(None, None, None)
+    # The other still works.
+    assert numbers() == {1}
     second.__exit__(None, None, None)
     assert numbers() == {2}
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import numbers
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -25,11 +26,11 @@ if TYPE_CHECKING:
     from giantstep.analysis.analyze import Analysis
     from giantstep.problem.target import Target
 
-FITTED_ON = 50_000
-"""Rows that fix centre, scale and whitening of the inputs: more would not change a digit."""
-
 PREDICTED_WIDTH = 1_024
 """Columns that a row takes while it is predicted, neurons and coordinates together."""
+
+FLOATS = (np.float64, np.float32)
+"""Types of inputs that are taken as they are."""
 
 ROUNDING = 1e-12
 """Deviation of a label, relative to its mean, that is rounding."""
@@ -88,11 +89,10 @@ class GiantStep(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
             unit = np.maximum(np.abs(centred).max(axis=0), np.finfo(float).tiny)
             deviation = unit * np.sqrt(share @ (centred / unit) ** 2)
             self._deviation = np.where(deviation > ROUNDING * np.abs(self._mean), deviation, np.inf)
-            scaled = Rows(rows.x, centred / self._deviation, rows.weight)
-            some = scaled.take(np.arange(min(len(rows), FITTED_ON)))
-            self._inputs = fit_inputs(some, np.random.default_rng(limits.seed))
-            data = Data(self._inputs(rows.x), scaled.y, scaled.weight)
-            c = data.at.white.shape[1]
+            scaled = replace(rows, y=centred / self._deviation)
+            self._inputs, at = fit_inputs(scaled, np.random.default_rng(limits.seed))
+            data = Data(at, scaled.y, scaled.weight)
+            c = at.white.shape[1]
             self._say(f"{len(rows)} distinct rows, {c} coordinates")
             self._choice: Choice = choose(data, limits, self._say)
             self._models = fit_models(data, self._choice, limits, self._say)
@@ -107,13 +107,10 @@ class GiantStep(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         self.stability_ = self._choice.stability
         self.out_of_fold_score_ = 1.0 - self._choice.error
         self._n_features_out = self.n_directions_
-        self._sample = self._seen(data, scaled)
-        return rows
-
-    def _seen(self, data: Data, rows: Rows) -> tuple[np.ndarray, np.ndarray]:
-        """Coordinates and labels of some rows, for the picture."""
+        # Coordinates and labels of some rows, for the picture.
         some = slice(0, 1_000)
-        return data.at.white[some] @ self._span.basis @ self._turn, rows.y[some]
+        self._sample = at.take(some).white @ (span.basis @ self._turn), scaled.y[some]
+        return rows
 
     def _respond(self, x: Float[np.ndarray, "n d"]) -> Float[np.ndarray, "n m"]:
         """The blend's prediction, block by block."""
@@ -127,7 +124,7 @@ class GiantStep(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
 
     def _validated(self, x: Any) -> Float[np.ndarray, "n d"]:
         check_is_fitted(self)
-        return validate_data(self, x, dtype=np.float64, reset=False)
+        return validate_data(self, x, dtype=FLOATS, reset=False)
 
     # -- what was found -------------------------------------------------------------------------
 
@@ -135,8 +132,10 @@ class GiantStep(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         """Coordinates on the directions found, the strongest first."""
         x = self._validated(X)
         found = np.empty((len(x), self.n_directions_))
-        for block in blocks(len(x), x.shape[1]):
-            found[block] = self._inputs(x[block]).white @ self._span.basis @ self._turn
+        basis = self._span.basis @ self._turn
+        with single_blas():
+            for block in blocks(len(x), x.shape[1]):
+                found[block] = self._inputs(x[block]).white @ basis
         return found
 
     def response(self, u: Float[np.ndarray, "n k"]) -> Float[np.ndarray, "n m"]:
@@ -188,5 +187,5 @@ class GiantStep(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
             explained = min(max(self.out_of_fold_score_, 1e-3), 1.0)
             noise = (1.0 - explained) / explained
         series = (self.fitted_target() if target is None else make_target(target)).series
-        needed = needed_samples(series, self._inputs.whitening.shape[1], noise)
+        needed = needed_samples(series, self._inputs.to_white.shape[1], noise)
         return needed if math.isinf(needed) else float(math.ceil(needed))

@@ -14,12 +14,13 @@ from dataclasses import dataclass, replace
 import numpy as np
 from jaxtyping import Float, Int
 
-from giantstep.estimator.inputs import Coordinates
+from giantstep.estimator.coordinates import Coordinates, Index
 from giantstep.estimator.network import MIXES, SpanModel, blended
-from giantstep.estimator.ridge import Ridge, fit_ridge
+from giantstep.estimator.ridge import Ridge
 from giantstep.estimator.soft import SoftModel, fit_soft
 from giantstep.estimator.span import Search
 from giantstep.estimator.steps import Step
+from giantstep.estimator.wide import DENSE, fit_linear
 
 LEAST_SHARE = 0.02
 """Share of the variance that a span must explain out of fold to count as found."""
@@ -31,10 +32,18 @@ NEARLY = 0.5
 """Standard errors within which a span of fewer directions is as good as the best."""
 
 FOLDS = ((300, 10), (2_000, 5), (6_000, 3))
-"""Folds for fewer rows than these; two for more, of at most SEARCHED rows each."""
+"""Folds for fewer rows than these."""
+
+LEAST_FOLDS, WIDE_FOLDS = 2, 3
+"""Folds for more rows, of at most SEARCHED each; and with many coordinates, where half of the rows
+would be too few for them."""
 
 SEARCHED = 8_000
-"""Rows that a search sees at most, or 20 a coordinate: what is found is then refined on all."""
+"""Rows that a search sees at most, or 20 a coordinate: what is found is then refined on more."""
+
+REFINED = 1_000
+"""Rows a coordinate on which a span is refined at most: what it errs by then is a thousandth of
+the noise.  Readouts are fitted on all rows."""
 
 BEYOND = 0.25
 """Share of the labels' range by which a prediction may leave it."""
@@ -62,7 +71,7 @@ class Data:
     def __len__(self) -> int:
         return len(self.y)
 
-    def take(self, index: Int[np.ndarray, " k"]) -> Data:
+    def take(self, index: Index) -> Data:
         """Some of the rows."""
         weight = self.weight[index]
         return Data(self.at.take(index), self.y[index], weight / weight.mean())
@@ -96,10 +105,16 @@ class Models:
 
     def predict(self, at: Coordinates, k: int) -> Float[np.ndarray, "c n m"]:
         """Predictions of the linear model, the soft ones, and the largest span up to k."""
-        spans = [self.spans[max(j for j in self.spans if j <= k)].predict(at.white)] if k else []
+        spans = [self.predict_span(at, k)] if k else []
         inputs = (at.principal, at.standard)
         soft = [model.predict(x) for model, x in zip(self.soft, inputs, strict=False)]
-        return np.clip([self.linear(at.principal), *soft, *spans], self.low, self.high)
+        linear = at.principal @ self.linear.weights + self.linear.intercept
+        return np.clip([linear, *soft, *spans], self.low, self.high)
+
+    def predict_span(self, at: Coordinates, k: int) -> Float[np.ndarray, "n m"]:
+        """Predictions of the largest span up to k."""
+        span = self.spans[max(j for j in self.spans if j <= k)]
+        return np.clip(span.predict(at.white), self.low, self.high)
 
 
 @dataclass(frozen=True)
@@ -123,7 +138,7 @@ class Choice:
 def fit_plain(data: Data, limits: Limits) -> tuple[Ridge, tuple[SoftModel, ...]]:
     """The linear model and the soft ones."""
     principal = data.at.principal
-    linear = fit_ridge(lambda block: principal[block], data.y, data.weight, principal.shape[1])
+    linear = fit_linear(principal, data.y, data.weight)
     if not limits.soft:
         return linear, ()
     pairs = ((principal, False), (data.at.standard, True))
@@ -155,7 +170,8 @@ def search(data: Data, limits: Limits, most: int) -> Search:
 
 def folds(n: int, c: int) -> Iterator[tuple[Int[np.ndarray, " a"], Int[np.ndarray, " b"]]]:
     """Rows to fit on and rows left out; rows are in the order of a hash."""
-    count = min(next((f for rows, f in FOLDS if n < rows), 2), n)
+    least = LEAST_FOLDS if c <= DENSE else WIDE_FOLDS
+    count = min(next((f for rows, f in FOLDS if n < rows), least), n)
     capped = max(SEARCHED, 20 * c)
     if count < 2:
         yield np.arange(n), np.arange(n)
@@ -173,7 +189,7 @@ def choose(data: Data, limits: Limits, report: Report) -> Choice:
         rest = data.take(inside)
         linear, soft = fit_plain(rest, limits)
         finder = search(rest, limits, min(limits.most, max(1, len(rest) // max(c, 1))))
-        spans = {k: found.model for k, found in finder.run().items()}
+        spans = {k: finder.settled(found.model) for k, found in finder.run().items()}
         fitted.append((finder, Models(linear, soft, spans, *label_range(rest.y)), outside))
         report(f"fold {len(fitted)}: spans of {', '.join(map(str, spans))} directions")
     left = np.concatenate([outside for *_, outside in fitted])
@@ -181,7 +197,7 @@ def choose(data: Data, limits: Limits, report: Report) -> Choice:
     most = max(max(models.spans) for _, models, _ in fitted)
     losses = {0: weight * np.einsum("im,im->i", y, y)}
     for k in range(1, most + 1):
-        parts = [models.predict(data.at.take(out), k)[-1] for _, models, out in fitted]
+        parts = [models.predict_span(data.at.take(out), k) for _, models, out in fitted]
         e = y - np.concatenate(parts)
         losses[k] = weight * np.einsum("im,im->i", e, e)
     k = _fewest(losses)
@@ -208,11 +224,14 @@ def choose(data: Data, limits: Limits, report: Report) -> Choice:
     )
 
 
-def mixed(search: Search, basis: Float[np.ndarray, "c k"], draws: int = 1) -> SpanModel:
+def mixed(
+    search: Search, basis: Float[np.ndarray, "c k"], draws: int = 1, whole: Search | None = None
+) -> SpanModel:
     """The readouts of MIXES on a span, weighed by what they predict of rows left out.
 
     Before that the best of them turns the span once more: it may have sharper slopes than the one
     that the search used.  Several draws of the neurons turn it each, and are averaged.
+    whole -> more rows for the readouts than for the turns.
     """
     searches = [replace(search, seed=search.seed + draw) for draw in range(draws)]
     bases = []
@@ -221,9 +240,10 @@ def mixed(search: Search, basis: Float[np.ndarray, "c k"], draws: int = 1) -> Sp
         best, mix = min(trials, key=lambda pair: pair[0].error)
         bases.append(one.refined(best, LAST_ROUNDS, mix).basis)
     basis = _consensus(tuple(bases))
-    models = [one.fit(basis, mix) for one in searches for mix in MIXES]
-    predicted = np.array([search.y - model.ridge.residual for model in models])
-    return blended(models, _blend(predicted, search.y, search.weight), search.y, search.weight)
+    last = whole or search
+    models = [replace(last, seed=one.seed).fit(basis, mix) for one in searches for mix in MIXES]
+    predicted = np.array([last.y - model.ridge.residual for model in models])
+    return blended(models, _blend(predicted, last.y, last.weight), last.y, last.weight)
 
 
 def _mean_square(e: Float[np.ndarray, "n m"], weight: Float[np.ndarray, " n"]) -> float:
@@ -281,10 +301,11 @@ def fit_models(data: Data, choice: Choice, limits: Limits, report: Report) -> Mo
     """All models on all rows, the span from what the folds found and from a search of its own."""
     linear, soft = fit_plain(data, limits)
     n, c = data.at.white.shape
-    some = data.take(np.arange(min(n, max(SEARCHED, 20 * c))))
+    some = data.take(slice(0, max(SEARCHED, 20 * c)))
+    more = data.take(slice(0, max(SEARCHED, REFINED * c)))
     # One direction more than is wanted: the search may go over it and prune.
     most = min(choice.k + 1, limits.most) if choice.k else 0
-    part, whole = search(some, limits, most), search(data, limits, most)
+    part, steered, whole = (search(rows, limits, most) for rows in (some, more, data))
     found = part.run()
     spans = {0: whole.fit(np.zeros((c, 0)))}
     steps: tuple[Step, ...] = ()
@@ -294,9 +315,10 @@ def fit_models(data: Data, choice: Choice, limits: Limits, report: Report) -> Mo
             starts.append(found[choice.k].model)
             steps = tuple(move.tested(limits.level) for move in found[choice.k].moves)
         best = min(starts, key=lambda model: model.error)
-        if len(some) < n:
-            best = whole.refined(whole.fit(best.basis), 4)
-        spans[choice.k] = mixed(whole, best.basis, DRAWS if n <= FEW else 1)
+        if len(some) < len(more):
+            best = steered.refined(steered.fit(best.basis), 4)
+        basis = steered.settled(best).basis
+        spans[choice.k] = mixed(steered, basis, DRAWS if n <= FEW else 1, whole)
         report(f"all rows: leave-one-out error {spans[choice.k].error:.3f} of the variance")
     return Models(linear, soft, spans, *label_range(data.y), steps=steps)
 

@@ -12,7 +12,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, validate_data
 
 from giantstep.errors import InputError
-from giantstep.estimator.base import GiantStep
+from giantstep.estimator.base import FLOATS, GiantStep
 
 
 class GiantStepClassifier(ClassifierMixin, GiantStep):
@@ -32,7 +32,7 @@ class GiantStepClassifier(ClassifierMixin, GiantStep):
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:  # noqa: N803
         """Find the directions and calibrate; a weight counts as so many copies of a row."""
-        x, labels = validate_data(self, X, y, dtype=np.float64, ensure_min_samples=2)
+        x, labels = validate_data(self, X, y, dtype=FLOATS, ensure_min_samples=2)
         check_classification_targets(labels)
         weight = _check_sample_weight(sample_weight, x, dtype=np.float64, ensure_non_negative=True)
         self.classes_, place = np.unique(labels, return_inverse=True)

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
-from jaxtyping import Bool, Float, Int
+from jaxtyping import Bool, Float
 
-from giantstep.estimator.ridge import fit_ridge
-from giantstep.estimator.rows import Rows
+from giantstep.estimator.coordinates import Coordinates, Turn, Turned, held_type, no_turn, plain
+from giantstep.estimator.rows import Rows, blocks
+from giantstep.estimator.wide import fit_linear
 
 HEAVY = 10.0
 """Kurtosis above which a column's tails are drawn in: 3 is Gaussian, 9 exponential."""
@@ -25,30 +27,23 @@ MARGIN = 0.5
 LEAST_RIDGE, MOST_RIDGE = 1e-6, 0.3
 """Range of the ridge of the whitening, in units of the mean variance, one."""
 
-MOST_COORDINATES = 1000
-"""Principal coordinates that are kept, found by a randomised decomposition where there are more."""
+
+FITTED_ON = 50_000
+"""Rows that fix centre, scale and whitening of the inputs: more would not change a digit."""
+
+MOST_COORDINATES = 2_000
+"""Rows and columns up to one of which all principal coordinates are found."""
+
+LEADING = 200
+"""Principal coordinates that are found where there are more; the rest count as of one variance."""
 
 
 @dataclass(frozen=True)
-class Coordinates:
-    """Rows as standardised columns, as principal coordinates of these, and whitened."""
-
-    standard: Float[np.ndarray, "n d"]
-    principal: Float[np.ndarray, "n c"]
-    white: Float[np.ndarray, "n c"]
-
-    def take(self, index: Int[np.ndarray, " k"]) -> Coordinates:
-        """Some of the rows."""
-        return Coordinates(self.standard[index], self.principal[index], self.white[index])
-
-
-@dataclass(frozen=True)
-class Inputs:
-    """The map from raw columns to coordinates.
+class Scaling:
+    """The map from raw columns to standardised ones.
 
     x -> (x - centre)/scale, tails drawn in where ``heavy``, clipped to [low, high], then
-    standard = (x - mean)/deviation, principal = standard @ vectors of variances ``values``,
-    white = principal/sqrt(values + ridge).  Columns without variance have scale infinity.
+    (x - mean)/deviation.  Columns without variance have scale infinity.
     """
 
     centre: Float[np.ndarray, " d"]
@@ -58,24 +53,33 @@ class Inputs:
     high: Float[np.ndarray, " d"]
     mean: Float[np.ndarray, " d"]
     deviation: Float[np.ndarray, " d"]
-    vectors: Float[np.ndarray, "d c"]
-    values: Float[np.ndarray, " c"]
-    ridge: float
 
-    @property
-    def whitening(self) -> Float[np.ndarray, "d c"]:
-        """Standardised columns to white coordinates."""
-        return self.vectors / np.sqrt(self.values + self.ridge)
+    def __call__(self, x: Float[np.ndarray, "n d"]) -> Float[np.ndarray, "n d"]:
+        """Standardised columns; x is overwritten."""
+        x -= self.centre
+        x /= self.scale
+        np.clip(_drawn_in(x, self.heavy), self.low, self.high, out=x)
+        x -= self.mean
+        x /= self.deviation
+        return x
 
-    def standard(self, x: Float[np.ndarray, "n d"]) -> Float[np.ndarray, "n d"]:
-        """Standardised columns."""
-        drawn = _drawn_in((x - self.centre) / self.scale, self.heavy)
-        return (np.clip(drawn, self.low, self.high) - self.mean) / self.deviation
+
+@dataclass(frozen=True)
+class Inputs:
+    """The map from raw columns to coordinates.
+
+    Principal coordinates are the standardised columns times vectors, of variances ``values``; white
+    ones these over sqrt(values + ridge).  With many rows and many columns only the leading ones
+    are known, and nothing is dropped: white = (C + ridge)^(-1/2) standard with the mean of all
+    other variances for each of these, and the columns themselves serve as principal coordinates.
+    """
+
+    scaling: Scaling
+    to_principal: Turn
+    to_white: Turn
 
     def __call__(self, x: Float[np.ndarray, "n d"]) -> Coordinates:
-        standard = self.standard(x)
-        principal = standard @ self.vectors
-        return Coordinates(standard, principal, principal / np.sqrt(self.values + self.ridge))
+        return Coordinates(self.scaling(x.astype(float)), self.to_principal, self.to_white)
 
 
 def _drawn_in(
@@ -86,9 +90,30 @@ def _drawn_in(
     return s
 
 
-def fit_inputs(rows: Rows, key: np.random.Generator) -> Inputs:
-    """Centre, scale, tails and whitening of the rows; its ridge as the linear model wants it."""
-    x, share = rows.x, rows.weight / len(rows)
+def fit_inputs(rows: Rows, key: np.random.Generator) -> tuple[Inputs, Coordinates]:
+    """The map, its ridge as the linear model wants it, and the coordinates of all rows."""
+    n, d = len(rows), rows.x.shape[1]
+    some = slice(0, min(n, FITTED_ON))
+    share = rows.weight[some] / rows.weight[some].sum()
+    parts = [_scaling(rows.inputs(some, block), share) for block in blocks(d, len(share))]
+    scaling = Scaling(*map(np.concatenate, zip(*parts, strict=True)))
+    columns = np.empty((n, d), dtype=held_type(n, d))
+    for block in blocks(n, d):
+        columns[block] = scaling(rows.inputs(block))
+    values, vectors = _principal(columns[some], share, key)
+    many = min(len(share), d) > MOST_COORDINATES
+    to_principal = no_turn(d) if many else Turn(vectors, np.ones(len(values)))
+    weight = share * len(share)
+    linear = fit_linear(Turned(columns[some], to_principal), rows.y[some], weight)
+    ridge = float(np.clip(linear.penalty, LEAST_RIDGE, MOST_RIDGE))
+    varying = float(np.sum(np.isfinite(scaling.scale)))
+    rest = (varying - float(values.sum())) / (d - len(values)) if many else math.inf
+    to_white = Turn(vectors, 1.0 / np.sqrt(values + ridge), 1.0 / math.sqrt(rest + ridge))
+    return Inputs(scaling, to_principal, to_white), Coordinates(columns, to_principal, to_white)
+
+
+def _scaling(x: Float[np.ndarray, "n b"], share: Float[np.ndarray, " n"]) -> tuple[np.ndarray, ...]:
+    """Centre, scale, heavy, low, high, mean and deviation of some columns."""
     # In units of half the range nothing overflows.
     low, high = x.min(axis=0), x.max(axis=0)
     middle, unit = high / 2 + low / 2, high / 2 - low / 2
@@ -113,23 +138,7 @@ def fit_inputs(rows: Rows, key: np.random.Generator) -> Inputs:
     mean = share @ s
     deviation = np.sqrt(share @ (s - mean) ** 2)
     deviation[deviation == 0] = 1.0
-    s = (s - mean) / deviation
-    values, vectors = _principal(s, share, key)
-    principal = s @ vectors
-    linear = fit_ridge(lambda block: principal[block], rows.y, rows.weight, len(values))
-    ridge = float(np.clip(linear.penalty, LEAST_RIDGE, MOST_RIDGE))
-    return Inputs(
-        centre=centre,
-        scale=scale,
-        heavy=heavy,
-        low=low,
-        high=high,
-        mean=mean,
-        deviation=deviation,
-        vectors=vectors,
-        values=values,
-        ridge=ridge,
-    )
+    return centre, scale, heavy, low, high, mean, deviation
 
 
 def _principal(
@@ -137,22 +146,22 @@ def _principal(
 ) -> tuple[Float[np.ndarray, " c"], Float[np.ndarray, "d c"]]:
     """Variances and directions of the principal coordinates, those of rounding left out."""
     n, d = s.shape
-    rooted = s * np.sqrt(share)[:, None]
-    if min(n, d) > 2 * MOST_COORDINATES:
+    seen = plain(s)
+    if min(n, d) > MOST_COORDINATES:
         # Two power iterations on a random sketch, a tenth more columns than are kept.
-        sketch = rooted.T @ (rooted @ key.standard_normal((d, MOST_COORDINATES * 11 // 10)))
-        for _ in range(2):
-            sketch = rooted.T @ (rooted @ np.linalg.qr(sketch)[0])
-        basis = np.linalg.qr(sketch)[0]
-        values, inner = np.linalg.eigh((rooted @ basis).T @ (rooted @ basis))
-        vectors = basis @ inner
-        values, vectors = values[-MOST_COORDINATES:], vectors[:, -MOST_COORDINATES:]
+        basis = key.standard_normal((d, LEADING * 11 // 10))
+        for _ in range(3):
+            basis = np.linalg.qr(seen.adjoint(share[:, None] * (seen @ basis)))[0]
+        image = np.sqrt(share)[:, None] * (seen @ basis)
+        values, inner = np.linalg.eigh(image.T @ image)
+        values, vectors = values[-LEADING:], basis @ inner[:, -LEADING:]
     elif n < d:
+        rooted = s * np.sqrt(share)[:, None]
         values, left = np.linalg.eigh(rooted @ rooted.T)
         kept = values > 1e-10 * max(float(values[-1]), 1e-300)
         values, left = values[kept], left[:, kept]
         vectors = rooted.T @ left / np.sqrt(values)
     else:
-        values, vectors = np.linalg.eigh(rooted.T @ rooted)
+        values, vectors = np.linalg.eigh(seen.gram(share))
     kept = values > 1e-10 * max(float(values.max(initial=0.0)), 1e-300)
     return values[kept], vectors[:, kept]

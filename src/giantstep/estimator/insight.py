@@ -8,7 +8,8 @@ import numpy as np
 from jaxtyping import Float
 
 from giantstep.estimator.blend import Models
-from giantstep.estimator.inputs import Coordinates, Inputs
+from giantstep.estimator.coordinates import Coordinates
+from giantstep.estimator.inputs import Inputs
 from giantstep.estimator.network import SpanModel
 from giantstep.estimator.soft import TANH
 
@@ -39,28 +40,53 @@ def look(
     at: Coordinates,
 ) -> Insight:
     """Principal axes of the gradients on the span, and mean squared gradients by column."""
-    at = at.take(np.arange(min(len(at.white), LOOKED_AT)))
+    at = at.take(slice(0, LOOKED_AT))
     slopes = span.gradient(at.white)
     flat = slopes.reshape(slopes.shape[0] * slopes.shape[1], span.k)
     values, vectors = np.linalg.eigh(flat.T @ flat / max(len(flat), 1))
     turn, strengths = vectors[:, ::-1], np.maximum(values[::-1], 0.0)
-    standard = inputs.whitening @ span.basis
+    standard = inputs.to_white @ span.basis
     # The largest entry of a direction is positive.
     axes = standard @ turn
     signs = np.sign(axes[np.argmax(np.abs(axes), axis=0), np.arange(span.k)])
     turn = turn * np.where(signs == 0, 1.0, signs)
-    directions = (standard @ turn / (inputs.scale * inputs.deviation)[:, None]).T
-    # Gradients of the blend with respect to the standardised columns, (n, m, d).
-    total = weights[0] * (inputs.vectors @ models.linear.weights).T[None]
-    for weight, model, x in zip(
-        weights[1:], models.soft, (at.principal, at.standard), strict=False
-    ):
-        hidden = TANH.derivative(x @ model.rows.T + model.bias)
-        part = np.einsum("ip,pm,pd->imd", hidden, model.ridge.weights, model.rows, optimize=True)
-        total = total + weight * (part @ inputs.vectors.T if x is at.principal else part)
-    if span.k:
-        total = total + weights[-1] * slopes @ standard.T
-    power = np.mean(total**2, axis=(0, 1))
-    power = np.where(np.isinf(inputs.scale), 0.0, power)
+    directions = (standard @ turn / (inputs.scaling.scale * inputs.scaling.deviation)[:, None]).T
+    power = _mean_squares(models, weights, at, slopes, standard)
+    power = np.where(np.isinf(inputs.scaling.scale), 0.0, power)
     importances = power / power.sum() if power.sum() > 0 else power
     return Insight(turn, strengths, directions, importances)
+
+
+def _mean_squares(
+    models: Models,
+    weights: Float[np.ndarray, " c"],
+    at: Coordinates,
+    slopes: Float[np.ndarray, "n m k"],
+    standard: Float[np.ndarray, "d k"],
+) -> Float[np.ndarray, " d"]:
+    """Mean squared gradients of the blend with respect to the standardised columns.
+
+    The gradient of an output at row i is sum_f F_if B_f, so that the mean squares are the diagonal
+    of B^T (F^T F/n) B: no array has rows and columns both.
+    """
+    linear = at.to_principal @ models.linear.weights
+    soft = [
+        (weight, model, TANH.derivative(x @ model.rows.T + model.bias), (x.turn @ model.rows.T).T)
+        for weight, model, x in zip(
+            weights[1:], models.soft, (at.principal, at.standard), strict=False
+        )
+    ]
+    n, outputs, k = slopes.shape
+    total = np.zeros(len(linear))
+    for j in range(outputs):
+        factors = [np.full((n, 1), weights[0])]
+        rows = [linear[:, j : j + 1].T]
+        for weight, model, hidden, directions in soft:
+            factors.append(weight * hidden * model.ridge.weights[:, j])
+            rows.append(directions)
+        if k:
+            factors.append(weights[-1] * slopes[:, j])
+            rows.append(standard.T)
+        f, b = np.concatenate(factors, axis=1), np.concatenate(rows)
+        total += np.einsum("fd,fd->d", b, (f.T @ f / n) @ b)
+    return np.maximum(total, 0.0) / outputs

@@ -16,6 +16,7 @@ from itertools import product
 import numpy as np
 from jaxtyping import Float, Int
 
+from giantstep.estimator.coordinates import Turned
 from giantstep.estimator.ridge import Ridge, fit_ridge
 from giantstep.estimator.rows import blocks
 from giantstep.gaussian.rules import hermite_values
@@ -144,7 +145,8 @@ def _exponents(k: int, most: int) -> Int[np.ndarray, "h k"]:
 class SpanModel:
     """A span (orthonormal columns in z), its neurons and their readout.
 
-    Coordinates are clipped to ``low`` .. ``high``, where there were rows.
+    Coordinates are clipped to ``low`` .. ``high``, where there were rows.  ``judges`` are rows that
+    no step of the span has seen, where there are some.
     """
 
     basis: Float[np.ndarray, "c k"]
@@ -152,13 +154,14 @@ class SpanModel:
     high: Float[np.ndarray, " k"]
     neurons: Neurons
     ridge: Ridge
+    judges: slice | None = None
 
     @property
     def k(self) -> int:
         """Number of directions."""
         return self.basis.shape[1]
 
-    def predict(self, z: Float[np.ndarray, "b c"]) -> Float[np.ndarray, "b m"]:
+    def predict(self, z: Turned) -> Float[np.ndarray, "b m"]:
         """g(U^T z)."""
         return self.respond(z @ self.basis)
 
@@ -166,7 +169,7 @@ class SpanModel:
         """g(u)."""
         return self.ridge(self.neurons.values(np.clip(u, self.low, self.high)))
 
-    def gradient(self, z: Float[np.ndarray, "n c"]) -> Float[np.ndarray, "n m k"]:
+    def gradient(self, z: Turned) -> Float[np.ndarray, "n m k"]:
         """Gradient of the outputs on the span, row by row."""
         u = z @ self.basis
         found = np.empty((len(z), self.ridge.weights.shape[1], self.k))
@@ -176,31 +179,36 @@ class SpanModel:
 
     @property
     def error(self) -> float:
-        """Leave-one-out error of the readout, the span held."""
-        return self.ridge.error
+        """Leave-one-out error of the readout, the span held; that of the judges alone if any."""
+        if self.judges is None:
+            return self.ridge.error
+        return float(np.mean(self.ridge.residual[self.judges] ** 2))
 
     @property
     def score(self) -> float:
-        """The leave-one-out error with the k (c - k) freedoms of the span charged to n rows."""
+        """The leave-one-out error, the k (c - k) freedoms of a span without judges charged to n."""
+        if self.judges is not None:
+            return self.error
         c, n = len(self.basis), len(self.ridge.residual)
         return self.ridge.error * (1.0 + 2.0 * self.k * max(c - self.k, 0) / n)
 
 
 def fit_span(
     basis: Float[np.ndarray, "c k"],
-    z: Float[np.ndarray, "n c"],
+    z: Turned,
     y: Float[np.ndarray, "n m"],
     weight: Float[np.ndarray, " n"],
     *,
     seed: int = 0,
     mix: Mix = SEARCHED,
+    judges: slice | None = None,
 ) -> SpanModel:
     """The readout on a given span."""
     u = z @ basis
     low, high = u.min(axis=0) - MARGIN, u.max(axis=0) + MARGIN
     neurons = draw_neurons(u, seed, mix)
     ridge = fit_ridge(lambda block: neurons.values(u[block]), y, weight, neurons.width)
-    return SpanModel(basis, low, high, neurons, ridge)
+    return SpanModel(basis, low, high, neurons, ridge, judges)
 
 
 def blended(

@@ -11,14 +11,20 @@ readout has been fitted again.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
+from itertools import islice
 
 import numpy as np
 from jaxtyping import Float
 
+from giantstep.estimator.coordinates import Turned
 from giantstep.estimator.network import SEARCHED, Mix, SpanModel, fit_span
 
 ITERATES = (1, 3, 8)
 """Conjugate-gradient iterates that are tried: the gradient step, and further ones."""
+
+LAST = 2
+"""Which of these the last turn takes, that nothing judges."""
 
 ROUNDS = 6
 """Steps at most; each must lower the error by GAIN."""
@@ -31,10 +37,13 @@ LEAST_SHARE = 1e-6
 
 
 def turned(
-    model: SpanModel, z: Float[np.ndarray, "n c"], weight: Float[np.ndarray, " n"]
+    model: SpanModel, z: Turned, weight: Float[np.ndarray, " n"]
 ) -> Iterator[Float[np.ndarray, "c k"]]:
     """The spans of the iterates."""
     basis, k = model.basis, model.k
+    if model.judges is not None:
+        weight = weight.copy()
+        weight[model.judges] = 0.0
     slopes = model.gradient(z)
     n = len(z)
     flat = (slopes * np.sqrt(weight)[:, None, None]).reshape(-1, k)
@@ -47,7 +56,7 @@ def turned(
     weighted = slopes * weight[:, None, None]
 
     def transposed(residual: Float[np.ndarray, "n m"]) -> Float[np.ndarray, "c k"]:
-        found = z.T @ np.einsum("imk,im->ik", weighted, residual) / n
+        found = z.adjoint(np.einsum("imk,im->ik", weighted, residual)) / n
         return found - basis @ (basis.T @ found)
 
     def applied(turn: Float[np.ndarray, "c k"]) -> Float[np.ndarray, "n m"]:
@@ -74,7 +83,7 @@ def turned(
 
 def refine(
     model: SpanModel,
-    z: Float[np.ndarray, "n c"],
+    z: Turned,
     y: Float[np.ndarray, "n m"],
     weight: Float[np.ndarray, " n"],
     *,
@@ -88,7 +97,7 @@ def refine(
     for _ in range(rounds):
         best = model
         for basis in turned(model, z, weight):
-            trial = fit_span(basis, z, y, weight, seed=seed, mix=mix)
+            trial = fit_span(basis, z, y, weight, seed=seed, mix=mix, judges=model.judges)
             if trial.error >= best.error and best is not model:
                 break
             if trial.error < best.error:
@@ -97,3 +106,19 @@ def refine(
             return best
         model = best
     return model
+
+
+def turned_by_all(
+    model: SpanModel,
+    z: Turned,
+    y: Float[np.ndarray, "n m"],
+    weight: Float[np.ndarray, " n"],
+    *,
+    seed: int = 0,
+) -> SpanModel:
+    """A last turn of a span that was judged: by all rows, its judges too."""
+    if model.judges is None or model.k == 0:
+        return model
+    whole = replace(model, judges=None)
+    bases = list(islice(turned(whole, z, weight), LAST))
+    return fit_span(bases[-1], z, y, weight, seed=seed) if bases else whole

@@ -9,7 +9,7 @@ from jaxtyping import Float
 from sklearn.base import RegressorMixin
 from sklearn.utils.validation import _check_sample_weight, validate_data
 
-from giantstep.estimator.base import GiantStep
+from giantstep.estimator.base import FLOATS, GiantStep
 
 
 class GiantStepRegressor(RegressorMixin, GiantStep):
@@ -17,7 +17,8 @@ class GiantStepRegressor(RegressorMixin, GiantStep):
 
     f(x) = linear part + soft neurons + g(U^T x): the span U grows by giant steps of the residual, a
     ridge readout of fixed neurons on it is g, and the parts are weighed by what they predict out of
-    fold.  Columns must be numbers without gaps; scales and heavy tails do not matter.
+    fold.  Columns must be numbers without gaps; scales and heavy tails do not matter.  Beside X a
+    fit holds its standardised columns, in float32 where they are many, and blocks of 32 MiB.
 
     Parameters
     ----------
@@ -70,7 +71,7 @@ class GiantStepRegressor(RegressorMixin, GiantStep):
             self,
             X,
             y,
-            dtype=np.float64,
+            dtype=FLOATS,
             multi_output=True,
             y_numeric=True,
             ensure_min_samples=2,

@@ -19,6 +19,12 @@ from giantstep.simulation.readout import left_out
 PENALTIES = np.logspace(-6, 2, 11)
 """Penalties tried, relative to the mean eigenvalue: the optimum is flat."""
 
+LEVERAGED = 20
+"""Rows a feature from which on a row's leverage, a twentieth, may be taken as its mean."""
+
+LEAST_JUDGED = 1_000
+"""Rows on which a penalty is chosen at least."""
+
 Features = Callable[[slice], Float[np.ndarray, "b p"]]
 
 
@@ -50,26 +56,16 @@ def fit_ridge(
     """The ridge regression with the least leave-one-out error.
 
     features -> the rows of a slice as features; where there is more than one slice it is called
-    three times for each, so that memory holds one block.
+    two or three times for each, so that memory holds one block.  The penalty is chosen on the
+    first LEVERAGED p rows, and the leverage of the rows beyond is taken as its mean.
     """
     n, m = y.shape
-    parts = list(blocks(n, p))
     root = np.sqrt(weight)[:, None]
-    if len(parts) == 1:
-        # One block is kept, and read three times.
-        held = features(parts[0]) * root
-
-        def scaled(block: slice) -> Float[np.ndarray, "b p"]:
-            return held
-    else:
-
-        def scaled(block: slice) -> Float[np.ndarray, "b p"]:
-            return features(block) * root[block]
-
+    scaled = _held(features, root, p)
     label_mean = weight @ y / n
     labels = (y - label_mean) * root
     total, gram, cross = np.zeros(p), np.zeros((p, p)), np.zeros((p, m))
-    for block in parts:
+    for block in blocks(n, p):
         phi = scaled(block)
         total += root[block, 0] @ phi
         gram += phi.T @ phi
@@ -94,22 +90,31 @@ def fit_ridge(
             weight[block] / n,
         )
 
-    everything = slice(0, len(penalties))
-    errors = np.zeros(len(penalties))
-    for block in parts:
-        found = residuals(block, everything)
-        errors += np.einsum("mqi,mqi->q", found, found)
+    judged = min(n, max(LEVERAGED * p, LEAST_JUDGED))
+    found = [residuals(block, slice(0, len(penalties))) for block in blocks(judged, p)]
+    errors = np.sum([np.einsum("mqi,mqi->q", part, part) for part in found], axis=0)
     best = int(np.argmin(errors))
-    residual = np.empty_like(y)
-    for block in parts:
-        if len(parts) > 1:
-            found = residuals(block, slice(best, best + 1))
-        residual[block] = found[:, best if len(parts) == 1 else 0].T / root[block]
     weights = vectors @ fitted[:, best].T
+    residual = np.empty_like(y)
+    residual[:judged] = np.concatenate([part[:, best].T for part in found]) / root[:judged]
+    # Weighted, for rows of any weight: 1 - w h, h the mean leverage of a row of weight one.
+    mean_leverage = (1.0 + float(np.sum(values * shrunk[best]))) / n
+    for block in blocks(n - judged, p):
+        rest = slice(judged + block.start, judged + block.stop)
+        e = labels[rest] - scaled(rest) @ weights + root[rest] * (mean @ weights)
+        residual[rest] = e / (1.0 - weight[rest, None] * mean_leverage) / root[rest]
     return Ridge(
         weights=weights,
         intercept=label_mean - mean @ weights,
         residual=residual,
-        error=float(errors[best]) / (n * m),
+        error=float(weight @ np.einsum("im,im->i", residual, residual)) / (n * m),
         penalty=float(penalties[best] * scale),
     )
+
+
+def _held(features: Features, root: Float[np.ndarray, "n 1"], p: int) -> Features:
+    """Features times the roots of the weights; those of one block are kept."""
+    n = len(root)
+    if len(list(blocks(n, p))) == 1:
+        return (features(slice(0, n)) * root).__getitem__
+    return lambda block: features(block) * root[block]

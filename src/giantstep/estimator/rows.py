@@ -22,45 +22,47 @@ MIXERS = ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB), (31, 1))
 
 @dataclass(frozen=True)
 class Rows:
-    """Inputs, labels and weights of n distinct rows; the weights have mean one."""
+    """Labels and weights of n distinct rows; the weights have mean one.
 
-    x: Float[np.ndarray, "n d"]
+    The inputs stay where they are: x[index] are those of the distinct rows.
+    """
+
+    x: Float[np.ndarray, "all d"]
+    index: Int[np.ndarray, " n"]
     y: Float[np.ndarray, "n m"]
     weight: Float[np.ndarray, " n"]
 
     def __len__(self) -> int:
-        return len(self.x)
+        return len(self.index)
 
-    def take(self, index: Int[np.ndarray, " k"]) -> Rows:
-        """Some of the rows, their weights of mean one again."""
-        weight = self.weight[index]
-        return Rows(self.x[index], self.y[index], weight / weight.mean())
+    def inputs(self, rows: slice, columns: slice = slice(None)) -> Float[np.ndarray, "b c"]:
+        """A copy of some rows and columns of the inputs, in float64."""
+        return self.x[self.index[rows], columns].astype(float)
 
 
 def distinct_rows(
     x: Float[np.ndarray, "n d"], y: Float[np.ndarray, "n m"], weight: Float[np.ndarray, " n"]
 ) -> Rows:
     """The rows of positive weight, each once, sorted by the hash of their values."""
-    hashes = _hashes(np.concatenate([x, y], axis=1))
-    hashes, weight, kept = hashes[weight > 0], weight[weight > 0], np.flatnonzero(weight > 0)
-    _, first, place = np.unique(hashes, return_index=True, return_inverse=True)
-    total = np.bincount(place, weights=weight)
+    hashes = np.empty(len(x), dtype=np.uint64)
+    for block in blocks(len(x), x.shape[1] + y.shape[1]):
+        hashes[block] = _hashes(np.concatenate([x[block], y[block]], axis=1, dtype=float))
+    kept = np.flatnonzero(weight > 0)
+    _, first, place = np.unique(hashes[kept], return_index=True, return_inverse=True)
+    total = np.bincount(place, weights=weight[kept])
     index = kept[first]
-    return Rows(x[index], y[index], total / total.mean())
+    return Rows(x, index, y[index], total / total.mean())
 
 
 def _hashes(values: Float[np.ndarray, "n c"]) -> UInt64[np.ndarray, " n"]:
     """64 bits a row, the same for equal rows: a sum modulo 2^64 is exact in any order."""
     draws = np.random.default_rng(0).integers(2**63, size=values.shape[1], dtype=np.uint64)
     odd = np.asarray(draws * np.uint64(2) + np.uint64(1))
-    found = np.zeros(len(values), dtype=np.uint64)
-    for column, factor in zip(values.T, odd, strict=True):
-        # + 0.0 makes the two zeros one.
-        found += _mixed(np.ascontiguousarray(column + 0.0).view(np.uint64)) * factor
-    return _mixed(found)
+    # + 0.0 makes the two zeros one.
+    return _mixed(_mixed((values + 0.0).view(np.uint64)) @ odd)
 
 
-def _mixed(bits: UInt64[np.ndarray, " n"]) -> UInt64[np.ndarray, " n"]:
+def _mixed(bits: UInt64[np.ndarray, "*n"]) -> UInt64[np.ndarray, "*n"]:
     for shift, factor in MIXERS:
         bits = (bits ^ (bits >> np.uint64(shift))) * np.uint64(factor)
     return bits

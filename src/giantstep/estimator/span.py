@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Float
 
+from giantstep.estimator.coordinates import Turned
 from giantstep.estimator.network import SEARCHED, Mix, SpanModel, fit_span
-from giantstep.estimator.refine import refine
-from giantstep.estimator.ridge import fit_ridge
+from giantstep.estimator.refine import refine, turned_by_all
 from giantstep.estimator.steps import (
     LABEL_SLICES,
     PRUNED,
@@ -23,6 +23,7 @@ from giantstep.estimator.steps import (
     span_functions,
     weights_of_inputs,
 )
+from giantstep.estimator.wide import DENSE, fit_linear
 
 LEAST_GAIN = 3e-3
 """Relative decrease of the score that a further direction must bring."""
@@ -39,6 +40,9 @@ CLOSE = 1.15
 
 FEW = 300
 """Rows below which a trial costs next to nothing, and outliers hide in the bulk."""
+
+JUDGED = 5
+"""One row of so many is kept from the steps where coordinates are many, to judge them."""
 
 
 @dataclass(frozen=True)
@@ -83,7 +87,7 @@ class Found:
 class Search:
     """The data and the limits of a search."""
 
-    z: Float[np.ndarray, "n c"]
+    z: Turned
     y: Float[np.ndarray, "n m"]
     weight: Float[np.ndarray, " n"]
     most: int
@@ -92,27 +96,41 @@ class Search:
 
     def fit(self, basis: Float[np.ndarray, "c k"], mix: Mix = SEARCHED) -> SpanModel:
         """The readout on a span."""
-        return fit_span(basis, self.z, self.y, self.weight, seed=self.seed, mix=mix)
+        return fit_span(
+            basis, self.z, self.y, self.weight, seed=self.seed, mix=mix, judges=self.judges
+        )
+
+    @property
+    def judges(self) -> slice | None:
+        """Rows kept from all steps where there are too many coordinates to charge for them."""
+        return slice(0, None, JUDGED) if self.z.shape[1] > DENSE else None
 
     def refined(self, model: SpanModel, rounds: int, mix: Mix = SEARCHED) -> SpanModel:
         """The span after giant steps."""
         return refine(model, self.z, self.y, self.weight, rounds=rounds, seed=self.seed, mix=mix)
 
+    def settled(self, model: SpanModel) -> SpanModel:
+        """The span after a last turn by all rows, if some had been kept from the steps."""
+        return turned_by_all(model, self.z, self.y, self.weight, seed=self.seed)
+
     def candidates(self, model: SpanModel) -> list[Candidate]:
         """What each kind of step would add to a span."""
-        z = self.z - (self.z @ model.basis) @ model.basis.T
+        z = self.z.without(model.basis)
         e = clipped(model.ridge.residual)
         functions = span_functions(model, self.z)
         a = weights_of_inputs(e, functions)
-        found = [first_order(a, z, self.weight, self.level)]
+        weight = self.weight.copy()
+        if self.judges is not None:
+            weight[self.judges] = 0.0
+        found = [first_order(a, z, weight, self.level)]
         if model.k:
-            return [*found, second_order(a, z, self.weight)]
+            return [*found, second_order(a, z, weight)]
         slices = label_slices(self.y, self.weight)
-        found.append(first_order(slices, z, self.weight, self.level, kind=LABEL_SLICES))
+        found.append(first_order(slices, z, weight, self.level, kind=LABEL_SLICES))
         # A linear part would fill the second order with noise of its own.
-        linear = fit_ridge(lambda block: z[block], self.y, self.weight, z.shape[1])
+        linear = fit_linear(z, self.y, self.weight)
         e = clipped(linear.residual)
-        return [*found, *(second_order(a, z, self.weight) for a in (e, np.abs(e)))]
+        return [*found, *(second_order(a, z, weight) for a in (e, np.abs(e)))]
 
     def counts(self, candidate: Candidate, room: int) -> set[int]:
         """Directions to take at once: the outliers; one and two where few rows blur the edge."""
@@ -163,8 +181,8 @@ class Search:
                 for trial in group
                 if trial.model.score <= CLOSE * least
             ]
-            model, candidate = min(close, key=lambda pair: pair[0].score)
-            best.append(found.then(self.refined(model, 4), candidate))
+            model, chosen = min(close, key=lambda pair: pair[0].score)
+            best.append(found.then(self.refined(model, 4), chosen))
         return best
 
     def pruned(self, found: Found) -> Found:

@@ -22,6 +22,8 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Float
 
+from giantstep.estimator.coordinates import Turned
+from giantstep.estimator.moments import largest, leading
 from giantstep.estimator.network import RELU, SpanModel, draw_neurons
 from giantstep.spectra.outliers import count_outliers
 from giantstep.spectra.start import weight_bulk
@@ -38,9 +40,6 @@ CLIP = 3.0
 
 ROBUST = 1.4826
 """Standard deviation of N(0, 1) over the median of its absolute value."""
-
-SEMICIRCLE_MEDIAN = 0.404
-"""Median of |x| under the semicircle law of radius one."""
 
 NEAR = 1.15
 """Times the radius beyond which a second-order direction is tried together with another."""
@@ -115,7 +114,7 @@ def label_slices(
     return np.column_stack(columns)
 
 
-def span_functions(model: SpanModel, z: Float[np.ndarray, "n c"]) -> Float[np.ndarray, "n q"]:
+def span_functions(model: SpanModel, z: Turned) -> Float[np.ndarray, "n q"]:
     """1 and the leading principal functions of sigma'(v . u + b) on the span."""
     n = len(z)
     if model.k == 0:
@@ -139,7 +138,7 @@ def weights_of_inputs(
 
 def first_order(
     a: Float[np.ndarray, "n q"],
-    z: Float[np.ndarray, "n c"],
+    z: Turned,
     weight: Float[np.ndarray, " n"],
     level: float,
     *,
@@ -152,7 +151,7 @@ def first_order(
     if not kept.any() or values[-1] <= 0:
         return Candidate(kind, np.eye(c, 1), np.zeros(1), math.inf)
     whitened = (a * weight[:, None]) @ (vectors[:, kept] / np.sqrt(values[kept]))
-    found = whitened.T @ z / math.sqrt(n)
+    found = z.adjoint(whitened).T / math.sqrt(n)
     _, singular, right = np.linalg.svd(found, full_matrices=False)
     return Candidate(kind, right.T, singular, noise_edge(len(found), c, level))
 
@@ -166,40 +165,26 @@ def noise_edge(rows: int, columns: int, level: float) -> float:
 
 
 def second_order(
-    a: Float[np.ndarray, "n q"], z: Float[np.ndarray, "n c"], weight: Float[np.ndarray, " n"]
+    a: Float[np.ndarray, "n q"], z: Turned, weight: Float[np.ndarray, " n"]
 ) -> Candidate:
     """Eigenvectors of sum_q (Z^T diag(A_q) Z/n)^2.
 
     The edge of a semicircle whose radius comes from the median of what is found is good enough to
     say how many directions are tried at once; permutations of the labels give the edge of the test.
     """
-    values, vectors = np.linalg.eigh(_second_moment(a, z, weight))
-    statistics = np.sqrt(np.maximum(values[::-1], 0))
-    edge = NEAR * float(np.median(statistics)) / SEMICIRCLE_MEDIAN
+    values, vectors, radius = leading(a, z, weight)
     return Candidate(
         kind=SECOND_ORDER,
-        directions=vectors[:, ::-1],
-        statistics=statistics,
-        edge=edge,
+        directions=vectors,
+        statistics=np.sqrt(values),
+        edge=NEAR * radius,
         permuted=lambda level: _permuted_edge(a, z, weight, level),
     )
 
 
-def _second_moment(
-    a: Float[np.ndarray, "n q"], z: Float[np.ndarray, "n c"], weight: Float[np.ndarray, " n"]
-) -> Float[np.ndarray, "c c"]:
-    n, c = z.shape
-    total = np.zeros((c, c))
-    scale = np.sqrt(np.mean(a**2, axis=0))
-    for column in a[:, scale > 0].T / scale[scale > 0, None]:
-        part = (z * (weight * (column - weight @ column / n))[:, None]).T @ z / n
-        total += part @ part
-    return total
-
-
 def _permuted_edge(
     a: Float[np.ndarray, "n q"],
-    z: Float[np.ndarray, "n c"],
+    z: Turned,
     weight: Float[np.ndarray, " n"],
     level: float,
 ) -> float:
@@ -208,10 +193,7 @@ def _permuted_edge(
     Its mean and deviation come from PERMUTATIONS of them, its law is Tracy-Widom's of these.
     """
     key = np.random.default_rng(0)
-    found = []
-    for _ in range(PERMUTATIONS):
-        moment = _second_moment(a[key.permutation(len(a))], z, weight)
-        found.append(math.sqrt(max(float(np.linalg.eigvalsh(moment)[-1]), 0.0)))
+    found = [math.sqrt(largest(a[key.permutation(len(a))], z, weight)) for _ in range(PERMUTATIONS)]
     mean, variance = tracy_widom_moments()
     # As a prediction of one more draw: the mean itself is known to deviation/sqrt(PERMUTATIONS).
     spread = float(np.std(found, ddof=1)) * math.sqrt(1.0 + 1.0 / PERMUTATIONS)

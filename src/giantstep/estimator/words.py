@@ -22,7 +22,7 @@ SURE = 0.8
 
 def words(fit: GiantStep) -> str:
     """What was found, how sure that is, and what may still be hidden."""
-    n, c, k = fit._rows, fit._inputs.whitening.shape[1], fit.n_directions_
+    n, c, k = fit._rows, fit._inputs.to_white.shape[1], fit.n_directions_
     found = [f"{n:,} distinct rows, {fit.n_features_in_} columns, {c} coordinates."]
     if k == 0:
         found.append(
@@ -77,7 +77,7 @@ def column_names(fit: GiantStep) -> list[str]:
 
 def _named(fit: GiantStep, j: int) -> str:
     """The leading columns of a direction, weights as for standardised columns."""
-    scale = fit._inputs.scale * fit._inputs.deviation
+    scale = fit._inputs.scaling.scale * fit._inputs.scaling.deviation
     weights = np.where(
         np.isinf(scale), 0.0, fit.directions_[j] * np.where(np.isinf(scale), 0, scale)
     )

@@ -148,35 +148,34 @@ def evaluate(
 
     With ``called`` a call that it holds is not computed again, and one that it lacks is added.
     """
-
-    def compute(function: str, argument: Expression) -> Any:
-        inner, degree = at(argument), hermite_degree(function)
-        if degree is not None:
-            return hermite_at(degree, inner)
-        return FUNCTIONS[function].value(namespace, inner)
-
-    def at(node: Expression) -> Any:
-        match node:
-            case Number(value):
-                return float(value)
-            case Variable(index):
-                return values[index]
-            case Call(function, argument):
-                if called is None:
-                    return compute(function, argument)
-                if node not in called:
-                    called[node] = compute(function, argument)
+    match node:
+        case Number(value):
+            return float(value)
+        case Variable(index):
+            return values[index]
+        case Call(function, argument):
+            if called is not None and node in called:
                 return called[node]
-            case Sum(terms):
-                return reduce(lambda a, b: a + b, (at(term) for term in terms))
-            case Product(factors):
-                return reduce(lambda a, b: a * b, (at(factor) for factor in factors))
-            case Power(base, exponent):
-                # An integer power stays one: pow with a float exponent is slow, and NaN below 0.
-                integer = exponent.denominator == 1
-                return at(base) ** (int(exponent) if integer else float(exponent))
-
-    return at(node)
+            inner = evaluate(argument, values, namespace, called)
+            degree = hermite_degree(function)
+            if degree is not None:
+                found = hermite_at(degree, inner)
+            else:
+                found = FUNCTIONS[function].value(namespace, inner)
+            if called is not None:
+                called[node] = found
+            return found
+        case Sum(terms):
+            parts = (evaluate(term, values, namespace, called) for term in terms)
+            return reduce(lambda a, b: a + b, parts)
+        case Product(factors):
+            parts = (evaluate(factor, values, namespace, called) for factor in factors)
+            return reduce(lambda a, b: a * b, parts)
+        case Power(base, exponent):
+            # An integer power stays one: pow with a float exponent is slow, and NaN below 0.
+            integer = exponent.denominator == 1
+            inner = evaluate(base, values, namespace, called)
+            return inner ** (int(exponent) if integer else float(exponent))
 
 
 def substitute(node: Expression, replacements: Sequence[Expression]) -> Expression:

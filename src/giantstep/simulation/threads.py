@@ -39,8 +39,11 @@ FEW_NEURONS = 512
 """Up to here p x p matrices take one thread a fraction of a second: more would gain little, and
 beside other load they wait for each other many times as long (benchmarks/threads.py)."""
 
-HELD = Lock()
-"""Held by the thread that has limited BLAS."""
+LIMIT = Lock()
+"""Held while the number of threads of BLAS is changed."""
+
+LIMITED: list[Any] = []
+"""The limit in force, once for everyone who works under it."""
 
 
 @cache
@@ -53,17 +56,21 @@ def blas() -> ThreadpoolController:
 def single_blas(when: bool = True) -> Iterator[None]:
     """One thread for BLAS inside, for example while our own threads work; then those of before.
 
-    The number belongs to the process: a second caller leaves it to the first, for else it would
-    take the one for the number from before and put it back.
+    The number belongs to the process: the first caller sets it, and the last one to leave puts
+    back the number from before.
     """
-    if not when or not HELD.acquire(blocking=False):
+    if not when:
         yield
         return
+    with LIMIT:
+        LIMITED.append(LIMITED[0] if LIMITED else blas().limit(limits=1))
     try:
-        with blas().limit(limits=1):
-            yield
+        yield
     finally:
-        HELD.release()
+        with LIMIT:
+            limit = LIMITED.pop()
+            if not LIMITED:
+                limit.restore_original_limits()
 
 
 def submit(pool: ThreadPoolExecutor, function: Callable[..., Any], *arguments: Any) -> Future[Any]:

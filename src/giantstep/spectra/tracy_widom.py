@@ -24,6 +24,9 @@ REACH = 16.0
 NODES = 40
 """Gauss-Legendre nodes: 24 give F_1 to 4e-9, 32 to 2e-13, 40 to rounding."""
 
+MOMENT_NODES = 48
+"""Gauss-Legendre nodes for the moments: 40 give them to 1e-10, 48 to rounding."""
+
 LOWEST = -10.0
 """Below, F_1 is smaller than 1e-18 (it falls as exp(-|s|^3/24)), and taken as 0."""
 
@@ -58,7 +61,7 @@ def tracy_widom_quantile(probability: float) -> float:
 @lru_cache(maxsize=1)
 def tracy_widom_moments() -> tuple[float, float]:
     """Mean and variance of TW_1, by parts: E s = b - int F_1, E s^2 = b^2 - 2 int s F_1."""
-    x, weights = legendre(160)
+    x, weights = legendre(MOMENT_NODES)
     low, high = LOWEST, REACH
     s = 0.5 * (low + high) + 0.5 * (high - low) * x
     values = np.array([tracy_widom_cdf(float(value)) for value in s])
