@@ -17,7 +17,7 @@ from sklearn.neural_network import MLPRegressor
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from giantstep.estimator.regressor import GiantStepRegressor
+from giantstep import GiantStepRegressor
 
 Array = np.ndarray
 

@@ -57,7 +57,7 @@ class GiantStepRegressor(RegressorMixin, GiantStep):
     Examples
     --------
     >>> import numpy as np
-    >>> from giantstep.estimator.regressor import GiantStepRegressor
+    >>> from giantstep import GiantStepRegressor
     >>> x = np.random.default_rng(0).standard_normal((300, 8))
     >>> y = np.tanh(2.0 * x[:, 0] - 2.0 * x[:, 1])
     >>> GiantStepRegressor().fit(x, y).n_directions_
