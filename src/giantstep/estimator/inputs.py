@@ -19,6 +19,9 @@ TAIL = 4.0
 QUARTILES = 1.349
 """Distance of the quartiles of N(0, 1)."""
 
+LEAST_RANGE = 1e-300
+"""Range below which a column counts as constant: a direction holds its inverse."""
+
 MARGIN = 0.5
 """Deviations beyond the range seen in training to which inputs are clipped."""
 
@@ -69,13 +72,20 @@ class Inputs:
 
     def standard(self, x: Float[np.ndarray, "n d"]) -> Float[np.ndarray, "n d"]:
         """Standardised columns."""
-        drawn = _drawn_in((x - self.centre) / self.scale, self.heavy)
+        drawn = _drawn_in(_in_units(x, self.centre, self.scale), self.heavy)
         return (np.clip(drawn, self.low, self.high) - self.mean) / self.deviation
 
     def __call__(self, x: Float[np.ndarray, "n d"]) -> Coordinates:
         standard = self.standard(x)
         principal = standard @ self.vectors
         return Coordinates(standard, principal, principal / np.sqrt(self.values + self.ridge))
+
+
+def _in_units(
+    x: Float[np.ndarray, "n d"], centre: Float[np.ndarray, " d"], scale: Float[np.ndarray, " d"]
+) -> Float[np.ndarray, "n d"]:
+    """(x - centre)/scale; in halves the difference of the largest numbers is a number."""
+    return (x / 2 - centre / 2) / (scale / 2)
 
 
 def _drawn_in(
@@ -92,8 +102,8 @@ def fit_inputs(rows: Rows, key: np.random.Generator) -> Inputs:
     # In units of half the range nothing overflows.
     low, high = x.min(axis=0), x.max(axis=0)
     middle, unit = high / 2 + low / 2, high / 2 - low / 2
-    # A range within rounding of the values is no range.
-    flat = unit <= 1e-12 * np.maximum(np.abs(low), np.abs(high))
+    # A range within rounding of the values is no range, nor one whose inverse is no number.
+    flat = unit <= np.maximum(1e-12 * np.maximum(np.abs(low), np.abs(high)), LEAST_RANGE)
     unit[flat] = 1.0
     s = (x - middle) / unit
     mean = share @ s
@@ -108,7 +118,7 @@ def fit_inputs(rows: Rows, key: np.random.Generator) -> Inputs:
         deviation[heavy] = np.where(robust > 1e-3 * deviation[heavy], robust, deviation[heavy])
     centre, scale = middle + unit * mean, unit * deviation
     scale[flat] = np.inf
-    s = _drawn_in((x - centre) / scale, heavy)
+    s = _drawn_in(_in_units(x, centre, scale), heavy)
     low, high = s.min(axis=0) - MARGIN, s.max(axis=0) + MARGIN
     mean = share @ s
     deviation = np.sqrt(share @ (s - mean) ** 2)

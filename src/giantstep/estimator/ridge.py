@@ -19,6 +19,9 @@ from giantstep.simulation.readout import left_out
 PENALTIES = np.logspace(-6, 2, 11)
 """Penalties tried, relative to the mean eigenvalue: the optimum is flat."""
 
+ALONE = 1.0 - 1e-12
+"""Leverage of the mean at most: without the only row of its weight there is nothing to predict."""
+
 Features = Callable[[slice], Float[np.ndarray, "b p"]]
 
 
@@ -91,7 +94,7 @@ def fit_ridge(
             labels[block].T[:, None, :],
             shrunk[chosen] / n,
             fitted[:, chosen],
-            weight[block] / n,
+            np.minimum(weight[block] / n, ALONE),
         )
 
     everything = slice(0, len(penalties))

@@ -109,4 +109,5 @@ def _scaled(
     """Rows whose pre-activations have root mean square one all together, times their gains."""
     some = x[: 2 * len(rows)]
     size = float(np.sqrt(np.mean((some @ rows.T) ** 2)))
-    return rows * (gains / max(size, np.finfo(float).tiny))[:, None]
+    # Rows that see no variance keep their size.
+    return rows * (gains / (size or 1.0))[:, None]
