@@ -122,8 +122,7 @@ def fit_plain(data: Data, limits: Limits) -> tuple[Ridge, tuple[SoftModel, ...]]
         return linear, ()
     pairs = ((principal, False), (data.at.standard, True))
     return linear, tuple(
-        fit_soft(x, data.y, data.weight, diagonal=diagonal, seed=limits.seed)
-        for x, diagonal in pairs
+        fit_soft(x, data.y, data.weight, diagonal=diagonal) for x, diagonal in pairs
     )
 
 

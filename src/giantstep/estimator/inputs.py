@@ -13,6 +13,9 @@ from giantstep.estimator.rows import Rows
 HEAVY = 10.0
 """Kurtosis above which a column's tails are drawn in: 3 is Gaussian, 9 exponential."""
 
+WORTH = 0.1
+"""Share of the linear model's error that tails must be worth to be kept: a label linear in them."""
+
 TAIL = 4.0
 """Robust deviations at which tails begin to be drawn in: z/sqrt(1 + (z/TAIL)^2)."""
 
@@ -97,7 +100,20 @@ def _drawn_in(
 
 
 def fit_inputs(rows: Rows, key: np.random.Generator) -> Inputs:
-    """Centre, scale, tails and whitening of the rows; its ridge as the linear model wants it."""
+    """Centre, scale, tails and whitening of the rows; its ridge as the linear model wants it.
+
+    Tails are drawn in, unless that costs the linear model more than WORTH of its error.
+    """
+    found, error = _fit_inputs(rows, key, HEAVY)
+    if found.heavy.any():
+        kept, kept_error = _fit_inputs(rows, key, np.inf)
+        if kept_error < (1.0 - WORTH) * error:
+            return kept
+    return found
+
+
+def _fit_inputs(rows: Rows, key: np.random.Generator, kurtosis: float) -> tuple[Inputs, float]:
+    """The map that draws in tails beyond a kurtosis, and the linear model's leave-one-out error."""
     x, share = rows.x, rows.weight / len(rows)
     # In units of half the range nothing overflows.
     low, high = x.min(axis=0), x.max(axis=0)
@@ -109,7 +125,7 @@ def fit_inputs(rows: Rows, key: np.random.Generator) -> Inputs:
     mean = share @ s
     deviation = np.sqrt(share @ (s - mean) ** 2)
     deviation[flat] = 1.0
-    heavy = ~flat & (share @ (s - mean) ** 4 > HEAVY * deviation**4)
+    heavy = ~flat & (share @ (s - mean) ** 4 > kurtosis * deviation**4)
     if heavy.any():
         lower, median, upper = np.quantile(s[:, heavy], [0.25, 0.5, 0.75], axis=0)
         robust = (upper - lower) / QUARTILES
@@ -128,7 +144,7 @@ def fit_inputs(rows: Rows, key: np.random.Generator) -> Inputs:
     principal = s @ vectors
     linear = fit_ridge(lambda block: principal[block], rows.y, rows.weight, len(values))
     ridge = float(np.clip(linear.penalty, LEAST_RIDGE, MOST_RIDGE))
-    return Inputs(
+    found = Inputs(
         centre=centre,
         scale=scale,
         heavy=heavy,
@@ -140,6 +156,7 @@ def fit_inputs(rows: Rows, key: np.random.Generator) -> Inputs:
         values=values,
         ridge=ridge,
     )
+    return found, linear.error
 
 
 def _principal(

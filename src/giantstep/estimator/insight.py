@@ -10,7 +10,6 @@ from jaxtyping import Float
 from giantstep.estimator.blend import Models
 from giantstep.estimator.inputs import Coordinates, Inputs
 from giantstep.estimator.network import SpanModel
-from giantstep.estimator.soft import TANH
 
 LOOKED_AT = 2_000
 """Rows over which gradients are averaged: an importance is then known to a few per cent."""
@@ -55,8 +54,7 @@ def look(
     for weight, model, x in zip(
         weights[1:], models.soft, (at.principal, at.standard), strict=False
     ):
-        hidden = TANH.derivative(x @ model.rows.T + model.bias)
-        part = np.einsum("ip,pm,pd->imd", hidden, model.ridge.weights, model.rows, optimize=True)
+        part = model.gradient(x)
         total = total + weight * (part @ inputs.vectors.T if x is at.principal else part)
     if span.k:
         total = total + weights[-1] * slopes @ standard.T

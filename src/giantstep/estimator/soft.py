@@ -1,60 +1,105 @@
 """Soft steps: neurons that lean towards what matters instead of living on a span.
 
-A giant step of many neurons leaves them with a covariance M.  Here M is learned at once:
-tanh neurons with rows N(0, M), a ridge readout, then M <- A^(1/2), A = E[grad f grad f^T] the
-average gradient outer product of the readout; twice.  It serves targets that are not
-low-dimensional; with the diagonal of A alone it keeps to the columns of the table.
+A giant step of many neurons leaves their rows with a covariance M.  Infinitely many cosine neurons
+with rows N(0, M/s^2) have the kernel exp(-|x - x'|_M^2/(2 s^2)), with Cauchy rows of that scale
+exp(-|x - x'|_M/s), |x|_M^2 = x^T M x, so that their ridge readout is a kernel regression and no row
+need be drawn.  M is learned: M <- A^(1/2), A = E[grad f grad f^T] the average gradient outer
+product of the readout; twice.  It serves targets that are not low-dimensional; with the diagonal of
+A alone it keeps to the columns of the table.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 from jaxtyping import Float
+from scipy.linalg import cholesky, solve_triangular
 
-from giantstep.estimator.ridge import Ridge, fit_ridge
+from giantstep.estimator.ridge import fit_ridge
 from giantstep.estimator.rows import blocks
-from giantstep.problem.activation import make_activation
 
-TANH = make_activation("tanh")
+CENTRES = 320
+"""Rows at most that the kernel is centred on: all of them in the folds of 400 rows."""
 
-NEURONS = 256
-"""Neurons at most; more improve tables of some hundred rows by less than .002."""
+FEW_CENTRES = 160
+"""The same while M and the width are learned, which need less."""
+
+LEARNED = 2_000
+"""Rows at most that M is learned on; the readout sees all."""
+
+AVERAGED = 500
+"""Rows at most over which an outer product of gradients is averaged."""
 
 STEPS = 2
 """Times that M is learned."""
 
-GAINS = (0.5, 1.0, 2.0)
-"""Standard deviations of the pre-activations, each for a third of the neurons."""
-
 FLOOR = 1e-3
 """Least eigenvalue of M relative to its mean: what a first step missed a second one may find."""
+
+JITTER = 1e-8
+"""Added to a kernel of one on the diagonal, so that rounding leaves it positive."""
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """k as a function of q = |x - x'|_M^2/s^2, and its slope: grad k = - slope M (x - x')/s^2.
+
+    ``width`` -> the scale s while M is learned, in units of the median distance of two rows;
+    ``widths`` -> those tried in the end.
+    """
+
+    value: Callable[[Float[np.ndarray, "n p"]], Float[np.ndarray, "n p"]]
+    slope: Callable[[Float[np.ndarray, "n p"]], Float[np.ndarray, "n p"]]
+    width: float
+    widths: tuple[float, ...]
+
+
+def _laplace_slope(q: Float[np.ndarray, "n p"]) -> Float[np.ndarray, "n p"]:
+    # At a centre itself the kink has no slope.
+    root = np.sqrt(np.where(q > 1e-12, q, np.inf))
+    return np.exp(-root) / root
+
+
+SMOOTH = Kernel(lambda q: np.exp(-q / 2), lambda q: np.exp(-q / 2), 1.0, (0.5, 1.0, 2.0, 4.0))
+ROUGH = Kernel(lambda q: np.exp(-np.sqrt(q)), _laplace_slope, 2.0, (2.0,))
+"""Gaussian and Cauchy neurons; the width of the second hardly matters."""
 
 
 @dataclass(frozen=True)
 class SoftModel:
-    """tanh neurons with learned rows and their readout."""
+    """sum_j a_j k(|x - c_j|_M^2/s^2) + intercept.
 
-    rows: Float[np.ndarray, "p d"]
-    bias: Float[np.ndarray, " p"]
-    ridge: Ridge
+    ``root`` -> M^(1/2), its diagonal alone where M is diagonal; ``centres`` -> M^(1/2) c_j.
+    """
+
+    kernel: Kernel
+    root: Float[np.ndarray, " d"] | Float[np.ndarray, "d d"]
+    centres: Float[np.ndarray, "p d"]
+    width: float
+    weights: Float[np.ndarray, "p m"]
+    intercept: Float[np.ndarray, " m"]
+    error: float
 
     def predict(self, x: Float[np.ndarray, "b d"]) -> Float[np.ndarray, "b m"]:
-        """Values of the network, block by block."""
-        found = np.empty((len(x), len(self.ridge.intercept)))
-        for block in blocks(len(x), len(self.rows)):
-            found[block] = self.ridge(TANH(x[block] @ self.rows.T + self.bias))
+        """Values of the readout, block by block."""
+        found = np.empty((len(x), len(self.intercept)))
+        for block in blocks(len(x), len(self.centres)):
+            q = _distances(_turned(x[block], self.root), self.centres) / self.width**2
+            found[block] = self.kernel.value(q) @ self.weights + self.intercept
         return found
 
-    def outer_product(self, x: Float[np.ndarray, "n d"]) -> Float[np.ndarray, "p p"]:
-        """(a a^T) * E[sigma' sigma'^T]: W^T of it W is the average gradient outer product."""
-        p = len(self.rows)
-        total = np.zeros((p, p))
-        for block in blocks(len(x), p):
-            slopes = TANH.derivative(x[block] @ self.rows.T + self.bias)
-            total += slopes.T @ slopes
-        return total / len(x) * (self.ridge.weights @ self.ridge.weights.T)
+    def gradient(self, x: Float[np.ndarray, "n d"]) -> Float[np.ndarray, "n m d"]:
+        """Gradient of the outputs, row by row."""
+        z = _turned(x, self.root)
+        slope = self.kernel.slope(_distances(z, self.centres) / self.width**2) / self.width**2
+        found = np.empty((len(x), len(self.intercept), x.shape[1]))
+        for j, weights in enumerate(self.weights.T):
+            pull = slope * weights
+            # M^(1/2) is symmetric, so that it takes gradients back to x as well.
+            found[:, j] = _turned(pull @ self.centres - z * pull.sum(axis=1)[:, None], self.root)
+        return found
 
 
 def fit_soft(
@@ -63,51 +108,86 @@ def fit_soft(
     weight: Float[np.ndarray, " n"],
     *,
     diagonal: bool,
-    seed: int,
 ) -> SoftModel:
-    """Soft steps on inputs of mean zero."""
-    n, d = x.shape
-    p = min(NEURONS, n)
-    key = np.random.default_rng([seed, d])
-    gains = np.resize(GAINS, p)
-    draws, bias = key.standard_normal((p, d)), gains * key.standard_normal(p)
-    model = _fitted(_scaled(draws, gains, x), bias, x, y, weight)
+    """Soft steps on columns of variance one, or on turns of these: rough ones by column."""
+    kernel = ROUGH if diagonal else SMOOTH
+    d = x.shape[1]
+    root = np.ones(d) if diagonal else np.eye(d)
+    some = slice(0, min(len(x), LEARNED))
+    few = (x[some], y[some], weight[some] / weight[some].mean())
+
+    def tried(width: float) -> SoftModel:
+        return _readout(*few, kernel=kernel, root=root, width=width, most=FEW_CENTRES)
+
     for _ in range(STEPS):
-        rows, inner = model.rows, model.outer_product(x)
-        if diagonal:
-            agop = np.maximum(np.einsum("pj,pq,qj->j", rows, inner, rows, optimize=True), 0.0)
-            rows = draws * _fourth_root(agop)
-        else:
-            values, vectors = np.linalg.eigh(rows.T @ inner @ rows)
-            rows = draws @ ((vectors * _fourth_root(np.maximum(values, 0.0))) @ vectors.T)
-        model = _fitted(_scaled(rows, gains, x), bias, x, y, weight)
-    return model
+        root = _learned_root(tried(kernel.width).gradient(x[:AVERAGED]), diagonal)
+    widths = kernel.widths
+    best = widths[0] if len(widths) == 1 else min(widths, key=lambda width: tried(width).error)
+    return _readout(x, y, weight, kernel=kernel, root=root, width=best, most=CENTRES)
+
+
+def _learned_root(
+    gradient: Float[np.ndarray, "n m d"], diagonal: bool
+) -> Float[np.ndarray, " d"] | Float[np.ndarray, "d d"]:
+    """M^(1/2) = A^(1/4), bounded below."""
+    flat = gradient.reshape(-1, gradient.shape[2]) / np.sqrt(len(gradient))
+    if diagonal:
+        return _fourth_root(np.einsum("id,id->d", flat, flat))
+    values, vectors = np.linalg.eigh(flat.T @ flat)
+    return (vectors * _fourth_root(np.maximum(values, 0.0))) @ vectors.T
 
 
 def _fourth_root(values: Float[np.ndarray, " d"]) -> Float[np.ndarray, " d"]:
-    """M^(1/2) = A^(1/4), bounded below."""
-    # The last term keeps a readout without slopes from giving rows of zero.
+    # The last term keeps a readout without slopes from giving an M of zero.
     return (values + FLOOR * values.mean() + np.finfo(float).tiny) ** 0.25
 
 
-def _fitted(
-    rows: Float[np.ndarray, "p d"],
-    bias: Float[np.ndarray, " p"],
+def _turned(
+    x: Float[np.ndarray, "n d"], root: Float[np.ndarray, " d"] | Float[np.ndarray, "d d"]
+) -> Float[np.ndarray, "n d"]:
+    return x * root if root.ndim == 1 else x @ root
+
+
+def _distances(
+    z: Float[np.ndarray, "n d"], centres: Float[np.ndarray, "p d"]
+) -> Float[np.ndarray, "n p"]:
+    """|z_i - c_j|^2."""
+    found = z @ centres.T
+    found *= -2.0
+    found += np.einsum("id,id->i", z, z)[:, None]
+    found += np.einsum("id,id->i", centres, centres)
+    return np.maximum(found, 0.0, out=found)
+
+
+def _readout(
     x: Float[np.ndarray, "n d"],
     y: Float[np.ndarray, "n m"],
     weight: Float[np.ndarray, " n"],
+    *,
+    kernel: Kernel,
+    root: Float[np.ndarray, " d"] | Float[np.ndarray, "d d"],
+    width: float,
+    most: int,
 ) -> SoftModel:
+    """Ridge regression on k(x, c_j), in coordinates where its norm is the kernel's own."""
+    centres = _turned(x[:most], root)
+    p = len(centres)
+    between = _distances(centres, centres)
+    typical = float(np.median(between[np.triu_indices(p, 1)])) if p > 1 else 0.0
+    width *= np.sqrt(typical) or 1.0
+    lower = cholesky(kernel.value(between / width**2) + JITTER * np.eye(p), lower=True)
+
     def features(block: slice) -> Float[np.ndarray, "b p"]:
-        return TANH(x[block] @ rows.T + bias)
+        q = _distances(_turned(x[block], root), centres) / width**2
+        return solve_triangular(lower, kernel.value(q).T, lower=True).T
 
-    return SoftModel(rows, bias, fit_ridge(features, y, weight, len(rows)))
-
-
-def _scaled(
-    rows: Float[np.ndarray, "p d"], gains: Float[np.ndarray, " p"], x: Float[np.ndarray, "n d"]
-) -> Float[np.ndarray, "p d"]:
-    """Rows whose pre-activations have root mean square one all together, times their gains."""
-    some = x[: 2 * len(rows)]
-    size = float(np.sqrt(np.mean((some @ rows.T) ** 2)))
-    # Rows that see no variance keep their size.
-    return rows * (gains / (size or 1.0))[:, None]
+    ridge = fit_ridge(features, y, weight, p)
+    return SoftModel(
+        kernel=kernel,
+        root=root,
+        centres=centres,
+        width=width,
+        weights=solve_triangular(lower, ridge.weights, lower=True, trans="T"),
+        intercept=ridge.intercept,
+        error=ridge.error,
+    )
