@@ -21,7 +21,7 @@ class GiantStepRegressor(RegressorMixin, GiantStep):
 
     f(x) = linear part + soft neurons + g(U^T x): the span U grows by giant steps of the residual, a
     ridge readout of fixed neurons on it is g, and the parts are weighed by what they predict out of
-    fold.  Columns must be numbers without gaps (OneHotEncoder and SimpleImputer of scikit-learn make
+    fold.  Columns must be numbers without gaps (scikit-learn's OneHotEncoder and SimpleImputer make
     them so); scales and heavy tails do not matter.
 
     Parameters
