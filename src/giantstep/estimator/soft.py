@@ -56,14 +56,23 @@ class Kernel:
     widths: tuple[float, ...]
 
 
+# Functions with names, so that a fit can be pickled.
+def _gauss(q: Float[np.ndarray, "n p"]) -> Float[np.ndarray, "n p"]:
+    return np.exp(-q / 2)
+
+
+def _laplace(q: Float[np.ndarray, "n p"]) -> Float[np.ndarray, "n p"]:
+    return np.exp(-np.sqrt(q))
+
+
 def _laplace_slope(q: Float[np.ndarray, "n p"]) -> Float[np.ndarray, "n p"]:
     # At a centre itself the kink has no slope.
     root = np.sqrt(np.where(q > 1e-12, q, np.inf))
     return np.exp(-root) / root
 
 
-SMOOTH = Kernel(lambda q: np.exp(-q / 2), lambda q: np.exp(-q / 2), 1.0, (0.5, 1.0, 2.0, 4.0))
-ROUGH = Kernel(lambda q: np.exp(-np.sqrt(q)), _laplace_slope, 2.0, (2.0,))
+SMOOTH = Kernel(_gauss, _gauss, 1.0, (0.5, 1.0, 2.0, 4.0))
+ROUGH = Kernel(_laplace, _laplace_slope, 2.0, (2.0,))
 """Gaussian and Cauchy neurons; the width of the second hardly matters."""
 
 
