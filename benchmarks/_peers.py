@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,7 @@ from sklearn.neural_network import MLPRegressor
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from giantstep.estimator.regressor import GiantStepRegressor
+from giantstep import GiantStepRegressor
 
 Array = np.ndarray
 
@@ -60,7 +61,6 @@ def giantstep_soft(task: Task) -> Answer:
 
 
 def _kernel_ridge(x: Array, y: Array, x_test: Array) -> Array:
-
     x, y, d = x[:KERNEL_ROWS], y[:KERNEL_ROWS], x.shape[1]
     grid = {
         "kernelridge__alpha": [1e-3, 1e-2, 1e-1, 1.0, 10.0],
@@ -158,21 +158,44 @@ def gradients(task: Task) -> Answer:
 
 
 def xrfm(task: Task) -> Answer:
-    """xRFM at its defaults, a fifth of the rows for validation."""
+    """xRFM; bandwidth, penalty and kind of metric by the fifth of the rows that it validates on."""
     import torch
     from xrfm import xRFM
 
     torch.set_num_threads(1)
     cut = len(task.y) * 4 // 5
     mean, scale = task.x.mean(axis=0), task.x.std(axis=0) + 1e-12
-    x, x_test = ((part - mean) / scale for part in (task.x, task.x_test))
+    x, x_test = (
+        torch.tensor((part - mean) / scale, dtype=torch.float32) for part in (task.x, task.x_test)
+    )
     centre, spread = task.y.mean(), task.y.std() or 1.0
-    y = ((task.y - centre) / spread)[:, None]
-    parts = [torch.tensor(a, dtype=torch.float32) for a in (x[:cut], y[:cut], x[cut:], y[cut:])]
-    model: Any = xRFM(device=torch.device("cpu"), tuning_metric="mse")
-    model.fit(*parts)
-    found = np.asarray(model.predict(torch.tensor(x_test, dtype=torch.float32))).ravel()
-    return Answer(centre + spread * found)
+    y = torch.tensor((task.y - centre) / spread, dtype=torch.float32)[:, None]
+    found = []
+    for bandwidth, penalty, diagonal in product((3.0, 10.0, 30.0), (1e-3, 1e-1), (False, True)):
+        settings = {
+            "model": {
+                "kernel": "l2_high_dim",
+                "exponent": 1.0,
+                "bandwidth": bandwidth,
+                "diag": diagonal,
+                "bandwidth_mode": "constant",
+            },
+            "fit": {
+                "get_agop_best_model": True,
+                "return_best_params": True,
+                "reg": penalty,
+                "iters": 5,
+                "early_stop_rfm": False,
+            },
+        }
+        model: Any = xRFM(
+            settings, device=torch.device("cpu"), tuning_metric="mse", verbose=False, random_state=0
+        )
+        model.fit(x[:cut], y[:cut], x[cut:], y[cut:])
+        error = np.mean((np.asarray(model.predict(x[cut:])).ravel() - y[cut:, 0].numpy()) ** 2)
+        found.append((float(error), model))
+    best = min(found, key=lambda pair: pair[0])[1]
+    return Answer(centre + spread * np.asarray(best.predict(x_test)).ravel())
 
 
 PEERS: dict[str, Callable[[Task], Answer]] = {

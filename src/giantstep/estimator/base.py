@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from giantstep.errors import InputError, shown
 from giantstep.estimator.blend import Choice, Data, Limits, choose, fit_models
+from giantstep.estimator.columns import refuse_text
 from giantstep.estimator.inputs import fit_inputs
 from giantstep.estimator.insight import look
 from giantstep.estimator.rows import Rows, blocks, distinct_rows
@@ -88,8 +89,9 @@ class GiantStep(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
             centred = rows.y - self._mean
             unit = np.maximum(np.abs(centred).max(axis=0), np.finfo(float).tiny)
             deviation = unit * np.sqrt(share @ (centred / unit) ** 2)
-            self._deviation = np.where(deviation > ROUNDING * np.abs(self._mean), deviation, np.inf)
-            scaled = replace(rows, y=centred / self._deviation)
+            varies = deviation > ROUNDING * np.abs(self._mean)
+            self._scale = np.where(varies, deviation, 0.0)
+            scaled = replace(rows, y=centred / np.where(varies, deviation, np.inf))
             self._inputs, at = fit_inputs(scaled, np.random.default_rng(limits.seed))
             data = Data(at, scaled.y, scaled.weight)
             c = at.white.shape[1]
@@ -115,16 +117,22 @@ class GiantStep(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
     def _respond(self, x: Float[np.ndarray, "n d"]) -> Float[np.ndarray, "n m"]:
         """The blend's prediction, block by block."""
         found = np.empty((len(x), len(self._mean)))
-        scale = np.where(np.isinf(self._deviation), 0.0, self._deviation)
         with single_blas():
             for block in blocks(len(x), PREDICTED_WIDTH + x.shape[1]):
                 parts = self._models.predict(self._inputs(x[block]), self.n_directions_)
-                found[block] = self._mean + scale * np.tensordot(self._choice.weights, parts, 1)
+                found[block] = self._mean + self._scale * np.tensordot(
+                    self._choice.weights, parts, 1
+                )
         return found
+
+    def _checked(self, *arrays: Any, **options: Any) -> Any:
+        """The table, and the labels if there are any, as scikit-learn validates them."""
+        refuse_text(arrays[0])
+        return validate_data(self, *arrays, dtype=FLOATS, **options)
 
     def _validated(self, x: Any) -> Float[np.ndarray, "n d"]:
         check_is_fitted(self)
-        return validate_data(self, x, dtype=FLOATS, reset=False)
+        return self._checked(x, reset=False)
 
     # -- what was found -------------------------------------------------------------------------
 

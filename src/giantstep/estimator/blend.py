@@ -139,12 +139,11 @@ def fit_plain(data: Data, limits: Limits) -> tuple[Ridge, tuple[SoftModel, ...]]
     """The linear model and the soft ones."""
     principal = data.at.principal
     linear = fit_linear(principal, data.y, data.weight)
-    if not limits.soft:
+    if not (limits.soft and principal.shape[1]):
         return linear, ()
     pairs = ((principal, False), (data.at.standard, True))
     return linear, tuple(
-        fit_soft(x, data.y, data.weight, diagonal=diagonal, seed=limits.seed)
-        for x, diagonal in pairs
+        fit_soft(x, data.y, data.weight, diagonal=diagonal) for x, diagonal in pairs
     )
 
 
@@ -162,7 +161,7 @@ def search(data: Data, limits: Limits, most: int) -> Search:
         z=data.at.white,
         y=data.y,
         weight=data.weight,
-        most=most,
+        most=min(most, data.at.white.shape[1]),
         level=limits.level,
         seed=limits.seed,
     )
@@ -210,6 +209,8 @@ def choose(data: Data, limits: Limits, report: Report) -> Choice:
     parts = [models.predict(data.at.take(out), k) for _, models, out in fitted]
     predicted = np.concatenate(parts, axis=1)
     weights = _blend(predicted, y, weight)
+    e = y - np.tensordot(weights, predicted, 1)
+    weights *= _reliability(losses[0] - weight * np.einsum("im,im->i", e, e))
     answer = np.tensordot(weights, predicted, 1)
     bases = tuple(models.spans[k].basis for _, models, _ in fitted if k and k in models.spans)
     return Choice(
@@ -264,6 +265,15 @@ def _fewest(losses: dict[int, Float[np.ndarray, " n"]]) -> int:
 def _beyond(differences: Float[np.ndarray, " n"], errors: float) -> bool:
     """Whether a mean exceeds so many of its standard errors."""
     return bool(differences.mean() > errors * differences.std() / math.sqrt(len(differences)))
+
+
+def _reliability(gain: Float[np.ndarray, " n"]) -> float:
+    """(1 - (standard error/mean)^2)_+ of what the blend gains over the mean label, row by row.
+
+    A positive-part shrinkage: what chance may explain is not predicted, what it cannot is kept.
+    """
+    mean, error = float(gain.mean()), float(gain.std()) / math.sqrt(len(gain))
+    return max(0.0, 1.0 - (error / mean) ** 2) if mean > 0.0 else 0.0
 
 
 def _blend(

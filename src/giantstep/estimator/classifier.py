@@ -7,22 +7,39 @@ from typing import Any, Self
 import numpy as np
 from jaxtyping import Float
 from sklearn.base import ClassifierMixin
-from sklearn.linear_model import LogisticRegression
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import _check_sample_weight, validate_data
+from sklearn.utils.validation import _check_sample_weight
 
 from giantstep.errors import InputError
-from giantstep.estimator.base import FLOATS, GiantStep
+from giantstep.estimator.base import PREDICTED_WIDTH, GiantStep
+from giantstep.estimator.blend import folds
+from giantstep.estimator.coordinates import Index
+from giantstep.estimator.inputs import FITTED_ON
+from giantstep.estimator.logistic import (
+    STRENGTHS,
+    calibrate,
+    features,
+    fit_linear,
+    log_loss,
+    softmax,
+)
+from giantstep.estimator.rows import Rows, blocks
+from giantstep.simulation.threads import single_blas
 
 
 class GiantStepClassifier(ClassifierMixin, GiantStep):
     """Classification on directions that are found by giant steps and tested against noise.
 
     The regressor's search on scores of the classes (one column for two classes, one a class for
-    more); a logistic regression of the classes on the scores out of fold makes probabilities of
-    them, so that these are calibrated on rows that no model saw.
+    more).  Scores out of fold, their logarithms and a linear logistic regression are then weighed
+    by the logistic loss, so that probabilities are calibrated on rows that no model saw.
 
-    Parameters and attributes are those of GiantStepRegressor, and
+    The search itself keeps to class scores.  On the working response of the logistic loss, whose
+    tails 1/p are noise to every step, it found fewer directions: accuracy .74 for .83 on a noisy
+    sign(x1 x2), .79 for .85 on a steep x1 + x1 x2, .91 for .93 on digits, in twice the time.
+
+    Parameters and attributes are those of GiantStepRegressor, ``out_of_fold_score_`` being the R^2
+    of the class scores, and
 
     Attributes
     ----------
@@ -32,30 +49,67 @@ class GiantStepClassifier(ClassifierMixin, GiantStep):
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:  # noqa: N803
         """Find the directions and calibrate; a weight counts as so many copies of a row."""
-        x, labels = validate_data(self, X, y, dtype=FLOATS, ensure_min_samples=2)
+        x, labels = self._checked(X, y, ensure_min_samples=2)
         check_classification_targets(labels)
         weight = _check_sample_weight(sample_weight, x, dtype=np.float64, ensure_non_negative=True)
         self.classes_, place = np.unique(labels, return_inverse=True)
-        present = np.unique(place[weight > 0])
-        if len(present) < 2:
+        # A class whose rows all have weight zero has probability zero.
+        self._present = np.unique(place[weight > 0])
+        if len(self._present) < 2:
             raise InputError(
-                f"y must have at least two classes with positive weight, got {len(present)} class"
+                "y must have at least two classes with positive weight, "
+                f"got {len(self._present)} class"
             )
-        scores = np.eye(len(self.classes_))[place]
-        rows = self._fit(x, scores[:, 1:] if len(self.classes_) == 2 else scores, weight)
-        found = rows.y.argmax(axis=1) if rows.y.shape[1] > 1 else rows.y[:, 0].astype(int)
-        left = self._choice.left
-        # No penalty worth the name: the scores are few.
-        self._calibration = LogisticRegression(C=100.0, max_iter=1_000)
-        self._calibration.fit(self._choice.predicted, found[left], sample_weight=rows.weight[left])
+        scores = np.equal.outer(place, self._present).astype(float)
+        rows = self._fit(x, scores[:, 1:] if scores.shape[1] == 2 else scores, weight)
+        with single_blas():
+            self._calibrate(rows)
         return self
+
+    def _calibrate(self, rows: Rows) -> None:
+        """The linear logistic regression, and the weights of what is known of every class."""
+        count = len(self._present)
+        place = rows.y.argmax(axis=1) if count > 2 else rows.y[:, 0].astype(int)
+
+        def coordinates(index: Index) -> Float[np.ndarray, "k c"]:
+            return self._inputs(rows.inputs(index)).principal.dense(slice(None))
+
+        parts = []
+        for inside, outside in folds(len(rows), self._inputs.to_white.shape[1]):
+            models = fit_linear(coordinates(inside), place[inside], rows.weight[inside], count)
+            out = coordinates(outside)
+            parts.append([model.logits(out) for model in models])
+        logits = np.concatenate(parts, axis=1)
+        left = self._choice.left
+        came, weight = place[left], rows.weight[left]
+        best = int(np.argmin([log_loss(softmax(one), came, weight) for one in logits]))
+        some = slice(0, FITTED_ON)
+        self._linear = fit_linear(
+            coordinates(some), place[some], rows.weight[some], count, strengths=STRENGTHS[best:][:1]
+        )[0]
+        scores = self._mean + self._scale * self._choice.predicted
+        self._theta = calibrate(self._features(scores, logits[best]), came, weight)
+        self._say(f"calibrated on {len(left)} rows out of fold")
+
+    def _features(
+        self, scores: Float[np.ndarray, "n m"], logits: Float[np.ndarray, "n k"]
+    ) -> Float[np.ndarray, "3 n k"]:
+        frequency = self._mean
+        if len(frequency) == 1:
+            scores, frequency = (
+                np.hstack([1 - scores, scores]),
+                np.hstack([1 - frequency, frequency]),
+            )
+        return features(scores, frequency, logits)
 
     def predict_proba(self, X: Any) -> Float[np.ndarray, "n c"]:  # noqa: N803
         """Probabilities of the classes."""
-        scores = (self._respond(self._validated(X)) - self._mean) / self._deviation
-        found = np.zeros((len(scores), len(self.classes_)))
-        # A class of weight zero, or never left out, keeps probability zero.
-        found[:, self._calibration.classes_] = self._calibration.predict_proba(scores)
+        x = self._validated(X)
+        found = np.zeros((len(x), len(self.classes_)))
+        for block in blocks(len(x), PREDICTED_WIDTH + x.shape[1]):
+            logits = self._linear.logits(self._inputs(x[block]).principal.dense(slice(None)))
+            parts = self._features(self._respond(x[block]), logits)
+            found[block, self._present] = softmax(np.tensordot(self._theta, parts, 1))
         return found
 
     def predict(self, X: Any) -> np.ndarray:  # noqa: N803

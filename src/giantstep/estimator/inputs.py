@@ -15,11 +15,17 @@ from giantstep.estimator.wide import fit_linear
 HEAVY = 10.0
 """Kurtosis above which a column's tails are drawn in: 3 is Gaussian, 9 exponential."""
 
+WORTH = 0.1
+"""Share of the linear model's error that tails must be worth to be kept: a label linear in them."""
+
 TAIL = 4.0
 """Robust deviations at which tails begin to be drawn in: z/sqrt(1 + (z/TAIL)^2)."""
 
 QUARTILES = 1.349
 """Distance of the quartiles of N(0, 1)."""
+
+LEAST_RANGE = 1e-300
+"""Range below which a column counts as constant: a direction holds its inverse."""
 
 MARGIN = 0.5
 """Deviations beyond the range seen in training to which inputs are clipped."""
@@ -56,8 +62,10 @@ class Scaling:
 
     def __call__(self, x: Float[np.ndarray, "n d"]) -> Float[np.ndarray, "n d"]:
         """Standardised columns; x is overwritten."""
-        x -= self.centre
-        x /= self.scale
+        # In halves the difference of the largest numbers is a number.
+        x /= 2
+        x -= self.centre / 2
+        x /= self.scale / 2
         np.clip(_drawn_in(x, self.heavy), self.low, self.high, out=x)
         x -= self.mean
         x /= self.deviation
@@ -91,40 +99,59 @@ def _drawn_in(
 
 
 def fit_inputs(rows: Rows, key: np.random.Generator) -> tuple[Inputs, Coordinates]:
-    """The map, its ridge as the linear model wants it, and the coordinates of all rows."""
+    """The map, its ridge as the linear model wants it, and the coordinates of all rows.
+
+    Tails are drawn in, unless that costs the linear model more than WORTH of its error.
+    """
     n, d = len(rows), rows.x.shape[1]
     some = slice(0, min(n, FITTED_ON))
-    share = rows.weight[some] / rows.weight[some].sum()
-    parts = [_scaling(rows.inputs(some, block), share) for block in blocks(d, len(share))]
-    scaling = Scaling(*map(np.concatenate, zip(*parts, strict=True)))
+    found, error = _fit_inputs(rows, some, key, HEAVY)
+    if found.scaling.heavy.any():
+        kept, kept_error = _fit_inputs(rows, some, key, math.inf)
+        found = kept if kept_error < (1.0 - WORTH) * error else found
     columns = np.empty((n, d), dtype=held_type(n, d))
     for block in blocks(n, d):
+        columns[block] = found.scaling(rows.inputs(block))
+    return found, Coordinates(columns, found.to_principal, found.to_white)
+
+
+def _fit_inputs(
+    rows: Rows, some: slice, key: np.random.Generator, kurtosis: float
+) -> tuple[Inputs, float]:
+    """The map that draws in tails beyond a kurtosis, and the linear model's leave-one-out error."""
+    d = rows.x.shape[1]
+    share = rows.weight[some] / rows.weight[some].sum()
+    parts = [_scaling(rows.inputs(some, block), share, kurtosis) for block in blocks(d, len(share))]
+    scaling = Scaling(*map(np.concatenate, zip(*parts, strict=True)))
+    columns = np.empty((len(share), d), dtype=held_type(len(rows), d))
+    for block in blocks(len(share), d):
         columns[block] = scaling(rows.inputs(block))
-    values, vectors = _principal(columns[some], share, key)
+    values, vectors = _principal(columns, share, key)
     many = min(len(share), d) > MOST_COORDINATES
     to_principal = no_turn(d) if many else Turn(vectors, np.ones(len(values)))
-    weight = share * len(share)
-    linear = fit_linear(Turned(columns[some], to_principal), rows.y[some], weight)
+    linear = fit_linear(Turned(columns, to_principal), rows.y[some], share * len(share))
     ridge = float(np.clip(linear.penalty, LEAST_RIDGE, MOST_RIDGE))
     varying = float(np.sum(np.isfinite(scaling.scale)))
     rest = (varying - float(values.sum())) / (d - len(values)) if many else math.inf
     to_white = Turn(vectors, 1.0 / np.sqrt(values + ridge), 1.0 / math.sqrt(rest + ridge))
-    return Inputs(scaling, to_principal, to_white), Coordinates(columns, to_principal, to_white)
+    return Inputs(scaling, to_principal, to_white), linear.error
 
 
-def _scaling(x: Float[np.ndarray, "n b"], share: Float[np.ndarray, " n"]) -> tuple[np.ndarray, ...]:
+def _scaling(
+    x: Float[np.ndarray, "n b"], share: Float[np.ndarray, " n"], kurtosis: float
+) -> tuple[np.ndarray, ...]:
     """Centre, scale, heavy, low, high, mean and deviation of some columns."""
     # In units of half the range nothing overflows.
     low, high = x.min(axis=0), x.max(axis=0)
     middle, unit = high / 2 + low / 2, high / 2 - low / 2
-    # A range within rounding of the values is no range.
-    flat = unit <= 1e-12 * np.maximum(np.abs(low), np.abs(high))
+    # A range within rounding of the values is no range, nor one whose inverse is no number.
+    flat = unit <= np.maximum(1e-12 * np.maximum(np.abs(low), np.abs(high)), LEAST_RANGE)
     unit[flat] = 1.0
     s = (x - middle) / unit
     mean = share @ s
     deviation = np.sqrt(share @ (s - mean) ** 2)
     deviation[flat] = 1.0
-    heavy = ~flat & (share @ (s - mean) ** 4 > HEAVY * deviation**4)
+    heavy = ~flat & (share @ (s - mean) ** 4 > kurtosis * deviation**4)
     if heavy.any():
         lower, median, upper = np.quantile(s[:, heavy], [0.25, 0.5, 0.75], axis=0)
         robust = (upper - lower) / QUARTILES
@@ -133,7 +160,7 @@ def _scaling(x: Float[np.ndarray, "n b"], share: Float[np.ndarray, " n"]) -> tup
         deviation[heavy] = np.where(robust > 1e-3 * deviation[heavy], robust, deviation[heavy])
     centre, scale = middle + unit * mean, unit * deviation
     scale[flat] = np.inf
-    s = _drawn_in((x - centre) / scale, heavy)
+    s = _drawn_in((x / 2 - centre / 2) / (scale / 2), heavy)
     low, high = s.min(axis=0) - MARGIN, s.max(axis=0) + MARGIN
     mean = share @ s
     deviation = np.sqrt(share @ (s - mean) ** 2)

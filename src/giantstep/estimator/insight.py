@@ -11,7 +11,7 @@ from giantstep.estimator.blend import Models
 from giantstep.estimator.coordinates import Coordinates
 from giantstep.estimator.inputs import Inputs
 from giantstep.estimator.network import SpanModel
-from giantstep.estimator.soft import TANH
+from giantstep.estimator.rows import blocks
 
 LOOKED_AT = 2_000
 """Rows over which gradients are averaged: an importance is then known to a few per cent."""
@@ -64,29 +64,19 @@ def _mean_squares(
     slopes: Float[np.ndarray, "n m k"],
     standard: Float[np.ndarray, "d k"],
 ) -> Float[np.ndarray, " d"]:
-    """Mean squared gradients of the blend with respect to the standardised columns.
-
-    The gradient of an output at row i is sum_f F_if B_f, so that the mean squares are the diagonal
-    of B^T (F^T F/n) B: no array has rows and columns both.
-    """
-    linear = at.to_principal @ models.linear.weights
-    soft = [
-        (weight, model, TANH.derivative(x @ model.rows.T + model.bias), (x.turn @ model.rows.T).T)
-        for weight, model, x in zip(
-            weights[1:], models.soft, (at.principal, at.standard), strict=False
-        )
-    ]
+    """Mean squared gradients of the blend with respect to the standardised columns, by blocks."""
     n, outputs, k = slopes.shape
-    total = np.zeros(len(linear))
-    for j in range(outputs):
-        factors = [np.full((n, 1), weights[0])]
-        rows = [linear[:, j : j + 1].T]
-        for weight, model, hidden, directions in soft:
-            factors.append(weight * hidden * model.ridge.weights[:, j])
-            rows.append(directions)
+    linear = weights[0] * (at.to_principal @ models.linear.weights).T
+    total = np.zeros(len(standard))
+    for block in blocks(n, outputs * len(standard)):
+        part = at.take(block)
+        gradient = np.repeat(linear[None], len(part), axis=0)
+        inputs = (part.principal, part.standard)
+        for weight, model, x in zip(weights[1:], models.soft, inputs, strict=False):
+            found = model.gradient(x.dense(slice(None)))
+            flat = x.turn @ found.reshape(-1, found.shape[2]).T
+            gradient += weight * flat.T.reshape(gradient.shape)
         if k:
-            factors.append(weights[-1] * slopes[:, j])
-            rows.append(standard.T)
-        f, b = np.concatenate(factors, axis=1), np.concatenate(rows)
-        total += np.einsum("fd,fd->d", b, (f.T @ f / n) @ b)
-    return np.maximum(total, 0.0) / outputs
+            gradient += weights[-1] * slopes[block] @ standard.T
+        total += np.einsum("imd,imd->d", gradient, gradient)
+    return total / (n * outputs)

@@ -7,9 +7,13 @@ from typing import Any, Self
 import numpy as np
 from jaxtyping import Float
 from sklearn.base import RegressorMixin
-from sklearn.utils.validation import _check_sample_weight, validate_data
+from sklearn.utils.validation import _check_sample_weight
 
-from giantstep.estimator.base import FLOATS, GiantStep
+from giantstep.errors import InputError, shown
+from giantstep.estimator.base import GiantStep
+
+LARGEST = np.finfo(float).max / 8
+"""Size of a label at most: sums and differences of labels and predictions are then numbers."""
 
 
 class GiantStepRegressor(RegressorMixin, GiantStep):
@@ -17,8 +21,9 @@ class GiantStepRegressor(RegressorMixin, GiantStep):
 
     f(x) = linear part + soft neurons + g(U^T x): the span U grows by giant steps of the residual, a
     ridge readout of fixed neurons on it is g, and the parts are weighed by what they predict out of
-    fold.  Columns must be numbers without gaps; scales and heavy tails do not matter.  Beside X a
-    fit holds its standardised columns, in float32 where they are many, and blocks of 32 MiB.
+    fold.  Columns must be numbers without gaps (scikit-learn's OneHotEncoder and SimpleImputer make
+    them so); scales and heavy tails do not matter.  Beside X a fit holds its standardised columns,
+    in float32 where they are many, and blocks of 32 MiB.
 
     Parameters
     ----------
@@ -58,7 +63,7 @@ class GiantStepRegressor(RegressorMixin, GiantStep):
     Examples
     --------
     >>> import numpy as np
-    >>> from giantstep.estimator.regressor import GiantStepRegressor
+    >>> from giantstep import GiantStepRegressor
     >>> x = np.random.default_rng(0).standard_normal((300, 8))
     >>> y = np.tanh(2.0 * x[:, 0] - 2.0 * x[:, 1])
     >>> GiantStepRegressor().fit(x, y).n_directions_
@@ -67,16 +72,14 @@ class GiantStepRegressor(RegressorMixin, GiantStep):
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:  # noqa: N803
         """Find the directions and fit the readout; a weight counts as so many copies of a row."""
-        x, labels = validate_data(
-            self,
-            X,
-            y,
-            dtype=FLOATS,
-            multi_output=True,
-            y_numeric=True,
-            ensure_min_samples=2,
-        )
+        x, labels = self._checked(X, y, multi_output=True, y_numeric=True, ensure_min_samples=2)
         weight = _check_sample_weight(sample_weight, x, dtype=np.float64, ensure_non_negative=True)
+        if labels.dtype.kind not in "biuf":
+            raise InputError(
+                f"y must be numbers, got {shown(labels.flat[0])}; classes are GiantStepClassifier's"
+            )
+        if np.abs(labels).max() > LARGEST:
+            raise InputError(f"y must not exceed {LARGEST:.1e} in size, got {np.abs(labels).max()}")
         self._flat = labels.ndim == 1
         self._fit(x, np.asarray(labels, dtype=float).reshape(len(x), -1), weight)
         return self

@@ -25,6 +25,9 @@ LEVERAGED = 20
 LEAST_JUDGED = 1_000
 """Rows on which a penalty is chosen at least."""
 
+ALONE = 1.0 - 1e-12
+"""Leverage of the mean at most: without the only row of its weight there is nothing to predict."""
+
 Features = Callable[[slice], Float[np.ndarray, "b p"]]
 
 
@@ -87,7 +90,7 @@ def fit_ridge(
             labels[block].T[:, None, :],
             shrunk[chosen] / n,
             fitted[:, chosen],
-            weight[block] / n,
+            np.minimum(weight[block] / n, ALONE),
         )
 
     judged = min(n, max(LEVERAGED * p, LEAST_JUDGED))

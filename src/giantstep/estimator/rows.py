@@ -35,7 +35,9 @@ class Rows:
     def __len__(self) -> int:
         return len(self.index)
 
-    def inputs(self, rows: slice, columns: slice = slice(None)) -> Float[np.ndarray, "b c"]:
+    def inputs(
+        self, rows: slice | Int[np.ndarray, " b"], columns: slice = slice(None)
+    ) -> Float[np.ndarray, "b c"]:
         """A copy of some rows and columns of the inputs, in float64."""
         return self.x[self.index[rows], columns].astype(float)
 

@@ -1,9 +1,11 @@
 """Soft steps: neurons that lean towards what matters instead of living on a span.
 
-A giant step of many neurons leaves them with a covariance M.  Here M is learned at once:
-tanh neurons with rows N(0, M), a ridge readout, then M <- A^(1/2), A = E[grad f grad f^T] the
-average gradient outer product of the readout; twice.  It serves targets that are not
-low-dimensional; with the diagonal of A alone it keeps to the columns of the table.
+A giant step of many neurons leaves their rows with a covariance M.  Infinitely many cosine neurons
+with rows N(0, M/s^2) have the kernel exp(-|x - x'|_M^2/(2 s^2)), with Cauchy rows of that scale
+exp(-|x - x'|_M/s), |x|_M^2 = x^T M x, so that their ridge readout is a kernel regression and no row
+need be drawn.  M is learned: M <- A^(1/2), A = E[grad f grad f^T] the average gradient outer
+product of the readout; twice.  It serves targets that are not low-dimensional; with the diagonal of
+A alone it keeps to the columns of the table.
 """
 
 from __future__ import annotations
@@ -13,49 +15,103 @@ from dataclasses import dataclass
 
 import numpy as np
 from jaxtyping import Float
+from scipy.linalg import cholesky, solve_triangular
 
-from giantstep.estimator.coordinates import Turned
-from giantstep.estimator.ridge import Ridge, fit_ridge
-from giantstep.estimator.rows import BLOCK_NUMBERS, blocks
-from giantstep.problem.activation import make_activation
+from giantstep.estimator.coordinates import Turn, Turned
+from giantstep.estimator.ridge import fit_ridge
+from giantstep.estimator.rows import blocks
 
-TANH = make_activation("tanh")
+CENTRES = 320
+"""Rows at most that the kernel is centred on: all of them in the folds of 400 rows."""
 
-NEURONS = 256
-"""Neurons at most; more improve tables of some hundred rows by less than .002."""
+FEW_CENTRES = 160
+"""The same while M and the width are learned, which need less."""
+
+LEARNED = 2_000
+"""Rows at most that M is learned on; the readout sees all."""
+
+AVERAGED = 500
+"""Rows at most over which an outer product of gradients is averaged."""
 
 STEPS = 2
 """Times that M is learned."""
 
-LEARNED = 20_000
-"""Rows on which M is learned at most; the readout is fitted on all."""
-
-GAINS = (0.5, 1.0, 2.0)
-"""Standard deviations of the pre-activations, each for a third of the neurons."""
-
 FLOOR = 1e-3
 """Least eigenvalue of M relative to its mean: what a first step missed a second one may find."""
 
-HELD_SHARE = 4
-"""Values of all neurons are held, not formed anew, where they take this share of the inputs."""
+JITTER = 1e-8
+"""Added to a kernel of one on the diagonal, so that rounding leaves it positive."""
 
-Hidden = Callable[[slice], Float[np.ndarray, "b p"]]
+
+@dataclass(frozen=True)
+class Kernel:
+    """k as a function of q = |x - x'|_M^2/s^2, and its slope: grad k = - slope M (x - x')/s^2.
+
+    ``width`` -> the scale s while M is learned, in units of the median distance of two rows;
+    ``widths`` -> those tried in the end.
+    """
+
+    value: Callable[[Float[np.ndarray, "n p"]], Float[np.ndarray, "n p"]]
+    slope: Callable[[Float[np.ndarray, "n p"]], Float[np.ndarray, "n p"]]
+    width: float
+    widths: tuple[float, ...]
+
+
+# Functions with names, so that a fit can be pickled.
+def _gauss(q: Float[np.ndarray, "n p"]) -> Float[np.ndarray, "n p"]:
+    return np.exp(-q / 2)
+
+
+def _laplace(q: Float[np.ndarray, "n p"]) -> Float[np.ndarray, "n p"]:
+    return np.exp(-np.sqrt(q))
+
+
+def _laplace_slope(q: Float[np.ndarray, "n p"]) -> Float[np.ndarray, "n p"]:
+    # At a centre itself the kink has no slope.
+    root = np.sqrt(np.where(q > 1e-12, q, np.inf))
+    return np.exp(-root) / root
+
+
+SMOOTH = Kernel(_gauss, _gauss, 1.0, (0.5, 1.0, 2.0, 4.0))
+ROUGH = Kernel(_laplace, _laplace_slope, 2.0, (2.0,))
+"""Gaussian and Cauchy neurons; the width of the second hardly matters."""
+
+
+Root = Float[np.ndarray, " d"] | Turn
 
 
 @dataclass(frozen=True)
 class SoftModel:
-    """tanh neurons with learned rows and their readout."""
+    """sum_j a_j k(|x - c_j|_M^2/s^2) + intercept.
 
-    rows: Float[np.ndarray, "p d"]
-    bias: Float[np.ndarray, " p"]
-    ridge: Ridge
+    ``root`` -> M^(1/2), its diagonal alone where M is diagonal; ``centres`` -> M^(1/2) c_j.
+    """
+
+    kernel: Kernel
+    root: Root
+    centres: Float[np.ndarray, "p d"]
+    width: float
+    weights: Float[np.ndarray, "p m"]
+    intercept: Float[np.ndarray, " m"]
+    error: float
 
     def predict(self, x: Turned) -> Float[np.ndarray, "b m"]:
-        """Values of the network, block by block."""
-        found = np.empty((len(x), len(self.ridge.intercept)))
-        hidden = _hidden(self.rows, self.bias, x)
-        for block in blocks(len(x), len(self.rows)):
-            found[block] = self.ridge(hidden(block))
+        """Values of the readout, block by block."""
+        found = np.empty((len(x), len(self.intercept)))
+        for block in blocks(len(x), sum(self.centres.shape)):
+            q = _distances(_turned(x.dense(block), self.root), self.centres) / self.width**2
+            found[block] = self.kernel.value(q) @ self.weights + self.intercept
+        return found
+
+    def gradient(self, x: Float[np.ndarray, "n d"]) -> Float[np.ndarray, "n m d"]:
+        """Gradient of the outputs, row by row."""
+        z = _turned(x, self.root)
+        slope = self.kernel.slope(_distances(z, self.centres) / self.width**2) / self.width**2
+        found = np.empty((len(x), len(self.intercept), x.shape[1]))
+        for j, weights in enumerate(self.weights.T):
+            pull = slope * weights
+            # M^(1/2) is symmetric, so that it takes gradients back to x as well.
+            found[:, j] = _turned(pull @ self.centres - z * pull.sum(axis=1)[:, None], self.root)
         return found
 
 
@@ -65,75 +121,81 @@ def fit_soft(
     weight: Float[np.ndarray, " n"],
     *,
     diagonal: bool,
-    seed: int,
 ) -> SoftModel:
-    """Soft steps on inputs of mean zero."""
-    n, d = min(len(x), LEARNED), x.shape[1]
-    p = min(NEURONS, n)
-    few, some = x.head(n), slice(0, n)
-    key = np.random.default_rng([seed, d])
-    gains = np.resize(GAINS, p)
-    draws, bias = key.standard_normal((p, d)), gains * key.standard_normal(p)
-    rows = _scaled(draws, gains, x)
+    """Soft steps on columns of variance one, or on turns of these: rough ones by column."""
+    kernel = ROUGH if diagonal else SMOOTH
+    d = x.shape[1]
+    root: Root = np.ones(d)
+    some = slice(0, min(len(x), LEARNED))
+    few = (x.head(LEARNED), y[some], weight[some] / weight[some].mean())
+    averaged = x.dense(slice(0, AVERAGED))
+
+    def tried(width: float) -> SoftModel:
+        return _readout(*few, kernel=kernel, root=root, width=width, most=FEW_CENTRES)
+
     for _ in range(STEPS):
-        model, hidden = _fitted(rows, bias, few, y[some], weight[some] / weight[some].mean())
-        inner = _outer_product(model, hidden, n)
-        if diagonal:
-            agop = np.maximum(np.einsum("pj,pj->j", rows, inner @ rows), 0.0)
-            rows = draws * _fourth_root(agop, d)[0]
-        else:
-            # W^T inner W has the rank of the neurons at most.
-            q, r = np.linalg.qr(rows.T)
-            values, vectors = np.linalg.eigh(r @ inner @ r.T)
-            roots, rest = _fourth_root(np.maximum(values, 0.0), d)
-            vectors = q @ vectors
-            rows = rest * draws + ((draws @ vectors) * (roots - rest)) @ vectors.T
-        rows = _scaled(rows, gains, x)
-    return _fitted(rows, bias, x, y, weight)[0]
+        root = _learned_root(tried(kernel.width).gradient(averaged), diagonal)
+    widths = kernel.widths
+    best = widths[0] if len(widths) == 1 else min(widths, key=lambda width: tried(width).error)
+    return _readout(x, y, weight, kernel=kernel, root=root, width=best, most=CENTRES)
 
 
-def _fourth_root(values: Float[np.ndarray, " r"], d: int) -> tuple[Float[np.ndarray, " r"], float]:
-    """M^(1/2) = A^(1/4), bounded below, and its value where A has rank to spare."""
-    # The last term keeps a readout without slopes from giving rows of zero.
-    least = FLOOR * float(values.sum()) / max(d, 1) + np.finfo(float).tiny
-    return (values + least) ** 0.25, least**0.25
+def _learned_root(gradient: Float[np.ndarray, "n m d"], diagonal: bool) -> Root:
+    """M^(1/2) = A^(1/4), bounded below."""
+    d = gradient.shape[2]
+    flat = gradient.reshape(-1, d) / np.sqrt(len(gradient))
+    # The last term keeps a readout without slopes from giving an M of zero.
+    least = FLOOR * float(np.einsum("id,id->", flat, flat)) / d + np.finfo(float).tiny
+    if diagonal:
+        return (np.einsum("id,id->d", flat, flat) + least) ** 0.25
+    _, singular, right = np.linalg.svd(flat, full_matrices=False)
+    return Turn(right.T, (singular**2 + least) ** 0.25, least**0.25)
 
 
-def _fitted(
-    rows: Float[np.ndarray, "p d"],
-    bias: Float[np.ndarray, " p"],
+def _turned(x: Float[np.ndarray, "n d"], root: Root) -> Float[np.ndarray, "n d"]:
+    return root.adjoint(x.T).T if isinstance(root, Turn) else x * root
+
+
+def _distances(
+    z: Float[np.ndarray, "n d"], centres: Float[np.ndarray, "p d"]
+) -> Float[np.ndarray, "n p"]:
+    """|z_i - c_j|^2."""
+    found = z @ centres.T
+    found *= -2.0
+    found += np.einsum("id,id->i", z, z)[:, None]
+    found += np.einsum("id,id->i", centres, centres)
+    return np.maximum(found, 0.0, out=found)
+
+
+def _readout(
     x: Turned,
     y: Float[np.ndarray, "n m"],
     weight: Float[np.ndarray, " n"],
-) -> tuple[SoftModel, Hidden]:
-    """The readout of neurons, and their values."""
-    (n, d), p = x.shape, len(rows)
-    hidden = _hidden(rows, bias, x)
-    if p * n <= max(BLOCK_NUMBERS, n * d // HELD_SHARE):
-        hidden = hidden(slice(0, n)).__getitem__
-    return SoftModel(rows, bias, fit_ridge(hidden, y, weight, p)), hidden
+    *,
+    kernel: Kernel,
+    root: Root,
+    width: float,
+    most: int,
+) -> SoftModel:
+    """Ridge regression on k(x, c_j), in coordinates where its norm is the kernel's own."""
+    centres = _turned(x.dense(slice(0, most)), root)
+    p = len(centres)
+    between = _distances(centres, centres)
+    typical = float(np.median(between[np.triu_indices(p, 1)])) if p > 1 else 0.0
+    width *= np.sqrt(typical) or 1.0
+    lower = cholesky(kernel.value(between / width**2) + JITTER * np.eye(p), lower=True)
 
+    def features(block: slice) -> Float[np.ndarray, "b p"]:
+        q = _distances(_turned(x.dense(block), root), centres) / width**2
+        return solve_triangular(lower, kernel.value(q).T, lower=True).T
 
-def _outer_product(model: SoftModel, hidden: Hidden, n: int) -> Float[np.ndarray, "p p"]:
-    """(a a^T) * E[sigma' sigma'^T]: W^T of it W is the average gradient outer product."""
-    p = len(model.rows)
-    total = np.zeros((p, p))
-    for block in blocks(n, p):
-        # tanh' = 1 - tanh^2
-        slopes = 1.0 - hidden(block) ** 2
-        total += slopes.T @ slopes
-    return total / n * (model.ridge.weights @ model.ridge.weights.T)
-
-
-def _hidden(rows: Float[np.ndarray, "p d"], bias: Float[np.ndarray, " p"], x: Turned) -> Hidden:
-    """Values of the neurons at the rows of a slice, in the type of the inputs."""
-    weights, shifts = x.weights(rows.T), bias.astype(x.columns.dtype)
-    return lambda block: TANH(x.columns[block] @ weights + shifts)
-
-
-def _scaled(
-    rows: Float[np.ndarray, "p d"], gains: Float[np.ndarray, " p"], x: Turned
-) -> Float[np.ndarray, "p d"]:
-    """Rows whose pre-activations have root mean square one all together, times their gains."""
-    size = float(np.sqrt(np.mean((x.head(2 * len(rows)) @ rows.T) ** 2)))
-    return rows * (gains / max(size, np.finfo(float).tiny))[:, None]
+    ridge = fit_ridge(features, y, weight, p)
+    return SoftModel(
+        kernel=kernel,
+        root=root,
+        centres=centres,
+        width=width,
+        weights=solve_triangular(lower, ridge.weights, lower=True, trans="T"),
+        intercept=ridge.intercept,
+        error=ridge.error,
+    )

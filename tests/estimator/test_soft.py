@@ -1,0 +1,70 @@
+"""Soft steps: kernels of infinitely many neurons, their gradients, what they lean towards."""
+
+import numpy as np
+import pytest
+
+from giantstep.estimator import soft
+from giantstep.estimator.coordinates import plain
+from giantstep.estimator.soft import ROUGH, SMOOTH, Kernel, fit_soft
+
+
+def additive(n: int, d: int) -> tuple[np.ndarray, np.ndarray]:
+    """Rows and labels of the first three columns."""
+    x = np.random.default_rng(0).standard_normal((n, d))
+    return x, np.column_stack([np.sin(2 * x[:, 0]) + x[:, 1] * x[:, 2], x[:, 1] ** 2])
+
+
+@pytest.mark.parametrize("diagonal", [False, True])
+def test_gradients_are_those_of_the_predictions(diagonal: bool) -> None:
+    x, y = additive(150, 4)
+    model = fit_soft(plain(x), y, np.ones(150), diagonal=diagonal)
+    at = np.random.default_rng(1).standard_normal((5, 4))
+    step = 1e-4 * np.eye(4)
+    slopes = [(model.predict(plain(at + h)) - model.predict(plain(at - h))) / 2e-4 for h in step]
+    np.testing.assert_allclose(model.gradient(at), np.stack(slopes, axis=2), atol=1e-4)
+
+
+@pytest.mark.parametrize(("kernel", "cauchy"), [(SMOOTH, False), (ROUGH, True)])
+def test_kernels_are_those_of_cosine_neurons(kernel: Kernel, cauchy: bool) -> None:
+    """2 E[cos(w.x + b) cos(w.x' + b)] = E[cos w.(x - x')] over 40,000 rows, within five errors.
+
+    One comparison each at a level below 1e-6; rows of the other law are far outside.
+    """
+    key = np.random.default_rng(2)
+    difference = np.array([0.6, -0.8, 1.0])
+    normal = key.standard_normal((40_000, 3))
+    # A row of a multivariate Cauchy law is a Gaussian one over one more, shared by its entries.
+    ratio = normal / np.abs(key.standard_normal((40_000, 1)))
+    value = float(kernel.value(np.array([[difference @ difference]]))[0, 0])
+    for rows, right in ((ratio, cauchy), (normal, not cauchy)):
+        drawn = np.cos(rows @ difference)
+        error = abs(drawn.mean() - value) / (drawn.std() / 200)
+        assert (error < 5) == right
+
+
+@pytest.mark.parametrize("diagonal", [False, True])
+def test_steps_lean_towards_the_columns_that_matter(
+    diagonal: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    x, y = additive(400, 12)
+    fresh = np.random.default_rng(3).standard_normal((1000, 12))
+    labels = np.sin(2 * fresh[:, 0]) + fresh[:, 1] * fresh[:, 2]
+
+    def error() -> tuple[float, np.ndarray]:
+        model = fit_soft(plain(x), y, np.ones(400), diagonal=diagonal)
+        size = np.abs(model.root if diagonal else np.diag(model.root @ np.eye(12)))
+        return float(np.mean((model.predict(plain(fresh))[:, 0] - labels) ** 2)), size
+
+    learned, size = error()
+    assert size[:3].min() > 1.5 * size[3:].max()
+    monkeypatch.setattr(soft, "STEPS", 0)
+    assert learned < 0.8 * error()[0]
+
+
+def test_more_rows_than_those_that_teach_the_metric(monkeypatch: pytest.MonkeyPatch) -> None:
+    x, y = additive(600, 3)
+    whole = fit_soft(plain(x), y, np.ones(600), diagonal=False)
+    monkeypatch.setattr(soft, "LEARNED", 300)
+    part = fit_soft(plain(x), y, np.ones(600), diagonal=False)
+    spread = np.std(whole.predict(plain(x)) - part.predict(plain(x)))
+    assert 0 < spread < 0.1 * np.std(y)
