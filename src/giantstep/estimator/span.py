@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from jaxtyping import Float
@@ -31,12 +32,14 @@ LEAST_GAIN = 3e-3
 AGAIN = 0.03
 """Relative decrease of the score with which a span is worth growing and pruning once more."""
 
-EXPANSIONS = 12
-"""Spans that are grown and pruned at most; most searches end before."""
+THOROUGH = 600
+"""Rows below which a search is thorough: with more, the first path is as good as any."""
 
-CLOSE = 1.15
-"""Trials within this factor of the best are refined before one is chosen."""
+EXPANSIONS = (12, 6)
+"""Spans that are grown and pruned at most, in a thorough search and another."""
 
+CLOSE = (1.15, 1.02)
+"""Trials within this factor of the best are refined before one is chosen, likewise."""
 
 FEW = 300
 """Rows below which a trial costs next to nothing, and outliers hide in the bulk."""
@@ -145,13 +148,13 @@ class Search:
         """
         best = {0: Found(self.fit(np.zeros((self.z.shape[1], 0))))}
         new = {0}
-        for _ in range(EXPANSIONS):
+        for _ in range(self._effort(EXPANSIONS)):
             if not new:
                 break
             k = min(new)
             new.remove(k)
             least = min((best[j].model.score for j in best if j < k), default=math.inf)
-            trials = [self.pruned(best[k])] if k > 1 else []
+            trials = [self.pruned(best[k], best.get(k - 1))] if k > 1 else []
             if k < self.most and best[k].model.score < (1.0 - LEAST_GAIN) * least:
                 trials += self.grown(best[k])
             for trial in trials:
@@ -162,6 +165,9 @@ class Search:
                 if score < before:
                     best[size] = trial
         return dict(sorted(best.items()))
+
+    def _effort(self, pair: tuple[Any, Any]) -> Any:
+        return pair[0] if len(self.y) < THOROUGH else pair[1]
 
     def grown(self, found: Found) -> list[Found]:
         """The best spans with one and with two directions more."""
@@ -179,15 +185,20 @@ class Search:
             close = [
                 (self.refined(trial.model, 2), trial.moves[-1].candidate)
                 for trial in group
-                if trial.model.score <= CLOSE * least
+                if trial.model.score <= self._effort(CLOSE) * least
             ]
             model, chosen = min(close, key=lambda pair: pair[0].score)
-            best.append(found.then(self.refined(model, 4), chosen))
+            if model.score <= self._effort(CLOSE) * found.model.score:
+                model = self.refined(model, 4)
+            best.append(found.then(model, chosen))
         return best
 
-    def pruned(self, found: Found) -> Found:
-        """A span without the direction that its readout uses least."""
+    def pruned(self, found: Found, known: Found | None) -> Found:
+        """A span without the direction that its readout uses least; refined if it may pay."""
         model = found.model
         slopes = model.gradient(self.z).reshape(-1, model.k)
         _, vectors = np.linalg.eigh(slopes.T @ slopes)
-        return found.then(self.refined(self.fit(model.basis @ vectors[:, 1:]), 4), None)
+        less = self.refined(self.fit(model.basis @ vectors[:, 1:]), 1)
+        if known is None or less.score <= self._effort(CLOSE) * known.model.score:
+            less = self.refined(less, 3)
+        return found.then(less, None)
