@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from jaxtyping import Float
@@ -148,7 +147,7 @@ class Search:
         """
         best = {0: Found(self.fit(np.zeros((self.z.shape[1], 0))))}
         new = {0}
-        for _ in range(self._effort(EXPANSIONS)):
+        for _ in range(int(self._effort(EXPANSIONS))):
             if not new:
                 break
             k = min(new)
@@ -166,7 +165,7 @@ class Search:
                     best[size] = trial
         return dict(sorted(best.items()))
 
-    def _effort(self, pair: tuple[Any, Any]) -> Any:
+    def _effort(self, pair: tuple[float, float]) -> float:
         return pair[0] if len(self.y) < THOROUGH else pair[1]
 
     def grown(self, found: Found) -> list[Found]:
