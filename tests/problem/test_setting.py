@@ -265,6 +265,8 @@ BAD: list[tuple[dict[str, Any], str, str]] = [
     ({"inputs": "data(/no/such.csv)"}, "inputs", "'/no/such.csv'"),
     ({"inputs": 3}, "inputs", "3"),
     ({"frame": "fixed"}, "frame", "'fixed'"),
+    ({"frame": "columns(a, b)"}, "frame", "'columns(a, b)'"),
+    ({"target": "column(price)"}, "inputs", "'gaussian'"),
     ({"runs": 0}, "runs", "0"),
     ({"runs": "4d"}, "runs", "'4d'"),
     ({"runs": "2.9"}, "runs", "'2.9'"),
@@ -509,7 +511,7 @@ def test_a_setting_with_a_callable_says_that_it_cannot_be_stored(field: str) -> 
 def test_an_object_that_its_text_does_not_give_cannot_be_stored(
     field: str, value: object, text: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(InputLaw, "check", lambda law, d: None)
+    monkeypatch.setattr(InputLaw, "data_set", lambda law, label: None)
     setting = Setting(**({"target": TARGET} | {field: value}))
     assert setting.unstorable == (
         f"{field} cannot be stored as a text, got what {text!r} does not give back"
@@ -523,6 +525,6 @@ def test_overlaps_from_numpy() -> None:
 
 def test_a_data_set_is_kept_by_its_path(tmp_path: Path) -> None:
     path = tmp_path / "table (1).npy"
-    np.save(path, np.random.default_rng(0).standard_normal((20, 5)))
+    np.save(path, np.random.default_rng(0).standard_normal((80, 5)))
     setting = Setting(TARGET, d=5, p=2, inputs=f"data({path})")
     assert Setting(**setting.as_dict()).inputs == setting.inputs

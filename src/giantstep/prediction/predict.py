@@ -50,6 +50,10 @@ def predict(
     out is of relative order 1/d and not estimated.  Quadratic width: the same after at most one
     step, without the spectrum of the features.  A readout that differs from run to run is predicted
     for each run with its own.
+
+    The rows of a data set are taken for N(0, I), which a note says how far they are from; where no
+    theory covers its sizes every run is predicted by a simulated one on Gaussian inputs
+    (``theory="gaussian-runs"``).
     """
     if scrambles < 2:
         raise InputError(f"scrambles must be at least 2 for an uncertainty, got {scrambles}")
@@ -59,6 +63,8 @@ def predict(
     found = chosen.predict(setting, readouts, Accuracy(scrambles, log2_points))
     seconds = time.perf_counter() - begin
     record = {"readout": readouts} | found
+    if setting.data is not None:
+        record["notes"] = (*record.get("notes", ()), setting.data.far_from_gaussian)
     return Trajectory(setting, engine="theory", seconds=seconds, theory=chosen.name, **record)
 
 

@@ -1,6 +1,8 @@
 """The theories, as data: each says what it does not cover, and fills the record where it does.
 
-A new theory is a ``Theory`` in ``THEORIES``; the first one without an objection serves.
+A new theory is a ``Theory`` in ``THEORIES``; the first one without an objection serves.  For the
+rows of a data set theory is that of Gaussian inputs, and where none is precise at their sizes,
+simulated Gaussian runs serve.
 """
 
 from __future__ import annotations
@@ -14,6 +16,7 @@ from jaxtyping import Float
 
 from giantstep.errors import InputError, NoTheoryError
 from giantstep.gaussian.points import Accuracy
+from giantstep.prediction import sampled
 from giantstep.prediction.narrow import theory as narrow
 from giantstep.prediction.wide import quadratic
 from giantstep.prediction.wide import theory as wide
@@ -25,35 +28,50 @@ class Theory:
     """A theory: ``objection`` says in one sentence why it does not cover a setting, or None.
 
     ``predict`` takes the setting, the readouts of the runs (or the one they share) and the accuracy
-    of quadrature, and returns fields of a ``Trajectory``, a row for each readout.
+    of quadrature, and returns fields of a ``Trajectory``, a row for each readout.  ``left_out`` is
+    what it leaves out at the sizes of a setting, relative.
     """
 
     name: str
     objection: Callable[[Setting], str | None]
     predict: Callable[[Setting, Float[np.ndarray, "rows p"], Accuracy], dict[str, Any]]
+    left_out: Callable[[Setting], float] = lambda setting: 0.0
 
 
 THEORIES = (
     Theory("narrow", narrow.objection, narrow.predict),
-    Theory("linear-width", wide.objection, wide.predict),
-    Theory("quadratic-width", quadratic.objection, wide.predict),
+    Theory("linear-width", wide.objection, wide.predict, wide.left_out),
+    Theory("quadratic-width", quadratic.objection, wide.predict, wide.left_out),
 )
+
+ROUGH = 0.05
+"""What a theory may leave out of the rows of a data set: some tens of runs see as much."""
+
+GAUSSIAN_RUNS = Theory("gaussian-runs", sampled.objection, sampled.predict)
 
 
 def choose_theory(setting: Setting, name: str | None = None) -> Theory:
     """The first theory that covers a setting, or the one named; NoTheoryError where none does."""
-    names = [theory.name for theory in THEORIES]
+    names = [theory.name for theory in (*THEORIES, GAUSSIAN_RUNS)]
     if name is not None and name not in names:
         raise InputError(f"theory must be one of {', '.join(names)}, got {name!r}")
-    if not setting.inputs.is_gaussian:
+    if not setting.inputs.taken_for_gaussian:
         raise NoTheoryError(
             f"no prediction: inputs must be gaussian for theory, got {setting.inputs.text!r}"
         )
+    if setting.target.column:
+        raise NoTheoryError(
+            f"no prediction: target must be a function for theory, got {setting.target.name!r}"
+        )
+    # Spectra are predicted by theories alone.
+    sampled_instead = name is None and setting.data is not None and not setting.spectra
     complaints = []
     for theory in THEORIES:
         if name is None or name == theory.name:
             complaint = theory.objection(setting)
-            if complaint is None:
+            if complaint is None and not (sampled_instead and theory.left_out(setting) > ROUGH):
                 return theory
             complaints.append(f"{theory.name}: {complaint}")
+    if name == GAUSSIAN_RUNS.name or sampled_instead:
+        return GAUSSIAN_RUNS
     raise NoTheoryError(f"no prediction: {'; '.join(complaints)}")

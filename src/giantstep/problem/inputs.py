@@ -9,14 +9,13 @@ import math
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import lru_cache
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from jaxtyping import Float
 
 from giantstep.errors import InputError
+from giantstep.problem.tables import DataSet, data_set, standardised, whitened
 
 
 @dataclass(frozen=True)
@@ -47,18 +46,15 @@ class InputLaw:
         """Whether x ~ N(0, I), the law of the deferred engine."""
         return self.law.is_gaussian
 
-    def check(self, d: int) -> None:
-        """Refuse a data set whose rows do not have d entries."""
-        if self.path and self.table().shape[1] != d:
-            raise InputError(
-                f"d must be the {self.table().shape[1]} columns of the data set {self.path!r}, "
-                f"got {d}"
-            )
+    @property
+    def taken_for_gaussian(self) -> bool:
+        """Whether theory takes x for N(0, I): it may be off for the rows of a data set."""
+        return self.is_gaussian or self.law.table is not None
 
-    def table(self) -> Float[np.ndarray, "rows d"]:
-        """The rows of a data set, centred; whitened, or scaled to mean variance one."""
-        assert self.law.table is not None
-        return self.law.table(self.path)
+    def data_set(self, label: str = "") -> DataSet | None:
+        """The data set whose rows are the inputs, with the column of labels that is named."""
+        make = self.law.table
+        return None if make is None else data_set(self.path, make, label)
 
 
 @dataclass(frozen=True)
@@ -97,15 +93,15 @@ def _nothing(law: InputLaw, d: int, key: np.random.Generator) -> Float[np.ndarra
 class Law:
     """One kind of law.
 
-    ``fill`` draws a block of rows, ``prepare`` what a run keeps, from d and a key; ``table`` reads
-    the rows of a law that is a data set.
+    ``fill`` draws a block of rows, ``prepare`` what a run keeps, from d and a key; ``table`` makes
+    inputs of the columns of a data set, whose rows are dealt out and not drawn.
     """
 
     name: str
-    fill: Callable[[InputLaw, Block], None]
+    fill: Callable[[InputLaw, Block], None] | None = None
     prepare: Callable[[InputLaw, int, np.random.Generator], Float[np.ndarray, " k"]] = _nothing
     parameter: Range | None = None
-    table: Callable[[str], Float[np.ndarray, "rows d"]] | None = None
+    table: Callable[[DataSet], DataSet] | None = None
     is_gaussian: bool = False
 
     def form(self, letters: str | None = None) -> str:
@@ -113,43 +109,6 @@ class Law:
         if self.table:
             return f"{self.name}(FILE)"
         return f"{self.name}({letters or self.parameter.letters})" if self.parameter else self.name
-
-
-# -- data sets ------------------------------------------------------------------------------------
-
-
-def _centred(path: str) -> Float[np.ndarray, "rows d"]:
-    """A matrix from a .npy or a comma-separated file, centred; nothing is ever unpickled."""
-    try:
-        if Path(path).suffix == ".npy":
-            table: Any = np.load(path, allow_pickle=False)
-        else:
-            table = np.loadtxt(path, delimiter=",", ndmin=2)
-    except (OSError, ValueError) as error:
-        raise InputError(f"inputs cannot read the data set {path!r}: {error}") from None
-    if table.ndim != 2 or not np.issubdtype(table.dtype, np.number) or len(table) < 2:
-        raise InputError(f"inputs needs a matrix of numbers, {path!r} has shape {table.shape}")
-    table = table.astype(float)
-    if not np.all(np.isfinite(table)):
-        raise InputError(f"inputs needs finite numbers, {path!r} holds others")
-    return table - table.mean(axis=0)
-
-
-@lru_cache(maxsize=2)
-def _scaled(path: str) -> Float[np.ndarray, "rows d"]:
-    """Rows of mean variance one."""
-    centred = _centred(path)
-    return centred / max(float(np.sqrt(np.mean(centred**2))), 1e-300)
-
-
-@lru_cache(maxsize=2)
-def _whitened(path: str) -> Float[np.ndarray, "rows d"]:
-    """Rows whose covariance is the identity."""
-    centred = _centred(path)
-    u, values, rows = np.linalg.svd(centred, full_matrices=False)
-    if values[-1] <= 1e-10 * values[0] or len(centred) <= centred.shape[1]:
-        raise InputError(f"inputs cannot whiten {path!r}: its covariance is singular")
-    return math.sqrt(len(centred)) * u @ rows
 
 
 # -- how each is drawn ----------------------------------------------------------------------------
@@ -202,11 +161,6 @@ def _mixture(law: InputLaw, block: Block) -> None:
     np.add(out, np.outer(shift, direction).astype(out.dtype), out=out)
 
 
-def _rows_of_a_table(law: InputLaw, block: Block) -> None:
-    table = law.table()
-    block.out[...] = table[block.key.integers(0, len(table), len(block.out))]
-
-
 LAWS = {
     law.name: law
     for law in (
@@ -226,8 +180,8 @@ LAWS = {
             _direction,
             Range("separation", 0.0, 1.0, "separation of the two Gaussians"),
         ),
-        Law("data", _rows_of_a_table, table=_scaled),
-        Law("whitened", _rows_of_a_table, table=_whitened),
+        Law("data", table=standardised),
+        Law("whitened", table=whitened),
     )
 }
 

@@ -11,6 +11,7 @@ from giantstep.language.functions import NUMPY, Namespace
 from giantstep.problem.randomness import Purpose, generator
 from giantstep.problem.setting import Setting
 from giantstep.problem.starts import READOUT_STARTS, STARTS, Space
+from giantstep.problem.tables import frame_columns
 
 
 def coefficients(
@@ -63,6 +64,19 @@ def residuals(
 def start_rows(setting: Setting, space: Space) -> Float[np.ndarray, "p q"]:
     """Rows of W at the start, by their coordinates in a space."""
     return STARTS[setting.start].draw(space, setting.p, given_overlaps(setting))
+
+
+def target_frame(setting: Setting, run: int) -> Float[np.ndarray, "r d"]:
+    """The target directions of a run in R^d: axes, columns that are named, or random ones."""
+    r, d = setting.target.r, setting.d
+    named = frame_columns(setting.frame)
+    if named is not None and setting.data is not None:
+        return np.eye(d)[setting.data.axes(named)]
+    # A Gaussian law looks the same along any frame.
+    if setting.frame == "axes" or setting.inputs.is_gaussian or r == 0:
+        return np.eye(r, d)
+    key = generator(setting.seed, run, Purpose.FRAME)
+    return np.linalg.qr(key.standard_normal((d, r)))[0].T
 
 
 def start_readout(setting: Setting, run: int) -> Float[np.ndarray, " p"]:

@@ -19,6 +19,7 @@ from giantstep.problem.inputs import LAWS, InputLaw, make_inputs
 from giantstep.problem.labels import LabelNoise
 from giantstep.problem.starts import READOUT_STARTS, STARTS, ReadoutName, StartName
 from giantstep.problem.step_size import FLOAT32_MAX, output_scale
+from giantstep.problem.tables import DataSet, check_rows, frame_columns
 from giantstep.problem.target import Target, read_target
 
 Size = SupportsFloat | str
@@ -39,11 +40,13 @@ class Setting(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid", arbitrary_types_allowed=True)
 
-    target: Target = Field(description="expression such as 'x1 + He2(x1)*x2', name, or callable")
+    target: Target = Field(
+        description="expression such as 'x1 + He2(x1)*x2', name, callable, or column(NAME)"
+    )
     activation: Activation = Field(
         description="relu, erf, tanh, sigmoid, softplus, gelu, silu, sin, or an expression in z"
     )
-    d: int = Field(description="input dimension")
+    d: int = Field(description="input dimension: 1000, or the columns of a data set")
     n: int = Field(description="batch size, such as 4d or d^1.5")
     p: int = Field(description="number of neurons, may be given in terms of d")
     steps: int = Field(description="number of giant steps")
@@ -73,10 +76,13 @@ class Setting(BaseModel):
         description="data of the readout: fresh or last"
     )
     readout_n: int = Field(description="samples the readout is fitted on, 0 for no readout")
-    test_n: int = Field(description="samples it is tested on, 0 for no readout")
+    test_n: int = Field(
+        description="samples it is tested on: 20000, or the rows left of a data set; 0: no readout"
+    )
     inputs: InputLaw = Field(description=", ".join(law.form() for law in LAWS.values()))
-    frame: Literal["random", "axes"] = Field(
-        description="target directions for inputs other than gaussian: random or axes"
+    frame: str = Field(
+        description="target directions for inputs other than gaussian: random, axes, or "
+        "columns(NAME, ...) of a data set"
     )
     runs: int = Field(description="independent repetitions")
     seed: int = Field(description="seed; run k is the same for any number of runs")
@@ -93,7 +99,7 @@ class Setting(BaseModel):
         target: str | Callable[..., Any] | Target | None = None,
         *,
         activation: str | Callable[[Any], Any] | Activation = "relu",
-        d: Size = 1000,
+        d: Size | None = None,
         n: Size = "4d",
         p: Size = 8,
         steps: Size = 2,
@@ -110,7 +116,7 @@ class Setting(BaseModel):
         ridge: Size | Sequence[Size] = "cv",
         readout_batch: str = "fresh",
         readout_n: Size = "n",
-        test_n: Size = 20_000,
+        test_n: Size | None = None,
         inputs: str | InputLaw = "gaussian",
         frame: str = "random",
         runs: Size = 1,
@@ -167,7 +173,32 @@ class Setting(BaseModel):
             )
         if self.start_overlaps is not None:
             self._check_overlaps(self.start_overlaps)
-        self.inputs.check(self.d)
+        self._check_data()
+
+    def _check_data(self) -> None:
+        """Labels and directions that only a data set has, and the rows that it has."""
+        data, label, named = self.data, self.target.column, frame_columns(self.frame)
+        if self.frame not in ("random", "axes") and named is None:
+            raise InputError(
+                f"frame must be random, axes or columns(NAME, ...), got {shown(self.frame)}"
+            )
+        if data is not None:
+            check_rows(self, data)
+            data.axes(named or ())
+        elif label:
+            raise InputError(
+                f"inputs must be a data set for the target {self.target.name}, got "
+                f"{self.inputs.text!r}"
+            )
+        elif named is not None:
+            raise InputError(f"frame must be random or axes without a data set, got {self.frame!r}")
+        if named is not None and len({*named}) != self.target.r:
+            raise InputError(
+                f"frame must name {self.target.r} different columns, got {self.frame!r}"
+            )
+        for name, given in (("noise", self.noise), ("corruption", self.corruption)):
+            if label and given:
+                raise InputError(f"{name} must be 0 for labels of a data set, got {given:g}")
 
     def _check_overlaps(self, overlaps: tuple[tuple[float, ...], ...]) -> None:
         if not STARTS[self.start].orthogonal:
@@ -186,6 +217,11 @@ class Setting(BaseModel):
                 raise InputError(
                     f"start_overlaps must have rows of norm at most 1, got {list(row)}"
                 )
+
+    @property
+    def data(self) -> DataSet | None:
+        """The data set whose rows are the inputs."""
+        return self.inputs.data_set(self.target.column)
 
     @property
     def scale(self) -> float:
@@ -208,7 +244,9 @@ class Setting(BaseModel):
         return bool(self.label_noise)
 
     def labels(self, clean: Any, normals: Any, namespace: Namespace = NUMPY) -> Any:
-        """y from f and one normal variable a label."""
+        """y from f and one normal variable a label; labels of a data set are in its place."""
+        if self.target.column:
+            return normals
         return self.label_noise.labels(clean, normals, namespace)
 
     def noisy_floor(self, floor: float) -> float:

@@ -49,12 +49,13 @@ def giant_step_size(
 
     The update of a neuron is eta s_p a_i b_l/(l-1)! T_l[m^(l-1)] with overlaps m of order d^(-1/2)
     (Theorem 1 of arXiv 2305.18270: eta = p d^((l-1)/2) for output scale 1/p and signs).  Deflated
-    labels count from the first degree that is left.  Infinite where it is beyond the floats.
+    labels count from the first degree that is left, those of a data set as if it were the first.
+    Infinite where it is beyond the floats.
     """
-    p, d = letters["p"], letters["d"]
-    series = target.series
-    left = series.select(series.degrees > max(0, deflate))
-    leap = information_exponent(left) or 1
+    p, d, leap = letters["p"], letters["d"], 1
+    if not target.column:
+        series = target.series
+        leap = information_exponent(series.select(series.degrees > max(0, deflate))) or 1
     try:
         return d ** ((leap - 1) / 2) / (scale * readout_rms(readout_start, p))
     except OverflowError:

@@ -93,7 +93,7 @@ def test_results_do_not_depend_on_the_chunk(law: str) -> None:
 
 def every_law(path: Path) -> list[str]:
     """A law of each kind as it is typed, parameters within 3 of their lower end."""
-    np.save(path, np.random.default_rng(0).standard_normal((600, 500)))
+    np.save(path, np.random.default_rng(0).standard_normal((8300, 500)))
     middle = {
         name: f"{law.parameter.low + min(law.parameter.high - law.parameter.low, 6.0) / 2:g}"
         for name, law in LAWS.items()
@@ -104,8 +104,9 @@ def every_law(path: Path) -> list[str]:
 
 def test_samples_are_a_function_of_their_number_alone(tmp_path: Path) -> None:
     for law in every_law(tmp_path / "rows.npy"):
-        sampler = HostSampler(Setting("x1", d=500, inputs=law, noise=1.0), 3)
         block = block_size(500)
+        base: dict[str, Any] = {"d": 500, "n": 2 * block, "readout_n": 10, "inputs": law}
+        sampler = HostSampler(Setting("x1", noise=1.0, **base), 3)
         long, noise = sampler.chunk(Purpose.BATCH, 1, 0, 2 * block, 2 * block)
         short, few = sampler.chunk(Purpose.BATCH, 1, 0, block, 37)
         np.testing.assert_array_equal(short[:37], long[:37])
@@ -113,9 +114,7 @@ def test_samples_are_a_function_of_their_number_alone(tmp_path: Path) -> None:
         assert not short[37:].any()
         late, _ = sampler.chunk(Purpose.BATCH, 1, block, block, 10)
         np.testing.assert_array_equal(late[:10], long[block : block + 10])
-        other, _ = HostSampler(Setting("x1", d=500, inputs=law), 4).chunk(
-            Purpose.BATCH, 1, 0, block, 5
-        )
+        other, _ = HostSampler(Setting("x1", **base), 4).chunk(Purpose.BATCH, 1, 0, block, 5)
         assert not np.array_equal(other[:5], long[:5])
 
 
@@ -141,25 +140,6 @@ def test_mixture_has_identity_covariance_and_two_humps() -> None:
     along = x @ sampler.prepared
     # (1 - m^2) + m^2: variance one; kurtosis 3 - 2 m^4
     assert np.mean(along**4) == pytest.approx(3 - 2 * 0.9**4, abs=0.05)
-
-
-def test_data_sets(tmp_path: Path) -> None:
-    table = np.random.default_rng(0).standard_normal((400, 12)) * np.arange(1, 13) + 3.0
-    np.save(tmp_path / "a.npy", table)
-    np.savetxt(tmp_path / "a.csv", table, delimiter=",")
-    for name in ("a.npy", "a.csv"):
-        law = f"whitened({tmp_path / name})"
-        trajectory = simulate(Setting("x1", d=12, n=200, p=2, inputs=law, test_n=100))
-        assert trajectory.engine == "dense"
-    whitened = Setting("x1", d=12, inputs=f"whitened({tmp_path / 'a.npy'})").inputs.table()
-    np.testing.assert_allclose(whitened.T @ whitened / 400, np.eye(12), atol=1e-10)
-    with pytest.raises(InputError, match="12 columns"):
-        Setting("x1", d=13, inputs=f"data({tmp_path / 'a.npy'})")
-    with pytest.raises(InputError, match="cannot read"):
-        Setting("x1", d=12, inputs=f"data({tmp_path / 'none.npy'})")
-    np.save(tmp_path / "objects.npy", np.array([{"a": 1}], dtype=object), allow_pickle=True)
-    with pytest.raises(InputError, match="cannot read"):
-        Setting("x1", d=12, inputs=f"data({tmp_path / 'objects.npy'})")
 
 
 @pytest.mark.parametrize("engine", ["dense", "deferred"])

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Float
 
-from giantstep.problem.network import start_readout, start_rows
+from giantstep.problem.network import start_readout, start_rows, target_frame
 from giantstep.problem.randomness import Purpose, generator
 from giantstep.problem.setting import Setting
 from giantstep.problem.starts import (
@@ -54,8 +54,9 @@ def start_of_run(setting: Setting, run: int) -> Start:
     readout = start_readout(setting, run)
     if choose_engine(setting) == "deferred":
         return Start(start_rows(setting, known_span(key, r, d)), readout)
-    rows = start_rows(setting, whole_space(key, np.eye(r, d)))
-    return Start(coordinates(rows[:, :r], rows @ rows.T), readout)
+    frame = target_frame(setting, run)
+    rows = start_rows(setting, whole_space(key, frame))
+    return Start(coordinates(rows @ frame.T, rows @ rows.T), readout)
 
 
 def coordinates(

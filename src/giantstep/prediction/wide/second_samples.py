@@ -340,7 +340,7 @@ def objection(setting: Setting) -> str | None:
         return f"steps must be 1 or 2 for the outliers of the weights, got {setting.steps}"
     if STARTS[setting.start].orthogonal:
         return f"start must be gaussian, sphere or symmetric for two steps, got {setting.start!r}"
-    if not setting.inputs.is_gaussian:
+    if not setting.inputs.taken_for_gaussian:
         return f"inputs must be gaussian for this theory, got {setting.inputs.text!r}"
     if setting.deflate >= 0:
         return f"deflate must be -1 for this theory, got {setting.deflate}"

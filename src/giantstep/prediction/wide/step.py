@@ -100,7 +100,7 @@ def objection(setting: Setting) -> str | None:
     """Why one step from random rows is not covered, in one sentence; None if it is."""
     if setting.steps > 1:
         return f"steps must be 0 or 1 for the closed system, got {setting.steps}"
-    if not setting.inputs.is_gaussian:
+    if not setting.inputs.taken_for_gaussian:
         return f"inputs must be gaussian for the closed system, got {setting.inputs.text!r}"
     if setting.start == "orthogonal":
         return "start must be sphere, gaussian or symmetric for the closed system, got 'orthogonal'"

@@ -17,7 +17,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Float
 
-from giantstep.problem.network import coefficients, start_readout, start_rows
+from giantstep.problem.network import coefficients, start_readout, start_rows, target_frame
 from giantstep.problem.randomness import Purpose, generator
 from giantstep.problem.setting import Setting
 from giantstep.problem.starts import whole_space
@@ -181,7 +181,7 @@ class DenseEngine:
         self.run, self.held = run, {}
         self.sampler = HostSampler(setting, run)
         self.readout = start_readout(setting, run)
-        frame = self._directions()
+        frame = target_frame(setting, run)
         key = generator(setting.seed, run, Purpose.START, 0)
         rows = start_rows(setting, whole_space(key, frame))
         with self.context():
@@ -190,16 +190,8 @@ class DenseEngine:
 
     @property
     def _on_axes(self) -> bool:
-        # A Gaussian law looks the same along any frame: the axes spare a matrix product.
+        # The axes spare a matrix product.
         return self.setting.frame == "axes" or self.setting.inputs.is_gaussian
-
-    def _directions(self) -> Float[np.ndarray, "r d"]:
-        """The target directions of the run."""
-        r, d = self.setting.target.r, self.setting.d
-        if self._on_axes:
-            return np.eye(r, d)
-        key = generator(self.setting.seed, self.run, Purpose.FRAME)
-        return np.linalg.qr(key.standard_normal((d, r)))[0].T
 
     def draw(
         self, purpose: Purpose, step: int, start: int, size: int, count: int
