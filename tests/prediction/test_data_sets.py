@@ -1,0 +1,95 @@
+"""Theory beside the rows of a data set: where Gaussian inputs stand for them, and where not."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from giantstep.errors import InputError, NoTheoryError
+from giantstep.prediction.narrow.start import start_of_run
+from giantstep.prediction.predict import predict
+from giantstep.prediction.theories import choose_theory
+from giantstep.problem.setting import Setting
+from giantstep.records.comparison import Comparison, compare
+from giantstep.simulation.simulate import simulate
+
+
+@pytest.fixture(scope="module")
+def exponential(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """6000 rows of 100 skewed columns of kurtosis 9."""
+    path = tmp_path_factory.mktemp("rows") / "exponential.npy"
+    np.save(path, np.random.default_rng(0).standard_exponential((6000, 100)))
+    return str(path)
+
+
+def compared(setting: Setting) -> tuple[str | None, Comparison]:
+    predicted = predict(setting)
+    return predicted.theory, compare(predicted, simulate(setting))
+
+
+def test_random_directions_of_white_rows_are_as_good_as_gaussian_ones(exponential: str) -> None:
+    """The level is 1e-3, one comparison; a single column in their place is 5 sigma off."""
+    setting = Setting(
+        "x1 + He2(x1)/2",
+        inputs=f"whitened({exponential})",
+        p=4,
+        steps=1,
+        test_n=2000,
+        runs=20,
+    )
+    theory, random = compared(setting)
+    assert (theory, setting.d, random.agrees) == ("narrow", 100, True)
+    _, column = compared(setting.vary(frame="columns(x3)"))
+    assert not column.agrees
+    assert column.sigmas > 5
+    assert np.nanmax(np.abs(column.deviations["test_error"])) > 5
+
+
+def test_gaussian_runs_serve_where_no_theory_is_precise(tmp_path: Path) -> None:
+    """Six Gaussian columns agree (level 1e-3, one comparison), six exponential ones do not."""
+    key = np.random.default_rng(1)
+    np.save(tmp_path / "gaussian.npy", key.standard_normal((4000, 6)))
+    np.save(tmp_path / "exponential.npy", key.standard_exponential((4000, 6)))
+    fields = {"p": 4, "n": 60, "test_n": 1000, "runs": 24}
+    verdicts = {}
+    for name in ("gaussian", "exponential"):
+        inputs = f"whitened({tmp_path / name}.npy)"
+        setting = Setting("x1 + He2(x1)/2", inputs=inputs, frame="axes", **fields)
+        theory, verdicts[name] = compared(setting)
+        assert theory == "gaussian-runs"
+    assert verdicts["gaussian"].agrees
+    assert not verdicts["exponential"].agrees
+
+
+def test_gaussian_runs_are_those_of_gaussian_inputs(exponential: str) -> None:
+    setting = Setting("x1", inputs=f"whitened({exponential})", p=4, n=300, runs=2, steps=1)
+    twin = simulate(setting.vary(inputs="gaussian", d=100, test_n=setting.test_n))
+    found = predict(setting, theory="gaussian-runs")
+    np.testing.assert_array_equal(found.overlap, twin.overlap)
+    np.testing.assert_array_equal(found.readout, simulate(setting).readout)
+    assert found.test_error is not None
+    assert "kurtosis of the columns" in found.notes[-1]
+    # Theories of spectra are not replaced, nor one that is asked for.
+    assert choose_theory(setting.vary(p=60, spectra=4)).name == "linear-width"
+    assert choose_theory(setting.vary(p=60)).name == "linear-width"
+    assert choose_theory(setting.vary(p=20)).name == "gaussian-runs"
+    assert choose_theory(setting.vary(p=20), "linear-width").name == "linear-width"
+
+
+@pytest.mark.parametrize("frame", ["random", "columns(x7)"])
+def test_a_run_is_predicted_from_its_own_start(exponential: str, frame: str) -> None:
+    setting = Setting("x1", inputs=f"whitened({exponential})", p=4, runs=2, frame=frame, n=100)
+    measured = simulate(setting.vary(steps=0, step_size=1.0))
+    for run in range(2):
+        rows = start_of_run(setting, run).rows
+        np.testing.assert_allclose(rows[:, 0], measured.overlap[run, 0, :, 0], atol=1e-6)
+        other = start_of_run(setting.vary(frame="axes"), run).rows
+        assert not np.allclose(other[:, 0], measured.overlap[run, 0, :, 0], atol=1e-3)
+
+
+def test_labels_without_a_function_have_no_theory(exponential: str) -> None:
+    setting = Setting("column(x1)", inputs=f"data({exponential})", p=4)
+    with pytest.raises(NoTheoryError, match=r"target must be a function .* 'column\(x1\)'"):
+        predict(setting)
+    with pytest.raises(InputError, match="gaussian-runs, got 'none'"):
+        predict(setting, theory="none")
