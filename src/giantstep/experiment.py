@@ -17,8 +17,10 @@ from giantstep.analysis.staircase import Staircase
 from giantstep.analysis.subspace import completed, name_space
 from giantstep.errors import NotConvergedError, NoTheoryError
 from giantstep.prediction.predict import predict
+from giantstep.prediction.theories import theory_of_rows
 from giantstep.problem.setting import Setting
 from giantstep.records.comparison import Comparison, compare
+from giantstep.records.labels import FittedLabels
 from giantstep.records.summary import StepSummary, summarize
 from giantstep.records.trajectory import Trajectory
 from giantstep.simulation.simulate import MEMORY, simulate
@@ -29,36 +31,49 @@ class Experiment:
     """Analysis, prediction and simulation of one setting, and the comparison of the last two.
 
     ``predicted`` is None where no theory covers the setting, and ``complaint`` says why;
-    ``comparison`` is None without a prediction, or with fewer than two runs.
+    ``comparison`` is None without a prediction, or with fewer than two runs.  For labels of a data
+    set analysis and prediction are those of the function that is fitted to them, ``labels``, and
+    there are none without it.
     """
 
-    analysis: Analysis
+    analysis: Analysis | None
     predicted: Trajectory | None
     complaint: str | None
     simulated: Trajectory
     comparison: Comparison | None
+    labels: FittedLabels | None = None
 
     @property
     def setting(self) -> Setting:
         return self.simulated.setting
 
     @property
-    def stairs(self) -> Staircase:
-        """The staircase of the setting's batches."""
-        return stairs_of(self.analysis, self.setting)
+    def model(self) -> Setting:
+        """The setting that analysis and prediction are of."""
+        model = None if self.labels is None else self.labels.model(self.setting)
+        return self.setting if model is None else model
 
     @property
+    def stairs(self) -> Staircase | None:
+        """The staircase of the setting's batches."""
+        return None if self.analysis is None else stairs_of(self.analysis, self.setting)
+
+    @cached_property
     def floors(self) -> list[float | None]:
         """What no readout beats after each step, noise counted."""
-        return floors_of(self.analysis, self.setting)
+        if self.analysis is None:
+            return [None] * (self.setting.steps + 1)
+        return floors_of(self.analysis, self.model)
 
     @cached_property
     def subspaces(self) -> list[tuple[str, Float[np.ndarray, "k r"]]]:
         """What each step of the staircase adds, and what is left, with a title each."""
         stairs = self.stairs
+        if stairs is None:
+            return []
         added = [(t, stairs.added(t)) for t in range(1, len(stairs.bases) + 1)]
         found = [(f"{_names(basis)} (step {t})", basis) for t, basis in added if len(basis)]
-        learned = stairs.bases[-1] if stairs.bases else np.zeros((0, self.setting.target.r))
+        learned = stairs.bases[-1] if stairs.bases else np.zeros((0, self.model.target.r))
         rest = completed(learned)[len(learned) :]
         return [*found, (f"{_names(rest)} (not at n ~ d)", rest)] if len(rest) else found
 
@@ -90,7 +105,8 @@ class Experiment:
                 {"name": name, "basis": basis.tolist()} for name, basis in self.subspaces
             ],
             "floors": self.floors,
-            "analysis": self.analysis.as_dict(),
+            "analysis": None if self.analysis is None else self.analysis.as_dict(),
+            "labels": None if self.labels is None else self.labels.as_dict(),
         }
 
     def arrays(self) -> dict[str, np.ndarray]:
@@ -168,23 +184,37 @@ def run_experiment(
     setting: Setting,
     *,
     theory: str | None = None,
+    labels: FittedLabels | None = None,
     memory: int = MEMORY,
     progress: Callable[[float, int], None] | None = None,
 ) -> Experiment:
     """Analyse, predict, simulate and compare a setting.
 
-    ``theory`` names the theory to use, ``memory`` and ``progress`` are those of ``simulate``.  An
-    interrupt (Ctrl-C) keeps the runs that were finished.
+    ``theory`` names the theory to use, ``labels`` is what was fitted to the labels of a data set
+    (``giantstep.estimator.labels.fit_labels``), ``memory`` and ``progress`` are those of
+    ``simulate``.  An interrupt (Ctrl-C) keeps the runs that were finished.
     """
-    analysis = analyze(setting.target, setting.activation)
-    predicted, complaint = None, None
+    model = setting if labels is None else labels.model(setting)
+    analysis, predicted, complaint = None, None, None
     try:
-        predicted = predict(setting, theory=theory)
+        if model is None:
+            raise NoTheoryError("no prediction: no function of few directions fits the labels")
+        if labels is not None and theory is None and not setting.spectra:
+            theory = theory_of_rows(model).name
+        if not model.target.column:
+            analysis = analyze(model.target, model.activation)
+        predicted = predict(model, theory=theory)
     except (NoTheoryError, NotConvergedError) as error:
         complaint = str(error)
-    simulated = simulate(setting, memory=memory, progress=progress, partial=True)
+    simulated = simulate(
+        setting,
+        memory=memory,
+        progress=progress,
+        partial=True,
+        directions=None if labels is None else labels.directions,
+    )
     if predicted is None:
-        return Experiment(analysis, None, complaint, simulated, None)
+        return Experiment(analysis, None, complaint, simulated, None, labels)
     # Measured outliers are counted by the rule of the prediction.
     spectra = {
         matrix: measured.detected(getattr(predicted, matrix))
@@ -192,5 +222,8 @@ def run_experiment(
         if (measured := getattr(simulated, matrix)) is not None
     }
     simulated = replace(simulated, **spectra)
-    comparison = compare(predicted, simulated) if simulated.runs > 1 else None
-    return Experiment(analysis, predicted, complaint, simulated, comparison)
+    comparison = None
+    if simulated.runs > 1:
+        others = () if labels is None else ("target", "inputs", "noise", "frame")
+        comparison = compare(predicted, simulated, ignoring=others)
+    return Experiment(analysis, predicted, complaint, simulated, comparison, labels)

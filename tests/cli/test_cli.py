@@ -99,6 +99,9 @@ def test_a_leading_minus_is_a_target(capsys: pytest.CaptureFixture[str]) -> None
         (["learn", "x1", "--steps", "1e30"], "steps must be at most 1000000, got '1e30'"),
         (["learn", "x1", "--n", "d^999"], "n must be finite, got 'd^999'"),
         (["learn", "x1", "--start", "zero"], "start must be symmetric, sphere, gaussian or"),
+        (["learn", "x1", "--inputs", "data(/no/such.csv)"], "inputs cannot read the data set"),
+        (["learn", "column(price)"], "inputs must be a data set for the target column(price)"),
+        (["analyze", "column(price)"], "target must be a function to be analyzed, got 'column("),
     ],
 )
 def test_bad_input_is_one_sentence_and_exit_2(
@@ -245,6 +248,36 @@ def test_help_shows_the_defaults_of_the_command(capsys: pytest.CaptureFixture[st
         text = " ".join(capsys.readouterr().out.replace("│", " ").split())
         for piece in expected:
             assert piece in text, (command, piece)
+
+
+def test_learn_takes_labels_of_ones_own(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A table with names: tests against noise, the fitted function, theory beside the steps."""
+    key = np.random.default_rng(0)
+    x = key.standard_normal((400, 6))
+    y = np.tanh(x[:, 0] + x[:, 3]) + 0.3 * key.standard_normal(400)
+    table = tmp_path / "table.csv"
+    header = "a,b,c,d,e,f,price"
+    np.savetxt(table, np.column_stack([x, y]), delimiter=",", header=header, comments="")
+    arguments = ["learn", "column(price)", "--inputs", f"whitened({table})", "--p", "4"]
+    arguments += ["--runs", "2", "--out", str(tmp_path)]
+    main(arguments)
+    text = " ".join(capsys.readouterr().out.split())
+    for piece in ("Fitted function: ", "beyond noise", "cosine of two halves", "N(0, I)"):
+        assert piece in text
+    record = json.loads((tmp_path / "learn.json").read_text())
+    assert record["simulation"]["setting"]["target"] == "column(price)"
+    assert record["labels"]["tests"][0]["beyond_noise"]
+    assert record["prediction"]["theory"] == "gaussian-runs"
+    assert len(record["labels"]["directions"][0]) == 6
+    assert (tmp_path / "learn.png").read_bytes().startswith(b"\x89PNG")
+    # Without the regressor there are the steps alone, and the reason.
+    monkeypatch.setattr("giantstep.cli.experiment.find_spec", lambda name: None)
+    main([*arguments, "--overwrite"])
+    text = " ".join(capsys.readouterr().out.split())
+    assert "target must be a function for theory, got 'column(price)'" in text
+    assert "Fitted function" not in text
 
 
 def test_learn_reads_a_toml_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -143,9 +143,11 @@ class Setting(BaseModel):
     ) -> Setting:
         """The setting with n and p in proportion to d: LINEAR_WIDTH where nothing else is given.
 
-        There are as many steps as step sizes.
+        There are as many steps as step sizes, and of a data set the rows that are left are tested.
         """
         given = LINEAR_WIDTH | {name: v for name, v in fields.items() if v is not None}
+        if fields.get("test_n") is None and make_inputs(given.get("inputs", "gaussian")).path:
+            del given["test_n"]
         given.setdefault("steps", len(listed(given["step_size"])))
         return cls(target, **given)
 

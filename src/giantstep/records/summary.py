@@ -109,7 +109,7 @@ def summarize(
     alignments = [np.median(runs.alignment(basis), axis=2) for basis in subspaces]
     principal = None
     if runs.span is not None:
-        principal = runs.principal_cosines(np.eye(trajectory.setting.target.r))
+        principal = runs.principal_cosines(np.eye(runs.overlap.shape[-1]))
     return tuple(
         StepSummary(
             step=step,

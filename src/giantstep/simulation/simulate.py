@@ -9,7 +9,7 @@ from typing import Any, Protocol
 import numpy as np
 from jaxtyping import Float
 
-from giantstep.errors import DivergenceError
+from giantstep.errors import DivergenceError, InputError
 from giantstep.problem.randomness import Purpose
 from giantstep.problem.setting import Setting
 from giantstep.records.spectrum import Spectrum
@@ -57,13 +57,20 @@ def choose_engine(setting: Setting, memory: int = MEMORY) -> str:
     return "deferred" if valid else "dense"
 
 
-def make_engine(setting: Setting, memory: int, meter: Meter) -> Engine:
+def make_engine(
+    setting: Setting,
+    memory: int,
+    meter: Meter,
+    directions: Float[np.ndarray, "r d"] | None = None,
+) -> Engine:
     """The engine of a setting, or InputError if it cannot run it."""
+    if directions is not None and not setting.target.column:
+        raise InputError(f"directions are those of the target {setting.target.name!r}, got others")
     if choose_engine(setting, memory) == "deferred":
         return deferred.DeferredEngine(setting, memory, meter)
     from giantstep.simulation.engines.dense import DenseEngine
 
-    return DenseEngine(setting, memory, meter)
+    return DenseEngine(setting, memory, meter, directions)
 
 
 def expected_samples(setting: Setting) -> int:
@@ -84,6 +91,7 @@ def simulate(
     progress: Callable[[float, int], None] | None = None,
     first: int = 0,
     partial: bool = False,
+    directions: Float[np.ndarray, "r d"] | None = None,
 ) -> Trajectory:
     """Run a setting and return what was observed.
 
@@ -91,9 +99,11 @@ def simulate(
     bounds the engine's arrays in bytes; results do not depend on it.  ``progress`` is called with
     the share that is done and the samples used so far.  An interrupt (Ctrl-C) is passed on; with
     ``partial`` the runs that were finished are returned instead, marked as ``interrupted``.
+    Labels of a data set have no directions of their own: overlaps are with orthonormal
+    ``directions``, where they are given.
     """
     start = time.perf_counter()
-    engine = make_engine(setting, memory, Meter(expected_samples(setting), progress))
+    engine = make_engine(setting, memory, Meter(expected_samples(setting), progress), directions)
     finished: list[dict[str, Any]] = []
     interrupted = False
     try:
@@ -147,7 +157,7 @@ def _one_run(engine: Engine, setting: Setting, run: int) -> dict[str, Float[np.n
             f"with step_size {sizes}"
         ) from None
     fixed = {
-        "gradient_cosine": np.zeros((0, setting.p, setting.target.r)),
+        "gradient_cosine": np.zeros((0, *engine.overlap.shape)),
         "readout": engine.readout,
     }
     return fixed | {name: np.stack(v) for name, v in record.items()}

@@ -45,10 +45,11 @@ def verdict(experiment: Experiment) -> Text:
     if compared is None or predicted is None:
         return Text("\nprediction and simulation are compared with --runs 2 or more")
     word = "agree" if compared.agrees else "disagree"
+    where = "" if compared.agrees else f" ({compared.farthest.replace('_', ' ')})"
     return Text(
         f"\ntheory ({predicted.theory}) and simulation {word}: p-value {compared.p_value:.2g}, the "
         f"least likely of {compared.count} comparisons of {compared.runs} runs is "
-        f"{compared.sigmas:.1f} sigma off{_power(compared)}",
+        f"{compared.sigmas:.1f} sigma off{where}{_power(compared)}",
         style="green" if compared.agrees else "red",
     )
 

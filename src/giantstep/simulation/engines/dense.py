@@ -142,8 +142,14 @@ class DenseEngine:
 
     name = "dense"
 
-    def __init__(self, setting: Setting, memory: int, meter: Meter) -> None:
-        self.setting, self.meter = setting, meter
+    def __init__(
+        self,
+        setting: Setting,
+        memory: int,
+        meter: Meter,
+        directions: Float[np.ndarray, "r d"] | None = None,
+    ) -> None:
+        self.setting, self.meter, self.directions = setting, meter, directions
         self.traced = traced_setting(setting)
         self.plan = plan(setting, memory)
         self.run = 0
@@ -186,7 +192,8 @@ class DenseEngine:
         rows = start_rows(setting, whole_space(key, frame))
         with self.context():
             self.weights = jnp.asarray(rows, setting.dtype)
-            self.frame = jnp.asarray(frame, setting.dtype)
+            measured = frame if self.directions is None else self.directions
+            self.frame = jnp.asarray(measured, setting.dtype)
 
     @property
     def _on_axes(self) -> bool:
