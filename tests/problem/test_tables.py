@@ -202,7 +202,7 @@ BAD: list[tuple[str, Callable[[Path], None], dict[str, object], str]] = [
     ),
     ("few rows", _rows(lambda: table(4)), {}, "4 rows are too few for 4 columns"),
     ("names missing", _rows(table, NAMES[:3]), {}, "has 3 names and 4 columns"),
-    ("n", _rows(table), {"n": 100}, r"2 of n = 100, .* are 301 rows, .* has 200"),
+    ("n", _rows(table), {"n": 100}, r"n = 100 \(2 times\), .* are 301 rows, .* has 200"),
     ("test_n", _rows(table), {"test_n": 153}, r"test_n = 153 are 201 rows, .* has 200"),
     ("d", _rows(table), {"d": 5}, "^d must be the 4 columns of x .*, got 5"),
     ("no column", _rows(table, NAMES), {"target": "column(cost)"}, r"^target .* got 'cost'"),

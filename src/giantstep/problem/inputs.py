@@ -190,7 +190,7 @@ LAWS = {
 
 
 def make_inputs(value: str | InputLaw) -> InputLaw:
-    """An input law from its text: ``gaussian``, ``student(5)``, ``whitened(digits.npy)``."""
+    """An input law from its text: ``gaussian``, ``student(5)``, ``whitened(table.csv)``."""
     if isinstance(value, InputLaw):
         return value
     if not isinstance(value, str):

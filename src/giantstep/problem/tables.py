@@ -249,7 +249,7 @@ def check_rows(setting: Setting, data: DataSet) -> None:
     if needed > there:
         batches = batch_count(setting.batches, setting.steps)
         raise InputError(
-            f"n must leave rows for the test: {batches} of n = {setting.n}, readout_n = "
+            f"n must leave rows for the test: n = {setting.n} ({batches} times), readout_n = "
             f"{setting.readout_n} and test_n = {setting.test_n} are {needed} rows, "
             f"{data.path!r} has {there}"
         )

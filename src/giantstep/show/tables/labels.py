@@ -16,12 +16,12 @@ def labels_report(labels: FittedLabels, analysis: Analysis | None) -> list[Rende
     """Tests of the steps on all rows, the fitted function and what theory says of it."""
     level = labels.tests[0].level
     table = make_table(
-        f"Steps on the labels of all rows against noise (level {level:g}), cosine of two halves",
+        f"Steps on the labels of all rows against noise (level {level:g})",
         "step",
-        "singular value",
+        "value",
         "noise edge",
         "verdict",
-        "halves",
+        "cosine of two halves",
         "theory",
     )
     for test in labels.tests:
