@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -17,7 +17,7 @@ from giantstep.analysis.staircase import Staircase
 from giantstep.analysis.subspace import completed, name_space
 from giantstep.errors import NotConvergedError, NoTheoryError
 from giantstep.prediction.predict import predict
-from giantstep.prediction.theories import theory_of_rows
+from giantstep.prediction.theories import ROUGH, theory_of_rows, whitened_share
 from giantstep.problem.setting import Setting
 from giantstep.records.comparison import Comparison, compare
 from giantstep.records.labels import FittedLabels
@@ -180,6 +180,18 @@ def floors_of(analysis: Analysis, setting: Setting) -> list[float | None]:
     return found
 
 
+def _notes_on_rows(setting: Setting) -> Iterator[str]:
+    """What the model of labels cannot know of the rows they came with."""
+    if setting.data is not None:
+        yield setting.data.far_from_gaussian
+    share = whitened_share(setting)
+    if share > ROUGH:
+        yield (
+            f"a batch is {share:.0%} of the rows that were whitened together: the noise of a "
+            "linear part is smaller in it by as much, which theory leaves out"
+        )
+
+
 def run_experiment(
     setting: Setting,
     *,
@@ -204,6 +216,8 @@ def run_experiment(
         if not model.target.column:
             analysis = analyze(model.target, model.activation)
         predicted = predict(model, theory=theory)
+        if labels is not None:
+            predicted = replace(predicted, notes=(*predicted.notes, *_notes_on_rows(setting)))
     except (NoTheoryError, NotConvergedError) as error:
         complaint = str(error)
     simulated = simulate(

@@ -107,6 +107,8 @@ def test_theory_stands_beside_the_steps_on_labels(setting: Setting, labels: Fitt
     assert found.predicted.theory == "gaussian-runs"
     assert found.comparison is not None
     assert found.comparison.agrees
+    assert "kurtosis of the columns" in found.predicted.notes[-2]
+    assert "a batch is 7% of the rows" in found.predicted.notes[-1]
     assert found.analysis is not None
     assert found.analysis.leap_index == 1
     assert found.floors[0] is not None

@@ -71,6 +71,9 @@ def test_columns_and_rows_are_taken_from_the_file(tmp_path: Path) -> None:
     path = written(tmp_path / "a.csv", table(), NAMES)
     planted = Setting("x1", inputs=f"data({path})", p=2)
     assert (planted.d, planted.n, planted.readout_n, planted.test_n) == (4, 16, 16, 200 - 3 * 16)
+    wide = Setting.linear_width("x1", inputs=f"data({path})")
+    assert (wide.d, wide.n, wide.test_n) == (4, 8, 200 - 2 * 8)
+    assert Setting.linear_width("x1", inputs=f"data({path})", test_n=50).test_n == 50
     labelled = planted.vary(target="column(blood pressure)")
     assert (labelled.d, labelled.test_n) == (3, 200 - 3 * 12)
     assert held(labelled).names == ("age", "bmi", "price")

@@ -45,15 +45,24 @@ THEORIES = (
 )
 
 ROUGH = 0.05
-"""What a theory may leave out of the rows of a data set: some tens of runs see as much."""
+"""What a theory may leave out of the rows of a data set: some tens of runs see as much.  Whitening
+counts too: a linear part has no noise in all N rows, and the share n/N less in n of them."""
 
 GAUSSIAN_RUNS = Theory("gaussian-runs", sampled.objection, sampled.predict)
 
 
+def whitened_share(setting: Setting) -> float:
+    """n/N where all N rows of a data set were whitened together, else 0."""
+    data = setting.data
+    white = setting.inputs.kind == "whitened"
+    return setting.n / len(data.rows) if data is not None and white else 0.0
+
+
 def theory_of_rows(setting: Setting) -> Theory:
     """For rows that are taken for Gaussian: a theory precise at their sizes, or Gaussian runs."""
+    share = whitened_share(setting)
     for theory in THEORIES:
-        if theory.objection(setting) is None and theory.left_out(setting) <= ROUGH:
+        if theory.objection(setting) is None and max(theory.left_out(setting), share) <= ROUGH:
             return theory
     return GAUSSIAN_RUNS
 

@@ -30,6 +30,9 @@ if TYPE_CHECKING:
 SINGULAR = 1e-10
 """Singular values of the centred columns below this share of the largest are rounding."""
 
+ROUNDING = 1e-6
+"""What the principal variances of white rows are off 1 by, at most."""
+
 PROBES = 64
 """Random directions whose kurtosis is looked at."""
 
@@ -66,7 +69,7 @@ class DataSet:
         columns, probes = (kurtosis(values) for values in (self.rows, along))
         variances = np.linalg.eigvalsh(self.rows.T @ self.rows / len(self.rows))
         correlated = ""
-        if variances[-1] > 1.0 + SINGULAR * len(self.rows):
+        if variances[-1] > 1.0 + ROUNDING:
             correlated = (
                 f"; principal variances from {variances[0]:.2g} to {variances[-1]:.3g} (1 for it)"
             )

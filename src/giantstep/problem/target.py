@@ -190,8 +190,8 @@ class Target:
 def read_target(text: str) -> Target:
     """The target of an expression, a catalog name or a column of labels, not yet expanded."""
     name = text.strip()
-    if match := re.fullmatch(r"column\((.*)\)", name):
-        return Target(f"column({match[1].strip()})", 0, column=match[1].strip())
+    if match := re.fullmatch(r"column\(\s*(\S.*?)\s*\)", name):
+        return Target(f"column({match[1]})", 0, column=match[1])
     expression = parse(CATALOG[name].expression if name in CATALOG else text)
     used = variables(expression)
     if not used:

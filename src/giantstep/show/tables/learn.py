@@ -26,8 +26,6 @@ def learn_report(experiment: Experiment) -> RenderableType:
         if record is not None
         for note in record.notes
     ]
-    if experiment.labels is not None and experiment.setting.data is not None:
-        texts.append(experiment.setting.data.far_from_gaussian)
     return Group(*parts, *notes(texts), verdict(experiment))
 
 
