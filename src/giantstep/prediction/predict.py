@@ -52,7 +52,7 @@ def predict(
     for each run with its own.
 
     The rows of a data set are taken for N(0, I), which a note says how far they are from; where no
-    theory covers its sizes every run is predicted by a simulated one on Gaussian inputs
+    theory is precise at its sizes every run is predicted by a simulated one on Gaussian rows
     (``theory="gaussian-runs"``).
     """
     if scrambles < 2:

@@ -44,9 +44,9 @@ class FittedLabels:
     """The labels of a data set as a function of few directions, where there is one.
 
     function -> a Hermite polynomial of the projections on ``directions`` (orthonormal rows), None
-    where no direction was found; explained -> its share of the labels' variance, stability -> mean
-    squared principal cosine between the spans of different folds, needed -> rows after which its
-    directions are half found.
+    where no direction was found; explained -> its variance, that of the labels being one,
+    stability -> mean squared principal cosine between the spans of different folds, needed -> rows
+    after which its directions are half found.
     """
 
     function: Target | None
