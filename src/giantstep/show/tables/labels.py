@@ -45,7 +45,7 @@ def _function(labels: FittedLabels, analysis: Analysis | None) -> str:
     stable = f"{labels.stability:.2f}" if known else "not known"
     return (
         f"Fitted function: {labels.function.name}\n"
-        f"it has {labels.explained:.0%} of the labels' variance, the rest counts as noise; its span "
-        f"agrees between folds to {stable} (1 is the same)\n"
+        f"it has {labels.explained:.0%} of the labels' variance, the rest counts as noise; its "
+        f"span agrees between folds to {stable} (1 is the same)\n"
         f"leaps until everything is learned: {leaps}; its directions are half found after {needed}"
     )
