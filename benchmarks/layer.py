@@ -30,7 +30,7 @@ ENTRIES: dict[str, Callable[..., Float[np.ndarray, "p d"]]] = {
     "student(8)": lambda key, shape: key.standard_t(8, shape) * (6 / 8) ** 0.5,
 }
 
-SHAPES = {(20, 20): 120, (60, 20): 100, (40, 100): 40, (200, 200): 20, (1000, 300): 6}
+SHAPES = {(20, 20): 150, (60, 20): 100, (40, 100): 10, (200, 200): 5, (1000, 300): 3}
 """Matrices of each kind of entries, with and without outliers."""
 
 
@@ -83,7 +83,7 @@ def _line(name: str, found: Float[np.ndarray, " 3"]) -> None:
 
 def power(scale: int) -> None:
     """Print one line a shape and strength."""
-    for (p, d), count in {(60, 60): 40, (300, 300): 20, (1000, 300): 20}.items():
+    for (p, d), count in {(60, 60): 20, (300, 300): 10, (1000, 300): 10}.items():
         bulk = weight_bulk(p, d, "gaussian")
         for strength in (1.2, 1.5, 2.0):
             found, known, runs = 0, 0, scale * count

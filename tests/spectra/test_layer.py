@@ -149,6 +149,21 @@ def test_a_mean_is_an_outlier() -> None:
     assert abs(found.directions[0].sum()) / math.sqrt(60) > 0.9
 
 
+def test_a_trained_layer_shows_the_directions_that_it_learned() -> None:
+    """Adam on x.u + (x.u)(x.v): two outliers in the plane of u and v; none before training."""
+    network = pytest.importorskip("sklearn.neural_network").MLPRegressor
+    key = np.random.default_rng(1)
+    x = key.standard_normal((2000, 40))
+    plane = np.linalg.qr(key.standard_normal((40, 2)))[0]
+    u, v = (x @ plane).T
+    fields = {"hidden_layer_sizes": (100,), "random_state": 1, "tol": 0.01}
+    found = layer_outliers(network(**fields).fit(x, u + u * v).coefs_[0].T)
+    assert found.count == 2
+    assert np.all(np.linalg.norm(found.directions @ plane, axis=1) > 0.95)
+    start = network(**fields, learning_rate_init=1e-9).partial_fit(x, u + u * v)
+    assert layer_outliers(start.coefs_[0].T).count == 0
+
+
 # -- scales ---------------------------------------------------------------------------------------
 
 
