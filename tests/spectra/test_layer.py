@@ -254,6 +254,7 @@ def test_an_outlier_of_one_weight_is_refused() -> None:
         (np.full((20, 20), "a"), "weights must be real numbers"),
         (np.full((20, 20), np.nan), "weights must be finite, got nan at row 0, column 0"),
         (np.ones((20, 5)), "at least 10 rows and columns that are not zero, got 20 x 5"),
+        (np.full((20, 20), 1e200), r"of a size that can be squared, got 1e\+200"),
         (np.zeros((20, 20)), "at least 10 rows and columns that are not zero, got 0 x 0"),
     ],
 )

@@ -10,8 +10,8 @@ sigma^2 a_i b_j, rows and columns of one scale unless their squares tell them ap
     exceeds the threshold with probability ``level``;
     count the singular values of W above the threshold, until there are no more than k.
 
-So the rate holds for entries of any distribution.  A bulk that differs from the fitted law by more
-than noise in random order does (correlated, sparse, low-rank, heavy-tailed weights) is refused.
+So the rate holds for entries that are not Gaussian.  A bulk that differs from the fitted law by
+more than independent entries do (correlated, sparse, low-rank, heavy-tailed weights) is refused.
 See docs/derivations/layer.md.
 """
 
@@ -34,6 +34,9 @@ LEVEL = 0.01
 
 LEAST_SIDE = 10
 """Rows and columns from which on a bulk can be fitted: the middle half of 10 values is 6."""
+
+SMALLEST = 1e-75
+"""Size from which on fourth powers, the variances of squares, are numbers."""
 
 SINGLE_WEIGHT = 0.5
 """Share of an outlier above which one weight makes it."""
@@ -197,6 +200,9 @@ def layer_outliers(weights: ArrayLike, level: float = LEVEL, seed: int = 0) -> L
             f"weights must have at least {LEAST_SIDE} rows and columns that are not zero, "
             f"got {p} x {d}"
         )
+    largest = float(np.max(np.abs(rest)))
+    if not SMALLEST < largest < 1.0 / SMALLEST:
+        raise InputError(f"weights must be of a size that can be squared, got {largest:g}")
     tall = p > d
     wide = rest.T if tall else rest
     split = _Split(wide, *np.linalg.svd(wide, full_matrices=False))
