@@ -13,8 +13,8 @@ offset and spread gather what is of the next order, the fluctuation of sigma inc
 measured on noise made of a matrix's own entries in random order, so that it has their distribution:
 the threshold of Gaussian noise at .01 is exceeded by entries of Student's law with 8 degrees five
 times as often at 20 x 20, by signs a twentieth as often.  The logarithm is what makes Tracy-Widom's
-tail serve at small sizes: of 8,000 to 20,000 Gaussian matrices of each of six shapes from 10 x 10 to
-50 x 200 .7 to .9 times the stated share exceed the threshold of .01, where without it up to 1.9
+tail serve at small sizes: of 8,000 to 20,000 Gaussian matrices of each of six shapes from 10 x 10
+to 50 x 200 .7 to .9 times the stated share exceed the threshold of .01, where without it up to 1.9
 times the share do.
 """
 
