@@ -119,7 +119,7 @@ def test_spike_is_the_closed_form_where_scales_are_equal() -> None:
     m, n, theta = 60, 150, 1.7
     c, square = m / n, theta**2
     value = math.sqrt((1 + square) * (c + square)) / theta
-    strength, left, right = spike(Scales(np.ones(m), np.ones(n)), value)
+    strength, left, right = spike(equal_law(m, n), value)
     assert strength == pytest.approx(theta, rel=1e-6)
     assert left**2 == pytest.approx(1 - c * (1 + square) / (square * (square + c)), rel=1e-5)
     assert right**2 == pytest.approx(1 - (c + square) / (square * (square + 1)), rel=1e-5)

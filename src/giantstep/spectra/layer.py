@@ -212,7 +212,7 @@ def layer_outliers(weights: ArrayLike, level: float = LEVEL, seed: int = 0) -> L
     found = split.values[: fit.k]
     found = found[found > threshold]
     k = len(found)
-    spikes = np.array([spike(fit.law.scales, value / fit.sigma) for value in found]).reshape(k, 3)
+    spikes = np.array([spike(fit.law, value / fit.sigma) for value in found]).reshape(k, 3)
     sides = [
         (split.left[:, :k], fit.scales.rows, spikes[:, 1]),
         (split.right[:k].T, fit.scales.columns, spikes[:, 2]),

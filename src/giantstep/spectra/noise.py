@@ -189,7 +189,7 @@ def _shuffled(
     return key.permuted(taken, axis=1).reshape(count, *shape)
 
 
-def spike(scales: Scales, value: float) -> tuple[float, float, float]:
+def spike(law: NoiseLaw, value: float) -> tuple[float, float, float]:
     """Strength of the outlier that noise moves to ``value``, and the cosines it leaves.
 
     An outlier theta u v^T beside noise of sigma 1 is seen at s with D(s) = G(s) H(s) = 1/theta^2,
@@ -198,8 +198,8 @@ def spike(scales: Scales, value: float) -> tuple[float, float, float]:
     Georges and Nadakuditi, arXiv 1103.2221, theorems 2.8 and 2.9, for u and v that have nothing to
     do with the scales.
     """
-    bulk = ProfileBulk(scales.rows[:, None], scales.columns[:, None])
-    step = DIFFERENCE * min(1.0, value / math.sqrt(bulk.upper.place) - 1.0) * value
+    bulk = ProfileBulk(law.scales.rows[:, None], law.scales.columns[:, None])
+    step = DIFFERENCE * min(1.0, value / law.edge - 1.0) * value
     left, right = bulk.means(value)
     above, below = (math.prod(bulk.means(value + side * step)) for side in (1, -1))
     slope = (above - below) / (2.0 * step)
