@@ -221,9 +221,16 @@ def smooth(key: np.random.Generator) -> np.ndarray:
     return noise(key, 90, 60) @ np.linalg.cholesky(0.6**gaps).T
 
 
+def uneven(key: np.random.Generator) -> np.ndarray:
+    """Rows and columns of different scales."""
+    rows, columns = np.exp(0.5 * key.standard_normal(60)), np.exp(0.4 * key.standard_normal(40))
+    return noise(key, 60, 40) * rows[:, None] * columns
+
+
 @pytest.mark.parametrize(
     ("draw", "reason"),
     [
+        (uneven, "rows and their columns both differ in scale"),
         (smooth, "lie beyond the bulk of the others|out of place"),
         (lambda key: noise(key, 90, 60) * (key.random((90, 60)) < 0.03), "out of place"),
         (lambda key: key.standard_normal((90, 4)) @ key.standard_normal((4, 60)), "more than 12"),
@@ -231,7 +238,7 @@ def smooth(key: np.random.Generator) -> np.ndarray:
         (lambda key: key.standard_cauchy((90, 60)), "out of place|a single one"),
         (lambda _: np.ones((90, 60)), "more than 12"),
     ],
-    ids=["smooth", "sparse", "low rank", "orthogonal", "heavy tails", "constant"],
+    ids=["uneven", "smooth", "sparse", "low rank", "orthogonal", "heavy tails", "constant"],
 )
 def test_what_has_no_such_bulk_is_refused(draw, reason: str) -> None:  # type: ignore[no-untyped-def]
     with pytest.raises(NoTheoryError, match=f"no bulk fits these weights: .*({reason})"):

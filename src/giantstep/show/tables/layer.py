@@ -20,7 +20,6 @@ def layer_report(found: LayerOutliers, name: str) -> RenderableType:
         "none": "one variance for all entries",
         "rows": "rows of different scales",
         "columns": "columns of different scales",
-        "rows and columns": "rows and columns of different scales",
     }
     head.append(
         f"{record['p']:,} neurons (rows) of {record['d']:,} inputs (columns)\n"
