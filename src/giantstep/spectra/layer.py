@@ -323,9 +323,12 @@ def _climb(split: _Split, level: float, seed: int, differing: tuple[bool, bool])
         law = NoiseLaw(scales.resized(m - k, n - k))
         values = split.values[k:][::-1]
         sigma = float(law.deviation(values))
-        # Up to rounding of the largest.
-        if not sigma > 1e-12 * split.values[0]:
-            return None
+        rounding = 1e-12 * split.values[0]
+        if not sigma > rounding:
+            zeros = int(np.sum(split.values <= rounding))
+            raise NoTheoryError(
+                f"no bulk fits these weights: {zeros} of their {m} singular values are zero"
+            )
         entries = (rest / scales.deviations)[np.isfinite(rest)]
         calibration = calibrate_noise(law, entries - entries.mean(), seed)
         above = int(np.sum(split.values > sigma * calibration.threshold(law, level)))
