@@ -48,6 +48,8 @@ if TYPE_CHECKING:
     from giantstep.simulation.feature_models import equivalences as equivalences
     from giantstep.simulation.simulate import simulate as simulate
     from giantstep.spectra.bulk import Bulk as Bulk
+    from giantstep.spectra.layer import LayerOutliers as LayerOutliers
+    from giantstep.spectra.layer import layer_outliers as layer_outliers
     from giantstep.spectra.outliers import Outliers as Outliers
     from giantstep.spectra.outliers import count_outliers as count_outliers
     from giantstep.spectra.start import feature_bulk as feature_bulk
@@ -68,6 +70,7 @@ _HOME = {
     "Experiment": "giantstep.experiment",
     "HermiteSeries": "giantstep.gaussian.series",
     "InputError": "giantstep.errors",
+    "LayerOutliers": "giantstep.spectra.layer",
     "LearningCurve": "giantstep.prediction.given_weights.curve",
     "Losses": "giantstep.prediction.wide.losses",
     "NoTheoryError": "giantstep.errors",
@@ -84,6 +87,7 @@ _HOME = {
     "count_outliers": "giantstep.spectra.outliers",
     "equivalences": "giantstep.simulation.feature_models",
     "feature_bulk": "giantstep.spectra.start",
+    "layer_outliers": "giantstep.spectra.layer",
     "learned_directions": "giantstep.prediction.given_weights.directions",
     "learning_curve": "giantstep.prediction.given_weights.curve",
     "loss_curve": "giantstep.prediction.wide.losses",
@@ -112,6 +116,7 @@ __all__ = [
     "Experiment",
     "HermiteSeries",
     "InputError",
+    "LayerOutliers",
     "LearningCurve",
     "Losses",
     "NoTheoryError",
@@ -128,6 +133,7 @@ __all__ = [
     "count_outliers",
     "equivalences",
     "feature_bulk",
+    "layer_outliers",
     "learned_directions",
     "learning_curve",
     "loss_curve",

@@ -233,6 +233,59 @@ def test_spectrum_runs_to_the_end(tmp_path: Path, capsys: pytest.CaptureFixture[
     assert (tmp_path / "spectrum.png").read_bytes().startswith(b"\x89PNG")
 
 
+def test_spectrum_of_given_weights(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    key = np.random.default_rng(0)
+    weights = key.standard_normal((30, 20))
+    weights[:, 3] += 4.0
+    np.save(tmp_path / "layer.npy", weights)
+    command = ["spectrum", "--weights", str(tmp_path / "layer.npy")]
+    main([*command, "--out", str(tmp_path)])
+    text = " ".join(capsys.readouterr().out.split())
+    assert "30 neurons (rows) of 20 inputs (columns)" in text
+    assert "1 outlier above the threshold" in text
+    record = json.loads((tmp_path / "spectrum.json").read_text())
+    assert record["outliers"][0]["inputs"] < 2
+    with np.load(tmp_path / "spectrum.npz", allow_pickle=False) as arrays:
+        assert abs(arrays["directions"][0, 3]) > 0.9
+    assert (tmp_path / "spectrum.png").read_bytes().startswith(b"\x89PNG")
+    main([*command, "--level", "0.001", "--json"])
+    assert json.loads(capsys.readouterr().out)["level"] == 0.001
+    np.save(tmp_path / "layer.npy", key.standard_normal((30, 20)))
+    main(command)
+    text = " ".join(capsys.readouterr().out.split())
+    assert "no outliers: the largest singular value" in text
+    assert "Outlying" not in text
+    np.save(tmp_path / "layer.npy", np.eye(30))
+    with pytest.raises(SystemExit) as stopped:
+        main(command)
+    assert stopped.value.code == 1
+    assert "no bulk fits these weights" in capsys.readouterr().err
+
+
+def test_weights_that_cannot_be_used(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "layer.npy"
+    command = ["spectrum", "--weights", str(path)]
+    refused(command, "weights cannot be read, got", capsys)
+    np.savez(tmp_path / "layer.npz", a=np.ones((20, 20)))
+    refused([*command[:2], str(tmp_path / "layer.npz")], "weights must be a .npy file", capsys)
+    for array, piece in (
+        (np.array([[{}]]), "Object arrays cannot be loaded"),
+        (np.ones((20, 20), dtype=complex), "weights must be real numbers, got dtype complex128"),
+        (np.full((20, 20), np.inf), "weights must be finite, got inf at row 0, column 0"),
+        (np.ones((4, 4, 3, 3)), "reshape a kernel"),
+        (np.ones((3, 40)), "at least 10 rows and columns"),
+    ):
+        np.save(path, array)
+        refused(command, piece, capsys)
+    path.write_bytes(path.read_bytes()[:-9])
+    refused(command, "weights must be a .npy file", capsys)
+    np.save(path, np.random.default_rng(0).standard_normal((12, 12)))
+    refused([*command, "--level", "2"], "level must lie between 0 and 1, got 2", capsys)
+    refused([*command[:1], "x1", *command[1:]], "of their own, got target as well", capsys)
+    refused([*command, "--d", "30"], "weights are a matrix of their own, got d as well", capsys)
+    refused(["spectrum", "x1", "--level", "0.1"], "level goes with weights, got 0.1", capsys)
+
+
 def test_spectrum_says_what_it_cannot_count(capsys: pytest.CaptureFixture[str]) -> None:
     main(["spectrum", "x1", "--d", "30", "--inputs", "rademacher", "--test-n", "100"])
     text = capsys.readouterr().out
