@@ -49,8 +49,9 @@ class Experiment:
 
     @property
     def floors(self) -> list[float | None]:
-        """What no readout beats after each step, noise counted."""
-        return floors_of(self.analysis, self.setting)
+        """What no readout beats after each recorded step, noise counted."""
+        floors = floors_of(self.analysis, self.setting)
+        return [floors[step] for step in self.setting.recorded]
 
     @cached_property
     def subspaces(self) -> list[tuple[str, Float[np.ndarray, "k r"]]]:
@@ -109,8 +110,8 @@ def _names(basis: Float[np.ndarray, "k r"]) -> str:
 
 
 def stairs_of(analysis: Analysis, setting: Setting) -> Staircase:
-    """The staircase of a setting's batches: fresh, or reused."""
-    return analysis.reused if setting.batches == "reused" else analysis.fresh
+    """The staircase of a setting's batches: fresh, or that of samples used more than once."""
+    return analysis.fresh if setting.batches == "fresh" else analysis.reused
 
 
 def learned_subspaces(
@@ -119,9 +120,13 @@ def learned_subspaces(
     """What this activation can have learned after 0, 1, .. steps of a setting; None: not known.
 
     At n ~ d the staircase of its batches.  At n ~ d^k, or with the linear part taken from the
-    labels, the first step is known (one step of the analysis), what follows it is not.
+    labels, the first step is known (one step of the analysis), what follows it is not.  Nor is
+    what steps on other labels, of another loss or with biases learn.
     """
     nothing = np.zeros((0, setting.target.r))
+    biased = setting.bias > 0 and setting.bias_at == "start"
+    if not setting.label_transform.is_plain or setting.loss != "square" or biased:
+        return [nothing, *[None] * setting.steps]
     order = max(1, order_in(setting.n, setting.d))
     if order == 1 and setting.deflate < 1:
         reached = stairs_of(analysis, setting).reached

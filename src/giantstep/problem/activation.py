@@ -276,7 +276,7 @@ def differentiate(node: Expression) -> Expression:
                 # He_k' = k He_{k-1}
                 outer = multiply(Number(degree), hermite(degree - 1, argument))
             else:
-                rule = parse(FUNCTIONS[function].derivative, function, univariate=True)
+                rule = parse(FUNCTIONS[function].derivative, function, variable="z")
                 outer = substitute(rule, (argument,))
             return multiply(outer, differentiate(argument))
         case Sum(terms):
@@ -297,7 +297,7 @@ def make_activation(value: str | Callable[[Any], Any] | Activation) -> Activatio
     if isinstance(value, Activation):
         return value
     if isinstance(value, str):
-        expression = parse(NAMED.get(value.strip(), value), "activation", univariate=True)
+        expression = parse(NAMED.get(value.strip(), value), "activation", variable="z")
         if isinstance(expression, Number):
             raise InputError(f"activation is constant, got {value!r}")
         activation = Activation(value.strip(), expression)

@@ -10,7 +10,12 @@ import numpy as np
 from giantstep.errors import InputError, shown
 from giantstep.language.quantity import listed, quantity, whole
 from giantstep.problem.activation import make_activation
+from giantstep.problem.batches import read_batches
+from giantstep.problem.between import read_between
 from giantstep.problem.inputs import make_inputs
+from giantstep.problem.labels import make_transform
+from giantstep.problem.losses import read_loss
+from giantstep.problem.recording import read_record
 from giantstep.problem.step_size import giant_step_size, output_scale, step_sizes
 from giantstep.problem.target import make_target
 
@@ -36,14 +41,14 @@ def read_fields(fields: Mapping[str, Any]) -> dict[str, Any]:
     steps = whole(fields["steps"], {}, "steps", least=0, most=MOST_STEPS)
     deflate = _deflate(fields["deflate"])
     scale = str(fields["output_scale"])
+    readout = _readout(fields["readout_start"], p)
     giant = giant_step_size(
         target,
         letters,
         scale=output_scale(scale, p),
-        readout_start=str(fields["readout_start"]),
+        readout_start=readout,
         deflate=deflate,
     )
-    overlaps = fields["start_overlaps"]
     return {
         **fields,
         "target": target,
@@ -54,7 +59,16 @@ def read_fields(fields: Mapping[str, Any]) -> dict[str, Any]:
         "steps": steps,
         "step_size": step_sizes(fields["step_size"], steps, letters, giant=giant),
         "output_scale": scale,
-        "start_overlaps": overlaps.tolist() if isinstance(overlaps, np.ndarray) else overlaps,
+        "start_overlaps": _plain(fields["start_overlaps"]),
+        "start_gram": _plain(fields["start_gram"]),
+        "readout_start": readout,
+        "bias": quantity(fields["bias"], {}, "bias"),
+        "decay": quantity(fields["decay"], {}, "decay"),
+        "batches": read_batches(fields["batches"], letters),
+        "record": read_record(fields["record"]),
+        "loss": read_loss(fields["loss"]),
+        "readout_between": read_between(fields["readout_between"], letters),
+        "label_transform": make_transform(fields["label_transform"]),
         "deflate": deflate,
         "noise": quantity(fields["noise"], {}, "noise"),
         "corruption": quantity(fields["corruption"], {}, "corruption"),
@@ -66,6 +80,22 @@ def read_fields(fields: Mapping[str, Any]) -> dict[str, Any]:
         "seed": whole(fields["seed"], {}, "seed", least=0, most=LARGEST_SEED),
         "spectra": whole(fields["spectra"], letters, "spectra", least=0),
     }
+
+
+def _plain(value: Any) -> Any:
+    return value.tolist() if isinstance(value, np.ndarray) else value
+
+
+def _readout(value: Any, p: int) -> str | tuple[float, ...]:
+    """The name of a law, or p numbers."""
+    if isinstance(value, str) and not any(sign in value for sign in ",.0123456789"):
+        return value.strip()
+    numbers = tuple(quantity(entry, {}, "readout_start") for entry in listed(value))
+    if len(numbers) != p:
+        raise InputError(f"readout_start must be a name or p = {p} numbers, got {shown(value)}")
+    if not any(numbers):
+        raise InputError(f"readout_start must not be all zero, got {shown(value)}")
+    return numbers
 
 
 def _deflate(value: Any) -> int:

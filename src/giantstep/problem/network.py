@@ -5,12 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Float, Int
 
 from giantstep.language.functions import NUMPY, Namespace
+from giantstep.problem.batches import set_size
+from giantstep.problem.losses import residual
 from giantstep.problem.randomness import Purpose, generator
 from giantstep.problem.setting import Setting
-from giantstep.problem.starts import READOUT_STARTS, STARTS, Space
+from giantstep.problem.starts import STARTS, Given, Space, readout_kind
 
 
 def coefficients(
@@ -22,12 +24,31 @@ def coefficients(
 ) -> Any:
     """c (p x n) with sum_mu c_i(x_mu) x_mu the descent direction of neuron i.
 
-    c_i = (y - s_p sum_k a_k sigma(h_k)) s_p a_i sigma'(h_i), h = W x (p x n); residual = labels
-    drops the network's own output.  A neuron is a row: its samples lie side by side in memory.
+    c_i = r s_p a_i sigma'(h_i), h = W x + b (p x n) and r = y - s_p sum_k a_k sigma(h_k) for the
+    squared loss; residual = labels drops the network's own output.  A neuron is a row: its samples
+    lie side by side in memory.
     """
-    residual = residuals(setting, preactivations, labels, readout, namespace)
+    errors = residuals(setting, preactivations, labels, readout, namespace)
     slopes = setting.activation.derivative(preactivations, namespace)
-    return slopes * (setting.scale * readout)[:, None] * residual
+    return slopes * (setting.scale * readout)[:, None] * errors
+
+
+def readout_descent(
+    setting: Setting,
+    preactivations: Any,
+    labels: Any,
+    readout: Any,
+    namespace: Namespace = NUMPY,
+    counts: Any = 1.0,
+) -> Any:
+    """s_p sum_mu r sigma(h_i), the descent direction of a, where a moves with W; else zero.
+
+    ``counts`` is 0 for samples that do not count.
+    """
+    if setting.readout_between.name != "gradient":
+        return 0 * readout
+    errors = counts * residuals(setting, preactivations, labels, readout, namespace)
+    return setting.scale * (setting.activation(preactivations, namespace) @ errors)
 
 
 def residuals(
@@ -37,28 +58,61 @@ def residuals(
     readout: Any,
     namespace: Namespace = NUMPY,
 ) -> Any:
-    """What a step takes the network's error for: y - s_p sum_k a_k sigma(h_k), or y alone."""
+    """Minus the derivative of the loss in the output f = s_p sum_k a_k sigma(h_k), or y alone."""
     if setting.residual == "labels":
         return labels
     output = readout @ setting.activation(preactivations, namespace)
-    return labels - setting.scale * output
+    return residual(setting.loss, labels, setting.scale * output, namespace)
 
 
 def start_rows(setting: Setting, space: Space) -> Float[np.ndarray, "p q"]:
     """Rows of W at the start, by their coordinates in a space."""
-    return STARTS[setting.start].draw(space, setting.p, given_overlaps(setting))
+    gram = np.eye(setting.p) if setting.start_gram is None else np.array(setting.start_gram)
+    return STARTS[setting.start].draw(space, setting.p, Given(given_overlaps(setting), gram))
 
 
 def start_readout(setting: Setting, run: int) -> Float[np.ndarray, " p"]:
     """Entries of a; a paired start gives neuron i + p/2 the opposite of neuron i's."""
     start = STARTS[setting.start]
     key = generator(setting.seed, run, Purpose.START, 1)
-    a = READOUT_STARTS[setting.readout_start].draw(key, setting.p // start.copies, setting.p)
+    a = readout_kind(setting.readout_start).draw(key, setting.p // start.copies, setting.p)
     return np.concatenate([a, -a]) if start.paired else a
 
 
+def start_biases(setting: Setting, run: int) -> Float[np.ndarray, " p"]:
+    """Biases b of the neurons, N(0, bias^2) and never moved; those of a pair are the same."""
+    copies = STARTS[setting.start].copies
+    key = generator(setting.seed, run, Purpose.START, 2)
+    return setting.bias * np.tile(key.standard_normal(setting.p // copies), copies)
+
+
+def chosen_samples(setting: Setting, run: int, step: int) -> Int[np.ndarray, " n"] | None:
+    """Which samples of its set a step draws, in order; None where it takes them all."""
+    size = set_size(setting.batches, setting.n)
+    if size == setting.n:
+        return None
+    key = generator(setting.seed, run, Purpose.SUBSET, step)
+    return np.sort(key.choice(size, setting.n, replace=False))
+
+
+def moved_rows(setting: Setting, rows: Any, direction: Any, size: Any) -> Any:
+    """Rows after a step: (1 - decay) W + size times the direction, normalised if they are to be."""
+    moved = (1.0 - setting.decay) * rows + size * direction
+    if setting.rows == "free":
+        return moved
+    return moved / ((moved**2).sum(axis=1) ** 0.5)[:, None]
+
+
+def moved_readout(
+    setting: Setting, readout: Float[np.ndarray, " p"], gradient: Float[np.ndarray, " p"]
+) -> Float[np.ndarray, " p"]:
+    """a after a step of W on the same batch, where it moves by gradient steps of its own."""
+    between = setting.readout_between
+    return readout + between.numbers[0] * gradient if between.name == "gradient" else readout
+
+
 def given_overlaps(setting: Setting) -> Float[np.ndarray, "p r"]:
-    """Overlaps of the orthogonal start with the target directions, zero unless given."""
+    """Overlaps of an orthogonal or given start with the target directions, zero unless given."""
     if setting.start_overlaps is None:
         return np.zeros((setting.p, setting.target.r))
     return np.array(setting.start_overlaps, dtype=float)

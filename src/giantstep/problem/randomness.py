@@ -29,6 +29,7 @@ class Purpose(IntEnum):
     FRAME = 6
     SIGNS = 7
     REVEAL = 8
+    SUBSET = 9
 
 
 def generator(seed: int, run: int, purpose: int, *where: int) -> np.random.Generator:

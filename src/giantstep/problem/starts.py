@@ -7,7 +7,7 @@ span of the rows and the target directions, or the typical rows that theory begi
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
@@ -15,7 +15,7 @@ import numpy as np
 from jaxtyping import Float
 
 from giantstep.errors import InputError
-from giantstep.gaussian.coordinates import bartlett
+from giantstep.gaussian.coordinates import bartlett, root
 
 
 @dataclass(frozen=True)
@@ -66,18 +66,27 @@ def typical_span(r: int, d: int) -> Space:
 
 
 @dataclass(frozen=True)
+class Given:
+    """Overlaps M with the target directions and Gram matrix Q of the rows, as the record has it."""
+
+    overlaps: Float[np.ndarray, "p r"]
+    gram: Float[np.ndarray, "p p"]
+
+
+@dataclass(frozen=True)
 class RowStart:
     """How the rows of W are drawn.
 
-    ``draw(space, p, overlaps)`` gives the p rows; ``overlaps`` (p x r) with the target directions
-    are for a start that is ``orthogonal`` otherwise.  ``paired``: row i + p/2 is row i again, with
-    the opposite entry of a.  ``unit``: the rows are of norm one, not only nearly so.
+    ``draw(space, p, given)`` gives the p rows.  ``paired``: row i + p/2 is row i again, with the
+    opposite entry of a.  ``framed``: the rows are combinations of the target directions and of p
+    more orthonormal vectors, with overlaps that are ``given``.  ``unit``: they are of norm one, not
+    only nearly so.
     """
 
     name: str
-    draw: Callable[[Space, int, Float[np.ndarray, "p r"]], Float[np.ndarray, "p q"]]
+    draw: Callable[[Space, int, Given], Float[np.ndarray, "p q"]]
     paired: bool = False
-    orthogonal: bool = False
+    framed: bool = False
     unit: bool = True
 
     @property
@@ -89,7 +98,7 @@ class RowStart:
         """Refuse sizes at which there is no such start."""
         if self.paired and p % 2:
             raise InputError(f"p must be even for the {self.name} start, got {p}")
-        if self.orthogonal and p + r > d:
+        if self.framed and p + r > d:
             raise InputError(
                 f"p must be at most d - r = {d - r} for the {self.name} start, got {p}"
             )
@@ -99,14 +108,20 @@ def _normalised(rows: Float[np.ndarray, "k q"]) -> Float[np.ndarray, "k q"]:
     return rows / np.linalg.norm(rows, axis=1, keepdims=True)
 
 
-def _with_overlaps(
-    space: Space, p: int, overlaps: Float[np.ndarray, "p r"]
-) -> Float[np.ndarray, "p q"]:
+def _with_overlaps(space: Space, p: int, given: Given) -> Float[np.ndarray, "p q"]:
     """w_i = sum_k m_ik w*_k + sqrt(1 - |m_i|^2) v_i, v orthonormal."""
-    r = overlaps.shape[1]
+    r = given.overlaps.shape[1]
     frame = space.frame(p)
-    rest = np.sqrt(np.maximum(1.0 - np.sum(overlaps**2, axis=1), 0.0))
-    return overlaps @ frame[:r] + rest[:, None] * frame[r:]
+    rest = np.sqrt(np.maximum(1.0 - np.sum(given.overlaps**2, axis=1), 0.0))
+    return given.overlaps @ frame[:r] + rest[:, None] * frame[r:]
+
+
+def _with_gram(space: Space, p: int, given: Given) -> Float[np.ndarray, "p q"]:
+    """W = M W* + (Q - M M^T)^(1/2) V, V orthonormal: rows of any overlaps and Gram matrix."""
+    r = given.overlaps.shape[1]
+    frame = space.frame(p)
+    rest = root(given.gram - given.overlaps @ given.overlaps.T)
+    return given.overlaps @ frame[:r] + rest @ frame[r:]
 
 
 STARTS = {
@@ -123,7 +138,8 @@ STARTS = {
             lambda space, p, _: space.gaussian(p) / math.sqrt(space.d),
             unit=False,
         ),
-        RowStart("orthogonal", _with_overlaps, orthogonal=True),
+        RowStart("orthogonal", _with_overlaps, framed=True),
+        RowStart("given", _with_gram, framed=True, unit=False),
     )
 }
 
@@ -163,6 +179,13 @@ READOUT_STARTS = {
             fixed=True,
         ),
         ReadoutStart(
+            "ones",
+            "1",
+            lambda key, count, p: np.ones(count),
+            lambda p: 1.0,
+            fixed=True,
+        ),
+        ReadoutStart(
             "gaussian",
             "N(0, 1/p)",
             lambda key, count, p: key.standard_normal(count) / math.sqrt(p),
@@ -178,10 +201,21 @@ READOUT_STARTS = {
 }
 
 
-def readout_rms(readout_start: str, p: float) -> float:
-    """Root mean square of the entries of a; an unknown name is refused by the record itself."""
-    known = READOUT_STARTS.get(readout_start)
-    return known.rms(p) if known else 1.0
+def readout_kind(readout_start: str | Sequence[float]) -> ReadoutStart:
+    """How a is drawn, by name or from the numbers that were given.
+
+    An unknown name is refused by the record itself, and stands here for signs.
+    """
+    if isinstance(readout_start, str):
+        return READOUT_STARTS.get(readout_start, READOUT_STARTS["signs"])
+    entries = np.array(readout_start, dtype=float)
+    rms = float(np.sqrt(np.mean(entries**2)))
+    return ReadoutStart("given", "", lambda key, count, p: entries, lambda p: rms, fixed=True)
+
+
+def readout_rms(readout_start: str | Sequence[float], p: float) -> float:
+    """Root mean square of the entries of a."""
+    return readout_kind(readout_start).rms(p)
 
 
 # The names as types: the record refuses any other.

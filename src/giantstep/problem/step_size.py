@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -43,7 +43,12 @@ def output_scale(text: str, p: float) -> float:
 
 
 def giant_step_size(
-    target: Target, letters: Mapping[str, float], *, scale: float, readout_start: str, deflate: int
+    target: Target,
+    letters: Mapping[str, float],
+    *,
+    scale: float,
+    readout_start: str | Sequence[float],
+    deflate: int,
 ) -> float:
     """The size at which one update is of order one: d^((l-1)/2) / (s_p |a|), l the leap index.
 

@@ -254,7 +254,7 @@ def separable(
     )
     texts = [link for link in links if isinstance(link, str)]
     if len(texts) == len(links):
-        parsed = [parse(text, f"link {k + 1}", univariate=True) for k, text in enumerate(texts)]
+        parsed = [parse(text, f"link {k + 1}", variable="z") for k, text in enumerate(texts)]
         expression = add(*(substitute(link, (Variable(k),)) for k, link in enumerate(parsed)))
         return make_target(Target(name, len(links), expression), directions)
     functions = [link if callable(link) else _univariate(link, k) for k, link in enumerate(links)]
@@ -266,7 +266,7 @@ def separable(
 
 
 def _univariate(text: str, k: int) -> Callable[[Any], Any]:
-    expression = parse(text, f"link {k + 1}", univariate=True)
+    expression = parse(text, f"link {k + 1}", variable="z")
     return lambda z: evaluate(expression, (z,))
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Float, Int
 
 from giantstep.errors import InputError
 from giantstep.problem.setting import Setting
@@ -25,7 +25,7 @@ direction of their own: rounding of a Gram matrix leaves 1e-16."""
 
 @dataclass(frozen=True)
 class Trajectory:
-    """Runs by steps 0..T of everything observed, or predicted; arrays are float64.
+    """Runs by recorded steps of everything observed, or predicted; arrays are float64.
 
     ``overlap`` is <w_i, w*_k>, ``norms`` |w_i|, ``gram`` <w_i, w_j> (left out where p x p matrices
     of all runs and steps would fill the memory), ``span`` the matrix R with
@@ -83,6 +83,11 @@ class Trajectory:
     @property
     def runs(self) -> int:
         return len(self.overlap)
+
+    @property
+    def steps(self) -> Int[np.ndarray, " t"]:
+        """The steps after which the run was recorded, the start being 0."""
+        return np.array(self.setting.recorded)
 
     @property
     def cosine(self) -> Float[np.ndarray, "runs t p r"]:
@@ -173,7 +178,7 @@ class Trajectory:
 
 def keeps_gram(setting: Setting) -> bool:
     """Whether the p x p Gram matrices of all runs and steps are recorded."""
-    return setting.runs * (setting.steps + 1) * setting.p**2 <= GRAM_NUMBERS
+    return setting.runs * len(setting.recorded) * setting.p**2 <= GRAM_NUMBERS
 
 
 def span_factor(

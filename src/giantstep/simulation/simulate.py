@@ -19,6 +19,7 @@ from giantstep.simulation.meter import Meter
 from giantstep.simulation.readout import (
     LEFT_OUT,
     WELL_SAMPLED,
+    Readout,
     TrainingData,
     fit_readout,
     mean_and_error,
@@ -74,7 +75,9 @@ def expected_samples(setting: Setting) -> int:
     if setting.readout_n >= setting.p and (setting.ridge == "cv" or len(setting.ridge) > 1):
         left_out = min(setting.readout_n, max(LEFT_OUT, WELL_SAMPLED * setting.p))
     readout = setting.readout_n * fits + left_out + setting.test_n * fits
-    return setting.runs * (setting.steps * setting.n * fits + (setting.steps + 1) * readout)
+    ridge = setting.readout_between == "ridge"
+    fitted = setting.steps + 1 if ridge else len(setting.recorded)
+    return setting.runs * (setting.steps * setting.n * fits + fitted * readout)
 
 
 def simulate(
@@ -135,21 +138,27 @@ def _one_run(engine: Engine, setting: Setting, run: int) -> dict[str, Float[np.n
     try:
         with np.errstate(all="ignore"), single_blas(when=setting.p <= FEW_NEURONS):
             engine.begin(run)
+            readout = engine.readout
+            recorded = set(setting.recorded)
             for step in range(setting.steps + 1):
-                if step > 0:
-                    keep(step, _of_gradient(*engine.step(step - 1), setting))
-                keep(step, _of_rows(engine.overlap, engine.gram, setting))
-                if setting.readout_n:
-                    keep(step, _errors(engine, setting, step))
+                gradient = engine.step(step - 1) if step > 0 else None
+                fit = None
+                if setting.readout_between == "ridge" or (setting.readout_n and step in recorded):
+                    fit = fit_readout(training := engine.training(step), setting)
+                if step in recorded:
+                    if gradient is not None:
+                        keep(step, _of_gradient(*gradient, setting))
+                    keep(step, _of_rows(engine.overlap, engine.gram, setting))
+                    if fit is not None:
+                        keep(step, _errors(engine, setting, step, training, fit))
+                if fit is not None and setting.readout_between == "ridge":
+                    engine.readout = fit.weights[fit.chosen]
     except np.linalg.LinAlgError:
         raise DivergenceError(
             f"run {run} diverged: its numbers are not finite after step {step}, "
             f"with step_size {sizes}"
         ) from None
-    fixed = {
-        "gradient_cosine": np.zeros((0, setting.p, setting.target.r)),
-        "readout": engine.readout,
-    }
+    fixed = {"gradient_cosine": np.zeros((0, setting.p, setting.target.r)), "readout": readout}
     return fixed | {name: np.stack(v) for name, v in record.items()}
 
 
@@ -210,10 +219,10 @@ def leading_overlaps(
     return np.divide(along, np.sqrt(np.where(present, values, 1.0)), where=present, out=0 * along)
 
 
-def _errors(engine: Engine, setting: Setting, step: int) -> dict[str, Any]:
+def _errors(
+    engine: Engine, setting: Setting, step: int, training: Any, fit: Readout
+) -> dict[str, Any]:
     """Train and test error of the readout after a step, and the network's own error."""
-    training = engine.training(step)
-    fit = fit_readout(training, setting)
     n, own = setting.test_n, engine.readout[None]
     testing = training.like(Purpose.TEST, n)
     # Of the grid of leave-one-out only the chosen penalty is tested.
@@ -223,7 +232,8 @@ def _errors(engine: Engine, setting: Setting, step: int) -> dict[str, Any]:
     weights = np.concatenate([fitted, own])
     sums, squares = testing.reduce(squared_errors, setting.scale * weights)
     network = sums[-1]
-    if setting.deflate >= 0:  # the network itself answers for the labels as they are
+    # The network itself answers for the labels as they are, with the biases it has.
+    if setting.deflate >= 0 or (setting.bias > 0 and setting.bias_at == "readout"):
         [network], _ = engine.plain(step).reduce(squared_errors, setting.scale * own)
     test, error = mean_and_error(sums[:-1], squares[:-1], n)
     values = {

@@ -88,7 +88,7 @@ def _predict(
     setting: Setting, readouts: Float[np.ndarray, "rows p"], accuracy: Accuracy
 ) -> dict[str, Any]:
     starts = [typical_start(setting, entries) for entries in readouts]
-    own = not STARTS[setting.start].orthogonal and start_share(setting, starts[0]) > SMALL
+    own = not STARTS[setting.start].framed and start_share(setting, starts[0]) > SMALL
     if own:
         starts = [start_of_run(setting, run) for run in range(setting.runs)]
     if len(starts) > 1:

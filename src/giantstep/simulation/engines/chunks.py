@@ -8,6 +8,7 @@ import jax
 import numpy as np
 
 from giantstep.errors import InputError
+from giantstep.problem.batches import set_size
 from giantstep.problem.setting import Setting
 from giantstep.simulation.engines.samples import block_size
 
@@ -36,11 +37,11 @@ def plan(setting: Setting, memory: int) -> Plan:
     sample = 10 * d * size + p * (4 * size + 16)
     block = block_size(d)
     backend = "cpu" if jax.default_backend() == "cpu" else "gpu"
-    batch = setting.n * d * size
-    held = setting.batches == "reused" and fixed + batch + block * sample <= memory // 2
+    batch = set_size(setting.batches, setting.n) * d * size
+    held = setting.batches != "fresh" and fixed + batch + block * sample <= memory // 2
     room = memory - fixed - (batch if held else 0)
     blocks = min(room // (block * sample), CHUNK_NUMBERS[backend] // (block * (d + p)))
-    largest = max(setting.n, setting.readout_n, setting.test_n)
+    largest = max(set_size(setting.batches, setting.n), setting.readout_n, setting.test_n)
     chunk = block * min(max(1, blocks), -(-largest // block))
     total = fixed + chunk * sample + (batch if held else 0)
     if total > memory:
