@@ -28,6 +28,14 @@ BASE: dict[str, Any] = {
     "test_n": 200,
     "ridge": 1e-4,
 }
+EVEN: dict[str, Any] = {
+    # An odd activation sees nothing of it without biases.
+    "target": "x1 + x2 + 3*x1^2 + 3*x2^2",
+    "activation": "sin",
+    "step_size": 0.5,
+    "p": 8,
+    "readout_n": 400,
+}
 CASES: dict[str, dict[str, Any]] = {
     "decay": {"decay": 0.9},
     "rows": {"rows": "normalised"},
@@ -43,7 +51,7 @@ CASES: dict[str, dict[str, Any]] = {
         "readout_n": 30,
     },
     "bias": {"bias": 2.0, "activation": "tanh"},
-    "readout bias": {"bias": 2.0, "bias_at": "readout", "activation": "sin", "step_size": 0.5},
+    "readout bias": EVEN | {"bias": 2.0, "bias_at": "readout"},
     "ones": {"readout_start": "ones"},
     "numbers": {"readout_start": [2.0, 0.5, -1.0, -1.0]},
     "ridge between": {"readout_between": "ridge"},
@@ -86,7 +94,7 @@ def smallest(one: dict[str, np.ndarray], two: dict[str, np.ndarray]) -> float:
 WITHOUT: dict[str, dict[str, Any]] = {
     # What stands beside a word stays: only the word itself is taken away.
     "bias": {"activation": "tanh"},
-    "readout bias": {"activation": "sin", "step_size": 0.5},
+    "readout bias": EVEN,
     "normalised": {"step_size": 1.0},
     "orthogonal": {"step_size": 1.0, "update": "normalised"},
     "logistic": {"label_transform": "sign(y)"},
