@@ -546,7 +546,7 @@ def test_a_setting_with_a_callable_says_that_it_cannot_be_stored(field: str) -> 
 def test_an_object_that_its_text_does_not_give_cannot_be_stored(
     field: str, value: object, text: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(InputLaw, "check", lambda law, d: None)
+    monkeypatch.setattr(InputLaw, "check", lambda law, d, r: None)
     setting = Setting(**({"target": TARGET} | {field: value}))
     assert setting.unstorable == (
         f"{field} cannot be stored as a text, got what {text!r} does not give back"

@@ -218,7 +218,7 @@ class Setting(BaseModel):
         for name, columns in (("start_overlaps", r), ("start_gram", self.p)):
             self._check_matrix(name, columns)
         self._check_start()
-        self.inputs.check(self.d)
+        self.inputs.check(self.d, r)
 
     def _check_batches(self) -> None:
         if self.batches.name != "minibatch":
@@ -277,6 +277,11 @@ class Setting(BaseModel):
     def scale(self) -> float:
         """s_p, the output scale as a number."""
         return output_scale(self.output_scale, self.p)
+
+    @property
+    def known(self) -> int:
+        """Directions known from the start: those of the target, and of the law of the inputs."""
+        return self.target.r + self.inputs.known_directions
 
     @property
     def dtype(self) -> type[np.float32 | np.float64]:

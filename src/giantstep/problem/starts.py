@@ -43,14 +43,24 @@ def whole_space(key: np.random.Generator, directions: Float[np.ndarray, "r d"]) 
     return Space(d, lambda count: key.standard_normal((count, d)), frame)
 
 
-def known_span(key: np.random.Generator, r: int, d: int) -> Space:
-    """Coordinates in the span of the target directions, which come first, and of what is drawn."""
+def known_span(key: np.random.Generator, r: int, d: int, others: int = 0) -> Space:
+    """Coordinates in the span of the target directions, which come first, and of what is drawn.
 
-    def gaussian(count: int) -> Float[np.ndarray, "k q"]:
-        along = key.standard_normal((count, r))
-        return np.concatenate([along, bartlett(key, count, d - r)], axis=1)
+    After them come ``others`` that are known as well, and that what is drawn knows nothing of.
+    """
 
-    return Space(d, gaussian, lambda count: np.eye(r + count))
+    def gaussian(count: int, first: int = r + others) -> Float[np.ndarray, "k q"]:
+        along = key.standard_normal((count, first))
+        return np.concatenate([along, bartlett(key, count, d - r - others)], axis=1)
+
+    def frame(count: int) -> Float[np.ndarray, "m q"]:
+        if others == 0:
+            return np.eye(r + count)
+        found = np.eye(r + count, r + others + count)
+        found[r:, r:] = np.linalg.qr(gaussian(count, others).T)[0].T
+        return found
+
+    return Space(d, gaussian, frame)
 
 
 def typical_span(r: int, d: int) -> Space:

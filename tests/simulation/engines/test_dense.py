@@ -95,9 +95,9 @@ def every_law(path: Path) -> list[str]:
     """A law of each kind as it is typed, parameters within 3 of their lower end."""
     np.save(path, np.random.default_rng(0).standard_normal((600, 500)))
     middle = {
-        name: f"{law.parameter.low + min(law.parameter.high - law.parameter.low, 6.0) / 2:g}"
+        name: ", ".join(f"{r.low + min(r.high - r.low, 6.0) / 2:g}" for r in law.ranges)
         for name, law in LAWS.items()
-        if law.parameter
+        if law.ranges
     }
     return [law.form(middle.get(name)).replace("FILE", str(path)) for name, law in LAWS.items()]
 
@@ -205,7 +205,7 @@ def test_an_engine_goes_with_its_last_reference(where: str) -> None:
     engine.step(0)
     fit_readout(engine.training(1), setting)
     engine.plain(1).collect()
-    gone = [weakref.ref(engine), weakref.ref(engine.held[0][0])]
+    gone = [weakref.ref(engine), weakref.ref(engine.held[0, 0][0])]
     assert all(reference() is not None for reference in gone)
     del engine
     gc.collect()

@@ -17,7 +17,7 @@ from giantstep.simulation.simulate import simulate
 
 BASE: dict[str, Any] = {
     "target": "x1 + x2 + x1^2 - x2^2",
-    "d": 20,
+    "d": 24,
     "n": 30,
     "p": 4,
     "steps": 3,
@@ -58,6 +58,13 @@ CASES: dict[str, dict[str, Any]] = {
     "gradient between": {"readout_between": "gradient(8)"},
     "repeat": {"batches": "repeat(2)", "readout_start": "ones"},
     "minibatch": {"batches": "minibatch(33)", "readout_start": "ones"},
+    "spiked": {"inputs": "spiked(3, 0.6)"},
+    "spiked, reused": {
+        "inputs": "spiked(3, 0.6)",
+        "batches": "reused",
+        "start": "orthogonal",
+        "deflate": 1,
+    },
     "given": {"start": "given", "start_gram": 4.0 * np.eye(4), "step_size": 1.0},
 }
 LEVEL = 1e-3 / (21 * len(CASES))
@@ -101,6 +108,8 @@ WITHOUT: dict[str, dict[str, Any]] = {
     "transform": {"deflate": 1, "readout_batch": "last", "readout_n": 30},
     "repeat": {"readout_start": "ones"},
     "minibatch": {"readout_start": "ones"},
+    "spiked": {"inputs": "spiked(3, 0)"},
+    "spiked, reused": {"batches": "reused", "start": "orthogonal", "deflate": 1},
     "given": {"start": "orthogonal", "step_size": 1.0},
 }
 

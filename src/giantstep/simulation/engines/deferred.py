@@ -26,10 +26,10 @@ from giantstep.simulation.meter import Meter
 
 def dimensions_needed(setting: Setting) -> int:
     """Dimensions the basis may come to span; the engine is exact while they are at most d."""
-    r, p = setting.target.r, setting.p
+    known, p = setting.known, setting.p
     fits = 1 + (setting.readout_batch == "last" and not setting.label_transform.is_plain)
     revealed = p + fits * (setting.deflate == 1)
-    return r + p + revealed * uses(setting.batches, setting.steps)
+    return known + p + revealed * uses(setting.batches, setting.steps)
 
 
 def held_bytes(setting: Setting) -> int:
@@ -40,13 +40,13 @@ def held_bytes(setting: Setting) -> int:
 
 def rows_bytes(setting: Setting) -> int:
     """Memory of the rows and of what a step makes of them: p x p matrices, 20 were measured."""
-    return 8 * 24 * setting.p * (setting.p + setting.target.r)
+    return 8 * 24 * setting.p * (setting.p + setting.known)
 
 
 def objection(setting: Setting, memory: int) -> str | None:
     """Why the deferred engine cannot run a setting, None if it can."""
-    if not setting.inputs.is_gaussian:
-        return f"the deferred engine needs gaussian inputs, got {setting.inputs.text!r}"
+    if not setting.inputs.deferrable:
+        return f"the deferred engine needs gaussian or spiked inputs, got {setting.inputs.text!r}"
     if not UPDATES[setting.update].turns:
         return f"the deferred engine has no axes of the inputs, got update = {setting.update!r}"
     needed = dimensions_needed(setting)
@@ -93,7 +93,7 @@ class DeferredEngine:
         self.run = 0
         self.readout = np.zeros(setting.p)
         self.biases = np.zeros(setting.p)
-        self.rows = np.zeros((setting.p, setting.target.r))
+        self.rows = np.zeros((setting.p, setting.known))
         self.batch: HeldBatch | None = None
 
     def begin(self, run: int) -> None:
@@ -102,7 +102,8 @@ class DeferredEngine:
         self.readout = start_readout(self.setting, run)
         self.biases = start_biases(self.setting, run)
         key = generator(self.setting.seed, run, Purpose.START, 0)
-        space = known_span(key, self.setting.target.r, self.setting.d)
+        others = self.setting.inputs.known_directions
+        space = known_span(key, self.setting.target.r, self.setting.d, others)
         self.rows = start_rows(self.setting, space)
 
     @property
@@ -119,7 +120,7 @@ class DeferredEngine:
         if holds_batches(setting):
             number = set_of(setting.batches, index)
             if self.batch is None or self.batch.step != number:
-                self.rows = compressed(self.rows, r)
+                self.rows = compressed(self.rows, setting.known)
                 self.batch = HeldBatch(setting, self.run, number, self.rows.shape[1])
             biases = self.biases_of(Purpose.BATCH)
             found = self.batch.step_rows(self.rows, biases, self.readout, index)
@@ -150,6 +151,6 @@ class DeferredEngine:
 
     def stream(self, purpose: Purpose, index: int, count: int) -> Stream:
         """Fresh samples for the network as it is now."""
-        rows = compressed(self.rows, self.setting.target.r)
+        rows = compressed(self.rows, self.setting.known)
         biases = self.biases_of(purpose)
         return Stream(self.setting, self.run, purpose, index, count, rows, biases, self.meter)

@@ -242,7 +242,7 @@ class DenseEngine:
     def _on_axes(self) -> bool:
         # A Gaussian law looks the same along any frame: the axes spare a matrix product.
         turns = UPDATES[self.setting.update].turns
-        return self.setting.frame == "axes" or (self.setting.inputs.is_gaussian and turns)
+        return self.setting.frame == "axes" or (self.setting.inputs.deferrable and turns)
 
     def _directions(self) -> Float[np.ndarray, "r d"]:
         """The target directions of the run."""

@@ -33,7 +33,8 @@ class HeldBatch:
             return rng.standard_normal((samples, columns + noisy))
 
         drawn = np.concatenate(list(ordered(part, blocks)))
-        self.known = Known.at_first(np.ascontiguousarray(drawn[:, :columns]))
+        data = setting.inputs.stretched(drawn[:, :columns], setting.target.r)
+        self.known = Known.at_first(np.ascontiguousarray(data))
         self.noise = drawn[:, columns] if noisy else np.zeros(self.count)
         self.reveals = 0
 

@@ -94,7 +94,7 @@ class Stream:
         drawn = self.drawn(index, q + noisy + linear)
         if exact:
             drawn = drawn.astype(np.float64)
-        data, outside = drawn[:, :q], drawn[:, -1]
+        data, outside = setting.inputs.stretched(drawn[:, :q], setting.target.r), drawn[:, -1]
         labels = setting.target([data[:, k] for k in range(setting.target.r)])
         if noisy:
             labels = setting.labels(labels, drawn[:, q])
