@@ -27,7 +27,7 @@ from giantstep.records.comparison import Comparison, compare
 from giantstep.simulation.simulate import simulate
 
 SECONDS = 2.0
-"""What a prediction may take."""
+"""What a prediction may take of a core, whatever else runs on it."""
 
 WORK = 1.5e9
 """Products of samples and weights in the runs of a setting: some seconds on one core."""
@@ -127,7 +127,7 @@ def _fields(key: Key, *, wide: bool) -> Fields:
     if key.integers(seldom) == 0:
         start = "orthogonal"
     if wide:
-        d = int(key.integers(100, 301))
+        d = int(_logarithmic(key, 100, 600))
         p = int(d * _logarithmic(key, 0.2, 3.0))
         if STARTS[start].framed:
             p = min(p, d - 3)
@@ -207,17 +207,17 @@ class Verdict:
 
 def judge(setting: Setting) -> Verdict:
     """Predict, simulate and compare a setting."""
-    begin = time.perf_counter()
+    begin = time.process_time()
     try:
         predicted = predict(setting)
     except (NoTheoryError, NotConvergedError) as refusal:
         return Verdict("-", None, (str(refusal),))
-    middle = time.perf_counter()
+    middle = time.process_time()
     try:
         compared = compare(predicted, simulate(setting))
     except DivergenceError as refusal:
         return Verdict(predicted.theory or "-", None, (f"simulation: {refusal}",), middle - begin)
-    end = time.perf_counter()
+    end = time.process_time()
     return Verdict(predicted.theory or "-", compared, predicted.notes, middle - begin, end - middle)
 
 

@@ -142,7 +142,7 @@ def test_two_steps_have_their_outliers_listed_together() -> None:
 
 
 def test_what_a_theory_does_not_cover_is_nan_and_noted() -> None:
-    setting = Setting(**(WIDE | {"steps": 2, "step_size": "n^0.2,n^0.2", "d": 60, "spectra": 20}))
+    setting = Setting(**(WIDE | {"steps": 2, "step_size": "n^0.65,n^0.65", "d": 60, "spectra": 20}))
     found = predict(setting)
     assert found.test_error is not None
     assert np.all(np.isfinite(found.test_error[:, :2]))
@@ -186,10 +186,21 @@ def test_padded_arrays_keep_what_they_hold() -> None:
 
 
 def test_where_the_theory_ends_is_said() -> None:
-    [note] = where_theory_ends(Setting(**(WIDE | {"step_size": "n^0.6"})))
-    assert "n^0.60" in note
-    assert "ends at n^0.50" in note
-    assert where_theory_ends(Setting(**WIDE)) == []
+    """Rows that move by their own length end it, whether labels or the network drive them.
+
+    With signs and output scale 1 the network's own output is sqrt(p) times as large as a label: a
+    step of the same exponent, n^0.2, then moves rows by far more.
+    """
+    usual = Setting(**WIDE)
+    readouts = np.resize([1.0, -1.0], (1, usual.p)) / np.sqrt(usual.p)
+    assert where_theory_ends(usual, readouts) == []
+    [note] = where_theory_ends(usual.vary(step_size="n^0.7"), readouts)
+    assert "moves rows by" in note
+    assert "ends at 1" in note
+    signs = Setting(**WIDE | {"readout_start": "signs", "output_scale": "1", "start": "sphere"})
+    signs = signs.vary(step_size=signs.n**0.2 / np.sqrt(signs.p), activation="tanh")
+    assert where_theory_ends(signs.vary(residual="labels"), np.sqrt(usual.p) * readouts) == []
+    assert where_theory_ends(signs, np.sqrt(usual.p) * readouts) != []
 
 
 def test_theories() -> None:
@@ -197,18 +208,22 @@ def test_theories() -> None:
     assert predict(narrow, scrambles=2, log2_points=8).theory == "narrow"
     assert choose_theory(narrow).name == "narrow"
     assert choose_theory(wide).name == "linear-width"
+    assert choose_theory(wide.vary(p="30d")).name == "quadratic-width"
     both = narrow.vary(p=50, n="2d", steps=1)
     assert choose_theory(both).name == "narrow"
     assert choose_theory(both, "linear-width").name == "linear-width"
     for fields, piece in (
-        ({"p": "30d"}, "narrow: p must be small"),
-        ({"p": "30d"}, "linear-width: p must be between 0.05 d and 20 d, got 30 d"),
+        ({"p": "30d", "steps": 2}, "narrow: p must be small"),
+        ({"p": "30d", "steps": 2}, "linear-width: p must be between 0.05 d and 20 d, got 30 d"),
+        ({"p": "30d", "steps": 2}, "quadratic-width: steps must be 0 or 1, got 2"),
         ({"steps": 3}, "steps must be at most 2, got 3"),
         ({"inputs": "uniform"}, "inputs must be gaussian for theory, got 'uniform'"),
     ):
         with pytest.raises(NoTheoryError, match=piece):
             choose_theory(wide.vary(**fields))
-    with pytest.raises(InputError, match="theory must be one of narrow, linear-width, got 'wide'"):
+    with pytest.raises(
+        InputError, match="theory must be one of narrow, linear-width, quadratic-width, got 'wide'"
+    ):
         predict(wide, theory="wide")
 
 

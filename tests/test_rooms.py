@@ -19,6 +19,7 @@ ROOMS = [
     "experiment",
     "papers",
     "show",
+    "estimator",
     "cli",
 ]
 

@@ -73,7 +73,7 @@ def test_exact_and_sobol_recursions_agree(fields: dict[str, object]) -> None:
     assert rule is not None
     exact = state_evolution(setting, start, rule)
     q = setting.target.r + setting.p
-    rules = [sobol_quadrature(q, seed, 13) for seed in range(8)]
+    rules = [sobol_quadrature(q, seed, 13, steps=1) for seed in range(8)]
     grams = np.stack([state_evolution(setting, start, r).gram[-1] for r in rules])
     error = grams.std(axis=0, ddof=1) / np.sqrt(8)
     gap = np.abs(grams.mean(axis=0) - exact.gram[-1])
@@ -82,6 +82,36 @@ def test_exact_and_sobol_recursions_agree(fields: dict[str, object]) -> None:
     other = setting.vary(n="4d")
     wrong = state_evolution(other, start, rule).gram[-1]
     assert np.max(np.abs(wrong - exact.gram[-1]) / (error + 1e-9)) > 5
+
+
+def test_errors_are_judged_on_points_that_no_step_has_seen() -> None:
+    """24 neurons, two steps, 64 scrambles of 2^9 points against 8 of 2^13: within 4 joint errors.
+
+    One comparison.  With one set of points for all steps the error is too small, and rejected.
+    """
+    setting = Setting(
+        "x1 + x1*x2", p=24, activation="sin", d=1600, n="6d", steps=2, output_scale="1/sqrt(p)",
+        start="sphere", readout_start="alternating", step_size=4.0,
+    )  # fmt: skip
+    start = typical_start(setting)
+
+    def errors(log2_points: int, seeds: range, *, unseen: bool) -> np.ndarray:
+        rules = [sobol_quadrature(26, seed, log2_points, steps=2) for seed in seeds]
+        found = [
+            state_evolution(
+                setting, start, lambda rows, step, rule=rule: rule(rows, step if unseen else 0)
+            )
+            for rule in rules
+        ]
+        return np.array([evolution.network_error[2] for evolution in found])
+
+    def sigmas(some: np.ndarray, many: np.ndarray) -> float:
+        joint = np.sqrt(some.var(ddof=1) / len(some) + many.var(ddof=1) / len(many))
+        return float((some.mean() - many.mean()) / joint)
+
+    reference = errors(13, range(100, 108), unseen=True)
+    assert abs(sigmas(errors(9, range(64), unseen=True), reference)) < 4
+    assert sigmas(errors(9, range(64), unseen=False), reference) < -4
 
 
 def test_where_it_does_not_apply() -> None:

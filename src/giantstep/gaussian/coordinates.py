@@ -9,6 +9,10 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float
 
+NULL = 1e-12
+"""Share of the coefficients' square below which a direction is not new: a Gram matrix has rounding
+of 1e-16, and the square of what is left out is this share."""
+
 
 def bartlett(rng: np.random.Generator, k: int, m: int) -> Float[np.ndarray, "k k"]:
     """Coordinates of k independent N(0, I_m) vectors, k <= m, in the basis they span.
@@ -63,17 +67,21 @@ class Known:
         gains the components U L + (1 - V V^T) E along it, V now with U, E (``normals``) what
         samples have there that no combination has told of (docs/derivations/deferred.md).
         """
-        u, values, _ = np.linalg.svd(_outside(self.used, c), full_matrices=False)
-        # Directions below rounding of the coefficients themselves are not new.
-        new = u[:, values > 1e-12 * max(float(np.linalg.norm(c)), 1e-300)]
+        new = self._orthonormal(c)
         k = new.shape[1]
         along = new @ lengths(k)
         used = np.concatenate([self.used, new], axis=1)
-        return Known(np.concatenate([self.data, along + _outside(used, normals(k))], axis=1), used)
+        e = normals(k)
+        return Known(np.concatenate([self.data, along + e - used @ (used.T @ e)], axis=1), used)
 
-
-def _outside(used: Float[np.ndarray, "n m"], c: Float[np.ndarray, "n k"]) -> Any:
-    """(1 - V V^T) c, twice for orthogonality to rounding."""
-    for _ in range(2):
-        c = c - used @ (used.T @ c)
-    return c
+    def _orthonormal(self, c: Float[np.ndarray, "n j"]) -> Float[np.ndarray, "n k"]:
+        """A basis of what c has outside V: from its Gram matrix, twice for orthogonality."""
+        least = max(NULL * float(np.sum(c**2)), np.finfo(float).tiny)
+        c = c - self.used @ (self.used.T @ c)
+        values, vectors = np.linalg.eigh(c.T @ c)
+        kept = values > least
+        c = c @ (vectors[:, kept] / np.sqrt(values[kept]))
+        c = c - self.used @ (self.used.T @ c)
+        values, vectors = np.linalg.eigh(c.T @ c)
+        # The symmetric root: of what is all but orthonormal, it is all but the identity.
+        return c @ ((vectors / np.sqrt(values)) @ vectors.T)

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Float, UInt32
 
 LOG2_POINTS = 15
-"""Points a scramble, as a power of two: errors of 1e-4 to 1e-3 after four steps."""
+"""Points a scramble at most, as a power of two: errors of 1e-4 to 1e-3 after four steps."""
 
 SHIFTS = 16
 """Independent shifts of the lattice: a mean over them has a t-distribution with 15 degrees."""
@@ -26,26 +27,54 @@ SCRAMBLES = 8
 
 @dataclass(frozen=True)
 class Accuracy:
-    """Of randomised quadrature: independent scrambles, and 2^log2_points points in each."""
+    """Of randomised quadrature: independent scrambles, and 2^log2_points points in each.
+
+    None leaves the points to the theory.
+    """
 
     scrambles: int = SCRAMBLES
-    log2_points: int = LOG2_POINTS
+    log2_points: int | None = None
 
 
 def normal_points(
     dimension: int, seed: int, log2_points: int = LOG2_POINTS
 ) -> Float[np.ndarray, "n q"]:
-    """2^log2_points points of N(0, I), low discrepancy, scrambled by the seed."""
-    # Both are slow to import, and only predictions need them.
-    from scipy.special import ndtri
-    from scipy.stats.qmc import Sobol
+    """2^log2_points points of N(0, I), low discrepancy, randomised by the seed."""
+    return normal_sets(dimension, seed, log2_points, 1)(0)
 
-    uniform = Sobol(dimension, scramble=True, rng=np.random.default_rng(seed)).random_base2(
-        log2_points
-    )
+
+def normal_sets(
+    dimension: int, seed: int, log2_points: int, count: int
+) -> Callable[[int], Float[np.ndarray, "n q"]]:
+    """So many sets of 2^log2_points points of N(0, I), by their number.
+
+    A set is a Sobol net under a digital shift: conditionally on the net, which all share, each of
+    its points is uniform, so that means over a set are unbiased and those over two independent.  A
+    coordinate has one point in each of 2^log2_points intervals, at a place that is random and the
+    same for all coordinates of all sets of a seed: one quantile an interval is all it takes.
+    """
+    from scipy.special import ndtri  # slow to import, and only predictions need it
+
+    key, size = np.random.default_rng(seed), 2**log2_points
     # Away from 0 and 1, whose normal quantiles are infinite: half of the finest grid of Sobol.
     tiny = 2.0**-33
-    return np.asarray(ndtri(np.clip(uniform, tiny, 1.0 - tiny)), dtype=float)
+    places = np.clip((np.arange(size) + key.random(size)) / size, tiny, 1.0 - tiny)
+    quantiles = np.asarray(ndtri(places), dtype=float)
+    shifts = key.integers(size, size=(count, dimension), dtype=np.uint32)
+    net = _sobol_net(dimension, log2_points)
+    return lambda number: quantiles[net ^ shifts[number]]
+
+
+@lru_cache(maxsize=4)
+def _sobol_net(dimension: int, log2_points: int) -> UInt32[np.ndarray, "n q"]:
+    """The interval, of 2^log2_points, of every coordinate of as many points."""
+    from scipy.stats.qmc import Sobol  # slow to import
+
+    # Scrambled once: the plain net is poor in its high coordinates.
+    uniform = Sobol(dimension, scramble=True, rng=np.random.default_rng(0)).random_base2(
+        log2_points
+    )
+    return (uniform * 2**log2_points).astype(np.uint32)
 
 
 @lru_cache(maxsize=2)

@@ -151,13 +151,13 @@ class HermiteSeries:
         if size > MAX_SERIES_TERMS:
             raise InputError(f"T_{k} in {self.r} directions has {size} entries, too many to list")
         tensor = np.zeros((self.r,) * k)
+        own = self.degrees == k
         lookup = {
             tuple(np.repeat(np.arange(self.r), alpha).tolist()): math.sqrt(
                 math.prod(math.factorial(a) for a in alpha.tolist())
             )
             * c
-            for alpha, c in zip(self.exponents, self.coefficients, strict=True)
-            if alpha.sum() == k
+            for alpha, c in zip(self.exponents[own], self.coefficients[own], strict=True)
         }
         for index in np.ndindex(*tensor.shape):
             tensor[index] = lookup.get(tuple(sorted(index)), 0.0)

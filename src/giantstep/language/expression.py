@@ -138,28 +138,45 @@ def call(function: str, argument: Expression) -> Expression:
     return Call(function, argument) if degree is None else hermite(degree, argument)
 
 
-def evaluate(node: Expression, values: Sequence[Any], namespace: Namespace = NUMPY) -> Any:
-    """Value of an expression, ``values[k]`` being the array (or number) of variable k."""
-    match node:
-        case Number(value):
-            return float(value)
-        case Variable(index):
-            return values[index]
-        case Call(function, argument):
-            inner = evaluate(argument, values, namespace)
-            degree = hermite_degree(function)
-            if degree is not None:
-                return hermite_at(degree, inner)
-            return FUNCTIONS[function].value(namespace, inner)
-        case Sum(terms):
-            return reduce(lambda a, b: a + b, (evaluate(t, values, namespace) for t in terms))
-        case Product(factors):
-            return reduce(lambda a, b: a * b, (evaluate(f, values, namespace) for f in factors))
-        case Power(base, exponent):
-            # An integer power stays one: pow with a float exponent is slow, and NaN below 0.
-            integer = exponent.denominator == 1
-            inner = evaluate(base, values, namespace)
-            return inner ** (int(exponent) if integer else float(exponent))
+def evaluate(
+    node: Expression,
+    values: Sequence[Any],
+    namespace: Namespace = NUMPY,
+    called: dict[Expression, Any] | None = None,
+) -> Any:
+    """Value of an expression, ``values[k]`` being the array (or number) of variable k.
+
+    With ``called`` a call that it holds is not computed again, and one that it lacks is added.
+    """
+
+    def compute(function: str, argument: Expression) -> Any:
+        inner, degree = at(argument), hermite_degree(function)
+        if degree is not None:
+            return hermite_at(degree, inner)
+        return FUNCTIONS[function].value(namespace, inner)
+
+    def at(node: Expression) -> Any:
+        match node:
+            case Number(value):
+                return float(value)
+            case Variable(index):
+                return values[index]
+            case Call(function, argument):
+                if called is None:
+                    return compute(function, argument)
+                if node not in called:
+                    called[node] = compute(function, argument)
+                return called[node]
+            case Sum(terms):
+                return reduce(lambda a, b: a + b, (at(term) for term in terms))
+            case Product(factors):
+                return reduce(lambda a, b: a * b, (at(factor) for factor in factors))
+            case Power(base, exponent):
+                # An integer power stays one: pow with a float exponent is slow, and NaN below 0.
+                integer = exponent.denominator == 1
+                return at(base) ** (int(exponent) if integer else float(exponent))
+
+    return at(node)
 
 
 def substitute(node: Expression, replacements: Sequence[Expression]) -> Expression:

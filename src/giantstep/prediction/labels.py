@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -9,23 +10,26 @@ import numpy as np
 from jaxtyping import Float
 
 from giantstep.gaussian.points import normal_points
-from giantstep.gaussian.rules import gauss_hermite, panel_rule
 from giantstep.problem.target import Target
 
-LABEL_NODES = {1: 1024, 2: 96, 3: 32}
-"""Nodes an axis for a label of so many coordinates outside the learned ones."""
+LABEL_SPACING = {1: 0.02, 2: 0.15, 3: 0.4}
+"""Between neighbours on each axis, for a label of so many coordinates outside the learned ones."""
+
+FARTHEST = 7.7
+"""Radius of the grid over a label's coordinates: the density beyond it is below 1e-13."""
 
 
 @dataclass(frozen=True)
 class LabelMoments:
-    """h0 = E[y|kappa], h1 = E[y xi|kappa] and E[y^2|kappa], the noise counted.
+    """h0 = E[y|kappa], h1 = E[y xi|kappa], h2 = E[y (xi xi^T - 1)|kappa]/sqrt 2 and E[y^2|kappa].
 
     xi ~ N(0, I) are coordinates of the input along ``outside``: the rows, in target coordinates,
-    such that z = overlap^T kappa + outside^T xi.
+    such that z = overlap^T kappa + outside^T xi.  ``curve`` is h2; the square counts the noise.
     """
 
     mean: Float[np.ndarray, " m"]
     slope: Float[np.ndarray, "m q"]
+    curve: Float[np.ndarray, "m q q"]
     square: Float[np.ndarray, " m"]
     outside: Float[np.ndarray, "q r"]
 
@@ -45,35 +49,55 @@ def label_moments(
 
     z given kappa is N(overlap^T kappa, I - overlap^T overlap), of rank q.
     """
-    values, vectors = np.linalg.eigh(np.eye(target.r) - overlap.T @ overlap)
-    # Rounding of an overlap matrix that should have unit singular values.
-    kept = values > 1e-12
-    outside = (vectors[:, kept] * np.sqrt(values[kept])).T
-    points, weights = label_grid(len(outside), LABEL_NODES)
+    outside = outside_of(overlap)
+    points, weights = label_grid(len(outside), LABEL_SPACING)
     mean, square = np.empty(len(kappa)), np.empty(len(kappa))
     slope = np.empty((len(kappa), len(outside)))
+    curve = np.empty((len(kappa), len(outside), len(outside)))
     spread = points @ outside
     for j, centre in enumerate(kappa @ overlap):
         z = centre + spread
         y = np.asarray(target([z[:, k] for k in range(target.r)]), dtype=float)
         mean[j] = weights @ y
         slope[j] = (weights * y) @ points
+        weighted = weights * y
+        curve[j] = (points.T * weighted) @ points - weighted.sum() * np.eye(len(outside))
         square[j] = weights @ y**2 + noise**2
-    return LabelMoments(mean, slope, square, outside)
+    return LabelMoments(mean, slope, curve / math.sqrt(2.0), square, outside)
+
+
+def outside_of(overlap: Float[np.ndarray, "k r"]) -> Float[np.ndarray, "q r"]:
+    """Rows whose coordinates xi ~ N(0, I_q) stand beside kappa: a root of I - overlap^T overlap."""
+    values, vectors = np.linalg.eigh(np.eye(overlap.shape[1]) - overlap.T @ overlap)
+    # Rounding of an overlap matrix that should have unit singular values.
+    kept = values > 1e-12
+    return (vectors[:, kept] * np.sqrt(values[kept])).T
 
 
 def label_grid(
-    dimension: int, nodes: Mapping[int, int]
+    dimension: int, spacing: Mapping[int, float]
 ) -> tuple[Float[np.ndarray, "m q"], Float[np.ndarray, " m"]]:
-    """Points and weights for E over N(0, I_q): a tensor rule with ``nodes[q]``, else Sobol."""
+    """Points and weights for E over N(0, I_q): an even grid of ``spacing[q]``, else Sobol.
+
+    An even grid integrates smooth functions as well as Gauss-Hermite's, and places the jumps of a
+    label within its spacing; it is turned, for a jump along its axes would meet all points at once.
+    """
     if dimension == 0:
         return np.zeros((1, 0)), np.ones(1)
-    if dimension not in nodes:
+    if dimension not in spacing:
         points = normal_points(dimension, 0)
         return points, np.full(len(points), 1.0 / len(points))
-    # Evenly spread nodes on a line resolve jumps of the label.
-    rule = panel_rule if dimension == 1 else gauss_hermite
-    x, w = rule(nodes[dimension])
+    half = math.ceil(FARTHEST / spacing[dimension])
+    # No point in the origin, where many labels jump.
+    x = (np.arange(-half, half) + 0.5) * spacing[dimension]
     axes = np.meshgrid(*([x] * dimension), indexing="ij")
-    weights = np.prod(np.meshgrid(*([w] * dimension), indexing="ij"), axis=0)
-    return np.stack([axis.ravel() for axis in axes], axis=1), weights.ravel()
+    points = np.stack([axis.ravel() for axis in axes], axis=1)
+    square = np.sum(points**2, axis=1)
+    weights = np.exp(-0.5 * square[square < FARTHEST**2])
+    return points[square < FARTHEST**2] @ _turn(dimension).T, weights / weights.sum()
+
+
+def _turn(dimension: int) -> Float[np.ndarray, "q q"]:
+    """A rotation in general position: the orthogonal factor of square roots less whole numbers."""
+    roots = np.sqrt(np.arange(2.0, 2.0 + dimension**2)).reshape(dimension, dimension)
+    return np.asarray(np.linalg.qr(roots % 1.0 - 0.5)[0])

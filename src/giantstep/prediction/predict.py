@@ -10,7 +10,7 @@ import numpy as np
 from jaxtyping import Float
 
 from giantstep.errors import InputError
-from giantstep.gaussian.points import LOG2_POINTS, SCRAMBLES, Accuracy
+from giantstep.gaussian.points import SCRAMBLES, Accuracy
 from giantstep.prediction.narrow.start import typical_start
 from giantstep.prediction.theories import choose_theory
 from giantstep.problem.network import start_readout
@@ -25,12 +25,13 @@ def predict(
     *,
     theory: str | None = None,
     scrambles: int = SCRAMBLES,
-    log2_points: int = LOG2_POINTS,
+    log2_points: int | None = None,
 ) -> Trajectory:
     """Overlaps, Gram matrices, errors and spectra after each step; it names its theory.
 
     The theory is that of narrow networks (p fixed as d grows) where p is small against d, that of
-    linear width (n, d, p in proportion) where it is not; ``theory`` overrides the choice.  Raises
+    linear width (n, d, p in proportion) where it is not, that of quadratic width where n or p are
+    of the order of d^2; ``theory`` overrides the choice.  Raises
     NoTheoryError where none covers the setting; what a theory covers in part has NaN for the rest,
     and a note.
 
@@ -39,15 +40,20 @@ def predict(
     the start decides, every run has a row predicted from its own start, and deviations are those of
     the batches alone (docs/derivations/fluctuations.md).
     Fresh batches: the exact recursion of the means; reused ones: the effective process at n/d.
-    Expectations over at most three coordinates are exact (their uncertainty is the change from a
-    coarser rule), over more coordinates randomised quasi-Monte Carlo: the uncertainties are then
-    the spread over independent scrambles, as standard errors of their mean.  The readout's errors
+    Where all runs share a row, expectations over at most three coordinates are exact (their
+    uncertainty is the change from a coarser rule); else they are randomised quasi-Monte Carlo, the
+    uncertainties the spread over independent scrambles, as standard errors of their mean.
+    ``log2_points`` are the points a scramble; None takes as many, of all scrambles and rows, as
+    half a second allows, and where runs have rows of their own it is no more than that.  Batches
+    of at most d/20 samples are covered up to p = d/2, unless steps are so large that a run strays
+    from its mean by more than a tenth.  The readout's errors
     are means over starts and batches, to order p/d and 1/readout_n, with the penalty chosen as the
     simulator does (docs/derivations/readout.md); their uncertainty counts the next order of
     1/readout_n, not of p/d.  Linear width: rows to
-    leading order, spectra where the setting asks for them, the readout's errors after at most one
-    step; what it leaves out is of relative order 1/d and not estimated.  A readout that differs
-    from run to run is predicted for each run with its own.
+    leading order, spectra where the setting asks for them and the readout's errors; what it leaves
+    out is of relative order 1/d and not estimated.  Quadratic width: the same after at most one
+    step, without the spectrum of the features.  A readout that differs from run to run is predicted
+    for each run with its own.
     """
     if scrambles < 2:
         raise InputError(f"scrambles must be at least 2 for an uncertainty, got {scrambles}")

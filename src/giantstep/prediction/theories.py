@@ -12,11 +12,12 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float
 
-from giantstep.errors import InputError, NoTheoryError, shown
+from giantstep.errors import InputError, NoTheoryError
 from giantstep.gaussian.points import Accuracy
 from giantstep.prediction.narrow import theory as narrow
+from giantstep.prediction.wide import quadratic
 from giantstep.prediction.wide import theory as wide
-from giantstep.problem.labels import make_transform
+from giantstep.problem.plain import beyond_plain
 from giantstep.problem.setting import Setting
 
 
@@ -33,20 +34,10 @@ class Theory:
     predict: Callable[[Setting, Float[np.ndarray, "rows p"], Accuracy], dict[str, Any]]
 
 
-PLAIN: dict[str, Any] = {
-    "bias": 0.0,
-    "decay": 0.0,
-    "label_transform": make_transform("y"),
-    "loss": "square",
-    "readout_between": "frozen",
-    "rows": "free",
-    "update": "gradient",
-}
-"""Values of the record's fields that no theory goes beyond."""
-
 THEORIES = (
     Theory("narrow", narrow.objection, narrow.predict),
     Theory("linear-width", wide.objection, wide.predict),
+    Theory("quadratic-width", quadratic.objection, wide.predict),
 )
 
 
@@ -59,16 +50,8 @@ def choose_theory(setting: Setting, name: str | None = None) -> Theory:
         raise NoTheoryError(
             f"no prediction: inputs must be gaussian for theory, got {setting.inputs.text!r}"
         )
-    for field, plain in PLAIN.items():
-        if getattr(setting, field) != plain:
-            found = setting.as_dict()[field]
-            raise NoTheoryError(
-                f"no prediction: {field} must be {plain} for theory, got {shown(found)}"
-            )
-    if setting.batches not in ("fresh", "reused"):
-        raise NoTheoryError(
-            f"no prediction: batches must be fresh or reused for theory, got {setting.batches!r}"
-        )
+    if (beyond := beyond_plain(setting, "theory")) is not None:
+        raise NoTheoryError(f"no prediction: {beyond}")
     complaints = []
     for theory in THEORIES:
         if name is None or name == theory.name:

@@ -34,6 +34,7 @@ from giantstep.language.expression import (
     multiply,
     raise_to,
     substitute,
+    variables,
 )
 from giantstep.language.functions import FUNCTIONS, NUMPY, Namespace, hermite_degree
 from giantstep.language.parser import parse
@@ -62,8 +63,9 @@ class ActivationMoments:
     """Moments over z ~ N(0, 1) of sigma, and of sigma' as a gradient sees it.
 
     ``mean`` -> E sigma, ``linear`` -> E[z sigma], ``square`` -> E sigma^2; ``slope`` -> E sigma',
-    ``tilt`` -> E[z sigma'], ``slope_square`` -> E sigma'^2, where sigma' is the derivative almost
-    everywhere: by parts slope = linear and tilt = E[sigma He2], but not if sigma jumps.
+    ``tilt`` -> E[z sigma'], ``bend`` -> E[(z^2 - 1) sigma'], ``slope_square`` -> E sigma'^2 and
+    ``pull_square`` -> E[(z sigma')^2], where sigma' is the derivative almost everywhere: by parts
+    slope = linear, tilt = E[sigma He2] and bend = E[sigma He3], but not if sigma jumps.
     """
 
     mean: float
@@ -71,7 +73,9 @@ class ActivationMoments:
     square: float
     slope: float
     tilt: float
+    bend: float
     slope_square: float
+    pull_square: float
 
     @property
     def variance(self) -> float:
@@ -130,8 +134,23 @@ class Activation:
             step, wide = self._precision ** (1 / 3), np.asarray(z, dtype=float)
             slope = (self(wide + step) - self(wide - step)) / (2 * step)
             return np.asarray(slope, dtype=np.asarray(z).dtype)
+        return self._slope(z, namespace, {})
+
+    def with_slope(self, z: Any, namespace: Namespace = NUMPY) -> tuple[Any, Any]:
+        """sigma(z) and sigma'(z): functions that are in both are computed once."""
+        if self.expression is None or self.slope is not None:
+            return self(z, namespace), self.derivative(z, namespace)
+        called: dict[Expression, Any] = {}
+        return evaluate(self.expression, (z,), namespace, called), self._slope(z, namespace, called)
+
+    def _slope(self, z: Any, namespace: Namespace, called: dict[Expression, Any]) -> Any:
+        found = evaluate(self._derivative, (z,), namespace, called)
         # 0*z gives a constant derivative the shape of z.
-        return evaluate(self._derivative, (z,), namespace) + 0 * z
+        return found + 0 * z if self._is_linear else found
+
+    @cached_property
+    def _is_linear(self) -> bool:
+        return not variables(self._derivative)
 
     @cached_property
     def _derivative(self) -> Expression:
@@ -158,15 +177,22 @@ class Activation:
         kinks = self.kinks or ()
         mean, linear = self.coefficients(1).values.tolist()
         [square], _ = adaptive_coefficients(lambda z: _real(self(z)) ** 2, 0, kinks)
-        [slope, tilt], _ = adaptive_coefficients(lambda z: _real(self.derivative(z)), 1, kinks)
-        [power], _ = adaptive_coefficients(lambda z: _real(self.derivative(z)) ** 2, 0, kinks)
+        # E[g h_k], h_2 = (z^2 - 1)/sqrt 2
+        [slope, tilt, bend], _ = adaptive_coefficients(
+            lambda z: _real(self.derivative(z)), 2, kinks
+        )
+        [power, _, curve], _ = adaptive_coefficients(
+            lambda z: _real(self.derivative(z)) ** 2, 2, kinks
+        )
         return ActivationMoments(
             mean=mean,
             linear=linear,
             square=float(square),
             slope=float(slope),
             tilt=float(tilt),
+            bend=float(math.sqrt(2.0) * bend),
             slope_square=float(power),
+            pull_square=float(math.sqrt(2.0) * curve + power),
         )
 
     @cached_property

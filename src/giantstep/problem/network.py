@@ -26,11 +26,27 @@ def coefficients(
 
     c_i = r s_p a_i sigma'(h_i), h = W x + b (p x n) and r = y - s_p sum_k a_k sigma(h_k) for the
     squared loss; residual = labels drops the network's own output.  A neuron is a row: its samples
-    lie side by side in memory.
+    lie side by side in memory.  Preactivations of several networks (k x p x n) give the
+    coefficients of each.
     """
-    errors = residuals(setting, preactivations, labels, readout, namespace)
-    slopes = setting.activation.derivative(preactivations, namespace)
-    return slopes * (setting.scale * readout)[:, None] * errors
+    if setting.residual == "labels":
+        slopes = setting.activation.derivative(preactivations, namespace)
+        return slopes * (setting.scale * readout)[:, None] * labels
+    return network_and_coefficients(setting, preactivations, labels, readout, namespace)[1]
+
+
+def network_and_coefficients(
+    setting: Setting,
+    preactivations: Any,
+    labels: Any,
+    readout: Any,
+    namespace: Namespace = NUMPY,
+) -> tuple[Any, Any]:
+    """The network's output s_p sum_k a_k sigma(h_k) on the samples, and c."""
+    features, slopes = setting.activation.with_slope(preactivations, namespace)
+    output = setting.scale * (readout @ features)
+    errors = residuals(setting, labels, output, namespace)
+    return output, slopes * (setting.scale * readout)[:, None] * errors[..., None, :]
 
 
 def readout_descent(
@@ -47,22 +63,16 @@ def readout_descent(
     """
     if setting.readout_between.name != "gradient":
         return 0 * readout
-    errors = counts * residuals(setting, preactivations, labels, readout, namespace)
-    return setting.scale * (setting.activation(preactivations, namespace) @ errors)
+    features = setting.activation(preactivations, namespace)
+    output = setting.scale * (readout @ features)
+    return setting.scale * (features @ (counts * residuals(setting, labels, output, namespace)))
 
 
-def residuals(
-    setting: Setting,
-    preactivations: Any,
-    labels: Any,
-    readout: Any,
-    namespace: Namespace = NUMPY,
-) -> Any:
+def residuals(setting: Setting, labels: Any, output: Any, namespace: Namespace = NUMPY) -> Any:
     """Minus the derivative of the loss in the output f = s_p sum_k a_k sigma(h_k), or y alone."""
     if setting.residual == "labels":
         return labels
-    output = readout @ setting.activation(preactivations, namespace)
-    return residual(setting.loss, labels, setting.scale * output, namespace)
+    return residual(setting.loss, labels, output, namespace)
 
 
 def start_rows(setting: Setting, space: Space) -> Float[np.ndarray, "p q"]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -33,6 +33,13 @@ ROUNDING = 1e-6
 
 DEVIATION_SHARE = 0.2
 """Uncertainty of a predicted variance: linear propagation leaves out a tenth, 64 runs a fifth."""
+
+CLEAR = 3.0
+"""Standard deviations of a run by which an outlier must be off the threshold to be decided."""
+
+COUNT_SPREAD = 0.2
+"""Standard deviation of a run's count, at least: noise passes the threshold once in a hundred runs,
+0.1, and twice that for the long tail of a rare event: two of ten runs have a p-value of 0.01."""
 
 NOTICEABLE = 0.1
 """Share of the variance from which on the uncertainty of the theory limits the freedom of t."""
@@ -107,11 +114,16 @@ class Comparison:
                 name: {
                     "comparisons": int(np.sum(np.isfinite(value))),
                     "largest": _largest(value),
-                    "resolution": self.resolution[name],
+                    "resolution": _finite(self.resolution[name]),
                 }
                 for name, value in self.deviations.items()
             },
         }
+
+
+def _finite(value: float) -> float | None:
+    """None in place of infinity, which JSON does not have: nothing is a share of zero."""
+    return value if math.isfinite(value) else None
 
 
 def _largest(deviations: Float[np.ndarray, "..."]) -> float:
@@ -241,8 +253,8 @@ def _check_readouts(predicted: Trajectory, simulated: Trajectory) -> None:
 
 
 def statistics(predicted: Trajectory, simulated: Trajectory) -> Iterator[Difference]:
-    """What is compared: entry by entry for few neurons, by sums over them at linear width."""
-    if predicted.theory == "linear-width":
+    """What is compared: entry by entry for few neurons, by sums over many of them."""
+    if predicted.theory in ("linear-width", "quadratic-width"):
         yield from _summed(predicted, simulated)
         yield from _principal(predicted, simulated)
         yield from _spectra(predicted, simulated)
@@ -357,21 +369,49 @@ def _principal(predicted: Trajectory, simulated: Trajectory) -> Iterator[Differe
 
 
 def _spectra(predicted: Trajectory, simulated: Trajectory) -> Iterator[Difference]:
-    """The k-th singular value where an outlier is predicted, and its direction's alignment."""
+    """The k-th singular value where an outlier is predicted, their number, and alignments."""
     for matrix in ("weights", "features"):
         theory, measured = getattr(predicted, matrix), getattr(simulated, matrix)
         if theory is None or measured is None or measured.singular_values is None:
             continue
+        rows = slice(simulated.runs if len(theory.outliers) > 1 else 1)
         most = min(theory.outliers.shape[-1], measured.singular_values.shape[-1])
-        place = theory.outliers[0, :, :most]
-        place = np.where(place > theory.threshold[0][:, None], place, np.nan)
+        known, threshold = theory.outliers[rows, :, :most], theory.threshold[rows]
+        # Where some runs have the outlier above the threshold and others not, none is compared.
+        counted = np.all(known > threshold[..., None], axis=0)
+        place = np.where(counted, known, np.nan)
+        centre = place.mean(axis=0)
         differences = measured.singular_values[:, :, :most] - place
-        yield Difference(f"{matrix} outliers", differences, place, np.zeros_like(place))
+        yield Difference(f"{matrix} outliers", differences, centre, np.zeros_like(centre))
+        yield _count(matrix, predicted, simulated)
         if theory.alignment is not None and measured.alignment is not None:
             most = min(most, measured.alignment.shape[2])
-            aligned = np.where(np.isfinite(place), theory.alignment[0, :, :most] ** 2, np.nan)
+            aligned = theory.alignment[rows, :, :most] ** 2
+            aligned = np.where(counted[:, :most], aligned, np.nan)
             # A random direction has r/d; the noise of a step, larger where labels are, has more.
             random = (1.0 - aligned) * simulated.setting.target.r / simulated.setting.d
             differences = measured.alignment[:, :, :most] ** 2 - (aligned + random)
             name = f"{matrix} squared alignment"
-            yield Difference(name, differences, aligned + random, random)
+            centre, uncertainty = (part.mean(axis=0) for part in (aligned + random, random))
+            yield Difference(name, differences, centre, uncertainty)
+
+
+def _count(matrix: str, predicted: Trajectory, simulated: Trajectory) -> Difference:
+    """Number of singular values above the predicted threshold, where the theory decides it.
+
+    It does not where a predicted outlier lies within its own fluctuation of the threshold.
+    """
+    theory, measured = getattr(predicted, matrix), getattr(simulated, matrix)
+    values = measured.singular_values
+    rows = slice(simulated.runs if len(theory.outliers) > 1 else 1)
+    most = values.shape[-1]
+    expected = np.minimum(theory.count[rows], most)
+    found = replace(measured, outliers=None).detected(theory).count
+    places = theory.outliers[rows, :, :most]
+    gaps = np.nanmin(np.abs(places - theory.threshold[rows][..., None]), axis=0, initial=np.inf)
+    known = values[..., : places.shape[-1]]
+    stray = np.hypot(known.std(axis=0, ddof=1), predicted.relative_uncertainty * known.mean(axis=0))
+    decided = np.all((gaps > CLEAR * stray) | ~np.isfinite(gaps), axis=-1)
+    centre = np.where(decided, expected.mean(axis=0), np.nan)
+    differences = np.where(decided, found - expected, np.nan)
+    return Difference(f"{matrix} count", differences, centre, np.zeros_like(centre), COUNT_SPREAD)

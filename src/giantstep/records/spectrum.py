@@ -14,12 +14,13 @@ from jaxtyping import Float
 class Spectrum:
     """Runs by steps; everything in decreasing order, NaN where there is nothing or it is unknown.
 
-    ``singular_values`` are the measured ones.  ``edge`` is the end of the bulk, what exceeds
-    ``threshold`` counts as an outlier, and ``outliers`` are these values: predicted in theory, and
-    in a simulation those that its singular values show (``detected``).  ``overlap`` is
-    |<v_k, w*_j>| of the leading right singular vectors of W; ``left`` and ``right`` are |overlaps|
-    of the features' singular vectors with h_0(kappa) .. h_4(kappa) and a^0 .. a^4.  ``density`` is
-    the predicted one of the bulk on ``grid``, a row for each step.
+    ``singular_values`` are the measured ones.  ``edge`` is the end of the bulk, and what exceeds
+    ``threshold`` counts as an outlier, measured or predicted.  ``outliers`` are the values outside
+    the bulk: in a simulation those above the threshold (``detected``), in a prediction also those
+    between edge and threshold, whose places are known but not whether noise hides them.
+    ``overlap`` is |<v_k, w*_j>| of the leading right singular vectors of W; ``left`` and ``right``
+    are |overlaps| of the features' singular vectors with h_0(kappa) .. h_4(kappa) and a^0 .. a^4.
+    ``density`` is the predicted one of the bulk on ``grid``, a row for each step.
     """
 
     singular_values: Float[np.ndarray, "runs t m"] | None = None
@@ -39,11 +40,17 @@ class Spectrum:
 
     @property
     def count(self) -> Float[np.ndarray, "runs t"] | None:
-        """Number of outliers; NaN where no threshold is known."""
+        """Number of outliers above the threshold; NaN where none is known."""
         if self.outliers is None or self.threshold is None:
             return None
-        found = np.sum(~np.isnan(self.outliers), axis=-1)
+        found = np.sum(self.outliers > self.threshold[..., None], axis=-1)
         return np.where(np.isnan(self.threshold), np.nan, found)
+
+    def usual(self, step: int) -> int:
+        """Number of outliers after a step, counted or not, that at least half of the runs have."""
+        if self.outliers is None:
+            return 0
+        return int(np.median(np.sum(np.isfinite(self.outliers[:, step]), axis=-1)))
 
     @property
     def alignment(self) -> Float[np.ndarray, "runs t j"] | None:
@@ -53,18 +60,21 @@ class Spectrum:
     def detected(self, rule: Spectrum | None) -> Spectrum:
         """The measured spectrum with the outliers above the edges and thresholds of a prediction.
 
-        Steps at which the prediction has no threshold keep theirs unknown: nothing is counted.
+        A prediction of several rows has one for each run, in turn.  Steps at which it has no
+        threshold keep theirs unknown: nothing is counted.
         """
         values = self.singular_values
         if values is None or rule is None or rule.threshold is None or rule.edge is None:
             return self
         runs, steps, _ = values.shape
-        threshold = np.broadcast_to(rule.threshold, (runs, steps))
+        edge, threshold = (
+            np.broadcast_to(part[:runs], (runs, steps)) for part in (rule.edge, rule.threshold)
+        )
         above = np.where(values > threshold[..., None], values, np.nan)
         most = int(np.max(np.sum(~np.isnan(above), axis=-1), initial=0))
         return replace(
             self,
-            edge=np.broadcast_to(rule.edge, (runs, steps)),
+            edge=edge,
             threshold=threshold,
             outliers=above[..., :most],
         )

@@ -30,11 +30,13 @@ class SpectrumStep:
     """Outliers of one matrix after one step: those of the median run, over the runs that have them.
 
     ``counts`` are the numbers of outliers in each run, None where they could not be counted;
-    ``leading`` are the largest singular values where they were measured.
+    ``inside`` the places predicted between edge and threshold, which do not count; ``leading`` the
+    largest singular values where they were measured.
     """
 
     edge: float | None
     outliers: tuple[Value, ...] | None
+    inside: tuple[Value, ...]
     counts: tuple[int, ...] | None
     leading: tuple[Value, ...]
     alignment: tuple[Value, ...]
@@ -44,6 +46,7 @@ class SpectrumStep:
         return {
             "edge": self.edge,
             "outliers": None if self.outliers is None else [v.as_dict() for v in self.outliers],
+            "inside": [value.as_dict() for value in self.inside],
             "counts": None if self.counts is None else list(self.counts),
             "leading": [value.as_dict() for value in self.leading],
             "alignment": [value.as_dict() for value in self.alignment],
@@ -141,9 +144,10 @@ def spectrum_step(
     """Outliers of a matrix after one step, None without a spectrum of it."""
     if spectrum is None:
         return None
-    edge = None if spectrum.edge is None else float(spectrum.edge[0, step])
+    edge = None if spectrum.edge is None else float(spectrum.edge[:, step].mean())
     known = edge is not None and math.isfinite(edge)
     counts = outliers = None
+    inside: tuple[Value, ...] = ()
     aligned = 0
     if known and spectrum.outliers is not None and spectrum.count is not None:
         numbers = spectrum.count[:, step].astype(int)
@@ -151,11 +155,16 @@ def spectrum_step(
         enough = spectrum.outliers[numbers >= aligned, step, :aligned]
         counts = tuple(int(number) for number in numbers)
         outliers = tuple(over_runs(column) for column in enough.T)
+        inside = tuple(
+            over_runs(column[np.isfinite(column)])
+            for column in spectrum.outliers[:, step, aligned : spectrum.usual(step)].T
+        )
     leading = spectrum.singular_values
     directions = spectrum.alignment
     return SpectrumStep(
         edge=edge if known else None,
         outliers=outliers,
+        inside=inside,
         counts=counts,
         leading=() if leading is None else tuple(over_runs(v) for v in leading[:, step, :4].T),
         alignment=()

@@ -67,14 +67,19 @@ def normal_equations(phi: Any, y: Any) -> Any:
     return phi.T @ phi, phi.T @ y, y @ y
 
 
-def leave_one_out(phi: Any, y: Any, vectors: Any, shrunk: Any, fitted: Any) -> Any:
-    """Sum of squared leave-one-out residuals (y - yhat)/(1 - h), one for each penalty.
+def left_out(turned: Any, y: Any, shrunk: Any, fitted: Any, intercept: Any = 0.0) -> Any:
+    """Leave-one-out residuals (y - yhat)/(1 - h), a row for each penalty.
 
-    phi in the eigenbasis; leverage h = sum_j phi_j^2 shrunk_j, prediction sum_j phi_j fitted_j.
+    turned -> phi in the eigenbasis, a column for each sample; leverage h = sum_j phi_j^2 shrunk_j,
+    prediction sum_j phi_j fitted_j; intercept -> the leverage of a mean that is fitted too.  With a
+    leading axis of y and fitted there are several outputs.
     """
-    turned = (phi @ vectors).T
-    leverage = shrunk @ (turned * turned)
-    residual = (y - fitted @ turned) / (1.0 - leverage)
+    return (y - fitted @ turned) / (1.0 - intercept - shrunk @ (turned * turned))
+
+
+def leave_one_out(phi: Any, y: Any, vectors: Any, shrunk: Any, fitted: Any) -> Any:
+    """Sum of squared leave-one-out residuals, one for each penalty."""
+    residual = left_out((phi @ vectors).T, y, shrunk, fitted)
     return ((residual * residual).sum(axis=1),)
 
 

@@ -63,6 +63,11 @@ def _limit(edge: Edge, level: float) -> float:
     return math.sqrt(max(eigenvalue, 0.0))
 
 
+def upper_limit(bulk: Bulk | ProfileBulk, level: float) -> float:
+    """The singular value that noise passes with probability ``level`` above the bulk."""
+    return _limit(bulk.upper, level)
+
+
 def count_outliers(
     singular_values: Float[np.ndarray, " m"], bulk: Bulk | ProfileBulk, level: float = 0.01
 ) -> Outliers:
@@ -72,7 +77,7 @@ def count_outliers(
     """
     values = _sorted(singular_values)
     if isinstance(bulk, ProfileBulk):  # the fluctuations of its lower end are not known
-        limits = [(0.0, _limit(bulk.upper, level))]
+        limits = [(0.0, upper_limit(bulk, level))]
     else:
         limits = [(_limit(low, level), _limit(high, level)) for low, high in bulk.ends]
     floor, threshold = limits[0][0], limits[-1][1]

@@ -24,7 +24,7 @@ from jaxtyping import Complex, Float
 
 from giantstep.errors import InputError, NotConvergedError
 from giantstep.problem.activation import Activation
-from giantstep.spectra.bulk import HALVINGS, Edge
+from giantstep.spectra.bulk import Edge
 
 DEPTH = 1e-5
 """Distance from the real line, in units of the edge, at which the density is read off.
@@ -32,6 +32,18 @@ DEPTH = 1e-5
 It blurs an edge over 1e-5 of its place; the density is then wrong by sqrt(1e-5) there and by 1e-5
 inside.
 """
+
+EDGE_TOLERANCE = 1e-10
+"""Relative accuracy of the upper edge; the fixed point there has its square root."""
+
+APPROACH = 0.95
+"""Share of the expected way to the edge that is gone in one step."""
+
+SOLVED, ON_THE_WAY = 1e-12, 1e-4
+"""Residuals of the profile equations at the height asked for, and at those that lead to it."""
+
+CUTS = 32
+"""Places tried at once between two that hold the lower end."""
 
 
 @dataclass(frozen=True)
@@ -109,21 +121,29 @@ class ProfileBulk:
         # The norm is at most twice the largest root of a row's or column's summed variance.
         row = float(np.max(self.rows @ self.columns.mean(axis=0)))
         column = float(np.max(self.columns @ self.rows.sum(axis=0))) / self.size
-        low, high = 0.0, 1.01 * (math.sqrt(row) + math.sqrt(column))
-        state = self._least(high)
+        place = 1.01 * (math.sqrt(row) + math.sqrt(column))
+        state = self._least(place)
         if state is None:
-            raise NotConvergedError(f"no solution of the profile equations at {high:g}")
-        # Bisection: below the edge there is no value whose zero could be sought.
-        for _ in range(HALVINGS):
-            middle = 0.5 * (low + high)
+            raise NotConvergedError(f"no solution of the profile equations at {place:g}")
+        low, way, opening = 0.0, place, self._opening(place, state)
+        while min(way, place - low) > EDGE_TOLERANCE * place:
+            ahead = place - APPROACH * way
+            middle = ahead if ahead > low else 0.5 * (low + place)
             found = self._least(middle)
             if found is None:
                 low = middle
-            else:
-                high, state = middle, found
-            if high - low <= 1e-13 * high:
-                break
-        return high, state
+                continue
+            # The opening falls to 0 at the edge, there linearly.
+            narrow = self._opening(middle, found)
+            if narrow < opening:
+                way = (place - middle) * narrow / (opening - narrow)
+            place, state, opening = middle, found, narrow
+        return place, state
+
+    def _opening(self, z: float, state: Float[np.ndarray, " q"]) -> float:
+        """(1 - rate)^2, rate the largest eigenvalue of T' at the fixed point: 1 at the edge."""
+        rates = np.linalg.eigvals(self._map(np.array(z), state)[1])
+        return (1.0 - float(np.max(rates.real))) ** 2
 
     @cached_property
     def upper(self) -> Edge:
@@ -158,7 +178,7 @@ class ProfileBulk:
     ) -> tuple[Complex[np.ndarray, " m"], Float[np.ndarray, " m"]]:
         """mean_j H_j at Im z > 0, and the residual of its equations.
 
-        The imaginary part comes down from the size of the edge, halved at a time; at each height
+        The imaginary part comes down from the size of the edge, a quarter at a time; at each height
         Newton's step where it lowers the residual in the right half plane, else an average.
         """
         k = self.rows.shape[1]
@@ -166,12 +186,13 @@ class ProfileBulk:
         state = np.zeros((len(z), 2 * k), complex)
         residual = np.zeros(len(z))
         while np.any(height > z.imag):
-            height = 0.5 * height
+            height = 0.25 * height
             at = z.real + 1j * np.maximum(z.imag, height)
             going = np.arange(len(z))
+            enough = ON_THE_WAY if np.any(height > z.imag) else SOLVED
             for _ in range(1000):
                 state[going], residual[going] = self._improve(at[going], state[going])
-                going = going[residual[going] > 1e-12]
+                going = going[residual[going] > enough]
                 if len(going) == 0:
                     break
         return self._map(z, state)[3].mean(axis=-1), residual
@@ -193,7 +214,7 @@ class ProfileBulk:
             left = left[~good]
             if len(left) == 0:
                 break
-        following[size <= 1e-12] = state[size <= 1e-12]
+        following[size <= SOLVED] = state[size <= SOLVED]
         return following, size
 
     def density(self, values: Float[np.ndarray, " m"]) -> Float[np.ndarray, " m"]:
@@ -212,21 +233,19 @@ class ProfileBulk:
     @cached_property
     def ends(self) -> tuple[tuple[Edge, Edge], ...]:
         """One interval: from where the density starts, to DEPTH, to the exact upper end."""
-        from scipy.optimize import brentq
-
         top = self._top[0]
-        grid = np.linspace(0.0, top, 129)[1:-1]
         floor = 1e-2 / top
-        first = int(np.flatnonzero(self.density(grid) > floor)[0])
-        low = 0.0
-        if first > 0:
-            low = brentq(
-                lambda x: float(self.density(np.array([x]))[0]) - floor,
-                grid[first - 1],
-                grid[first],
-                xtol=DEPTH * top,
-            )
-        return ((Edge(float(low) ** 2, 0.0, 0.0, -1), self.upper),)
+        places = np.linspace(0.0, top, 129)
+        low, high = self._rise(places, floor)
+        while low > 0.0 and high - low > DEPTH * top:
+            low, high = self._rise(np.linspace(low, high, CUTS + 2), floor)
+        return ((Edge(low**2, 0.0, 0.0, -1), self.upper),)
+
+    def _rise(self, places: Float[np.ndarray, " m"], floor: float) -> tuple[float, float]:
+        """The neighbours between which the density first passes a floor, below it at the first."""
+        inside = self.density(places[1:-1]) > floor
+        first = int(np.argmax(np.append(inside, True)))
+        return float(places[first]), float(places[first + 1])
 
     @property
     def edges(self) -> tuple[tuple[float, float], ...]:

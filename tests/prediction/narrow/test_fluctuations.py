@@ -254,7 +254,7 @@ def test_products_of_estimates_are_of_independent_ones() -> None:
     """
     products, squares = [], []
     for seed in range(300):
-        points = sobol_quadrature(12, seed, 6)(np.eye(1, 12))
+        points = sobol_quadrature(12, seed, 6)(np.eye(1, 12), 0)
         g = np.sign(points.x[:, 0] * points.x[:, 1] + points.x[:, 2])[None]
         mean, product = points.mean_and_square(g * points.weights, points.x)
         products.append(float(product[0, 0]))

@@ -26,7 +26,7 @@ def at_rows(setting: Setting) -> np.ndarray:
     """Train and test error at ROWS on independent scrambles, one row each."""
     found = []
     for seed in range(SCRAMBLES):
-        points = sobol_quadrature(4, seed, 15)(ROWS)
+        points = sobol_quadrature(4, seed, 15)(ROWS, 0)
         error = readout_errors(setting, ROWS, points, np.random.default_rng(seed))
         found.append((error.train, error.test))
     return np.array(found)
@@ -37,7 +37,7 @@ class Population:
 
     def __init__(self, setting: Setting) -> None:
         self.setting = setting
-        points: Points = sobol_quadrature(4, 99, 17)(ROWS)
+        points: Points = sobol_quadrature(4, 99, 17)(ROWS, 0)
         phi, y = self.features(points.x)
         self.second = phi.T @ phi / len(phi)
         self.cross = phi.T @ y / len(phi)
@@ -232,7 +232,7 @@ def test_no_error_is_negative() -> None:
         "x1", activation="He1", p=4, steps=0, readout_n=10**6, start="orthogonal",
         start_overlaps=((1,), (0,), (0,), (0,)), readout_start="alternating",
     )  # fmt: skip
-    found = [predict(setting, log2_points=k).arrays() for k in range(8, 13)]
+    found = [predict(setting, scrambles=4, log2_points=k).arrays() for k in range(9, 14)]
     for name in ("train_error", "test_error"):
         values = np.array([arrays[name][0, 0] for arrays in found])
         uncertainties = np.array([arrays[f"{name}_uncertainty"][0, 0] for arrays in found])

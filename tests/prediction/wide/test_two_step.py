@@ -27,6 +27,7 @@ from giantstep.prediction.wide.outlier_count import (
 from giantstep.prediction.wide.second_bulk import bulk_profile
 from giantstep.prediction.wide.second_kernel import first_update, second_update
 from giantstep.prediction.wide.second_samples import Network
+from giantstep.prediction.wide.step import Draw
 from giantstep.prediction.wide.two_steps import outliers_of, weight_outliers
 from giantstep.problem.activation import make_activation
 from giantstep.problem.setting import Setting
@@ -89,8 +90,8 @@ def simulate(setting, seed):
         rows = rows + np.float32(size) * (slopes.T.astype(np.float32) @ x)
     _, values, right = np.linalg.svd(rows, full_matrices=False)
     total = float(np.sum(rows.astype(float) ** 2))
-    readout_sum = float(a.sum()) / math.sqrt(p) / math.sqrt(float(np.mean(a**2)))
-    return values, np.abs(right[:, :r]), total, readout_sum
+    draw = Draw.of(setting, a)
+    return values, np.abs(right[:, :r]), total, draw
 
 
 def deviation(measured, predicted):
@@ -170,9 +171,12 @@ def no_own_pull(delta, psi, crossed):
 
 def with_change(setting, name, value):
     """The prediction with a function of the kernel replaced."""
+    two_step_kernel.second_batch.cache_clear()
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(two_step_kernel, name, value)
-        return weight_outliers(setting)[1]
+        found = weight_outliers(setting)[1]
+    two_step_kernel.second_batch.cache_clear()
+    return found
 
 
 @pytest.fixture(scope="module")
@@ -239,9 +243,9 @@ def test_own_scale_and_a_mean_of_the_network():
     setting = linear_width(QUADRATIC, "relu", 300, 0.35, output_scale="1", noise=0.5)
     measured, predicted = [], []
     for seed in range(12):
-        values, _, _, readout_sum = simulate(setting, seed)
+        values, _, _, draw = simulate(setting, seed)
         measured.append(values[:2])
-        predicted.append(weight_outliers(setting, readout_sum)[1].singular_values[:2])
+        predicted.append(weight_outliers(setting, draw)[1].singular_values[:2])
     assert deviation(measured, np.array(predicted)) < BOUND
     # The output scale matters: the mean-field formula is far off.
     small = weight_outliers(with_exponents(setting.vary(output_scale="1/sqrt(p)"), 0.35, 0.35))[
@@ -350,7 +354,7 @@ def test_no_alignment_without_a_linear_part_of_the_squared_label():
     for change, message in (
         ({"target": "x1 + He2(x1)"}, "target must have no linear part"),
         ({"activation": "He1"}, "activation must have a second direction"),
-        ({"start": "symmetric"}, "start must be gaussian or sphere"),
+        ({"start": "orthogonal", "p": 900}, "start must be gaussian, sphere or symmetric"),
     ):
         with pytest.raises(NoTheoryError, match=message):
             second_alignment(setting.vary(**change))
@@ -426,7 +430,7 @@ def test_finite_diagram_counts_the_predicted_outliers():
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"start": "symmetric"}, "start must be gaussian or sphere"),
+        ({"start": "orthogonal", "p": 90}, "start must be gaussian, sphere or symmetric"),
         ({"steps": 3, "step_size": 1.0}, "steps must be 1 or 2"),
         ({"inputs": "rademacher"}, "inputs must be gaussian"),
         ({"deflate": 0}, "deflate must be -1"),

@@ -120,29 +120,26 @@ def drawn_errors(
     readout: Float[np.ndarray, " p"],
     source: Quadrature | Float[np.ndarray, "n q"],
     *,
+    fluctuations: Fluctuations,
     seed: int,
     given: Float[np.ndarray, "p k"] | None = None,
 ) -> Float[np.ndarray, "t 3"]:
-    """Train error, test error and what they leave out after each step, the mean of a pair of runs.
+    """Train error, test error and what they leave out after each step of one drawn run.
 
     ``source`` -> points for fresh batches, or the normals of the paths that a reused batch is;
-    ``given`` -> rows of the start, where they are not drawn.
+    ``given`` -> rows of the start, where they are not drawn; ``seed`` -> of the readout's samples.
     """
-    pair = []
-    for sign in (1.0, -1.0):
-        draw = Fluctuations(seed, sign)
-        rows = given
-        if rows is None:
-            rows = start_rows(setting, draw.span(setting.target.r, setting.d))
-        start = Start(rows, readout)
-        if isinstance(source, np.ndarray):
-            states = _reused(setting, start, source, draw)
-        else:
-            states = _fresh(setting, start, source, draw)
-        key = np.random.default_rng([seed, 1])
-        errors = [readout_errors(setting, rows, points, key) for rows, points in states]
-        pair.append([(error.train, error.test, error.left_out) for error in errors])
-    return np.mean(pair, axis=0)
+    rows = given
+    if rows is None:
+        rows = start_rows(setting, fluctuations.span(setting.target.r, setting.d))
+    start = Start(rows, readout)
+    if isinstance(source, np.ndarray):
+        states = _reused(setting, start, source, fluctuations)
+    else:
+        states = _fresh(setting, start, source, fluctuations)
+    key = np.random.default_rng([seed, 1])
+    errors = [readout_errors(setting, rows, points, key) for rows, points in states]
+    return np.array([(error.train, error.test, error.left_out) for error in errors])
 
 
 def _fresh(
@@ -150,16 +147,38 @@ def _fresh(
 ) -> Iterator[tuple[Float[np.ndarray, "p q"], Points]]:
     """Rows of a drawn run after each step, and points for them."""
     rows = start.rows
-    points = quadrature(rows)
+    points = quadrature(rows, 0)
     yield rows, points
-    for size in setting.step_size:
-        # Only what deflation reveals is looked at again before the samples are new.
-        unseen = np.zeros((len(points.x), setting.p))
-        spare = np.column_stack([points.spare, unseen]) if setting.deflate == 1 else unseen
-        rows = Batch(setting, draw, points, spare).step(rows, start.readout, size)
+    for step, size in enumerate(setting.step_size):
+        if setting.deflate == 1:
+            # Only what deflation reveals is looked at again before the samples are new.
+            spare = np.column_stack([points.spare, np.zeros((len(points.x), setting.p))])
+            rows = Batch(setting, draw, points, spare).step(rows, start.readout, size)
+        else:
+            rows = _one_step(setting, Start(rows, start.readout), points, draw=draw, size=size)
         rows = compressed(rows, setting.target.r)
-        points = quadrature(rows)
+        points = quadrature(rows, step + 1)
         yield rows, points
+
+
+def _one_step(
+    setting: Setting, start: Start, points: Points, *, draw: Fluctuations, size: float
+) -> Float[np.ndarray, "p k"]:
+    """The rows after a step on samples that are not seen again.
+
+    Outside the known directions the update is G^(1/2) L/sqrt(n), G = mean c c^T, L Bartlett's.
+    """
+    rows, weights = start.rows, draw.weights(points.weights, setting.n)
+    labels = labels_at(setting, points.x, points.noise)
+    if setting.deflate == 0:
+        labels = labels - weights @ labels
+    g = np.asarray(coefficients(setting, rows @ points.x.T, labels, start.readout))
+    weighted = g * weights
+    values, vectors = np.linalg.eigh(weighted @ g.T)
+    symmetric = (vectors * np.sqrt(np.maximum(values, 0.0))) @ vectors.T
+    outside = symmetric @ draw.bartlett(setting.p, setting.d - rows.shape[1])
+    along = rows + size * (weighted @ points.x)
+    return np.concatenate([along, size / math.sqrt(setting.n) * outside], axis=1)
 
 
 def _reused(

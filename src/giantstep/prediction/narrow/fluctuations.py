@@ -16,22 +16,36 @@ import numpy as np
 from jaxtyping import Float
 
 from giantstep.gaussian.coordinates import root
-from giantstep.prediction.narrow.fresh import mean_step
+from giantstep.prediction.narrow.fresh import deflated, mean_step
 from giantstep.prediction.narrow.points import Quadrature, sobol_quadrature
 from giantstep.prediction.narrow.start import Start, coordinates, labels_at
+from giantstep.problem.network import coefficients
 from giantstep.problem.setting import Setting
 from giantstep.problem.starts import STARTS
 
-LOG2_COLUMNS = 6
-"""Columns of F: exact where (M, Q) has no more entries (p = 8), else as many random combinations,
-64, which give a standard deviation to 1/sqrt(128), 9 %."""
+COLUMNS = (4, 64)
+"""Columns of F, at least and at most: exact where (M, Q) has no more entries (p = 8), else as many
+random combinations.  64 give a standard deviation to 1/sqrt(128), 9 %; 4 that of one of many rows,
+whose errors average out, to 35 %."""
 
-LOG2_POINTS = 12
-"""Points of a difference: the same on either side, most of their error falls out of it."""
+POINTS = (2**10, 2**12)
+"""Points of a difference, the same on either side: most of their error falls out of it."""
+
+WORK = 2**22
+"""Points times neurons of all differences at all steps of all rows: some tenths of a second."""
+
+MOST_WORK = 2**26
+"""What the fewest columns and points may take: some seconds."""
+
+LOG2_SAMPLES = (11, 17)
+"""Points of Cov_step, as a power of two, at least and at most."""
 
 LOG2_NUMBERS = 22
 """Points times entries of phi in Cov_step: fourth moments of the labels converge slowly (3 % of a
 standard deviation for x1 + He2(x1) x2 at p = 8)."""
+
+IN_CACHE = 2**17
+"""Values of neurons on points that are computed together: a megabyte."""
 
 REACH = 0.1
 """Relative displacement of the rows in a difference: the jumps of sigma' pass over a few hundred
@@ -39,12 +53,6 @@ points, and what a central difference leaves out is REACH^2."""
 
 MOST_ENTRIES = 2**13
 """Entries of (M, Q), p near 128, beyond which the columns would take longer than the means."""
-
-FEWEST_LOG2_COLUMNS, FEWEST_LOG2_POINTS = 3, 11
-"""Of each of many rows, whose errors average out: 8 columns, 25 %."""
-
-LOG2_SAMPLES = (12, 17)
-"""Points of Cov_step, as a power of two, at least and at most."""
 
 
 @dataclass(frozen=True)
@@ -58,12 +66,15 @@ class Effort:
 
 def effort(setting: Setting, rows: int) -> Effort:
     """What each of many rows may take."""
-    share = math.ceil(math.log2(rows))
-    fine = LOG2_NUMBERS - share - math.ceil(math.log2(entries(setting)))
+    steps = max(setting.steps, 1)
+    affordable = WORK // (2 * setting.p * steps * rows)
+    columns = min(max(affordable // POINTS[0], COLUMNS[0]), COLUMNS[1])
+    points = min(max(affordable // columns, POINTS[0]), POINTS[1])
+    fine = LOG2_NUMBERS - math.ceil(math.log2(rows * steps * entries(setting)))
     fewest, most = LOG2_SAMPLES
     return Effort(
-        columns=2 ** max(LOG2_COLUMNS - share, FEWEST_LOG2_COLUMNS),
-        log2_coarse=max(LOG2_POINTS - share, FEWEST_LOG2_POINTS),
+        columns=columns,
+        log2_coarse=int(math.log2(points)),
         log2_fine=min(max(fine, fewest), most),
     )
 
@@ -77,9 +88,10 @@ class Deviations:
     gram: Float[np.ndarray, "t p p"]
 
 
-def covers(setting: Setting) -> bool:
-    """Whether deviations are estimated."""
-    return entries(setting) <= MOST_ENTRIES
+def covers(setting: Setting, rows: int) -> bool:
+    """Whether deviations are estimated for so many rows."""
+    work = 2 * COLUMNS[0] * POINTS[0] * setting.p * setting.steps * rows
+    return entries(setting) <= MOST_ENTRIES and work <= MOST_WORK
 
 
 def entries(setting: Setting) -> int:
@@ -140,14 +152,20 @@ def deviations(
     key = np.random.default_rng(seed)
     work = effort(setting, rows)
     columns = work.columns
-    coarse, fine = (sobol_quadrature(r + p, seed, k) for k in (work.log2_coarse, work.log2_fine))
+    coarse, fine = (
+        sobol_quadrature(r + p, seed, k, steps=setting.steps)
+        for k in (work.log2_coarse, work.log2_fine)
+    )
     factor = fewer(start, columns, key)
+    exact = entries(setting) <= columns
+    if not exact:  # every column one more deviation, of a run of its own
+        factor = np.concatenate([factor, np.zeros((columns - len(factor), entries(setting)))])
     found = [np.sum(factor**2, axis=0)]
     for step in range(setting.steps):
         state = Start(coordinates(overlap[step], gram[step]), readout)
         batch = batch_columns(setting, state, fine, step=step, columns=columns, key=key)
         passed = images(setting, state, factor, quadrature=coarse, step=step)
-        factor = fewer(np.concatenate([passed, batch]), columns, key)
+        factor = fewer(np.concatenate([passed, batch]), columns, key) if exact else passed + batch
         found.append(np.sum(factor**2, axis=0))
     of_overlap, of_gram = unpacked(np.sqrt(np.stack(found)), p, r)
     norms = np.sqrt(np.diagonal(gram, axis1=1, axis2=2))
@@ -183,27 +201,25 @@ def images(
     the same points serve on either side and z stays what it is.
     """
     p, r, rows = setting.p, setting.target.r, state.rows
-    points = quadrature(rows)
-    labels = labels_at(setting, points.x, points.noise)
+    points = quadrature(rows, step)
+    seen = deflated(setting, points, labels_at(setting, points.x, points.noise))
     inverse = np.linalg.pinv(rows[:, r:])
+    overlap, gram = unpacked(factor, p, r)
+    cross = overlap @ rows[:, :r].T
+    inner = inverse @ (gram - cross - cross.mT) @ inverse.T
+    changes = np.concatenate([inverse @ overlap, 0.5 * inner], axis=2)
+    sizes = np.linalg.norm(changes, 2, axis=(1, 2))
     found = np.zeros_like(factor)
-    for index, (overlap, gram) in enumerate(zip(*unpacked(factor, p, r), strict=True)):
-        cross = overlap @ rows[:, :r].T
-        inner = inverse @ (gram - cross - cross.T) @ inverse.T
-        change = np.concatenate([inverse @ overlap, 0.5 * inner], axis=1)
-        size = float(np.linalg.norm(change, 2))
-        if size == 0.0:  # the length of a row on the sphere
-            continue
-        scale = REACH / size
-        displaced = rows[:, r:] @ (scale * change)
-        ahead, behind = (
-            mean_step(setting, Start(side, state.readout), points, step=step, labels=labels)
-            for side in (rows + displaced, rows - displaced)
-        )
-        difference = packed(
-            (ahead.overlap - behind.overlap)[None], (ahead.gram - behind.gram)[None]
-        )
-        found[index] = difference[0] / (2.0 * scale)
+    moved = np.flatnonzero(sizes > 0.0)  # the length of a row on the sphere does not
+    count = max(IN_CACHE // (2 * p * len(points.x)), 1)
+    for some in np.split(moved, range(count, len(moved), count)) if len(moved) else []:
+        scales = (REACH / sizes[some])[:, None, None]
+        displaced = rows[:, r:] @ (scales * changes[some])
+        sides = np.concatenate([rows + displaced, rows - displaced])
+        g = coefficients(setting, sides @ points.x.T, seen.labels, state.readout)
+        ends = mean_step(setting, sides, points, step=step, seen=seen, g=g)
+        ahead, behind = np.split(packed(ends.overlap, ends.gram), 2)
+        found[some] = (ahead - behind) / (2.0 * scales[:, :, 0])
     return found
 
 
@@ -216,40 +232,54 @@ def batch_columns(
     columns: int,
     key: np.random.Generator,
 ) -> Float[np.ndarray, "k m"]:
-    """Columns of Cov_step: a sample's own share, a column each, and the directions outside.
+    """Columns of Cov_step: the samples' own shares, and the directions outside.
+
+    Where (M, Q) has more entries than there are ``columns``, so many random combinations of both.
 
     phi = (eta g_i z_k, eta (g_i P_j + g_j P_i) + eta^2 (d - q)/n g_i g_j), P = (C + eta G) x, has
     Cov(phi)/n; the Gaussian part outside the q known directions adds
     eta^4 (d - q)/n^2 (A_ik A_jl + A_il A_jk).
     """
     r, n, eta = setting.target.r, setting.n, setting.step_size[step]
-    points = quadrature(state.rows)
-    labels = labels_at(setting, points.x, points.noise)
-    moved = mean_step(setting, state, points, step=step, labels=labels)
-    g, x = moved.coefficients, moved.known
+    points = quadrature(state.rows, step)
+    seen = deflated(setting, points, labels_at(setting, points.x, points.noise))
+    x = seen.known
+    g = coefficients(setting, state.rows @ points.x.T, seen.labels, state.readout)
+    moved = mean_step(setting, state.rows, points, step=step, seen=seen, g=g)
     outside = setting.d - x.shape[1]
     along = (state.rows + eta * moved.mean) @ x.T + 0.5 * eta * outside / n * g
-    overlaps = (g[:, None] * x.T[:r]).reshape(-1, len(x))
-    grams = [g[i] * along[i:] + g[i:] * along[i] for i in range(setting.p)]
-    samples = eta * np.concatenate([overlaps, *grams])
-    samples -= (samples @ points.weights)[:, None]
-    samples *= np.sqrt(points.weights / n)
-    inside = fewer(samples.T, columns, key)
+    root_weights = np.sqrt(points.weights / n)
+    exact = entries(setting) <= columns
+    if exact:
+        overlaps = (g[:, None] * x.T[:r]).reshape(-1, len(x))
+        grams = [g[i] * along[i:] + g[i:] * along[i] for i in range(setting.p)]
+        samples = eta * np.concatenate([overlaps, *grams])
+        samples = (samples - (samples @ points.weights)[:, None]) * root_weights
+        inside = root(samples @ samples.T).T
+    else:
+        # Each row of ``signs`` combines the samples' columns: no sample has its own in memory.
+        signs = key.choice([-1.0, 1.0], size=(columns, len(x))) / math.sqrt(columns)
+        signs = root_weights * signs
+        signs -= points.weights * signs.sum(axis=1, keepdims=True)
+        overlaps = np.stack([(g * row) @ x[:, :r] for row in signs])
+        crosses = np.stack([(g * row) @ along.T for row in signs])
+        inside = eta * packed(overlaps, crosses + crosses.mT)
     outer = root(moved.square)
-    free = outer @ _symmetric(setting.p, columns, key) @ outer.T
+    free = outer @ (_basis(setting.p) if exact else _drawn(setting.p, columns, key)) @ outer.T
     free *= eta**2 * math.sqrt(outside) / n
-    return np.concatenate([inside, packed(np.zeros((len(free), setting.p, r)), free)])
+    around = packed(np.zeros((len(free), setting.p, r)), free)
+    return np.concatenate([inside, around]) if exact else inside + around
 
 
-def _symmetric(p: int, most: int, key: np.random.Generator) -> Float[np.ndarray, "k p p"]:
-    """Y_1, Y_2, .. with sum_k Y_ij Y_kl = [i=k][j=l] + [i=l][j=k]: a basis, or random ones."""
-    count = p * (p + 1) // 2
-    if count <= most:
-        above = np.triu_indices(p)
-        basis = np.zeros((count, p, p))
-        basis[np.arange(count), above[0], above[1]] = 1.0
-        return np.where(np.eye(p, dtype=bool), math.sqrt(2.0), 1.0) * np.maximum(
-            basis, basis.transpose(0, 2, 1)
-        )
-    drawn = key.standard_normal((most, p, p))
-    return (drawn + drawn.transpose(0, 2, 1)) / math.sqrt(2.0 * most)
+def _basis(p: int) -> Float[np.ndarray, "k p p"]:
+    """Y_1, Y_2, .. with sum_k Y_ij Y_kl = [i=k][j=l] + [i=l][j=k]."""
+    above, count = np.triu_indices(p), p * (p + 1) // 2
+    basis = np.zeros((count, p, p))
+    basis[np.arange(count), above[0], above[1]] = 1.0
+    return np.where(np.eye(p, dtype=bool), math.sqrt(2.0), 1.0) * np.maximum(basis, basis.mT)
+
+
+def _drawn(p: int, count: int, key: np.random.Generator) -> Float[np.ndarray, "k p p"]:
+    """The same on average over random ones."""
+    drawn = key.standard_normal((count, p, p))
+    return (drawn + drawn.mT) / math.sqrt(2.0 * count)

@@ -19,8 +19,8 @@ import numpy as np
 from jaxtyping import Float
 
 from giantstep.prediction.narrow.points import Points, Quadrature
-from giantstep.prediction.narrow.start import Start, coordinates, labels_at, network_error
-from giantstep.problem.network import coefficients
+from giantstep.prediction.narrow.start import Start, coordinates, labels_at, squared_error
+from giantstep.problem.network import network_and_coefficients
 from giantstep.problem.setting import Setting
 
 
@@ -50,67 +50,78 @@ def recorded(
 
 
 @dataclass(frozen=True)
+class Seen:
+    """What a step sees of samples: known coordinates, labels after deflation.
+
+    ``pulled`` is the unit vector of coefficients that the deflation used, None without one.
+    """
+
+    known: Float[np.ndarray, "n k"]
+    labels: Float[np.ndarray, " n"]
+    pulled: Float[np.ndarray, " n"] | None = None
+
+
+@dataclass(frozen=True)
 class MeanStep:
     """One step from a given state, in the mean over batches.
 
-    ``coefficients`` (g) and ``known`` (x) are those of the points, ``mean`` is G = E[g x],
-    ``square`` A = E[g g^T], ``gradient`` the Gram matrix of the gradients, ``overlap`` and ``gram``
-    are what the step makes of the state.
+    ``mean`` is G = E[g x], ``square`` A = E[g g^T], ``gradient`` the Gram matrix of the gradients,
+    ``overlap`` and ``gram`` are what the step makes of the state.
     """
 
-    coefficients: Float[np.ndarray, "p n"]
-    known: Float[np.ndarray, "n k"]
-    mean: Float[np.ndarray, "p k"]
-    square: Float[np.ndarray, "p p"]
-    gradient: Float[np.ndarray, "p p"]
-    overlap: Float[np.ndarray, "p r"]
-    gram: Float[np.ndarray, "p p"]
+    mean: Float[np.ndarray, "*k p q"]
+    square: Float[np.ndarray, "*k p p"]
+    gradient: Float[np.ndarray, "*k p p"]
+    overlap: Float[np.ndarray, "*k p r"]
+    gram: Float[np.ndarray, "*k p p"]
 
 
 def mean_step(
-    setting: Setting, start: Start, points: Points, *, step: int, labels: Float[np.ndarray, " n"]
+    setting: Setting,
+    rows: Float[np.ndarray, "*k p q"],
+    points: Points,
+    *,
+    step: int,
+    seen: Seen,
+    g: Float[np.ndarray, "*k p n"],
 ) -> MeanStep:
-    """Giant step ``step`` from the rows of ``start``."""
-    rows, r = start.rows, setting.target.r
-    known, deflated, pulled = _deflated(setting, points, labels)
-    g = np.asarray(coefficients(setting, rows @ points.x.T, deflated, start.readout))
+    """Giant step ``step`` from ``rows``, of one network or several, g their coefficients."""
+    r = setting.target.r
     weighted = g * points.weights
-    mean, product = points.mean_and_square(weighted, known)
-    square = weighted @ g.T
-    inside = (weighted * np.sum(known**2, axis=1)) @ g.T
-    if pulled is not None:
-        along = weighted @ pulled
-        square = square - np.outer(along, along)
-    outside = setting.d - known.shape[1]
+    mean, product = points.mean_and_square(weighted, seen.known)
+    square = weighted @ g.mT
+    inside = (weighted * np.sum(seen.known**2, axis=1)) @ g.mT
+    if seen.pulled is not None:
+        along = weighted @ seen.pulled
+        square = square - along[..., :, None] * along[..., None, :]
+    outside = setting.d - seen.known.shape[1]
     gradient = (1.0 - 1.0 / setting.n) * product + (inside + outside * square) / setting.n
     eta = setting.step_size[step]
-    cross = mean[:, : rows.shape[1]] @ rows.T
-    gram = rows @ rows.T + eta * (cross + cross.T) + eta**2 * gradient
+    cross = mean[..., : rows.shape[-1]] @ rows.mT
     return MeanStep(
-        coefficients=g,
-        known=known,
         mean=mean,
         square=square,
         gradient=gradient,
-        overlap=rows[:, :r] + eta * mean[:, :r],
-        gram=gram,
+        overlap=rows[..., :r] + eta * mean[..., :r],
+        gram=rows @ rows.mT + eta * (cross + cross.mT) + eta**2 * gradient,
     )
 
 
 def state_evolution(setting: Setting, start: Start, quadrature: Quadrature) -> Evolution:
     """Overlaps, Gram matrices, gradient cosines and errors after each step."""
-    r = setting.target.r
+    r, rows = setting.target.r, start.rows
     overlaps, grams, cosines, errors = [], [], [], []
     for step in range(setting.steps + 1):
-        rows = start.rows
-        points = quadrature(rows)
+        points = quadrature(rows, step)
         labels = labels_at(setting, points.x, points.noise)
         overlaps.append(rows[:, :r])
         grams.append(rows @ rows.T)
-        errors.append(network_error(setting, rows, start.readout, points.x, labels, points.weights))
+        seen = deflated(setting, points, labels)
+        output, g = network_and_coefficients(setting, rows @ points.x.T, seen.labels, start.readout)
+        errors.append(squared_error(setting, labels, output, points.weights))
         if step == setting.steps:
             break
-        moved = mean_step(setting, start, points, step=step, labels=labels)
+        moved = mean_step(setting, rows, points, step=step, seen=seen, g=g)
         # Where the gradient is all drift its length is known to the accuracy of the points only.
         lengths = np.sqrt(
             np.maximum(np.diagonal(moved.gradient), np.sum(moved.mean[:, :r] ** 2, axis=1))
@@ -119,30 +130,28 @@ def state_evolution(setting: Setting, start: Start, quadrature: Quadrature) -> E
         there = lengths[:, None] > 0
         drift = moved.mean[:, :r]
         cosines.append(np.divide(drift, lengths[:, None], where=there, out=0.0 * drift))
-        start = Start(coordinates(moved.overlap, moved.gram), start.readout)
+        rows = coordinates(moved.overlap, moved.gram)
     return recorded(overlaps, grams, cosines, errors)
 
 
-def _deflated(
-    setting: Setting, points: Points, labels: Float[np.ndarray, " n"]
-) -> tuple[Float[np.ndarray, "n k"], Float[np.ndarray, " n"], Float[np.ndarray, " n"] | None]:
-    """Known coordinates, deflated labels, and the unit vector of coefficients that was used.
+def deflated(setting: Setting, points: Points, labels: Float[np.ndarray, " n"]) -> Seen:
+    """What a step sees of the points.
 
     Fitting beta = mean (y - E y) x reveals one direction outside the span, along which a sample
     has the component sqrt((d - q)/n) v + e, v = (y - E y)/sd (docs/derivations/deferred.md).
     """
     x, weights = points.x, points.weights
     if setting.deflate < 0:
-        return x, labels, None
+        return Seen(x, labels)
     centred = labels - weights @ labels
     if setting.deflate == 0:
-        return x, centred, None
+        return Seen(x, centred)
     size = math.sqrt(float(weights @ centred**2))
     pull = math.sqrt((setting.d - x.shape[1]) / setting.n)
     unit = centred / size
     revealed = pull * unit + points.spare
     beta = (weights * centred) @ x
-    return (
+    return Seen(
         np.concatenate([x, revealed[:, None]], axis=1),
         centred - x @ beta - size * pull * revealed,
         unit,

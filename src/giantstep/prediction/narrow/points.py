@@ -10,7 +10,7 @@ from jaxtyping import Float
 
 from giantstep.gaussian.cubature import MOST_COORDINATES, kinked_rule, smooth_rule
 from giantstep.gaussian.kinks import kink_planes
-from giantstep.gaussian.points import LOG2_POINTS, normal_points
+from giantstep.gaussian.points import LOG2_POINTS, normal_sets
 from giantstep.gaussian.rules import gauss_hermite
 from giantstep.problem.setting import Setting
 
@@ -29,8 +29,8 @@ class Points:
     halved: bool = False
 
     def mean_and_square(
-        self, weighted: Float[np.ndarray, "p n"], known: Float[np.ndarray, "n k"]
-    ) -> tuple[Float[np.ndarray, "p k"], Float[np.ndarray, "p p"]]:
+        self, weighted: Float[np.ndarray, "*k p n"], known: Float[np.ndarray, "n q"]
+    ) -> tuple[Float[np.ndarray, "*k p q"], Float[np.ndarray, "*k p p"]]:
         """G = E[g x] and G G^T, for g with its weights and the coordinates x.
 
         The square of an estimate is too large by its variance, n/d times more against the gradient
@@ -38,28 +38,35 @@ class Points:
         """
         if not self.halved:
             mean = weighted @ known
-            return mean, mean @ mean.T
+            return mean, mean @ mean.mT
         half = len(known) // 2
-        first = 2.0 * weighted[:, :half] @ known[:half]
-        second = 2.0 * weighted[:, half:] @ known[half:]
-        product = first @ second.T
-        return 0.5 * (first + second), 0.5 * (product + product.T)
+        first = 2.0 * weighted[..., :half] @ known[:half]
+        second = 2.0 * weighted[..., half:] @ known[half:]
+        product = first @ second.mT
+        return 0.5 * (first + second), 0.5 * (product + product.mT)
 
 
-Quadrature = Callable[[Float[np.ndarray, "p q"]], Points]
-"""Points for expectations of functions of <w_i, x>, given the coordinates of the rows w_i."""
+Quadrature = Callable[[Float[np.ndarray, "p q"], int], Points]
+"""Points for expectations of functions of <w_i, x>, given the coordinates of the rows w_i.
+
+The second argument is the step: what a step made of the rows must not be judged on its own points.
+"""
 
 
-def sobol_quadrature(dimension: int, seed: int, log2_points: int = LOG2_POINTS) -> Quadrature:
-    """The same scrambled Sobol points for all rows of at most ``dimension`` coordinates.
+def sobol_quadrature(
+    dimension: int, seed: int, log2_points: int = LOG2_POINTS, *, steps: int = 0
+) -> Quadrature:
+    """Low-discrepancy points for all rows of at most ``dimension`` coordinates, new every step.
 
-    They are two sequences of half the length, scrambled independently.
+    They are two sets of half the number, randomised independently.
     """
-    halves = [normal_points(dimension + 2, 2 * seed + part, log2_points - 1) for part in range(2)]
-    points = np.concatenate(halves)
-    weights = np.full(len(points), 1.0 / len(points))
+    weights = np.full(2**log2_points, 2.0**-log2_points)
+    halves = [
+        normal_sets(dimension + 2, 2 * seed + part, log2_points - 1, steps + 1) for part in range(2)
+    ]
 
-    def at(rows: Float[np.ndarray, "p q"]) -> Points:
+    def at(rows: Float[np.ndarray, "p q"], step: int) -> Points:
+        points = np.concatenate([half(step) for half in halves])
         x = points[:, : rows.shape[1]]
         return Points(x, points[:, -2], points[:, -1], weights, halved=True)
 
@@ -80,7 +87,7 @@ def exact_quadrature(setting: Setting, order: int) -> Quadrature | None:
     if r + setting.p > MOST_COORDINATES or planes is None or kinks is None:
         return None
 
-    def at(rows: Float[np.ndarray, "p q"]) -> Points:
+    def at(rows: Float[np.ndarray, "p q"], _: int) -> Points:
         q = rows.shape[1]
         normals = [np.pad(normal, (0, q - r)) for normal, _ in planes]
         offsets = [offset for _, offset in planes]

@@ -22,7 +22,7 @@ from jaxtyping import Float
 
 from giantstep.gaussian.coordinates import root
 from giantstep.prediction.narrow.points import Points
-from giantstep.prediction.narrow.start import labels_at, second_moment_gap
+from giantstep.prediction.narrow.start import LARGEST_SHARE, labels_at, second_moment_gap
 from giantstep.problem.setting import Setting
 from giantstep.simulation.readout import CV_GRID
 
@@ -34,6 +34,9 @@ SAMPLES_A_DIMENSION = 1000
 
 CHOICES = 512
 """Draws of the fit on which the penalty is chosen: they average to 1/20 of one draw's spread."""
+
+BLOCKS = 4
+"""Blocks of points, each a low-discrepancy set, of which one tells the terms of order 1/n."""
 
 NULL = 1e-12
 """Eigenvalues of Sig relative to the largest below which two neurons are one: rounding."""
@@ -51,6 +54,8 @@ class ReadoutErrors:
 def objection(setting: Setting) -> str | None:
     """Why there is no prediction of the readout, None where there is one."""
     n, d, p = setting.readout_n, setting.d, setting.p
+    if p > LARGEST_SHARE * d:
+        return f"p must be small against d, got p = {p} and d = {d}"
     if n < SAMPLES_A_NEURON * p:
         return f"readout_n must be at least {SAMPLES_A_NEURON} p = {SAMPLES_A_NEURON * p}, got {n}"
     if setting.deflate == 1 and n < SAMPLES_A_DIMENSION * d:
@@ -82,27 +87,33 @@ def readout_errors(
     penalty = grid[:, None]
     inverse = 1.0 / (values + penalty)
     readout = inverse * cross
-    residual = fitted - readout @ phi
-    weighted, square = weights * residual**2, phi**2
-    leverage = inverse @ square
+    # E e^2 = E y^2 - b^T H^-1 (2 - Sig H^-1) b
+    power = float(weights @ fitted**2)
+    mean = power - np.sum(cross * readout * (2.0 - values * inverse), axis=1)
+    block = slice(0, max(len(fitted) // BLOCKS, 1))
+    some, share = phi[:, block], weights[block] / np.sum(weights[block])
+    residual = fitted[block] - readout @ some
+    square = some**2
     # ridge H^-1 a, and E[phi e l]
     pulled = penalty * inverse * readout
-    skew = (weights * residual * leverage) @ phi.T
+    weighted = share * residual
+    skew = (weighted * (inverse @ square)) @ some.T
     bias = 2.0 * np.sum(pulled * (skew - values * pulled), axis=1)
-    # tr[Sig H^-1 C H^-1] and tr[H^-1 C]
-    outer = np.sum(weighted * ((values * inverse**2) @ square), axis=1)
-    outer -= np.sum(values * pulled**2, axis=1)
-    inner = np.sum(weighted * leverage, axis=1) - np.sum(penalty * pulled * readout, axis=1)
-    test = known + np.sum(weighted, axis=1) + (bias + outer) / n
+    # The diagonal of E[e^2 phi phi^T]; with it tr[Sig H^-1 C H^-1] and tr[H^-1 C]
+    diagonal = (weighted * residual) @ square.T
+    outer = np.sum(values * (inverse**2 * diagonal - pulled**2), axis=1)
+    inner = np.sum(inverse * diagonal - penalty * pulled * readout, axis=1)
+    test = known + mean + (bias + outer) / n
     train = test - 2.0 * inner / n
     if len(grid) > 1:
         free = cross / values
-        noise = (phi * (weights * (fitted - free @ phi) ** 2)) @ phi.T / np.outer(values, values)
+        noise = (some * (share * (fitted[block] - free @ some) ** 2)) @ some.T
+        noise = noise / np.outer(values, values)
         fits = Fits(values, free, _drawn(noise / n, key), np.diagonal(noise) / n)
         train, test = fits.choose(train, test, values * inverse)
     left_out = len(values) / n * float(test[0] - train[0])
     if setting.deflate >= 0:  # the mean, and the linear part, are fitted on the same samples
-        left_out += (1 + setting.deflate * setting.d) / n * float(weights @ fitted**2)
+        left_out += (1 + setting.deflate * setting.d) / n * power
     return ReadoutErrors(float(train[0]), float(test[0]), left_out)
 
 

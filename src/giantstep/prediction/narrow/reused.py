@@ -3,7 +3,9 @@
 The effective process is the deferred engine with Bartlett's matrix replaced by its limit
 sqrt(d) I, run on N low-discrepancy paths in place of n samples: no response function is needed.
 With U the part of the coefficients c outside those used before (V), each step appends to a path's
-coordinates sqrt(N d/n) U + (1 - V V^T) e.  The path bias is O(1/N).
+coordinates sqrt(N d/n - noise) U + (1 - V V^T) e: along the q known directions N paths have the
+square of the noise of their mean, of size q for independent ones, which n samples in d dimensions
+have not beyond their d.  Two independent halves of the paths tell how large it is.
 """
 
 from __future__ import annotations
@@ -15,9 +17,13 @@ from jaxtyping import Float
 
 from giantstep.gaussian.coordinates import Known
 from giantstep.prediction.narrow.fresh import Evolution, recorded
-from giantstep.prediction.narrow.start import Start, coordinates, labels_at, network_error
+from giantstep.prediction.narrow.start import Start, coordinates, labels_at, squared_error
 from giantstep.problem.network import coefficients
 from giantstep.problem.setting import Setting
+
+LEAST_OUTSIDE = 0.25
+"""Share of its square length that a combination has outside the known directions at least: with
+fewer paths the noise along these would be more than the rest."""
 
 
 def dimensions(setting: Setting) -> int:
@@ -41,14 +47,21 @@ class Paths:
     def reveal(self, c: Float[np.ndarray, "n k"]) -> None:
         """Append the directions that sum_mu c_mu x_mu reveals."""
         count, q = self.data.shape
+        half = count // 2
+        # The square of the noise in sum_mu c_mu x_mu, over |c|^2, by what is new in c: q for
+        # independent paths.  What was used before is known, and has no noise left.
+        new = c - self.known.used @ (self.known.used.T @ c)
+        apart = new[:half].T @ self.data[:half] - new[half:].T @ self.data[half:]
+        noise = float(np.sum(apart**2)) / max(float(np.sum(new**2)), np.finfo(float).tiny)
 
         def limit(k: int) -> Float[np.ndarray, "k k"]:
             """Root mean square length of a combination, for N paths in place of n samples.
 
-            d - q outside the known directions, Bartlett's rows whole; along these n samples have
-            the square of their noise, one each, which N paths have not.
+            n samples have d - q outside the known directions and along each of these the square of
+            their noise, one: d in all; N paths have N d/n in all.
             """
-            return math.sqrt(count * self.setting.d / self.setting.n) * np.eye(k)
+            square = count * self.setting.d / self.setting.n
+            return math.sqrt(max(square - noise, LEAST_OUTSIDE * square)) * np.eye(k)
 
         self.known = self.known.reveal(c, limit, lambda k: self.spare[:, :k])
         self.spare = self.spare[:, self.data.shape[1] - q :]
@@ -70,7 +83,8 @@ def reused_evolution(setting: Setting, start: Start, points: Float[np.ndarray, "
         compact = coordinates(overlaps[-1], grams[-1])
         fresh = points[:, : compact.shape[1]]
         fresh_labels = labels_at(setting, fresh, points[:, -1])
-        errors.append(network_error(setting, compact, start.readout, fresh, fresh_labels, weights))
+        output = setting.scale * (start.readout @ setting.activation(compact @ fresh.T))
+        errors.append(squared_error(setting, fresh_labels, output, weights))
         if step == setting.steps:
             break
         deflated = labels

@@ -19,6 +19,9 @@ from giantstep.problem.starts import (
 )
 from giantstep.simulation.simulate import choose_engine
 
+LARGEST_SHARE = 0.05
+"""Beyond this share of d the p(p+1)/2 fluctuating inner products are no longer small."""
+
 
 @dataclass(frozen=True)
 class Start:
@@ -87,15 +90,11 @@ def second_moment_gap(
     return setting.target.series.square + setting.noise**2 - float(weights @ labels**2)
 
 
-def network_error(
+def squared_error(
     setting: Setting,
-    rows: Float[np.ndarray, "p q"],
-    readout: Float[np.ndarray, " p"],
-    points: Float[np.ndarray, "n q"],
     labels: Float[np.ndarray, " n"],
+    output: Float[np.ndarray, " n"],
     weights: Float[np.ndarray, " n"],
 ) -> float:
-    """E (y - s_p a.phi)^2 for the network's own a."""
-    phi = np.asarray(setting.activation(rows @ points.T), dtype=float)
-    error = float(weights @ (labels - setting.scale * (readout @ phi)) ** 2)
-    return error + second_moment_gap(setting, labels, weights)
+    """E (y - output)^2 on weighted points."""
+    return float(weights @ (labels - output) ** 2) + second_moment_gap(setting, labels, weights)

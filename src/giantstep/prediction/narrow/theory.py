@@ -4,33 +4,58 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from jaxtyping import Float
 
 from giantstep.errors import NoTheoryError
-from giantstep.gaussian.points import Accuracy, normal_points
+from giantstep.gaussian.points import LOG2_POINTS, Accuracy, normal_points
 from giantstep.prediction.narrow import finite_runs, readout, reused
-from giantstep.prediction.narrow.draws import drawn_errors
-from giantstep.prediction.narrow.fluctuations import covers, deviations, start_columns
+from giantstep.prediction.narrow.draws import Fluctuations, drawn_errors
+from giantstep.prediction.narrow.fluctuations import (
+    Deviations,
+    covers,
+    deviations,
+    start_columns,
+)
 from giantstep.prediction.narrow.fresh import Evolution, state_evolution
 from giantstep.prediction.narrow.points import Quadrature, exact_quadrature, sobol_quadrature
-from giantstep.prediction.narrow.start import Start, start_of_run, typical_start
+from giantstep.prediction.narrow.start import (
+    LARGEST_SHARE,
+    Start,
+    start_of_run,
+    typical_start,
+)
 from giantstep.problem.network import start_rows
 from giantstep.problem.setting import Setting
 from giantstep.problem.starts import STARTS, known_span
 from giantstep.records.trajectory import span_factor
 
-LARGEST_SHARE = 0.05
-"""Beyond this share of d the p(p+1)/2 fluctuating inner products are no longer small."""
+LARGEST_SHARE_OF_ONE_PASS = 0.5
+"""Of d, for p with batches of at most LARGEST_SHARE d samples: the inner products of the start are
+given, run by run, and a batch adds little to them."""
 
-LOG2_POINTS_OF_ROWS = 20
-"""Points of all rows together, as a power of two, where runs have rows of their own."""
+WORK = 2**23
+"""Points times neurons times steps, of all scrambles of all rows: half a second on a core.  A
+point of a reused batch counts twice, for the coordinates it gains at every step."""
 
-FEWEST_LOG2_POINTS = 10
-"""Points a scramble, however many the rows."""
+FEWEST_LOG2_POINTS = (8, 10)
+"""Points a scramble, as a power of two, for a batch of one sample and for one of four or more,
+however many the steps: new ones at every step, of a sixteenth of the noise of a run."""
+
+PATHS_A_COLUMN = 32
+"""Paths of a reused batch for each coordinate they come to have, at least: with fewer the noise
+along known directions, which is taken off the others, is no longer small against them: with 16
+the squared lengths of 29 rows were 1.3 % too short after two steps."""
+
+SAMPLES_OF_A_LENGTH = 100
+"""Of fewer samples the length of a gradient is not its root mean square: its deviation, a tenth at
+100, shifts the mean of a cosine by its square."""
+
+LARGEST_DEVIATION = 0.1
+"""Of the Gram matrix of a run, as a share of the rows' squared length, where p/d is not small: the
+square, 1/100, is what the mean of the next step is shifted by."""
 
 SMALL = 0.05
 """Share of a row's length up to which what the random start does to its overlaps is small: what
@@ -39,15 +64,15 @@ is left out of the mean is of the order of its square, 1/400."""
 PROBES = 8
 """Starts drawn to see what the random start does."""
 
-LOG2_POINTS_A_PROBE = 12
-"""Points of a probe: all share them with the typical start, so that their error cancels."""
+PROBES_SHARE = 0.25
+"""Share of the work that the probes take: all are on the same points, so that errors cancel."""
 
 LOG2_POINTS_A_DRAW = 13
-"""Points of a drawn run, whose own fluctuations are larger than the error of its quadrature."""
+"""Points of a drawn run at most, whose own fluctuations are larger than the error of its points."""
 
-FINITE_RUNS, FEWEST_RUNS = 64, 8
+FINITE_RUNS, FEWEST_RUNS = 64, 4
 """Runs that tell standard deviations where there is no recursion for them, to 9 %, and where every
-run has a row of its own, to 27 % each."""
+run has a row of its own, to 41 % each: their errors average out."""
 
 EXACT_ORDERS = (12, 18)
 """Orders of the exact rules: the second one is taken, the first tells its error."""
@@ -56,17 +81,14 @@ EXACT = 1e-6
 """Relative change between the two above which the rows are too steep for them: Sobol serves."""
 
 
-@dataclass(frozen=True)
-class Row:
-    """Observables and their uncertainties from one start; ``exact``: by a rule, not by a sample."""
-
-    observed: dict[str, tuple[np.ndarray, np.ndarray]]
-    exact: bool
+Row = dict[str, tuple[np.ndarray, np.ndarray]]
+"""Observables and their uncertainties from one start."""
 
 
 def objection(setting: Setting) -> str | None:
     """Why the theory does not cover a setting, None if it does."""
-    if setting.p > LARGEST_SHARE * setting.d:
+    one_pass = setting.batches == "fresh" and setting.n <= LARGEST_SHARE * setting.d
+    if setting.p > (LARGEST_SHARE_OF_ONE_PASS if one_pass else LARGEST_SHARE) * setting.d:
         return f"p must be small against d, got p = {setting.p} and d = {setting.d}"
     if setting.readout_batch == "last":
         return "readout_batch must be fresh, got 'last'"
@@ -88,38 +110,69 @@ def _predict(
     setting: Setting, readouts: Float[np.ndarray, "rows p"], accuracy: Accuracy
 ) -> dict[str, Any]:
     starts = [typical_start(setting, entries) for entries in readouts]
-    own = not STARTS[setting.start].framed and start_share(setting, starts[0]) > SMALL
+    random = not STARTS[setting.start].framed
+    many = setting.p > LARGEST_SHARE * setting.d
+    own = random and (many or start_share(setting, starts[0]) > SMALL)
     if own:
         starts = [start_of_run(setting, run) for run in range(setting.runs)]
-    if len(starts) > 1:
-        # The many rows share the work: their uncertainties average out.
-        most = LOG2_POINTS_OF_ROWS - math.ceil(math.log2(2 * len(starts)))
-        accuracy = Accuracy(2, min(accuracy.log2_points, max(most, FEWEST_LOG2_POINTS)))
-    found = [
-        _exact(setting, start) or _sampled(setting, start, row, accuracy)
-        for row, start in enumerate(starts)
-    ]
+    accuracy = _affordable(setting, accuracy, len(starts))
+    # One of many rows is compared with one run, whose own deviation is larger than its error.
+    exact = _exact(setting, starts[0]) if len(starts) == 1 else None
+    found = (
+        [_sampled(setting, start, row, accuracy) for row, start in enumerate(starts)]
+        if exact is None
+        else [exact]
+    )
     complaint = readout.objection(setting) if setting.readout_n else None
     fitted = setting.readout_n > 0 and complaint is None
     if fitted:
         for row, start in enumerate(starts):
-            found[row].observed.update(_fitted(setting, start, row, accuracy, own=own))
+            pairs = len(starts) == 1
+            found[row].update(_fitted(setting, start, row, accuracy, own=own, pairs=pairs))
     arrays: dict[str, Any] = {"readout": np.stack([start.readout for start in starts])}
-    for name in found[0].observed:
-        values = np.stack([row.observed[name][0] for row in found])
+    for name in found[0]:
+        values = np.stack([row[name][0] for row in found])
         if not np.all(np.isfinite(values)):
             raise NoTheoryError(f"no prediction: {name.replace('_', ' ')} is not finite")
-        spread = np.stack([row.observed[name][1] for row in found])
+        spread = np.stack([row[name][1] for row in found])
         if name.endswith("_error"):  # a mean square is not negative: what is below 0 is uncertain
             spread, values = np.maximum(spread, -values), np.maximum(values, 0.0)
         arrays |= {name: values, f"{name}_uncertainty": spread}
     # A change between two rules is a bound, not an estimate from a sample.
-    exact = all(row.exact for row in found) and not fitted
-    freedom = None if exact else accuracy.scrambles - 1
+    freedom = None if exact is not None and not fitted else accuracy.scrambles - 1
     notes = () if complaint is None else (f"no prediction of readout errors: {complaint}",)
+    if setting.n < SAMPLES_OF_A_LENGTH:
+        for name in ("gradient_cosine", "gradient_cosine_uncertainty"):
+            arrays[name] = np.full_like(arrays[name], np.nan)
+        least = f"n must be at least {SAMPLES_OF_A_LENGTH}, got {setting.n}"
+        notes = (*notes, f"no prediction of gradient cosines: {least}")
     arrays |= _of_gram(arrays) | {"uncertainty_freedom": freedom, "notes": notes}
     arrays["own_runs"] = own or len(starts) > 1
-    return arrays | _deviations(setting, starts, arrays, own=own)
+    around = _deviations(setting, starts, arrays, own=own)
+    if many:
+        _check_closure(setting, starts[0], arrays, around.get("gram_deviation"))
+    return arrays | around
+
+
+def log2_points(setting: Setting, recursions: int, share: float = 1.0) -> int:
+    """Points of each of so many recursions, as a power of two, that a share of WORK allows."""
+    a_point = setting.p * (setting.steps + 1) * (2 if setting.batches == "reused" else 1)
+    most = round(math.log2(share * WORK / (recursions * a_point)))
+    low, high = FEWEST_LOG2_POINTS
+    least = min(low + math.ceil(math.log2(setting.n)), high)
+    if setting.batches == "reused":
+        least = max(least, math.ceil(math.log2(PATHS_A_COLUMN * reused.dimensions(setting))))
+    return min(max(most, least), LOG2_POINTS)
+
+
+def _affordable(setting: Setting, accuracy: Accuracy, rows: int) -> Accuracy:
+    """Scrambles and points of each row; many rows share the work: their errors average out."""
+    scrambles = accuracy.scrambles if rows == 1 else 2
+    most = log2_points(setting, scrambles * rows)
+    given = accuracy.log2_points
+    if given is None:
+        return Accuracy(scrambles, most)
+    return Accuracy(scrambles, given if rows == 1 else min(given, most))
 
 
 def start_share(setting: Setting, typical: Start) -> float:
@@ -130,7 +183,7 @@ def start_share(setting: Setting, typical: Start) -> float:
     r, d = setting.target.r, setting.d
     spaces = [known_span(np.random.default_rng(probe), r, d) for probe in range(PROBES)]
     starts = [Start(start_rows(setting, space), typical.readout) for space in spaces]
-    run = _recursion(setting, 0, LOG2_POINTS_A_PROBE)
+    run = _recursion(setting, 0, log2_points(setting, PROBES + 1, PROBES_SHARE))
     paths = [run(start) for start in (typical, *starts)]
     lengths = np.sqrt(np.diagonal(paths[0].gram, axis1=1, axis2=2))[..., None]
     moved = np.stack([(path.overlap - paths[0].overlap) / lengths for path in paths[1:]])
@@ -153,25 +206,49 @@ def _deviations(
                 rows.append(
                     finite_runs.deviations(setting, start.readout, given, runs=runs, seed=row)
                 )
-        elif covers(setting):
-            columns = start_columns(setting)
-            rows.append(
-                deviations(
-                    setting,
-                    arrays["overlap"][row],
-                    arrays["gram"][row],
-                    readout=start.readout,
-                    start=columns[:0] if own else columns,
-                    rows=len(starts),
-                    seed=row,
-                )
-            )
+        elif covers(setting, len(starts)):
+            rows.append(_around(setting, start, arrays, row=row, rows=len(starts), own=own))
     found = {
         f"{name}_deviation": np.stack([getattr(row, name) for row in rows])
         for name in ("overlap", "norms", "gram")
         if rows
     }
     return found if all(np.all(np.isfinite(values)) for values in found.values()) else {}
+
+
+def _around(
+    setting: Setting, start: Start, arrays: dict[str, Any], *, row: int, rows: int, own: bool
+) -> Deviations:
+    """Deviations around one of so many rows on fresh batches."""
+    columns = start_columns(setting)
+    return deviations(
+        setting,
+        arrays["overlap"][row],
+        arrays["gram"][row],
+        readout=start.readout,
+        start=columns[:0] if own else columns,
+        rows=rows,
+        seed=row,
+    )
+
+
+def _check_closure(
+    setting: Setting,
+    start: Start,
+    arrays: dict[str, Any],
+    known: Float[np.ndarray, "rows t p p"] | None,
+) -> None:
+    """Refuse steps after which a run is far from its mean, which is then shifted itself."""
+    if known is None:
+        known = _around(setting, start, arrays, row=0, rows=setting.runs, own=True).gram[None]
+    strays = np.sqrt(np.mean(known**2, axis=(0, 2, 3)))
+    strays /= np.mean(arrays["norms"] ** 2, axis=(0, 2))
+    if not np.max(strays) <= LARGEST_DEVIATION:
+        raise NoTheoryError(
+            f"no prediction: step_size must keep the Gram matrix of a run within "
+            f"{LARGEST_DEVIATION:.0%} of its mean for p = {setting.p} and d = {setting.d}, got "
+            f"{np.nanmax(strays):.0%} at {max(setting.step_size):g}"
+        )
 
 
 def _of_gram(arrays: dict[str, Any]) -> dict[str, Any]:
@@ -200,24 +277,21 @@ def _exact(setting: Setting, start: Start) -> Row | None:
     settled = all(
         np.all(change <= EXACT * (1 + np.abs(fine[name]))) for name, change in changes.items()
     )
-    return Row({name: (fine[name], changes[name]) for name in fine}, True) if settled else None
+    return {name: (fine[name], changes[name]) for name in fine} if settled else None
 
 
 def _sampled(setting: Setting, start: Start, row: int, accuracy: Accuracy) -> Row:
     """Each observable as the mean over independent scrambles, with its standard error."""
-    scrambles = accuracy.scrambles
+    scrambles, k = accuracy.scrambles, accuracy.log2_points or LOG2_POINTS
     found = [
-        _observed(_recursion(setting, seed, accuracy.log2_points)(start))
+        _observed(_recursion(setting, seed, k)(start))
         for seed in range(row * scrambles, (row + 1) * scrambles)
     ]
     stacked = {name: np.stack([values[name] for values in found]) for name in found[0]}
-    return Row(
-        {
-            name: (values.mean(axis=0), values.std(axis=0, ddof=1) / np.sqrt(scrambles))
-            for name, values in stacked.items()
-        },
-        False,
-    )
+    return {
+        name: (values.mean(axis=0), values.std(axis=0, ddof=1) / np.sqrt(scrambles))
+        for name, values in stacked.items()
+    }
 
 
 def _recursion(setting: Setting, seed: int, log2_points: int) -> Callable[[Start], Evolution]:
@@ -231,29 +305,33 @@ def _recursion(setting: Setting, seed: int, log2_points: int) -> Callable[[Start
 def _source(setting: Setting, seed: int, log2_points: int) -> Quadrature | Float[np.ndarray, "n q"]:
     """One scramble: points for any rows on fresh batches, the normals of paths on a reused one."""
     if setting.batches == "reused":
-        return normal_points(reused.dimensions(setting), seed, log2_points)
-    return sobol_quadrature(setting.target.r + setting.p, seed, log2_points)
+        halves = (2 * seed, 2 * seed + 1)
+        size = reused.dimensions(setting)
+        return np.concatenate([normal_points(size, half, log2_points - 1) for half in halves])
+    return sobol_quadrature(setting.target.r + setting.p, seed, log2_points, steps=setting.steps)
 
 
 def _fitted(
-    setting: Setting, start: Start, row: int, accuracy: Accuracy, *, own: bool
+    setting: Setting, start: Start, row: int, accuracy: Accuracy, *, own: bool, pairs: bool
 ) -> dict[str, tuple[np.ndarray, np.ndarray]]:
-    """Errors of the ridge readout: the mean over pairs of drawn runs, one a scramble.
+    """Errors of the ridge readout: the mean over drawn runs, ``pairs`` of opposite ones a scramble.
 
     Their uncertainty is the standard error of that mean and what order 1/readout_n leaves out.
+    One of many rows has a run a scramble, every other one the opposite of that before.
     """
-    scrambles, log2_points = accuracy.scrambles, min(accuracy.log2_points, LOG2_POINTS_A_DRAW)
+    scrambles, k = accuracy.scrambles, min(accuracy.log2_points or LOG2_POINTS, LOG2_POINTS_A_DRAW)
     given = start.rows if own else None
-    found = [
-        drawn_errors(
-            setting,
-            start.readout,
-            _source(setting, seed, log2_points),
-            seed=seed,
-            given=given,
-        )
-        for seed in range(row * scrambles, (row + 1) * scrambles)
-    ]
+    found = []
+    for scramble in range(scrambles):
+        seed = row * scrambles + scramble
+        signs = (1.0, -1.0) if pairs else ((-1.0) ** scramble,)
+        fluctuations = [Fluctuations(seed if pairs else row, sign) for sign in signs]
+        source = _source(setting, seed, k)
+        drawn = [
+            drawn_errors(setting, start.readout, source, fluctuations=f, seed=seed, given=given)
+            for f in fluctuations
+        ]
+        found.append(np.mean(drawn, axis=0))
     train, test, left_out = np.mean(found, axis=0).T
     spread = np.std(found, axis=0, ddof=1).T / np.sqrt(scrambles)
     return {

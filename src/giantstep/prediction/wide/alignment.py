@@ -17,7 +17,7 @@ from jaxtyping import Float
 
 from giantstep.analysis.exponents import VANISHING
 from giantstep.prediction.wide.second_kernel import start_rule
-from giantstep.prediction.wide.second_samples import Network, label_points
+from giantstep.prediction.wide.second_samples import Network
 from giantstep.prediction.wide.second_samples import objection as two_step_objection
 from giantstep.prediction.wide.step import refuse_if
 from giantstep.problem.setting import Setting
@@ -92,8 +92,8 @@ def second_alignment(setting: Setting) -> Alignment:
 def label_powers(network: Network) -> LabelPowers:
     """Moments of y = f(z) + noise on the nodes of the label."""
     mean, variance, _ = network.label
-    points, weights = label_points(network.setting.target.r)
-    y, noise = network.label_at(points), network.setting.noise**2
+    points, weights, signs = network.label_points
+    y, noise = signs * network.label_at(points), network.setting.noise**2
     shares = weights * (y**2 + noise)
     return LabelPowers(
         second=variance + mean**2 + noise,

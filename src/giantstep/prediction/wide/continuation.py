@@ -16,6 +16,9 @@ TOLERANCE = float(np.finfo(float).eps) ** 0.5
 Newton's method usually ends at rounding; tiny penalties lose digits where features coincide.
 """
 
+SETTLED = 1e-10
+"""Relative residual at which Newton's method ends: one step more would bring it to rounding."""
+
 DAMPED_STEPS = 8
 """Damped steps before Newton's method is tried, and between two tries."""
 
@@ -31,7 +34,7 @@ def solve(system: ClosedSystem, penalty: Penalty, start: Point | None = None) ->
     search fails is reached from larger ones.
     """
     if start is not None:
-        return _accepted(_newton(start.toward(system, penalty)))
+        return follow(start.toward(system, penalty))
     if np.imag(penalty) != 0 or np.real(penalty) < 0:
         return _search(system, penalty, MOST_STEPS)
     try:
@@ -41,13 +44,18 @@ def solve(system: ClosedSystem, penalty: Penalty, start: Point | None = None) ->
     return point if positive(point) else _descend(system, float(np.real(penalty)))
 
 
+def follow(guess: Point, settled: float = SETTLED) -> Point:
+    """The solution to which Newton's method leads from a guess, to a residual ``settled``."""
+    return _accepted(_newton(guess, settled), max(settled, TOLERANCE))
+
+
 def positive(point: Point) -> bool:
     """Whether a real point is the solution for a positive penalty: Q > 0 and damping > 0."""
     return bool(np.all(point.damping > 0) and np.all(np.linalg.eigvalsh(point.resolvent) > 0))
 
 
-def _accepted(point: Point) -> Point:
-    if not point.residual <= TOLERANCE:
+def _accepted(point: Point, tolerance: float = TOLERANCE) -> Point:
+    if not point.residual <= tolerance:
         raise NotConvergedError(
             f"closed system at penalty {point.penalty:g} did not converge: relative residual "
             f"{point.residual:.1e} after {point.iterations} iterations"
@@ -74,7 +82,8 @@ def _descend(system: ClosedSystem, penalty: float) -> Point:
 
     Where Newton's method does not follow, or leaves Q > 0, the way is cut in halves.
     """
-    power = np.sum(system.slopes**2, axis=(2, 3)) + np.trace(system.rest, axis1=2, axis2=3)
+    power = np.sum([block.power for block in system.blocks], axis=0)
+    power = power + np.trace(system.rest, axis1=2, axis2=3)
     high = float(np.max(power @ system.neurons)) / system.n
     point = _search(system, max(high, penalty), MOST_STEPS)
     factor = 0.1
@@ -102,9 +111,11 @@ def _damped(point: Point) -> Point:
     return replace(point, damping=damping, resolvent=resolvent, iterations=point.iterations + 1)
 
 
-def _newton(point: Point) -> Point:
+def _newton(point: Point, settled: float = SETTLED) -> Point:
     """Newton's method while it at least halves the residual; the last good point."""
     for _ in range(2 * DAMPED_STEPS):
+        if point.residual <= settled:
+            break
         try:
             damping, resolvent = point.direction(*point.gaps)
             found = point.moved(-damping, -resolvent)

@@ -1,15 +1,17 @@
 """The fixed point of ridge on the features after one giant step, and its derivatives: no W needed.
 
-Given kappa = <v, x> along the learned direction, features behave as mu0 + mu1 <omega, x> + noise
-of covariance S; o = weight(kappa)/(1 + V(kappa)) and the resolvent Q of each type of neuron solve
+Given kappa = <v, x> along the learned direction and the radius of x outside it, features behave as
+mu0 + parts mu_k of degree k = 1, 2, each in a space of its own dimension D_k, + noise of covariance
+S; o = weight/(1 + V) on the nodes and the resolvent Q of each type of neuron solve
 
-    Q^-1 = lambda + sum_m o_m S_m + sum_j mu1_j^T D Z mu1_j,     Z = (1 + A D)^-1,  D = diag(o),
-    V_m  = (d/n) [Z A]_mm + (groups/n) sum_t p_t tr(Q_t S_tm),   A = (groups/d) sum p mu1 Q mu1^T.
+    Q^-1 = lambda + sum_m o_m S_m + sum_k mu_k^T D Z_k mu_k,   Z_k = (1 + A_k D)^-1,  D = diag(o),
+    V_m  = sum_k (D_k/n) [Z_k A_k]_mm + (groups/n) sum_t p_t tr(Q_t S_tm),
 
+A_k = (groups/D_k) sum_t p_t mu_k Q_t mu_k^T (giantstep.prediction.wide.blocks).
 They are the stationary points of one function of (o, Q), whose Hessian serves Newton's method
 here and every derivative later.  lambda = ridge / s_p^2 is the penalty for output scale one.  See
-docs/derivations/closed_system.md; arXiv 2310.07891 has the features in powers of the step size,
-arXiv 2402.04980 and 2410.18938 the ridge on them.
+docs/derivations/closed_system.md and quadratic.md; arXiv 2310.07891 has the features in powers of
+the step size, arXiv 2402.04980 and 2410.18938 the ridge on them.
 """
 
 from __future__ import annotations
@@ -18,8 +20,9 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
-from jaxtyping import Float, Inexact
+from jaxtyping import Inexact
 
+from giantstep.prediction.wide.blocks import Screen
 from giantstep.prediction.wide.system import ClosedSystem
 
 # On the positive axis for ridge, -z for the spectrum.
@@ -50,37 +53,23 @@ class Point:
         return self.system.neurons[:, None, None] * self.resolvent
 
     @cached_property
-    def linear(self) -> Inexact[np.ndarray, "m m"]:
-        """A = (groups/d) sum_t p_t sum_j mu1_j Q mu1_j^T."""
-        return spread_over(self.system.slopes, self.counted) / self.system.d
-
-    @cached_property
-    def screen(self) -> Inexact[np.ndarray, "m m"]:
-        """Z = (1 + A D)^-1."""
-        return np.linalg.inv(np.eye(len(self.weighted)) + self.linear * self.weighted)
-
-    @cached_property
-    def screened(self) -> Inexact[np.ndarray, "m t j b"]:
-        """Z mu1."""
-        slopes = self.system.slopes
-        return (self.screen @ slopes.reshape(len(slopes), -1)).reshape(slopes.shape)
+    def screen(self) -> Screen:
+        """The blocks seen through o and Q."""
+        return Screen(self.system.stack, self.weighted, self.counted)
 
     @cached_property
     def variance(self) -> Inexact[np.ndarray, " m"]:
         """V on the nodes."""
         rest = self.system.rest
         bulk = rest.reshape(len(rest), -1) @ self.counted.ravel()
-        own = np.einsum("mk,km->m", self.screen, self.linear)
-        return (self.system.d * own + bulk) / self.system.n
+        return (self.screen.variance + bulk) / self.system.n
 
     @cached_property
     def inverse(self) -> Inexact[np.ndarray, "t b b"]:
         """What Q^-1 should be."""
         system, o = self.system, self.weighted
         own = (o @ system.rest.reshape(len(o), -1)).reshape(self.resolvent.shape)
-        drawn = o[:, None, None, None] * system.slopes
-        linear = np.einsum("mtjb,mtjc->tbc", drawn, self.screened)
-        return own + linear + self.penalty * np.eye(own.shape[-1])
+        return own + self.screen.inverse + self.penalty * np.eye(own.shape[-1])
 
     @cached_property
     def gaps(self) -> tuple[Inexact[np.ndarray, " m"], Inexact[np.ndarray, "t b b"]]:
@@ -117,42 +106,27 @@ class Point:
 
     @property
     def _damping_by_damping(self) -> Inexact[np.ndarray, "m m"]:
-        """d(1 + V_m - 1/damping_m)/d damping_m', where dV_m/do_m' = -(d/n) Y_mm'^2, Y = Z A."""
-        system, both = self.system, self.screen @ self.linear
-        return np.diag(1.0 / self.damping**2) - system.d / system.n * both**2 * system.weights
+        """d(1 + V_m - 1/damping_m)/d damping_m'."""
+        system = self.system
+        seen = self.screen.variance_by_weight
+        return np.diag(1.0 / self.damping**2) - seen * system.weights / system.n
 
     @property
     def _mixed(self) -> Inexact[np.ndarray, "m t e"]:
-        """d(Q_t^-1)/do_m = S_tm + (Z mu1_t)_m (Z mu1_t)_m^T along each symmetric matrix."""
-        screened = np.einsum("mtjb,mtjc->mtbc", self.screened, self.screened)
-        return np.einsum("mtbc,ecb->mte", screened + self.system.rest, self.system.symmetric)
-
-    @property
-    def _between(self) -> Inexact[np.ndarray, "t u j l b c"]:
-        """C_tu = mu1_t^T D Z mu1_u, a matrix on the groups for each pair of directions j, l."""
-        slopes = self.system.slopes
-        flat = slopes.reshape(len(slopes), -1)
-        product = (flat * self.weighted[:, None]).T @ self.screened.reshape(flat.shape)
-        return product.reshape(2 * slopes.shape[1:]).transpose(0, 3, 1, 4, 2, 5)
+        """d(Q_t^-1)/do_m = S_tm + the blocks' parts, along each symmetric matrix."""
+        seen = self.screen.inverse_by_weight + self.system.rest
+        return np.einsum("mtbc,ecb->mte", seen, self.system.symmetric)
 
     @property
     def _resolvent_by_resolvent(self) -> Inexact[np.ndarray, "t e u f"]:
         """d(Q_t^-1 as it should be, less as it is)/dQ_u along pairs of symmetric matrices.
 
-        The first is -(groups/d) p_u C_tu . C_ut, that is -tr(E C_tu F C_tu^T) for E and F of them;
-        the second, tr(Q^-1 E Q^-1 F), is of each type alone.
+        What should be comes from the blocks; what is, tr(Q^-1 E Q^-1 F), is of each type alone.
         """
         system, basis = self.system, self.system.symmetric
-        types, kinds = len(system.neurons), len(basis)
-        between = self._between
-        turned = np.einsum("ebc,tujlcp->tuejlbp", basis, between)
-        back = np.einsum("tujlbq,fpq->tufjlbp", between, basis)
-        shape = (types, types, kinds, -1)
-        # sum over directions and entries: (t, u, e, f)
-        traces = turned.reshape(shape) @ back.reshape(shape).swapaxes(2, 3)
-        found = -traces.swapaxes(1, 2) * system.neurons[:, None] / system.d
+        found = -self.screen.inverse_by_resolvent(basis) * system.neurons[:, None]
         inverted = basis @ np.linalg.inv(self.resolvent)[:, None]
-        each = np.arange(types)
+        each = np.arange(len(system.neurons))
         found[each, :, each, :] += np.einsum("tebp,tfpb->tef", inverted, inverted)
         return found
 
@@ -192,10 +166,11 @@ class Point:
     def toward(self, system: ClosedSystem, penalty: Penalty) -> Point:
         """A first guess at another penalty: powers of the penalty with their exponents here."""
         change = np.log(penalty / self.penalty) * self.penalty
-        damping, resolvent = self.per_penalty()
+        damping, resolvent = self.per_penalty
         found = self.moved(change * damping, change * resolvent)
         return Point(system, penalty, found.damping, resolvent=found.resolvent)
 
+    @cached_property
     def per_penalty(self) -> tuple[Inexact[np.ndarray, " m"], Inexact[np.ndarray, "t b b"]]:
         """d(damping, Q)/d lambda at a solution."""
         unit = np.broadcast_to(np.eye(self.resolvent.shape[-1]), self.resolvent.shape)
@@ -213,12 +188,3 @@ def exponential(matrix: Inexact[np.ndarray, "t b b"]) -> Inexact[np.ndarray, "t 
     safe = np.where(root == 0, 1.0, root)
     ratio = np.where(root == 0, 1.0, np.sinh(safe) / safe)
     return np.exp(middle) * (np.cosh(root) * np.eye(size) + ratio * rest)
-
-
-def spread_over(
-    moments: Float[np.ndarray, "m t *j b"], counted: Inexact[np.ndarray, "t b b"]
-) -> Inexact[np.ndarray, "m m"]:
-    """sum_t sum_j mu_tj Q_t mu_tj^T over the types, on pairs of nodes."""
-    full = moments if moments.ndim == 4 else moments[:, :, None, :]
-    turned = np.einsum("mtjb,tbc->mtjc", full, counted)
-    return turned.reshape(len(full), -1) @ full.reshape(len(full), -1).T

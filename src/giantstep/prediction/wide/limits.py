@@ -17,14 +17,11 @@ from jaxtyping import Float
 from giantstep.analysis.exponents import VANISHING
 from giantstep.errors import InputError
 from giantstep.gaussian.rules import gauss_hermite, hermite_values
+from giantstep.prediction.wide.blocks import Block
 from giantstep.prediction.wide.continuation import solve
-from giantstep.prediction.wide.step import (
-    LearnedStep,
-    NeuronTypes,
-    learned_step,
-    refuse_if,
-)
-from giantstep.prediction.wide.system import KAPPA_NODES, ClosedSystem, labels_given, objection
+from giantstep.prediction.wide.neurons import NeuronTypes, kappa_rule
+from giantstep.prediction.wide.step import LearnedStep, learned_step, refuse_if
+from giantstep.prediction.wide.system import ClosedSystem, labels_given, objection
 from giantstep.problem.activation import Activation
 from giantstep.problem.setting import Setting
 
@@ -95,9 +92,10 @@ def limiting_losses(setting: Setting, ridge: float | None = None, count: int = 2
     step = learned_step(setting, LARGE_SIZE)
     point = solve(_random_features(setting), penalty)
     noise = float(point.damping[0]) / penalty
-    linear = noise * float(point.screen[0, 0])
-    kappa, weights = gauss_hermite(KAPPA_NODES)
-    labels = labels_given(setting, step, kappa)
+    linear = noise * float(point.screen.matrices[0, 0, 0])
+    points, weights = kappa_rule(1)
+    kappa = points[:, 0]
+    labels = labels_given(setting, step.overlap, points)
     basis = hermite_values(kappa, count) * weights[:, None]
     seen = labels.mean @ basis
     metric = np.full(count + 1, noise)
@@ -140,13 +138,22 @@ def _random_features(setting: Setting) -> ClosedSystem:
     one = np.ones((1, 1))
     return ClosedSystem(
         n=setting.readout_n,
-        d=setting.d,
         groups=setting.p / shared,
-        step=learned_step(setting, 0.0),
-        types=NeuronTypes(weights=np.ones(1), readout=one, along=one, load=one[:, :, None]),
-        kappa=np.zeros(1),
+        overlap=np.zeros((1, setting.target.r)),
+        types=NeuronTypes(
+            weights=np.ones(1),
+            readout=one,
+            along=one[:, :, None],
+            shares=np.ones(1),
+            load=np.ones((1, 1, 1, 1)),
+            drift=np.zeros((0, 1, 1, 1)),
+            stretch=np.zeros((0, 1, 1)),
+            sideways=np.zeros((0, 0, 1, 1)),
+        ),
+        kappa=np.zeros((1, 1)),
+        radius=np.ones(1),
         weights=np.ones(1),
-        means=np.zeros((2, 1, 1)),
-        slopes=np.full((1, 1, 1, 1), math.sqrt(shared) * moments.linear),
+        means=np.zeros((1, 1, 1, 1)),
+        blocks=(Block(setting.d, np.full((1, 1, 1, 1), math.sqrt(shared) * moments.linear)),),
         rest=np.full((1, 1, 1, 1), shared * moments.rest),
     )

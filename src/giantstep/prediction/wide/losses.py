@@ -1,16 +1,19 @@
-"""Train and test error of the ridge readout after one giant step at linear width, without W.
+"""Train and test error of the ridge readout of a wide network after giant steps, without W.
 
 The objective L = min over a of mean (y - phi.a)^2 + lambda |a|^2 of the fixed point is
 
-    L = h0^T D (1 + K D)^-1 h0 + sum_j h1_j^T D (1 + A D)^-1 h1_j + sum_m o_m h2_m,
+    L = h^T D (1 + K D)^-1 h + h2^T D (1 + A_2 D)^-1 h2 + sum_m o_m rest_m,   h = (h0, h1, 0),
 
-h0, h1, h2 the label's moments given kappa and K = groups sum_t p_t psi Q psi^T over means psi.
+h_k the label's parts of degree k given kappa and the radius, K = groups sum_t p_t psi Q psi^T over
+means psi, both on layers of nodes: functions of kappa, and those times each special direction; A_2
+is the kernel of the features' degree 2.
 With 1/(1+V) + tau in place of 1/(1+V), test = dL/dtau at tau = 0 and train = L - lambda dL/dlambda;
 both derivatives come from the Hessian of the fixed point.  See docs/derivations/closed_system.md.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -19,16 +22,25 @@ from jaxtyping import Float
 
 from giantstep.errors import InputError, NotConvergedError
 from giantstep.prediction.labels import LabelMoments
+from giantstep.prediction.wide.blocks import spread_over
 from giantstep.prediction.wide.continuation import positive, solve
-from giantstep.prediction.wide.fixed_point import Point, spread_over
-from giantstep.prediction.wide.step import random_offset, refuse_if
+from giantstep.prediction.wide.degrees import labels_by_degree
+from giantstep.prediction.wide.fixed_point import Point
+from giantstep.prediction.wide.step import TYPICAL, Draw, random_offset, refuse_if
 from giantstep.prediction.wide.system import ClosedSystem, closed_system, labels_given, objection
 from giantstep.problem.setting import Setting
+
+COARSE = 3
+"""Of the penalties of ``best_losses`` every so many are tried first."""
 
 
 @dataclass(frozen=True)
 class Losses:
-    """Mean squared errors of the readout at one penalty, and L = train + ridge |a|^2."""
+    """Mean squared errors of the readout at one penalty, and L = train + ridge |a|^2.
+
+    ``loose`` -> where the penalty was searched, how far the train error of a neighbour is away,
+    relative, whose test error leave-one-out cannot tell from the best.
+    """
 
     ridge: float
     readout_n: int
@@ -37,23 +49,24 @@ class Losses:
     objective: float
     residual: float
     iterations: int
+    loose: float = 0.0
 
 
-def losses(setting: Setting, ridge: float | None = None, offset: float | None = None) -> Losses:
+def losses(setting: Setting, ridge: float | None = None, draw: Draw | None = None) -> Losses:
     """Train error, test error and objective at one penalty in the setting's own convention.
 
     ridge: min over a of mean (y - s_p phi.a)^2 + ridge |a|^2, the setting's one penalty unless
     given.  Where the residual's mean is random (``random_offset``) the average over runs is taken,
-    by the two-point rule at offset = +-1, exact to third order; ``offset`` fixes it instead.
+    by the two-point rule at a total of +-1, exact to third order; ``draw`` fixes it instead.
     """
-    return loss_curve(setting, None if ridge is None else [ridge], offset=offset)[0]
+    return loss_curve(setting, None if ridge is None else [ridge], draw=draw)[0]
 
 
 def loss_curve(
     setting: Setting,
     ridges: Sequence[float] | None = None,
     readout_sizes: Sequence[int] | None = None,
-    offset: float | None = None,
+    draw: Draw | None = None,
 ) -> list[Losses]:
     """``losses`` at several penalties or readout sizes, each started from the one before.
 
@@ -68,49 +81,101 @@ def loss_curve(
     for size in sizes:
         if size < 1:
             raise InputError(f"readout_n must be at least 1, got {size}")
-    if offset is None and random_offset(setting):
-        low, high = (loss_curve(setting, penalties, sizes, offset=side) for side in (-1.0, 1.0))
-        return [_average(a, b) for a, b in zip(low, high, strict=True)]
-    system = closed_system(setting, offset=offset or 0.0)
-    labels = labels_given(setting, system.step, system.kappa)
-    found: list[Losses] = []
-    point: Point | None = None
-    for size in sizes:
-        sized = replace(system, n=size)
-        for ridge in penalties:
-            # s_p a is the readout of unit output scale: lambda = ridge / s_p^2.
-            penalty = ridge / setting.scale**2
-            point = _nearby(sized, penalty, point)
-            train, test, objective = energies(point, labels)
-            found.append(
-                Losses(
-                    ridge=ridge,
-                    readout_n=size,
-                    train=train,
-                    test=test,
-                    objective=objective,
-                    residual=point.residual,
-                    iterations=point.iterations,
-                )
-            )
-    return found
+    solutions = _Solutions.of(setting, draw)
+    return [solutions.at(ridge, size) for size in sizes for ridge in penalties]
+
+
+def best_losses(
+    setting: Setting,
+    ridges: Float[np.ndarray, " k"],
+    draw: Draw | None = None,
+    near: float | None = None,
+) -> Losses:
+    """The losses at the penalty of least test error, of increasing ones close to each other.
+
+    Every COARSE-th is tried, unless the best is known to be ``near`` one of them; then those
+    beside the best, until it is: test errors fall and rise slowly.
+    """
+    refuse_if(objection(setting))
+    solutions = _Solutions.of(setting, draw)
+    found: dict[int, Losses] = {}
+
+    def least(tried: Sequence[int]) -> int:
+        # Downward: each fixed point starts from one at a larger penalty.
+        for k in sorted(set(tried) - set(found), reverse=True):
+            found[k] = solutions.at(float(ridges[k]), setting.readout_n)
+        return min(found, key=lambda k: found[k].test)
+
+    reach = COARSE - 1 if near is None else 1
+    best = least(
+        range(0, len(ridges), COARSE) if near is None else [int(np.argmin(np.abs(ridges - near)))]
+    )
+    while True:
+        middle = best
+        best = least(range(max(middle - reach, 0), min(middle + reach + 1, len(ridges))))
+        if best == middle or near is None:
+            return replace(found[best], loose=_loose(found, best))
+
+
+def _loose(found: dict[int, Losses], best: int) -> float:
+    """``Losses.loose``: leave-one-out errors of n samples are good to about n^(-1/2)."""
+    least = found[best]
+    told = least.test * (1.0 + least.readout_n**-0.5)
+    beside = [found[k] for k in (best - 1, best + 1) if k in found and found[k].test <= told]
+    return max((abs(other.train / least.train - 1.0) for other in beside), default=0.0)
+
+
+class _Solutions:
+    """Solutions of the systems of a setting, those of the ends of a random offset, as they come."""
+
+    def __init__(self, setting: Setting, draws: Sequence[Draw]) -> None:
+        self.scale = setting.scale
+        self.systems = [closed_system(setting, draw=draw) for draw in draws]
+        self.labels = [
+            labels_given(setting, system.overlap, system.kappa) for system in self.systems
+        ]
+        self.points: list[tuple[Point, ...]] = []
+
+    @classmethod
+    def of(cls, setting: Setting, draw: Draw | None) -> _Solutions:
+        """Of one draw, or the two-point rule."""
+        if draw is None and random_offset(setting):
+            return cls(setting, [Draw(total=side) for side in (-1.0, 1.0)])
+        return cls(setting, [draw or TYPICAL])
+
+    def at(self, ridge: float, size: int) -> Losses:
+        """Losses at a penalty and a readout size, started from the nearest ones there are."""
+        # s_p a is the readout of unit output scale: lambda = ridge / s_p^2.
+        penalty = ridge / self.scale**2
+
+        def distance(points: tuple[Point, ...]) -> float:
+            point = points[0]
+            ratios = float(np.real(point.penalty)) / penalty, point.system.n / size
+            return sum(abs(math.log(ratio)) for ratio in ratios)
+
+        near = min(self.points, key=distance, default=[None] * len(self.systems))
+        points = tuple(
+            _nearby(system if system.n == size else replace(system, n=size), penalty, last)
+            for system, last in zip(self.systems, near, strict=True)
+        )
+        self.points.append(points)
+        found = [energies(point, label) for point, label in zip(points, self.labels, strict=True)]
+        train, test, objective = np.mean(found, axis=0).tolist()
+        return Losses(
+            ridge=ridge,
+            readout_n=size,
+            train=train,
+            test=test,
+            objective=objective,
+            residual=max(point.residual for point in points),
+            iterations=sum(point.iterations for point in points),
+        )
 
 
 def _ridges(setting: Setting) -> list[float]:
     if setting.ridge == "cv":
         raise InputError("ridge must be a number for the closed system, got 'cv'")
     return list(setting.ridge)
-
-
-def _average(first: Losses, second: Losses) -> Losses:
-    return replace(
-        first,
-        train=0.5 * (first.train + second.train),
-        test=0.5 * (first.test + second.test),
-        objective=0.5 * (first.objective + second.objective),
-        residual=max(first.residual, second.residual),
-        iterations=first.iterations + second.iterations,
-    )
 
 
 def _nearby(system: ClosedSystem, penalty: float, last: Point | None) -> Point:
@@ -128,27 +193,27 @@ def _nearby(system: ClosedSystem, penalty: float, last: Point | None) -> Point:
 def energies(point: Point, labels: LabelMoments) -> tuple[float, float, float]:
     """(train, test, L) at a solution.
 
-    L = sum of h^T R h with R = (D^-1 + C)^-1, C = K or A: dL = (Z h)^T dD (Z h) - (R h)^T dC (R h),
-    Z = (1 + C D)^-1 and R = D Z.
+    L = sum of h^T R h with R = (D^-1 + C)^-1, C = K or A_2:
+    dL = (Z h)^T dD (Z h) - (R h)^T dC (R h), Z = (1 + C D)^-1 and R = D Z.
     """
     system, o = point.system, point.weighted
-    padded = np.concatenate([labels.mean, np.zeros(len(o))])
-    doubled = np.tile(o, 2)
-    constant = spread_over(system.means, point.counted)
-    screened = np.linalg.solve(np.eye(len(doubled)) + constant * doubled, padded)
-    linear = point.screen @ labels.slope
-    objective = float(
-        padded @ (doubled * screened)
-        + np.sum(labels.slope * (o[:, None] * linear))
-        + o @ labels.rest
-    )
+    second = system.blocks[-1]
+    found = labels_by_degree(labels, system.radius, system.blocks[0].dimension)
+    slope, curve = found.parts
+    label = np.zeros((system.layers, len(o)))
+    label[0], label[1 : 1 + slope.shape[1]] = found.mean, slope.T
+    screened = _screened(system, point, label)
+    drawn = (o * screened).ravel()
     # dL/do and dL/dQ of a group of each type.
-    by_weight = screened[: len(o)] ** 2 + screened[len(o) :] ** 2
-    by_weight = by_weight + np.sum(linear**2, axis=1) + labels.rest
-    seen = np.einsum("m,mtb->tb", doubled * screened, system.means)
-    by_group = np.einsum("tb,tc->tbc", seen, seen)
-    drawn = np.einsum("mq,mtjb->qtjb", o[:, None] * linear, system.slopes)
-    by_group = by_group + np.einsum("qtjb,qtjc->tbc", drawn, drawn) / system.d
+    objective = float(label.ravel() @ drawn + o @ found.rest)
+    by_weight = np.sum(screened**2, axis=0) + found.rest
+    seen = np.einsum("x,xtlb->tlb", drawn, system.means)
+    by_group = np.einsum("tlb,tlc->tbc", seen, seen)
+    bent = point.screen.matrices[-1] @ curve
+    objective += float(np.sum(curve * (o[:, None] * bent)))
+    by_weight += np.sum(bent**2, axis=1)
+    along_curve = np.einsum("ms,mtjb->stjb", o[:, None] * bent, second.parts)
+    by_group += np.einsum("stjb,stjc->tbc", along_curve, along_curve) / second.dimension
 
     def along(damping: Float[np.ndarray, " m"], resolvent: Float[np.ndarray, "t b b"]) -> float:
         counted = system.neurons[:, None, None] * resolvent
@@ -157,5 +222,19 @@ def energies(point: Point, labels: LabelMoments) -> tuple[float, float, float]:
     none = np.zeros_like(point.resolvent)
     test = along(*point.direction(1.0 / point.damping**2, none))
     penalty = float(np.real(point.penalty))
-    train = objective - penalty * along(*point.per_penalty())
-    return train, test, objective
+    train = float(objective) - penalty * along(*point.per_penalty)
+    return train, test, float(objective)
+
+
+def _screened(
+    system: ClosedSystem, point: Point, label: Float[np.ndarray, "y m"]
+) -> Float[np.ndarray, "y m"]:
+    """(1 + K D)^-1 h, by sets of layers that no mode connects."""
+    o, found = point.weighted, np.zeros_like(label)
+    for part in system.coupled:
+        given = label[part.layers]
+        if np.any(given):
+            repeated = np.tile(o, len(given))
+            matrix = np.eye(len(repeated)) + spread_over(part.means, point.counted) * repeated
+            found[part.layers] = np.linalg.solve(matrix, given.ravel()).reshape(given.shape)
+    return found

@@ -1,4 +1,4 @@
-"""Singular values of the features after one giant step at linear width: bulk and outliers.
+"""Singular values of the features after giant steps at linear width: bulk and outliers.
 
 The fixed point at penalty -z, z outside the spectrum of F^T F/n, F = sigma(X W^T), is the
 resolvent of the features at z.  Their means add K(z) = groups sum_t p_t psi Q psi^T: outliers stand
@@ -10,8 +10,8 @@ docs/derivations/closed_system.md.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import pairwise
 
@@ -20,9 +20,11 @@ from jaxtyping import Float
 
 from giantstep.errors import InputError, NotConvergedError
 from giantstep.gaussian.rules import hermite_values
-from giantstep.prediction.wide.continuation import solve
-from giantstep.prediction.wide.fixed_point import Point, spread_over
-from giantstep.prediction.wide.step import readout_norm
+from giantstep.prediction.wide.blocks import spread_over
+from giantstep.prediction.wide.continuation import follow, solve
+from giantstep.prediction.wide.draws import lagrange
+from giantstep.prediction.wide.fixed_point import Point
+from giantstep.prediction.wide.step import TYPICAL, Draw, readout_norm
 from giantstep.prediction.wide.system import ClosedSystem, closed_system
 from giantstep.problem.setting import Setting
 
@@ -35,6 +37,12 @@ EDGE_TOLERANCE = 1e-8
 ABOVE_AXIS = 1e-6
 """Height of z over the real axis for the density, relative to z: smears less than that."""
 
+AHEAD = 3
+"""Solutions inside the bulk from which the next one is extrapolated."""
+
+DRAWN = 1e-6
+"""Residual of the fixed point where a density is read off it, to be drawn."""
+
 EXPONENTS = (-0.2, 0.5, 15)
 """Exponents alpha searched for thresholds: from a step that does nothing to where theory ends."""
 
@@ -46,7 +54,7 @@ MARCH, APPROACH = 0.7, 0.9
 class FeatureOutliers:
     """Singular values of F/sqrt(n) above ``edge``, the end of the bulk, largest first.
 
-    ``left``: |overlap| of left singular vectors with h_k(kappa)/sqrt(n); ``right``: of right ones
+    ``left``: |overlap| of left singular vectors with h_k(kappa_1)/sqrt(n); ``right``: of right ones
     with a^k, normalised; k = 0 .. 4.
     """
 
@@ -56,13 +64,12 @@ class FeatureOutliers:
     right: Float[np.ndarray, "k degrees"]
 
 
-def feature_outliers(setting: Setting, offset: float = 0.0) -> FeatureOutliers:
+def feature_outliers(setting: Setting, draw: Draw = TYPICAL) -> FeatureOutliers:
     """Outliers of F/sqrt(readout_n), F = sigma(X W^T) on fresh samples, and their overlaps.
 
-    An activation with a mean has the constant among them.  ``offset`` as in ``learned_step``: the
-    typical run, unless given.
+    An activation with a mean has the constant among them.  ``draw`` as in ``learned_step``.
     """
-    system = closed_system(setting, offset=offset, prune=True)
+    system = closed_system(setting, draw=draw, prune=True)
     branch = Branch.down(system)
     edge = branch.points[-1]
     count = int(np.sum(strengths(edge)[0] > 1.0))
@@ -80,9 +87,9 @@ def _place(point: Point) -> float:
     return -float(np.real(point.penalty))
 
 
-def strengths(point: Point) -> tuple[Float[np.ndarray, " m2"], Float[np.ndarray, "m2 m2"]]:
+def strengths(point: Point) -> tuple[Float[np.ndarray, " x"], Float[np.ndarray, "x x"]]:
     """Eigenvalues, largest first, and eigenvectors of -D^(1/2) K D^(1/2)."""
-    root = np.sqrt(np.tile(point.weighted, 2))
+    root = np.sqrt(np.tile(point.weighted, point.system.layers))
     matrix = -root[:, None] * spread_over(point.system.means, point.counted) * root
     values, vectors = np.linalg.eigh(matrix)
     return values[::-1], vectors[:, ::-1]
@@ -115,14 +122,16 @@ class Branch:
         below = next(i for i, point in enumerate(self.points) if strengths(point)[0][j] > 1.0)
         if below == 0:
             raise NotConvergedError("an outlier lies above twice the trace of the features")
-        near = self.points[below - 1]
+        seen = [self.points[below - 1]]
 
         def at(log_place: float) -> Point:
+            near = min(seen, key=lambda point: abs(math.log(_place(point)) - log_place))
             point = _stable(near.system, math.exp(log_place), near)
             if point is None:
                 raise NotConvergedError(
                     f"closed system lost its branch at z = {math.exp(log_place):g}"
                 )
+            seen.append(point)
             return point
 
         low, high = (math.log(_place(self.points[i])) for i in (below, below - 1))
@@ -132,10 +141,10 @@ class Branch:
 def _far_above(system: ClosedSystem) -> float:
     """A z above every eigenvalue: twice the trace of E[phi phi^T].
 
-    The mean square of a group is that of its means, slopes and rest.
+    The mean square of a group is that of its means, blocks and rest.
     """
-    square = np.sum(system.means[: len(system.kappa)] ** 2, axis=2)
-    square = square + np.sum(system.slopes**2, axis=(2, 3))
+    square = np.sum(system.means[: len(system.kappa)] ** 2, axis=(2, 3))
+    square = square + np.sum([block.power for block in system.blocks], axis=0)
     square = square + np.trace(system.rest, axis1=2, axis2=3)
     return 2.0 * float(system.weights @ square @ system.neurons)
 
@@ -176,7 +185,7 @@ def _opening(point: Point) -> float:
     """(m^2/m')^2 with m = tr Q: 1 far above the spectrum, falling to 0 linearly at its edge."""
     system = point.system
     trace = float(np.sum(np.trace(point.counted, axis1=1, axis2=2)))
-    moved = np.trace(point.per_penalty()[1], axis1=1, axis2=2)
+    moved = np.trace(point.per_penalty[1], axis1=1, axis2=2)
     neurons = system.groups * point.resolvent.shape[-1]
     return (trace**2 / (neurons * float(system.neurons @ moved))) ** 2
 
@@ -189,7 +198,7 @@ def _stable(system: ClosedSystem, place: float, near: Point) -> Point | None:
     """
     try:
         point = solve(system, -place, near)
-        damping, resolvent = point.per_penalty()
+        damping, resolvent = point.per_penalty
     except (NotConvergedError, np.linalg.LinAlgError):
         return None
     outside = np.all(point.damping > 0) and np.all(np.linalg.eigvalsh(point.resolvent) < 0)
@@ -206,16 +215,17 @@ def _overlaps(
     """
     system = point.system
     e = strengths(point)[1][:, j]
-    root = np.sqrt(np.tile(point.weighted, 2))
-    damping, resolvent = point.per_penalty()
+    root = np.sqrt(np.tile(point.weighted, system.layers))
+    damping, resolvent = point.per_penalty
     counted = system.neurons[:, None, None] * resolvent
     # d/dz = -d/dlambda, and K e = -e.
     turned = root * e
-    rate = float(np.sum(e**2 * np.tile(damping / point.damping, 2)))
+    rate = float(np.sum(e**2 * np.tile(damping / point.damping, system.layers)))
     rate -= float(turned @ spread_over(system.means, counted) @ turned)
-    polynomials = hermite_values(system.kappa, DEGREES - 1)
+    polynomials = hermite_values(system.kappa[:, 0], DEGREES - 1)
     left = polynomials.T @ turned[: len(system.kappa)] / math.sqrt(_place(point) * rate)
-    seen = np.einsum("m,mtb->tb", turned, system.means)
+    # Modes are as often positive as negative.
+    seen = np.einsum("x,xtb->tb", turned, system.means[:, :, 0])
     powers = system.types.readout[:, :, None] ** np.arange(DEGREES)
     norm = np.sqrt(np.einsum("t,tbk->k", system.neurons, powers**2))
     right = np.einsum("tb,tbc,tck->k", seen, point.counted, powers) / (norm * math.sqrt(rate))
@@ -223,43 +233,71 @@ def _overlaps(
 
 
 def feature_density(
-    setting: Setting, values: Float[np.ndarray, " k"], offset: float = 0.0
+    setting: Setting,
+    values: Float[np.ndarray, " k"],
+    draw: Draw = TYPICAL,
+    edge: float | None = None,
 ) -> Float[np.ndarray, " k"]:
     """Density at ``values`` of the min(n, p) singular values of F/sqrt(n), outliers left out.
 
     2 x Im tr Q(x^2 + i0) / (pi min(n, p)), tr over all p neurons: its integral over the bulk is 1,
-    less where features coincide (the symmetric start without a step has p/2 of them).
+    less where features coincide (the symmetric start without a step has p/2 of them).  ``edge`` is
+    that of ``feature_outliers``, where it is known.
     """
     if np.any(values <= 0):
         raise InputError(f"values must be positive, got {np.min(values):g}")
-    system = closed_system(setting, offset=offset, prune=True)
-    edge = _place(Branch.down(system).points[-1])
+    system = closed_system(setting, draw=draw, prune=True)
+    end = math.sqrt(_place(Branch.down(system).points[-1])) if edge is None else edge
     found = np.zeros(len(values))
-    last: Point | None = None
-    for i in np.argsort(-values):
-        if values[i] ** 2 < edge:
-            last = _inside(system, float(values[i]) ** 2, last)
-            trace = np.sum(np.trace(last.counted, axis1=1, axis2=2))
-            found[i] = 2.0 * values[i] * float(np.imag(trace)) / math.pi
+    inside = [i for i in np.argsort(-values) if values[i] < end]
+    # In this angle the solution has no root at the edge.
+    angles = np.arccos(values[inside] / end)
+    known: list[Point] = []
+    for k, i in enumerate(inside):
+        before = angles[k - len(known) : k]
+        ahead = lagrange(before, angles[k : k + 1])[0] if known else np.zeros(0)
+        point = _inside(system, float(values[i]) ** 2, known, ahead)
+        known = [*known, point][-AHEAD:]
+        trace = np.sum(np.trace(point.counted, axis1=1, axis2=2))
+        found[i] = 2.0 * values[i] * float(np.imag(trace)) / math.pi
     return found / min(setting.readout_n, setting.p)
 
 
-def _inside(system: ClosedSystem, place: float, near: Point | None) -> Point:
-    """The solution just above the real axis: from its neighbour, or down from far above."""
+def _inside(
+    system: ClosedSystem, place: float, known: Sequence[Point], ahead: Float[np.ndarray, " k"]
+) -> Point:
+    """The solution just above the real axis: from its neighbours, or down from far above.
+
+    ``ahead`` -> the weights with which the neighbours are extrapolated to this place.
+    """
     height = ABOVE_AXIS * place
-    if near is not None:
+    for guess in _guesses(known, ahead, -complex(place, height)):
         try:
-            point = solve(system, -complex(place, height), near)
+            point = follow(guess, DRAWN)
         except NotConvergedError:
-            point = near
-        if point is not near and _upper(point):
+            continue
+        if _upper(point):
             return point
     above = place
     point = solve(system, -complex(place, above))
     while above > height:
-        above = max(0.3 * above, height)
+        above = max(0.1 * above, height)
         point = _descend(system, place, above, point)
     return point
+
+
+def _guesses(
+    known: Sequence[Point], ahead: Float[np.ndarray, " k"], penalty: complex
+) -> Iterator[Point]:
+    """The neighbours extrapolated; then the tangent at the last, for where the bulk ends."""
+    if known:
+        damping, resolvent = (
+            np.tensordot(ahead, np.array([getattr(point, name) for point in known]), axes=1)
+            for name in ("damping", "resolvent")
+        )
+        last = known[-1]
+        yield replace(last, penalty=penalty, damping=damping, resolvent=resolvent, iterations=0)
+        yield last.toward(last.system, penalty)
 
 
 def _descend(system: ClosedSystem, place: float, height: float, near: Point) -> Point:
@@ -296,7 +334,7 @@ class Thresholds:
     exponents: tuple[float, ...]
 
 
-def thresholds(setting: Setting, count: int = 2, offset: float = 0.0) -> Thresholds:
+def thresholds(setting: Setting, count: int = 2) -> Thresholds:
     """Where outliers leave the bulk as the step grows, those without any step not counted.
 
     The j-th strength at the edge passes 1: on a grid of exponents first, then between its points.
@@ -304,11 +342,11 @@ def thresholds(setting: Setting, count: int = 2, offset: float = 0.0) -> Thresho
     if count < 1:
         raise InputError(f"count must be at least 1, got {count}")
     log_n = math.log(setting.n)
-    own = strengths(Branch.down(closed_system(setting, 0.0, offset, prune=True)).points[-1])[0]
+    own = strengths(Branch.down(closed_system(setting, 0.0, prune=True)).points[-1])[0]
     already = int(np.sum(own > 1.0))
 
     def excess(alpha: float) -> Float[np.ndarray, " k"]:
-        system = closed_system(setting, math.exp(alpha * log_n), offset, prune=True)
+        system = closed_system(setting, math.exp(alpha * log_n), prune=True)
         found = strengths(Branch.down(system).points[-1])[0]
         return found[already : already + count] - 1.0
 

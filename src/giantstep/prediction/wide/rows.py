@@ -12,26 +12,36 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Float
 
-from giantstep.prediction.wide.losses import Losses, loss_curve
-from giantstep.prediction.wide.second_kernel import second_update
+from giantstep.prediction.wide.losses import Losses, best_losses, loss_curve
+from giantstep.prediction.wide.second_directions import between, directions_of
+from giantstep.prediction.wide.second_kernel import RowUpdate
+from giantstep.prediction.wide.second_runs import move_objection, updates_of_runs
 from giantstep.prediction.wide.second_samples import Network
 from giantstep.prediction.wide.second_samples import objection as two_step_objection
+from giantstep.prediction.wide.second_types import objection as two_step_noise_objection
 from giantstep.prediction.wide.step import (
+    TYPICAL,
+    Draw,
     learned_step,
     noise_objection,
-    readout_norm,
     refuse_if,
 )
 from giantstep.prediction.wide.step import objection as step_objection
 from giantstep.prediction.wide.system import readout_objection
 from giantstep.problem.setting import Setting
 from giantstep.problem.starts import STARTS
+from giantstep.records.trajectory import keeps_gram
 
 SHARE = (0.05, 20.0)
 """Ratios of p and n to d that count as proportional: both must lie between."""
 
 RIDGES = np.logspace(-6, 3, 28)
 """Penalties, in units of the mean eigenvalue of the features, among which ``cv`` finds the best."""
+
+ALONG = 0.5
+"""Cosine of the one target direction with the learned one from which on the noise beside the latter
+hardly counts along it: squared principal cosines agree at 0.75, and were 4 to 5 standard errors off
+at 0."""
 
 EVEN_NOISE = 0.05
 """Square length that the noise of a step adds to a row, in that of the row, up to which the span of
@@ -42,10 +52,9 @@ cosines by 11 % at 0.24 and 29 % at 3.6 (d = 256, p = d/5)."""
 def objection(setting: Setting) -> str | None:
     """Why the theory of linear width does not cover a setting, None if it does.
 
-    The readout is predicted after at most one step, and objects only where there is one.
+    The readout objects only where there is one.
     """
-    predicted = setting.readout_n > 0 and setting.steps < 2
-    return rows_objection(setting) or (readout_objection(setting) if predicted else None)
+    return rows_objection(setting) or (readout_objection(setting) if setting.readout_n else None)
 
 
 def rows_objection(setting: Setting) -> str | None:
@@ -63,12 +72,14 @@ def rows_objection(setting: Setting) -> str | None:
 class Rows:
     """Mean overlaps and Gram matrix after a step, given the readout, and the span of the rows.
 
-    ``span`` -> R with R^T R the projections of the target directions on the rows, ``noise`` -> the
-    squared lengths of what is random in the rows; None where they are not known.
+    ``gram`` is None where the record has none.  ``span`` -> R with R^T R the projections of the
+    target directions on the rows, ``noise`` -> the squared lengths of what is random in the rows;
+    None where they are not known.
     """
 
     overlap: Float[np.ndarray, "p r"]
-    gram: Float[np.ndarray, "p p"]
+    norms: Float[np.ndarray, " p"]
+    gram: Float[np.ndarray, "p p"] | None
     span: Float[np.ndarray, "r r"] | None = None
     noise: Float[np.ndarray, " p"] | None = None
 
@@ -76,30 +87,34 @@ class Rows:
 def rows_after(setting: Setting, readout: Float[np.ndarray, " p"]) -> Rows:
     """The rows after the setting's last step, leading order in 1/d."""
     p, r = setting.p, setting.target.r
-    a = readout / readout_norm(setting)
     if setting.steps == 2:
-        return _after_two(setting, a)
+        return rows_of_runs(setting, readout[None])[0]
+    a, draw = readout / np.linalg.norm(readout), Draw.of(setting, readout)
     kept, apart, shift, direction = np.ones(p), np.zeros(p), 0.0, np.zeros(r)
     if setting.steps == 1:
-        step = learned_step(setting, offset=float(np.sum(a)))
+        step = learned_step(setting, draw=draw)
         kept, apart = 1.0 + step.tilt * a, np.sqrt(step.lengthening) * a
         shift, direction = step.shift, step.overlap[0]
     squares, along = kept**2 + apart**2, shift * a
     uneven = p < setting.d and float(np.mean(apart**2)) > EVEN_NOISE
-    gram = np.diag(squares)
+    gram = shift**2 * np.outer(a, a) + np.diag(squares) if keeps_gram(setting) else None
     if STARTS[setting.start].paired:
         first, second = np.arange(p // 2), np.arange(p // 2, p)
         shared = kept[first] * kept[second] + apart[first] * apart[second]
-        gram[first, second] = gram[second, first] = shared
-        # Noise is all that the second row of a pair has.
-        uneven = setting.steps == 1 and r > 1
+        if gram is not None:
+            gram[first, second] += shared
+            gram[second, first] += shared
+        # Noise is all that the second row of a pair has, larger along what the label depends on:
+        # even only where that is the learned direction itself.
+        uneven = setting.steps == 1 and (r > 1 or float(np.linalg.norm(direction)) < ALONG)
         # Turned by 45 degrees the pair is sqrt 2 w and, beside it, sqrt 2 (shift a v + apart).
         squares = np.concatenate([np.full(p // 2, 2.0), 2.0 * apart[first] ** 2])
         along = np.concatenate([np.zeros(p // 2), np.sqrt(2.0) * along[first]])
     return Rows(
         noise=kept**2 + apart**2,
         overlap=shift * np.outer(a, direction),
-        gram=gram + shift**2 * np.outer(a, a),
+        norms=np.sqrt(kept**2 + apart**2 + (shift * a) ** 2),
+        gram=gram,
         span=None if uneven else span_of_rows(squares, along, direction, setting.d),
     )
 
@@ -130,37 +145,53 @@ def span_of_rows(
     return np.sqrt(np.maximum(values, 0.0))[:, None] * vectors.T
 
 
-def _after_two(setting: Setting, a: Float[np.ndarray, " p"]) -> Rows:
-    root = np.sqrt(setting.p)
-    u = root * a
-    network = Network(setting, float(np.sum(u)) / root)
-    update = second_update(network)
-    nodes = network.readout[0]
-    overlap = _between(nodes, update.target, u) / root
-    kernel = _between(nodes, _between(nodes, update.kernel, u).T, u) / setting.p
-    diagonal = _between(nodes, update.kept**2 + update.spread, u)
-    return Rows(overlap, 0.5 * (kernel + kernel.T) + np.diag(diagonal))
+def rows_of_runs(setting: Setting, readouts: Float[np.ndarray, "rows p"]) -> list[Rows]:
+    """``rows_after`` for the readout of every run; what two steps share is computed once."""
+    if setting.steps < 2:
+        return [rows_after(setting, readout) for readout in readouts]
+    u = np.sqrt(setting.p) * readouts / np.linalg.norm(readouts, axis=1, keepdims=True)
+    updates = updates_of_runs(setting, readouts)
+    refuse_if(move_objection(setting, updates[0]))
+    network = Network(setting)
+    return [_after_two(network, update, run) for update, run in zip(updates, u, strict=True)]
 
 
-def _between(
-    nodes: Float[np.ndarray, " q"], values: Float[np.ndarray, "q *k"], u: Float[np.ndarray, " p"]
-) -> Float[np.ndarray, "p *k"]:
-    """Values at u of a smooth function given at the nodes; two nodes are the signs themselves."""
-    if len(nodes) == 2:
-        return values[(u > nodes.mean()).astype(int)]
-    from scipy.interpolate import CubicSpline
+def _after_two(network: Network, update: RowUpdate, u: Float[np.ndarray, " p"]) -> Rows:
+    nodes, weights = network.readout
+    along = between(nodes, directions_of(update, weights).along, u)
+    kept = between(nodes, update.kept, u)
+    # A spline through squares may fall below zero between the nodes.
+    apart = np.sign(u) * np.sqrt(np.maximum(between(nodes, update.spread, u), 0.0))
+    overlap = between(nodes, update.target, u) / np.sqrt(len(u))
+    squares = kept**2 + apart**2
+    norms = np.sqrt(squares + np.sum(along**2, axis=1) / len(u))
+    if not keeps_gram(network.setting):
+        return Rows(overlap, norms, None)
+    gram = along @ along.T / len(u) + np.diag(squares)
+    if network.paired:
+        first, second = np.arange(len(u) // 2), np.arange(len(u) // 2, len(u))
+        shared = kept[first] * kept[second] + apart[first] * apart[second]
+        gram[first, second] += shared
+        gram[second, first] += shared
+    return Rows(overlap, norms, gram)
 
-    return np.asarray(CubicSpline(nodes, values)(np.clip(u, nodes[0], nodes[-1])))
+
+def errors_objection(setting: Setting, draw: Draw = TYPICAL) -> str | None:
+    """Why features after the steps are not covered, None if they are."""
+    if setting.steps == 2:
+        return two_step_objection(setting) or two_step_noise_objection(setting)
+    return step_objection(setting) or noise_objection(setting, draw)
 
 
-def readout_losses(setting: Setting) -> Losses:
-    """Train and test error of the readout; of several penalties, or for ``cv``, the best one."""
-    refuse_if(step_objection(setting) or noise_objection(setting))
+def readout_losses(setting: Setting, draw: Draw | None = None, near: float | None = None) -> Losses:
+    """Train and test error of the readout; of several penalties, or for ``cv``, the best one.
+
+    ``near`` the penalty that is best for another draw.
+    """
+    refuse_if(errors_objection(setting, draw or TYPICAL))
     if setting.ridge == "cv":
-        mean_eigenvalue = setting.scale**2 * setting.activation.moments.square
-        penalties = RIDGES * mean_eigenvalue
-    else:
-        penalties = np.array(setting.ridge)
+        penalties = RIDGES * setting.scale**2 * setting.activation.moments.square
+        return best_losses(setting, penalties, draw, near)
     # Downward: each fixed point starts from the one at a larger penalty.
-    curve = loss_curve(setting, sorted(penalties.tolist(), reverse=True))
+    curve = loss_curve(setting, sorted(setting.ridge, reverse=True), draw=draw)
     return min(curve, key=lambda losses: losses.test)

@@ -16,9 +16,9 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Float
 
-from giantstep.prediction.wide.second_kernel import response, second_slopes, weight_updates
-from giantstep.prediction.wide.second_samples import Network, objection, second_samples
-from giantstep.prediction.wide.step import refuse_if
+from giantstep.prediction.wide.second_kernel import response, second_batch, weight_updates
+from giantstep.prediction.wide.second_samples import Network, objection
+from giantstep.prediction.wide.step import TYPICAL, Draw, refuse_if
 from giantstep.problem.setting import Setting
 
 DRAWN_DIRECTIONS = 256
@@ -31,7 +31,8 @@ class BulkProfile:
 
     ``weights`` -> shares of the row types t (one a node u of the readout's law), ``kept`` the
     factor left of the start's variance, ``spread`` the variance the steps added, ``directions``
-    equally weighted atoms y_j of mean one.
+    equally weighted atoms y_j of mean one.  ``paired`` rows u and -u share their start, and their
+    noise but for its sign.
     """
 
     readout: Float[np.ndarray, " t"]
@@ -39,6 +40,7 @@ class BulkProfile:
     kept: Float[np.ndarray, " t"]
     spread: Float[np.ndarray, " t"]
     directions: Float[np.ndarray, " j"]
+    paired: bool = False
 
     def factors(
         self, p: int, d: int
@@ -54,11 +56,16 @@ class BulkProfile:
             at = np.round(at)
         nodes = np.arange(len(heights))
         rows = [np.interp(at, nodes, values) for values in (self.kept, self.spread)]
+        if self.paired:
+            # Turned by 45 degrees, a pair is twice the start alone and twice the noise alone.
+            half, none = p // 2, np.zeros(p // 2)
+            both = [row[:half] + row[: -half - 1 : -1] for row in rows]
+            rows = [np.concatenate([both[0], none]), np.concatenate([none, both[1]])]
         y = np.quantile(self.directions, (np.arange(d) + 0.5) / d)
         return np.stack(rows, axis=1), np.stack([np.ones(d), y], axis=1)
 
 
-def bulk_profile(setting: Setting, readout_sum: float = 0.0) -> BulkProfile:
+def bulk_profile(setting: Setting, draw: Draw = TYPICAL) -> BulkProfile:
     """The profile after the last step of the setting.
 
     The y_j come from one draw, with a fixed seed, of the residuals and of a Gaussian matrix with
@@ -66,7 +73,7 @@ def bulk_profile(setting: Setting, readout_sum: float = 0.0) -> BulkProfile:
     what labels do to a few directions is not in them.
     """
     refuse_if(objection(setting))
-    network = Network(setting, readout_sum)
+    network = Network(setting, draw)
     update = weight_updates(network)[-1]
     u, weights = network.readout
     rng = np.random.default_rng(0)
@@ -91,6 +98,7 @@ def bulk_profile(setting: Setting, readout_sum: float = 0.0) -> BulkProfile:
         kept=update.kept**2,
         spread=update.spread,
         directions=directions,
+        paired=network.paired,
     )
 
 
@@ -105,8 +113,7 @@ def residual_draws(
         reused = setting.batches == "reused"
         if not reused:
             t, first = _draw(network, n, rng)
-        samples = second_samples(network)
-        slopes = second_slopes(network, samples)
+        samples, slopes = second_batch(network)
         # A cubic in (t, r_1) serves to carry the response from the atoms to the samples.
         weights = np.sqrt(np.maximum(samples.mass, 0.0))
         basis = _cubic(samples.step, samples.residual, reused)
@@ -123,9 +130,12 @@ def _draw(
     """(t, r_1) of n samples."""
     gram = network.gram
     known = rng.standard_normal((n, len(gram))) @ np.linalg.cholesky(gram).T
-    rest = network.feedback**2 * network.moments.rest + network.setting.noise**2
-    linear = network.feedback * network.moments.linear * known[:, -1]
-    residual = network.label_at(known[:, 1:-1]) - network.offset - linear
+    rest = network.start_feedback**2 * network.moments.rest + network.setting.noise**2
+    linear = network.start_feedback * network.moments.linear * known[:, -1]
+    label = network.label_at(known[:, 1:-1])
+    if network.setting.corruption > 0:
+        label = np.where(rng.random(n) < network.setting.corruption, -label, label)
+    residual = label - network.offset - linear
     return known[:, 0], residual + np.sqrt(rest) * rng.standard_normal(n)
 
 

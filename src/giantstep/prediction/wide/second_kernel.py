@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, fields
+from functools import lru_cache
 
 import numpy as np
 from jaxtyping import Float
@@ -114,13 +115,15 @@ def reused_slopes(network: Network, samples: Samples) -> Slopes:
         for begin in range(0, len(base), block):
             part = slice(begin, begin + block)
             at = kept[i] * h + by * (base[part, None] + pull[part, None] * slope_h)
-            slopes = np.interp(at, table.grid, table.slope)
-            found.value[i, part] = np.interp(at, table.grid, table.value) @ weights
+            # Two tables at once, as real and imaginary part: places are searched for once.
+            values = np.interp(at, table.grid, table.value + 1j * table.slope)
+            squares = np.interp(at, table.grid, table.square + 1j * table.curvature)
+            slopes, others = values.imag, squares @ weights
+            found.value[i, part] = values.real @ weights
             found.mean[i, part] = slopes @ weights
-            found.square[i, part] = np.interp(at, table.grid, table.square) @ weights
+            found.square[i, part], found.curvature[i, part] = others.real, others.imag
             found.tilt[i, part] = slopes @ (weights * h)
             found.cross[i, part] = slopes @ (weights * slope_h)
-            found.curvature[i, part] = np.interp(at, table.grid, table.curvature) @ weights
     return found
 
 
@@ -152,10 +155,12 @@ def smoothed(
     )
 
 
-def second_slopes(network: Network, samples: Samples) -> Slopes:
-    """The slopes on the batch of step 2."""
+@lru_cache(maxsize=8)
+def second_batch(network: Network) -> tuple[Samples, Slopes]:
+    """What step 2 sees on its batch; kept, for the kernel and the bulk both ask for it."""
+    samples = second_samples(network)
     reused = network.setting.batches == "reused"
-    return (reused_slopes if reused else fresh_slopes)(network, samples)
+    return samples, (reused_slopes if reused else fresh_slopes)(network, samples)
 
 
 def start_rule(kinks: tuple[float, ...], scale: float = 1.0) -> Rule:
@@ -237,8 +242,7 @@ def weight_updates(network: Network) -> list[RowUpdate]:
 
 def second_update(network: Network) -> RowUpdate:
     """After step 2: R(u) = size_1 c_1 u beta + size_2 Q(u), Q(u) = mean of u sigma'(A) r_2 x."""
-    samples = second_samples(network)
-    slopes = second_slopes(network, samples)
+    samples, slopes = second_batch(network)
     residual = second_residual(network, samples, slopes)
     gradient = second_gradient(network, slopes, residual)
     u = network.readout[0]

@@ -8,7 +8,6 @@ network, t = beta.x leaving the sample itself out.  Derivation: docs/derivations
 
 from __future__ import annotations
 
-import itertools
 import math
 from dataclasses import dataclass, fields
 from functools import cached_property
@@ -18,9 +17,17 @@ from jaxtyping import Float, Int
 
 from giantstep.gaussian.rules import Rule, gauss_hermite
 from giantstep.prediction.labels import label_grid
-from giantstep.prediction.wide.step import readout_law, readout_norm
+from giantstep.prediction.wide.step import (
+    TYPICAL,
+    Draw,
+    readout_law,
+    readout_norm,
+    start_objection,
+)
 from giantstep.problem.activation import ActivationMoments
+from giantstep.problem.plain import beyond_plain
 from giantstep.problem.setting import Setting
+from giantstep.problem.starts import STARTS
 
 READOUT_NODES = 32
 """Nodes for the law of u, an even number: u = 0 moves nothing."""
@@ -31,12 +38,13 @@ STEP_NODES = 24
 RESIDUAL_NODES = 32
 """Grid of the first residual for reused batches, between which the slopes are interpolated."""
 
-REST_NODES = 12
+REST_NODES = 8
 """Gauss-Hermite nodes for the part of the first residual that is Gaussian given the label; three
 where it is below a tenth of the residual, which integrate its fifth power."""
 
-LABEL_NODES = {1: 16384, 2: 96, 3: 32}
-"""Nodes an axis for the label: on a line fine enough to place a jump of the label within 2e-3."""
+LABEL_SPACING = {1: 0.004, 2: 0.15, 3: 0.6}
+"""Of the grid over the coordinates of the label: moments of a label that jumps to 1e-3 on a line,
+to 1e-2 in the plane and in space."""
 
 # Smoothing the activation over this width changes its variance by 1e-6.
 LEAST_WIDTH = 1e-3
@@ -46,20 +54,29 @@ LEAST_WIDTH = 1e-3
 class Network:
     """The network before the first step, and the first residual r_1 = y - scale f_0.
 
-    ``scale`` -> s_p sqrt(p) rms(a); ``feedback`` the same, or 0 where the residual is the label;
+    ``scale`` -> s_p |a|; ``feedback`` the same, or 0 where the residual is the label;
+    ``start_feedback`` -> feedback of f_0, which the pairs of a symmetric start cancel;
     ``offset`` -> E f_0 = c_0 sum_i u_i/sqrt(p), one number a run; ``size`` -> scale * step_size.
     """
 
     setting: Setting
-    readout_sum: float = 0.0
+    draw: Draw = TYPICAL
 
     @cached_property
     def scale(self) -> float:
-        return self.setting.scale * readout_norm(self.setting)
+        return self.setting.scale * readout_norm(self.setting) * self.draw.norm
 
     @property
     def feedback(self) -> float:
         return self.scale if self.setting.residual == "full" else 0.0
+
+    @property
+    def paired(self) -> bool:
+        return STARTS[self.setting.start].paired
+
+    @property
+    def start_feedback(self) -> float:
+        return 0.0 if self.paired else self.feedback
 
     def size(self, step: int) -> float:
         return self.scale * self.setting.step_size[step]
@@ -85,18 +102,28 @@ class Network:
     @cached_property
     def label(self) -> tuple[float, float, Float[np.ndarray, " r"]]:
         """E y, Var y without noise, and f_1 = E[y z]."""
-        points, weights = label_points(self.setting.target.r)
-        y = self.label_at(points)
+        points, weights, signs = self.label_points
+        y = signs * self.label_at(points)
         mean = float(weights @ y)
         return mean, float(weights @ (y - mean) ** 2), (weights * y) @ points
 
+    @cached_property
+    def label_points(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """z, weights and signs for E over z ~ N(0, I_r) and the sign of y = +-f(z)."""
+        points, weights = label_grid(self.setting.target.r, LABEL_SPACING)
+        flipped = self.setting.corruption
+        if flipped == 0:
+            return points, weights, np.ones(len(points))
+        shares = np.concatenate([(1.0 - flipped) * weights, flipped * weights])
+        return np.tile(points, (2, 1)), shares, np.repeat([1.0, -1.0], len(points))
+
     def label_at(self, z: Float[np.ndarray, "m r"]) -> Float[np.ndarray, " m"]:
-        """f(z), without noise."""
+        """f(z), without noise and flipped signs."""
         return np.asarray(self.setting.target([z[:, k] for k in range(z.shape[1])]), dtype=float)
 
     @property
     def offset(self) -> float:
-        return self.feedback * self.moments.mean * self.readout_sum
+        return self.start_feedback * self.moments.mean * self.draw.total
 
     @property
     def residual_mean(self) -> float:
@@ -106,7 +133,7 @@ class Network:
     @property
     def rest_square(self) -> float:
         """Variance of what is in r_1 beside the label: the noise and the network."""
-        return self.setting.noise**2 + self.feedback**2 * self.moments.variance
+        return self.setting.noise**2 + self.start_feedback**2 * self.moments.variance
 
     @property
     def residual_square(self) -> float:
@@ -116,14 +143,14 @@ class Network:
     @cached_property
     def target_squares(self) -> Float[np.ndarray, "r r"]:
         """E[r_1^2 z z^T]."""
-        points, weights = label_points(self.setting.target.r)
-        shares = weights * (self.label_at(points) - self.offset) ** 2
+        points, weights, signs = self.label_points
+        shares = weights * (signs * self.label_at(points) - self.offset) ** 2
         return (points.T * shares) @ points + self.rest_square * np.eye(points.shape[1])
 
     @cached_property
     def gram(self) -> Float[np.ndarray, "m m"]:
         """Gram matrix of (beta, w*_1 .. w*_r, g): also the covariance of (t, z, g.x)."""
-        slope = np.concatenate([self.label[2], [-self.feedback * self.moments.linear]])
+        slope = np.concatenate([self.label[2], [-self.start_feedback * self.moments.linear]])
         found = np.eye(len(slope) + 1)
         found[0, 0] = slope @ slope + self.noise_ratio * self.residual_square
         found[0, 1:] = found[1:, 0] = slope
@@ -137,11 +164,6 @@ class Network:
         kept = 1.0 + strength * self.moments.tilt * self.residual_mean
         spread = self.noise_ratio * self.moments.slope_variance * self.residual_square
         return kept, np.abs(strength) * math.sqrt(spread)
-
-
-def label_points(r: int) -> tuple[Float[np.ndarray, "m r"], Float[np.ndarray, " m"]]:
-    """Points and weights for E over z ~ N(0, I_r), fine enough for a label that jumps."""
-    return label_grid(r, LABEL_NODES)
 
 
 @dataclass(frozen=True)
@@ -193,9 +215,9 @@ def given_step(network: Network) -> GivenStep:
     values, vectors = np.linalg.eigh(on_z)
     on_label = np.linalg.solve(on_z, beside)
     own = max(conditional[r, r] - float(on_label @ beside), 0.0)
-    pull = network.feedback * network.moments.linear
+    pull = network.start_feedback * network.moments.linear
     # What is in r beside y and E[g.x | z]: the rest of g.x, of f_0, and the noise.
-    nonlinear = network.feedback**2 * network.moments.rest
+    nonlinear = network.start_feedback**2 * network.moments.rest
     return GivenStep(
         across=across,
         root=vectors * np.sqrt(np.maximum(values, 0.0)),
@@ -236,22 +258,39 @@ def _joined(parts: list[Samples]) -> Samples:
 def _atoms(
     network: Network, given: GivenStep, rest: Rule, *, t: float, weight: float, cells: int
 ) -> Samples:
-    """The atoms of (t, r) at one t, of total mass ``weight``."""
+    """The atoms of (t, r) at one t, of total mass ``weight``: masses of 1, r, r^2, (z, g.x), z z^T.
+
+    Every point of the label first shares its mass over the grid of r, in ``_shares``: what is left
+    are products with functions of z.
+    """
     r = len(given.on_label)
-    points, label_weights = label_points(r)
-    nodes, rest_weights = rest
+    points, label_weights, signs = network.label_points
     # z and E[g.x | t, z]
     spread = points @ given.root.T
     z = t * given.across[:r] + spread
     linear = t * given.across[r] + spread @ given.on_label
     # r = y - offset - pull E[g.x | t, z] + width rest, over label nodes and nodes of the rest
-    mean = network.label_at(z) - network.offset - given.pull * linear
-    residual = (mean[:, None] + given.width * nodes).ravel()
-    known = np.column_stack(
-        [np.repeat(z, len(nodes), axis=0), (linear[:, None] - given.back * nodes).ravel()]
+    mean = signs * network.label_at(z) - network.offset - given.pull * linear
+    residual = mean[:, None] + given.width * rest[0]
+    grid = residual_grid(residual.ravel(), np.outer(label_weights, rest[1]).ravel(), cells)
+    shares = _shares(grid, residual, rest)
+    counted = weight * label_weights
+    plain = np.tensordot(shares[:3], counted, axes=(1, 0))
+    known = np.column_stack([z, linear])
+    first = np.tensordot(shares[:2], counted[:, None] * known, axes=(1, 0))
+    # g.x = E[g.x | t, z] - back rest
+    first[:, :, r] -= given.back * np.tensordot(shares[3:], counted, axes=(1, 0))
+    products = (z[:, :, None] * z[:, None, :]).reshape(len(z), r * r)
+    second = np.tensordot(shares[:3], counted[:, None] * products, axes=(1, 0))
+    return Samples(
+        step=np.full(cells, t),
+        residual=grid,
+        mass=plain[0],
+        mean=plain[1],
+        square=plain[2],
+        first=np.moveaxis(first, 0, 1),
+        second=np.moveaxis(second, 0, 1).reshape(cells, 3, r, r),
     )
-    share = (label_weights[:, None] * rest_weights).ravel() * weight
-    return _deposit(t, residual_grid(residual, share, cells), residual, share=share, known=known)
 
 
 def residual_grid(
@@ -265,55 +304,39 @@ def residual_grid(
     if cells == 1:
         return np.array([share @ residual / share.sum()])
     mean = float(share @ residual / share.sum())
-    deviation = math.sqrt(max(float(share @ (residual - mean) ** 2 / share.sum()), 1e-300))
+    deviation = math.sqrt(float(share @ (residual - mean) ** 2 / share.sum()))
+    # A residual that takes one value still needs a grid with room between its points.
+    deviation = max(deviation, 1e-6 * (1.0 + abs(mean)))
     # Mass below 1e-12 is not worth a grid point.
     kept = residual[share > 1e-12 * share.max()]
     low, high = (math.asinh(float(end - mean) / deviation) for end in (kept.min(), kept.max()))
-    return mean + deviation * np.sinh(np.linspace(low, max(high, low + 1e-9), cells))
+    return mean + deviation * np.sinh(np.linspace(low, max(high, low + 1e-3), cells))
 
 
-def _deposit(
-    t: float,
-    grid: Float[np.ndarray, " c"],
-    residual: Float[np.ndarray, " m"],
-    *,
-    share: Float[np.ndarray, " m"],
-    known: Float[np.ndarray, "m k"],
-) -> Samples:
-    """Atoms at t on the grid: masses of 1, r, r^2, (z, g.x), z z^T, linearly to neighbours."""
-    cells, r = len(grid), known.shape[1] - 1
-    lower, upper_share = _neighbours(grid, residual)
-
-    def masses(values: Float[np.ndarray, " m"]) -> Float[np.ndarray, " c"]:
-        found = np.bincount(lower, values * (1.0 - upper_share), minlength=cells)
-        if cells > 1:
-            found += np.bincount(lower + 1, values * upper_share, minlength=cells)
-        return found
-
-    powers = [share, share * residual, share * residual**2]
-    first = np.array([[masses(power * column) for column in known.T] for power in powers[:2]])
-    second = np.empty((3, r, r, cells))
-    for k, j in itertools.combinations_with_replacement(range(r), 2):
-        product = known[:, k] * known[:, j]
-        second[:, k, j] = second[:, j, k] = [masses(power * product) for power in powers]
-    mass, mean, square = map(masses, powers)
-    return Samples(
-        step=np.full(cells, t),
-        residual=grid,
-        mass=mass,
-        mean=mean,
-        square=square,
-        first=np.moveaxis(first, -1, 0),
-        second=np.moveaxis(second, -1, 0),
-    )
+def _shares(
+    grid: Float[np.ndarray, " c"], residual: Float[np.ndarray, "m k"], rest: Rule
+) -> Float[np.ndarray, "five m c"]:
+    """E over the rest of 1, r, r^2, rest and r rest at each point, shared between grid points."""
+    nodes, weights = rest
+    base = np.broadcast_to(weights, residual.shape)
+    values = [base, base * residual, base * residual**2, base * nodes, base * residual * nodes]
+    points, cells = len(residual), len(grid)
+    if cells == 1:
+        return np.stack([value.sum(axis=1, keepdims=True) for value in values])
+    lower, upper = _neighbours(grid, residual)
+    place = (np.arange(points)[:, None] * cells + lower).ravel()
+    found = np.empty((len(values), points * cells))
+    for kind, value in zip(found, values, strict=True):
+        above = (value * upper).ravel()
+        kind[:] = np.bincount(place, value.ravel() - above, minlength=points * cells)
+        kind[1:] += np.bincount(place, above, minlength=points * cells)[:-1]
+    return found.reshape(len(values), points, cells)
 
 
 def _neighbours(
-    grid: Float[np.ndarray, " c"], residual: Float[np.ndarray, " m"]
-) -> tuple[Int[np.ndarray, " m"], Float[np.ndarray, " m"]]:
+    grid: Float[np.ndarray, " c"], residual: Float[np.ndarray, "m k"]
+) -> tuple[Int[np.ndarray, "m k"], Float[np.ndarray, "m k"]]:
     """The grid point below each residual, and the share of the point above it."""
-    if len(grid) == 1:
-        return np.zeros(len(residual), dtype=np.intp), np.zeros(len(residual))
     lower = np.clip(np.searchsorted(grid, residual) - 1, 0, len(grid) - 2)
     return lower, np.clip((residual - grid[lower]) / (grid[lower + 1] - grid[lower]), 0.0, 1.0)
 
@@ -322,12 +345,8 @@ def objection(setting: Setting) -> str | None:
     """Why the theory of two steps does not cover a setting, in one sentence; None if it does."""
     if setting.steps not in (1, 2):
         return f"steps must be 1 or 2 for the outliers of the weights, got {setting.steps}"
-    if setting.start not in ("gaussian", "sphere"):
-        return f"start must be gaussian or sphere for two steps, got {setting.start!r}"
     if not setting.inputs.is_gaussian:
         return f"inputs must be gaussian for this theory, got {setting.inputs.text!r}"
     if setting.deflate >= 0:
         return f"deflate must be -1 for this theory, got {setting.deflate}"
-    if setting.corruption > 0:
-        return f"corruption must be 0 for this theory, got {setting.corruption:g}"
-    return None
+    return start_objection(setting, "two steps") or beyond_plain(setting, "two steps")

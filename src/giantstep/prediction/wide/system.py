@@ -1,60 +1,91 @@
-"""Moments of the features after one giant step, on nodes over kappa and over types of neurons.
+"""Moments of the features after giant steps, on nodes over kappa and over types of neurons.
 
 Given kappa = <v, x> along the learned direction v, a feature behaves as
-mu0 + sum_j mu1_j <omega_j, x> + mu2 (|x|^2 - d)/(2d) + noise of covariance S within its group: the
-conditional Gaussian equivalence of arXiv 2305.18270.  See docs/derivations/closed_system.md.
+mu0 + parts of degree 1 and 2 outside v + noise of covariance S within its group: the conditional
+Gaussian equivalence of arXiv 2305.18270, by one degree more (giantstep.prediction.wide.degrees).
+Special directions e, which the label or the step knows, count one by one, with the modes of
+giantstep.prediction.wide.neurons.  See docs/derivations/closed_system.md and quadratic.md.
 """
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Bool, Float
 
-from giantstep.gaussian.moments import feature_moments
-from giantstep.gaussian.pairs import pair_product
-from giantstep.gaussian.rules import gauss_hermite
 from giantstep.prediction.labels import LabelMoments, label_moments
-from giantstep.prediction.wide.step import (
-    LearnedStep,
-    NeuronTypes,
-    learned_step,
-    neuron_types,
-    refuse_if,
-)
+from giantstep.prediction.wide.blocks import Block, Stack
+from giantstep.prediction.wide.degrees import LEAST_D, features_by_degree, radius_rule
+from giantstep.prediction.wide.gradient import gradient_matrix
+from giantstep.prediction.wide.neurons import NeuronTypes, kappa_rule, neuron_types
+from giantstep.prediction.wide.second_samples import objection as two_step_objection
+from giantstep.prediction.wide.second_types import two_steps
+from giantstep.prediction.wide.step import TYPICAL, Draw, learned_step, refuse_if
 from giantstep.prediction.wide.step import objection as step_objection
 from giantstep.problem.setting import Setting
 
-KAPPA_NODES = 40
-"""Gauss-Hermite nodes over kappa; 30 and 60 give the same losses to 3e-6, outliers to 5e-4."""
+
+@dataclass(frozen=True)
+class Coupled:
+    """Layers of nodes that modes connect, and ``means`` of these layers along these modes."""
+
+    layers: Bool[np.ndarray, " y"]
+    means: Float[np.ndarray, "x t l b"]
 
 
 @dataclass(frozen=True)
 class ClosedSystem:
     """Moments of a setting on the nodes: types t, nodes m, neurons b of a group, directions j.
 
-    ``means`` holds mu0 and below it the part along |x|^2, ``slopes`` mu1 along each omega_j,
-    ``rest`` the covariance S of what is left.
+    ``overlap`` -> v_k.w*_r of the learned directions, ``kappa`` -> the coordinates along them,
+    ``radius`` -> |x|^2/d outside them.  ``means`` holds, on layers of nodes x, what is coherent
+    over neurons: mu0, and the slopes along each special direction; l = 0 for all neurons of a type,
+    l > 0 for its modes.  ``blocks`` are the parts of degree 1, one for each class of directions,
+    and of degree 2, the last; ``rest`` is the covariance S of what is left.
     """
 
     n: int
-    d: int
     groups: float
-    step: LearnedStep
+    overlap: Float[np.ndarray, "k r"]
     types: NeuronTypes
-    kappa: Float[np.ndarray, " m"]
+    kappa: Float[np.ndarray, "m k"]
+    radius: Float[np.ndarray, " m"]
     weights: Float[np.ndarray, " m"]
-    means: Float[np.ndarray, "m2 t b"]
-    slopes: Float[np.ndarray, "m t j b"]
+    means: Float[np.ndarray, "x t l b"]
+    blocks: tuple[Block, ...]
     rest: Float[np.ndarray, "m t b b"]
 
     @cached_property
     def neurons(self) -> Float[np.ndarray, " t"]:
         """Groups of each type, p_t times their number."""
         return self.groups * self.types.weights
+
+    @cached_property
+    def stack(self) -> Stack:
+        """The blocks on one axis."""
+        return Stack.of(self.blocks)
+
+    @property
+    def layers(self) -> int:
+        """Of nodes in ``means``."""
+        return len(self.means) // len(self.kappa)
+
+    @cached_property
+    def coupled(self) -> tuple[Coupled, ...]:
+        """Sets of layers that no mode connects."""
+        from scipy.sparse.csgraph import connected_components
+
+        means = self.means.reshape(self.layers, -1, *self.means.shape[1:])
+        there = np.any(means != 0, axis=(1, 2, 4))
+        count, member = connected_components(there.astype(int) @ there.T, directed=False)
+        parts = [member == k for k in range(count)]
+        modes = [np.any(there[part], axis=0) for part in parts]
+        return tuple(
+            Coupled(part, np.concatenate(means[part][:, :, :, used]))
+            for part, used in zip(parts, modes, strict=True)
+        )
 
     @cached_property
     def symmetric(self) -> Float[np.ndarray, "e b b"]:
@@ -67,8 +98,9 @@ class ClosedSystem:
 
 
 def objection(setting: Setting) -> str | None:
-    """Why the closed system does not cover a setting: its step, or its readout; None if it does."""
-    return step_objection(setting) or readout_objection(setting)
+    """Why the closed system does not cover a setting: its steps, or its readout; or None."""
+    steps = two_step_objection if setting.steps == 2 else step_objection
+    return steps(setting) or readout_objection(setting)
 
 
 def readout_objection(setting: Setting) -> str | None:
@@ -77,56 +109,56 @@ def readout_objection(setting: Setting) -> str | None:
         return "readout_batch must be fresh for the closed system, got 'last'"
     if setting.readout_n == 0:
         return "readout_n must be positive for the closed system, got 0"
+    if setting.d < LEAST_D:
+        return f"d must be at least {LEAST_D} for the closed system, got {setting.d}"
     return None
 
 
 def closed_system(
-    setting: Setting, size: float | None = None, offset: float = 0.0, prune: bool = False
+    setting: Setting, size: float | None = None, draw: Draw = TYPICAL, prune: bool = False
 ) -> ClosedSystem:
-    """Moments of the features of a setting, ``size`` in place of its normalised step size.
+    """Moments of the features of a setting, ``size`` in place of the size of its one step.
 
-    ``offset`` as in ``learned_step``.  ``prune`` drops nodes that fewer than a tenth of a sample or
+    ``draw`` as in ``learned_step``.  ``prune`` drops nodes that fewer than a tenth of a sample or
     a neuron would reach: they would move the edge of the spectrum to where no sample is.
     """
     refuse_if(objection(setting))
-    step = learned_step(setting, size, offset)
-    types = neuron_types(setting, step, prune)
-    kappa, weights = gauss_hermite(KAPPA_NODES)
-    if prune:
-        kept = weights >= 0.1 / setting.readout_n
-        kappa, weights = kappa[kept], weights[kept] / weights[kept].sum()
-    shift = kappa[:, None, None] * types.along
-    scale = np.broadcast_to(types.spread, shift.shape)
-    found = feature_moments(setting.activation, shift, scale)
-    # He2 of a row has overlap 1/sqrt(2d) with the normalised mode |x|^2 - d.
-    means = np.concatenate([found.mean, found.curve / math.sqrt(2.0 * setting.d)])
-    unit = types.load / types.spread[:, :, None]
-    slopes = np.einsum("mtb,tbj->mtjb", found.slope, unit)
-    size_of_group = shift.shape[2]
-    rest = found.rest[..., None] * np.eye(size_of_group)
-    if size_of_group == 2:
-        correlation = np.broadcast_to(np.sum(unit[:, 0] * unit[:, 1], axis=1), shift.shape[:2])
-        product = pair_product(setting.activation, shift, scale, correlation)
-        product -= np.prod(found.mean, axis=2) + correlation * np.prod(found.slope, axis=2)
-        rest[..., 0, 1] = rest[..., 1, 0] = product
+    if setting.steps == 2:
+        both = two_steps(setting, draw, prune)
+        overlap, types = both.overlap, both.types
+    else:
+        step = learned_step(setting, size, draw)
+        matrix = gradient_matrix(setting, step, draw)
+        overlap, types = step.overlap, neuron_types(setting, step, matrix, prune)
+    kappa, weights = kappa_rule(len(overlap), 0.1 / setting.readout_n if prune else 0.0)
+    squares, shares = radius_rule(setting.d)
+    found = features_by_degree(setting.activation, types, kappa, setting.d)
     return ClosedSystem(
         n=setting.readout_n,
-        d=setting.d,
-        groups=setting.p / size_of_group,
-        step=step,
+        groups=setting.p / types.along.shape[1],
+        overlap=overlap,
         types=types,
-        kappa=kappa,
-        weights=weights,
-        means=means,
-        slopes=slopes,
-        rest=rest,
+        kappa=np.tile(kappa, (len(squares), 1)),
+        radius=np.repeat(squares, len(kappa)),
+        weights=np.outer(shares, weights).ravel(),
+        means=found.means,
+        blocks=found.blocks,
+        rest=found.rest,
     )
 
 
 def labels_given(
-    setting: Setting, step: LearnedStep, kappa: Float[np.ndarray, " m"]
+    setting: Setting, overlap: Float[np.ndarray, "k r"], kappa: Float[np.ndarray, "m k"]
 ) -> LabelMoments:
     """Moments of the label given kappa; flipped signs leave their share of mean and slope."""
-    found = label_moments(setting.target, setting.noise, step.overlap, kappa[:, None])
+    # Nodes of different radius have the same kappa.
+    different, at = np.unique(kappa, axis=0, return_inverse=True)
+    found = label_moments(setting.target, setting.noise, overlap, different)
     kept = 1.0 - 2.0 * setting.corruption
-    return replace(found, mean=kept * found.mean, slope=kept * found.slope)
+    return replace(
+        found,
+        mean=kept * found.mean[at],
+        slope=kept * found.slope[at],
+        curve=kept * found.curve[at],
+        square=found.square[at],
+    )

@@ -22,7 +22,7 @@ from jaxtyping import Float
 
 from giantstep.prediction.wide.second_kernel import RowUpdate, weight_updates
 from giantstep.prediction.wide.second_samples import Network, objection
-from giantstep.prediction.wide.step import refuse_if
+from giantstep.prediction.wide.step import TYPICAL, Draw, refuse_if
 from giantstep.problem.setting import Setting
 
 STRENGTHS = 8
@@ -53,14 +53,10 @@ class WeightOutliers:
         return len(self.singular_values)
 
 
-def weight_outliers(setting: Setting, readout_sum: float = 0.0) -> tuple[WeightOutliers, ...]:
-    """Deterministic prediction after every step, n, d, p in proportion.
-
-    ``readout_sum`` -> sum_i a_i / (sqrt(p) rms a), the one number of a run that matters in the
-    limit: the network starts with the mean c_0 times it (of size s_p sqrt(p) rms a).
-    """
+def weight_outliers(setting: Setting, draw: Draw = TYPICAL) -> tuple[WeightOutliers, ...]:
+    """Deterministic prediction after every step, n, d, p in proportion, given a run's readout."""
     refuse_if(objection(setting))
-    network = Network(setting, readout_sum)
+    network = Network(setting, draw)
     return tuple(outliers_of(network, update) for update in weight_updates(network))
 
 
@@ -80,15 +76,18 @@ class _Outliers:
         # edge.  sqrt(2 log p) is the largest of p normals.
         largest = math.sqrt(2.0 * math.log(max(network.setting.p, 2)))
         capped = np.clip(self.u, -largest, largest)
-        self.kept = np.interp(capped, self.u, update.kept)
-        self.variance = self.kept**2 + np.interp(capped, self.u, update.spread)
+        kept, spread = (np.interp(capped, self.u, v) for v in (update.kept, update.spread))
+        noise = np.sign(self.u) * np.sqrt(np.maximum(spread, 0.0))
+        self.turn = _independent_rows(kept, noise) if network.paired else np.eye(len(self.u))
+        start, noise = self.turn @ kept, self.turn @ noise
+        self.start_variance, self.variance = start**2, start**2 + noise**2
         root = np.sqrt(self.weights)
-        self.kernel = root[:, None] * update.kernel * root
+        self.kernel = self.turn @ (root[:, None] * update.kernel * root) @ self.turn.T
         self.pull = root * update.network
-        self.side = root * self.u * self.kept
-        self.target = root[:, None] * update.target
-        scale = np.interp(capped, self.u, update.spread) / np.maximum(update.spread, 1e-300)
-        self.target_spread = scale[:, None, None] * update.target_spread
+        self.side = root * self.u * kept
+        self.target = self.turn @ (root[:, None] * update.target)
+        share = update.target_spread / np.maximum(update.spread, 1e-300)[:, None, None]
+        self.target_spread = (noise**2)[:, None, None] * share
         self.last = self._last()
 
     def square(self, m: float) -> float:
@@ -124,10 +123,28 @@ class _Outliers:
 
     def along(self, m: float, z: float) -> Float[np.ndarray, "r r"]:
         """The right block along the target: (z - (p/d) E[G (kept^2 + spread along it)])^-1."""
+        return np.linalg.inv(self._along_inverse(m, z))
+
+    def _along_inverse(self, m: float, z: float) -> Float[np.ndarray, "r r"]:
         diagonal = self.weights / (z * (1.0 - self.variance * m))
         eye = np.eye(self.target.shape[1])
         noise = np.tensordot(diagonal, self.target_spread, axes=1)
-        return np.linalg.inv((z - self.ratio * diagonal @ self.kept**2) * eye - self.ratio * noise)
+        return (z - self.ratio * diagonal @ self.start_variance) * eye - self.ratio * noise
+
+    def _end(self) -> float:
+        """The m up to which outliers are looked for: the edge, or before it a noisy direction.
+
+        The noise of a step is larger along the target: by enough, one of its directions stands out
+        of the bulk without any mean, and the block along it has a pole there.
+        """
+        from scipy.optimize import brentq
+
+        def least(m: float) -> float:
+            return float(np.linalg.eigvalsh(self._along_inverse(m, math.sqrt(self.square(m))))[0])
+
+        if least(self.last) > 0:
+            return self.last
+        return float(brentq(least, 1e-12 * self.last, self.last))
 
     def gap(self, m: float) -> Float[np.ndarray, "two_q two_q"]:
         """J minus the limit: loses one positive eigenvalue at every outlier as z comes down."""
@@ -142,7 +159,8 @@ class _Outliers:
         size, r = len(self.u), self.update.target.shape[1]
         root = np.sqrt(self.weights)
         # Just inside the edge, where the derivative of z in m is still not 0 to rounding.
-        last = self.last * (1.0 - 1e-7)
+        end = self._end()
+        last = end * (1.0 - 1e-7)
         count = int(np.sum(np.linalg.eigvalsh(self.gap(last)) < 0)) - size
         values, overlaps, lefts = np.empty(count), np.empty((count, r)), np.empty((count, size))
         # Far above all strengths nothing is left: 1/z^2 < m.
@@ -152,7 +170,7 @@ class _Outliers:
             z, _ = self.limits(m)
             vectors = np.linalg.eigh(self.gap(m))[1]
             null = vectors[:, size + k]
-            step = 1e-5 * min(m, self.last - m)
+            step = 1e-5 * min(m, end - m)
             (above, low), (below, high) = self.limits(m - step), self.limits(m + step)
             norm = -float(null @ ((high - low) / (below - above)) @ null)
             # Half of the norm is the left vector's, half the right's.
@@ -160,7 +178,7 @@ class _Outliers:
             alpha = null[size:] * scale
             values[k] = z
             overlaps[k] = np.abs(self.along(m, z) @ (alpha @ self.target))
-            lefts[k] = alpha / root
+            lefts[k] = self.turn.T @ alpha / root
         theta = np.sqrt(np.maximum(np.linalg.eigvalsh(self.kernel)[::-1][:STRENGTHS], 0.0))
         return WeightOutliers(
             singular_values=values,
@@ -172,3 +190,20 @@ class _Outliers:
             readout=self.u,
             weights=self.weights,
         )
+
+
+def _independent_rows(
+    kept: Float[np.ndarray, " q"], noise: Float[np.ndarray, " q"]
+) -> Float[np.ndarray, "q q"]:
+    """A rotation of the pairs (u, -u) of nodes to rows without correlation.
+
+    Partners have covariance kept kept^T + noise noise^T, the noise with its sign; nodes of u are in
+    order and symmetric.
+    """
+    q = len(kept)
+    found = np.eye(q)
+    for low in range(q // 2):
+        pair = [low, q - 1 - low]
+        covariance = np.outer(kept[pair], kept[pair]) + np.outer(noise[pair], noise[pair])
+        found[np.ix_(pair, pair)] = np.linalg.eigh(covariance)[1].T
+    return found

@@ -94,8 +94,9 @@ def spectrum_panel(
     values = measured.singular_values[:, step]
     edge, density, outliers = float(np.quantile(values, 0.99)), None, np.zeros(0)
     theory = {} if predicted is None else predicted.arrays()
-    if "edge" in theory and np.isfinite(theory["edge"][0, step]):
-        edge, outliers = float(theory["edge"][0, step]), theory["outliers"][0, step]
+    if predicted is not None and "edge" in theory and np.isfinite(theory["edge"][0, step]):
+        edge = float(theory["edge"][:, step].mean())
+        outliers = np.nanmean(theory["outliers"][:, step, : predicted.usual(step)], axis=0)
         density = (theory["grid"][step], theory["density"][step])
     found = np.zeros((len(values), 0)) if measured.outliers is None else measured.outliers[:, step]
     return spectrum(
@@ -103,7 +104,7 @@ def spectrum_panel(
         values,
         edge,
         density,
-        predicted=outliers[~np.isnan(outliers)].tolist(),
+        predicted=outliers.tolist(),
         measured=[run[~np.isnan(run)].tolist() for run in found],
         symbol=symbol,
     )

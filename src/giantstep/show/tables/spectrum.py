@@ -44,7 +44,12 @@ def _outliers(experiment: Experiment) -> Table:
     )
     for matrix, symbol in MATRICES.items():
         for step, measured, theory in _steps(experiment, matrix):
-            expected = None if theory is None else theory.outliers
+            expected = "-"
+            if theory is not None and theory.outliers is not None:
+                # In brackets what is between edge and threshold: a place, not a count.
+                places = [listed(theory.outliers)] if theory.outliers else []
+                places += [f"({spread(value)})" for value in theory.inside]
+                expected = " ".join(places) or "none"
             if measured.outliers is None or measured.counts is None:
                 found, count = f"largest {listed(measured.leading)}", "not counted"
             else:
@@ -54,7 +59,7 @@ def _outliers(experiment: Experiment) -> Table:
             table.add_row(
                 symbol if step == 0 else "",
                 str(step),
-                "-" if expected is None else listed(expected),
+                expected,
                 found,
                 count,
                 number(measured.edge),

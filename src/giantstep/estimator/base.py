@@ -1,0 +1,192 @@
+"""What regressor and classifier share: the fit, the coordinates, and what they say of it."""
+
+from __future__ import annotations
+
+import math
+import numbers
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from jaxtyping import Float
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from giantstep.errors import InputError, shown
+from giantstep.estimator.blend import Choice, Data, Limits, choose, fit_models
+from giantstep.estimator.inputs import fit_inputs
+from giantstep.estimator.insight import look
+from giantstep.estimator.rows import Rows, blocks, distinct_rows
+from giantstep.simulation.threads import single_blas
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from giantstep.analysis.analyze import Analysis
+    from giantstep.problem.target import Target
+
+FITTED_ON = 50_000
+"""Rows that fix centre, scale and whitening of the inputs: more would not change a digit."""
+
+PREDICTED_WIDTH = 1_024
+"""Columns that a row takes while it is predicted, neurons and coordinates together."""
+
+ROUNDING = 1e-12
+"""Deviation of a label, relative to its mean, that is rounding."""
+
+
+class GiantStep(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+    """The search, its models and their insight; see the regressor and the classifier."""
+
+    def __init__(
+        self,
+        *,
+        max_directions: int = 5,
+        level: float = 0.02,
+        soft: bool = True,
+        random_state: Any = 0,
+        verbose: int = 0,
+    ) -> None:
+        self.max_directions = max_directions
+        self.level = level
+        self.soft = soft
+        self.random_state = random_state
+        self.verbose = verbose
+
+    # -- fitting --------------------------------------------------------------------------------
+
+    def _limits(self) -> Limits:
+        if not (isinstance(self.max_directions, numbers.Integral) and self.max_directions >= 0):
+            raise InputError(
+                f"max_directions must be a whole number from 0 on, got {shown(self.max_directions)}"
+            )
+        if not (isinstance(self.level, numbers.Real) and 0.0 < self.level < 1.0):
+            raise InputError(f"level must lie between 0 and 1, got {shown(self.level)}")
+        seed = int(check_random_state(self.random_state).randint(2**31 - 1))
+        return Limits(int(self.max_directions), float(self.level), bool(self.soft), seed)
+
+    def _say(self, text: str) -> None:
+        if self.verbose:
+            print(f"[{type(self).__name__}] {text}", flush=True)
+
+    def _fit(
+        self,
+        x: Float[np.ndarray, "n d"],
+        y: Float[np.ndarray, "n m"],
+        weight: Float[np.ndarray, " n"],
+    ) -> Rows:
+        """Fit everything; the distinct rows, with labels as they came."""
+        limits = self._limits()
+        if not np.any(weight > 0):
+            raise InputError("sample_weight must be positive for some row, got none")
+        with single_blas():
+            rows = distinct_rows(x, y, weight)
+            share = rows.weight / len(rows)
+            self._mean = share @ rows.y
+            # In units of the largest deviation nothing overflows.
+            centred = rows.y - self._mean
+            unit = np.maximum(np.abs(centred).max(axis=0), np.finfo(float).tiny)
+            deviation = unit * np.sqrt(share @ (centred / unit) ** 2)
+            self._deviation = np.where(deviation > ROUNDING * np.abs(self._mean), deviation, np.inf)
+            scaled = Rows(rows.x, centred / self._deviation, rows.weight)
+            some = scaled.take(np.arange(min(len(rows), FITTED_ON)))
+            self._inputs = fit_inputs(some, np.random.default_rng(limits.seed))
+            data = Data(self._inputs(rows.x), scaled.y, scaled.weight)
+            c = data.at.white.shape[1]
+            self._say(f"{len(rows)} distinct rows, {c} coordinates")
+            self._choice: Choice = choose(data, limits, self._say)
+            self._models = fit_models(data, self._choice, limits, self._say)
+            span = self._models.spans[self._choice.k]
+            found = look(self._inputs, self._models, span, self._choice.weights, data.at)
+        self._span, self._turn, self._rows = span, found.turn, len(rows)
+        self.n_directions_ = self._choice.k
+        self.directions_ = found.directions
+        self.strengths_ = found.strengths
+        self.feature_importances_ = found.importances
+        self.steps_ = list(self._models.steps)
+        self.stability_ = self._choice.stability
+        self.out_of_fold_score_ = 1.0 - self._choice.error
+        self._n_features_out = self.n_directions_
+        self._sample = self._seen(data, scaled)
+        return rows
+
+    def _seen(self, data: Data, rows: Rows) -> tuple[np.ndarray, np.ndarray]:
+        """Coordinates and labels of some rows, for the picture."""
+        some = slice(0, 1_000)
+        return data.at.white[some] @ self._span.basis @ self._turn, rows.y[some]
+
+    def _respond(self, x: Float[np.ndarray, "n d"]) -> Float[np.ndarray, "n m"]:
+        """The blend's prediction, block by block."""
+        found = np.empty((len(x), len(self._mean)))
+        scale = np.where(np.isinf(self._deviation), 0.0, self._deviation)
+        with single_blas():
+            for block in blocks(len(x), PREDICTED_WIDTH + x.shape[1]):
+                parts = self._models.predict(self._inputs(x[block]), self.n_directions_)
+                found[block] = self._mean + scale * np.tensordot(self._choice.weights, parts, 1)
+        return found
+
+    def _validated(self, x: Any) -> Float[np.ndarray, "n d"]:
+        check_is_fitted(self)
+        return validate_data(self, x, dtype=np.float64, reset=False)
+
+    # -- what was found -------------------------------------------------------------------------
+
+    def transform(self, X: Any) -> Float[np.ndarray, "n k"]:  # noqa: N803
+        """Coordinates on the directions found, the strongest first."""
+        x = self._validated(X)
+        found = np.empty((len(x), self.n_directions_))
+        for block in blocks(len(x), x.shape[1]):
+            found[block] = self._inputs(x[block]).white @ self._span.basis @ self._turn
+        return found
+
+    def response(self, u: Float[np.ndarray, "n k"]) -> Float[np.ndarray, "n m"]:
+        """The network's value at coordinates on the directions, labels of mean 0 and variance 1."""
+        check_is_fitted(self)
+        return self._span.respond(np.asarray(u, dtype=float) @ self._turn.T)
+
+    def explain(self) -> str:
+        """What was found, in words."""
+        from giantstep.estimator.words import words
+
+        check_is_fitted(self)
+        return words(self)
+
+    def plot(self) -> Figure:
+        """Steps against the noise edge, the response on the directions, importances."""
+        from giantstep.estimator.picture import picture
+
+        check_is_fitted(self)
+        return picture(self)
+
+    def fitted_target(self, output: int = 0) -> Target:
+        """The fitted function as a Hermite polynomial, what is within its noise left out."""
+        from giantstep.estimator.fitted import fitted_target
+
+        check_is_fitted(self)
+        if self.n_directions_ == 0:
+            raise InputError("no direction was found, so that there is no function to analyze")
+        error = math.sqrt(max(self._choice.error, 0.0) / self._rows)
+        return fitted_target(lambda u: self.response(u)[:, output], self.n_directions_, error)
+
+    def analyze_fit(self, output: int = 0) -> Analysis:
+        """Leap, staircase and floors of the fitted function, Gaussian coordinates assumed."""
+        from giantstep.analysis.analyze import analyze
+
+        return analyze(self.fitted_target(output))
+
+    def needed_samples(self, target: Any = None, noise: float | None = None) -> float:
+        """Samples after which the steps of this search are aligned with the target's directions.
+
+        target -> an expression, a catalog name or a callable; the fitted function if not given.
+        noise -> variance of the noise over that of the target; as out of fold if not given.
+        """
+        from giantstep.estimator.needs import needed_samples
+        from giantstep.problem.target import make_target
+
+        check_is_fitted(self)
+        if noise is None:
+            explained = min(max(self.out_of_fold_score_, 1e-3), 1.0)
+            noise = (1.0 - explained) / explained
+        series = (self.fitted_target() if target is None else make_target(target)).series
+        needed = needed_samples(series, self._inputs.whitening.shape[1], noise)
+        return needed if math.isinf(needed) else float(math.ceil(needed))

@@ -1,0 +1,276 @@
+"""Linear, soft and span models together: weighed by what they predict out of fold.
+
+Every fold fits all models without the rows it leaves out.  The number of directions is that of the
+best span out of fold (leave-one-out of a fitted span is optimistic), and the weights of the models
+are the non-negative least squares of the labels on the predictions out of fold.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Float, Int
+
+from giantstep.estimator.inputs import Coordinates
+from giantstep.estimator.network import MIXES, SpanModel
+from giantstep.estimator.ridge import Ridge, fit_ridge
+from giantstep.estimator.soft import SoftModel, fit_soft
+from giantstep.estimator.span import Search
+from giantstep.estimator.steps import Step
+
+LEAST_SHARE = 0.02
+"""Share of the variance that a span must explain out of fold to count as found."""
+
+SURE = 1.5
+"""Standard errors by which what it explains out of fold must exceed zero."""
+
+NEARLY = 0.5
+"""Standard errors within which a span of fewer directions is as good as the best."""
+
+FOLDS = ((300, 10), (2_000, 5), (6_000, 3))
+"""Folds for fewer rows than these; two for more, of at most SEARCHED rows each."""
+
+SEARCHED = 8_000
+"""Rows that a search sees at most, or 20 a coordinate: what is found is then refined on all."""
+
+BEYOND = 0.25
+"""Share of the labels' range by which a prediction may leave it."""
+
+ROUNDING = 1e-12
+"""Stands for the variance of labels that have none."""
+
+Report = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class Data:
+    """Coordinates, standardised labels and weights of the rows."""
+
+    at: Coordinates
+    y: Float[np.ndarray, "n m"]
+    weight: Float[np.ndarray, " n"]
+
+    def __len__(self) -> int:
+        return len(self.y)
+
+    def take(self, index: Int[np.ndarray, " k"]) -> Data:
+        """Some of the rows."""
+        weight = self.weight[index]
+        return Data(self.at.take(index), self.y[index], weight / weight.mean())
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What a user may set."""
+
+    most: int
+    level: float
+    soft: bool
+    seed: int
+
+
+@dataclass(frozen=True)
+class Models:
+    """Models of one set of rows; ``spans`` by their number of directions, 0 among them.
+
+    Predictions are clipped to ``low`` .. ``high``, little beyond the labels seen: a polynomial that
+    few rows determine may do anything outside them.  ``steps`` say how the spans were found, where
+    that was asked for.
+    """
+
+    linear: Ridge
+    soft: tuple[SoftModel, ...]
+    spans: dict[int, SpanModel]
+    low: Float[np.ndarray, " m"]
+    high: Float[np.ndarray, " m"]
+    steps: tuple[Step, ...] = ()
+
+    def predict(self, at: Coordinates, k: int) -> Float[np.ndarray, "c n m"]:
+        """Predictions of the linear model, the soft ones, and the largest span up to k."""
+        spans = [self.spans[max(j for j in self.spans if j <= k)].predict(at.white)] if k else []
+        inputs = (at.principal, at.standard)
+        soft = [model.predict(x) for model, x in zip(self.soft, inputs, strict=False)]
+        return np.clip([self.linear(at.principal), *soft, *spans], self.low, self.high)
+
+
+@dataclass(frozen=True)
+class Choice:
+    """What the folds say: number of directions, weights, errors out of fold, stability.
+
+    ``span_errors`` by number of directions and ``error`` of the blend, as shares of the variance;
+    ``left`` the rows left out and ``predicted`` what the blend predicts of them.
+    """
+
+    k: int
+    weights: Float[np.ndarray, " c"]
+    span_errors: dict[int, float]
+    error: float
+    stability: float
+    bases: tuple[Float[np.ndarray, "c k"], ...]
+    left: Int[np.ndarray, " l"]
+    predicted: Float[np.ndarray, "l m"]
+
+
+def fit_plain(data: Data, limits: Limits) -> tuple[Ridge, tuple[SoftModel, ...]]:
+    """The linear model and the soft ones."""
+    principal = data.at.principal
+    linear = fit_ridge(lambda block: principal[block], data.y, data.weight, principal.shape[1])
+    if not limits.soft:
+        return linear, ()
+    pairs = ((principal, False), (data.at.standard, True))
+    return linear, tuple(
+        fit_soft(x, data.y, data.weight, diagonal=diagonal, seed=limits.seed)
+        for x, diagonal in pairs
+    )
+
+
+def label_range(
+    y: Float[np.ndarray, "n m"],
+) -> tuple[Float[np.ndarray, " m"], Float[np.ndarray, " m"]]:
+    """The labels' range, a little widened."""
+    low, high = y.min(axis=0), y.max(axis=0)
+    return low - BEYOND * (high - low), high + BEYOND * (high - low)
+
+
+def search(data: Data, limits: Limits, most: int) -> Search:
+    """The search on these rows."""
+    return Search(
+        z=data.at.white,
+        y=data.y,
+        weight=data.weight,
+        most=most,
+        level=limits.level,
+        seed=limits.seed,
+    )
+
+
+def folds(n: int, c: int) -> Iterator[tuple[Int[np.ndarray, " a"], Int[np.ndarray, " b"]]]:
+    """Rows to fit on and rows left out; rows are in the order of a hash."""
+    count = min(next((f for rows, f in FOLDS if n < rows), 2), n)
+    capped = max(SEARCHED, 20 * c)
+    if count < 2:
+        yield np.arange(n), np.arange(n)
+        return
+    for f in range(count):
+        out = np.arange(n) % count == f
+        yield np.flatnonzero(~out)[:capped], np.flatnonzero(out)[: 2 * SEARCHED]
+
+
+def choose(data: Data, limits: Limits, report: Report) -> Choice:
+    """Fit all models in every fold and weigh what they predict out of it."""
+    n, c = data.at.white.shape
+    fitted = []
+    for inside, outside in folds(n, c):
+        rest = data.take(inside)
+        linear, soft = fit_plain(rest, limits)
+        spans = search(rest, limits, min(limits.most, max(1, len(rest) // max(c, 1)))).run()
+        fitted.append((Models(linear, soft, spans, *label_range(rest.y)), outside))
+        report(f"fold {len(fitted)}: spans of {', '.join(map(str, spans))} directions")
+    left = np.concatenate([outside for _, outside in fitted])
+    y, weight = data.y[left], data.weight[left]
+    most = max(max(models.spans) for models, _ in fitted)
+    losses = {0: weight * np.einsum("im,im->i", y, y)}
+    for k in range(1, most + 1):
+        parts = [models.predict(data.at.take(out), k)[-1] for models, out in fitted]
+        e = y - np.concatenate(parts)
+        losses[k] = weight * np.einsum("im,im->i", e, e)
+    k = _fewest(losses)
+    total = max(float(losses[0].sum()), ROUNDING)
+    errors = {j: float(loss.sum()) / total for j, loss in losses.items()}
+    parts = [models.predict(data.at.take(out), k) for models, out in fitted]
+    predicted = np.concatenate(parts, axis=1)
+    weights = _blend(predicted, y, weight)
+    blended = np.tensordot(weights, predicted, 1)
+    bases = tuple(models.spans[k].basis for models, _ in fitted if k and k in models.spans)
+    return Choice(
+        k=k,
+        weights=weights,
+        span_errors=errors,
+        error=_mean_square(y - blended, weight) / max(_mean_square(y, weight), ROUNDING),
+        stability=_stability(bases),
+        bases=bases,
+        left=left,
+        predicted=blended,
+    )
+
+
+def _mean_square(e: Float[np.ndarray, "n m"], weight: Float[np.ndarray, " n"]) -> float:
+    return float(weight @ np.einsum("im,im->i", e, e)) / (len(e) * e.shape[1])
+
+
+def _fewest(losses: dict[int, Float[np.ndarray, " n"]]) -> int:
+    """The fewest directions that are nearly the best out of fold; 0 if these do not explain enough.
+
+    losses -> squared errors row by row, for 0, 1, ... directions.
+    """
+    best = min(losses, key=lambda k: float(losses[k].mean()))
+    k = min(k for k in losses if not _beyond(losses[k] - losses[best], NEARLY))
+    gain = losses[0] - losses[k]
+    return k if _beyond(gain, SURE) and gain.mean() > LEAST_SHARE * losses[0].mean() else 0
+
+
+def _beyond(differences: Float[np.ndarray, " n"], errors: float) -> bool:
+    """Whether a mean exceeds so many of its standard errors."""
+    return bool(differences.mean() > errors * differences.std() / math.sqrt(len(differences)))
+
+
+def _blend(
+    predicted: Float[np.ndarray, "c n m"],
+    y: Float[np.ndarray, "n m"],
+    weight: Float[np.ndarray, " n"],
+) -> Float[np.ndarray, " c"]:
+    """Non-negative least squares of the labels on the predictions."""
+    from scipy.optimize import nnls
+
+    root = np.sqrt(weight)[None, :, None]
+    columns = (predicted * root).reshape(len(predicted), -1)
+    gram = columns @ columns.T
+    # The rooted Gram matrix has as many rows as there are models: the same least squares.
+    values, vectors = np.linalg.eigh(gram)
+    kept = values > 1e-12 * max(float(values[-1]), 1e-300)
+    half = np.sqrt(values[kept])[:, None] * vectors[:, kept].T
+    target = vectors[:, kept].T @ (columns @ (y * root[0]).ravel()) / np.sqrt(values[kept])
+    if not kept.any() or values[-1] <= 0:
+        return np.zeros(len(predicted))
+    return nnls(half, target)[0]
+
+
+def _stability(bases: tuple[Float[np.ndarray, "c k"], ...]) -> float:
+    """Mean squared principal cosine between the spans of different folds; NaN without two."""
+    pairs = [
+        float(np.sum((first.T @ second) ** 2)) / first.shape[1]
+        for i, first in enumerate(bases)
+        for second in bases[:i]
+    ]
+    return float(np.mean(pairs)) if pairs else float("nan")
+
+
+def fit_models(data: Data, choice: Choice, limits: Limits, report: Report) -> Models:
+    """All models on all rows, the span from what the folds found and from a search of its own."""
+    linear, soft = fit_plain(data, limits)
+    n, c = data.at.white.shape
+    some = data.take(np.arange(min(n, max(SEARCHED, 20 * c))))
+    part, whole = search(some, limits, choice.k), search(data, limits, choice.k)
+    found, steps = part.run_tested()
+    spans = {0: whole.fit(np.zeros((c, 0)))}
+    if choice.k:
+        starts = [part.refined(part.fit(_consensus(choice.bases)), 4)]
+        if choice.k in found:
+            starts.append(found[choice.k])
+        best = min(starts, key=lambda model: model.error)
+        if len(some) < n:
+            best = whole.refined(whole.fit(best.basis), 4)
+        mixed = [whole.fit(best.basis, mix) for mix in MIXES]
+        spans[choice.k] = min(mixed, key=lambda model: model.error)
+        report(f"all rows: leave-one-out error {spans[choice.k].error:.3f} of the variance")
+    return Models(linear, soft, spans, *label_range(data.y), steps=tuple(steps))
+
+
+def _consensus(bases: tuple[Float[np.ndarray, "c k"], ...]) -> Float[np.ndarray, "c k"]:
+    """The span nearest to all spans."""
+    stacked = np.concatenate(bases, axis=1)
+    left, _, _ = np.linalg.svd(stacked, full_matrices=False)
+    return left[:, : bases[0].shape[1]]

@@ -1,0 +1,217 @@
+"""Directions that a giant step would find next, and the test of each against noise.
+
+With the residual e of what is fitted already and Z' = Z (1 - U U^T):
+
+first order    G = A^T Z'/sqrt(n), A the whitened columns e phi_q, phi_q the leading principal
+               functions of sigma'(v . u + b) on the span (1 alone where there is none): what a
+               giant step of random neurons weighs the inputs by;
+label slices   the same with A_j = sqrt 2 cos(pi j rank(y)), before there is a span: a transform of
+               the label, as reused batches make one;
+second order   H = sum_q (Z'^T diag(A_q) Z'/n)^2.
+
+Were the labels noise, G would be a matrix of independent standard normals, whose largest singular
+value exceeds the Tracy-Widom edge at the stated level.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Float
+
+from giantstep.estimator.network import RELU, SpanModel, draw_neurons
+from giantstep.spectra.outliers import count_outliers
+from giantstep.spectra.start import weight_bulk
+from giantstep.spectra.tracy_widom import tail, tracy_widom_moments
+
+SLICES = 4
+"""Transforms of the label: cosines of its rank."""
+
+FUNCTIONS = 4
+"""Principal functions of sigma' on the span beside the constant."""
+
+CLIP = 3.0
+"""Robust deviations at which residuals are clipped: one label must not make a direction."""
+
+ROBUST = 1.4826
+"""Standard deviation of N(0, 1) over the median of its absolute value."""
+
+SEMICIRCLE_MEDIAN = 0.404
+"""Median of |x| under the semicircle law of radius one."""
+
+NEAR = 1.15
+"""Times the radius beyond which a second-order direction is tried together with another."""
+
+PERMUTATIONS = 24
+"""Permutations behind an edge: they give its deviation to 15 %."""
+
+FIRST_ORDER, LABEL_SLICES, SECOND_ORDER = "first order", "label slices", "second order"
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """Directions of one kind of step, the strongest first, with their statistics.
+
+    ``edge`` is what noise exceeds at the level of the test; where it is rough, ``permuted`` gives
+    it with care.
+    """
+
+    kind: str
+    directions: Float[np.ndarray, "c q"]
+    statistics: Float[np.ndarray, " q"]
+    edge: float
+    permuted: Callable[[float], float] | None = None
+
+    @property
+    def count(self) -> int:
+        """Directions to take at once: the outliers, one at least and two at most."""
+        return int(np.clip(np.sum(self.statistics[:2] > self.edge), 1, 2))
+
+
+@dataclass(frozen=True)
+class Step:
+    """One step of the search: what found how many directions, and the test of the strongest.
+
+    statistic -> its singular value, edge -> what noise exceeds with probability level (for the
+    second order by permutations), error -> the leave-one-out error afterwards, as a share of the
+    variance.
+    """
+
+    kind: str
+    directions: int
+    statistic: float
+    edge: float
+    level: float
+    error: float
+
+    @property
+    def beyond_noise(self) -> bool:
+        """Whether the statistic exceeds the edge."""
+        return self.statistic > self.edge
+
+
+def clipped(e: Float[np.ndarray, "n m"]) -> Float[np.ndarray, "n m"]:
+    """Residuals within CLIP robust deviations of zero."""
+    reach = CLIP * ROBUST * np.median(np.abs(e), axis=0)
+    # Where more than half of the residuals vanish their deviation must serve.
+    reach = np.where(reach > 0, reach, CLIP * e.std(axis=0))
+    return np.clip(e, -reach, reach)
+
+
+def label_slices(
+    y: Float[np.ndarray, "n m"], weight: Float[np.ndarray, " n"]
+) -> Float[np.ndarray, "n q"]:
+    """sqrt 2 cos(pi j rank(y)) for j = 1 .. SLICES, ties at their mean rank."""
+    columns = []
+    for column in y.T:
+        values, place = np.unique(column, return_inverse=True)
+        mass = np.bincount(place, weights=weight, minlength=len(values))
+        rank = ((np.cumsum(mass) - mass / 2) / mass.sum())[place]
+        columns += [math.sqrt(2.0) * np.cos(math.pi * j * rank) for j in range(1, SLICES + 1)]
+    return np.column_stack(columns)
+
+
+def span_functions(model: SpanModel, z: Float[np.ndarray, "n c"]) -> Float[np.ndarray, "n q"]:
+    """1 and the leading principal functions of sigma'(v . u + b) on the span."""
+    n = len(z)
+    if model.k == 0:
+        return np.ones((n, 1))
+    u = z @ model.basis
+    neurons = draw_neurons(u, 1)
+    slopes = RELU.derivative(u @ neurons.rows.T + neurons.bias)
+    slopes -= slopes.mean(axis=0)
+    values, vectors = np.linalg.eigh(slopes.T @ slopes / n)
+    kept = values[::-1][:FUNCTIONS] > 1e-6 * max(float(values[-1]), 1e-300)
+    leading = vectors[:, ::-1][:, :FUNCTIONS][:, kept] / np.sqrt(values[::-1][:FUNCTIONS][kept])
+    return np.column_stack([np.ones(n), slopes @ leading])
+
+
+def weights_of_inputs(
+    e: Float[np.ndarray, "n m"], functions: Float[np.ndarray, "n q"]
+) -> Float[np.ndarray, "n f"]:
+    """All products of a residual and a function."""
+    return (e[:, :, None] * functions[:, None, :]).reshape(len(e), -1)
+
+
+def first_order(
+    a: Float[np.ndarray, "n q"],
+    z: Float[np.ndarray, "n c"],
+    weight: Float[np.ndarray, " n"],
+    level: float,
+    *,
+    kind: str = FIRST_ORDER,
+) -> Candidate:
+    """Singular vectors of A^T Z/sqrt(n), A whitened, against the Tracy-Widom edge."""
+    n, c = z.shape
+    values, vectors = np.linalg.eigh((a * weight[:, None] ** 2).T @ a / n)
+    kept = values > 1e-8 * max(float(values[-1]), 1e-300)
+    if not kept.any() or values[-1] <= 0:
+        return Candidate(kind, np.eye(c, 1), np.zeros(1), math.inf)
+    whitened = (a * weight[:, None]) @ (vectors[:, kept] / np.sqrt(values[kept]))
+    found = whitened.T @ z / math.sqrt(n)
+    _, singular, right = np.linalg.svd(found, full_matrices=False)
+    return Candidate(kind, right.T, singular, noise_edge(len(found), c, level))
+
+
+def noise_edge(rows: int, columns: int, level: float) -> float:
+    """What the largest singular value of a matrix of standard normals exceeds at this level."""
+    rows, columns = max(rows, 2), max(columns, 2)
+    # The bulk is that of rows of variance 1/columns.
+    bulk = weight_bulk(rows, columns, "gaussian")
+    return math.sqrt(columns) * count_outliers(np.ones(1), bulk, level).threshold
+
+
+def second_order(
+    a: Float[np.ndarray, "n q"], z: Float[np.ndarray, "n c"], weight: Float[np.ndarray, " n"]
+) -> Candidate:
+    """Eigenvectors of sum_q (Z^T diag(A_q) Z/n)^2.
+
+    The edge of a semicircle whose radius comes from the median of what is found is good enough to
+    say how many directions are tried at once; permutations of the labels give the edge of the test.
+    """
+    values, vectors = np.linalg.eigh(_second_moment(a, z, weight))
+    statistics = np.sqrt(np.maximum(values[::-1], 0))
+    edge = NEAR * float(np.median(statistics)) / SEMICIRCLE_MEDIAN
+    return Candidate(
+        kind=SECOND_ORDER,
+        directions=vectors[:, ::-1],
+        statistics=statistics,
+        edge=edge,
+        permuted=lambda level: _permuted_edge(a, z, weight, level),
+    )
+
+
+def _second_moment(
+    a: Float[np.ndarray, "n q"], z: Float[np.ndarray, "n c"], weight: Float[np.ndarray, " n"]
+) -> Float[np.ndarray, "c c"]:
+    n, c = z.shape
+    total = np.zeros((c, c))
+    scale = np.sqrt(np.mean(a**2, axis=0))
+    for column in a[:, scale > 0].T / scale[scale > 0, None]:
+        part = (z * (weight * (column - weight @ column / n))[:, None]).T @ z / n
+        total += part @ part
+    return total
+
+
+def _permuted_edge(
+    a: Float[np.ndarray, "n q"],
+    z: Float[np.ndarray, "n c"],
+    weight: Float[np.ndarray, " n"],
+    level: float,
+) -> float:
+    """What the largest statistic of permuted rows of A exceeds at this level.
+
+    Its mean and deviation come from PERMUTATIONS of them, its law is Tracy-Widom's of these.
+    """
+    key = np.random.default_rng(0)
+    found = []
+    for _ in range(PERMUTATIONS):
+        moment = _second_moment(a[key.permutation(len(a))], z, weight)
+        found.append(math.sqrt(max(float(np.linalg.eigvalsh(moment)[-1]), 0.0)))
+    mean, variance = tracy_widom_moments()
+    # As a prediction of one more draw: the mean itself is known to deviation/sqrt(PERMUTATIONS).
+    spread = float(np.std(found, ddof=1)) * math.sqrt(1.0 + 1.0 / PERMUTATIONS)
+    return float(np.mean(found)) + spread * (tail(level) - mean) / math.sqrt(variance)

@@ -1,0 +1,317 @@
+"""Bulk and outliers of W and of the features after a step, for every run's own readout.
+
+What exceeds the threshold is an outlier, measured or predicted.  For W it is where noise ends: the
+place that noise of the variance profile passes once in a hundred runs, or beyond that the place of
+the noisiest direction, of the target or of one sample.  For the features, whose edge counts the
+noise of the step as the same in all directions, it is as much farther beyond the edge as that of W
+is beyond the edge of rows with such noise.  See docs/derivations/bulk.md.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+from jaxtyping import Float
+
+from giantstep.prediction.wide.draws import DrawNodes
+from giantstep.prediction.wide.gradient import gradient_matrix
+from giantstep.prediction.wide.outliers import feature_density, feature_outliers
+from giantstep.prediction.wide.rows import SHARE, errors_objection
+from giantstep.prediction.wide.second_bulk import bulk_profile, residual_draws
+from giantstep.prediction.wide.second_kernel import RowUpdate, weight_updates
+from giantstep.prediction.wide.second_samples import Network
+from giantstep.prediction.wide.second_samples import objection as weight_objection
+from giantstep.prediction.wide.step import MOST_LENGTHENING, Draw, learned_step, refuse_if
+from giantstep.prediction.wide.two_steps import WeightOutliers, outliers_of
+from giantstep.problem.setting import Setting
+from giantstep.spectra.bulk import Bulk
+from giantstep.spectra.outliers import upper_limit
+from giantstep.spectra.profile import ProfileBulk
+from giantstep.spectra.start import feature_bulk, weight_bulk
+
+GRID = 48
+"""Points at which a density is given, closer together where it rises and falls: at the edges."""
+
+LEVEL = 0.01
+"""Rate at which noise is taken for an outlier."""
+
+AT_THE_EDGE = 1e-3
+"""Outliers that stand out by less, relative, are not told from the edge between the nodes."""
+
+PROFILE_MISS = 0.3
+"""How far the edge of the profile may lie too low, relative, per share of the steps' noise in the
+square length of a row.  Measured: tanh, output scale 1, d = 800, 1.5 % at a share of 0.09, 3 % at
+0.23; 5 % there at d = 400."""
+
+RESIDUALS = 2**18
+"""Residuals drawn for the largest: some three beyond it at n = 1000."""
+
+MOST_ANSWER = 5.0
+"""How many times the residual of step 1 the network may answer to it before step 2, whose residual
+then is that answer and has its errors: with output scale 1 the outliers of W are within 1 % at 3.3,
+4 and 13 % off at 5.4, up to 9 % at 10, at d = 600 as at d = 200 (relu)."""
+
+MOST_KURTOSIS = 0.3
+"""Relative variance of the mean of r^2 over a batch up to which its moments are those of the limit:
+at 1.5 (a label of degree 5) features had none of the three outliers predicted."""
+
+STRAY = 3.0
+"""Standard deviations by which the quadratic part of n labels may exceed its mean."""
+
+
+@dataclass(frozen=True)
+class Law:
+    """Edge and outliers of one matrix after one step, largest first, given one readout."""
+
+    edge: float
+    threshold: float
+    outliers: Float[np.ndarray, " k"]
+    vectors: dict[str, Float[np.ndarray, "k m"]]
+
+
+@dataclass(frozen=True)
+class Density:
+    """Density of the bulk on a grid."""
+
+    grid: Float[np.ndarray, " q"]
+    density: Float[np.ndarray, " q"]
+
+
+@dataclass(frozen=True)
+class Matrix:
+    """How the law of a matrix comes from a setting and a draw, and the density up to its edge."""
+
+    name: str
+    law: Callable[[Setting, Draw], Law]
+    density: Callable[[Setting, Draw, float], Density]
+
+
+def _grid(low: float, high: float) -> Float[np.ndarray, " q"]:
+    """Chebyshev-Lobatto points between the ends of a bulk."""
+    return 0.5 * (low + high) - 0.5 * (high - low) * np.cos(np.pi * np.linspace(0.0, 1.0, GRID))
+
+
+# -- weights --------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class _Weights:
+    """The bulk of W, the threshold, and after a step the outliers of rows with even noise."""
+
+    bulk: Bulk | ProfileBulk
+    threshold: float
+    found: WeightOutliers | None = None
+
+    @property
+    def edge(self) -> float:
+        return math.sqrt(self.bulk.upper.place)
+
+
+@lru_cache(maxsize=32)
+def _weights(setting: Setting, draw: Draw) -> _Weights:
+    """W after the last step; kept, for both matrices ask for it."""
+    p, d = setting.p, setting.d
+    if setting.steps == 0:
+        start = weight_bulk(p, d, setting.start)
+        return _Weights(start, upper_limit(start, LEVEL))
+    refuse_if(weight_objection(setting))
+    network = Network(setting, draw)
+    update = weight_updates(network)[-1]
+    refuse_if(_second_objection(network, update) if setting.steps == 2 else None)
+    profile = bulk_profile(setting, draw)
+    bulk = ProfileBulk(*profile.factors(p, d))
+    kept, added = (float(profile.weights @ part) for part in (profile.kept, profile.spread))
+    target = np.tensordot(profile.weights, update.target_spread, axes=1) + _quadratic(network)
+    noisiest = max(float(np.max(np.linalg.eigvalsh(target))), added + _single_sample(network))
+    total = kept + added
+    place = math.sqrt(total) * isolated_place((kept + noisiest) / total, p / d)
+    beyond = max(1.0 + PROFILE_MISS * added / total, place / math.sqrt(bulk.upper.place))
+    return _Weights(bulk, beyond * upper_limit(bulk, LEVEL), outliers_of(network, update))
+
+
+def _quadratic(network: Network) -> Float[np.ndarray, "r r"]:
+    """(size l)^2 M^2/p, M = E[y (z z^T - 1)]: the mean part of the noise along the target.
+
+    The gradient of row i holds l M w_i, l = E[z sigma'], of mean M and variance 2 E r^2/n.
+    """
+    setting = network.setting
+    size = network.moments.tilt * sum(network.size(step) for step in range(setting.steps))
+    values, vectors = np.linalg.eigh(np.asarray(setting.target.series.tensor(2)))
+    stray = STRAY * math.sqrt(2.0 * network.residual_square / setting.n)
+    return size**2 / setting.p * (vectors * (np.abs(values) + stray) ** 2) @ vectors.T
+
+
+def _single_sample(network: Network) -> float:
+    """(d/n size r)^2 Var sigma'/p of the largest r: the noise along the sample that has it.
+
+    The largest of n residuals is exceeded once in a hundred runs.
+    """
+    n = network.setting.n
+    draws = residual_draws(network, RESIDUALS, np.random.default_rng(0))
+    largest = max(float(np.quantile(np.abs(rho), 1.0 - LEVEL / n)) for rho in draws)
+    slope_variance = network.moments.slope_variance
+    return (network.noise_ratio * largest) ** 2 * slope_variance / network.setting.p
+
+
+def isolated_place(variance: float, aspect: float) -> float:
+    """Singular value of W, p x d of entries N(0, 1/d), that one direction of more variance has.
+
+    sqrt(v (c + 1/(v - 1))), c = p/d, above the transition v = 1 + c^(-1/2); below it the edge.
+    """
+    if variance <= 1.0 + aspect**-0.5:
+        return 1.0 + math.sqrt(aspect)
+    return math.sqrt(variance * (aspect + 1.0 / (variance - 1.0)))
+
+
+def _second_objection(network: Network, update: RowUpdate) -> str | None:
+    """Why two steps are beyond their theory, in one sentence; None if they are not."""
+    weights = network.readout[1]
+    added = float(weights @ update.spread) / float(weights @ update.kept**2)
+    if added > MOST_LENGTHENING:
+        return (
+            f"the noise of both steps must add at most {MOST_LENGTHENING:g} to the square length "
+            f"of a row, got {added:.3g}"
+        )
+    answer = network_answer(network)
+    if answer > MOST_ANSWER:
+        return (
+            f"the network's answer to the first step must be at most {MOST_ANSWER:g} times the "
+            f"residual, got {answer:.3g}: its own output is too large for a second step"
+        )
+    return None
+
+
+def network_answer(network: Network) -> float:
+    """Root mean square of s M over that of r_1: M = e_1 (c_1^2 t + [reused] delta E sigma'^2 r_1).
+
+    t = beta.x of variance b2, whose covariance with r_1 is |E[r_1 x]|^2.
+    """
+    moments, residual = network.moments, network.residual_square
+    along = network.gain**2
+    own = network.noise_ratio * (moments.slope_variance + along)
+    own *= network.setting.batches == "reused"
+    learned = float(np.sum(network.gram[0, 1:] ** 2))
+    square = along**2 * network.gram[0, 0] + 2.0 * along * own * learned + own**2 * residual
+    return network.feedback * network.size(0) * math.sqrt(square / residual)
+
+
+def weight_law(setting: Setting, draw: Draw) -> Law:
+    """W: at the start a Marchenko-Pastur law, then outliers of the update over a profile."""
+    weights = _weights(setting, draw)
+    outliers, overlap = np.zeros(0), np.zeros((0, setting.target.r))
+    if weights.found is not None:
+        # The edge of independent rows is below that of the profile: what lies between is bulk.
+        beyond = weights.found.singular_values > weights.edge
+        outliers, overlap = weights.found.singular_values[beyond], weights.found.overlap[beyond]
+    return Law(weights.edge, weights.threshold, outliers, {"overlap": overlap})
+
+
+def weight_density(setting: Setting, draw: Draw, edge: float) -> Density:
+    """The density between the ends of the bulk."""
+    bulk = _weights(setting, draw).bulk
+    grid = _grid(max(bulk.edges[0][0], 1e-3 * edge), edge)
+    return Density(grid, bulk.density(grid))
+
+
+# -- features -------------------------------------------------------------------------------------
+
+
+def spectrum_objection(setting: Setting) -> str | None:
+    """Why the spectrum of the features is not predicted, None if it is.
+
+    Beyond linear width each degree has a bulk of its own, and what stands outside all is no edge.
+    """
+    for name in ("p", "readout_n"):
+        ratio = getattr(setting, name) / setting.d
+        if ratio > SHARE[1]:
+            return f"{name} must be at most {SHARE[1]:g} d for a spectrum, got {ratio:.3g} d"
+    return None
+
+
+def feature_law(setting: Setting, draw: Draw) -> Law:
+    """sigma(X W^T)/sqrt(readout_n) by the closed system."""
+    refuse_if(
+        spectrum_objection(setting)
+        or errors_objection(setting, draw)
+        or _tail_objection(setting, draw)
+    )
+    found = feature_outliers(setting, draw)
+    # Noise passes the edge by as much as it does before the step.
+    margin = _start_margin(setting.vary(steps=0, step_size=1.0))
+    weights = _weights(setting, draw)
+    if weights.found is not None:
+        margin *= max(1.0, weights.threshold / weights.found.edge)
+    vectors = {"left": found.left, "right": found.right}
+    return Law(found.edge, margin * found.edge, found.values, vectors)
+
+
+def _tail_objection(setting: Setting, draw: Draw) -> str | None:
+    """Why the tails of the labels are too heavy for the spectrum after a step, None if not.
+
+    S = X^T diag(r) X/n enters by the moments of r, which few samples make: the relative variance
+    of the mean of r^2 is E r^4/(n (E r^2)^2).
+    """
+    if setting.steps == 0:
+        return None
+    first = setting.vary(steps=1, step_size=setting.step_size[0])
+    share = gradient_matrix(first, learned_step(first, draw=draw), draw).kurtosis / setting.n
+    if share <= MOST_KURTOSIS:
+        return None
+    return (
+        f"the residual must have E r^4 of at most {MOST_KURTOSIS:g} n (E r^2)^2 for a spectrum, "
+        f"got {share:.3g} n (E r^2)^2"
+    )
+
+
+@lru_cache(maxsize=8)
+def _start_margin(setting: Setting) -> float:
+    """How far noise passes the edge of the features before any step, as a factor; kept."""
+    start = feature_bulk(setting.activation, setting.readout_n, setting.d, setting.p, setting.start)
+    return upper_limit(start, LEVEL) / math.sqrt(start.upper.place)
+
+
+def feature_law_density(setting: Setting, draw: Draw, edge: float) -> Density:
+    """The density up to the edge."""
+    grid = _grid(0.01 * edge, edge)
+    return Density(grid, feature_density(setting, grid, draw, edge))
+
+
+MATRICES = (
+    Matrix("weights", weight_law, weight_density),
+    Matrix("features", feature_law, feature_law_density),
+)
+
+
+# -- every run ------------------------------------------------------------------------------------
+
+
+def laws_of_runs(
+    matrix: Matrix, setting: Setting, nodes: DrawNodes
+) -> dict[str, Float[np.ndarray, "runs ..."]]:
+    """Edge, threshold, outliers and their vectors for each run, NaN where there is no outlier.
+
+    An outlier meets the edge with its slope and loses its vectors there: where a node has fewer of
+    them than another, the rest are at the edge, with overlaps 0.  The density is one for all, that
+    of the median node.
+    """
+    laws = [matrix.law(setting, draw) for draw in nodes.draws]
+    edge, threshold = (
+        nodes.carried_sizes([getattr(law, name) for law in laws]) for name in ("edge", "threshold")
+    )
+    most = max(len(law.outliers) for law in laws)
+    places = [np.r_[law.outliers, np.full(most - len(law.outliers), law.edge)] for law in laws]
+    outliers = nodes.carried_sizes(places)
+    outliers[outliers <= (1.0 + AT_THE_EDGE) * edge[:, None]] = np.nan
+    fields = {"edge": edge, "threshold": threshold, "outliers": outliers}
+    for name in laws[0].vectors:
+        missing = [((0, most - len(law.outliers)), (0, 0)) for law in laws]
+        vectors = [np.pad(law.vectors[name], pad) for law, pad in zip(laws, missing, strict=True)]
+        carried = np.maximum(nodes.carried(vectors), 0.0)
+        fields[name] = np.where(np.isnan(outliers)[:, :, None], np.nan, carried)
+    return fields | vars(
+        matrix.density(setting, nodes.draws[nodes.median], laws[nodes.median].edge)
+    )

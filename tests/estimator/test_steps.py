@@ -1,0 +1,100 @@
+"""Candidate directions and their tests against noise."""
+
+import numpy as np
+import pytest
+
+from giantstep.estimator.network import fit_span
+from giantstep.estimator.refine import refine, turned
+from giantstep.estimator.steps import first_order, label_slices, noise_edge, second_order
+
+LEVEL = 0.1
+RUNS = 200
+# Standard error of a rate of LEVEL over RUNS draws; the tests allow three.
+ERROR = np.sqrt(LEVEL * (1 - LEVEL) / RUNS)
+
+
+@pytest.mark.parametrize("rows", [2, 5])
+def test_noise_passes_the_edge_at_its_level(rows: int) -> None:
+    """200 Gaussian matrices of 30 columns, level 10 %; one of variance 1.2 is rejected."""
+    edge = noise_edge(rows, 30, LEVEL)
+    found = np.array(
+        [
+            np.linalg.norm(np.random.default_rng(run).standard_normal((rows, 30)), 2)
+            for run in range(RUNS)
+        ]
+    )
+    assert abs(np.mean(found > edge) - LEVEL) < 3 * ERROR
+    assert abs(np.mean(1.2**0.5 * found > edge) - LEVEL) > 3 * ERROR
+
+
+def test_first_order_finds_the_gradient() -> None:
+    key = np.random.default_rng(0)
+    z = key.standard_normal((2000, 20))
+    y = (z[:, 3] + 0.5 * key.standard_normal(2000))[:, None]
+    found = first_order(y, z, np.ones(2000), 0.01)
+    assert abs(found.directions[3, 0]) > 0.98
+    assert found.statistics[0] > found.edge
+    noise = first_order(key.permutation(y), z, np.ones(2000), 0.01)
+    assert noise.statistics[0] < noise.edge
+
+
+def test_label_slices_see_what_the_label_itself_does_not() -> None:
+    """E[y z] = 0 for y = He3(z): the first order fails, a transform of the label does not."""
+    z = np.random.default_rng(1).standard_normal((4000, 20))
+    y = (z[:, 0] ** 3 - 3 * z[:, 0])[:, None]
+    weight = np.ones(4000)
+    sliced = first_order(label_slices(y, weight), z, weight, 0.01)
+    assert abs(sliced.directions[0, 0]) > 0.9
+    assert abs(first_order(y, z, weight, 0.01).directions[0, 0]) < 0.9
+
+
+def test_second_order_finds_a_saddle_and_tests_it() -> None:
+    key = np.random.default_rng(2)
+    z = key.standard_normal((2000, 20))
+    y = (z[:, 0] ** 2 - z[:, 1] ** 2)[:, None]
+    found = second_order(y, z, np.ones(2000))
+    assert np.sum(found.directions[:2, :2] ** 2) > 1.9
+    assert found.count == 2
+    assert found.permuted is not None
+    assert found.statistics[1] > found.permuted(0.01) > found.statistics[2]
+
+
+def test_second_order_keeps_its_level_on_skewed_columns() -> None:
+    """60 draws of noise at level 10 %: at most 12 beyond (binomial tail .01)."""
+    beyond = 0
+    for run in range(60):
+        key = np.random.default_rng([3, run])
+        z = np.exp(key.standard_normal((150, 15)))
+        z = (z - z.mean(axis=0)) / z.std(axis=0)
+        found = second_order(key.standard_normal((150, 1)), z, np.ones(150))
+        assert found.permuted is not None
+        beyond += found.statistics[0] > found.permuted(LEVEL)
+    assert beyond <= 12
+
+
+def test_a_giant_step_turns_the_span_to_the_target() -> None:
+    key = np.random.default_rng(4)
+    z = key.standard_normal((1000, 10))
+    y = np.tanh(2 * z[:, :1]) + 0.1 * key.standard_normal((1000, 1))
+    start = np.linalg.qr(np.eye(10)[:, :1] + 0.3 * key.standard_normal((10, 1)))[0]
+    weight = np.ones(1000)
+    model = fit_span(start, z, y, weight)
+    first = next(turned(model, z, weight))
+    assert start[0, 0] ** 2 < 0.8
+    assert first[0, 0] ** 2 > 0.9
+    better = refine(model, z, y, weight)
+    assert better.basis[0, 0] ** 2 > 0.998
+    assert better.error < model.error
+
+
+def test_gradients_are_those_of_the_readout() -> None:
+    key = np.random.default_rng(6)
+    z, y = key.standard_normal((300, 4)), key.standard_normal((300, 2))
+    model = fit_span(np.eye(4)[:, :2], z, y, np.ones(300))
+    # The kinks go through the first rows.
+    at, step = z[200:205], 1e-6
+    slopes = model.gradient(at)
+    for j in range(2):
+        shift = step * np.eye(4)[j]
+        differences = (model.predict(at + shift) - model.predict(at - shift)) / (2 * step)
+        np.testing.assert_allclose(slopes[:, :, j], differences, atol=1e-6)
