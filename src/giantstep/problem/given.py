@@ -12,6 +12,7 @@ from giantstep.language.quantity import listed, quantity, whole
 from giantstep.problem.activation import make_activation
 from giantstep.problem.batches import read_batches
 from giantstep.problem.between import read_between
+from giantstep.problem.given_rows import make_rows
 from giantstep.problem.inputs import make_inputs
 from giantstep.problem.labels import make_transform
 from giantstep.problem.losses import read_loss
@@ -61,6 +62,7 @@ def read_fields(fields: Mapping[str, Any]) -> dict[str, Any]:
         "output_scale": scale,
         "start_overlaps": _plain(fields["start_overlaps"]),
         "start_gram": _plain(fields["start_gram"]),
+        "start_rows": make_rows(fields["start_rows"]),
         "readout_start": readout,
         "bias": quantity(fields["bias"], {}, "bias"),
         "decay": quantity(fields["decay"], {}, "decay"),

@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal, Never, SupportsFloat
 
 import numpy as np
+from jaxtyping import Float
 from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, ValidationError
 
 from giantstep.errors import InputError, shown
@@ -18,12 +19,13 @@ from giantstep.problem import batches as batch_kinds
 from giantstep.problem import between, losses, recording
 from giantstep.problem.activation import Activation, make_activation
 from giantstep.problem.given import read_fields
+from giantstep.problem.given_rows import GivenRows, make_rows
 from giantstep.problem.inputs import LAWS, InputLaw, make_inputs
 from giantstep.problem.labels import LabelNoise, LabelTransform, make_transform
 from giantstep.problem.starts import READOUT_STARTS, STARTS, ReadoutName, StartName
 from giantstep.problem.step_size import FLOAT32_MAX, output_scale
 from giantstep.problem.target import Target, read_target
-from giantstep.problem.updates import UpdateName
+from giantstep.problem.updates import UPDATES, UpdateName
 
 Size = SupportsFloat | str
 """A number, or a text such as '4d'."""
@@ -63,6 +65,9 @@ class Setting(BaseModel):
     )
     start_gram: tuple[tuple[float, ...], ...] | None = Field(
         description="Gram matrix of the rows of the given start, p rows of p numbers"
+    )
+    start_rows: GivenRows | None = Field(
+        description="the rows of the given start: a file FILE.npy of W, or of coordinates"
     )
     readout_start: ReadoutName | tuple[float, ...] = Field(
         description="entries of a: "
@@ -130,6 +135,7 @@ class Setting(BaseModel):
         start: str = "symmetric",
         start_overlaps: Sequence[Sequence[float]] | None = None,
         start_gram: Sequence[Sequence[float]] | None = None,
+        start_rows: str | Float[np.ndarray, "p q"] | GivenRows | None = None,
         readout_start: str | Sequence[float] = "signs",
         readout_between: str = "frozen",
         bias: Size = 0.0,
@@ -197,7 +203,8 @@ class Setting(BaseModel):
             raise InputError(f"bias must be a standard deviation, got {self.bias:g}")
         if not 0 <= self.decay <= 1:
             raise InputError(f"decay must be from 0 to 1, got {self.decay:g}")
-        STARTS[self.start].check(self.p, r, self.d)
+        if self.start_rows is None:
+            STARTS[self.start].check(self.p, r, self.d)
         if STARTS[self.start].paired and not isinstance(self.readout_start, str):
             raise InputError(
                 f"readout_start must be a name for the {self.start} start, got "
@@ -247,9 +254,11 @@ class Setting(BaseModel):
             )
         if gram is not None and self.start != "given":
             raise InputError(f"start_gram needs start = given, got {self.start!r}")
-        if self.start == "given":
+        if self.start_rows is not None:
+            self._check_rows(self.start_rows)
+        elif self.start == "given":
             if gram is None:
-                raise InputError("start_gram is missing for start = given")
+                raise InputError("start_gram or start_rows is missing for start = given")
             overlaps = np.zeros((self.p, 1)) if given is None else np.array(given)
             square = np.array(gram)
             rest = square - overlaps @ overlaps.T
@@ -267,6 +276,24 @@ class Setting(BaseModel):
                     raise InputError(
                         f"start_overlaps must have rows of norm at most 1, got {list(row)}"
                     )
+
+    def _check_rows(self, rows: GivenRows) -> None:
+        if self.start != "given":
+            raise InputError(f"start_rows needs start = given, got {self.start!r}")
+        for name in ("start_overlaps", "start_gram"):
+            if getattr(self, name) is not None:
+                raise InputError(f"{name} must be left out where start_rows is given")
+        p, q = rows.values.shape
+        if p != self.p:
+            raise InputError(f"start_rows must have p = {self.p} rows, got {p}")
+        if q != self.d and not (self.turns and self.known <= q < self.d):
+            least = f"from {self.known} to " if self.turns else ""
+            raise InputError(f"start_rows must have rows of {least}{self.d} numbers, got {q}")
+
+    @property
+    def turns(self) -> bool:
+        """Whether all directions are alike but those known from the start."""
+        return self.inputs.deferrable and UPDATES[self.update].turns
 
     @property
     def recorded(self) -> tuple[int, ...]:
@@ -323,8 +350,8 @@ class Setting(BaseModel):
     def unstorable(self) -> str | None:
         """Why the texts of ``as_dict`` do not give this setting back, None where they do."""
         texts = self._texts()
-        for field, read in _READERS.items():
-            held, text = getattr(self, field), texts[field]
+        for field, text in texts.items():
+            held, read = getattr(self, field), _READERS[field]
             if getattr(held, "function", None) is not None:
                 return f"{field} cannot be stored as a text, got the callable {text!r}"
             if not _reads_back(held, text, read):
@@ -337,7 +364,7 @@ class Setting(BaseModel):
             "activation": self.activation.name,
             "inputs": self.inputs.text,
             "label_transform": self.label_transform.text,
-        }
+        } | ({} if self.start_rows is None else {"start_rows": self.start_rows.text})
 
     def as_dict(self) -> dict[str, Any]:
         """Field names and plain values: numbers, texts and lists.
@@ -379,6 +406,7 @@ _READERS: dict[str, Callable[[str], object]] = {
     "activation": make_activation,
     "inputs": make_inputs,
     "label_transform": make_transform,
+    "start_rows": make_rows,
 }
 
 

@@ -15,7 +15,7 @@ import numpy as np
 from jaxtyping import Float
 
 from giantstep.errors import InputError
-from giantstep.gaussian.coordinates import bartlett, root
+from giantstep.gaussian.coordinates import bartlett, compressed, root
 
 
 @dataclass(frozen=True)
@@ -23,24 +23,35 @@ class Space:
     """How vectors of R^d are drawn, and held by q coordinates.
 
     ``gaussian(k)`` are k independent N(0, I_d) vectors, ``frame(k)`` the r target directions and
-    below them k more vectors, random but for being orthonormal to all others.
+    below them k more vectors, random but for being orthonormal to all others.  ``hold(rows)`` are
+    given rows: of d numbers, or of fewer coordinates that begin with those along what is known.
     """
 
     d: int
     gaussian: Callable[[int], Float[np.ndarray, "k q"]]
     frame: Callable[[int], Float[np.ndarray, "m q"]]
+    hold: Callable[[Float[np.ndarray, "p k"]], Float[np.ndarray, "p q"]]
 
 
-def whole_space(key: np.random.Generator, directions: Float[np.ndarray, "r d"]) -> Space:
-    """R^d itself, with orthonormal target directions."""
-    d = directions.shape[1]
+def whole_space(
+    key: np.random.Generator, directions: Float[np.ndarray, "r d"], others: int = 0
+) -> Space:
+    """R^d itself, with orthonormal target directions; ``others`` that are known come last."""
+    r, d = directions.shape
 
     def frame(count: int) -> Float[np.ndarray, "m d"]:
         outside = key.standard_normal((d, count))
         outside -= directions.T @ (directions @ outside)
         return np.concatenate([directions, np.linalg.qr(outside)[0].T])
 
-    return Space(d, lambda count: key.standard_normal((count, d)), frame)
+    def hold(rows: Float[np.ndarray, "p k"]) -> Float[np.ndarray, "p d"]:
+        p, k = rows.shape
+        if k == d:
+            return rows
+        target, known, rest = np.split(rows, [r, r + others], axis=1)
+        return np.concatenate([target, rest, np.zeros((p, d - k)), known], axis=1)
+
+    return Space(d, lambda count: key.standard_normal((count, d)), frame, hold)
 
 
 def known_span(key: np.random.Generator, r: int, d: int, others: int = 0) -> Space:
@@ -60,7 +71,13 @@ def known_span(key: np.random.Generator, r: int, d: int, others: int = 0) -> Spa
         found[r:, r:] = np.linalg.qr(gaussian(count, others).T)[0].T
         return found
 
-    return Space(d, gaussian, frame)
+    def hold(rows: Float[np.ndarray, "p k"]) -> Float[np.ndarray, "p q"]:
+        if rows.shape[1] == d:
+            target, rest, known = np.split(rows, [r, d - others], axis=1)
+            rows = np.concatenate([target, known, rest], axis=1)
+        return compressed(rows, r + others)
+
+    return Space(d, gaussian, frame, hold)
 
 
 def typical_span(r: int, d: int) -> Space:
@@ -69,6 +86,7 @@ def typical_span(r: int, d: int) -> Space:
         d,
         lambda count: math.sqrt(d) * np.eye(count, r + count, k=r),
         lambda count: np.eye(r + count),
+        lambda rows: compressed(rows, r),
     )
 
 

@@ -13,7 +13,14 @@ from giantstep.errors import DivergenceError
 from giantstep.problem.randomness import Purpose
 from giantstep.problem.setting import Setting
 from giantstep.records.spectrum import Spectrum
-from giantstep.records.trajectory import DEPENDENT, SPECTRA, Trajectory, keeps_gram, span_factor
+from giantstep.records.trajectory import (
+    DEPENDENT,
+    ROW_NUMBERS,
+    SPECTRA,
+    Trajectory,
+    keeps_gram,
+    span_factor,
+)
 from giantstep.simulation.engines import deferred
 from giantstep.simulation.meter import Meter
 from giantstep.simulation.readout import (
@@ -45,6 +52,8 @@ class Engine(Protocol):
     def overlap(self) -> Float[np.ndarray, "p r"]: ...
     @property
     def gram(self) -> Float[np.ndarray, "p p"]: ...
+    @property
+    def last_rows(self) -> Float[np.ndarray, "p q"]: ...
     def step(self, index: int) -> tuple[Float[np.ndarray, "p r"], Float[np.ndarray, "p p"]]: ...
     def training(self, index: int) -> Any: ...
     def plain(self, index: int) -> TrainingData: ...
@@ -159,6 +168,11 @@ def _one_run(engine: Engine, setting: Setting, run: int) -> dict[str, Float[np.n
             f"with step_size {sizes}"
         ) from None
     fixed = {"gradient_cosine": np.zeros((0, setting.p, setting.target.r)), "readout": readout}
+    rows = engine.last_rows
+    if setting.runs * rows.size <= ROW_NUMBERS:
+        fixed["rows"] = rows
+    if setting.readout_between != "frozen":
+        fixed["last_readout"] = engine.readout
     return fixed | {name: np.stack(v) for name, v in record.items()}
 
 

@@ -233,7 +233,8 @@ class DenseEngine:
         self.biases = start_biases(setting, run)
         frame = self._directions()
         key = generator(setting.seed, run, Purpose.START, 0)
-        rows = start_rows(setting, whole_space(key, frame))
+        others = setting.inputs.known_directions
+        rows = start_rows(setting, whole_space(key, frame, others))
         with self.context():
             self.weights = jnp.asarray(rows, setting.dtype)
             self.frame = jnp.asarray(frame, setting.dtype)
@@ -241,8 +242,7 @@ class DenseEngine:
     @property
     def _on_axes(self) -> bool:
         # A Gaussian law looks the same along any frame: the axes spare a matrix product.
-        turns = UPDATES[self.setting.update].turns
-        return self.setting.frame == "axes" or (self.setting.inputs.deferrable and turns)
+        return self.setting.frame == "axes" or self.setting.turns
 
     def _directions(self) -> Float[np.ndarray, "r d"]:
         """The target directions of the run."""
@@ -347,6 +347,10 @@ class DenseEngine:
     def overlap(self) -> Float[np.ndarray, "p r"]:
         with self.context():
             return np.asarray(self.weights @ self.frame.T, dtype=float)
+
+    @property
+    def last_rows(self) -> Float[np.ndarray, "p d"]:
+        return np.asarray(self.weights, dtype=float)
 
     @property
     def gram(self) -> Float[np.ndarray, "p p"]:
