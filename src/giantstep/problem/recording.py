@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from giantstep.errors import InputError
 from giantstep.language.word import Word, form_list, read_word
 
@@ -20,6 +22,7 @@ def read_record(value: object) -> Word:
     return word
 
 
+@lru_cache(maxsize=64)
 def recorded_steps(record: Word, steps: int) -> tuple[int, ...]:
     """The steps after which a run is recorded, 0 (the start) and the last among them."""
     if record == "all":

@@ -39,7 +39,9 @@ def step_sizes(
 
 def output_scale(text: str, p: float) -> float:
     """s_p as a number; an unknown text is refused by the record itself."""
-    return {"1/p": 1.0 / p, "1/sqrt(p)": 1.0 / math.sqrt(p)}.get(text, 1.0)
+    if text == "1/p":
+        return 1.0 / p
+    return 1.0 / math.sqrt(p) if text == "1/sqrt(p)" else 1.0
 
 
 def giant_step_size(

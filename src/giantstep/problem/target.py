@@ -38,6 +38,7 @@ from giantstep.language.expression import (
 )
 from giantstep.language.functions import NUMPY, Namespace
 from giantstep.language.parser import parse
+from giantstep.language.program import Program
 from giantstep.problem.alignment import natural_frame, realign
 from giantstep.problem.catalog import CATALOG
 
@@ -79,7 +80,13 @@ class Target:
         if self.expression is None:
             assert self.function is not None
             return self.function(*columns)
-        return evaluate(self.expression, columns, namespace) + 0 * columns[0]
+        [values] = self._program(columns, namespace)
+        return values + 0 * columns[0]
+
+    @cached_property
+    def _program(self) -> Program:
+        assert self.expression is not None
+        return Program(self.expression)
 
     @cached_property
     def terms(self) -> Terms:

@@ -15,37 +15,57 @@ NEGLIGIBLE = 1e-10
 
 @dataclass(frozen=True)
 class Update:
-    """``direction(gradient)`` is what the step size multiplies, rows of W in any coordinates.
+    """A step size multiplies the direction F G of a gradient G, or another ``direction(G)``.
 
-    ``turns``: it turns with the coordinates, so that any orthonormal basis serves.
+    ``factor`` -> F, from G G^T: such an update turns with the coordinates, so that any orthonormal
+    basis serves.
     """
 
     name: str
-    direction: Callable[[Float[np.ndarray, "p q"]], Float[np.ndarray, "p q"]]
-    turns: bool = True
+    factor: Callable[[Float[np.ndarray, "*k p p"]], Float[np.ndarray, "*k p p"]] | None = None
+    direction: Callable[[Float[np.ndarray, "p q"]], Float[np.ndarray, "p q"]] | None = None
+
+    @property
+    def turns(self) -> bool:
+        return self.factor is not None
+
+    def __call__(self, gradient: Float[np.ndarray, "p q"]) -> Float[np.ndarray, "p q"]:
+        """What the step size multiplies, the rows in any coordinates that serve."""
+        if self.name == "gradient":
+            return gradient
+        if self.factor is None:
+            assert self.direction is not None
+            return self.direction(gradient)
+        return self.factor(gradient @ gradient.T) @ gradient
 
 
-def _unit_rows(gradient: Float[np.ndarray, "p q"]) -> Float[np.ndarray, "p q"]:
-    norms = np.linalg.norm(gradient, axis=1, keepdims=True)
-    return np.divide(gradient, norms, where=norms > 0, out=np.zeros_like(gradient))
+def _identity(square: Float[np.ndarray, "*k p p"]) -> Float[np.ndarray, "*k p p"]:
+    return np.broadcast_to(np.eye(square.shape[-1]), square.shape)
 
 
-def _polar(gradient: Float[np.ndarray, "p q"]) -> Float[np.ndarray, "p q"]:
-    """U V^T of G = U S V^T, what Muon's iteration tends to: (G G^T)^(-1/2) G on its range."""
-    values, vectors = np.linalg.eigh(gradient @ gradient.T)
+def _unit_rows(square: Float[np.ndarray, "*k p p"]) -> Float[np.ndarray, "*k p p"]:
+    """The diagonal of 1/|g_i|, 0 for a neuron without a gradient."""
+    norms = np.sqrt(np.diagonal(square, axis1=-2, axis2=-1))
+    inverse = np.divide(1.0, norms, where=norms > 0, out=np.zeros_like(norms))
+    return np.eye(square.shape[-1]) * inverse[..., None]
+
+
+def _polar(square: Float[np.ndarray, "*k p p"]) -> Float[np.ndarray, "*k p p"]:
+    """(G G^T)^(-1/2) on its range: F G = U V^T of G = U S V^T, what Muon's iteration tends to."""
+    values, vectors = np.linalg.eigh(square)
     singular = np.sqrt(np.maximum(values, 0.0))
-    there = singular > NEGLIGIBLE**0.5 * singular[-1]
+    there = singular > NEGLIGIBLE**0.5 * singular[..., -1:]
     inverse = np.divide(1.0, singular, where=there, out=np.zeros_like(singular))
-    return (vectors * inverse) @ (vectors.T @ gradient)
+    return (vectors * inverse[..., None, :]) @ np.swapaxes(vectors, -1, -2)
 
 
 UPDATES = {
     update.name: update
     for update in (
-        Update("gradient", lambda gradient: gradient),
+        Update("gradient", _identity),
         Update("normalised", _unit_rows),
         Update("orthogonal", _polar),
-        Update("sign", np.sign, turns=False),
+        Update("sign", direction=np.sign),
     )
 }
 

@@ -9,7 +9,7 @@ import numpy as np
 from jaxtyping import Float
 
 from giantstep.errors import InputError
-from giantstep.problem.network import residuals
+from giantstep.problem.network import network_output, residuals
 from giantstep.problem.plain import beyond_plain
 from giantstep.problem.randomness import Purpose
 from giantstep.problem.setting import Setting
@@ -47,7 +47,7 @@ class SteppedRun:
     def residual(self) -> Float[np.ndarray, " n"]:
         """r = y - f0 (or y) on the batch."""
         features = self.setting.activation(self.start @ self.batch.inputs.T)
-        output = self.setting.scale * (self.readout @ features)
+        output = network_output(self.setting, features, self.readout)
         return np.asarray(residuals(self.setting, self.batch.labels, output), dtype=float)
 
     @property

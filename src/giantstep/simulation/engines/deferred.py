@@ -8,6 +8,8 @@ arXiv 2101.07464; docs/derivations/deferred.md).  d enters only through chi vari
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+
 import numpy as np
 from jaxtyping import Float
 
@@ -21,7 +23,9 @@ from giantstep.problem.starts import known_span
 from giantstep.problem.updates import UPDATES
 from giantstep.simulation.engines.held import HeldBatch, HeldStream
 from giantstep.simulation.engines.streamed import Stream
+from giantstep.simulation.engines.together import State, Together, covers, group_size
 from giantstep.simulation.meter import Meter
+from giantstep.simulation.moments import Moment, run_by_run
 
 
 def dimensions_needed(setting: Setting) -> int:
@@ -95,6 +99,26 @@ class DeferredEngine:
         self.biases = np.zeros(setting.p)
         self.rows = np.zeros((setting.p, setting.known))
         self.batch: HeldBatch | None = None
+        self.together = covers(self.setting)
+        self.group = group_size(setting, memory) if self.together else 1
+
+    def moments(self, runs: Sequence[int]) -> Iterator[Moment]:
+        """The runs after their steps: all of them run by run, or together where they are small."""
+        return self._together(runs) if self.together else run_by_run(self, runs)
+
+    def _together(self, runs: Sequence[int]) -> Iterator[Moment]:
+        starts = []
+        for run in runs:
+            self.begin(run)
+            starts.append((self.last_rows, self.readout, self.biases))
+            yield Moment(run, 0)
+        rows, readouts, biases = (np.stack(parts) for parts in zip(*starts, strict=True))
+        group = Together(self.setting, runs, State(rows, readouts, biases), self.meter)
+        for after in group.steps():
+            for place, self.run in enumerate(runs):
+                self.rows, self.readout = after.rows[place], after.readout[place]
+                self.biases = biases[place]
+                yield Moment(self.run, after.step, (after.along[place], after.square[place]))
 
     def begin(self, run: int) -> None:
         """Draw the start of a run."""

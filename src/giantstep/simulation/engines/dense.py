@@ -7,7 +7,7 @@ sums over chunks in float64.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import partial
 from typing import Any
@@ -36,6 +36,7 @@ from giantstep.simulation.engines.chunks import plan
 from giantstep.simulation.engines.samples import HostSampler, block_size
 from giantstep.simulation.engines.traced import JAX, traced_setting
 from giantstep.simulation.meter import Meter
+from giantstep.simulation.moments import Moment, run_by_run
 from giantstep.simulation.threads import ahead, submit
 
 MATMUL = {"float32": "highest", "float64": "highest", "tf32": "tensorfloat32"}
@@ -175,7 +176,7 @@ class DenseStream:
         engine = self.engine
         if engine.setting.deflate < 0:
             return self
-        total, cross, columns = self.total(engine.moments)
+        total, cross, columns = self.total(engine.label_sums)
         mean = float(total) / self.count
         beta = (cross - mean * columns) / self.count
         with engine.context():
@@ -188,6 +189,7 @@ class DenseEngine:
     """One run by brute force: W in R^(p x d), batches streamed."""
 
     name = "dense"
+    group = 1
 
     def __init__(self, setting: Setting, memory: int, meter: Meter) -> None:
         self.setting, self.meter = setting, meter
@@ -213,7 +215,7 @@ class DenseEngine:
             donate_argnums=0,
         )
         self.labels = jax.jit(self._labels)
-        self.moments = jax.jit(self._moments)
+        self.label_sums = jax.jit(self._label_sums)
         self.gradient = jax.jit(self._gradient)
 
     def context(self) -> Any:
@@ -223,6 +225,10 @@ class DenseEngine:
     @staticmethod
     def as_sums(part: Any) -> list[Any]:
         return [value.astype(jnp.float64) for value in part]
+
+    def moments(self, runs: Sequence[int]) -> Iterator[Moment]:
+        """The runs after each of their steps, one run after the other."""
+        return run_by_run(self, runs)
 
     def begin(self, run: int) -> None:
         """Draw the start of a run."""
@@ -302,7 +308,7 @@ class DenseEngine:
         pre = layer.weights @ inputs.T + layer.biases[:, None]
         return pre, *self._labels(inputs, noise, layer, fit)
 
-    def _moments(self, inputs: Any, noise: Any, counts: Any, layer: Layer, fit: Fit) -> Any:
+    def _label_sums(self, inputs: Any, noise: Any, counts: Any, layer: Layer, fit: Fit) -> Any:
         labels, _ = self._labels(inputs, noise, layer, fit)
         mask = counts.astype(labels.dtype)
         labels = labels * mask
@@ -369,7 +375,7 @@ class DenseEngine:
             gradient = jnp.asarray(total / setting.n, setting.dtype)
             direction = gradient
             if setting.update != "gradient":
-                found = UPDATES[setting.update].direction(total / setting.n)
+                found = UPDATES[setting.update](total / setting.n)
                 direction = jnp.asarray(found, setting.dtype)
             size = setting.dtype(setting.step_size[index])
             self.weights = moved_rows(setting, self.weights, direction, size)

@@ -43,7 +43,7 @@ class Stepped:
         """The step along a gradient in a basis that begins with that of the rows."""
         grown = np.zeros_like(gradient)
         grown[:, : rows.shape[1]] = rows
-        direction = UPDATES[setting.update].direction(gradient)
+        direction = UPDATES[setting.update](gradient)
         return cls(moved_rows(setting, grown, direction, size), gradient, readout_gradient)
 
 
