@@ -10,6 +10,7 @@ import numpy as np
 from jaxtyping import Float
 
 from giantstep.problem.setting import Setting
+from giantstep.simulation.divergence import divergence
 
 Gradient = tuple[Float[np.ndarray, "p r"], Float[np.ndarray, "p p"]]
 """Of a step: its target overlaps and its Gram matrix."""
@@ -39,4 +40,8 @@ def run_by_run(engine: Stepping, runs: Sequence[int]) -> Iterator[Moment]:
         engine.begin(run)
         yield Moment(run, 0)
         for step in range(1, engine.setting.steps + 1):
-            yield Moment(run, step, engine.step(step - 1))
+            try:
+                gradient = engine.step(step - 1)
+            except np.linalg.LinAlgError:
+                raise divergence(engine.setting, run, step) from None
+            yield Moment(run, step, gradient)
