@@ -34,10 +34,10 @@ SETTING = Setting(
 )
 
 
-def seconds(function: Callable[[], Any]) -> float:
+def seconds(function: Callable[[Setting], Any]) -> float:
     """Processor time of a call: other work on the machine does not count."""
     start = time.process_time()
-    function()
+    function(SETTING)
     return time.process_time() - start
 
 
@@ -73,9 +73,7 @@ def draw_least(setting: Setting) -> None:
 def main() -> None:
     """Print the ratios; both sides are measured in turn, in one process."""
     simulate(SETTING.vary(steps=100))
-    rounds = [
-        [seconds(lambda f=f: f(SETTING)) for f in (simulate, draw, draw_least)] for _ in range(3)
-    ]
+    rounds = [[seconds(part) for part in (simulate, draw, draw_least)] for _ in range(3)]
     steps, own, least = np.min(rounds, axis=0)
     print(
         f"small_batches {SETTING.runs} runs of {SETTING.steps} steps: {steps:.1f} s, "

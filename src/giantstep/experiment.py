@@ -119,7 +119,7 @@ def learned_subspaces(
 ) -> list[Float[np.ndarray, "_ r"] | None]:
     """What this activation can have learned after 0, 1, .. steps of a setting; None: not known.
 
-    At n ~ d the staircase of its batches.  At n ~ d^k, or with the linear part taken from the
+    At n ~ d the staircase of its batches.  At n ~ d^k, or with the lower degrees taken from the
     labels, the first step is known (one step of the analysis), what follows it is not.  Nor is
     what steps on other labels, of another loss or with biases learn.
     """
@@ -132,10 +132,11 @@ def learned_subspaces(
         reached = stairs_of(analysis, setting).reached
         steps = [*reached, *[reached[-1] if reached else nothing] * setting.steps]
         return [nothing, *steps[: setting.steps]]
-    removed = setting.deflate == 1
+    removed = setting.deflate >= 1
+    exponent = setting.deflate + 1 if removed else min(order, 3)
     first = nothing
     for entry in analysis.one_step:
-        if entry.deflated == removed and entry.batch_exponent == (2 if removed else min(order, 3)):
+        if entry.deflated == removed and entry.batch_exponent == exponent:
             first = entry.learned if order >= entry.batch_exponent else nothing
     return [nothing, first, *[None] * setting.steps][: setting.steps + 1]
 
@@ -151,7 +152,7 @@ def floors_of(analysis: Analysis, setting: Setting) -> list[float | None]:
     ||P_{U, >k} f||^2, U what is learned, k the order in d of the neurons or of the readout's
     samples, whichever are fewer: 0, and E Var(f | P_U x), for a narrow network.  With s = c d^k of
     them, c < d, they reach the share s/d^(k+1) of what the next order reaches.  Deflated labels
-    have lost their linear part.
+    have lost their lower degrees.
     """
     fewest = min(setting.p, setting.readout_n or setting.n)
     k = max(0, math.floor(math.log(fewest) / math.log(max(setting.d, 2))))
@@ -162,9 +163,8 @@ def floors_of(analysis: Analysis, setting: Setting) -> list[float | None]:
             found.append(None)
             continue
         levels = [*target_floor(setting.target, analysis.series, basis).by_degree, 0.0]
-        if setting.deflate == 1:
-            levels[0] = levels[1]
-        now, following = (levels[min(degree, len(levels) - 1)] for degree in (k, k + 1))
+        reach = (max(degree, setting.deflate) for degree in (k, k + 1))
+        now, following = (levels[min(degree, len(levels) - 1)] for degree in reach)
         found.append(setting.noisy_floor(now - share * (now - following)))
     return found
 

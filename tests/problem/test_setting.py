@@ -260,7 +260,7 @@ BAD: list[tuple[dict[str, Any], str, str]] = [
     ({"p": 2, "start_gram": [[1, 0], [0, 1]]}, "start_gram", "'symmetric'"),
     ({"batches": "old"}, "batches", "'old'"),
     ({"residual": "half"}, "residual", "'half'"),
-    ({"deflate": 2}, "deflate", "2"),
+    ({"deflate": 3}, "deflate", "3"),
     ({"deflate": 0.5}, "deflate", "0.5"),
     ({"deflate": "all"}, "deflate", "'all'"),
     ({"deflate": True}, "deflate", "True"),

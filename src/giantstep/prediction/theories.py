@@ -50,6 +50,8 @@ def choose_theory(setting: Setting, name: str | None = None) -> Theory:
         raise NoTheoryError(
             f"no prediction: inputs must be gaussian for theory, got {setting.inputs.text!r}"
         )
+    if setting.deflate == 2:
+        raise NoTheoryError("no prediction: deflate must be at most 1 for theory, got 2")
     if (beyond := beyond_plain(setting, "theory")) is not None:
         raise NoTheoryError(f"no prediction: {beyond}")
     complaints = []

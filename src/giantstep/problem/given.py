@@ -102,9 +102,9 @@ def _readout(value: Any, p: int) -> str | tuple[float, ...]:
 
 def _deflate(value: Any) -> int:
     try:
-        return whole(value, {}, "deflate", least=-1, most=1)
+        return whole(value, {}, "deflate", least=-1, most=2)
     except InputError:
-        raise InputError(f"deflate must be -1, 0 or 1, got {shown(value)}") from None
+        raise InputError(f"deflate must be -1, 0, 1 or 2, got {shown(value)}") from None
 
 
 def _ridges(value: Any, letters: Mapping[str, float]) -> tuple[float, ...] | str:

@@ -94,8 +94,9 @@ class Setting(BaseModel):
         description="rows of W after a step: free, or normalised"
     )
     record: Word = Field(description=f"steps that are recorded: {recording.DESCRIPTION}")
-    deflate: Literal[-1, 0, 1] = Field(
-        description="remove the fitted part of degree <= this from the labels, -1 for none"
+    deflate: Literal[-1, 0, 1, 2] = Field(
+        description="remove the fitted part of degree <= this from the labels, -1 for none, "
+        "2 in the dense engine only"
     )
     noise: float = Field(description="standard deviation of label noise")
     corruption: float = Field(description="share of labels whose sign is flipped, where noise is 0")

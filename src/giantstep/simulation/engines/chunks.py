@@ -31,6 +31,9 @@ def plan(setting: Setting, memory: int) -> Plan:
     # W, target directions, a chunk's gradient, the sum of gradients and a copy in float64; Gram
     # matrices with what is made of them and the normal equations, six p x p matrices in float64.
     fixed = p * d * (2 * size + 16) + setting.target.r * d * 2 * size + 6 * 8 * p * p
+    if setting.deflate == 2:
+        # The fit of degree 2: two sums in float64, two parts of a chunk, and the matrix itself.
+        fixed += d * d * (2 * 8 + 4 * size)
     # Ten copies of a chunk: two in flight, on the host and on the device, their transposes in the
     # matrix products, and what the allocator keeps (measured: 8 to 10, benchmarks/dense.py); then
     # preactivations, slopes, coefficients and float64 features.

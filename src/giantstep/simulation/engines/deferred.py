@@ -53,6 +53,8 @@ def objection(setting: Setting, memory: int) -> str | None:
         return f"the deferred engine needs gaussian or spiked inputs, got {setting.inputs.text!r}"
     if not UPDATES[setting.update].turns:
         return f"the deferred engine has no axes of the inputs, got update = {setting.update!r}"
+    if setting.deflate == 2:
+        return "the deferred engine cannot hold a fit of degree 2, got deflate = 2"
     needed = dimensions_needed(setting)
     if needed > setting.d:
         return f"the deferred engine needs d >= {needed} for these p, r and steps, got {setting.d}"

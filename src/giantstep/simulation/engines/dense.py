@@ -44,13 +44,16 @@ MATMUL = {"float32": "highest", "float64": "highest", "tf32": "tensorfloat32"}
 
 @dataclass(frozen=True)
 class Fit:
-    """What is taken off the labels, their fitted Hermite part of degree <= 1: mean + <beta, x>.
+    """What is taken off the labels, their fitted Hermite part of degree <= 2.
 
-    ``seen_by_step``: the labels are those of a step, transformed before the fit.
+    mean + <beta, x> + (x^T T x - tr T)/2 with beta = mean of (y - mean) x and T = mean of
+    (y - mean)(x x^T - 1), as far as degrees are removed; ``quadratic`` -> T.  ``seen_by_step``: the
+    labels are those of a step, transformed before the fit.
     """
 
     mean: Any
     beta: Any
+    quadratic: Any
     seen_by_step: Any
 
 
@@ -176,12 +179,14 @@ class DenseStream:
         engine = self.engine
         if engine.setting.deflate < 0:
             return self
-        total, cross, columns = self.total(engine.label_sums)
+        total, cross, columns, weighted, squares = self.total(engine.label_sums)
         mean = float(total) / self.count
         beta = (cross - mean * columns) / self.count
+        # The mean of (y - mean) times the identity is zero.
+        quadratic = (weighted - mean * squares) / self.count
         with engine.context():
-            dtype = engine.setting.dtype
-            fit = replace(self.fit, mean=jnp.asarray(mean, dtype), beta=jnp.asarray(beta, dtype))
+            found = [jnp.asarray(value, engine.setting.dtype) for value in (mean, beta, quadratic)]
+            fit = replace(self.fit, mean=found[0], beta=found[1], quadratic=found[2])
             return replace(self, fit=fit)
 
 
@@ -207,7 +212,8 @@ class DenseEngine:
         self.sampler = HostSampler(setting, 0)
         self.no_fit = Fit(
             np.zeros((), setting.dtype),
-            np.zeros(setting.d if setting.deflate == 1 else 1, setting.dtype),
+            np.zeros(setting.d if setting.deflate >= 1 else 1, setting.dtype),
+            np.zeros((setting.d,) * 2 if setting.deflate == 2 else 1, setting.dtype),
             np.array(False),
         )
         self.add = jax.jit(
@@ -299,8 +305,11 @@ class DenseEngine:
         labels = setting.labels(labels, noise, JAX).astype(inputs.dtype)
         labels = jnp.where(fit.seen_by_step, setting.label_transform(labels, JAX), labels)
         deflated = labels - fit.mean
-        if setting.deflate == 1:
+        if setting.deflate >= 1:
             deflated = deflated - inputs @ fit.beta
+        if setting.deflate == 2:
+            squares = jnp.sum((inputs @ fit.quadratic) * inputs, axis=1)
+            deflated = deflated - 0.5 * (squares - jnp.trace(fit.quadratic))
         return labels, deflated
 
     def _projected(self, inputs: Any, noise: Any, layer: Layer, fit: Fit) -> Any:
@@ -312,9 +321,13 @@ class DenseEngine:
         labels, _ = self._labels(inputs, noise, layer, fit)
         mask = counts.astype(labels.dtype)
         labels = labels * mask
-        if self.setting.deflate < 1:
-            return labels.sum(), jnp.zeros(1), jnp.zeros(1)
-        return labels.sum(), labels @ inputs, mask @ inputs
+        nothing = (jnp.zeros(1), jnp.zeros(1))
+        deflate = self.setting.deflate
+        linear = (labels @ inputs, mask @ inputs) if deflate >= 1 else nothing
+        if deflate < 2:
+            return labels.sum(), *linear, *nothing
+        weighted, squares = ((v[:, None] * inputs).T @ inputs for v in (labels, mask))
+        return labels.sum(), *linear, weighted, squares
 
     def _gradient(
         self, inputs: Any, noise: Any, counts: Any, layer: Layer, fit: Fit, readout: Any
