@@ -124,6 +124,39 @@ def test_giant_is_the_size_of_an_update_of_order_one(
     assert setting.step_size == pytest.approx((scale * size * 30 ** (leap - 1),))
 
 
+@pytest.mark.parametrize(
+    ("changes", "size"),
+    [
+        ({}, 900.0),
+        ({"label_transform": "y^2"}, 30.0),
+        ({"label_transform": "y^2", "deflate": 2}, 900.0 * 30.0),
+        ({"loss": "absolute"}, 1.0),
+        ({"loss": "absolute", "residual": "labels"}, 900.0),
+        ({"loss": "huber(1)"}, 1.0),
+        ({"loss": "logistic"}, 900.0),
+        ({"update": "normalised"}, 1 / 16),
+        ({"update": "orthogonal"}, 1 / 16),
+        ({"update": "sign"}, 1 / 16 / 30),
+        ({"start": "given", "start_gram": 4 * np.eye(16)}, 1800.0),
+        ({"start": "given", "start_rows": 3 * np.eye(16, 900)}, 2700.0),
+        ({"update": "normalised", "start": "given", "start_gram": 4 * np.eye(16)}, 2 / 16),
+        ({"decay": 0.5, "bias": 1.0, "rows": "normalised"}, 900.0),
+    ],
+)
+def test_giant_knows_the_words(changes: dict[str, Any], size: float) -> None:
+    """In units of p: He3^2 begins with He2, beyond it He4; its sign has a linear part."""
+    setting = Setting(**({"target": "He3(x1)", "d": 900, "p": 16, "steps": 1} | changes))
+    assert setting.step_size == pytest.approx((16 * size,))
+    assert setting.giant_shares == pytest.approx((1.0,))
+    third = setting.vary(steps=2, step_size=16 * size / 3)
+    assert third.giant_shares == pytest.approx((1 / 3, 1 / 3))
+
+
+def test_giant_of_a_callable_sees_through_a_loss() -> None:
+    setting = Setting(lambda x: x**3 - 3 * x, d=900, p=16, steps=1, loss="absolute")
+    assert setting.step_size == pytest.approx((16.0,))
+
+
 @pytest.mark.parametrize("readout_start", ["signs", "alternating", "gaussian", "uniform"])
 def test_giant_knows_the_size_of_the_entries_of_a(readout_start: str) -> None:
     """For leap 1, eta s_p |a| = 1: mean square of 10^5 entries within 5 standard errors.

@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
 from giantstep.errors import InputError, shown
+from giantstep.language.expression import Expression, substitute
 from giantstep.language.quantity import listed, quantity, whole
+from giantstep.language.word import Word
 from giantstep.problem.activation import make_activation
 from giantstep.problem.batches import read_batches
 from giantstep.problem.between import read_between
-from giantstep.problem.given_rows import make_rows
+from giantstep.problem.given_rows import GivenRows, make_rows
 from giantstep.problem.inputs import make_inputs
-from giantstep.problem.labels import make_transform
-from giantstep.problem.losses import read_loss
+from giantstep.problem.labels import LabelTransform, make_transform
+from giantstep.problem.losses import first_residual, read_loss
 from giantstep.problem.recording import read_record
-from giantstep.problem.step_size import giant_step_size, output_scale, step_sizes
+from giantstep.problem.step_size import IDENTITY, giant_step_size, output_scale, step_sizes
 from giantstep.problem.target import make_target
 
 MOST_STEPS = 10**6
@@ -43,13 +46,21 @@ def read_fields(fields: Mapping[str, Any]) -> dict[str, Any]:
     deflate = _deflate(fields["deflate"])
     scale = str(fields["output_scale"])
     readout = _readout(fields["readout_start"], p)
-    giant = giant_step_size(
-        target,
-        letters,
-        scale=output_scale(scale, p),
-        readout_start=readout,
-        deflate=deflate,
-    )
+    transform, loss = make_transform(fields["label_transform"]), read_loss(fields["loss"])
+    start_rows, start_gram = make_rows(fields["start_rows"]), _plain(fields["start_gram"])
+
+    def giant() -> float:
+        return giant_step_size(
+            target,
+            letters,
+            scale=output_scale(scale, p),
+            readout_start=readout,
+            deflate=deflate,
+            seen=seen_label(transform, loss, fields["residual"]),
+            update=fields["update"],
+            length=_row_length(start_rows, start_gram),
+        )
+
     return {
         **fields,
         "target": target,
@@ -61,16 +72,16 @@ def read_fields(fields: Mapping[str, Any]) -> dict[str, Any]:
         "step_size": step_sizes(fields["step_size"], steps, letters, giant=giant),
         "output_scale": scale,
         "start_overlaps": _plain(fields["start_overlaps"]),
-        "start_gram": _plain(fields["start_gram"]),
-        "start_rows": make_rows(fields["start_rows"]),
+        "start_gram": start_gram,
+        "start_rows": start_rows,
         "readout_start": readout,
         "bias": quantity(fields["bias"], {}, "bias"),
         "decay": quantity(fields["decay"], {}, "decay"),
         "batches": read_batches(fields["batches"], letters),
         "record": read_record(fields["record"]),
-        "loss": read_loss(fields["loss"]),
+        "loss": loss,
         "readout_between": read_between(fields["readout_between"], letters),
-        "label_transform": make_transform(fields["label_transform"]),
+        "label_transform": transform,
         "deflate": deflate,
         "noise": quantity(fields["noise"], {}, "noise"),
         "corruption": quantity(fields["corruption"], {}, "corruption"),
@@ -82,6 +93,21 @@ def read_fields(fields: Mapping[str, Any]) -> dict[str, Any]:
         "seed": whole(fields["seed"], {}, "seed", least=0, most=LARGEST_SEED),
         "spectra": whole(fields["spectra"], letters, "spectra", least=0),
     }
+
+
+def seen_label(transform: LabelTransform, loss: Word, residual: object) -> Expression:
+    """What a first step sees of the label y, where the network answers 0."""
+    first = IDENTITY if residual == "labels" else first_residual(loss)
+    return substitute(first, (transform.expression,))
+
+
+def _row_length(rows: GivenRows | None, gram: Any) -> float:
+    """Root mean square length of the rows at the start; 1 for none and for what is refused."""
+    try:
+        squares = np.diagonal(gram) if rows is None else np.sum(rows.values**2, axis=1)
+        return math.sqrt(float(np.mean(squares))) or 1.0
+    except (TypeError, ValueError):
+        return 1.0
 
 
 def _plain(value: Any) -> Any:

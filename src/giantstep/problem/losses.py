@@ -10,17 +10,23 @@ from dataclasses import dataclass
 from typing import Any
 
 from giantstep.errors import InputError
+from giantstep.language.expression import Expression
 from giantstep.language.functions import Namespace
-from giantstep.language.word import Word, form_list, read_word
+from giantstep.language.parser import parse
+from giantstep.language.word import Word, form_list, read_word, shortest
 
 
 @dataclass(frozen=True)
 class Loss:
-    """A loss l(y, f): ``residual(m, y, f, *numbers)`` is -dl/df, ``numbers`` what it is given."""
+    """A loss l(y, f): ``residual(m, y, f, *numbers)`` is -dl/df, ``numbers`` what it is given.
+
+    ``first`` is -dl/df at f = 0, an expression in y that may hold the numbers by their letters.
+    """
 
     name: str
     residual: Callable[..., Any]
     numbers: tuple[str, ...] = ()
+    first: str = "y"
 
 
 def _huber(m: Namespace, y: Any, f: Any, c: float) -> Any:
@@ -37,9 +43,9 @@ LOSSES = {
     loss.name: loss
     for loss in (
         Loss("square", lambda m, y, f: y - f),
-        Loss("huber", _huber, ("c",)),
-        Loss("absolute", lambda m, y, f: m.sign(y - f)),
-        Loss("logistic", _logistic),
+        Loss("huber", _huber, ("c",), "y - relu(y - {c}) + relu(-y - {c})"),
+        Loss("absolute", lambda m, y, f: m.sign(y - f), first="sign(y)"),
+        Loss("logistic", _logistic, first="y/2"),
     )
 }
 
@@ -57,6 +63,13 @@ def read_loss(value: object) -> Word:
 def residual(loss: Word, y: Any, f: Any, namespace: Namespace) -> Any:
     """-dl/df of a loss at labels y and outputs f."""
     return LOSSES[loss.name].residual(namespace, y, f, *loss.numbers)
+
+
+def first_residual(loss: Word) -> Expression:
+    """-dl/df against a network that answers 0, as an expression in y."""
+    kind = LOSSES[loss.name]
+    named = dict(zip(kind.numbers, map(shortest, loss.numbers), strict=True))
+    return parse(kind.first.format(**named), "loss", variable="y")
 
 
 DESCRIPTION = form_list(FORMS)

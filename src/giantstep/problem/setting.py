@@ -302,6 +302,12 @@ class Setting(BaseModel):
         return recording.recorded_steps(self.record, self.steps)
 
     @property
+    def giant_shares(self) -> tuple[float, ...]:
+        """How large the updates are against the rows: the step sizes over the giant one."""
+        [giant] = self.vary(steps=1, step_size="giant").step_size
+        return tuple(size / giant for size in self.step_size)
+
+    @property
     def scale(self) -> float:
         """s_p, the output scale as a number."""
         return output_scale(self.output_scale, self.p)

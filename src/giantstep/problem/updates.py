@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
@@ -18,10 +19,11 @@ class Update:
     """A step size multiplies the direction F G of a gradient G, or another ``direction(G)``.
 
     ``factor`` -> F, from G G^T: such an update turns with the coordinates, so that any orthonormal
-    basis serves.
+    basis serves.  ``length(d)`` is that of its rows, None where it is that of the gradient.
     """
 
     name: str
+    length: Callable[[float], float] | None = None
     factor: Callable[[Float[np.ndarray, "*k p p"]], Float[np.ndarray, "*k p p"]] | None = None
     direction: Callable[[Float[np.ndarray, "p q"]], Float[np.ndarray, "p q"]] | None = None
 
@@ -62,10 +64,10 @@ def _polar(square: Float[np.ndarray, "*k p p"]) -> Float[np.ndarray, "*k p p"]:
 UPDATES = {
     update.name: update
     for update in (
-        Update("gradient", _identity),
-        Update("normalised", _unit_rows),
-        Update("orthogonal", _polar),
-        Update("sign", direction=np.sign),
+        Update("gradient", factor=_identity),
+        Update("normalised", lambda d: 1.0, _unit_rows),
+        Update("orthogonal", lambda d: 1.0, _polar),
+        Update("sign", math.sqrt, direction=np.sign),
     )
 }
 
