@@ -19,6 +19,7 @@ from giantstep.errors import NotConvergedError, NoTheoryError
 from giantstep.prediction.predict import predict
 from giantstep.prediction.theories import ROUGH, theory_of_rows, whitened_share
 from giantstep.problem.setting import Setting
+from giantstep.problem.updates import UPDATES
 from giantstep.records.comparison import Comparison, compare
 from giantstep.records.labels import FittedLabels
 from giantstep.records.summary import StepSummary, summarize
@@ -60,10 +61,12 @@ class Experiment:
 
     @cached_property
     def floors(self) -> list[float | None]:
-        """What no readout beats after each step, noise counted."""
+        """What no readout beats after each recorded step, noise counted."""
+        recorded = self.setting.recorded
         if self.analysis is None:
-            return [None] * (self.setting.steps + 1)
-        return floors_of(self.analysis, self.model)
+            return [None] * len(recorded)
+        floors = floors_of(self.analysis, self.model)
+        return [floors[step] for step in recorded]
 
     @cached_property
     def subspaces(self) -> list[tuple[str, Float[np.ndarray, "k r"]]]:
@@ -125,8 +128,8 @@ def _names(basis: Float[np.ndarray, "k r"]) -> str:
 
 
 def stairs_of(analysis: Analysis, setting: Setting) -> Staircase:
-    """The staircase of a setting's batches: fresh, or reused."""
-    return analysis.reused if setting.batches == "reused" else analysis.fresh
+    """The staircase of a setting's batches: fresh, or that of samples used more than once."""
+    return analysis.fresh if setting.batches == "fresh" else analysis.reused
 
 
 def learned_subspaces(
@@ -134,19 +137,24 @@ def learned_subspaces(
 ) -> list[Float[np.ndarray, "_ r"] | None]:
     """What this activation can have learned after 0, 1, .. steps of a setting; None: not known.
 
-    At n ~ d the staircase of its batches.  At n ~ d^k, or with the linear part taken from the
-    labels, the first step is known (one step of the analysis), what follows it is not.
+    At n ~ d the staircase of its batches.  At n ~ d^k, or with the lower degrees taken from the
+    labels, the first step is known (one step of the analysis), what follows it is not.  Nor is
+    what steps on other labels, of another loss or with biases learn.
     """
     nothing = np.zeros((0, setting.target.r))
+    biased = setting.bias > 0 and setting.bias_at == "start"
+    if not setting.label_transform.is_plain or setting.loss != "square" or biased:
+        return [nothing, *[None] * setting.steps]
     order = max(1, order_in(setting.n, setting.d))
     if order == 1 and setting.deflate < 1:
         reached = stairs_of(analysis, setting).reached
         steps = [*reached, *[reached[-1] if reached else nothing] * setting.steps]
         return [nothing, *steps[: setting.steps]]
-    removed = setting.deflate == 1
+    removed = setting.deflate >= 1
+    exponent = setting.deflate + 1 if removed else min(order, 3)
     first = nothing
     for entry in analysis.one_step:
-        if entry.deflated == removed and entry.batch_exponent == (2 if removed else min(order, 3)):
+        if entry.deflated == removed and entry.batch_exponent == exponent:
             first = entry.learned if order >= entry.batch_exponent else nothing
     return [nothing, first, *[None] * setting.steps][: setting.steps + 1]
 
@@ -162,7 +170,7 @@ def floors_of(analysis: Analysis, setting: Setting) -> list[float | None]:
     ||P_{U, >k} f||^2, U what is learned, k the order in d of the neurons or of the readout's
     samples, whichever are fewer: 0, and E Var(f | P_U x), for a narrow network.  With s = c d^k of
     them, c < d, they reach the share s/d^(k+1) of what the next order reaches.  Deflated labels
-    have lost their linear part.
+    have lost their lower degrees.
     """
     fewest = min(setting.p, setting.readout_n or setting.n)
     k = max(0, math.floor(math.log(fewest) / math.log(max(setting.d, 2))))
@@ -173,9 +181,8 @@ def floors_of(analysis: Analysis, setting: Setting) -> list[float | None]:
             found.append(None)
             continue
         levels = [*target_floor(setting.target, analysis.series, basis).by_degree, 0.0]
-        if setting.deflate == 1:
-            levels[0] = levels[1]
-        now, following = (levels[min(degree, len(levels) - 1)] for degree in (k, k + 1))
+        reach = (max(degree, setting.deflate) for degree in (k, k + 1))
+        now, following = (levels[min(degree, len(levels) - 1)] for degree in reach)
         found.append(setting.noisy_floor(now - share * (now - following)))
     return found
 
@@ -211,6 +218,11 @@ def run_experiment(
     try:
         if model is None:
             raise NoTheoryError("no prediction: no function of few directions fits the labels")
+        if labels is not None and not UPDATES[setting.update].turns:
+            raise NoTheoryError(
+                "no prediction: update must not depend on the axes for a fitted function, got "
+                f"{setting.update!r}"
+            )
         if labels is not None and theory is None and not setting.spectra:
             theory = theory_of_rows(model).name
         if not model.target.column:

@@ -98,7 +98,10 @@ def test_a_leading_minus_is_a_target(capsys: pytest.CaptureFixture[str]) -> None
         (["learn", "x1", "--d", "1e30"], f"d must be at most {2**53}, got '1e30'"),
         (["learn", "x1", "--steps", "1e30"], "steps must be at most 1000000, got '1e30'"),
         (["learn", "x1", "--n", "d^999"], "n must be finite, got 'd^999'"),
-        (["learn", "x1", "--start", "zero"], "start must be symmetric, sphere, gaussian or"),
+        (
+            ["learn", "x1", "--start", "zero"],
+            "start must be symmetric, sphere, gaussian, orthogonal or given",
+        ),
         (["learn", "x1", "--inputs", "data(/no/such.csv)"], "inputs cannot read the data set"),
         (["learn", "column(price)"], "inputs must be a data set for the target column(price)"),
         (["analyze", "column(price)"], "target must be a function to be analyzed, got 'column("),
@@ -360,7 +363,10 @@ def test_learn_reads_a_toml_file(tmp_path: Path, capsys: pytest.CaptureFixture[s
             "memory must be a size such as '512 MiB', got 'lots'",
         ),
         (["learn", "x1", "--file", "/nowhere.toml"], "'/nowhere.toml'"),
-        (["learn", "x1", "--engine", "deferred", "--inputs", "uniform"], "gaussian inputs"),
+        (
+            ["learn", "x1", "--engine", "deferred", "--inputs", "uniform"],
+            "gaussian or spiked inputs",
+        ),
     ],
 )
 def test_bad_settings_are_one_sentence_and_exit_2(

@@ -18,6 +18,7 @@ from giantstep.problem.inputs import InputLaw
 from giantstep.problem.network import start_readout
 from giantstep.problem.setting import DEFAULTS, LINEAR_WIDTH, Setting
 from giantstep.problem.target import make_target, separable
+from giantstep.problem.updates import UPDATES
 
 TARGET = "x1 + x1*x2"
 
@@ -121,6 +122,39 @@ def test_giant_is_the_size_of_an_update_of_order_one(
         target, d=900, p=16, output_scale=output_scale, readout_start=readout_start, steps=1
     )
     assert setting.step_size == pytest.approx((scale * size * 30 ** (leap - 1),))
+
+
+@pytest.mark.parametrize(
+    ("changes", "size"),
+    [
+        ({}, 900.0),
+        ({"label_transform": "y^2"}, 30.0),
+        ({"label_transform": "y^2", "deflate": 2}, 900.0 * 30.0),
+        ({"loss": "absolute"}, 1.0),
+        ({"loss": "absolute", "residual": "labels"}, 900.0),
+        ({"loss": "huber(1)"}, 1.0),
+        ({"loss": "logistic"}, 900.0),
+        ({"update": "normalised"}, 1 / 16),
+        ({"update": "orthogonal"}, 1 / 16),
+        ({"update": "sign"}, 1 / 16 / 30),
+        ({"start": "given", "start_gram": 4 * np.eye(16)}, 1800.0),
+        ({"start": "given", "start_rows": 3 * np.eye(16, 900)}, 2700.0),
+        ({"update": "normalised", "start": "given", "start_gram": 4 * np.eye(16)}, 2 / 16),
+        ({"decay": 0.5, "bias": 1.0, "rows": "normalised"}, 900.0),
+    ],
+)
+def test_giant_knows_the_words(changes: dict[str, Any], size: float) -> None:
+    """In units of p: He3^2 begins with He2, beyond it He4; its sign has a linear part."""
+    setting = Setting(**({"target": "He3(x1)", "d": 900, "p": 16, "steps": 1} | changes))
+    assert setting.step_size == pytest.approx((16 * size,))
+    assert setting.giant_shares == pytest.approx((1.0,))
+    third = setting.vary(steps=2, step_size=16 * size / 3)
+    assert third.giant_shares == pytest.approx((1 / 3, 1 / 3))
+
+
+def test_giant_of_a_callable_sees_through_a_loss() -> None:
+    setting = Setting(lambda x: x**3 - 3 * x, d=900, p=16, steps=1, loss="absolute")
+    assert setting.step_size == pytest.approx((16.0,))
 
 
 @pytest.mark.parametrize("readout_start", ["signs", "alternating", "gaussian", "uniform"])
@@ -230,11 +264,36 @@ BAD: list[tuple[dict[str, Any], str, str]] = [
     ({"start": np.eye(9)}, "start", "array("),
     ({"target": np.eye(9)}, "target", "array("),
     ({"activation": np.eye(9)}, "activation", "array("),
-    ({"readout_start": "ones"}, "readout_start", "'ones'"),
-    ({"readout_start": ["signs"]}, "readout_start", "['signs']"),
+    ({"readout_start": "zeros"}, "readout_start", "'zeros'"),
+    ({"readout_start": ["signs"]}, "readout_start", "'signs'"),
+    ({"readout_start": [1.0, 2.0]}, "readout_start", "[1.0, 2.0]"),
+    ({"readout_start": [1.0] * 8}, "readout_start", "1.0"),
+    ({"start": "sphere", "p": 2, "readout_start": "0, 0"}, "readout_start", "'0, 0'"),
+    ({"bias": -1}, "bias", "-1"),
+    ({"bias_at": "end"}, "bias_at", "'end'"),
+    ({"decay": 1.5}, "decay", "1.5"),
+    ({"rows": "unit"}, "rows", "'unit'"),
+    ({"update": "adam"}, "update", "'adam'"),
+    ({"loss": "hinge"}, "loss", "'hinge'"),
+    ({"loss": "huber"}, "loss", "'huber'"),
+    ({"loss": "huber(0)"}, "loss", "'huber(0)'"),
+    ({"loss": 3}, "loss", "3"),
+    ({"batches": "repeat(0)"}, "batches", "'repeat(0)'"),
+    ({"batches": "minibatch(d)"}, "batches", "'minibatch(1000)'"),
+    ({"batches": "minibatch(5n)", "deflate": 0}, "deflate", "0"),
+    ({"record": "every(1.5)"}, "record", "'every(1.5)'"),
+    ({"readout_between": "gradient"}, "readout_between", "'gradient'"),
+    ({"readout_between": "ridge", "readout_n": 0, "test_n": 0}, "readout_n", "0"),
+    ({"label_transform": "x1"}, "label_transform", "'x1'"),
+    ({"label_transform": "2"}, "label_transform", "'2'"),
+    ({"label_transform": "__import__(y)"}, "label_transform", "'__import__'"),
+    ({"start": "given"}, "start_gram", "given"),
+    ({"start": "given", "p": 2, "start_gram": [[1, 2], [2, 1]]}, "start_gram", "-1"),
+    ({"start": "given", "p": 2, "start_gram": [[1, 0], [1, 1]]}, "start_gram", "1.0"),
+    ({"p": 2, "start_gram": [[1, 0], [0, 1]]}, "start_gram", "'symmetric'"),
     ({"batches": "old"}, "batches", "'old'"),
     ({"residual": "half"}, "residual", "'half'"),
-    ({"deflate": 2}, "deflate", "2"),
+    ({"deflate": 3}, "deflate", "3"),
     ({"deflate": 0.5}, "deflate", "0.5"),
     ({"deflate": "all"}, "deflate", "'all'"),
     ({"deflate": True}, "deflate", "True"),
@@ -283,8 +342,8 @@ BAD: list[tuple[dict[str, Any], str, str]] = [
     ({"spectra": "q"}, "spectra", "'q'"),
     ({"steps_size": 1}, "steps_size", "'steps_size'"),
     ({"p": 4, "start_overlaps": HALF}, "start_overlaps", "'symmetric'"),
-    (ORTHOGONAL | {"start_overlaps": HALF[:3]}, "start_overlaps", "(3, 2)"),
-    (ORTHOGONAL | {"start_overlaps": [[0.5]] * 4}, "start_overlaps", "(4, 1)"),
+    (ORTHOGONAL | {"start_overlaps": HALF[:3]}, "start_overlaps", "3"),
+    (ORTHOGONAL | {"start_overlaps": [[0.5]] * 4}, "start_overlaps", "[0.5]"),
     (ORTHOGONAL | {"start_overlaps": [*HALF[:3], [0.5]]}, "start_overlaps", "[0.5]"),
     (ORTHOGONAL | {"start_overlaps": [*HALF[:3], [0.8, 0.8]]}, "start_overlaps", "0.8"),
     (ORTHOGONAL | {"start_overlaps": [*HALF[:3], [math.nan, 0]]}, "start_overlaps", "nan"),
@@ -440,6 +499,17 @@ def storable(draw: st.DrawFn) -> dict[str, Any]:
         "spectra": draw(st.one_of(st.integers(0, 2**53), st.just("p"))),
     }
     fields |= {draw(st.sampled_from(["noise", "corruption"])): draw(st.floats(0, 1))}
+    fields |= {
+        "bias": draw(st.floats(0, 9)),
+        "decay": draw(st.floats(0, 1)),
+        "loss": draw(st.one_of(st.just("square"), positive.map("huber({!r})".format))),
+        "batches": draw(st.sampled_from(["fresh", "reused", "repeat(3)"])),
+        "record": draw(st.sampled_from(["all", "log", "every(7)"])),
+        "update": draw(st.sampled_from(list(UPDATES))),
+        "label_transform": draw(st.sampled_from(["y", "tanh(y)", "step(y - 1)", " y^2"])),
+    }
+    if fields["start"] == "given":
+        fields["start_gram"] = np.diag(draw(st.lists(st.floats(0, 9), min_size=p, max_size=p)))
     if fields["start"] == "orthogonal" and draw(st.booleans()):
         r = DIRECTIONS[fields["target"]]
         row = st.lists(st.floats(-0.5, 0.5), min_size=r, max_size=r)

@@ -31,7 +31,7 @@ def _flags(name: str, defaults: Mapping[str, Any]) -> type:
             None,
         )
         for field, entry in Setting.model_fields.items()
-        if field not in ("target", "start_overlaps")
+        if field not in ("target", "start_overlaps", "start_gram")
     ]
     made = dataclasses.make_dataclass(name, flags, frozen=True)
     # The command line looks for the fields in the module a class says it comes from.

@@ -138,22 +138,8 @@ def call(function: str, argument: Expression) -> Expression:
     return Call(function, argument) if degree is None else hermite(degree, argument)
 
 
-def evaluate(
-    node: Expression,
-    values: Sequence[Any],
-    namespace: Namespace = NUMPY,
-    called: dict[Expression, Any] | None = None,
-) -> Any:
-    """Value of an expression, ``values[k]`` being the array (or number) of variable k.
-
-    With ``called`` a call that it holds is not computed again, and one that it lacks is added.
-    """
-
-    def compute(function: str, argument: Expression) -> Any:
-        inner, degree = at(argument), hermite_degree(function)
-        if degree is not None:
-            return hermite_at(degree, inner)
-        return FUNCTIONS[function].value(namespace, inner)
+def evaluate(node: Expression, values: Sequence[Any], namespace: Namespace = NUMPY) -> Any:
+    """Value of an expression, ``values[k]`` being the array (or number) of variable k."""
 
     def at(node: Expression) -> Any:
         match node:
@@ -162,11 +148,10 @@ def evaluate(
             case Variable(index):
                 return values[index]
             case Call(function, argument):
-                if called is None:
-                    return compute(function, argument)
-                if node not in called:
-                    called[node] = compute(function, argument)
-                return called[node]
+                inner, degree = at(argument), hermite_degree(function)
+                if degree is not None:
+                    return hermite_at(degree, inner)
+                return FUNCTIONS[function].value(namespace, inner)
             case Sum(terms):
                 return reduce(lambda a, b: a + b, (at(term) for term in terms))
             case Product(factors):

@@ -20,6 +20,7 @@ from giantstep.errors import DivergenceError, NoTheoryError
 from giantstep.gaussian.points import Accuracy
 from giantstep.problem.randomness import Purpose, generator
 from giantstep.problem.setting import Setting
+from giantstep.problem.tables import frame_columns
 from giantstep.records.trajectory import Trajectory
 from giantstep.simulation.simulate import simulate
 
@@ -47,12 +48,16 @@ def predict(setting: Setting, readouts: Float[np.ndarray, "rows p"], _: Accuracy
 
 def gaussian_runs(setting: Setting) -> Trajectory:
     """The runs of a setting on Gaussian inputs, FEWEST at least."""
-    setting = setting.vary(frame="random", runs=max(setting.runs, FEWEST), spectra=0)
+    setting = setting.vary(runs=max(setting.runs, FEWEST), spectra=0)
     data = setting.data
     if data is None:
         return simulate(setting)
+    frame, named = setting.frame, frame_columns(setting.frame)
+    if named is not None:
+        frame = f"columns({', '.join(f'x{axis + 1}' for axis in data.axes(named))})"
     key = generator(setting.seed, 0, Purpose.ROWS, 1)
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "gaussian.npy"
         np.save(path, key.standard_normal(data.rows.shape))
-        return simulate(setting.vary(inputs=replace(setting.inputs, path=str(path))))
+        inputs = replace(setting.inputs, path=str(path))
+        return simulate(setting.vary(inputs=inputs, frame=frame))

@@ -20,6 +20,7 @@ from giantstep.prediction import sampled
 from giantstep.prediction.narrow import theory as narrow
 from giantstep.prediction.wide import quadratic
 from giantstep.prediction.wide import theory as wide
+from giantstep.problem.plain import beyond_plain
 from giantstep.problem.setting import Setting
 
 
@@ -29,13 +30,15 @@ class Theory:
 
     ``predict`` takes the setting, the readouts of the runs (or the one they share) and the accuracy
     of quadrature, and returns fields of a ``Trajectory``, a row for each readout.  ``left_out`` is
-    what it leaves out at the sizes of a setting, relative.
+    what it leaves out at the sizes of a setting, relative.  Fields are after every step, those of
+    a theory that is ``simulated`` after the recorded ones.
     """
 
     name: str
     objection: Callable[[Setting], str | None]
     predict: Callable[[Setting, Float[np.ndarray, "rows p"], Accuracy], dict[str, Any]]
     left_out: Callable[[Setting], float] = lambda setting: 0.0
+    simulated: bool = False
 
 
 THEORIES = (
@@ -48,7 +51,17 @@ ROUGH = 0.05
 """What a theory may leave out of the rows of a data set: some tens of runs see as much.  Whitening
 counts too: a linear part has no noise in all N rows, and the share n/N less in n of them."""
 
-GAUSSIAN_RUNS = Theory("gaussian-runs", sampled.objection, sampled.predict)
+GAUSSIAN_RUNS = Theory("gaussian-runs", sampled.objection, sampled.predict, simulated=True)
+
+
+def beyond_theory(setting: Setting) -> str | None:
+    """What no theory covers but Gaussian runs do, in one sentence; None if there is nothing."""
+    if setting.deflate == 2:
+        return "deflate must be at most 1 for theory, got 2"
+    # Theory takes the first coordinates of given rows for those along the target.
+    if setting.data is not None and setting.start_rows is not None and setting.frame != "axes":
+        return f"frame must be axes for theory of start_rows, got {setting.frame!r}"
+    return beyond_plain(setting, "theory")
 
 
 def whitened_share(setting: Setting) -> float:
@@ -60,6 +73,8 @@ def whitened_share(setting: Setting) -> float:
 
 def theory_of_rows(setting: Setting) -> Theory:
     """For rows that are taken for Gaussian: a theory precise at their sizes, or Gaussian runs."""
+    if beyond_theory(setting) is not None:
+        return GAUSSIAN_RUNS
     share = whitened_share(setting)
     for theory in THEORIES:
         if theory.objection(setting) is None and max(theory.left_out(setting), share) <= ROUGH:
@@ -85,6 +100,8 @@ def choose_theory(setting: Setting, name: str | None = None) -> Theory:
     # Spectra are predicted by theories alone.
     if name is None and setting.data is not None and not setting.spectra:
         return theory_of_rows(setting)
+    if (beyond := beyond_theory(setting)) is not None:
+        raise NoTheoryError(f"no prediction: {beyond}")
     complaints = []
     for theory in THEORIES:
         if name is None or name == theory.name:

@@ -29,6 +29,7 @@ class Purpose(IntEnum):
     FRAME = 6
     SIGNS = 7
     REVEAL = 8
+    SUBSET = 9
     ROWS = 10
 
 

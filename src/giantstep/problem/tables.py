@@ -22,6 +22,8 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from giantstep.errors import InputError, shown
+from giantstep.language.word import Word
+from giantstep.problem.batches import set_of, set_size
 from giantstep.problem.randomness import Purpose, generator
 
 if TYPE_CHECKING:
@@ -234,27 +236,34 @@ def frame_columns(frame: str) -> tuple[str, ...] | None:
 # -- which rows a run takes -----------------------------------------------------------------------
 
 
-def batch_count(batches: str, steps: int) -> int:
-    """Different batches that a run takes its steps on."""
-    return min(steps, 1) if batches == "reused" else steps
+def batch_count(batches: Word, steps: int) -> int:
+    """Different sets of rows that a run takes its steps on, or draws them from."""
+    return set_of(batches, steps - 1) + 1 if steps else 0
+
+
+def batch_rows(fields: Mapping[str, Any]) -> int:
+    """Rows that the batches of a run take."""
+    batches = fields["batches"]
+    return batch_count(batches, fields["steps"]) * set_size(batches, fields["n"])
 
 
 def rows_taken(fields: Mapping[str, Any]) -> int:
     """Rows that batches and readout of a run take; a readout on the last batch takes its rows."""
-    batches = batch_count(fields["batches"], fields["steps"])
-    own = fields["readout_batch"] == "fresh" or batches == 0
-    return batches * fields["n"] + own * fields["readout_n"]
+    own = fields["readout_batch"] == "fresh" or fields["steps"] == 0
+    return batch_rows(fields) + own * fields["readout_n"]
 
 
 def check_rows(setting: Setting, data: DataSet) -> None:
     """Refuse sizes that ask for more rows than there are."""
     needed, there = rows_taken(setting.__dict__) + setting.test_n, len(data.rows)
     if needed > there:
-        batches = batch_count(setting.batches, setting.steps)
+        field = "n"
+        asked = f"n = {setting.n} ({batch_count(setting.batches, setting.steps)} times)"
+        if setting.batches.name == "minibatch":
+            field, asked = "batches", f"batches = {setting.batches}"
         raise InputError(
-            f"n must leave rows for the test: n = {setting.n} ({batches} times), readout_n = "
-            f"{setting.readout_n} and test_n = {setting.test_n} are {needed} rows, "
-            f"{data.path!r} has {there}"
+            f"{field} must leave rows for the test: {asked}, readout_n = {setting.readout_n} and "
+            f"test_n = {setting.test_n} are {needed} rows, {data.path!r} has {there}"
         )
 
 
@@ -265,17 +274,17 @@ class Deal:
     order: Int[np.ndarray, " rows"]
     readout: int
     batches: int
-    n: int
+    size: int
 
     @classmethod
     def of(cls, setting: Setting, data: DataSet, run: int) -> Deal:
         order = generator(setting.seed, run, Purpose.ROWS).permutation(len(data.rows))
-        taken = batch_count(setting.batches, setting.steps) * setting.n
-        batches = setting.test_n + rows_taken(setting.__dict__) - taken
-        return cls(order, setting.test_n, batches, setting.n)
+        fields = setting.__dict__
+        batches = setting.test_n + rows_taken(fields) - batch_rows(fields)
+        return cls(order, setting.test_n, batches, set_size(setting.batches, setting.n))
 
     def rows(self, purpose: Purpose, step: int, samples: slice) -> Int[np.ndarray, " k"]:
-        """Numbers of the rows that are these samples of a stream."""
+        """Numbers of the rows that are these samples of a stream, for a batch of set ``step``."""
         first = {Purpose.TEST: 0, Purpose.READOUT: self.readout}
-        start = first.get(purpose, self.batches + step * self.n)
+        start = first.get(purpose, self.batches + step * self.size)
         return self.order[start + samples.start : start + samples.stop]

@@ -39,6 +39,7 @@ from giantstep.language.expression import (
 )
 from giantstep.language.functions import NUMPY, Namespace
 from giantstep.language.parser import parse
+from giantstep.language.program import Program
 from giantstep.problem.alignment import natural_frame, realign
 from giantstep.problem.catalog import CATALOG
 
@@ -84,7 +85,13 @@ class Target:
         if self.expression is None:
             assert self.function is not None
             return self.function(*columns)
-        return evaluate(self.expression, columns, namespace) + 0 * columns[0]
+        [values] = self._program(columns, namespace)
+        return values + 0 * columns[0]
+
+    @cached_property
+    def _program(self) -> Program:
+        assert self.expression is not None
+        return Program(self.expression)
 
     @cached_property
     def terms(self) -> Terms:
@@ -265,7 +272,7 @@ def separable(
     )
     texts = [link for link in links if isinstance(link, str)]
     if len(texts) == len(links):
-        parsed = [parse(text, f"link {k + 1}", univariate=True) for k, text in enumerate(texts)]
+        parsed = [parse(text, f"link {k + 1}", variable="z") for k, text in enumerate(texts)]
         expression = add(*(substitute(link, (Variable(k),)) for k, link in enumerate(parsed)))
         return make_target(Target(name, len(links), expression), directions)
     functions = [link if callable(link) else _univariate(link, k) for k, link in enumerate(links)]
@@ -277,7 +284,7 @@ def separable(
 
 
 def _univariate(text: str, k: int) -> Callable[[Any], Any]:
-    expression = parse(text, f"link {k + 1}", univariate=True)
+    expression = parse(text, f"link {k + 1}", variable="z")
     return lambda z: evaluate(expression, (z,))
 
 

@@ -61,15 +61,24 @@ class FittedLabels:
         if self.function is None:
             return None
         noise = math.sqrt(max(1.0 - self.function.series.variance, 0.0))
+        rows = setting.start_rows
         return setting.vary(
             target=self.function,
             inputs="gaussian",
+            start_rows=None if rows is None else rows.values @ self._basis.T,
             frame="random",
             noise=noise,
             d=setting.d,
             test_n=setting.test_n,
             step_size=setting.step_size or 1.0,
         )
+
+    @property
+    def _basis(self) -> Float[np.ndarray, "d d"]:
+        """An orthonormal basis whose first vectors are the directions."""
+        k = len(self.directions)
+        rest = np.linalg.qr(self.directions.T, mode="complete")[0][:, k:]
+        return np.concatenate([self.directions, rest.T])
 
     def as_dict(self) -> dict[str, Any]:
         """Plain values, None for what is not finite."""

@@ -112,7 +112,7 @@ def summarize(
         principal = runs.principal_cosines(np.eye(runs.overlap.shape[-1]))
     return tuple(
         StepSummary(
-            step=step,
+            step=int(trajectory.steps[step]),
             norm=over_runs(trajectory.norms[:, step].mean(axis=1)),
             cosines=tuple(over_runs(values[:, step]) for values in alignments),
             principal_cosines=None

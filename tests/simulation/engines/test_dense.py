@@ -9,7 +9,8 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from giantstep.errors import InputError
+from giantstep.errors import InputError, NoTheoryError
+from giantstep.prediction.predict import predict
 from giantstep.problem.inputs import LAWS
 from giantstep.problem.randomness import Purpose
 from giantstep.problem.setting import Setting
@@ -95,9 +96,9 @@ def every_law(path: Path) -> list[str]:
     """A law of each kind as it is typed, parameters within 3 of their lower end."""
     np.save(path, np.random.default_rng(0).standard_normal((8300, 500)))
     middle = {
-        name: f"{law.parameter.low + min(law.parameter.high - law.parameter.low, 6.0) / 2:g}"
+        name: ", ".join(f"{r.low + min(r.high - r.low, 6.0) / 2:g}" for r in law.ranges)
         for name, law in LAWS.items()
-        if law.parameter
+        if law.ranges
     }
     return [law.form(middle.get(name)).replace("FILE", str(path)) for name, law in LAWS.items()]
 
@@ -185,8 +186,37 @@ def test_an_engine_goes_with_its_last_reference(where: str) -> None:
     engine.step(0)
     fit_readout(engine.training(1), setting)
     engine.plain(1).collect()
-    gone = [weakref.ref(engine), weakref.ref(engine.held[0][0])]
+    gone = [weakref.ref(engine), weakref.ref(engine.held[0, 0][0])]
     assert all(reference() is not None for reference in gone)
     del engine
     gc.collect()
     assert all(reference() is None for reference in gone)
+
+
+@pytest.mark.parametrize("deflate", [0, 1, 2])
+def test_deflated_labels_have_lost_their_fitted_hermite_part(deflate: int) -> None:
+    """y - mean - <beta, x> - <T, x x^T - 1>/2 with beta and T fitted on the same samples."""
+    fields: dict[str, Any] = {"d": 12, "n": 5000, "deflate": deflate, "precision": "float64"}
+    setting = Setting("1 + x1 + x1*x2 + x1*x2*x3", engine="dense", noise=0.5, **fields)
+    engine = DenseEngine(setting, MEMORY, Meter(0, None))
+    engine.begin(0)
+    x, y = engine.batch(0).inputs_and_labels()
+    _, found = engine.batch(0).deflate().inputs_and_labels()
+    rest = y - y.mean()
+    tensor = (x.T * rest) @ x / len(x)
+    parts = [y.mean(), x @ (rest @ x) / len(x)]
+    parts += [0.5 * (np.sum((x @ tensor) * x, axis=1) - np.trace(tensor))]
+    expected = y - sum(parts[: deflate + 1])
+    np.testing.assert_allclose(found, expected, atol=1e-10)
+    assert not np.allclose(found, y - sum(parts[:deflate]), atol=1e-2)
+    # What is left of the target: its higher degrees and the noise, and what the fit takes along.
+    # A square of three normals has a standard deviation of 5, 7 % in the mean of 5000.
+    left = [3.0, 2.0, 1.0][deflate] + 0.25
+    assert np.mean(found**2) == pytest.approx(left, rel=0.25)
+
+
+def test_the_deferred_engine_and_theory_refuse_to_deflate_the_second_degree() -> None:
+    with pytest.raises(InputError, match="cannot hold a fit of degree 2, got deflate = 2"):
+        simulate(Setting("x1", deflate=2, engine="deferred"))
+    with pytest.raises(NoTheoryError, match="deflate must be at most 1 for theory, got 2"):
+        predict(Setting("x1", deflate=2))

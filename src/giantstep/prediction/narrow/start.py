@@ -11,9 +11,9 @@ from giantstep.problem.network import start_readout, start_rows, target_frame
 from giantstep.problem.randomness import Purpose, generator
 from giantstep.problem.setting import Setting
 from giantstep.problem.starts import (
-    READOUT_STARTS,
     STARTS,
     known_span,
+    readout_kind,
     typical_span,
     whole_space,
 )
@@ -40,7 +40,7 @@ def typical_start(setting: Setting, readout: Float[np.ndarray, " p"] | None = No
     """
     p = setting.p
     if readout is None:
-        if READOUT_STARTS[setting.readout_start].fixed and not STARTS[setting.start].paired:
+        if readout_kind(setting.readout_start).fixed and not STARTS[setting.start].paired:
             readout = start_readout(setting, 0)
         else:
             readout = np.where(np.arange(p) >= p // 2, 1.0, -1.0)

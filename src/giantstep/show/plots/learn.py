@@ -46,7 +46,7 @@ def learn_figure(experiment: Experiment) -> Figure:
 
 def _single_index(axes: Axes, trajectory: Trajectory, predicted: Trajectory | None) -> None:
     """One target direction: the cosine of every neuron against the step."""
-    steps = np.arange(trajectory.setting.steps + 1)
+    steps = trajectory.steps
     axes.plot(steps, trajectory.cosine[0, :, :, 0], marker="o", color="0.5", linewidth=0.8)
     if predicted is not None:
         lines = axes.plot(

@@ -146,6 +146,6 @@ def spectrum_figure(experiment: Experiment) -> Figure:
     panels = figure.subplots(1, len(shown), squeeze=False)[0]
     for axes, (name, part) in zip(panels, shown.items(), strict=True):
         theory = None if predicted is None else getattr(predicted, name)
-        spectrum_panel(axes, part, theory, experiment.setting.steps, symbols[name])
+        spectrum_panel(axes, part, theory, len(measured.steps) - 1, symbols[name])
     figure.suptitle(setting_title(experiment.setting), fontsize="medium")
     return figure
