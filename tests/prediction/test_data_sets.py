@@ -1,6 +1,8 @@
 """Theory beside the rows of a data set: where Gaussian inputs stand for them, and where not."""
 
+import re
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -100,6 +102,67 @@ def test_which_theory_serves_the_rows_of_a_data_set(exponential: str) -> None:
     # Theories of spectra are not replaced, nor one that is asked for.
     assert choose_theory(setting.vary(p=20, spectra=4)).name == "linear-width"
     assert choose_theory(setting.vary(p=20), "linear-width").name == "linear-width"
+
+
+@pytest.mark.parametrize(
+    ("changes", "sentence"),
+    [
+        ({"decay": 0.1}, "decay must be 0.0 for theory, got 0.1"),
+        ({"update": "sign"}, "update must be gradient for theory, got 'sign'"),
+        ({"deflate": 2}, "deflate must be at most 1 for theory, got 2"),
+        ({"batches": "minibatch(400)"}, "batches must be fresh or reused for theory, got 'minibat"),
+        (
+            {"start": "given", "start_rows": np.eye(4, 100)},
+            "frame must be axes for theory of start_rows, got 'random'",
+        ),
+    ],
+)
+def test_gaussian_runs_cover_the_words_that_theories_refuse(
+    exponential: str, changes: dict[str, Any], sentence: str
+) -> None:
+    setting = Setting("x1", inputs=f"whitened({exponential})", p=4, n=200, steps=1)
+    assert choose_theory(setting).name == "narrow"
+    setting = setting.vary(**changes)
+    assert choose_theory(setting).name == "gaussian-runs"
+    with pytest.raises(NoTheoryError, match=f"^no prediction: {re.escape(sentence)}"):
+        choose_theory(setting, "narrow")
+
+
+def test_given_rows_on_axes_have_a_theory(exponential: str) -> None:
+    given = {"start": "given", "start_rows": np.eye(4, 100), "frame": "axes"}
+    setting = Setting("x1", inputs=f"whitened({exponential})", p=4, n=200, steps=1, **given)
+    assert choose_theory(setting).name == "narrow"
+    assert predict(setting).overlap[0, 0, :, 0].tolist() == [1.0, 0.0, 0.0, 0.0]
+
+
+def test_gaussian_runs_record_the_steps_of_the_setting_along_its_columns(tmp_path: Path) -> None:
+    np.savetxt(
+        tmp_path / "a.csv",
+        np.random.default_rng(4).standard_normal((400, 6)),
+        delimiter=",",
+        header="a,b,c,d,e,f",
+        comments="",
+    )
+    rows = np.arange(24.0).reshape(4, 6) / 24
+    setting = Setting(
+        "x1*x2",
+        inputs=f"whitened({tmp_path / 'a.csv'})",
+        frame="columns(e, b)",
+        start="given",
+        start_rows=rows,
+        readout_start="alternating",
+        p=4,
+        n=20,
+        steps=7,
+        record="every(3)",
+        batches="minibatch(40)",
+    )
+    found = predict(setting)
+    assert found.theory == "gaussian-runs"
+    assert found.overlap.shape == (24, 4, 4, 2)
+    assert found.gradient_cosine is not None
+    assert found.gradient_cosine.shape == (24, 3, 4, 2)
+    np.testing.assert_allclose(found.overlap[0, 0], rows[:, [4, 1]], atol=1e-6)
 
 
 @pytest.mark.parametrize("frame", ["random", "columns(x7)"])

@@ -598,3 +598,12 @@ def test_a_data_set_is_kept_by_its_path(tmp_path: Path) -> None:
     np.save(path, np.random.default_rng(0).standard_normal((80, 5)))
     setting = Setting(TARGET, d=5, p=2, inputs=f"data({path})")
     assert Setting(**setting.as_dict()).inputs == setting.inputs
+
+
+def test_a_spike_needs_the_axes_where_the_update_knows_them() -> None:
+    """Its overlap is with the first axis, along which random directions do not lie."""
+    fields = {"d": 50, "inputs": "spiked(2, 0.5)"}
+    with pytest.raises(InputError, match=r"^frame must be axes for spiked\(2, 0.5\) inputs and"):
+        Setting("x1", update="sign", **fields)  # type: ignore[arg-type]
+    for more in ({"update": "sign", "frame": "axes"}, {"update": "normalised"}):
+        assert Setting("x1", **fields, **more).known == 2  # type: ignore[arg-type]

@@ -94,6 +94,9 @@ def test_columns_and_rows_are_taken_from_the_file(tmp_path: Path) -> None:
         {"readout_batch": "last", "batches": "reused"},
         {"steps": 0},
         {"readout_batch": "last", "steps": 0},
+        {"batches": "repeat(2)", "steps": 3},
+        {"batches": "repeat(2)", "steps": 3, "readout_batch": "last"},
+        {"batches": "minibatch(70)", "steps": 5},
     ],
 )
 def test_no_row_is_dealt_twice(tmp_path: Path, fields: dict[str, object]) -> None:
@@ -102,11 +105,12 @@ def test_no_row_is_dealt_twice(tmp_path: Path, fields: dict[str, object]) -> Non
     setting = Setting("x1", inputs=f"data({path})", n=30, p=2, **fields)  # type: ignore[arg-type]
     data, last = held(setting), setting.readout_batch == "last"
     deals = [Deal.of(setting, data, run) for run in range(2)]
-    batches = 1 if setting.batches == "reused" else setting.steps
+    batches = {"fresh": setting.steps, "repeat(2)": 2}.get(setting.batches, 1)
+    size = 70 if setting.batches == "minibatch(70)" else 30
     parts = [(Purpose.TEST, 0, setting.test_n)]
     if not last or setting.steps == 0:
         parts.append((Purpose.READOUT, 1, setting.readout_n))
-    parts += [(Purpose.BATCH, step, 30) for step in range(batches if setting.steps else 0)]
+    parts += [(Purpose.BATCH, step, size) for step in range(batches if setting.steps else 0)]
     taken = [deals[0].rows(purpose, step, slice(0, n)) for purpose, step, n in parts]
     assert sorted(np.concatenate(taken)) == list(range(200))
     assert not np.array_equal(deals[0].order, deals[1].order)
@@ -206,6 +210,12 @@ BAD: list[tuple[str, Callable[[Path], None], dict[str, object], str]] = [
     ("few rows", _rows(lambda: table(4)), {}, "4 rows are too few for 4 columns"),
     ("names missing", _rows(table, NAMES[:3]), {}, "has 3 names and 4 columns"),
     ("n", _rows(table), {"n": 100}, r"n = 100 \(2 times\), .* are 301 rows, .* has 200"),
+    (
+        "minibatch",
+        _rows(table),
+        {"batches": "minibatch(190)"},
+        r"^batches must leave rows for the test: batches = minibatch\(190\), .* are 207 rows",
+    ),
     ("test_n", _rows(table), {"test_n": 153}, r"test_n = 153 are 201 rows, .* has 200"),
     ("d", _rows(table), {"d": 5}, "^d must be the 4 columns of x .*, got 5"),
     ("no column", _rows(table, NAMES), {"target": "column(cost)"}, r"^target .* got 'cost'"),

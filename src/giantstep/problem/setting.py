@@ -235,6 +235,12 @@ class Setting(BaseModel):
             self._check_matrix(name, columns)
         self._check_start()
         self.inputs.check(self.d, r)
+        if self.inputs.known_directions and not self.turns and self.frame != "axes":
+            # The spike is given by its overlap with the first axis.
+            raise InputError(
+                f"frame must be axes for {self.inputs.text} inputs and update = {self.update}, "
+                f"got {self.frame!r}"
+            )
         self._check_data()
 
     def _check_data(self) -> None:

@@ -5,7 +5,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from giantstep.problem.network import coefficients, start_readout, start_rows, target_frame
+from giantstep.problem.network import (
+    chosen_samples,
+    coefficients,
+    start_readout,
+    start_rows,
+    target_frame,
+)
 from giantstep.problem.randomness import Purpose, generator
 from giantstep.problem.setting import Setting
 from giantstep.problem.starts import whole_space
@@ -22,7 +28,7 @@ def path(tmp_path: Path) -> str:
     return str(tmp_path / "table.npy")
 
 
-@pytest.mark.parametrize("batches", ["fresh", "reused"])
+@pytest.mark.parametrize("batches", ["fresh", "reused", "repeat(2)", "minibatch(80)"])
 @pytest.mark.parametrize("inputs", ["data", "whitened"])
 def test_steps_use_the_labels_of_their_rows(path: str, inputs: str, batches: str) -> None:
     """To rounding; labels of other rows make other steps, and the test rows are never seen."""
@@ -44,8 +50,10 @@ def test_steps_use_the_labels_of_their_rows(path: str, inputs: str, batches: str
     right = [start_rows(setting, space)]
     wrong = right[0]
     for step in range(2):
-        number = 0 if batches == "reused" else step
-        rows = deal.rows(Purpose.BATCH, number, slice(0, 50))
+        number = step if batches == "fresh" else 0
+        rows = deal.rows(Purpose.BATCH, number, slice(0, 80 if "minibatch" in batches else 50))
+        chosen = chosen_samples(setting, 0, step)
+        rows = rows if chosen is None else rows[chosen]
         x, y, w = data.rows[rows], data.labels[rows], right[-1]
         size = setting.step_size[step]
         right.append(w + size * coefficients(setting, w @ x.T, y, readout) @ x / 50)
