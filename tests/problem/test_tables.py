@@ -141,6 +141,10 @@ def test_directions_are_random_axes_or_columns(tmp_path: Path) -> None:
     random = target_frame(setting, 0)
     np.testing.assert_allclose(random @ random.T, np.eye(2), atol=1e-12)
     assert not np.allclose(random, target_frame(setting, 1))
+    # Gaussian directions are alike, unless the update knows the axes.
+    gaussian = Setting("x1*x2", d=4, p=2)
+    np.testing.assert_array_equal(target_frame(gaussian, 0), np.eye(2, 4))
+    np.testing.assert_array_equal(target_frame(gaussian.vary(update="sign"), 0), random)
     first = simulate(named.vary(precision="float64"))
     assert np.all(np.isfinite(first.overlap))
 
