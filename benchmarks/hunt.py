@@ -123,13 +123,13 @@ def _fields(key: Key, *, wide: bool) -> Fields:
     target = key.choice(np.array(TARGETS))(key)
     # The theory of linear width refuses the last start and deflated labels: seldom is enough.
     seldom = 16 if wide else 4
-    start = str(key.choice([name for name in STARTS if not STARTS[name].orthogonal]))
+    start = str(key.choice([name for name in STARTS if not STARTS[name].framed]))
     if key.integers(seldom) == 0:
         start = "orthogonal"
     if wide:
         d = int(_logarithmic(key, 100, 600))
         p = int(d * _logarithmic(key, 0.2, 3.0))
-        if STARTS[start].orthogonal:
+        if STARTS[start].framed:
             p = min(p, d - 3)
     else:
         d, p = int(_logarithmic(key, 500, 20_000)), int(_logarithmic(key, 2, 33))
@@ -165,7 +165,7 @@ def _fields(key: Key, *, wide: bool) -> Fields:
             fields["ridge"] = float(f"{_logarithmic(key, 1e-3, 1.0):.2g}")
     if wide and key.integers(2):
         fields["spectra"] = 6
-    if not wide and STARTS[start].orthogonal and key.integers(2):
+    if not wide and STARTS[start].framed and key.integers(2):
         fields["start_overlaps"] = np.round(key.uniform(-0.4, 0.4, size=(p, 3)), 2).tolist()
     return _fitting(fields)
 

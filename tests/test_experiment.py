@@ -221,9 +221,8 @@ def test_theories() -> None:
     ):
         with pytest.raises(NoTheoryError, match=piece):
             choose_theory(wide.vary(**fields))
-    with pytest.raises(
-        InputError, match="theory must be one of narrow, linear-width, quadratic-width, got 'wide'"
-    ):
+    names = "narrow, linear-width, quadratic-width, gaussian-runs"
+    with pytest.raises(InputError, match=f"theory must be one of {names}, got 'wide'"):
         predict(wide, theory="wide")
 
 

@@ -50,6 +50,8 @@ if TYPE_CHECKING:
     from giantstep.simulation.feature_models import equivalences as equivalences
     from giantstep.simulation.simulate import simulate as simulate
     from giantstep.spectra.bulk import Bulk as Bulk
+    from giantstep.spectra.layer import LayerOutliers as LayerOutliers
+    from giantstep.spectra.layer import layer_outliers as layer_outliers
     from giantstep.spectra.outliers import Outliers as Outliers
     from giantstep.spectra.outliers import count_outliers as count_outliers
     from giantstep.spectra.start import feature_bulk as feature_bulk
@@ -72,6 +74,7 @@ _HOME = {
     "GiantStepRegressor": "giantstep.estimator.regressor",
     "HermiteSeries": "giantstep.gaussian.series",
     "InputError": "giantstep.errors",
+    "LayerOutliers": "giantstep.spectra.layer",
     "LearningCurve": "giantstep.prediction.given_weights.curve",
     "Losses": "giantstep.prediction.wide.losses",
     "NoTheoryError": "giantstep.errors",
@@ -88,6 +91,7 @@ _HOME = {
     "count_outliers": "giantstep.spectra.outliers",
     "equivalences": "giantstep.simulation.feature_models",
     "feature_bulk": "giantstep.spectra.start",
+    "layer_outliers": "giantstep.spectra.layer",
     "learned_directions": "giantstep.prediction.given_weights.directions",
     "learning_curve": "giantstep.prediction.given_weights.curve",
     "loss_curve": "giantstep.prediction.wide.losses",
@@ -118,6 +122,7 @@ __all__ = [
     "GiantStepRegressor",
     "HermiteSeries",
     "InputError",
+    "LayerOutliers",
     "LearningCurve",
     "Losses",
     "NoTheoryError",
@@ -134,6 +139,7 @@ __all__ = [
     "count_outliers",
     "equivalences",
     "feature_bulk",
+    "layer_outliers",
     "learned_directions",
     "learning_curve",
     "loss_curve",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -17,8 +17,11 @@ from giantstep.analysis.staircase import Staircase
 from giantstep.analysis.subspace import completed, name_space
 from giantstep.errors import NotConvergedError, NoTheoryError
 from giantstep.prediction.predict import predict
+from giantstep.prediction.theories import ROUGH, theory_of_rows, whitened_share
 from giantstep.problem.setting import Setting
+from giantstep.problem.updates import UPDATES
 from giantstep.records.comparison import Comparison, compare
+from giantstep.records.labels import FittedLabels
 from giantstep.records.summary import StepSummary, summarize
 from giantstep.records.trajectory import Trajectory
 from giantstep.simulation.simulate import MEMORY, simulate
@@ -29,36 +32,51 @@ class Experiment:
     """Analysis, prediction and simulation of one setting, and the comparison of the last two.
 
     ``predicted`` is None where no theory covers the setting, and ``complaint`` says why;
-    ``comparison`` is None without a prediction, or with fewer than two runs.
+    ``comparison`` is None without a prediction, or with fewer than two runs.  For labels of a data
+    set analysis and prediction are those of the function that is fitted to them, ``labels``, and
+    there are none without it.
     """
 
-    analysis: Analysis
+    analysis: Analysis | None
     predicted: Trajectory | None
     complaint: str | None
     simulated: Trajectory
     comparison: Comparison | None
+    labels: FittedLabels | None = None
 
     @property
     def setting(self) -> Setting:
         return self.simulated.setting
 
     @property
-    def stairs(self) -> Staircase:
-        """The staircase of the setting's batches."""
-        return stairs_of(self.analysis, self.setting)
+    def model(self) -> Setting:
+        """The setting that analysis and prediction are of."""
+        model = None if self.labels is None else self.labels.model(self.setting)
+        return self.setting if model is None else model
 
     @property
+    def stairs(self) -> Staircase | None:
+        """The staircase of the setting's batches."""
+        return None if self.analysis is None else stairs_of(self.analysis, self.setting)
+
+    @cached_property
     def floors(self) -> list[float | None]:
-        """What no readout beats after each step, noise counted."""
-        return floors_of(self.analysis, self.setting)
+        """What no readout beats after each recorded step, noise counted."""
+        recorded = self.setting.recorded
+        if self.analysis is None:
+            return [None] * len(recorded)
+        floors = floors_of(self.analysis, self.model)
+        return [floors[step] for step in recorded]
 
     @cached_property
     def subspaces(self) -> list[tuple[str, Float[np.ndarray, "k r"]]]:
         """What each step of the staircase adds, and what is left, with a title each."""
         stairs = self.stairs
+        if stairs is None:
+            return []
         added = [(t, stairs.added(t)) for t in range(1, len(stairs.bases) + 1)]
         found = [(f"{_names(basis)} (step {t})", basis) for t, basis in added if len(basis)]
-        learned = stairs.bases[-1] if stairs.bases else np.zeros((0, self.setting.target.r))
+        learned = stairs.bases[-1] if stairs.bases else np.zeros((0, self.model.target.r))
         rest = completed(learned)[len(learned) :]
         return [*found, (f"{_names(rest)} (not at n ~ d)", rest)] if len(rest) else found
 
@@ -90,7 +108,8 @@ class Experiment:
                 {"name": name, "basis": basis.tolist()} for name, basis in self.subspaces
             ],
             "floors": self.floors,
-            "analysis": self.analysis.as_dict(),
+            "analysis": None if self.analysis is None else self.analysis.as_dict(),
+            "labels": None if self.labels is None else self.labels.as_dict(),
         }
 
     def arrays(self) -> dict[str, np.ndarray]:
@@ -109,8 +128,8 @@ def _names(basis: Float[np.ndarray, "k r"]) -> str:
 
 
 def stairs_of(analysis: Analysis, setting: Setting) -> Staircase:
-    """The staircase of a setting's batches: fresh, or reused."""
-    return analysis.reused if setting.batches == "reused" else analysis.fresh
+    """The staircase of a setting's batches: fresh, or that of samples used more than once."""
+    return analysis.fresh if setting.batches == "fresh" else analysis.reused
 
 
 def learned_subspaces(
@@ -118,19 +137,24 @@ def learned_subspaces(
 ) -> list[Float[np.ndarray, "_ r"] | None]:
     """What this activation can have learned after 0, 1, .. steps of a setting; None: not known.
 
-    At n ~ d the staircase of its batches.  At n ~ d^k, or with the linear part taken from the
-    labels, the first step is known (one step of the analysis), what follows it is not.
+    At n ~ d the staircase of its batches.  At n ~ d^k, or with the lower degrees taken from the
+    labels, the first step is known (one step of the analysis), what follows it is not.  Nor is
+    what steps on other labels, of another loss or with biases learn.
     """
     nothing = np.zeros((0, setting.target.r))
+    biased = setting.bias > 0 and setting.bias_at == "start"
+    if not setting.label_transform.is_plain or setting.loss != "square" or biased:
+        return [nothing, *[None] * setting.steps]
     order = max(1, order_in(setting.n, setting.d))
     if order == 1 and setting.deflate < 1:
         reached = stairs_of(analysis, setting).reached
         steps = [*reached, *[reached[-1] if reached else nothing] * setting.steps]
         return [nothing, *steps[: setting.steps]]
-    removed = setting.deflate == 1
+    removed = setting.deflate >= 1
+    exponent = setting.deflate + 1 if removed else min(order, 3)
     first = nothing
     for entry in analysis.one_step:
-        if entry.deflated == removed and entry.batch_exponent == (2 if removed else min(order, 3)):
+        if entry.deflated == removed and entry.batch_exponent == exponent:
             first = entry.learned if order >= entry.batch_exponent else nothing
     return [nothing, first, *[None] * setting.steps][: setting.steps + 1]
 
@@ -146,7 +170,7 @@ def floors_of(analysis: Analysis, setting: Setting) -> list[float | None]:
     ||P_{U, >k} f||^2, U what is learned, k the order in d of the neurons or of the readout's
     samples, whichever are fewer: 0, and E Var(f | P_U x), for a narrow network.  With s = c d^k of
     them, c < d, they reach the share s/d^(k+1) of what the next order reaches.  Deflated labels
-    have lost their linear part.
+    have lost their lower degrees.
     """
     fewest = min(setting.p, setting.readout_n or setting.n)
     k = max(0, math.floor(math.log(fewest) / math.log(max(setting.d, 2))))
@@ -157,34 +181,66 @@ def floors_of(analysis: Analysis, setting: Setting) -> list[float | None]:
             found.append(None)
             continue
         levels = [*target_floor(setting.target, analysis.series, basis).by_degree, 0.0]
-        if setting.deflate == 1:
-            levels[0] = levels[1]
-        now, following = (levels[min(degree, len(levels) - 1)] for degree in (k, k + 1))
+        reach = (max(degree, setting.deflate) for degree in (k, k + 1))
+        now, following = (levels[min(degree, len(levels) - 1)] for degree in reach)
         found.append(setting.noisy_floor(now - share * (now - following)))
     return found
+
+
+def _notes_on_rows(setting: Setting) -> Iterator[str]:
+    """What the model of labels cannot know of the rows they came with."""
+    if setting.data is not None:
+        yield setting.data.far_from_gaussian
+    share = whitened_share(setting)
+    if share > ROUGH:
+        yield (
+            f"a batch is {share:.0%} of the rows that were whitened together: the noise of a "
+            "linear part is smaller in it by as much, which theory leaves out"
+        )
 
 
 def run_experiment(
     setting: Setting,
     *,
     theory: str | None = None,
+    labels: FittedLabels | None = None,
     memory: int = MEMORY,
     progress: Callable[[float, int], None] | None = None,
 ) -> Experiment:
     """Analyse, predict, simulate and compare a setting.
 
-    ``theory`` names the theory to use, ``memory`` and ``progress`` are those of ``simulate``.  An
-    interrupt (Ctrl-C) keeps the runs that were finished.
+    ``theory`` names the theory to use, ``labels`` is what was fitted to the labels of a data set
+    (``giantstep.estimator.labels.fit_labels``), ``memory`` and ``progress`` are those of
+    ``simulate``.  An interrupt (Ctrl-C) keeps the runs that were finished.
     """
-    analysis = analyze(setting.target, setting.activation)
-    predicted, complaint = None, None
+    model = setting if labels is None else labels.model(setting)
+    analysis, predicted, complaint = None, None, None
     try:
-        predicted = predict(setting, theory=theory)
+        if model is None:
+            raise NoTheoryError("no prediction: no function of few directions fits the labels")
+        if labels is not None and not UPDATES[setting.update].turns:
+            raise NoTheoryError(
+                "no prediction: update must not depend on the axes for a fitted function, got "
+                f"{setting.update!r}"
+            )
+        if labels is not None and theory is None and not setting.spectra:
+            theory = theory_of_rows(model).name
+        if not model.target.column:
+            analysis = analyze(model.target, model.activation)
+        predicted = predict(model, theory=theory)
+        if labels is not None:
+            predicted = replace(predicted, notes=(*predicted.notes, *_notes_on_rows(setting)))
     except (NoTheoryError, NotConvergedError) as error:
         complaint = str(error)
-    simulated = simulate(setting, memory=memory, progress=progress, partial=True)
+    simulated = simulate(
+        setting,
+        memory=memory,
+        progress=progress,
+        partial=True,
+        directions=None if labels is None else labels.directions,
+    )
     if predicted is None:
-        return Experiment(analysis, None, complaint, simulated, None)
+        return Experiment(analysis, None, complaint, simulated, None, labels)
     # Measured outliers are counted by the rule of the prediction.
     spectra = {
         matrix: measured.detected(getattr(predicted, matrix))
@@ -192,5 +248,8 @@ def run_experiment(
         if (measured := getattr(simulated, matrix)) is not None
     }
     simulated = replace(simulated, **spectra)
-    comparison = compare(predicted, simulated) if simulated.runs > 1 else None
-    return Experiment(analysis, predicted, complaint, simulated, comparison)
+    comparison = None
+    if simulated.runs > 1:
+        others = () if labels is None else ("target", "inputs", "noise", "frame")
+        comparison = compare(predicted, simulated, ignoring=others)
+    return Experiment(analysis, predicted, complaint, simulated, comparison, labels)

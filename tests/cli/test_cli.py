@@ -98,7 +98,13 @@ def test_a_leading_minus_is_a_target(capsys: pytest.CaptureFixture[str]) -> None
         (["learn", "x1", "--d", "1e30"], f"d must be at most {2**53}, got '1e30'"),
         (["learn", "x1", "--steps", "1e30"], "steps must be at most 1000000, got '1e30'"),
         (["learn", "x1", "--n", "d^999"], "n must be finite, got 'd^999'"),
-        (["learn", "x1", "--start", "zero"], "start must be symmetric, sphere, gaussian or"),
+        (
+            ["learn", "x1", "--start", "zero"],
+            "start must be symmetric, sphere, gaussian, orthogonal or given",
+        ),
+        (["learn", "x1", "--inputs", "data(/no/such.csv)"], "inputs cannot read the data set"),
+        (["learn", "column(price)"], "inputs must be a data set for the target column(price)"),
+        (["analyze", "column(price)"], "target must be a function to be analyzed, got 'column("),
     ],
 )
 def test_bad_input_is_one_sentence_and_exit_2(
@@ -230,6 +236,59 @@ def test_spectrum_runs_to_the_end(tmp_path: Path, capsys: pytest.CaptureFixture[
     assert (tmp_path / "spectrum.png").read_bytes().startswith(b"\x89PNG")
 
 
+def test_spectrum_of_given_weights(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    key = np.random.default_rng(0)
+    weights = key.standard_normal((30, 20))
+    weights[:, 3] += 4.0
+    np.save(tmp_path / "layer.npy", weights)
+    command = ["spectrum", "--weights", str(tmp_path / "layer.npy")]
+    main([*command, "--out", str(tmp_path)])
+    text = " ".join(capsys.readouterr().out.split())
+    assert "30 neurons (rows) of 20 inputs (columns)" in text
+    assert "1 outlier above the threshold" in text
+    record = json.loads((tmp_path / "spectrum.json").read_text())
+    assert record["outliers"][0]["inputs"] < 2
+    with np.load(tmp_path / "spectrum.npz", allow_pickle=False) as arrays:
+        assert abs(arrays["directions"][0, 3]) > 0.9
+    assert (tmp_path / "spectrum.png").read_bytes().startswith(b"\x89PNG")
+    main([*command, "--level", "0.001", "--json"])
+    assert json.loads(capsys.readouterr().out)["level"] == 0.001
+    np.save(tmp_path / "layer.npy", key.standard_normal((30, 20)))
+    main(command)
+    text = " ".join(capsys.readouterr().out.split())
+    assert "no outliers: the largest singular value" in text
+    assert "Outlying" not in text
+    np.save(tmp_path / "layer.npy", np.eye(30))
+    with pytest.raises(SystemExit) as stopped:
+        main(command)
+    assert stopped.value.code == 1
+    assert "no bulk fits these weights" in capsys.readouterr().err
+
+
+def test_weights_that_cannot_be_used(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "layer.npy"
+    command = ["spectrum", "--weights", str(path)]
+    refused(command, "weights cannot be read, got", capsys)
+    np.savez(tmp_path / "layer.npz", a=np.ones((20, 20)))
+    refused([*command[:2], str(tmp_path / "layer.npz")], "weights must be a .npy file", capsys)
+    for array, piece in (
+        (np.array([[{}]]), "Object arrays cannot be loaded"),
+        (np.ones((20, 20), dtype=complex), "weights must be real numbers, got dtype complex128"),
+        (np.full((20, 20), np.inf), "weights must be finite, got inf at row 0, column 0"),
+        (np.ones((4, 4, 3, 3)), "reshape a kernel"),
+        (np.ones((3, 40)), "at least 10 rows and columns"),
+    ):
+        np.save(path, array)
+        refused(command, piece, capsys)
+    path.write_bytes(path.read_bytes()[:-9])
+    refused(command, "weights must be a .npy file", capsys)
+    np.save(path, np.random.default_rng(0).standard_normal((12, 12)))
+    refused([*command, "--level", "2"], "level must lie between 0 and 1, got 2", capsys)
+    refused([*command[:1], "x1", *command[1:]], "of their own, got target as well", capsys)
+    refused([*command, "--d", "30"], "weights are a matrix of their own, got d as well", capsys)
+    refused(["spectrum", "x1", "--level", "0.1"], "level goes with weights, got 0.1", capsys)
+
+
 def test_spectrum_says_what_it_cannot_count(capsys: pytest.CaptureFixture[str]) -> None:
     main(["spectrum", "x1", "--d", "30", "--inputs", "rademacher", "--test-n", "100"])
     text = capsys.readouterr().out
@@ -245,6 +304,36 @@ def test_help_shows_the_defaults_of_the_command(capsys: pytest.CaptureFixture[st
         text = " ".join(capsys.readouterr().out.replace("│", " ").split())
         for piece in expected:
             assert piece in text, (command, piece)
+
+
+def test_learn_takes_labels_of_ones_own(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A table with names: tests against noise, the fitted function, theory beside the steps."""
+    key = np.random.default_rng(0)
+    x = key.standard_normal((400, 6))
+    y = np.tanh(x[:, 0] + x[:, 3]) + 0.3 * key.standard_normal(400)
+    table = tmp_path / "table.csv"
+    header = "a,b,c,d,e,f,price"
+    np.savetxt(table, np.column_stack([x, y]), delimiter=",", header=header, comments="")
+    arguments = ["learn", "column(price)", "--inputs", f"whitened({table})", "--p", "4"]
+    arguments += ["--runs", "2", "--out", str(tmp_path)]
+    main(arguments)
+    text = " ".join(capsys.readouterr().out.split())
+    for piece in ("Fitted function: ", "beyond noise", "cosine of two halves", "N(0, I)"):
+        assert piece in text
+    record = json.loads((tmp_path / "learn.json").read_text())
+    assert record["simulation"]["setting"]["target"] == "column(price)"
+    assert record["labels"]["tests"][0]["beyond_noise"]
+    assert record["prediction"]["theory"] == "gaussian-runs"
+    assert len(record["labels"]["directions"][0]) == 6
+    assert (tmp_path / "learn.png").read_bytes().startswith(b"\x89PNG")
+    # Without the regressor there are the steps alone, and the reason.
+    monkeypatch.setattr("giantstep.cli.experiment.find_spec", lambda name: None)
+    main([*arguments, "--overwrite"])
+    text = " ".join(capsys.readouterr().out.split())
+    assert "target must be a function for theory, got 'column(price)'" in text
+    assert "Fitted function" not in text
 
 
 def test_learn_reads_a_toml_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -274,7 +363,10 @@ def test_learn_reads_a_toml_file(tmp_path: Path, capsys: pytest.CaptureFixture[s
             "memory must be a size such as '512 MiB', got 'lots'",
         ),
         (["learn", "x1", "--file", "/nowhere.toml"], "'/nowhere.toml'"),
-        (["learn", "x1", "--engine", "deferred", "--inputs", "uniform"], "gaussian inputs"),
+        (
+            ["learn", "x1", "--engine", "deferred", "--inputs", "uniform"],
+            "gaussian or spiked inputs",
+        ),
     ],
 )
 def test_bad_settings_are_one_sentence_and_exit_2(

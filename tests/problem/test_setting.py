@@ -18,6 +18,7 @@ from giantstep.problem.inputs import InputLaw
 from giantstep.problem.network import start_readout
 from giantstep.problem.setting import DEFAULTS, LINEAR_WIDTH, Setting
 from giantstep.problem.target import make_target, separable
+from giantstep.problem.updates import UPDATES
 
 TARGET = "x1 + x1*x2"
 
@@ -121,6 +122,39 @@ def test_giant_is_the_size_of_an_update_of_order_one(
         target, d=900, p=16, output_scale=output_scale, readout_start=readout_start, steps=1
     )
     assert setting.step_size == pytest.approx((scale * size * 30 ** (leap - 1),))
+
+
+@pytest.mark.parametrize(
+    ("changes", "size"),
+    [
+        ({}, 900.0),
+        ({"label_transform": "y^2"}, 30.0),
+        ({"label_transform": "y^2", "deflate": 2}, 900.0 * 30.0),
+        ({"loss": "absolute"}, 1.0),
+        ({"loss": "absolute", "residual": "labels"}, 900.0),
+        ({"loss": "huber(1)"}, 1.0),
+        ({"loss": "logistic"}, 900.0),
+        ({"update": "normalised"}, 1 / 16),
+        ({"update": "orthogonal"}, 1 / 16),
+        ({"update": "sign"}, 1 / 16 / 30),
+        ({"start": "given", "start_gram": 4 * np.eye(16)}, 1800.0),
+        ({"start": "given", "start_rows": 3 * np.eye(16, 900)}, 2700.0),
+        ({"update": "normalised", "start": "given", "start_gram": 4 * np.eye(16)}, 2 / 16),
+        ({"decay": 0.5, "bias": 1.0, "rows": "normalised"}, 900.0),
+    ],
+)
+def test_giant_knows_the_words(changes: dict[str, Any], size: float) -> None:
+    """In units of p: He3^2 begins with He2, beyond it He4; its sign has a linear part."""
+    setting = Setting(**({"target": "He3(x1)", "d": 900, "p": 16, "steps": 1} | changes))
+    assert setting.step_size == pytest.approx((16 * size,))
+    assert setting.giant_shares == pytest.approx((1.0,))
+    third = setting.vary(steps=2, step_size=16 * size / 3)
+    assert third.giant_shares == pytest.approx((1 / 3, 1 / 3))
+
+
+def test_giant_of_a_callable_sees_through_a_loss() -> None:
+    setting = Setting(lambda x: x**3 - 3 * x, d=900, p=16, steps=1, loss="absolute")
+    assert setting.step_size == pytest.approx((16.0,))
 
 
 @pytest.mark.parametrize("readout_start", ["signs", "alternating", "gaussian", "uniform"])
@@ -230,11 +264,36 @@ BAD: list[tuple[dict[str, Any], str, str]] = [
     ({"start": np.eye(9)}, "start", "array("),
     ({"target": np.eye(9)}, "target", "array("),
     ({"activation": np.eye(9)}, "activation", "array("),
-    ({"readout_start": "ones"}, "readout_start", "'ones'"),
-    ({"readout_start": ["signs"]}, "readout_start", "['signs']"),
+    ({"readout_start": "zeros"}, "readout_start", "'zeros'"),
+    ({"readout_start": ["signs"]}, "readout_start", "'signs'"),
+    ({"readout_start": [1.0, 2.0]}, "readout_start", "[1.0, 2.0]"),
+    ({"readout_start": [1.0] * 8}, "readout_start", "1.0"),
+    ({"start": "sphere", "p": 2, "readout_start": "0, 0"}, "readout_start", "'0, 0'"),
+    ({"bias": -1}, "bias", "-1"),
+    ({"bias_at": "end"}, "bias_at", "'end'"),
+    ({"decay": 1.5}, "decay", "1.5"),
+    ({"rows": "unit"}, "rows", "'unit'"),
+    ({"update": "adam"}, "update", "'adam'"),
+    ({"loss": "hinge"}, "loss", "'hinge'"),
+    ({"loss": "huber"}, "loss", "'huber'"),
+    ({"loss": "huber(0)"}, "loss", "'huber(0)'"),
+    ({"loss": 3}, "loss", "3"),
+    ({"batches": "repeat(0)"}, "batches", "'repeat(0)'"),
+    ({"batches": "minibatch(d)"}, "batches", "'minibatch(1000)'"),
+    ({"batches": "minibatch(5n)", "deflate": 0}, "deflate", "0"),
+    ({"record": "every(1.5)"}, "record", "'every(1.5)'"),
+    ({"readout_between": "gradient"}, "readout_between", "'gradient'"),
+    ({"readout_between": "ridge", "readout_n": 0, "test_n": 0}, "readout_n", "0"),
+    ({"label_transform": "x1"}, "label_transform", "'x1'"),
+    ({"label_transform": "2"}, "label_transform", "'2'"),
+    ({"label_transform": "__import__(y)"}, "label_transform", "'__import__'"),
+    ({"start": "given"}, "start_gram", "given"),
+    ({"start": "given", "p": 2, "start_gram": [[1, 2], [2, 1]]}, "start_gram", "-1"),
+    ({"start": "given", "p": 2, "start_gram": [[1, 0], [1, 1]]}, "start_gram", "1.0"),
+    ({"p": 2, "start_gram": [[1, 0], [0, 1]]}, "start_gram", "'symmetric'"),
     ({"batches": "old"}, "batches", "'old'"),
     ({"residual": "half"}, "residual", "'half'"),
-    ({"deflate": 2}, "deflate", "2"),
+    ({"deflate": 3}, "deflate", "3"),
     ({"deflate": 0.5}, "deflate", "0.5"),
     ({"deflate": "all"}, "deflate", "'all'"),
     ({"deflate": True}, "deflate", "True"),
@@ -265,6 +324,8 @@ BAD: list[tuple[dict[str, Any], str, str]] = [
     ({"inputs": "data(/no/such.csv)"}, "inputs", "'/no/such.csv'"),
     ({"inputs": 3}, "inputs", "3"),
     ({"frame": "fixed"}, "frame", "'fixed'"),
+    ({"frame": "columns(a, b)"}, "frame", "'columns(a, b)'"),
+    ({"target": "column(price)"}, "inputs", "'gaussian'"),
     ({"runs": 0}, "runs", "0"),
     ({"runs": "4d"}, "runs", "'4d'"),
     ({"runs": "2.9"}, "runs", "'2.9'"),
@@ -281,8 +342,8 @@ BAD: list[tuple[dict[str, Any], str, str]] = [
     ({"spectra": "q"}, "spectra", "'q'"),
     ({"steps_size": 1}, "steps_size", "'steps_size'"),
     ({"p": 4, "start_overlaps": HALF}, "start_overlaps", "'symmetric'"),
-    (ORTHOGONAL | {"start_overlaps": HALF[:3]}, "start_overlaps", "(3, 2)"),
-    (ORTHOGONAL | {"start_overlaps": [[0.5]] * 4}, "start_overlaps", "(4, 1)"),
+    (ORTHOGONAL | {"start_overlaps": HALF[:3]}, "start_overlaps", "3"),
+    (ORTHOGONAL | {"start_overlaps": [[0.5]] * 4}, "start_overlaps", "[0.5]"),
     (ORTHOGONAL | {"start_overlaps": [*HALF[:3], [0.5]]}, "start_overlaps", "[0.5]"),
     (ORTHOGONAL | {"start_overlaps": [*HALF[:3], [0.8, 0.8]]}, "start_overlaps", "0.8"),
     (ORTHOGONAL | {"start_overlaps": [*HALF[:3], [math.nan, 0]]}, "start_overlaps", "nan"),
@@ -438,6 +499,17 @@ def storable(draw: st.DrawFn) -> dict[str, Any]:
         "spectra": draw(st.one_of(st.integers(0, 2**53), st.just("p"))),
     }
     fields |= {draw(st.sampled_from(["noise", "corruption"])): draw(st.floats(0, 1))}
+    fields |= {
+        "bias": draw(st.floats(0, 9)),
+        "decay": draw(st.floats(0, 1)),
+        "loss": draw(st.one_of(st.just("square"), positive.map("huber({!r})".format))),
+        "batches": draw(st.sampled_from(["fresh", "reused", "repeat(3)"])),
+        "record": draw(st.sampled_from(["all", "log", "every(7)"])),
+        "update": draw(st.sampled_from(list(UPDATES))),
+        "label_transform": draw(st.sampled_from(["y", "tanh(y)", "step(y - 1)", " y^2"])),
+    }
+    if fields["start"] == "given":
+        fields["start_gram"] = np.diag(draw(st.lists(st.floats(0, 9), min_size=p, max_size=p)))
     if fields["start"] == "orthogonal" and draw(st.booleans()):
         r = DIRECTIONS[fields["target"]]
         row = st.lists(st.floats(-0.5, 0.5), min_size=r, max_size=r)
@@ -509,7 +581,7 @@ def test_a_setting_with_a_callable_says_that_it_cannot_be_stored(field: str) -> 
 def test_an_object_that_its_text_does_not_give_cannot_be_stored(
     field: str, value: object, text: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(InputLaw, "check", lambda law, d: None)
+    monkeypatch.setattr(InputLaw, "data_set", lambda law, label: None)
     setting = Setting(**({"target": TARGET} | {field: value}))
     assert setting.unstorable == (
         f"{field} cannot be stored as a text, got what {text!r} does not give back"
@@ -523,6 +595,15 @@ def test_overlaps_from_numpy() -> None:
 
 def test_a_data_set_is_kept_by_its_path(tmp_path: Path) -> None:
     path = tmp_path / "table (1).npy"
-    np.save(path, np.random.default_rng(0).standard_normal((20, 5)))
+    np.save(path, np.random.default_rng(0).standard_normal((80, 5)))
     setting = Setting(TARGET, d=5, p=2, inputs=f"data({path})")
     assert Setting(**setting.as_dict()).inputs == setting.inputs
+
+
+def test_a_spike_needs_the_axes_where_the_update_knows_them() -> None:
+    """Its overlap is with the first axis, along which random directions do not lie."""
+    fields = {"d": 50, "inputs": "spiked(2, 0.5)"}
+    with pytest.raises(InputError, match=r"^frame must be axes for spiked\(2, 0.5\) inputs and"):
+        Setting("x1", update="sign", **fields)  # type: ignore[arg-type]
+    for more in ({"update": "sign", "frame": "axes"}, {"update": "normalised"}):
+        assert Setting("x1", **fields, **more).known == 2  # type: ignore[arg-type]

@@ -10,6 +10,7 @@ from giantstep import InputError, Setting
 from giantstep.problem.starts import (
     READOUT_STARTS,
     STARTS,
+    Given,
     Space,
     known_span,
     readout_rms,
@@ -25,11 +26,13 @@ SPACES: dict[str, Callable[[np.random.Generator], Space]] = {
     "typical": lambda key: typical_span(R, D),
 }
 OVERLAPS = np.array([[0.1, 0.2], [0.3, 0.0], [0.0, 0.5], [0.6, 0.8]])
+GRAM = OVERLAPS @ OVERLAPS.T + np.array([[2, 1, 0, 0], [1, 3, 0, 0], [0, 0, 1, 0], [0, 0, 0, 0]])
+GIVEN = Given(OVERLAPS, GRAM)
 
 
 def drawn(name: str, space: str, key: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
     """Overlaps with the target directions and Gram matrix of the rows of one draw."""
-    rows = STARTS[name].draw(SPACES[space](key), P, OVERLAPS)
+    rows = STARTS[name].draw(SPACES[space](key), P, GIVEN)
     assert len(rows) == P
     along = rows @ DIRECTIONS.T if space == "whole" else rows[:, :R]
     return along, rows @ rows.T
@@ -41,20 +44,23 @@ def test_a_start_is_what_it_promises(name: str, space: str) -> None:
     start = STARTS[name]
     overlaps, gram = drawn(name, space, np.random.default_rng(0))
     ones = np.allclose(np.diag(gram), 1.0, atol=1e-12)
-    assert ones == (start.unit or space == "typical")
+    assert ones == (start.unit or (space == "typical" and not start.framed))
     half = P // 2
     pairs = np.allclose(gram[:half, :half], gram[:half, half:], atol=1e-12)
     assert pairs == start.paired
-    if start.orthogonal:
+    if start.framed:
         np.testing.assert_allclose(overlaps, OVERLAPS, atol=1e-12)
         rest = gram - overlaps @ overlaps.T
-        np.testing.assert_allclose(rest, np.diag(np.diag(rest)), atol=1e-12)
+        if name == "given":
+            np.testing.assert_allclose(gram, GRAM, atol=1e-7)
+        else:
+            np.testing.assert_allclose(rest, np.diag(np.diag(rest)), atol=1e-12)
     elif space == "typical":
         assert not overlaps.any()
         assert np.linalg.matrix_rank(gram) == P // start.copies
 
 
-@pytest.mark.parametrize("name", [name for name, start in STARTS.items() if not start.orthogonal])
+@pytest.mark.parametrize("name", [name for name, start in STARTS.items() if not start.framed])
 def test_coordinates_have_the_law_of_whole_vectors(name: str) -> None:
     """Mean squares of an overlap, of a cosine and of a squared norm less one, 4000 draws each.
 
@@ -66,7 +72,7 @@ def test_coordinates_have_the_law_of_whole_vectors(name: str) -> None:
         key = np.random.default_rng(seed)
         found = []
         for _ in range(4000):
-            rows = STARTS[name].draw(space(key), P, np.zeros((P, R)))
+            rows = STARTS[name].draw(space(key), P, GIVEN)
             along = rows[0] @ DIRECTIONS[1] if rows.shape[1] == D else rows[0, 1]
             cosine = rows[0] @ rows[1] / np.linalg.norm(rows[0]) / np.linalg.norm(rows[1])
             found.append((along, cosine, rows[0] @ rows[0] - 1.0))
@@ -97,7 +103,8 @@ def test_readout_entries_have_their_size(name: str) -> None:
 
 def test_the_record_knows_the_tables() -> None:
     for name in STARTS:
-        assert Setting("x1", start=name).start == name
+        gram = np.eye(8) if name == "given" else None
+        assert Setting("x1", start=name, start_gram=gram).start == name
     for name in READOUT_STARTS:
         assert Setting("x1", readout_start=name).readout_start == name
     for field, table in (("start", STARTS), ("readout_start", READOUT_STARTS)):

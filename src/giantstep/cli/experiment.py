@@ -5,6 +5,7 @@ from __future__ import annotations
 import signal
 import sys
 from collections.abc import Callable
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,6 +16,7 @@ from giantstep.cli.fields import memory_bytes
 from giantstep.cli.output import as_json, reserve, write_json
 from giantstep.experiment import Experiment, run_experiment
 from giantstep.problem.setting import Setting
+from giantstep.records.labels import FittedLabels
 from giantstep.show.progress import progress_bar
 from giantstep.show.tables.parts import show
 
@@ -38,8 +40,9 @@ def run_command(
     bound = memory_bytes(memory)
     names = [f"{name}.{kind}" for kind in ("json", "npz", "png")]
     files = reserve(out, *names, overwrite=overwrite)
+    labels = fitted_labels(setting)
     with progress_bar(quiet) as progress:
-        experiment = run_experiment(setting, memory=bound, progress=progress)
+        experiment = run_experiment(setting, labels=labels, memory=bound, progress=progress)
     if files is not None:
         from giantstep.show.plots.style import save
 
@@ -56,3 +59,12 @@ def run_command(
             show(f"picture: {files[2]}")
     if experiment.simulated.interrupted:
         sys.exit(128 + signal.SIGINT)
+
+
+def fitted_labels(setting: Setting) -> FittedLabels | None:
+    """What the regressor finds in the labels of a data set; nothing where it is not installed."""
+    if not setting.target.column or find_spec("sklearn") is None:
+        return None
+    from giantstep.estimator.labels import fit_labels
+
+    return fit_labels(setting)

@@ -23,7 +23,7 @@ def _flags(name: str, defaults: Mapping[str, Any]) -> type:
             Annotated[
                 str | None,
                 Parameter(
-                    help=f"{entry.description}; {defaults[field]} by default",
+                    help=_help(entry.description, defaults[field]),
                     allow_leading_hyphen=True,
                     show_default=False,
                 ),
@@ -31,12 +31,17 @@ def _flags(name: str, defaults: Mapping[str, Any]) -> type:
             None,
         )
         for field, entry in Setting.model_fields.items()
-        if field not in ("target", "start_overlaps")
+        if field not in ("target", "start_overlaps", "start_gram")
     ]
     made = dataclasses.make_dataclass(name, flags, frozen=True)
     # The command line looks for the fields in the module a class says it comes from.
     made.__module__ = __name__
     return made
+
+
+def _help(description: str | None, default: Any) -> str:
+    """A description that says its defaults itself, or the default beside it."""
+    return f"{description}; {default} by default" if default is not None else f"{description}"
 
 
 Fields = _flags("Fields", DEFAULTS)

@@ -35,7 +35,8 @@ def learn(
     Parameters
     ----------
     target:
-        An expression such as "x1 + He2(x1)*x2", or a name of the catalog (giantstep catalog).
+        An expression such as "x1 + He2(x1)*x2", a name of the catalog (giantstep catalog), or
+        column(NAME): the labels in that column of --inputs data(FILE) or whitened(FILE).
     file:
         A TOML file with fields of the setting; flags take precedence.
     memory:

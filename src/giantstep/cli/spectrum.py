@@ -9,7 +9,9 @@ from cyclopts import Parameter
 
 from giantstep.cli.experiment import run_command
 from giantstep.cli.fields import LinearWidthFields, given_fields
+from giantstep.cli.layer import layer_command
 from giantstep.cli.output import Typed
+from giantstep.errors import InputError
 from giantstep.experiment import Experiment
 from giantstep.problem.setting import Setting
 from giantstep.show.tables.spectrum import spectrum_report
@@ -24,6 +26,8 @@ def spectrum(
     *,
     fields: Annotated[LinearWidthFields | None, Parameter(name="*")] = None,  # type: ignore[valid-type]
     file: Path | None = None,
+    weights: Path | None = None,
+    level: float | None = None,
     memory: str = "2 GiB",
     json: bool = False,
     out: Path | None = None,
@@ -32,12 +36,20 @@ def spectrum(
 ) -> None:
     """Spectra of weights and features at linear width, predicted and measured.
 
+    With --weights instead of a target: the outliers of a given matrix against its own bulk.
+
     Parameters
     ----------
     target:
         An expression such as "x1 + He2(x1)/1.4", or a name of the catalog (giantstep catalog).
     file:
         A TOML file with fields of the setting; flags take precedence.
+    weights:
+        A .npy file with a weight matrix, a row for each neuron (a transposed one has the same
+        singular values): which of them lie beyond the bulk fitted to it.
+    level:
+        False-positive rate with --weights: probability that noise of the same entries has an
+        outlier; .01 by default.
     memory:
         Bound on the arrays in memory, such as "512 MiB".
     json:
@@ -49,9 +61,17 @@ def spectrum(
     quiet:
         No table and no progress bar.
     """
+    given = given_fields(target, fields, file)
+    if weights is not None:
+        if given:
+            raise InputError(f"weights are a matrix of their own, got {next(iter(given))} as well")
+        layer_command(weights, level, json=json, out=out, overwrite=overwrite, quiet=quiet)
+        return
+    if level is not None:
+        raise InputError(f"level goes with weights, got {level:g} without them")
     run_command(
         "spectrum",
-        Setting.linear_width(**given_fields(target, fields, file)),
+        Setting.linear_width(**given),
         spectrum_report,
         _figure,
         memory=memory,

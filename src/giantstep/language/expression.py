@@ -138,43 +138,26 @@ def call(function: str, argument: Expression) -> Expression:
     return Call(function, argument) if degree is None else hermite(degree, argument)
 
 
-def evaluate(
-    node: Expression,
-    values: Sequence[Any],
-    namespace: Namespace = NUMPY,
-    called: dict[Expression, Any] | None = None,
-) -> Any:
-    """Value of an expression, ``values[k]`` being the array (or number) of variable k.
-
-    With ``called`` a call that it holds is not computed again, and one that it lacks is added.
-    """
+def evaluate(node: Expression, values: Sequence[Any], namespace: Namespace = NUMPY) -> Any:
+    """Value of an expression, ``values[k]`` being the array (or number) of variable k."""
     match node:
         case Number(value):
             return float(value)
         case Variable(index):
             return values[index]
         case Call(function, argument):
-            if called is not None and node in called:
-                return called[node]
-            inner = evaluate(argument, values, namespace, called)
-            degree = hermite_degree(function)
+            inner, degree = evaluate(argument, values, namespace), hermite_degree(function)
             if degree is not None:
-                found = hermite_at(degree, inner)
-            else:
-                found = FUNCTIONS[function].value(namespace, inner)
-            if called is not None:
-                called[node] = found
-            return found
+                return hermite_at(degree, inner)
+            return FUNCTIONS[function].value(namespace, inner)
         case Sum(terms):
-            parts = (evaluate(term, values, namespace, called) for term in terms)
-            return reduce(lambda a, b: a + b, parts)
+            return reduce(lambda a, b: a + b, (evaluate(t, values, namespace) for t in terms))
         case Product(factors):
-            parts = (evaluate(factor, values, namespace, called) for factor in factors)
-            return reduce(lambda a, b: a * b, parts)
+            return reduce(lambda a, b: a * b, (evaluate(f, values, namespace) for f in factors))
         case Power(base, exponent):
             # An integer power stays one: pow with a float exponent is slow, and NaN below 0.
             integer = exponent.denominator == 1
-            inner = evaluate(base, values, namespace, called)
+            inner = evaluate(base, values, namespace)
             return inner ** (int(exponent) if integer else float(exponent))
 
 

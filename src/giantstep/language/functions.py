@@ -22,12 +22,14 @@ class NumpyNamespace:
 
     def __getattr__(self, name: str) -> Any:
         if name == "erf":
-            from scipy.special import erf
+            from scipy.special import erf as function
+        else:
+            import numpy
 
-            return erf
-        import numpy
-
-        return getattr(numpy, name)
+            function = getattr(numpy, name)
+        # Found at once the next time.
+        setattr(self, name, function)
+        return function
 
     @staticmethod
     def step(z: Any) -> Any:

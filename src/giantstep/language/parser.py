@@ -75,15 +75,15 @@ def _tokens(text: str, field: str) -> list[str]:
 
 
 class _Parser:
-    """Recursive descent; ``univariate`` reads an activation: the variable z, He<k> for He<k>(z).
+    """Recursive descent; a ``variable`` z in place of x1, x2, ..., and He<k> for He<k>(z).
 
     ``at`` counts tokens, and the end of the text is the empty token: positions in the text are
     worked out only when something is wrong, which keeps reading fast.
     """
 
-    def __init__(self, text: str, field: str, univariate: bool) -> None:
+    def __init__(self, text: str, field: str, variable: str | None) -> None:
         self.places: dict[int, tuple[int, Expression]] = {}
-        self.field, self.univariate = field, univariate
+        self.field, self.variable = field, variable
         self.pieces = _tokens(text, field)
         self.index = [i for i, piece in enumerate(self.pieces) if not piece.isspace()]
         self.tokens = [self.pieces[i] for i in self.index] + [""]
@@ -193,22 +193,22 @@ class _Parser:
         return Number(digits * 10**power if power >= 0 else Fraction(digits, 10**-power))
 
     def name(self, name: str, at: int) -> Expression:
-        if not self.univariate and (indexed := _INDEXED.fullmatch(name)):
+        if self.variable is None and (indexed := _INDEXED.fullmatch(name)):
             index = int(indexed.group(1))
             if index > MAX_VARIABLES:
                 raise self.fail(f"{name!r} is beyond x{MAX_VARIABLES}", at)
             return _VARIABLES[index - 1]
-        if self.univariate and name == "z":
+        if name == self.variable:
             return Variable(0)
         degree = hermite_degree(name)
         if degree is not None and degree > MAX_DEGREE:
             raise self.fail(f"{name!r} is beyond He{MAX_DEGREE}", at)
         if degree is None and name not in FUNCTIONS:
-            known = "the variable z" if self.univariate else "x1, x2, ..."
+            known = f"the variable {self.variable}" if self.variable else "x1, x2, ..."
             hint = f", expected {known}, He<k>(..) or one of {', '.join(sorted(FUNCTIONS))}"
             raise self.fail(f"unknown name {_shorten(name)!r}", at, hint)
         if self.tokens[self.at] != "(":
-            if self.univariate and degree is not None:
+            if self.variable and degree is not None:
                 return hermite(degree, Variable(0))
             raise self.fail(f"{name!r} needs an argument in parentheses", at)
         self.descend()
@@ -296,6 +296,9 @@ class Size(NamedTuple):
         return Size(terms, self.degree * exponent, self.generators)
 
 
-def parse(text: str, field: str = "target", *, univariate: bool = False) -> Expression:
-    """Read an expression; anything outside the language raises InputError with its position."""
-    return _Parser(text, field, univariate).parse()
+def parse(text: str, field: str = "target", *, variable: str | None = None) -> Expression:
+    """Read an expression in x1, x2, ... or in one ``variable``.
+
+    Anything outside the language raises InputError with its position.
+    """
+    return _Parser(text, field, variable).parse()

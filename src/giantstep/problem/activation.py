@@ -29,7 +29,6 @@ from giantstep.language.expression import (
     Sum,
     Variable,
     add,
-    evaluate,
     hermite,
     multiply,
     raise_to,
@@ -38,6 +37,7 @@ from giantstep.language.expression import (
 )
 from giantstep.language.functions import FUNCTIONS, NUMPY, Namespace, hermite_degree
 from giantstep.language.parser import parse
+from giantstep.language.program import Program
 
 SLOPE_NODES = 3584
 """Nodes for the slope of a callable: a kink is resolved to 1e-3."""
@@ -120,7 +120,7 @@ class Activation:
         if self.expression is None:
             assert self.function is not None
             return self.function(z)
-        return evaluate(self.expression, (z,), namespace)
+        return self._program((z,), namespace)[0]
 
     def derivative(self, z: Any, namespace: Namespace = NUMPY) -> Any:
         """sigma'(z) almost everywhere; by central differences for a callable without slope.
@@ -134,19 +134,32 @@ class Activation:
             step, wide = self._precision ** (1 / 3), np.asarray(z, dtype=float)
             slope = (self(wide + step) - self(wide - step)) / (2 * step)
             return np.asarray(slope, dtype=np.asarray(z).dtype)
-        return self._slope(z, namespace, {})
+        return self._shaped(self._slope_program((z,), namespace)[0], z)
 
     def with_slope(self, z: Any, namespace: Namespace = NUMPY) -> tuple[Any, Any]:
         """sigma(z) and sigma'(z): functions that are in both are computed once."""
         if self.expression is None or self.slope is not None:
             return self(z, namespace), self.derivative(z, namespace)
-        called: dict[Expression, Any] = {}
-        return evaluate(self.expression, (z,), namespace, called), self._slope(z, namespace, called)
+        value, slope = self._both((z,), namespace)
+        return value, self._shaped(slope, z)
 
-    def _slope(self, z: Any, namespace: Namespace, called: dict[Expression, Any]) -> Any:
-        found = evaluate(self._derivative, (z,), namespace, called)
+    def _shaped(self, slope: Any, z: Any) -> Any:
         # 0*z gives a constant derivative the shape of z.
-        return found + 0 * z if self._is_linear else found
+        return slope + 0 * z if self._is_linear else slope
+
+    @cached_property
+    def _program(self) -> Program:
+        assert self.expression is not None
+        return Program(self.expression)
+
+    @cached_property
+    def _slope_program(self) -> Program:
+        return Program(self._derivative)
+
+    @cached_property
+    def _both(self) -> Program:
+        assert self.expression is not None
+        return Program(self.expression, self._derivative)
 
     @cached_property
     def _is_linear(self) -> bool:
@@ -302,7 +315,7 @@ def differentiate(node: Expression) -> Expression:
                 # He_k' = k He_{k-1}
                 outer = multiply(Number(degree), hermite(degree - 1, argument))
             else:
-                rule = parse(FUNCTIONS[function].derivative, function, univariate=True)
+                rule = parse(FUNCTIONS[function].derivative, function, variable="z")
                 outer = substitute(rule, (argument,))
             return multiply(outer, differentiate(argument))
         case Sum(terms):
@@ -323,7 +336,7 @@ def make_activation(value: str | Callable[[Any], Any] | Activation) -> Activatio
     if isinstance(value, Activation):
         return value
     if isinstance(value, str):
-        expression = parse(NAMED.get(value.strip(), value), "activation", univariate=True)
+        expression = parse(NAMED.get(value.strip(), value), "activation", variable="z")
         if isinstance(expression, Number):
             raise InputError(f"activation is constant, got {value!r}")
         activation = Activation(value.strip(), expression)

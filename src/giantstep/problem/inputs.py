@@ -9,22 +9,23 @@ import math
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import lru_cache
-from pathlib import Path
+from itertools import zip_longest
 from typing import Any
 
 import numpy as np
 from jaxtyping import Float
 
 from giantstep.errors import InputError
+from giantstep.language.word import Word
+from giantstep.problem.tables import DataSet, data_set, standardised, whitened
 
 
 @dataclass(frozen=True)
 class InputLaw:
-    """A law with mean 0 and (but for ``correlated`` and raw data) covariance the identity."""
+    """A law with mean 0 and covariance the identity, but for correlated, spiked and raw data."""
 
     kind: str
-    parameter: float = 0.0
+    numbers: tuple[float, ...] = ()
     path: str = ""
 
     @property
@@ -37,28 +38,46 @@ class InputLaw:
         """The law as it is typed."""
         if self.law.table:
             return f"{self.kind}({self.path})"
-        if self.law.parameter is None:
-            return self.kind
-        short = f"{self.parameter:g}"
-        return f"{self.kind}({short if float(short) == self.parameter else repr(self.parameter)})"
+        return str(Word(self.kind, *self.numbers))
 
     @property
     def is_gaussian(self) -> bool:
-        """Whether x ~ N(0, I), the law of the deferred engine."""
+        """Whether x ~ N(0, I)."""
         return self.law.is_gaussian
 
-    def check(self, d: int) -> None:
-        """Refuse a data set whose rows do not have d entries."""
-        if self.path and self.table().shape[1] != d:
+    @property
+    def taken_for_gaussian(self) -> bool:
+        """Whether theory takes x for N(0, I): it may be off for the rows of a data set."""
+        return self.is_gaussian or self.law.table is not None
+
+    @property
+    def deferrable(self) -> bool:
+        """Whether the law looks the same along all directions but those that are known."""
+        return self.is_gaussian or self.law.stretch is not None
+
+    @property
+    def known_directions(self) -> int:
+        """Directions beyond those of the target that the law knows."""
+        return int(self.law.stretch is not None)
+
+    def stretched(self, data: Any, r: int) -> Any:
+        """Samples by their known coordinates: normals, those along the law's directions stretched.
+
+        The first r are along the target, then come the ``known_directions``.
+        """
+        return data if self.law.stretch is None else self.law.stretch(self, data, r)
+
+    def check(self, d: int, r: int) -> None:
+        """Refuse a spike without room for it."""
+        if r + self.known_directions > d:
             raise InputError(
-                f"d must be the {self.table().shape[1]} columns of the data set {self.path!r}, "
-                f"got {d}"
+                f"d must be at least {r + self.known_directions} for inputs {self.text}, got {d}"
             )
 
-    def table(self) -> Float[np.ndarray, "rows d"]:
-        """The rows of a data set, centred; whitened, or scaled to mean variance one."""
-        assert self.law.table is not None
-        return self.law.table(self.path)
+    def data_set(self, label: str = "") -> DataSet | None:
+        """The data set whose rows are the inputs, with the column of labels that is named."""
+        make = self.law.table
+        return None if make is None else data_set(self.path, make, label)
 
 
 @dataclass(frozen=True)
@@ -97,59 +116,26 @@ def _nothing(law: InputLaw, d: int, key: np.random.Generator) -> Float[np.ndarra
 class Law:
     """One kind of law.
 
-    ``fill`` draws a block of rows, ``prepare`` what a run keeps, from d and a key; ``table`` reads
-    the rows of a law that is a data set.
+    ``fill`` draws a block of rows, ``prepare`` what a run keeps, from d and a key; ``table`` makes
+    inputs of the columns of a data set, whose rows are dealt out and not drawn.
+    ``stretch(law, data, r)`` makes samples of normal ones in known coordinates, where these tell
+    all there is to tell.
     """
 
     name: str
-    fill: Callable[[InputLaw, Block], None]
+    fill: Callable[[InputLaw, Block], None] | None = None
     prepare: Callable[[InputLaw, int, np.random.Generator], Float[np.ndarray, " k"]] = _nothing
-    parameter: Range | None = None
-    table: Callable[[str], Float[np.ndarray, "rows d"]] | None = None
+    ranges: tuple[Range, ...] = ()
+    table: Callable[[DataSet], DataSet] | None = None
+    stretch: Callable[[InputLaw, Any, int], Any] | None = None
     is_gaussian: bool = False
 
     def form(self, letters: str | None = None) -> str:
-        """How the law is typed, its parameter shown by its own letters or by those given."""
+        """How the law is typed, its parameters shown by their own letters or by those given."""
         if self.table:
             return f"{self.name}(FILE)"
-        return f"{self.name}({letters or self.parameter.letters})" if self.parameter else self.name
-
-
-# -- data sets ------------------------------------------------------------------------------------
-
-
-def _centred(path: str) -> Float[np.ndarray, "rows d"]:
-    """A matrix from a .npy or a comma-separated file, centred; nothing is ever unpickled."""
-    try:
-        if Path(path).suffix == ".npy":
-            table: Any = np.load(path, allow_pickle=False)
-        else:
-            table = np.loadtxt(path, delimiter=",", ndmin=2)
-    except (OSError, ValueError) as error:
-        raise InputError(f"inputs cannot read the data set {path!r}: {error}") from None
-    if table.ndim != 2 or not np.issubdtype(table.dtype, np.number) or len(table) < 2:
-        raise InputError(f"inputs needs a matrix of numbers, {path!r} has shape {table.shape}")
-    table = table.astype(float)
-    if not np.all(np.isfinite(table)):
-        raise InputError(f"inputs needs finite numbers, {path!r} holds others")
-    return table - table.mean(axis=0)
-
-
-@lru_cache(maxsize=2)
-def _scaled(path: str) -> Float[np.ndarray, "rows d"]:
-    """Rows of mean variance one."""
-    centred = _centred(path)
-    return centred / max(float(np.sqrt(np.mean(centred**2))), 1e-300)
-
-
-@lru_cache(maxsize=2)
-def _whitened(path: str) -> Float[np.ndarray, "rows d"]:
-    """Rows whose covariance is the identity."""
-    centred = _centred(path)
-    u, values, rows = np.linalg.svd(centred, full_matrices=False)
-    if values[-1] <= 1e-10 * values[0] or len(centred) <= centred.shape[1]:
-        raise InputError(f"inputs cannot whiten {path!r}: its covariance is singular")
-    return math.sqrt(len(centred)) * u @ rows
+        own = ", ".join(expected.letters for expected in self.ranges)
+        return f"{self.name}({letters or own})" if self.ranges else self.name
 
 
 # -- how each is drawn ----------------------------------------------------------------------------
@@ -170,13 +156,13 @@ def _uniform(law: InputLaw, block: Block) -> None:
 
 def _student(law: InputLaw, block: Block) -> None:
     """Over its standard deviation sqrt(df/(df - 2))."""
-    df = law.parameter
+    [df] = law.numbers
     block.out[...] = block.key.standard_t(df, block.out.shape) * math.sqrt((df - 2.0) / df)
 
 
 def _spectrum(law: InputLaw, d: int, key: np.random.Generator) -> Float[np.ndarray, " d"]:
     """Standard deviations along the axes: variances i^-exponent, mean 1."""
-    variances = np.arange(1.0, d + 1.0) ** -law.parameter
+    variances = np.arange(1.0, d + 1.0) ** -law.numbers[0]
     return np.sqrt(variances / variances.mean())
 
 
@@ -194,7 +180,7 @@ def _direction(law: InputLaw, d: int, key: np.random.Generator) -> Float[np.ndar
 def _mixture(law: InputLaw, block: Block) -> None:
     """X = s m u + (I - (1 - sqrt(1 - m^2)) u u^T) g, s a sign: covariance the identity."""
     block.normals()
-    m, out, direction = law.parameter, block.out, block.prepared
+    [m], out, direction = law.numbers, block.out, block.prepared
     signs = np.where(block.signs.random(len(out)) < 0.5, -1.0, 1.0)
     # Row by row: a matrix product would round a sample by the company it is in.
     along = np.sum(out * direction, axis=1)
@@ -202,9 +188,28 @@ def _mixture(law: InputLaw, block: Block) -> None:
     np.add(out, np.outer(shift, direction).astype(out.dtype), out=out)
 
 
-def _rows_of_a_table(law: InputLaw, block: Block) -> None:
-    table = law.table()
-    block.out[...] = table[block.key.integers(0, len(table), len(block.out))]
+def _spike(law: InputLaw, d: int, key: np.random.Generator) -> Float[np.ndarray, " two"]:
+    """The entries of u along the first axis, the target's first direction, and the last one."""
+    overlap = law.numbers[1]
+    return np.array([overlap, math.sqrt(1.0 - overlap**2)])
+
+
+def _along_spike(law: InputLaw, first: Any, last: Any, spike: Any) -> tuple[Any, Any]:
+    """x = g + (sqrt(1 + strength) - 1) <u, g> u, by its two entries along u's plane."""
+    more = (math.sqrt(1.0 + law.numbers[0]) - 1.0) * (spike[0] * first + spike[1] * last)
+    return first + more * spike[0], last + more * spike[1]
+
+
+def _spiked(law: InputLaw, block: Block) -> None:
+    block.normals()
+    out = block.out
+    out[:, 0], out[:, -1] = _along_spike(law, out[:, 0], out[:, -1], block.prepared)
+
+
+def _spiked_columns(law: InputLaw, data: Any, r: int) -> Any:
+    found, spike = data.copy(), _spike(law, 0, np.random.default_rng(0)).astype(data.dtype)
+    found[:, 0], found[:, r] = _along_spike(law, data[:, 0], data[:, r], spike)
+    return found
 
 
 LAWS = {
@@ -213,21 +218,31 @@ LAWS = {
         Law("gaussian", lambda law, block: block.normals(), is_gaussian=True),
         Law("rademacher", _rademacher),
         Law("uniform", _uniform),
-        Law("student", _student, parameter=Range("df", 2.0, math.inf, "degrees of freedom")),
+        Law("student", _student, ranges=(Range("df", 2.0, math.inf, "degrees of freedom"),)),
         Law(
             "correlated",
             _correlated,
             _spectrum,
-            Range("exponent", 0.0, 10.0, "exponent of the eigenvalues i^-exponent"),
+            (Range("exponent", 0.0, 10.0, "exponent of the eigenvalues i^-exponent"),),
         ),
         Law(
             "mixture",
             _mixture,
             _direction,
-            Range("separation", 0.0, 1.0, "separation of the two Gaussians"),
+            (Range("separation", 0.0, 1.0, "separation of the two Gaussians"),),
         ),
-        Law("data", _rows_of_a_table, table=_scaled),
-        Law("whitened", _rows_of_a_table, table=_whitened),
+        Law(
+            "spiked",
+            _spiked,
+            _spike,
+            (
+                Range("strength", -1.0, math.inf, "strength of the spike"),
+                Range("overlap", -1.0, 1.0, "overlap of the spike with the target"),
+            ),
+            stretch=_spiked_columns,
+        ),
+        Law("data", table=standardised),
+        Law("whitened", table=whitened),
     )
 }
 
@@ -236,7 +251,7 @@ LAWS = {
 
 
 def make_inputs(value: str | InputLaw) -> InputLaw:
-    """An input law from its text: ``gaussian``, ``student(5)``, ``whitened(digits.npy)``."""
+    """An input law from its text: ``gaussian``, ``student(5)``, ``whitened(table.csv)``."""
     if isinstance(value, InputLaw):
         return value
     if not isinstance(value, str):
@@ -244,8 +259,8 @@ def make_inputs(value: str | InputLaw) -> InputLaw:
     match = re.fullmatch(r"\s*([a-z]+)\s*(?:\((.*)\))?\s*", value)
     kind, argument = (match[1], match[2]) if match else ("", None)
     law = LAWS.get(kind)
-    if law and law.parameter:
-        return InputLaw(kind, _parameter(law.name, law.parameter, argument, value))
+    if law and law.ranges:
+        return InputLaw(kind, _numbers(law, argument, value))
     if law and law.table and argument:
         return InputLaw(kind, path=argument.strip())
     if law and not law.table and argument is None:
@@ -254,15 +269,21 @@ def make_inputs(value: str | InputLaw) -> InputLaw:
     raise InputError(f"inputs must be one of {known}, got {value[:60]!r}")
 
 
-def _parameter(kind: str, expected: Range, argument: str | None, value: str) -> float:
-    low, high = expected.low, expected.high
-    try:
-        parameter = float(argument or "")
-    except ValueError:
-        parameter = math.nan
-    if not low < parameter < high:
-        raise InputError(
-            f"inputs {kind} needs its {expected.meaning} between {low:g} and {high:g}, "
-            f"got {value!r}"
-        )
-    return parameter
+def _numbers(law: Law, argument: str | None, value: str) -> tuple[float, ...]:
+    texts = (argument or "").split(",")
+    found = []
+    for expected, text in zip_longest(law.ranges, texts, fillvalue=None):
+        if expected is None:
+            raise InputError(f"inputs must be of the form {law.form()}, got {value!r}")
+        low, high = expected.low, expected.high
+        try:
+            number = float(text or "")
+        except ValueError:
+            number = math.nan
+        if not low < number < high:
+            raise InputError(
+                f"inputs {law.name} needs its {expected.meaning} between {low:g} and {high:g}, "
+                f"got {value!r}"
+            )
+        found.append(number)
+    return tuple(found)

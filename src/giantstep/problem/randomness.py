@@ -29,6 +29,8 @@ class Purpose(IntEnum):
     FRAME = 6
     SIGNS = 7
     REVEAL = 8
+    SUBSET = 9
+    ROWS = 10
 
 
 def generator(seed: int, run: int, purpose: int, *where: int) -> np.random.Generator:

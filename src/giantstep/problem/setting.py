@@ -8,24 +8,33 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal, Never, SupportsFloat
 
 import numpy as np
+from jaxtyping import Float
 from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, ValidationError
 
 from giantstep.errors import InputError, shown
 from giantstep.language.functions import NUMPY, Namespace
 from giantstep.language.quantity import listed
+from giantstep.language.word import Word
+from giantstep.problem import batches as batch_kinds
+from giantstep.problem import between, losses, recording
 from giantstep.problem.activation import Activation, make_activation
 from giantstep.problem.given import read_fields
+from giantstep.problem.given_rows import GivenRows, make_rows
 from giantstep.problem.inputs import LAWS, InputLaw, make_inputs
-from giantstep.problem.labels import LabelNoise
+from giantstep.problem.labels import LabelNoise, LabelTransform, make_transform
 from giantstep.problem.starts import READOUT_STARTS, STARTS, ReadoutName, StartName
 from giantstep.problem.step_size import FLOAT32_MAX, output_scale
+from giantstep.problem.tables import DataSet, check_rows, frame_columns
 from giantstep.problem.target import Target, read_target
+from giantstep.problem.updates import UPDATES, UpdateName
 
 Size = SupportsFloat | str
 """A number, or a text such as '4d'."""
 
 OutputScale = Literal["1/p", "1/sqrt(p)", "1"]
-Batches = Literal["fresh", "reused"]
+
+ROUNDING = 1e-12
+"""What matrices of the start may be off by, relative."""
 
 
 class Setting(BaseModel):
@@ -39,11 +48,13 @@ class Setting(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid", arbitrary_types_allowed=True)
 
-    target: Target = Field(description="expression such as 'x1 + He2(x1)*x2', name, or callable")
+    target: Target = Field(
+        description="expression such as 'x1 + He2(x1)*x2', name, callable, or column(NAME)"
+    )
     activation: Activation = Field(
         description="relu, erf, tanh, sigmoid, softplus, gelu, silu, sin, or an expression in z"
     )
-    d: int = Field(description="input dimension")
+    d: int = Field(description="input dimension: 1000, or the columns of a data set")
     n: int = Field(description="batch size, such as 4d or d^1.5")
     p: int = Field(description="number of neurons, may be given in terms of d")
     steps: int = Field(description="number of giant steps")
@@ -55,14 +66,40 @@ class Setting(BaseModel):
     start_overlaps: tuple[tuple[float, ...], ...] | None = Field(
         description="overlaps of the orthogonal start, p rows of r numbers"
     )
-    readout_start: ReadoutName = Field(
+    start_gram: tuple[tuple[float, ...], ...] | None = Field(
+        description="Gram matrix of the rows of the given start, p rows of p numbers"
+    )
+    start_rows: GivenRows | None = Field(
+        description="the rows of the given start: a file FILE.npy of W, or of coordinates"
+    )
+    readout_start: ReadoutName | tuple[float, ...] = Field(
         description="entries of a: "
         + ", ".join(f"{name} {kind.meaning}" for name, kind in READOUT_STARTS.items())
+        + ", or p numbers"
     )
-    batches: Batches = Field(description="fresh or reused")
+    readout_between: Word = Field(description=f"the readout between steps: {between.DESCRIPTION}")
+    bias: float = Field(description="standard deviation of frozen normal biases, 0 for none")
+    bias_at: Literal["start", "readout"] = Field(
+        description="biases from the start on, or in the fitted readout only"
+    )
+    batches: Word = Field(description=batch_kinds.DESCRIPTION)
+    loss: Word = Field(description=f"loss of the steps: {losses.DESCRIPTION}")
     residual: Literal["full", "labels"] = Field(description="full (y - f) or labels (y only)")
-    deflate: Literal[-1, 0, 1] = Field(
-        description="remove the fitted part of degree <= this from the labels, -1 for none"
+    label_transform: LabelTransform = Field(
+        description="what the steps take for the label, an expression in y such as tanh(y)"
+    )
+    update: UpdateName = Field(
+        description="what the step size multiplies: gradient, normalised (unit rows), "
+        "orthogonal (its polar factor) or sign"
+    )
+    decay: float = Field(description="weight decay a step: W <- (1 - decay) W + step")
+    rows: Literal["free", "normalised"] = Field(
+        description="rows of W after a step: free, or normalised"
+    )
+    record: Word = Field(description=f"steps that are recorded: {recording.DESCRIPTION}")
+    deflate: Literal[-1, 0, 1, 2] = Field(
+        description="remove the fitted part of degree <= this from the labels, -1 for none, "
+        "2 in the dense engine only"
     )
     noise: float = Field(description="standard deviation of label noise")
     corruption: float = Field(description="share of labels whose sign is flipped, where noise is 0")
@@ -73,10 +110,13 @@ class Setting(BaseModel):
         description="data of the readout: fresh or last"
     )
     readout_n: int = Field(description="samples the readout is fitted on, 0 for no readout")
-    test_n: int = Field(description="samples it is tested on, 0 for no readout")
+    test_n: int = Field(
+        description="samples it is tested on: 20000, or the rows left of a data set; 0: no readout"
+    )
     inputs: InputLaw = Field(description=", ".join(law.form() for law in LAWS.values()))
-    frame: Literal["random", "axes"] = Field(
-        description="target directions for inputs other than gaussian: random or axes"
+    frame: str = Field(
+        description="target directions for inputs other than gaussian: random, axes, or "
+        "columns(NAME, ...) of a data set"
     )
     runs: int = Field(description="independent repetitions")
     seed: int = Field(description="seed; run k is the same for any number of runs")
@@ -93,7 +133,7 @@ class Setting(BaseModel):
         target: str | Callable[..., Any] | Target | None = None,
         *,
         activation: str | Callable[[Any], Any] | Activation = "relu",
-        d: Size = 1000,
+        d: Size | None = None,
         n: Size = "4d",
         p: Size = 8,
         steps: Size = 2,
@@ -101,16 +141,27 @@ class Setting(BaseModel):
         output_scale: str | int = "1/p",
         start: str = "symmetric",
         start_overlaps: Sequence[Sequence[float]] | None = None,
-        readout_start: str = "signs",
+        start_gram: Sequence[Sequence[float]] | None = None,
+        start_rows: str | Float[np.ndarray, "p q"] | GivenRows | None = None,
+        readout_start: str | Sequence[float] = "signs",
+        readout_between: str = "frozen",
+        bias: Size = 0.0,
+        bias_at: str = "start",
         batches: str = "fresh",
+        loss: str = "square",
         residual: str = "full",
+        label_transform: str | LabelTransform = "y",
+        update: str = "gradient",
+        decay: Size = 0.0,
+        rows: str = "free",
+        record: str = "all",
         deflate: Size = -1,
         noise: Size = 0.0,
         corruption: Size = 0.0,
         ridge: Size | Sequence[Size] = "cv",
         readout_batch: str = "fresh",
         readout_n: Size = "n",
-        test_n: Size = 20_000,
+        test_n: Size | None = None,
         inputs: str | InputLaw = "gaussian",
         frame: str = "random",
         runs: Size = 1,
@@ -137,9 +188,11 @@ class Setting(BaseModel):
     ) -> Setting:
         """The setting with n and p in proportion to d: LINEAR_WIDTH where nothing else is given.
 
-        There are as many steps as step sizes.
+        There are as many steps as step sizes, and of a data set the rows that are left are tested.
         """
         given = LINEAR_WIDTH | {name: v for name, v in fields.items() if v is not None}
+        if fields.get("test_n") is None and make_inputs(given.get("inputs", "gaussian")).path:
+            del given["test_n"]
         given.setdefault("steps", len(listed(given["step_size"])))
         return cls(target, **given)
 
@@ -155,7 +208,20 @@ class Setting(BaseModel):
             raise InputError(f"corruption must be from 0 to 1, got {self.corruption:g}")
         if self.corruption > 0 and self.noise > 0:
             raise InputError(f"noise must be 0 where labels are corrupted, got {self.noise:g}")
-        STARTS[self.start].check(self.p, r, self.d)
+        if not 0 <= self.bias <= FLOAT32_MAX:
+            raise InputError(f"bias must be a standard deviation, got {self.bias:g}")
+        if not 0 <= self.decay <= 1:
+            raise InputError(f"decay must be from 0 to 1, got {self.decay:g}")
+        if self.start_rows is None:
+            STARTS[self.start].check(self.p, r, self.d)
+        if STARTS[self.start].paired and not isinstance(self.readout_start, str):
+            raise InputError(
+                f"readout_start must be a name for the {self.start} start, got "
+                f"{shown(list(self.readout_start))}"
+            )
+        if self.readout_between == "ridge" and self.readout_n == 0:
+            raise InputError("readout_n must be positive for readout_between = ridge, got 0")
+        self._check_batches()
         if (self.readout_n == 0) != (self.test_n == 0):
             raise InputError(
                 "readout_n and test_n must both be positive, or both 0 for no readout, "
@@ -165,32 +231,138 @@ class Setting(BaseModel):
             raise InputError(
                 f"readout_n must be n = {self.n} on the last batch, got {self.readout_n}"
             )
-        if self.start_overlaps is not None:
-            self._check_overlaps(self.start_overlaps)
-        self.inputs.check(self.d)
+        for name, columns in (("start_overlaps", r), ("start_gram", self.p)):
+            self._check_matrix(name, columns)
+        self._check_start()
+        self.inputs.check(self.d, r)
+        if self.inputs.known_directions and not self.turns and self.frame != "axes":
+            # The spike is given by its overlap with the first axis.
+            raise InputError(
+                f"frame must be axes for {self.inputs.text} inputs and update = {self.update}, "
+                f"got {self.frame!r}"
+            )
+        self._check_data()
 
-    def _check_overlaps(self, overlaps: tuple[tuple[float, ...], ...]) -> None:
-        if not STARTS[self.start].orthogonal:
-            raise InputError(f"start_overlaps needs start = orthogonal, got {self.start!r}")
-        shape = (self.p, self.target.r)
-        for row in overlaps:
-            if len(row) != len(overlaps[0]):
+    def _check_data(self) -> None:
+        """Labels and directions that only a data set has, and the rows that it has."""
+        data, label, named = self.data, self.target.column, frame_columns(self.frame)
+        if self.frame not in ("random", "axes") and named is None:
+            raise InputError(
+                f"frame must be random, axes or columns(NAME, ...), got {shown(self.frame)}"
+            )
+        if data is not None:
+            check_rows(self, data)
+            data.axes(named or ())
+        elif label:
+            raise InputError(
+                f"inputs must be a data set for the target {self.target.name}, got "
+                f"{self.inputs.text!r}"
+            )
+        elif named is not None:
+            raise InputError(f"frame must be random or axes without a data set, got {self.frame!r}")
+        if named is not None and len({*named}) != self.target.r:
+            raise InputError(
+                f"frame must name {self.target.r} different columns, got {self.frame!r}"
+            )
+        for name, given in (("noise", self.noise), ("corruption", self.corruption)):
+            if label and given:
+                raise InputError(f"{name} must be 0 for labels of a data set, got {given:g}")
+
+    def _check_batches(self) -> None:
+        if self.batches.name != "minibatch":
+            return
+        if self.deflate >= 0:
+            raise InputError(f"deflate must be -1 for minibatches, got {self.deflate}")
+        if self.readout_batch == "last":
+            raise InputError("readout_batch must be fresh for minibatches, got 'last'")
+
+    def _check_matrix(self, name: str, columns: int) -> None:
+        """A matrix of the start: p rows of as many numbers."""
+        rows = getattr(self, name)
+        if rows is None:
+            return
+        for row in rows:
+            if len(row) != columns or not all(math.isfinite(entry) for entry in row):
+                raise InputError(f"{name} must have rows of {columns} numbers, got {list(row)}")
+        if len(rows) != self.p:
+            raise InputError(f"{name} must have {self.p} rows, got {len(rows)}")
+
+    def _check_start(self) -> None:
+        given, gram = self.start_overlaps, self.start_gram
+        if given is not None and not STARTS[self.start].framed:
+            raise InputError(
+                f"start_overlaps needs start = orthogonal or given, got {self.start!r}"
+            )
+        if gram is not None and self.start != "given":
+            raise InputError(f"start_gram needs start = given, got {self.start!r}")
+        if self.start_rows is not None:
+            self._check_rows(self.start_rows)
+        elif self.start == "given":
+            if gram is None:
+                raise InputError("start_gram or start_rows is missing for start = given")
+            overlaps = np.zeros((self.p, 1)) if given is None else np.array(given)
+            square = np.array(gram)
+            rest = square - overlaps @ overlaps.T
+            size = float(np.max(np.abs(square)))
+            if np.max(np.abs(square - square.T)) > ROUNDING * size:
+                raise InputError(f"start_gram must be symmetric, got {shown(gram)}")
+            if np.linalg.eigvalsh(rest)[0] < -ROUNDING * size:
                 raise InputError(
-                    f"start_overlaps must have rows of {shape[1]} numbers, got {list(row)}"
+                    "start_gram must be at least the products of start_overlaps, got a direction "
+                    f"of square length {np.linalg.eigvalsh(rest)[0]:.3g} outside the target"
                 )
-        found = (len(overlaps), len(overlaps[0]) if overlaps else 0)
-        if found != shape:
-            raise InputError(f"start_overlaps must have {shape[0]} rows of {shape[1]}, got {found}")
-        for row in overlaps:
-            if not math.hypot(*row) <= 1.0 + 1e-12:
-                raise InputError(
-                    f"start_overlaps must have rows of norm at most 1, got {list(row)}"
-                )
+        elif given is not None:
+            for row in given:
+                if not math.hypot(*row) <= 1.0 + ROUNDING:
+                    raise InputError(
+                        f"start_overlaps must have rows of norm at most 1, got {list(row)}"
+                    )
+
+    def _check_rows(self, rows: GivenRows) -> None:
+        if self.start != "given":
+            raise InputError(f"start_rows needs start = given, got {self.start!r}")
+        for name in ("start_overlaps", "start_gram"):
+            if getattr(self, name) is not None:
+                raise InputError(f"{name} must be left out where start_rows is given")
+        p, q = rows.values.shape
+        if p != self.p:
+            raise InputError(f"start_rows must have p = {self.p} rows, got {p}")
+        if q != self.d and not (self.turns and self.known <= q < self.d):
+            least = f"from {self.known} to " if self.turns else ""
+            raise InputError(f"start_rows must have rows of {least}{self.d} numbers, got {q}")
+
+    @property
+    def turns(self) -> bool:
+        """Whether all directions are alike but those known from the start."""
+        return self.inputs.deferrable and UPDATES[self.update].turns
+
+    @property
+    def recorded(self) -> tuple[int, ...]:
+        """The steps after which a run is recorded, the start (0) and the last among them."""
+        return recording.recorded_steps(self.record, self.steps)
+
+    @property
+    def giant_shares(self) -> tuple[float, ...]:
+        """How large the updates are against the rows: the step sizes over the giant one."""
+        if not self.step_size:
+            return ()
+        [giant] = self.vary(steps=1, step_size="giant").step_size
+        return tuple(size / giant for size in self.step_size)
+
+    @property
+    def data(self) -> DataSet | None:
+        """The data set whose rows are the inputs."""
+        return self.inputs.data_set(self.target.column)
 
     @property
     def scale(self) -> float:
         """s_p, the output scale as a number."""
         return output_scale(self.output_scale, self.p)
+
+    @property
+    def known(self) -> int:
+        """Directions known from the start: those of the target, and of the law of the inputs."""
+        return self.target.r + self.inputs.known_directions
 
     @property
     def dtype(self) -> type[np.float32 | np.float64]:
@@ -208,7 +380,9 @@ class Setting(BaseModel):
         return bool(self.label_noise)
 
     def labels(self, clean: Any, normals: Any, namespace: Namespace = NUMPY) -> Any:
-        """y from f and one normal variable a label."""
+        """y from f and one normal variable a label; labels of a data set are in its place."""
+        if self.target.column:
+            return normals
         return self.label_noise.labels(clean, normals, namespace)
 
     def noisy_floor(self, floor: float) -> float:
@@ -232,8 +406,8 @@ class Setting(BaseModel):
     def unstorable(self) -> str | None:
         """Why the texts of ``as_dict`` do not give this setting back, None where they do."""
         texts = self._texts()
-        for field, read in _READERS.items():
-            held, text = getattr(self, field), texts[field]
+        for field, text in texts.items():
+            held, read = getattr(self, field), _READERS[field]
             if getattr(held, "function", None) is not None:
                 return f"{field} cannot be stored as a text, got the callable {text!r}"
             if not _reads_back(held, text, read):
@@ -245,7 +419,8 @@ class Setting(BaseModel):
             "target": self.target.name,
             "activation": self.activation.name,
             "inputs": self.inputs.text,
-        }
+            "label_transform": self.label_transform.text,
+        } | ({} if self.start_rows is None else {"start_rows": self.start_rows.text})
 
     def as_dict(self) -> dict[str, Any]:
         """Field names and plain values: numbers, texts and lists.
@@ -286,6 +461,8 @@ _READERS: dict[str, Callable[[str], object]] = {
     "target": read_target,
     "activation": make_activation,
     "inputs": make_inputs,
+    "label_transform": make_transform,
+    "start_rows": make_rows,
 }
 
 

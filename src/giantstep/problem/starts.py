@@ -7,7 +7,7 @@ span of the rows and the target directions, or the typical rows that theory begi
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
@@ -15,7 +15,7 @@ import numpy as np
 from jaxtyping import Float
 
 from giantstep.errors import InputError
-from giantstep.gaussian.coordinates import bartlett
+from giantstep.gaussian.coordinates import bartlett, compressed, root
 
 
 @dataclass(frozen=True)
@@ -23,34 +23,61 @@ class Space:
     """How vectors of R^d are drawn, and held by q coordinates.
 
     ``gaussian(k)`` are k independent N(0, I_d) vectors, ``frame(k)`` the r target directions and
-    below them k more vectors, random but for being orthonormal to all others.
+    below them k more vectors, random but for being orthonormal to all others.  ``hold(rows)`` are
+    given rows: of d numbers, or of fewer coordinates that begin with those along what is known.
     """
 
     d: int
     gaussian: Callable[[int], Float[np.ndarray, "k q"]]
     frame: Callable[[int], Float[np.ndarray, "m q"]]
+    hold: Callable[[Float[np.ndarray, "p k"]], Float[np.ndarray, "p q"]]
 
 
-def whole_space(key: np.random.Generator, directions: Float[np.ndarray, "r d"]) -> Space:
-    """R^d itself, with orthonormal target directions."""
-    d = directions.shape[1]
+def whole_space(
+    key: np.random.Generator, directions: Float[np.ndarray, "r d"], others: int = 0
+) -> Space:
+    """R^d itself, with orthonormal target directions; ``others`` that are known come last."""
+    r, d = directions.shape
 
     def frame(count: int) -> Float[np.ndarray, "m d"]:
         outside = key.standard_normal((d, count))
         outside -= directions.T @ (directions @ outside)
         return np.concatenate([directions, np.linalg.qr(outside)[0].T])
 
-    return Space(d, lambda count: key.standard_normal((count, d)), frame)
+    def hold(rows: Float[np.ndarray, "p k"]) -> Float[np.ndarray, "p d"]:
+        p, k = rows.shape
+        if k == d:
+            return rows
+        target, known, rest = np.split(rows, [r, r + others], axis=1)
+        return np.concatenate([target, rest, np.zeros((p, d - k)), known], axis=1)
+
+    return Space(d, lambda count: key.standard_normal((count, d)), frame, hold)
 
 
-def known_span(key: np.random.Generator, r: int, d: int) -> Space:
-    """Coordinates in the span of the target directions, which come first, and of what is drawn."""
+def known_span(key: np.random.Generator, r: int, d: int, others: int = 0) -> Space:
+    """Coordinates in the span of the target directions, which come first, and of what is drawn.
 
-    def gaussian(count: int) -> Float[np.ndarray, "k q"]:
-        along = key.standard_normal((count, r))
-        return np.concatenate([along, bartlett(key, count, d - r)], axis=1)
+    After them come ``others`` that are known as well, and that what is drawn knows nothing of.
+    """
 
-    return Space(d, gaussian, lambda count: np.eye(r + count))
+    def gaussian(count: int, first: int = r + others) -> Float[np.ndarray, "k q"]:
+        along = key.standard_normal((count, first))
+        return np.concatenate([along, bartlett(key, count, d - r - others)], axis=1)
+
+    def frame(count: int) -> Float[np.ndarray, "m q"]:
+        if others == 0:
+            return np.eye(r + count)
+        found = np.eye(r + count, r + others + count)
+        found[r:, r:] = np.linalg.qr(gaussian(count, others).T)[0].T
+        return found
+
+    def hold(rows: Float[np.ndarray, "p k"]) -> Float[np.ndarray, "p q"]:
+        if rows.shape[1] == d:
+            target, rest, known = np.split(rows, [r, d - others], axis=1)
+            rows = np.concatenate([target, known, rest], axis=1)
+        return compressed(rows, r + others)
+
+    return Space(d, gaussian, frame, hold)
 
 
 def typical_span(r: int, d: int) -> Space:
@@ -59,6 +86,7 @@ def typical_span(r: int, d: int) -> Space:
         d,
         lambda count: math.sqrt(d) * np.eye(count, r + count, k=r),
         lambda count: np.eye(r + count),
+        lambda rows: compressed(rows, r),
     )
 
 
@@ -66,18 +94,27 @@ def typical_span(r: int, d: int) -> Space:
 
 
 @dataclass(frozen=True)
+class Given:
+    """Overlaps M with the target directions and Gram matrix Q of the rows, as the record has it."""
+
+    overlaps: Float[np.ndarray, "p r"]
+    gram: Float[np.ndarray, "p p"]
+
+
+@dataclass(frozen=True)
 class RowStart:
     """How the rows of W are drawn.
 
-    ``draw(space, p, overlaps)`` gives the p rows; ``overlaps`` (p x r) with the target directions
-    are for a start that is ``orthogonal`` otherwise.  ``paired``: row i + p/2 is row i again, with
-    the opposite entry of a.  ``unit``: the rows are of norm one, not only nearly so.
+    ``draw(space, p, given)`` gives the p rows.  ``paired``: row i + p/2 is row i again, with the
+    opposite entry of a.  ``framed``: the rows are combinations of the target directions and of p
+    more orthonormal vectors, with overlaps that are ``given``.  ``unit``: they are of norm one, not
+    only nearly so.
     """
 
     name: str
-    draw: Callable[[Space, int, Float[np.ndarray, "p r"]], Float[np.ndarray, "p q"]]
+    draw: Callable[[Space, int, Given], Float[np.ndarray, "p q"]]
     paired: bool = False
-    orthogonal: bool = False
+    framed: bool = False
     unit: bool = True
 
     @property
@@ -89,7 +126,7 @@ class RowStart:
         """Refuse sizes at which there is no such start."""
         if self.paired and p % 2:
             raise InputError(f"p must be even for the {self.name} start, got {p}")
-        if self.orthogonal and p + r > d:
+        if self.framed and p + r > d:
             raise InputError(
                 f"p must be at most d - r = {d - r} for the {self.name} start, got {p}"
             )
@@ -99,14 +136,20 @@ def _normalised(rows: Float[np.ndarray, "k q"]) -> Float[np.ndarray, "k q"]:
     return rows / np.linalg.norm(rows, axis=1, keepdims=True)
 
 
-def _with_overlaps(
-    space: Space, p: int, overlaps: Float[np.ndarray, "p r"]
-) -> Float[np.ndarray, "p q"]:
+def _with_overlaps(space: Space, p: int, given: Given) -> Float[np.ndarray, "p q"]:
     """w_i = sum_k m_ik w*_k + sqrt(1 - |m_i|^2) v_i, v orthonormal."""
-    r = overlaps.shape[1]
+    r = given.overlaps.shape[1]
     frame = space.frame(p)
-    rest = np.sqrt(np.maximum(1.0 - np.sum(overlaps**2, axis=1), 0.0))
-    return overlaps @ frame[:r] + rest[:, None] * frame[r:]
+    rest = np.sqrt(np.maximum(1.0 - np.sum(given.overlaps**2, axis=1), 0.0))
+    return given.overlaps @ frame[:r] + rest[:, None] * frame[r:]
+
+
+def _with_gram(space: Space, p: int, given: Given) -> Float[np.ndarray, "p q"]:
+    """W = M W* + (Q - M M^T)^(1/2) V, V orthonormal: rows of any overlaps and Gram matrix."""
+    r = given.overlaps.shape[1]
+    frame = space.frame(p)
+    rest = root(given.gram - given.overlaps @ given.overlaps.T)
+    return given.overlaps @ frame[:r] + rest @ frame[r:]
 
 
 STARTS = {
@@ -123,7 +166,8 @@ STARTS = {
             lambda space, p, _: space.gaussian(p) / math.sqrt(space.d),
             unit=False,
         ),
-        RowStart("orthogonal", _with_overlaps, orthogonal=True),
+        RowStart("orthogonal", _with_overlaps, framed=True),
+        RowStart("given", _with_gram, framed=True, unit=False),
     )
 }
 
@@ -163,6 +207,13 @@ READOUT_STARTS = {
             fixed=True,
         ),
         ReadoutStart(
+            "ones",
+            "1",
+            lambda key, count, p: np.ones(count),
+            lambda p: 1.0,
+            fixed=True,
+        ),
+        ReadoutStart(
             "gaussian",
             "N(0, 1/p)",
             lambda key, count, p: key.standard_normal(count) / math.sqrt(p),
@@ -178,10 +229,21 @@ READOUT_STARTS = {
 }
 
 
-def readout_rms(readout_start: str, p: float) -> float:
-    """Root mean square of the entries of a; an unknown name is refused by the record itself."""
-    known = READOUT_STARTS.get(readout_start)
-    return known.rms(p) if known else 1.0
+def readout_kind(readout_start: str | Sequence[float]) -> ReadoutStart:
+    """How a is drawn, by name or from the numbers that were given.
+
+    An unknown name is refused by the record itself, and stands here for signs.
+    """
+    if isinstance(readout_start, str):
+        return READOUT_STARTS.get(readout_start, READOUT_STARTS["signs"])
+    entries = np.array(readout_start, dtype=float)
+    rms = float(np.sqrt(np.mean(entries**2)))
+    return ReadoutStart("given", "", lambda key, count, p: entries, lambda p: rms, fixed=True)
+
+
+def readout_rms(readout_start: str | Sequence[float], p: float) -> float:
+    """Root mean square of the entries of a."""
+    return readout_kind(readout_start).rms(p)
 
 
 # The names as types: the record refuses any other.

@@ -3,21 +3,29 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
 from giantstep.errors import InputError, shown
 from giantstep.gaussian.tensors import information_exponent
+from giantstep.language.expression import Expression, Variable, evaluate, substitute
 from giantstep.language.quantity import listed, quantity
 from giantstep.problem.starts import readout_rms
 from giantstep.problem.target import Target
+from giantstep.problem.updates import UPDATES
+
+IDENTITY = Variable(0)
+"""A step that sees the label y as it is."""
+
+FEW = 8
+"""Step sizes that are all shown."""
 
 FLOAT32_MAX = float(np.finfo(np.float32).max)
 
 
 def step_sizes(
-    given: object, steps: int, letters: Mapping[str, float], *, giant: float
+    given: object, steps: int, letters: Mapping[str, float], *, giant: Callable[[], float]
 ) -> tuple[float, ...]:
     """One number for each step, from one size or from as many as there are steps."""
     sizes = listed(given)
@@ -28,7 +36,7 @@ def step_sizes(
     numbers = []
     for size in sizes:
         if isinstance(size, str) and size.strip() == "giant":
-            number = giant
+            number = giant()
         else:
             number = quantity(size, letters, "step_size", also="giant")
         if abs(number) > FLOAT32_MAX:
@@ -39,23 +47,58 @@ def step_sizes(
 
 def output_scale(text: str, p: float) -> float:
     """s_p as a number; an unknown text is refused by the record itself."""
-    return {"1/p": 1.0 / p, "1/sqrt(p)": 1.0 / math.sqrt(p)}.get(text, 1.0)
+    if text == "1/p":
+        return 1.0 / p
+    return 1.0 / math.sqrt(p) if text == "1/sqrt(p)" else 1.0
 
 
 def giant_step_size(
-    target: Target, letters: Mapping[str, float], *, scale: float, readout_start: str, deflate: int
+    target: Target,
+    letters: Mapping[str, float],
+    *,
+    scale: float,
+    readout_start: str | Sequence[float],
+    deflate: int,
+    seen: Expression = IDENTITY,
+    update: str = "gradient",
+    length: float = 1.0,
 ) -> float:
-    """The size at which one update is of order one: d^((l-1)/2) / (s_p |a|), l the leap index.
+    """The size at which one update is as long as a row: |w| d^((l-1)/2) / (s_p |a|).
 
-    The update of a neuron is eta s_p a_i b_l/(l-1)! T_l[m^(l-1)] with overlaps m of order d^(-1/2)
-    (Theorem 1 of arXiv 2305.18270: eta = p d^((l-1)/2) for output scale 1/p and signs).  Deflated
-    labels count from the first degree that is left.  Infinite where it is beyond the floats.
+    l is the leap index of what the first step sees of the label, ``seen`` of y.  The update of a
+    neuron is eta s_p a_i b_l/(l-1)! T_l[m^(l-1)] with overlaps m of order d^(-1/2) (Theorem 1 of
+    arXiv 2305.18270: eta = p d^((l-1)/2) for output scale 1/p and signs).  Deflated labels count
+    from the first degree that is left, those of a data set as if it were the first.  An update of
+    given length takes |w| over that length, and decay, biases and the activation change no power of
+    d.  ``length`` -> |w|, root mean square at the start.  Infinite where it is beyond the floats.
     """
-    p, d = letters["p"], letters["d"]
-    series = target.series
-    left = series.select(series.degrees > max(0, deflate))
-    leap = information_exponent(left) or 1
+    p, d, leap = letters["p"], letters["d"], 1
+    own = UPDATES[update].length if update in UPDATES else None
+    if own is not None:
+        return length / own(d)
+    if not target.column:
+        series = _seen_target(target, seen).series
+        leap = information_exponent(series.select(series.degrees > max(0, deflate))) or 1
     try:
-        return d ** ((leap - 1) / 2) / (scale * readout_rms(readout_start, p))
+        return length * d ** ((leap - 1) / 2) / (scale * readout_rms(readout_start, p))
     except OverflowError:
         return math.inf
+
+
+def _seen_target(target: Target, seen: Expression) -> Target:
+    """The target as the first step sees it."""
+    if seen == IDENTITY:
+        return target
+    if target.expression is None:
+        return Target(target.name, target.r, function=lambda *x: evaluate(seen, (target(x),)))
+    return Target(target.name, target.r, substitute(seen, (target.expression,)))
+
+
+def size_list(sizes: Sequence[float], digits: int = 6) -> str:
+    """Step sizes in a sentence: all of a few, one of many that are the same."""
+    shown = [f"{size:.{digits}g}" for size in sizes[:FEW]]
+    if len(sizes) <= FEW:
+        return ", ".join(shown) or "none"
+    if len(set(sizes)) == 1:
+        return f"{shown[0]} at each of {len(sizes):,} steps"
+    return f"{', '.join(shown)}, ..."

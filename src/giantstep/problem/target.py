@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import math
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -38,6 +39,7 @@ from giantstep.language.expression import (
 )
 from giantstep.language.functions import NUMPY, Namespace
 from giantstep.language.parser import parse
+from giantstep.language.program import Program
 from giantstep.problem.alignment import natural_frame, realign
 from giantstep.problem.catalog import CATALOG
 
@@ -55,7 +57,8 @@ class Target:
     """f of r orthonormal projections: an expression, or a callable of r arrays.
 
     ``notes`` says what was done to the input, such as directions made orthonormal.  Two targets
-    with callables are equal where the callable is the same object.
+    with callables are equal where the callable is the same object.  Of the labels in a ``column``
+    of a data set no function is known, and no direction: r = 0.
     """
 
     name: str
@@ -63,6 +66,7 @@ class Target:
     expression: Expression | None = None
     function: Callable[..., Any] | None = None
     notes: tuple[str, ...] = ()
+    column: str = ""
 
     @property
     def _identity(self) -> tuple[object, ...]:
@@ -76,10 +80,18 @@ class Target:
 
     def __call__(self, columns: Sequence[Any], namespace: Namespace = NUMPY) -> Any:
         """Values of f, ``columns[k]`` being the array of projections on direction k."""
+        if self.column:
+            return 0.0  # the labels are all there is
         if self.expression is None:
             assert self.function is not None
             return self.function(*columns)
-        return evaluate(self.expression, columns, namespace) + 0 * columns[0]
+        [values] = self._program(columns, namespace)
+        return values + 0 * columns[0]
+
+    @cached_property
+    def _program(self) -> Program:
+        assert self.expression is not None
+        return Program(self.expression)
 
     @cached_property
     def terms(self) -> Terms:
@@ -106,6 +118,8 @@ class Target:
     @cached_property
     def series(self) -> HermiteSeries:
         """The Hermite series of f: exact for polynomials, else with its tail and error."""
+        if self.column:
+            raise InputError(f"target must be a function to be analyzed, got {self.name!r}")
         if self.is_polynomial:
             return polynomial_series(self.terms, self.r)
         natural, frame = self.aligned
@@ -181,8 +195,10 @@ class Target:
 
 
 def read_target(text: str) -> Target:
-    """The target of an expression or of a catalog name, not yet expanded."""
+    """The target of an expression, a catalog name or a column of labels, not yet expanded."""
     name = text.strip()
+    if match := re.fullmatch(r"column\(\s*(\S.*?)\s*\)", name):
+        return Target(f"column({match[1]})", 0, column=match[1])
     expression = parse(CATALOG[name].expression if name in CATALOG else text)
     used = variables(expression)
     if not used:
@@ -214,7 +230,7 @@ def make_target(
     value: str | Callable[..., Any] | Target,
     directions: Sequence[Sequence[SupportsFloat]] | Float[np.ndarray, "r m"] | None = None,
 ) -> Target:
-    """A target from an expression, a catalog name, or a callable of r arrays.
+    """A target from an expression, a catalog name, a callable of r arrays, or ``column(NAME)``.
 
     ``directions`` (one row for each of x1, x2, ...) need not be orthonormal: they are replaced by
     an orthonormal set spanning the same space, and the target's notes say so.
@@ -232,6 +248,8 @@ def make_target(
         target = Target(getattr(value, "__name__", "callable"), r, function=value)
     else:
         raise InputError(f"target must be an expression, a name or a callable, got {shown(value)}")
+    if target.column:
+        return target
     if directions is not None:
         target = _orient(target, np.asarray(directions, dtype=float))
     series = target.aligned[0].series
@@ -254,7 +272,7 @@ def separable(
     )
     texts = [link for link in links if isinstance(link, str)]
     if len(texts) == len(links):
-        parsed = [parse(text, f"link {k + 1}", univariate=True) for k, text in enumerate(texts)]
+        parsed = [parse(text, f"link {k + 1}", variable="z") for k, text in enumerate(texts)]
         expression = add(*(substitute(link, (Variable(k),)) for k, link in enumerate(parsed)))
         return make_target(Target(name, len(links), expression), directions)
     functions = [link if callable(link) else _univariate(link, k) for k, link in enumerate(links)]
@@ -266,7 +284,7 @@ def separable(
 
 
 def _univariate(text: str, k: int) -> Callable[[Any], Any]:
-    expression = parse(text, f"link {k + 1}", univariate=True)
+    expression = parse(text, f"link {k + 1}", variable="z")
     return lambda z: evaluate(expression, (z,))
 
 

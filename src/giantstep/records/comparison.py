@@ -98,6 +98,11 @@ class Comparison:
         return max(_largest(value) for value in self.deviations.values())
 
     @property
+    def farthest(self) -> str:
+        """The observable with the largest deviation."""
+        return max(self.deviations, key=lambda name: _largest(self.deviations[name]))
+
+    @property
     def agrees(self) -> bool:
         return self.p_value >= self.level
 

@@ -109,10 +109,10 @@ def summarize(
     alignments = [np.median(runs.alignment(basis), axis=2) for basis in subspaces]
     principal = None
     if runs.span is not None:
-        principal = runs.principal_cosines(np.eye(trajectory.setting.target.r))
+        principal = runs.principal_cosines(np.eye(runs.overlap.shape[-1]))
     return tuple(
         StepSummary(
-            step=step,
+            step=int(trajectory.steps[step]),
             norm=over_runs(trajectory.norms[:, step].mean(axis=1)),
             cosines=tuple(over_runs(values[:, step]) for values in alignments),
             principal_cosines=None

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Float, Int
 
 from giantstep.errors import InputError
 from giantstep.problem.setting import Setting
@@ -14,6 +14,9 @@ from giantstep.records.spectrum import Spectrum
 
 SPECTRA = ("weights", "gradients", "features")
 """The matrices whose singular values a Trajectory may hold."""
+
+ROW_NUMBERS = 2**23
+"""Rows of W after the last step of all runs are kept up to this many numbers, 64 MiB."""
 
 GRAM_NUMBERS = 2**22
 """Gram matrices of all runs and steps are kept up to this many numbers, 32 MiB."""
@@ -25,7 +28,7 @@ direction of their own: rounding of a Gram matrix leaves 1e-16."""
 
 @dataclass(frozen=True)
 class Trajectory:
-    """Runs by steps 0..T of everything observed, or predicted; arrays are float64.
+    """Runs by recorded steps of everything observed, or predicted; arrays are float64.
 
     ``overlap`` is <w_i, w*_k>, ``norms`` |w_i|, ``gram`` <w_i, w_j> (left out where p x p matrices
     of all runs and steps would fill the memory), ``span`` the matrix R with
@@ -35,6 +38,10 @@ class Trajectory:
     of the network with its own a; ``*_by_ridge`` are there for penalties that are listed.
     ``weights``, ``gradients`` and ``features`` are the spectra of
     W, of the gradient and of sigma(X W^T)/sqrt(readout_n).  ``readout`` is a at the start,
+    ``last_readout`` after the last step where it moves.  ``rows`` are those of W after the last
+    step, to go on from (``start = given`` with ``start_rows``): W itself from the dense engine,
+    from the deferred one coordinates along the target directions, then along those that the law of
+    the inputs knows, then along p others; left out where they would fill the memory.
     ``theory`` the name of the theory of a prediction, ``notes`` what it does not cover.  The rows
     of a prediction are for all runs, or with ``own_runs`` for those of its setting in turn.
 
@@ -54,6 +61,8 @@ class Trajectory:
     span: Float[np.ndarray, "runs t r r"] | None = None
     gradient_cosine: Float[np.ndarray, "runs s p r"] | None = None
     readout: Float[np.ndarray, "runs p"] | None = None
+    last_readout: Float[np.ndarray, "runs p"] | None = None
+    rows: Float[np.ndarray, "runs p q"] | None = None
     train_error: Float[np.ndarray, "runs t"] | None = None
     test_error: Float[np.ndarray, "runs t"] | None = None
     network_error: Float[np.ndarray, "runs t"] | None = None
@@ -85,13 +94,18 @@ class Trajectory:
         return len(self.overlap)
 
     @property
+    def steps(self) -> Int[np.ndarray, " t"]:
+        """The steps after which the run was recorded, the start being 0."""
+        return np.array(self.setting.recorded)
+
+    @property
     def cosine(self) -> Float[np.ndarray, "runs t p r"]:
         """<w_i, w*_k> / |w_i|."""
         return self.overlap / self.norms[..., None]
 
     def arrays(self) -> dict[str, Float[np.ndarray, "..."]]:
-        """Everything that was recorded, by name; those of a spectrum as ``weights.edge``."""
-        named = {f.name: getattr(self, f.name) for f in fields(self)}
+        """All that was observed, by name; that of a spectrum as ``weights.edge``; not the rows."""
+        named = {f.name: getattr(self, f.name) for f in fields(self) if f.name != "rows"}
         found = {name: value for name, value in named.items() if isinstance(value, np.ndarray)}
         for matrix in SPECTRA:
             if named[matrix] is not None:
@@ -173,7 +187,7 @@ class Trajectory:
 
 def keeps_gram(setting: Setting) -> bool:
     """Whether the p x p Gram matrices of all runs and steps are recorded."""
-    return setting.runs * (setting.steps + 1) * setting.p**2 <= GRAM_NUMBERS
+    return setting.runs * len(setting.recorded) * setting.p**2 <= GRAM_NUMBERS
 
 
 def span_factor(

@@ -3,22 +3,32 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Protocol
 
 import numpy as np
 from jaxtyping import Float
 
-from giantstep.errors import DivergenceError
+from giantstep.errors import InputError
 from giantstep.problem.randomness import Purpose
 from giantstep.problem.setting import Setting
 from giantstep.records.spectrum import Spectrum
-from giantstep.records.trajectory import DEPENDENT, SPECTRA, Trajectory, keeps_gram, span_factor
+from giantstep.records.trajectory import (
+    DEPENDENT,
+    ROW_NUMBERS,
+    SPECTRA,
+    Trajectory,
+    keeps_gram,
+    span_factor,
+)
+from giantstep.simulation.divergence import divergence
 from giantstep.simulation.engines import deferred
 from giantstep.simulation.meter import Meter
+from giantstep.simulation.moments import Moment
 from giantstep.simulation.readout import (
     LEFT_OUT,
     WELL_SAMPLED,
+    Readout,
     TrainingData,
     fit_readout,
     mean_and_error,
@@ -34,17 +44,19 @@ DIRECTIONS = 8
 
 
 class Engine(Protocol):
-    """What simulate needs of an engine: one run at a time, step by step."""
+    """What simulate needs of an engine: ``group`` runs at a time, moment by moment."""
 
     name: str
+    group: int
     readout: Float[np.ndarray, " p"]
 
-    def begin(self, run: int) -> None: ...
+    def moments(self, runs: Sequence[int]) -> Iterator[Moment]: ...
     @property
     def overlap(self) -> Float[np.ndarray, "p r"]: ...
     @property
     def gram(self) -> Float[np.ndarray, "p p"]: ...
-    def step(self, index: int) -> tuple[Float[np.ndarray, "p r"], Float[np.ndarray, "p p"]]: ...
+    @property
+    def last_rows(self) -> Float[np.ndarray, "p q"]: ...
     def training(self, index: int) -> Any: ...
     def plain(self, index: int) -> TrainingData: ...
 
@@ -57,13 +69,20 @@ def choose_engine(setting: Setting, memory: int = MEMORY) -> str:
     return "deferred" if valid else "dense"
 
 
-def make_engine(setting: Setting, memory: int, meter: Meter) -> Engine:
+def make_engine(
+    setting: Setting,
+    memory: int,
+    meter: Meter,
+    directions: Float[np.ndarray, "r d"] | None = None,
+) -> Engine:
     """The engine of a setting, or InputError if it cannot run it."""
+    if directions is not None and not setting.target.column:
+        raise InputError(f"directions are those of the target {setting.target.name!r}, got others")
     if choose_engine(setting, memory) == "deferred":
         return deferred.DeferredEngine(setting, memory, meter)
     from giantstep.simulation.engines.dense import DenseEngine
 
-    return DenseEngine(setting, memory, meter)
+    return DenseEngine(setting, memory, meter, directions)
 
 
 def expected_samples(setting: Setting) -> int:
@@ -74,7 +93,9 @@ def expected_samples(setting: Setting) -> int:
     if setting.readout_n >= setting.p and (setting.ridge == "cv" or len(setting.ridge) > 1):
         left_out = min(setting.readout_n, max(LEFT_OUT, WELL_SAMPLED * setting.p))
     readout = setting.readout_n * fits + left_out + setting.test_n * fits
-    return setting.runs * (setting.steps * setting.n * fits + (setting.steps + 1) * readout)
+    ridge = setting.readout_between == "ridge"
+    fitted = setting.steps + 1 if ridge else len(setting.recorded)
+    return setting.runs * (setting.steps * setting.n * fits + fitted * readout)
 
 
 def simulate(
@@ -84,6 +105,7 @@ def simulate(
     progress: Callable[[float, int], None] | None = None,
     first: int = 0,
     partial: bool = False,
+    directions: Float[np.ndarray, "r d"] | None = None,
 ) -> Trajectory:
     """Run a setting and return what was observed.
 
@@ -91,16 +113,18 @@ def simulate(
     bounds the engine's arrays in bytes; results do not depend on it.  ``progress`` is called with
     the share that is done and the samples used so far.  An interrupt (Ctrl-C) is passed on; with
     ``partial`` the runs that were finished are returned instead, marked as ``interrupted``.
+    Labels of a data set have no directions of their own: overlaps are with orthonormal
+    ``directions``, where they are given.
     """
     start = time.perf_counter()
-    engine = make_engine(setting, memory, Meter(expected_samples(setting), progress))
+    engine = make_engine(setting, memory, Meter(expected_samples(setting), progress), directions)
     finished: list[dict[str, Any]] = []
     interrupted = False
     try:
         # An interrupt leaves in the list what was finished.
-        finished.extend(
-            _one_run(engine, setting, run) for run in range(first, first + setting.runs)
-        )
+        for begin in range(first, first + setting.runs, engine.group):
+            end = min(begin + engine.group, first + setting.runs)
+            finished.extend(_runs(engine, setting, range(begin, end)))
     except KeyboardInterrupt:
         if not (partial and finished):
             raise
@@ -118,39 +142,64 @@ def simulate(
     return Trajectory(setting, engine.name, seconds, **arrays, interrupted=interrupted)
 
 
-def _one_run(engine: Engine, setting: Setting, run: int) -> dict[str, Float[np.ndarray, "..."]]:
-    """Everything recorded of one run, by the names of ``Trajectory.arrays``."""
-    record: dict[str, list[Any]] = {}
-    sizes = ", ".join(f"{size:g}" for size in setting.step_size)
+def _runs(
+    engine: Engine, setting: Setting, runs: Sequence[int]
+) -> list[dict[str, Float[np.ndarray, "..."]]]:
+    """Everything recorded of some runs, by the names of ``Trajectory.arrays``."""
+    records = {run: _Record(setting, run) for run in runs}
+    with np.errstate(all="ignore"), single_blas(when=setting.p <= FEW_NEURONS):
+        for moment in engine.moments(runs):
+            records[moment.run].observe(engine, moment)
+    return [record.finished for record in records.values()]
 
-    def keep(step: int, values: dict[str, Any]) -> None:
+
+class _Record:
+    """What is recorded of one run, step by step."""
+
+    def __init__(self, setting: Setting, run: int) -> None:
+        self.setting, self.run = setting, run
+        self.steps = frozenset(setting.recorded)
+        self.found: dict[str, list[Any]] = {}
+        self.fixed: dict[str, Any] = {}
+
+    def observe(self, engine: Engine, moment: Moment) -> None:
+        """Record the run as the engine has it now; a readout that is fitted between is put in."""
+        setting, step = self.setting, moment.step
+        if step == 0:
+            self.fixed["readout"] = engine.readout
+            self.fixed["gradient_cosine"] = np.zeros((0, *engine.overlap.shape))
+        try:
+            fit = None
+            between = setting.readout_between == "ridge"
+            if between or (setting.readout_n and step in self.steps):
+                fit = fit_readout(training := engine.training(step), setting)
+            if step in self.steps:
+                if moment.gradient is not None:
+                    self.keep(step, _of_gradient(*moment.gradient, setting))
+                self.keep(step, _of_rows(engine.overlap, engine.gram, setting))
+                if fit is not None:
+                    self.keep(step, _errors(engine, setting, step, training, fit))
+            if fit is not None and between:
+                engine.readout = fit.weights[fit.chosen]
+        except np.linalg.LinAlgError:
+            raise divergence(setting, self.run, step) from None
+        if step == setting.steps:
+            rows = engine.last_rows
+            if setting.runs * rows.size <= ROW_NUMBERS:
+                self.fixed["rows"] = rows
+            if setting.readout_between != "frozen":
+                self.fixed["last_readout"] = engine.readout
+
+    def keep(self, step: int, values: dict[str, Any]) -> None:
         for name, value in values.items():
             if not np.all(np.isfinite(value)):
-                raise DivergenceError(
-                    f"run {run} diverged: {name.replace('_', ' ').replace('.', ' ')} is not finite "
-                    f"after step {step}, with step_size {sizes}"
-                )
-            record.setdefault(name, []).append(np.array(value, dtype=float))
+                what = f"{name.replace('_', ' ').replace('.', ' ')} is"
+                raise divergence(self.setting, self.run, step, what)
+            self.found.setdefault(name, []).append(np.array(value, dtype=float))
 
-    try:
-        with np.errstate(all="ignore"), single_blas(when=setting.p <= FEW_NEURONS):
-            engine.begin(run)
-            for step in range(setting.steps + 1):
-                if step > 0:
-                    keep(step, _of_gradient(*engine.step(step - 1), setting))
-                keep(step, _of_rows(engine.overlap, engine.gram, setting))
-                if setting.readout_n:
-                    keep(step, _errors(engine, setting, step))
-    except np.linalg.LinAlgError:
-        raise DivergenceError(
-            f"run {run} diverged: its numbers are not finite after step {step}, "
-            f"with step_size {sizes}"
-        ) from None
-    fixed = {
-        "gradient_cosine": np.zeros((0, setting.p, setting.target.r)),
-        "readout": engine.readout,
-    }
-    return fixed | {name: np.stack(v) for name, v in record.items()}
+    @property
+    def finished(self) -> dict[str, Float[np.ndarray, "..."]]:
+        return self.fixed | {name: np.stack(v) for name, v in self.found.items()}
 
 
 def _of_gradient(
@@ -210,10 +259,10 @@ def leading_overlaps(
     return np.divide(along, np.sqrt(np.where(present, values, 1.0)), where=present, out=0 * along)
 
 
-def _errors(engine: Engine, setting: Setting, step: int) -> dict[str, Any]:
+def _errors(
+    engine: Engine, setting: Setting, step: int, training: Any, fit: Readout
+) -> dict[str, Any]:
     """Train and test error of the readout after a step, and the network's own error."""
-    training = engine.training(step)
-    fit = fit_readout(training, setting)
     n, own = setting.test_n, engine.readout[None]
     testing = training.like(Purpose.TEST, n)
     # Of the grid of leave-one-out only the chosen penalty is tested.
@@ -223,7 +272,8 @@ def _errors(engine: Engine, setting: Setting, step: int) -> dict[str, Any]:
     weights = np.concatenate([fitted, own])
     sums, squares = testing.reduce(squared_errors, setting.scale * weights)
     network = sums[-1]
-    if setting.deflate >= 0:  # the network itself answers for the labels as they are
+    # The network itself answers for the labels as they are, with the biases it has.
+    if setting.deflate >= 0 or (setting.bias > 0 and setting.bias_at == "readout"):
         [network], _ = engine.plain(step).reduce(squared_errors, setting.scale * own)
     test, error = mean_and_error(sums[:-1], squares[:-1], n)
     values = {

@@ -9,7 +9,8 @@ import numpy as np
 from jaxtyping import Float
 
 from giantstep.errors import InputError
-from giantstep.problem.network import residuals
+from giantstep.problem.network import network_output, residuals
+from giantstep.problem.plain import beyond_plain
 from giantstep.problem.randomness import Purpose
 from giantstep.problem.setting import Setting
 from giantstep.simulation.meter import Meter
@@ -45,9 +46,9 @@ class SteppedRun:
     @property
     def residual(self) -> Float[np.ndarray, " n"]:
         """r = y - f0 (or y) on the batch."""
-        preactivations = self.start @ self.batch.inputs.T
-        found = residuals(self.setting, preactivations, self.batch.labels, self.readout)
-        return np.asarray(found, dtype=float)
+        features = self.setting.activation(self.start @ self.batch.inputs.T)
+        output = network_output(self.setting, features, self.readout)
+        return np.asarray(residuals(self.setting, self.batch.labels, output), dtype=float)
 
     @property
     def spike(self) -> Float[np.ndarray, " d"]:
@@ -72,6 +73,8 @@ def stepped_runs(setting: Setting, runs: Iterable[int] = (0,)) -> Iterator[Stepp
         raise InputError(f"inputs must be gaussian for feature models, got {setting.inputs.text}")
     if setting.deflate >= 0:
         raise InputError(f"deflate must be -1 for feature models, got {setting.deflate}")
+    if (beyond := beyond_plain(setting, "feature models")) is not None:
+        raise InputError(beyond)
     if setting.readout_n == 0:
         raise InputError("readout_n must be positive for a readout, got 0")
     from giantstep.simulation.engines.dense import DenseEngine

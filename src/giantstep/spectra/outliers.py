@@ -17,7 +17,7 @@ from jaxtyping import Float
 
 from giantstep.errors import InputError
 from giantstep.problem.activation import Activation
-from giantstep.problem.starts import STARTS, whole_space
+from giantstep.problem.starts import STARTS, Given, whole_space
 from giantstep.spectra.bulk import Bulk, Edge
 from giantstep.spectra.profile import ProfileBulk
 from giantstep.spectra.start import FeatureBulk, feature_bulk
@@ -141,7 +141,9 @@ def noise_features(
 ) -> Float[np.ndarray, "n p"]:
     """Centred features of the start, sigma(X W^T)/sqrt(n): pure noise at these sizes."""
     # Without a target.
-    rows = STARTS[start].draw(whole_space(key, np.zeros((0, d))), p, np.zeros((p, 0)))
+    rows = STARTS[start].draw(
+        whole_space(key, np.zeros((0, d))), p, Given(np.zeros((p, 0)), np.eye(p))
+    )
     features = np.asarray(activation(key.standard_normal((n, d)) @ rows.T), dtype=float)
     return centre(features, neurons) / math.sqrt(n)
 

@@ -115,6 +115,14 @@ class ProfileBulk:
                 return state
         return None
 
+    def means(self, z: float) -> tuple[float, float]:
+        """Means of G_i over the rows and of H_j over the columns at real z above the law."""
+        state = self._least(z)
+        if state is None:
+            raise InputError(f"z must lie above the bulk, got {z:g}")
+        _, _, left, right = self._map(np.array(z), state)
+        return float(left.mean()), float(right.mean())
+
     @cached_property
     def _top(self) -> tuple[float, Float[np.ndarray, " q"]]:
         """The upper edge as a singular value, and the fixed point just above it."""

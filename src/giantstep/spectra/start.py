@@ -97,7 +97,7 @@ def feature_bulk(
 
 def _independent(p: int, d: int, start: str) -> RowStart:
     """A start whose distinct rows are independent."""
-    known = [kind.name for kind in STARTS.values() if not kind.orthogonal]
+    known = [kind.name for kind in STARTS.values() if not kind.framed]
     if start not in known:
         raise InputError(f"start must be one of {', '.join(known)} for a bulk, got {start!r}")
     STARTS[start].check(p, 0, d)

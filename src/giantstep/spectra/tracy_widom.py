@@ -27,6 +27,9 @@ NODES = 40
 MOMENT_NODES = 48
 """Gauss-Legendre nodes for the moments: 40 give them to 1e-10, 48 to rounding."""
 
+LEAST_TAIL = 1e-10
+"""F_1 is known to 1e-14 at best, so that neither end can be resolved further than this."""
+
 LOWEST = -10.0
 """Below, F_1 is smaller than 1e-18 (it falls as exp(-|s|^3/24)), and taken as 0."""
 
@@ -51,8 +54,7 @@ def tracy_widom_quantile(probability: float) -> float:
     """The s with F_1(s) = probability."""
     from scipy.optimize import brentq
 
-    # F_1 is known to 1e-14 at best, so that neither end can be resolved further.
-    if not 1e-10 < probability < 1.0 - 1e-10:
+    if not LEAST_TAIL < probability < 1.0 - LEAST_TAIL:
         raise InputError(f"probability must lie between 1e-10 and 1 - 1e-10, got {probability:g}")
     found = brentq(lambda s: tracy_widom_cdf(s) - probability, LOWEST, REACH, xtol=1e-12)
     return float(found)

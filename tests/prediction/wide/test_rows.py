@@ -70,7 +70,7 @@ def test_the_readout_objects_for_itself(steps: int) -> None:
         ({"steps": 3}, "steps must be at most 2, got 3"),
         (
             {"steps": 2, "start": "orthogonal"},
-            "start must be gaussian, sphere or symmetric for two steps, got 'orthogonal'",
+            "start must be sphere, gaussian or symmetric for two steps, got 'orthogonal'",
         ),
         ({"deflate": 0}, "deflate must be -1 (off) for the closed system, got 0"),
     ],

@@ -354,7 +354,7 @@ def test_no_alignment_without_a_linear_part_of_the_squared_label():
     for change, message in (
         ({"target": "x1 + He2(x1)"}, "target must have no linear part"),
         ({"activation": "He1"}, "activation must have a second direction"),
-        ({"start": "orthogonal", "p": 900}, "start must be gaussian, sphere or symmetric"),
+        ({"start": "orthogonal", "p": 900}, "start must be sphere, gaussian or symmetric"),
     ):
         with pytest.raises(NoTheoryError, match=message):
             second_alignment(setting.vary(**change))
@@ -430,7 +430,7 @@ def test_finite_diagram_counts_the_predicted_outliers():
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"start": "orthogonal", "p": 90}, "start must be gaussian, sphere or symmetric"),
+        ({"start": "orthogonal", "p": 90}, "start must be sphere, gaussian or symmetric"),
         ({"steps": 3, "step_size": 1.0}, "steps must be 1 or 2"),
         ({"inputs": "rademacher"}, "inputs must be gaussian"),
         ({"deflate": 0}, "deflate must be -1"),

@@ -9,7 +9,8 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from giantstep.errors import InputError
+from giantstep.errors import InputError, NoTheoryError
+from giantstep.prediction.predict import predict
 from giantstep.problem.inputs import LAWS
 from giantstep.problem.randomness import Purpose
 from giantstep.problem.setting import Setting
@@ -93,19 +94,20 @@ def test_results_do_not_depend_on_the_chunk(law: str) -> None:
 
 def every_law(path: Path) -> list[str]:
     """A law of each kind as it is typed, parameters within 3 of their lower end."""
-    np.save(path, np.random.default_rng(0).standard_normal((600, 500)))
+    np.save(path, np.random.default_rng(0).standard_normal((8300, 500)))
     middle = {
-        name: f"{law.parameter.low + min(law.parameter.high - law.parameter.low, 6.0) / 2:g}"
+        name: ", ".join(f"{r.low + min(r.high - r.low, 6.0) / 2:g}" for r in law.ranges)
         for name, law in LAWS.items()
-        if law.parameter
+        if law.ranges
     }
     return [law.form(middle.get(name)).replace("FILE", str(path)) for name, law in LAWS.items()]
 
 
 def test_samples_are_a_function_of_their_number_alone(tmp_path: Path) -> None:
     for law in every_law(tmp_path / "rows.npy"):
-        sampler = HostSampler(Setting("x1", d=500, inputs=law, noise=1.0), 3)
         block = block_size(500)
+        base: dict[str, Any] = {"d": 500, "n": 2 * block, "readout_n": 10, "inputs": law}
+        sampler = HostSampler(Setting("x1", noise=1.0, **base), 3)
         long, noise = sampler.chunk(Purpose.BATCH, 1, 0, 2 * block, 2 * block)
         short, few = sampler.chunk(Purpose.BATCH, 1, 0, block, 37)
         np.testing.assert_array_equal(short[:37], long[:37])
@@ -113,9 +115,7 @@ def test_samples_are_a_function_of_their_number_alone(tmp_path: Path) -> None:
         assert not short[37:].any()
         late, _ = sampler.chunk(Purpose.BATCH, 1, block, block, 10)
         np.testing.assert_array_equal(late[:10], long[block : block + 10])
-        other, _ = HostSampler(Setting("x1", d=500, inputs=law), 4).chunk(
-            Purpose.BATCH, 1, 0, block, 5
-        )
+        other, _ = HostSampler(Setting("x1", **base), 4).chunk(Purpose.BATCH, 1, 0, block, 5)
         assert not np.array_equal(other[:5], long[:5])
 
 
@@ -141,25 +141,6 @@ def test_mixture_has_identity_covariance_and_two_humps() -> None:
     along = x @ sampler.prepared
     # (1 - m^2) + m^2: variance one; kurtosis 3 - 2 m^4
     assert np.mean(along**4) == pytest.approx(3 - 2 * 0.9**4, abs=0.05)
-
-
-def test_data_sets(tmp_path: Path) -> None:
-    table = np.random.default_rng(0).standard_normal((400, 12)) * np.arange(1, 13) + 3.0
-    np.save(tmp_path / "a.npy", table)
-    np.savetxt(tmp_path / "a.csv", table, delimiter=",")
-    for name in ("a.npy", "a.csv"):
-        law = f"whitened({tmp_path / name})"
-        trajectory = simulate(Setting("x1", d=12, n=200, p=2, inputs=law, test_n=100))
-        assert trajectory.engine == "dense"
-    whitened = Setting("x1", d=12, inputs=f"whitened({tmp_path / 'a.npy'})").inputs.table()
-    np.testing.assert_allclose(whitened.T @ whitened / 400, np.eye(12), atol=1e-10)
-    with pytest.raises(InputError, match="12 columns"):
-        Setting("x1", d=13, inputs=f"data({tmp_path / 'a.npy'})")
-    with pytest.raises(InputError, match="cannot read"):
-        Setting("x1", d=12, inputs=f"data({tmp_path / 'none.npy'})")
-    np.save(tmp_path / "objects.npy", np.array([{"a": 1}], dtype=object), allow_pickle=True)
-    with pytest.raises(InputError, match="cannot read"):
-        Setting("x1", d=12, inputs=f"data({tmp_path / 'objects.npy'})")
 
 
 @pytest.mark.parametrize("engine", ["dense", "deferred"])
@@ -205,8 +186,37 @@ def test_an_engine_goes_with_its_last_reference(where: str) -> None:
     engine.step(0)
     fit_readout(engine.training(1), setting)
     engine.plain(1).collect()
-    gone = [weakref.ref(engine), weakref.ref(engine.held[0][0])]
+    gone = [weakref.ref(engine), weakref.ref(engine.held[0, 0][0])]
     assert all(reference() is not None for reference in gone)
     del engine
     gc.collect()
     assert all(reference() is None for reference in gone)
+
+
+@pytest.mark.parametrize("deflate", [0, 1, 2])
+def test_deflated_labels_have_lost_their_fitted_hermite_part(deflate: int) -> None:
+    """y - mean - <beta, x> - <T, x x^T - 1>/2 with beta and T fitted on the same samples."""
+    fields: dict[str, Any] = {"d": 12, "n": 5000, "deflate": deflate, "precision": "float64"}
+    setting = Setting("1 + x1 + x1*x2 + x1*x2*x3", engine="dense", noise=0.5, **fields)
+    engine = DenseEngine(setting, MEMORY, Meter(0, None))
+    engine.begin(0)
+    x, y = engine.batch(0).inputs_and_labels()
+    _, found = engine.batch(0).deflate().inputs_and_labels()
+    rest = y - y.mean()
+    tensor = (x.T * rest) @ x / len(x)
+    parts = [y.mean(), x @ (rest @ x) / len(x)]
+    parts += [0.5 * (np.sum((x @ tensor) * x, axis=1) - np.trace(tensor))]
+    expected = y - sum(parts[: deflate + 1])
+    np.testing.assert_allclose(found, expected, atol=1e-10)
+    assert not np.allclose(found, y - sum(parts[:deflate]), atol=1e-2)
+    # What is left of the target: its higher degrees and the noise, and what the fit takes along.
+    # A square of three normals has a standard deviation of 5, 7 % in the mean of 5000.
+    left = [3.0, 2.0, 1.0][deflate] + 0.25
+    assert np.mean(found**2) == pytest.approx(left, rel=0.25)
+
+
+def test_the_deferred_engine_and_theory_refuse_to_deflate_the_second_degree() -> None:
+    with pytest.raises(InputError, match="cannot hold a fit of degree 2, got deflate = 2"):
+        simulate(Setting("x1", deflate=2, engine="deferred"))
+    with pytest.raises(NoTheoryError, match="deflate must be at most 1 for theory, got 2"):
+        predict(Setting("x1", deflate=2))

@@ -94,6 +94,8 @@ def objection(setting: Setting) -> str | None:
         return f"inputs must be gaussian for a learning curve, got {setting.inputs.text!r}"
     if setting.deflate >= 0:
         return f"deflate must be -1 (off) for a learning curve, got {setting.deflate}"
+    if setting.bias > 0:
+        return f"bias must be 0 for a learning curve, got {setting.bias:g}"
     if setting.corruption > 0:
         return f"corruption must be 0 for a learning curve, got {setting.corruption:g}"
     if setting.readout_batch == "last" and setting.steps:

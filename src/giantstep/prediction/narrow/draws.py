@@ -53,7 +53,7 @@ class Fluctuations:
             along = self.normals(count, r)
             return np.concatenate([along, self.bartlett(count, d - r)], axis=1)
 
-        return Space(d, gaussian, lambda count: np.eye(r + count))
+        return Space(d, gaussian, lambda count: np.eye(r + count), lambda w: compressed(w, r))
 
     def weights(self, weights: Float[np.ndarray, " n"], samples: int) -> Float[np.ndarray, " n"]:
         """Weights under which points average as that many samples do."""

@@ -124,7 +124,7 @@ def start_columns(setting: Setting) -> Float[np.ndarray, "k m"]:
     """
     kind, r = STARTS[setting.start], setting.target.r
     half = setting.p // kind.copies
-    if kind.orthogonal:
+    if kind.framed:
         return np.zeros((0, entries(setting)))
     columns = np.eye(half * r + half * (half + 1) // 2) / math.sqrt(setting.d)
     overlap, gram = unpacked(columns, half, r)

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Float
 
-from giantstep.problem.network import start_readout, start_rows
+from giantstep.problem.network import start_readout, start_rows, target_frame
 from giantstep.problem.randomness import Purpose, generator
 from giantstep.problem.setting import Setting
 from giantstep.problem.starts import (
-    READOUT_STARTS,
     STARTS,
     known_span,
+    readout_kind,
     typical_span,
     whole_space,
 )
@@ -40,7 +40,7 @@ def typical_start(setting: Setting, readout: Float[np.ndarray, " p"] | None = No
     """
     p = setting.p
     if readout is None:
-        if READOUT_STARTS[setting.readout_start].fixed and not STARTS[setting.start].paired:
+        if readout_kind(setting.readout_start).fixed and not STARTS[setting.start].paired:
             readout = start_readout(setting, 0)
         else:
             readout = np.where(np.arange(p) >= p // 2, 1.0, -1.0)
@@ -54,8 +54,9 @@ def start_of_run(setting: Setting, run: int) -> Start:
     readout = start_readout(setting, run)
     if choose_engine(setting) == "deferred":
         return Start(start_rows(setting, known_span(key, r, d)), readout)
-    rows = start_rows(setting, whole_space(key, np.eye(r, d)))
-    return Start(coordinates(rows[:, :r], rows @ rows.T), readout)
+    frame = target_frame(setting, run)
+    rows = start_rows(setting, whole_space(key, frame))
+    return Start(coordinates(rows @ frame.T, rows @ rows.T), readout)
 
 
 def coordinates(

@@ -110,7 +110,7 @@ def _predict(
     setting: Setting, readouts: Float[np.ndarray, "rows p"], accuracy: Accuracy
 ) -> dict[str, Any]:
     starts = [typical_start(setting, entries) for entries in readouts]
-    random = not STARTS[setting.start].orthogonal
+    random = not STARTS[setting.start].framed
     many = setting.p > LARGEST_SHARE * setting.d
     own = random and (many or start_share(setting, starts[0]) > SMALL)
     if own:

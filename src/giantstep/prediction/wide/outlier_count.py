@@ -29,7 +29,7 @@ from giantstep.gaussian.rules import REACH, normal_panels
 from giantstep.prediction.wide.second_samples import Network
 from giantstep.prediction.wide.two_steps import weight_outliers
 from giantstep.problem.activation import Activation
-from giantstep.problem.setting import Batches, OutputScale, Setting
+from giantstep.problem.setting import OutputScale, Setting
 from giantstep.problem.starts import ReadoutName
 
 HIGHEST_ORDER = 4
@@ -51,7 +51,7 @@ def outlier_count(
     alpha2: float,
     activation: Activation,
     output_scale: OutputScale = "1/sqrt(p)",
-    batches: Batches = "fresh",
+    batches: str = "fresh",
     readout_start: ReadoutName = "gaussian",
 ) -> int:
     """New outliers of the second step as p -> infinity, beside that of the first.
@@ -81,7 +81,7 @@ def highest_order(
     return math.floor(min(alpha2 + growth, 0.5) / (0.5 - alpha1) + ROUNDING)
 
 
-def orders(activation: Activation, highest: int, batches: Batches) -> dict[int, tuple[bool, bool]]:
+def orders(activation: Activation, highest: int, batches: str) -> dict[int, tuple[bool, bool]]:
     """For each order k = 1..highest, whether u^(k+1) and whether |u| u^k is a left vector."""
     if highest < 1:
         return {}
@@ -155,7 +155,7 @@ def mean_slope(activation: Activation, shift: float, own: float) -> float:
 def phase_diagram(
     activation: Activation,
     output_scale: OutputScale,
-    batches: Batches,
+    batches: str,
     grid: Float[np.ndarray, " g"],
     readout_start: ReadoutName = "gaussian",
 ) -> Int[np.ndarray, "g g"]:

@@ -17,8 +17,15 @@ from jaxtyping import Float, Int
 
 from giantstep.gaussian.rules import Rule, gauss_hermite
 from giantstep.prediction.labels import label_grid
-from giantstep.prediction.wide.step import TYPICAL, Draw, readout_law, readout_norm
+from giantstep.prediction.wide.step import (
+    TYPICAL,
+    Draw,
+    readout_law,
+    readout_norm,
+    start_objection,
+)
 from giantstep.problem.activation import ActivationMoments
+from giantstep.problem.plain import beyond_plain
 from giantstep.problem.setting import Setting
 from giantstep.problem.starts import STARTS
 
@@ -338,10 +345,8 @@ def objection(setting: Setting) -> str | None:
     """Why the theory of two steps does not cover a setting, in one sentence; None if it does."""
     if setting.steps not in (1, 2):
         return f"steps must be 1 or 2 for the outliers of the weights, got {setting.steps}"
-    if STARTS[setting.start].orthogonal:
-        return f"start must be gaussian, sphere or symmetric for two steps, got {setting.start!r}"
-    if not setting.inputs.is_gaussian:
+    if not setting.inputs.taken_for_gaussian:
         return f"inputs must be gaussian for this theory, got {setting.inputs.text!r}"
     if setting.deflate >= 0:
         return f"deflate must be -1 for this theory, got {setting.deflate}"
-    return None
+    return start_objection(setting, "two steps") or beyond_plain(setting, "two steps")

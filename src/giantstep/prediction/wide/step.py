@@ -21,10 +21,14 @@ import numpy as np
 from jaxtyping import Float
 
 from giantstep.analysis.exponents import VANISHING
-from giantstep.errors import NoTheoryError
+from giantstep.errors import NoTheoryError, shown
 from giantstep.gaussian.rules import Rule, gauss_hermite, legendre, normal_panels
+from giantstep.problem.plain import beyond_plain
 from giantstep.problem.setting import Setting
-from giantstep.problem.starts import readout_rms
+from giantstep.problem.starts import STARTS, readout_rms
+
+BALANCED = ("signs", "alternating", "gaussian", "uniform")
+"""Readouts whose entries cancel but for fluctuations; those of paired rows always do."""
 
 READOUT_NODES = 16
 """Nodes over the entries of a; 12 and 24 give the same outliers to 5e-4 and losses to 2e-5."""
@@ -100,12 +104,24 @@ def objection(setting: Setting) -> str | None:
     """Why one step from random rows is not covered, in one sentence; None if it is."""
     if setting.steps > 1:
         return f"steps must be 0 or 1 for the closed system, got {setting.steps}"
-    if not setting.inputs.is_gaussian:
+    if not setting.inputs.taken_for_gaussian:
         return f"inputs must be gaussian for the closed system, got {setting.inputs.text!r}"
-    if setting.start == "orthogonal":
-        return "start must be sphere, gaussian or symmetric for the closed system, got 'orthogonal'"
     if setting.deflate >= 0:
         return f"deflate must be -1 (off) for the closed system, got {setting.deflate}"
+    return start_objection(setting, "the closed system") or beyond_plain(
+        setting, "the closed system"
+    )
+
+
+def start_objection(setting: Setting, what: str) -> str | None:
+    """Why the rows and the readout of a start are not random, as an objection of ``what``."""
+    start, readout = STARTS[setting.start], setting.readout_start
+    if start.framed:
+        return f"start must be sphere, gaussian or symmetric for {what}, got {setting.start!r}"
+    if not start.paired and readout not in BALANCED:
+        return (
+            f"readout_start must be one of {', '.join(BALANCED)} for {what}, got {shown(readout)}"
+        )
     return None
 
 

@@ -74,12 +74,16 @@ def predict(setting: Setting, readouts: Float[np.ndarray, "rows p"], _: Accuracy
             law = partial(_law, matrix)
             found = [_tried(law, part, readouts, name=matrix.name, notes=notes) for part in parts]
             fields[matrix.name] = _spectrum(found)
-    left_out = max(left_out_after(setting) / setting.d, LEFT_OUT_OF_ROWS / setting.p)
     return fields | {
         "notes": tuple(notes),
-        "relative_uncertainty": left_out,
+        "relative_uncertainty": left_out(setting),
         "own_runs": len(readouts) > 1,
     }
+
+
+def left_out(setting: Setting) -> float:
+    """What the leading order leaves out, relative: of large d, and of many rows."""
+    return max(left_out_after(setting) / setting.d, LEFT_OUT_OF_ROWS / setting.p)
 
 
 def left_out_after(setting: Setting) -> float:

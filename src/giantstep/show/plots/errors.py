@@ -23,7 +23,7 @@ def errors(
     """
     if trajectory.test_error is None or trajectory.train_error is None:
         raise ValueError("the trajectory has no readout errors to draw")
-    steps = np.arange(trajectory.setting.steps + 1)
+    steps = trajectory.steps
     for values, label, marker, line in (
         (trajectory.test_error, "test error of the readout", "o", "-"),
         (trajectory.train_error, "train error of the readout", "s", ":"),

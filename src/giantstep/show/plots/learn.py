@@ -26,24 +26,27 @@ def target_plane(stairs: Staircase, r: int) -> tuple[Float[np.ndarray, "k r"], l
 def learn_figure(experiment: Experiment) -> Figure:
     """Neurons step by step in the plane of two target directions, and error against floors."""
     trajectory, predicted = experiment.simulated, experiment.predicted
-    setting = experiment.setting
-    plane, names = target_plane(experiment.stairs, setting.target.r)
-    both = trajectory.test_error is not None
-    figure = Figure(figsize=(10.5 if both else 5.2, 4.8), layout="constrained")
-    panels = figure.subplots(1, 2 if both else 1, squeeze=False)[0]
-    if len(plane) == 2:
-        neurons(panels[0], trajectory, plane, (names[0], names[1]), predicted=predicted)
-    else:
-        _single_index(panels[0], trajectory, predicted)
-    if both:
-        errors(panels[1], trajectory, experiment.floors, predicted)
-    figure.suptitle(setting_title(setting), fontsize="medium")
+    stairs, r = experiment.stairs, trajectory.overlap.shape[-1]
+    aligned, fitted = stairs is not None and r > 0, trajectory.test_error is not None
+    count = max(aligned + fitted, 1)
+    figure = Figure(figsize=(5.25 * count, 4.8), layout="constrained")
+    panels = list(figure.subplots(1, count, squeeze=False)[0])
+    if stairs is not None and aligned:
+        plane, names = target_plane(stairs, r)
+        axes = panels.pop(0)
+        if len(plane) == 2:
+            neurons(axes, trajectory, plane, (names[0], names[1]), predicted=predicted)
+        else:
+            _single_index(axes, trajectory, predicted)
+    if fitted:
+        errors(panels.pop(0), trajectory, experiment.floors, predicted)
+    figure.suptitle(setting_title(experiment.setting), fontsize="medium")
     return figure
 
 
 def _single_index(axes: Axes, trajectory: Trajectory, predicted: Trajectory | None) -> None:
     """One target direction: the cosine of every neuron against the step."""
-    steps = np.arange(trajectory.setting.steps + 1)
+    steps = trajectory.steps
     axes.plot(steps, trajectory.cosine[0, :, :, 0], marker="o", color="0.5", linewidth=0.8)
     if predicted is not None:
         lines = axes.plot(

@@ -12,10 +12,12 @@ from matplotlib.figure import Figure
 from giantstep.experiment import Experiment
 from giantstep.records.spectrum import Spectrum
 from giantstep.show.plots.style import setting_title
+from giantstep.spectra.layer import LayerOutliers
 
 # Outliers beyond this multiple of the edge would squeeze the bulk on a linear axis.
 FAR = 3.0
-BINS = 60
+# Bins of a histogram at most, and values a bin at least on average.
+BINS, FILLED = 60, 4
 
 
 def spectrum(
@@ -26,22 +28,25 @@ def spectrum(
     predicted: Sequence[float] = (),
     measured: Sequence[Sequence[float]] = (),
     symbol: str = "W",
+    source: str = "theory",
 ) -> Axes:
     """Histogram (grey) over all runs, density (line), outliers predicted (down) and measured (up).
 
     ``values`` are singular values, ``density`` their predicted density on a grid (per singular
-    value, zeros not counted), ``measured`` the outliers that were found in each run.
+    value, zeros not counted), ``measured`` the outliers that were found in each run,
+    ``source`` where density and edge come from.
     """
     flat = values.ravel()
     top = max([float(flat.max()), *predicted])
     positive = flat[flat > 1e-6 * top]
     inside = positive[positive <= 1.02 * edge]
     low = float(inside.min()) if inside.size else 0.0
+    ends = max(BINS // 6, min(BINS, inside.size // FILLED))
     if top > FAR * edge:
         axes.set_xscale("log")
-        bins = np.geomspace(max(low, 0.02 * edge), 1.02 * edge, BINS)
+        bins = np.geomspace(max(low, 0.02 * edge), 1.02 * edge, ends)
     else:
-        bins = np.linspace(max(0.0, low - 0.02 * edge), 1.02 * edge, BINS)
+        bins = np.linspace(max(0.0, low - 0.02 * edge), 1.02 * edge, ends)
     counts, _ = np.histogram(inside, bins)
     heights = counts / (np.diff(bins) * max(positive.size, 1))
     axes.stairs(heights, bins, fill=True, color="0.82")
@@ -55,9 +60,9 @@ def spectrum(
             heights_there[shown],
             color="firebrick",
             linewidth=1.6,
-            label="theory: bulk",
+            label=f"{source}: bulk",
         )
-    axes.axvline(edge, color="firebrick", linewidth=0.8, linestyle=":", label="theory: edge")
+    axes.axvline(edge, color="firebrick", linewidth=0.8, linestyle=":", label=f"{source}: edge")
     for index, value in enumerate(predicted):
         axes.plot(
             value,
@@ -84,6 +89,28 @@ def spectrum(
     axes.set_ylabel("density")
     axes.legend(fontsize="small", frameon=False)
     return axes
+
+
+def layer_figure(found: LayerOutliers, name: str) -> Figure:
+    """Histogram of a given matrix, the bulk fitted to it, its edge, threshold and outliers."""
+    figure = Figure(figsize=(6.4, 4.4), layout="constrained")
+    axes = spectrum(
+        figure.subplots(),
+        found.singular_values[None],
+        found.edge,
+        (found.grid, found.density),
+        measured=[found.outliers.tolist()] if found.count else [],
+        symbol="$W$",
+        source="fit",
+    )
+    axes.axvline(
+        found.threshold, color="black", linewidth=0.8, label=f"threshold at {found.level:g}"
+    )
+    axes.legend(fontsize="small", frameon=False)
+    p, d = found.shape
+    many = "1 outlier" if found.count == 1 else f"{found.count or 'no'} outliers"
+    figure.suptitle(f"{name}: {p:,} x {d:,}, {many}", fontsize="medium")
+    return figure
 
 
 def spectrum_panel(
@@ -119,6 +146,6 @@ def spectrum_figure(experiment: Experiment) -> Figure:
     panels = figure.subplots(1, len(shown), squeeze=False)[0]
     for axes, (name, part) in zip(panels, shown.items(), strict=True):
         theory = None if predicted is None else getattr(predicted, name)
-        spectrum_panel(axes, part, theory, experiment.setting.steps, symbols[name])
+        spectrum_panel(axes, part, theory, len(measured.steps) - 1, symbols[name])
     figure.suptitle(setting_title(experiment.setting), fontsize="medium")
     return figure

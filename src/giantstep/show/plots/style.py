@@ -8,6 +8,7 @@ import matplotlib as mpl
 from matplotlib.figure import Figure
 
 from giantstep.problem.setting import Setting
+from giantstep.problem.step_size import size_list
 
 # Luminance falls monotonically along the map: steps stay apart in print.
 STEP_COLOURS = mpl.colormaps["viridis_r"]
@@ -22,7 +23,7 @@ def save(figure: Figure, path: Path) -> None:
 
 def setting_title(setting: Setting) -> str:
     """The setting in one line."""
-    sizes = ", ".join(f"{size:.3g}" for size in setting.step_size)
+    sizes = size_list(setting.step_size, digits=3)
     return (
         f"{setting.target.name}, {setting.activation.name}: d = {setting.d:,}, n = {setting.n:,}, "
         f"p = {setting.p:,}, step size {sizes}, {setting.batches} batches"

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
 from rich.text import Text
 
 from giantstep.experiment import Experiment
+from giantstep.problem.step_size import size_list
 from giantstep.records.comparison import Comparison
 
 SHOWN = {
@@ -22,7 +24,12 @@ SHOWN = {
 def heading(experiment: Experiment) -> Text:
     """The setting in three lines."""
     simulated, setting = experiment.simulated, experiment.setting
-    sizes = ", ".join(f"{size:.4g}" for size in setting.step_size) or "none"
+    sizes = size_list(setting.step_size, digits=4)
+    shares = setting.giant_shares
+    # The giant size itself, up to the rounding of a size that was typed.
+    if not np.allclose(shares, 1.0, rtol=0.01):
+        alike = shares[:1] if len(set(shares)) == 1 else shares
+        sizes += f", {size_list(alike, digits=2)} of a giant one"
     runs = simulated.runs
     head = Text()
     head.append(f"{setting.target.name}\n", style="bold")
@@ -45,10 +52,11 @@ def verdict(experiment: Experiment) -> Text:
     if compared is None or predicted is None:
         return Text("\nprediction and simulation are compared with --runs 2 or more")
     word = "agree" if compared.agrees else "disagree"
+    where = "" if compared.agrees else f" ({compared.farthest.replace('_', ' ')})"
     return Text(
         f"\ntheory ({predicted.theory}) and simulation {word}: p-value {compared.p_value:.2g}, the "
         f"least likely of {compared.count} comparisons of {compared.runs} runs is "
-        f"{compared.sigmas:.1f} sigma off{_power(compared)}",
+        f"{compared.sigmas:.1f} sigma off{where}{_power(compared)}",
         style="green" if compared.agrees else "red",
     )
 

@@ -8,16 +8,24 @@ from rich.table import Table
 from giantstep.experiment import Experiment
 from giantstep.records.summary import StepSummary
 from giantstep.show.tables.experiment import heading, verdict
+from giantstep.show.tables.labels import labels_report
 from giantstep.show.tables.parts import make_table, notes, number, spread
 
 
 def learn_report(experiment: Experiment) -> RenderableType:
     """Alignment and errors after every step, notes, and the verdict."""
-    parts: list[RenderableType] = [heading(experiment), _alignment(experiment)]
+    parts: list[RenderableType] = [heading(experiment)]
+    if experiment.labels is not None:
+        parts += [*labels_report(experiment.labels, experiment.analysis), ""]
+    parts.append(_alignment(experiment))
     if experiment.simulated.test_error is not None:
         parts += ["", _errors(experiment)]
-    predicted = experiment.predicted
-    texts = [*experiment.analysis.notes, *(predicted.notes if predicted is not None else ())]
+    texts = [
+        note
+        for record in (experiment.analysis, experiment.predicted)
+        if record is not None
+        for note in record.notes
+    ]
     return Group(*parts, *notes(texts), verdict(experiment))
 
 

@@ -8,6 +8,7 @@ import jax
 import numpy as np
 
 from giantstep.errors import InputError
+from giantstep.problem.batches import set_size
 from giantstep.problem.setting import Setting
 from giantstep.simulation.engines.samples import block_size
 
@@ -30,17 +31,20 @@ def plan(setting: Setting, memory: int) -> Plan:
     # W, target directions, a chunk's gradient, the sum of gradients and a copy in float64; Gram
     # matrices with what is made of them and the normal equations, six p x p matrices in float64.
     fixed = p * d * (2 * size + 16) + setting.target.r * d * 2 * size + 6 * 8 * p * p
+    if setting.deflate == 2:
+        # The fit of degree 2: two sums in float64, two parts of a chunk, and the matrix itself.
+        fixed += d * d * (2 * 8 + 4 * size)
     # Ten copies of a chunk: two in flight, on the host and on the device, their transposes in the
     # matrix products, and what the allocator keeps (measured: 8 to 10, benchmarks/dense.py); then
     # preactivations, slopes, coefficients and float64 features.
     sample = 10 * d * size + p * (4 * size + 16)
     block = block_size(d)
     backend = "cpu" if jax.default_backend() == "cpu" else "gpu"
-    batch = setting.n * d * size
-    held = setting.batches == "reused" and fixed + batch + block * sample <= memory // 2
+    batch = set_size(setting.batches, setting.n) * d * size
+    held = setting.batches != "fresh" and fixed + batch + block * sample <= memory // 2
     room = memory - fixed - (batch if held else 0)
     blocks = min(room // (block * sample), CHUNK_NUMBERS[backend] // (block * (d + p)))
-    largest = max(setting.n, setting.readout_n, setting.test_n)
+    largest = max(set_size(setting.batches, setting.n), setting.readout_n, setting.test_n)
     chunk = block * min(max(1, blocks), -(-largest // block))
     total = fixed + chunk * sample + (batch if held else 0)
     if total > memory:

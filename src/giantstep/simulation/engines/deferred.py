@@ -8,43 +8,53 @@ arXiv 2101.07464; docs/derivations/deferred.md).  d enters only through chi vari
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+
 import numpy as np
 from jaxtyping import Float
 
 from giantstep.errors import InputError
 from giantstep.gaussian.coordinates import compressed
-from giantstep.problem.network import start_readout, start_rows
+from giantstep.problem.batches import set_of, set_size, uses
+from giantstep.problem.network import moved_readout, start_biases, start_readout, start_rows
 from giantstep.problem.randomness import Purpose, generator
 from giantstep.problem.setting import Setting
 from giantstep.problem.starts import known_span
+from giantstep.problem.updates import UPDATES
 from giantstep.simulation.engines.held import HeldBatch, HeldStream
 from giantstep.simulation.engines.streamed import Stream
+from giantstep.simulation.engines.together import State, Together, covers, group_size
 from giantstep.simulation.meter import Meter
+from giantstep.simulation.moments import Moment, run_by_run
 
 
 def dimensions_needed(setting: Setting) -> int:
     """Dimensions the basis may come to span; the engine is exact while they are at most d."""
-    r, p = setting.target.r, setting.p
-    revealed = p + (setting.deflate == 1)
-    held = setting.batches == "reused"
-    return r + p + revealed * (setting.steps if held else 1)
+    known, p = setting.known, setting.p
+    fits = 1 + (setting.readout_batch == "last" and not setting.label_transform.is_plain)
+    revealed = p + fits * (setting.deflate == 1)
+    return known + p + revealed * uses(setting.batches, setting.steps)
 
 
 def held_bytes(setting: Setting) -> int:
     """Memory of a batch that is held: n samples by data columns, used vectors and work."""
-    columns = dimensions_needed(setting) + setting.p * (setting.steps + 4)
-    return 8 * setting.n * columns
+    columns = dimensions_needed(setting) + setting.p * (uses(setting.batches, setting.steps) + 4)
+    return 8 * set_size(setting.batches, setting.n) * columns
 
 
 def rows_bytes(setting: Setting) -> int:
     """Memory of the rows and of what a step makes of them: p x p matrices, 20 were measured."""
-    return 8 * 24 * setting.p * (setting.p + setting.target.r)
+    return 8 * 24 * setting.p * (setting.p + setting.known)
 
 
 def objection(setting: Setting, memory: int) -> str | None:
     """Why the deferred engine cannot run a setting, None if it can."""
-    if not setting.inputs.is_gaussian:
-        return f"the deferred engine needs gaussian inputs, got {setting.inputs.text!r}"
+    if not setting.inputs.deferrable:
+        return f"the deferred engine needs gaussian or spiked inputs, got {setting.inputs.text!r}"
+    if not UPDATES[setting.update].turns:
+        return f"the deferred engine has no axes of the inputs, got update = {setting.update!r}"
+    if setting.deflate == 2:
+        return "the deferred engine cannot hold a fit of degree 2, got deflate = 2"
     needed = dimensions_needed(setting)
     if needed > setting.d:
         return f"the deferred engine needs d >= {needed} for these p, r and steps, got {setting.d}"
@@ -63,7 +73,7 @@ def objection(setting: Setting, memory: int) -> str | None:
 
 def holds_batches(setting: Setting) -> bool:
     """Whether samples must be kept: to be used again, or to fit the readout on."""
-    return setting.batches == "reused" or setting.readout_batch == "last"
+    return setting.batches != "fresh" or setting.readout_batch == "last"
 
 
 def _host_setting(setting: Setting) -> Setting:
@@ -88,20 +98,50 @@ class DeferredEngine:
         self.setting, self.meter = _host_setting(setting), meter
         self.run = 0
         self.readout = np.zeros(setting.p)
-        self.rows = np.zeros((setting.p, setting.target.r))
+        self.biases = np.zeros(setting.p)
+        self.rows = np.zeros((setting.p, setting.known))
         self.batch: HeldBatch | None = None
+        self.together = covers(self.setting)
+        self.group = group_size(setting, memory) if self.together else 1
+
+    def moments(self, runs: Sequence[int]) -> Iterator[Moment]:
+        """The runs after their steps: all of them run by run, or together where they are small."""
+        return self._together(runs) if self.together else run_by_run(self, runs)
+
+    def _together(self, runs: Sequence[int]) -> Iterator[Moment]:
+        starts = []
+        for run in runs:
+            self.begin(run)
+            starts.append((self.last_rows, self.readout, self.biases))
+            yield Moment(run, 0)
+        rows, readouts, biases = (np.stack(parts) for parts in zip(*starts, strict=True))
+        group = Together(self.setting, runs, State(rows, readouts, biases), self.meter)
+        for after in group.steps():
+            for place, self.run in enumerate(runs):
+                self.rows, self.readout = after.rows[place], after.readout[place]
+                self.biases = biases[place]
+                yield Moment(self.run, after.step, (after.along[place], after.square[place]))
 
     def begin(self, run: int) -> None:
         """Draw the start of a run."""
         self.run, self.batch = run, None
         self.readout = start_readout(self.setting, run)
+        self.biases = start_biases(self.setting, run)
         key = generator(self.setting.seed, run, Purpose.START, 0)
-        space = known_span(key, self.setting.target.r, self.setting.d)
+        others = self.setting.inputs.known_directions
+        space = known_span(key, self.setting.target.r, self.setting.d, others)
         self.rows = start_rows(self.setting, space)
 
     @property
     def overlap(self) -> Float[np.ndarray, "p r"]:
         return self.rows[:, : self.setting.target.r]
+
+    @property
+    def last_rows(self) -> Float[np.ndarray, "p q"]:
+        """The rows in as many coordinates as they may need, p beside those of what is known."""
+        rows = compressed(self.rows, self.setting.known)
+        missing = self.setting.known + self.setting.p - rows.shape[1]
+        return np.pad(rows, ((0, 0), (0, missing)))
 
     @property
     def gram(self) -> Float[np.ndarray, "p p"]:
@@ -110,23 +150,32 @@ class DeferredEngine:
     def step(self, index: int) -> tuple[Float[np.ndarray, "p r"], Float[np.ndarray, "p p"]]:
         """Take giant step ``index``; the gradient's target overlaps and its Gram matrix."""
         setting, r = self.setting, self.setting.target.r
-        size = setting.step_size[index]
         if holds_batches(setting):
-            if self.batch is None or setting.batches == "fresh":
-                self.rows = compressed(self.rows, r)
-                self.batch = HeldBatch(setting, self.run, index, self.rows.shape[1])
-            self.rows, gradient = self.batch.step_rows(self.rows, self.readout, size)
+            number = set_of(setting.batches, index)
+            if self.batch is None or self.batch.step != number:
+                self.rows = compressed(self.rows, setting.known)
+                self.batch = HeldBatch(setting, self.run, number, self.rows.shape[1])
+            biases = self.biases_of(Purpose.BATCH)
+            found = self.batch.step_rows(self.rows, biases, self.readout, index)
             self.meter.add(setting.n * (1 + (setting.deflate >= 0)))
         else:
             stream = self.stream(Purpose.BATCH, index, setting.n).deflate()
-            self.rows, gradient = stream.step_rows(self.readout, size)
-        return gradient[:, :r], gradient @ gradient.T
+            found = stream.step_rows(self.readout, setting.step_size[index])
+        self.rows = found.rows
+        self.readout = moved_readout(setting, self.readout, found.readout_gradient)
+        return found.gradient[:, :r], found.gradient @ found.gradient.T
+
+    def biases_of(self, purpose: Purpose) -> Float[np.ndarray, " p"]:
+        """The biases that the features of a purpose have."""
+        there = self.setting.bias_at == "start" or purpose is Purpose.READOUT
+        return self.biases if there else np.zeros_like(self.biases)
 
     def training(self, index: int) -> Stream | HeldStream:
         """Data the readout after ``index`` steps is fitted on, labels deflated."""
         setting = self.setting
         if setting.readout_batch == "last" and self.batch is not None:
-            return HeldStream(self.batch, self.rows, self.meter)
+            biases = self.biases_of(Purpose.READOUT)
+            return HeldStream(self.batch, self.rows, biases, self.meter)
         return self.stream(Purpose.READOUT, index, setting.readout_n).deflate()
 
     def plain(self, index: int) -> Stream:
@@ -135,5 +184,6 @@ class DeferredEngine:
 
     def stream(self, purpose: Purpose, index: int, count: int) -> Stream:
         """Fresh samples for the network as it is now."""
-        rows = compressed(self.rows, self.setting.target.r)
-        return Stream(self.setting, self.run, purpose, index, count, rows, self.meter)
+        rows = compressed(self.rows, self.setting.known)
+        biases = self.biases_of(purpose)
+        return Stream(self.setting, self.run, purpose, index, count, rows, biases, self.meter)

@@ -7,8 +7,8 @@ sums over chunks in float64.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, fields, replace
 from functools import partial
 from typing import Any
 
@@ -17,14 +17,27 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Float
 
-from giantstep.problem.network import coefficients, start_readout, start_rows
+from giantstep.problem.batches import set_of, set_size
+from giantstep.problem.network import (
+    chosen_samples,
+    coefficients,
+    moved_readout,
+    moved_rows,
+    readout_descent,
+    start_biases,
+    start_readout,
+    start_rows,
+    target_frame,
+)
 from giantstep.problem.randomness import Purpose, generator
 from giantstep.problem.setting import Setting
 from giantstep.problem.starts import whole_space
+from giantstep.problem.updates import UPDATES
 from giantstep.simulation.engines.chunks import plan
 from giantstep.simulation.engines.samples import HostSampler, block_size
 from giantstep.simulation.engines.traced import JAX, traced_setting
 from giantstep.simulation.meter import Meter
+from giantstep.simulation.moments import Moment, run_by_run
 from giantstep.simulation.threads import ahead, submit
 
 MATMUL = {"float32": "highest", "float64": "highest", "tf32": "tensorfloat32"}
@@ -32,10 +45,26 @@ MATMUL = {"float32": "highest", "float64": "highest", "tf32": "tensorfloat32"}
 
 @dataclass(frozen=True)
 class Fit:
-    """Fitted Hermite part of degree <= 1 of the labels: mean + <beta, x>."""
+    """What is taken off the labels, their fitted Hermite part of degree <= 2.
+
+    mean + <beta, x> + (x^T T x - tr T)/2 with beta = mean of (y - mean) x and T = mean of
+    (y - mean)(x x^T - 1), as far as degrees are removed; ``quadratic`` -> T.  ``seen_by_step``: the
+    labels are those of a step, transformed before the fit.
+    """
 
     mean: Any
     beta: Any
+    quadratic: Any
+    seen_by_step: Any
+
+
+@dataclass(frozen=True)
+class Layer:
+    """The first layer, W x + b, and the target directions."""
+
+    weights: Any
+    biases: Any
+    frame: Any
 
 
 @dataclass(frozen=True)
@@ -46,10 +75,12 @@ class DenseStream:
     purpose: Purpose
     step: int
     count: int
+    biases: Any
     fit: Fit
+    chosen: Any = None
 
     def chunks(self) -> Iterator[tuple[Any, Any, int]]:
-        """(inputs, noise, samples that count) of each chunk; the next is drawn meanwhile."""
+        """(inputs, noise, samples there are) of each chunk; the next is drawn meanwhile."""
         block = block_size(self.engine.setting.d)
         size = min(self.engine.plan.chunk, -(-self.count // block) * block)
 
@@ -65,15 +96,34 @@ class DenseStream:
             if pending is not None:
                 inputs, noise = pending.result()
 
+    def placed(self) -> Iterator[tuple[int, tuple[Any, Any, int]]]:
+        """The chunks, each with the number of its first sample."""
+        start = 0
+        for chunk in self.chunks():
+            yield start, chunk
+            start += chunk[2]
+
+    def counts(self, start: int, size: int, valid: int) -> Any:
+        """Which samples of a chunk count: those there are, or those chosen among them."""
+        if self.chosen is None:
+            return np.arange(size) < valid
+        there = np.zeros(size, dtype=bool)
+        inside = self.chosen[(self.chosen >= start) & (self.chosen < start + valid)]
+        there[inside - start] = True
+        return there
+
+    @property
+    def layer(self) -> Layer:
+        return Layer(self.engine.weights, self.biases, self.engine.frame)
+
     def total(self, function: Callable[..., Any], *arguments: Any) -> list[Any]:
         """Sum over the chunks, in float64, of a compiled function of a chunk."""
         engine = self.engine
         with engine.context():
             sums: Any = None
-            for inputs, noise, valid in self.chunks():
-                part = function(
-                    inputs, noise, valid, engine.weights, engine.frame, self.fit, *arguments
-                )
+            for start, (inputs, noise, valid) in self.placed():
+                counts = self.counts(start, len(inputs), valid)
+                part = function(inputs, noise, counts, self.layer, self.fit, *arguments)
                 sums = engine.as_sums(part) if sums is None else engine.add(sums, part)
                 if engine.on_host:  # else chunks would queue up in memory behind the arithmetic
                     for value in sums:
@@ -96,7 +146,8 @@ class DenseStream:
         with engine.context():
             function = engine.compiled_features()
             for inputs, noise, valid in self.chunks():
-                phi, y = function(inputs, noise, valid, engine.weights, engine.frame, self.fit)
+                counts = self.counts(0, len(inputs), valid)
+                phi, y = function(inputs, noise, counts, self.layer, self.fit)
                 phis.append(np.asarray(phi[:valid], dtype=float))
                 labels.append(np.asarray(y[:valid], dtype=float))
         return np.concatenate(phis), np.concatenate(labels)
@@ -107,7 +158,7 @@ class DenseStream:
         xs, labels = [], []
         with engine.context():
             for inputs, noise, valid in self.chunks():
-                _, y = engine.labels(inputs, noise, engine.frame, self.fit)
+                _, y = engine.labels(inputs, noise, self.layer, self.fit)
                 xs.append(np.asarray(inputs, dtype=float)[:valid])
                 labels.append(np.asarray(y, dtype=float)[:valid])
         return np.concatenate(xs), np.concatenate(labels)
@@ -122,49 +173,62 @@ class DenseStream:
 
     def like(self, purpose: Purpose, count: int) -> DenseStream:
         """Fresh samples of another purpose, labels deflated by the same fit."""
-        return replace(self, purpose=purpose, count=count)
+        return replace(self, purpose=purpose, count=count, chosen=None)
 
     def deflate(self) -> DenseStream:
         """The stream with its labels deflated by a fit on its own samples."""
         engine = self.engine
         if engine.setting.deflate < 0:
             return self
-        total, cross, columns = self.total(engine.moments)
+        total, cross, columns, weighted, squares = self.total(engine.label_sums)
         mean = float(total) / self.count
         beta = (cross - mean * columns) / self.count
+        # The mean of (y - mean) times the identity is zero.
+        quadratic = (weighted - mean * squares) / self.count
         with engine.context():
-            dtype = engine.setting.dtype
-            return replace(self, fit=Fit(jnp.asarray(mean, dtype), jnp.asarray(beta, dtype)))
+            found = [jnp.asarray(value, engine.setting.dtype) for value in (mean, beta, quadratic)]
+            fit = replace(self.fit, mean=found[0], beta=found[1], quadratic=found[2])
+            return replace(self, fit=fit)
 
 
 class DenseEngine:
     """One run by brute force: W in R^(p x d), batches streamed."""
 
     name = "dense"
+    group = 1
 
-    def __init__(self, setting: Setting, memory: int, meter: Meter) -> None:
-        self.setting, self.meter = setting, meter
+    def __init__(
+        self,
+        setting: Setting,
+        memory: int,
+        meter: Meter,
+        directions: Float[np.ndarray, "r d"] | None = None,
+    ) -> None:
+        self.setting, self.meter, self.directions = setting, meter, directions
         self.traced = traced_setting(setting)
         self.plan = plan(setting, memory)
         self.run = 0
         self.readout = np.zeros(setting.p)
+        self.biases = np.zeros(setting.p)
         self.weights: Any = None
         self.frame: Any = None
-        self.held: dict[int, tuple[Any, Any]] = {}
+        self.held: dict[tuple[int, int], tuple[Any, Any]] = {}
         self.reducers: dict[tuple[Any, bool], Any] = {}
         self.on_host = jax.default_backend() == "cpu" or not setting.inputs.is_gaussian
         self.draw_chunk = self._host_chunk if self.on_host else self._device_chunk
         self.sampler = HostSampler(setting, 0)
         self.no_fit = Fit(
             np.zeros((), setting.dtype),
-            np.zeros(setting.d if setting.deflate == 1 else 1, setting.dtype),
+            np.zeros(setting.d if setting.deflate >= 1 else 1, setting.dtype),
+            np.zeros((setting.d,) * 2 if setting.deflate == 2 else 1, setting.dtype),
+            np.array(False),
         )
         self.add = jax.jit(
             lambda sums, part: [s + v.astype(jnp.float64) for s, v in zip(sums, part, strict=True)],
             donate_argnums=0,
         )
         self.labels = jax.jit(self._labels)
-        self.moments = jax.jit(self._moments)
+        self.label_sums = jax.jit(self._label_sums)
         self.gradient = jax.jit(self._gradient)
 
     def context(self) -> Any:
@@ -175,43 +239,43 @@ class DenseEngine:
     def as_sums(part: Any) -> list[Any]:
         return [value.astype(jnp.float64) for value in part]
 
+    def moments(self, runs: Sequence[int]) -> Iterator[Moment]:
+        """The runs after each of their steps, one run after the other."""
+        return run_by_run(self, runs)
+
     def begin(self, run: int) -> None:
         """Draw the start of a run."""
         setting = self.setting
         self.run, self.held = run, {}
         self.sampler = HostSampler(setting, run)
         self.readout = start_readout(setting, run)
-        frame = self._directions()
+        self.biases = start_biases(setting, run)
+        frame = target_frame(setting, run)
         key = generator(setting.seed, run, Purpose.START, 0)
-        rows = start_rows(setting, whole_space(key, frame))
+        others = setting.inputs.known_directions
+        rows = start_rows(setting, whole_space(key, frame, others))
         with self.context():
             self.weights = jnp.asarray(rows, setting.dtype)
-            self.frame = jnp.asarray(frame, setting.dtype)
+            measured = frame if self.directions is None else self.directions
+            self.frame = jnp.asarray(measured, setting.dtype)
 
     @property
     def _on_axes(self) -> bool:
-        # A Gaussian law looks the same along any frame: the axes spare a matrix product.
-        return self.setting.frame == "axes" or self.setting.inputs.is_gaussian
-
-    def _directions(self) -> Float[np.ndarray, "r d"]:
-        """The target directions of the run."""
-        r, d = self.setting.target.r, self.setting.d
-        if self._on_axes:
-            return np.eye(r, d)
-        key = generator(self.setting.seed, self.run, Purpose.FRAME)
-        return np.linalg.qr(key.standard_normal((d, r)))[0].T
+        # The axes spare a matrix product.
+        return self.setting.frame == "axes" or self.setting.turns
 
     def draw(
         self, purpose: Purpose, step: int, start: int, size: int, count: int
     ) -> tuple[Any, Any]:
         """A chunk's inputs and noise; those of a held batch are drawn once."""
         held = self.plan.held and purpose is Purpose.BATCH
-        if held and start in self.held:
-            return self.held[start]
+        if held and (step, start) in self.held:
+            return self.held[step, start]
         with self.context():
             chunk = self.draw_chunk(purpose, step, start, size, min(size, count - start))
         if held:
-            self.held[start] = chunk
+            self.held = {place: kept for place, kept in self.held.items() if place[0] == step}
+            self.held[step, start] = chunk
         return chunk
 
     def _host_chunk(
@@ -232,53 +296,51 @@ class DenseEngine:
         shape = {"count": count, "block": block, "d": self.setting.d}
         return device_normals(key, first, **shape, dtype=self.setting.dtype)
 
-    def _labels(self, inputs: Any, noise: Any, frame: Any, fit: Fit) -> Any:
+    def _labels(self, inputs: Any, noise: Any, layer: Layer, fit: Fit) -> Any:
         """Labels and deflated labels of a chunk."""
         setting = self.traced
         r = setting.target.r
-        along = inputs[:, :r] if self._on_axes else inputs @ frame.T
+        along = inputs[:, :r] if self._on_axes else inputs @ layer.frame.T
         labels = setting.target([along[:, k] for k in range(r)], JAX)
         labels = setting.labels(labels, noise, JAX).astype(inputs.dtype)
+        labels = jnp.where(fit.seen_by_step, setting.label_transform(labels, JAX), labels)
         deflated = labels - fit.mean
-        if setting.deflate == 1:
+        if setting.deflate >= 1:
             deflated = deflated - inputs @ fit.beta
+        if setting.deflate == 2:
+            squares = jnp.sum((inputs @ fit.quadratic) * inputs, axis=1)
+            deflated = deflated - 0.5 * (squares - jnp.trace(fit.quadratic))
         return labels, deflated
 
-    def _projected(self, inputs: Any, noise: Any, weights: Any, frame: Any, fit: Fit) -> Any:
+    def _projected(self, inputs: Any, noise: Any, layer: Layer, fit: Fit) -> Any:
         """Preactivations (p x n), labels and deflated labels of a chunk."""
-        return weights @ inputs.T, *self._labels(inputs, noise, frame, fit)
+        pre = layer.weights @ inputs.T + layer.biases[:, None]
+        return pre, *self._labels(inputs, noise, layer, fit)
 
-    def _moments(
-        self, inputs: Any, noise: Any, valid: Any, weights: Any, frame: Any, fit: Fit
-    ) -> Any:
-        _, labels, _ = self._projected(inputs, noise, weights, frame, fit)
-        mask = (jnp.arange(len(labels)) < valid).astype(labels.dtype)
+    def _label_sums(self, inputs: Any, noise: Any, counts: Any, layer: Layer, fit: Fit) -> Any:
+        labels, _ = self._labels(inputs, noise, layer, fit)
+        mask = counts.astype(labels.dtype)
         labels = labels * mask
-        if self.setting.deflate < 1:
-            return labels.sum(), jnp.zeros(1), jnp.zeros(1)
-        return labels.sum(), labels @ inputs, mask @ inputs
+        nothing = (jnp.zeros(1), jnp.zeros(1))
+        deflate = self.setting.deflate
+        linear = (labels @ inputs, mask @ inputs) if deflate >= 1 else nothing
+        if deflate < 2:
+            return labels.sum(), *linear, *nothing
+        weighted, squares = ((v[:, None] * inputs).T @ inputs for v in (labels, mask))
+        return labels.sum(), *linear, weighted, squares
 
     def _gradient(
-        self,
-        inputs: Any,
-        noise: Any,
-        valid: Any,
-        weights: Any,
-        frame: Any,
-        fit: Fit,
-        readout: Any,
+        self, inputs: Any, noise: Any, counts: Any, layer: Layer, fit: Fit, readout: Any
     ) -> Any:
-        pre, _, labels = self._projected(inputs, noise, weights, frame, fit)
+        pre, _, labels = self._projected(inputs, noise, layer, fit)
         c = coefficients(self.traced, pre, labels, readout, JAX)
-        c = jnp.where(jnp.arange(len(labels)) < valid, c, 0.0).astype(inputs.dtype)
-        return (c @ inputs,)
+        c = jnp.where(counts, c, 0.0).astype(inputs.dtype)
+        own = readout_descent(self.traced, pre, labels, readout, JAX, counts)
+        return c @ inputs, own
 
-    def _features(
-        self, inputs: Any, noise: Any, valid: Any, weights: Any, frame: Any, fit: Fit
-    ) -> Any:
-        """sigma(W x) and labels, both zero beyond the samples that count."""
-        pre, _, labels = self._projected(inputs, noise, weights, frame, fit)
-        counts = jnp.arange(len(labels)) < valid
+    def _features(self, inputs: Any, noise: Any, counts: Any, layer: Layer, fit: Fit) -> Any:
+        """sigma(W x + b) and labels, both zero for samples that do not count."""
+        pre, _, labels = self._projected(inputs, noise, layer, fit)
         phi = jnp.where(counts, self.traced.activation(pre, JAX), 0.0)
         return phi.T.astype(inputs.dtype), jnp.where(counts, labels, 0.0)
 
@@ -290,15 +352,9 @@ class DenseEngine:
         if (reducer, exact) not in self.reducers:
 
             def function(
-                inputs: Any,
-                noise: Any,
-                valid: Any,
-                weights: Any,
-                frame: Any,
-                fit: Fit,
-                arguments: Any,
+                inputs: Any, noise: Any, counts: Any, layer: Layer, fit: Fit, arguments: Any
             ) -> Any:
-                phi, y = self._features(inputs, noise, valid, weights, frame, fit)
+                phi, y = self._features(inputs, noise, counts, layer, fit)
                 if exact:
                     phi, y = phi.astype(jnp.float64), y.astype(jnp.float64)
                 return reducer(phi, y, *arguments)
@@ -310,6 +366,10 @@ class DenseEngine:
     def overlap(self) -> Float[np.ndarray, "p r"]:
         with self.context():
             return np.asarray(self.weights @ self.frame.T, dtype=float)
+
+    @property
+    def last_rows(self) -> Float[np.ndarray, "p d"]:
+        return np.asarray(self.weights, dtype=float)
 
     @property
     def gram(self) -> Float[np.ndarray, "p p"]:
@@ -324,25 +384,37 @@ class DenseEngine:
         stream = self.batch(index).deflate()
         with self.context():
             readout = jnp.asarray(self.readout, setting.dtype)
-            [total] = stream.total(self.gradient, readout)
+            total, own = stream.total(self.gradient, readout)
             gradient = jnp.asarray(total / setting.n, setting.dtype)
+            direction = gradient
+            if setting.update != "gradient":
+                found = UPDATES[setting.update](total / setting.n)
+                direction = jnp.asarray(found, setting.dtype)
             size = setting.dtype(setting.step_size[index])
-            self.weights = self.weights + size * gradient
+            self.weights = moved_rows(setting, self.weights, direction, size)
+            self.readout = moved_readout(setting, self.readout, own / setting.n)
             along = np.asarray(gradient @ self.frame.T, dtype=float)
             return along, np.asarray(gradient @ gradient.T, dtype=float)
 
     def stream(self, purpose: Purpose, step: int, count: int) -> DenseStream:
-        return DenseStream(self, purpose, step, count, self.no_fit)
+        there = self.setting.bias_at == "start" or purpose is Purpose.READOUT
+        biases = (self.biases * there).astype(self.setting.dtype)
+        fit = replace(self.no_fit, seen_by_step=np.array(purpose is Purpose.BATCH))
+        return DenseStream(self, purpose, step, count, biases, fit)
 
     def batch(self, index: int) -> DenseStream:
-        """Training data of step ``index``: always the first batch when batches are reused."""
-        step = 0 if self.setting.batches == "reused" else index
-        return self.stream(Purpose.BATCH, step, self.setting.n)
+        """The samples of step ``index``: of its set, those that it draws."""
+        setting = self.setting
+        number, size = set_of(setting.batches, index), set_size(setting.batches, setting.n)
+        chosen = chosen_samples(setting, self.run, index)
+        return replace(self.stream(Purpose.BATCH, number, size), chosen=chosen)
 
     def training(self, index: int) -> DenseStream:
         """Data the readout after ``index`` steps is fitted on, labels deflated."""
         if self.setting.readout_batch == "last" and index > 0:
-            return self.batch(index - 1).deflate()
+            seen = replace(self.no_fit, seen_by_step=np.array(False))
+            last = replace(self.batch(index - 1), fit=seen)
+            return replace(last, biases=self.stream(Purpose.READOUT, 0, 0).biases).deflate()
         return self.stream(Purpose.READOUT, index, self.setting.readout_n).deflate()
 
     def plain(self, index: int) -> DenseStream:
@@ -380,4 +452,7 @@ class _Context:
             manager.__exit__(*details)
 
 
-jax.tree_util.register_dataclass(Fit, data_fields=["mean", "beta"], meta_fields=[])
+for _kind in (Fit, Layer):
+    jax.tree_util.register_dataclass(
+        _kind, data_fields=[f.name for f in fields(_kind)], meta_fields=[]
+    )

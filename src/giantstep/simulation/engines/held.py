@@ -8,10 +8,11 @@ import numpy as np
 from jaxtyping import Float
 
 from giantstep.gaussian.coordinates import Known, bartlett
-from giantstep.problem.network import coefficients
+from giantstep.problem.batches import set_size
+from giantstep.problem.network import chosen_samples, coefficients, readout_descent
 from giantstep.problem.randomness import Purpose, generator
 from giantstep.problem.setting import Setting
-from giantstep.simulation.engines.streamed import BLOCK, Deflation, Stream
+from giantstep.simulation.engines.streamed import BLOCK, Deflation, Stepped, Stream
 from giantstep.simulation.meter import Meter
 from giantstep.simulation.table import FeatureTable
 from giantstep.simulation.threads import ordered
@@ -22,17 +23,19 @@ class HeldBatch:
 
     def __init__(self, setting: Setting, run: int, step: int, columns: int) -> None:
         self.setting, self.run, self.step = setting, run, step
-        blocks = -(-setting.n // BLOCK)
+        self.count = set_size(setting.batches, setting.n)
+        blocks = -(-self.count // BLOCK)
         noisy = setting.noisy
 
         def part(index: int) -> Any:
-            samples = min(BLOCK, setting.n - index * BLOCK)
+            samples = min(BLOCK, self.count - index * BLOCK)
             rng = generator(setting.seed, run, Purpose.BATCH, step, index)
             return rng.standard_normal((samples, columns + noisy))
 
         drawn = np.concatenate(list(ordered(part, blocks)))
-        self.known = Known.at_first(np.ascontiguousarray(drawn[:, :columns]))
-        self.noise = drawn[:, columns] if noisy else np.zeros(setting.n)
+        data = setting.inputs.stretched(drawn[:, :columns], setting.target.r)
+        self.known = Known.at_first(np.ascontiguousarray(data))
+        self.noise = drawn[:, columns] if noisy else np.zeros(self.count)
         self.reveals = 0
 
     @property
@@ -47,7 +50,7 @@ class HeldBatch:
 
     def reveal(self, c: Float[np.ndarray, "n k"]) -> None:
         """Grow the basis so that sum_mu c_mu x_mu = c^T Z in its coordinates."""
-        n, known = self.setting.n, self.data.shape[1]
+        n, known = self.count, self.data.shape[1]
         outside = self.setting.d - known
         key = generator(self.setting.seed, self.run, Purpose.REVEAL, self.step, self.reveals)
         self.known = self.known.reveal(
@@ -56,9 +59,10 @@ class HeldBatch:
         # What was revealed before draws nothing: a readout fitted in between changes no run.
         self.reveals += self.data.shape[1] > known
 
-    def deflated(self) -> tuple[Float[np.ndarray, " n"], Deflation | None]:
+    def deflated(
+        self, labels: Float[np.ndarray, " n"]
+    ) -> tuple[Float[np.ndarray, " n"], Deflation | None]:
         """Labels without their fitted part, and the fit, whose linear part reveals a direction."""
-        labels = self.labels()
         if self.setting.deflate < 0:
             return labels, None
         mean = float(labels.mean())
@@ -66,38 +70,53 @@ class HeldBatch:
         beta = np.zeros(self.data.shape[1])
         if self.setting.deflate == 1:
             self.reveal(rest[:, None])
-            beta = rest @ self.data / self.setting.n
+            beta = rest @ self.data / self.count
         return rest - self.data @ beta, Deflation(mean, beta)
 
     def step_rows(
-        self, rows: Float[np.ndarray, "p q"], readout: Float[np.ndarray, " p"], size: float
-    ) -> tuple[Float[np.ndarray, "p k"], Float[np.ndarray, "p k"]]:
-        """(new rows, gradient) after one giant step on the held samples."""
-        q = rows.shape[1]
-        labels, _ = self.deflated()
-        c = coefficients(self.setting, rows @ self.data[:, :q].T, labels, readout)
+        self,
+        rows: Float[np.ndarray, "p q"],
+        biases: Float[np.ndarray, " p"],
+        readout: Float[np.ndarray, " p"],
+        index: int,
+    ) -> Stepped:
+        """Giant step ``index`` on the held samples, or on those of them that it draws."""
+        setting, q = self.setting, rows.shape[1]
+        labels, _ = self.deflated(setting.label_transform(self.labels()))
+        drawn = chosen_samples(setting, self.run, index)
+        chosen: Any = slice(None) if drawn is None else drawn
+        pre = rows @ self.data[chosen, :q].T + biases[:, None]
+        part = coefficients(setting, pre, labels[chosen], readout)
+        own = readout_descent(setting, pre, labels[chosen], readout)
+        c = np.zeros((setting.p, self.count))
+        c[:, chosen] = part
         self.reveal(c.T)
-        gradient = c @ self.data / self.setting.n
-        grown = np.zeros_like(gradient)
-        grown[:, :q] = rows
-        return grown + size * gradient, gradient
+        gradient = c @ self.data / setting.n
+        return Stepped.of(setting, rows, gradient, own / setting.n, setting.step_size[index])
 
 
 class HeldStream(FeatureTable):
     """The held batch as training data of the readout."""
 
-    def __init__(self, batch: HeldBatch, rows: Float[np.ndarray, "p q"], meter: Meter) -> None:
-        self.batch = batch
-        labels, self.deflation = batch.deflated()
+    def __init__(
+        self,
+        batch: HeldBatch,
+        rows: Float[np.ndarray, "p q"],
+        biases: Float[np.ndarray, " p"],
+        meter: Meter,
+    ) -> None:
+        self.batch, self.biases = batch, biases
+        labels, self.deflation = batch.deflated(batch.labels())
         if self.deflation is not None:
             meter.add(batch.setting.n)
         # The fit may have revealed one more direction, in which W has no component yet.
         self.rows = np.zeros((len(rows), batch.data.shape[1]))
         self.rows[:, : rows.shape[1]] = rows
-        super().__init__(batch.setting.activation(batch.data @ self.rows.T), labels, meter)
+        features = batch.setting.activation(batch.data @ self.rows.T + biases)
+        super().__init__(features, labels, meter)
 
     def like(self, purpose: Purpose, count: int) -> Stream:
         """Fresh samples, labels deflated by the same fit."""
         batch = self.batch
-        shape = (batch.setting, batch.run, purpose, batch.step, count, self.rows)
+        shape = (batch.setting, batch.run, purpose, batch.step, count, self.rows, self.biases)
         return Stream(*shape, self.meter, self.deflation)

@@ -11,6 +11,7 @@ from jaxtyping import Float
 from giantstep.problem.inputs import Block
 from giantstep.problem.randomness import Purpose, generator
 from giantstep.problem.setting import Setting
+from giantstep.problem.tables import Deal
 from giantstep.simulation.threads import ordered
 
 
@@ -20,12 +21,16 @@ def block_size(d: int) -> int:
 
 
 class HostSampler:
-    """Inputs and noise of one run."""
+    """Inputs of one run, and the noise of their labels or the labels themselves.
+
+    The rows of a data set are dealt out, with their own labels where the target asks for them.
+    """
 
     def __init__(self, setting: Setting, run: int) -> None:
         self.setting, self.run = setting, run
         key = generator(setting.seed, run, Purpose.FRAME, 1)
-        self.fill = setting.inputs.law.fill
+        self.data = setting.data
+        self.deal = None if self.data is None else Deal.of(setting, self.data, run)
         prepared = setting.inputs.law.prepare(setting.inputs, setting.d, key)
         self.prepared = prepared.astype(setting.dtype)
 
@@ -33,7 +38,7 @@ class HostSampler:
         self, purpose: Purpose, step: int, start: int, size: int, wanted: int
     ) -> tuple[Float[np.ndarray, "n d"], Float[np.ndarray, " n"]]:
         """``size`` samples from number ``start`` on, whole blocks; beyond ``wanted`` zeros."""
-        setting = self.setting
+        setting, data = self.setting, self.data
         block = block_size(setting.d)
         inputs: Any = np.zeros((size, setting.d), setting.dtype)
         noise: Any = np.zeros(size, setting.dtype)
@@ -41,9 +46,16 @@ class HostSampler:
         def fill(index: int) -> None:
             part = slice(index * block, min((index + 1) * block, wanted))
             where = (step, start // block + index)
-            key = generator(setting.seed, self.run, purpose, *where)
-            signs = generator(setting.seed, self.run, Purpose.SIGNS, purpose, *where)
-            self.fill(setting.inputs, Block(inputs[part], key, signs, self.prepared))
+            draw = setting.inputs.law.fill
+            if draw is not None:
+                key = generator(setting.seed, self.run, purpose, *where)
+                signs = generator(setting.seed, self.run, Purpose.SIGNS, purpose, *where)
+                draw(setting.inputs, Block(inputs[part], key, signs, self.prepared))
+            elif data is not None and self.deal is not None:
+                rows = self.deal.rows(purpose, step, slice(start + part.start, start + part.stop))
+                inputs[part] = data.rows[rows]
+                if data.labels is not None:
+                    noise[part] = data.labels[rows]
             if setting.noisy:
                 rng = generator(setting.seed, self.run, Purpose.NOISE, purpose, *where)
                 noise[part] = rng.standard_normal(len(noise[part]), dtype=setting.dtype)

@@ -11,15 +11,40 @@ import numpy as np
 from jaxtyping import Float
 
 from giantstep.gaussian.coordinates import bartlett, root
-from giantstep.problem.network import coefficients
+from giantstep.problem.network import coefficients, moved_rows, readout_descent
 from giantstep.problem.randomness import Purpose, generator
 from giantstep.problem.setting import Setting
+from giantstep.problem.updates import UPDATES
 from giantstep.simulation.meter import Meter
 from giantstep.simulation.table import reduced
 from giantstep.simulation.threads import added_up, ordered, single_blas
 
 BLOCK = 4096
 """Samples a block: for a narrow network its arrays stay in the cache."""
+
+
+@dataclass(frozen=True)
+class Stepped:
+    """Rows after a step, the gradient it took, in the same basis, and the readout's gradient."""
+
+    rows: Float[np.ndarray, "p k"]
+    gradient: Float[np.ndarray, "p k"]
+    readout_gradient: Float[np.ndarray, " p"]
+
+    @classmethod
+    def of(
+        cls,
+        setting: Setting,
+        rows: Float[np.ndarray, "p q"],
+        gradient: Float[np.ndarray, "p k"],
+        readout_gradient: Float[np.ndarray, " p"],
+        size: float,
+    ) -> Stepped:
+        """The step along a gradient in a basis that begins with that of the rows."""
+        grown = np.zeros_like(gradient)
+        grown[:, : rows.shape[1]] = rows
+        direction = UPDATES[setting.update](gradient)
+        return cls(moved_rows(setting, grown, direction, size), gradient, readout_gradient)
 
 
 @dataclass(frozen=True)
@@ -56,6 +81,7 @@ class Stream:
     step: int
     count: int
     rows: Float[np.ndarray, "p q"]
+    biases: Float[np.ndarray, " p"]
     meter: Meter
     deflation: Deflation | None = None
     fitted_here: bool = False
@@ -68,10 +94,12 @@ class Stream:
         drawn = self.drawn(index, q + noisy + linear)
         if exact:
             drawn = drawn.astype(np.float64)
-        data, outside = drawn[:, :q], drawn[:, -1]
+        data, outside = setting.inputs.stretched(drawn[:, :q], setting.target.r), drawn[:, -1]
         labels = setting.target([data[:, k] for k in range(setting.target.r)])
         if noisy:
             labels = setting.labels(labels, drawn[:, q])
+        if self.purpose is Purpose.BATCH:
+            labels = setting.label_transform(labels)
         labels = np.asarray(labels, dtype=drawn.dtype)
         fit = self.deflation
         if fit is None:
@@ -114,8 +142,8 @@ class Stream:
     def features(self, index: int, exact: bool) -> tuple[Any, Any]:
         """sigma(W x) and the labels to be fitted, for one block."""
         data, _, deflated, _ = self.block(index, exact)
-        rows = self.rows.astype(data.dtype)
-        return self.setting.activation(data @ rows.T), deflated
+        rows, biases = self.rows.astype(data.dtype), self.biases.astype(data.dtype)
+        return self.setting.activation(data @ rows.T + biases), deflated
 
     def reduce(
         self, reducer: Callable[..., Any], *arguments: Any, exact: bool = False
@@ -172,10 +200,8 @@ class Stream:
         """Fresh samples of another purpose, labels deflated by the same fit."""
         return replace(self, purpose=purpose, count=count, fitted_here=False, kept=None)
 
-    def step_rows(
-        self, readout: Float[np.ndarray, " p"], size: float
-    ) -> tuple[Float[np.ndarray, "p k"], Float[np.ndarray, "p k"]]:
-        """(new rows, gradient) after one giant step on these samples, in a basis grown to fit."""
+    def step_rows(self, readout: Float[np.ndarray, " p"], size: float) -> Stepped:
+        """One giant step on these samples, in a basis grown to fit."""
         setting, (p, q) = self.setting, self.rows.shape
         fit = self.deflation
         revealed = fit is not None and setting.deflate == 1
@@ -183,14 +209,15 @@ class Stream:
         def part(index: int) -> Any:
             data, labels, deflated, outside = self.block(index)
             rows, a = self.rows.astype(data.dtype), readout.astype(data.dtype)
-            c = coefficients(setting, rows @ data.T, deflated, a)
-            sums = [c @ data, c @ c.T]
+            pre = rows @ data.T + self.biases.astype(data.dtype)[:, None]
+            c = coefficients(setting, pre, deflated, a)
+            sums = [readout_descent(setting, pre, deflated, a), c @ data, c @ c.T]
             if fit is not None and revealed:
                 u = (labels - data.dtype.type(fit.mean)) / data.dtype.type(fit.size)
                 sums += [c @ outside, c @ u]
             return sums
 
-        inside, square, *along = self.gather(added_up, part)
+        own, inside, square, *along = self.gather(added_up, part)
         pieces = [inside]
         if revealed:
             pieces.append(along[0][:, None])
@@ -199,6 +226,4 @@ class Stream:
         known = q + len(pieces) - 1
         pieces.append(root(square) @ bartlett(rng, p, setting.d - known))
         gradient = np.concatenate(pieces, axis=1) / self.count
-        grown = np.zeros_like(gradient)
-        grown[:, :q] = self.rows
-        return grown + size * gradient, gradient
+        return Stepped.of(setting, self.rows, gradient, own / self.count, size)

@@ -1,0 +1,56 @@
+"""``giantstep spectrum --weights``: a given matrix against its own bulk."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+
+from giantstep.cli.output import as_json, reserve, write_json
+from giantstep.errors import InputError
+from giantstep.show.tables.layer import layer_report
+from giantstep.show.tables.parts import show
+from giantstep.spectra.layer import LEVEL, layer_outliers
+
+
+def layer_command(
+    weights: Path,
+    level: float | None,
+    *,
+    json: bool,
+    out: Path | None,
+    overwrite: bool,
+    quiet: bool,
+) -> None:
+    """spectrum.json, .npz and .png into ``out``; words and a table, or JSON, on standard output."""
+    names = [f"spectrum.{kind}" for kind in ("json", "npz", "png")]
+    files = reserve(out, *names, overwrite=overwrite)
+    found = layer_outliers(_loaded(weights), LEVEL if level is None else level)
+    if files is not None:
+        from giantstep.show.plots.spectrum import layer_figure
+        from giantstep.show.plots.style import save
+
+        record, arrays, picture = files
+        write_json(found.as_dict(), record)
+        with arrays.open("wb") as file:
+            np.savez(file, **found.arrays())  # type: ignore[arg-type]
+        save(layer_figure(found, weights.name), picture)
+    if json:
+        print(as_json(found.as_dict()))
+    elif not quiet:
+        show(layer_report(found, weights.name))
+        if files is not None:
+            show(f"picture: {files[2]}")
+
+
+def _loaded(path: Path) -> np.ndarray:
+    """The array of a .npy file; nothing in it is executed."""
+    try:
+        with path.open("rb") as file:
+            return np.lib.format.read_array(file, allow_pickle=False)
+    except OSError as error:
+        raise InputError(f"weights cannot be read, got {str(path)!r}: {error.strerror}") from None
+    except MemoryError:
+        raise InputError(f"weights do not fit into memory, got {str(path)!r}") from None
+    except ValueError as error:
+        raise InputError(f"weights must be a .npy file, got {str(path)!r}: {error}") from None

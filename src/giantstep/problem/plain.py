@@ -1,0 +1,30 @@
+"""The plain step, which theories and models of the features are about, and what goes beyond it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from giantstep.errors import shown
+from giantstep.problem.labels import make_transform
+from giantstep.problem.setting import Setting
+
+PLAIN: dict[str, tuple[Any, ...]] = {
+    "bias": (0.0,),
+    "decay": (0.0,),
+    "label_transform": (make_transform("y"),),
+    "loss": ("square",),
+    "readout_between": ("frozen",),
+    "rows": ("free",),
+    "update": ("gradient",),
+    "batches": ("fresh", "reused"),
+}
+"""Fields by which a step of a setting may go beyond the plain one, and their plain values."""
+
+
+def beyond_plain(setting: Setting, what: str) -> str | None:
+    """The word by which a setting goes beyond the plain step, as an objection of ``what``."""
+    for field, plain in PLAIN.items():
+        if getattr(setting, field) not in plain:
+            found, values = setting.as_dict()[field], " or ".join(str(value) for value in plain)
+            return f"{field} must be {values} for {what}, got {shown(found)}"
+    return None

@@ -1,0 +1,78 @@
+"""What a step makes of the gradient, row by row or as a whole.  A new kind is one entry."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+from jaxtyping import Float
+
+NEGLIGIBLE = 1e-10
+"""Singular values of a gradient below this share of the largest are zero up to rounding."""
+
+
+@dataclass(frozen=True)
+class Update:
+    """A step size multiplies the direction F G of a gradient G, or another ``direction(G)``.
+
+    ``factor`` -> F, from G G^T: such an update turns with the coordinates, so that any orthonormal
+    basis serves.  ``length(d)`` is that of its rows, None where it is that of the gradient.
+    """
+
+    name: str
+    length: Callable[[float], float] | None = None
+    factor: Callable[[Float[np.ndarray, "*k p p"]], Float[np.ndarray, "*k p p"]] | None = None
+    direction: Callable[[Float[np.ndarray, "p q"]], Float[np.ndarray, "p q"]] | None = None
+
+    @property
+    def turns(self) -> bool:
+        return self.factor is not None
+
+    def __call__(self, gradient: Float[np.ndarray, "p q"]) -> Float[np.ndarray, "p q"]:
+        """What the step size multiplies, the rows in any coordinates that serve."""
+        if self.name == "gradient":
+            return gradient
+        if self.factor is None:
+            assert self.direction is not None
+            return self.direction(gradient)
+        return self.factor(gradient @ gradient.T) @ gradient
+
+
+def _identity(square: Float[np.ndarray, "*k p p"]) -> Float[np.ndarray, "*k p p"]:
+    return np.broadcast_to(np.eye(square.shape[-1]), square.shape)
+
+
+def _unit_rows(square: Float[np.ndarray, "*k p p"]) -> Float[np.ndarray, "*k p p"]:
+    """The diagonal of 1/|g_i|, 0 for a neuron without a gradient."""
+    norms = np.sqrt(np.diagonal(square, axis1=-2, axis2=-1))
+    inverse = np.divide(1.0, norms, where=norms > 0, out=np.zeros_like(norms))
+    return np.eye(square.shape[-1]) * inverse[..., None]
+
+
+def _polar(square: Float[np.ndarray, "*k p p"]) -> Float[np.ndarray, "*k p p"]:
+    """(G G^T)^(-1/2) on its range: F G = U V^T of G = U S V^T, what Muon's iteration tends to."""
+    values, vectors = np.linalg.eigh(square)
+    singular = np.sqrt(np.maximum(values, 0.0))
+    there = singular > NEGLIGIBLE**0.5 * singular[..., -1:]
+    inverse = np.divide(1.0, singular, where=there, out=np.zeros_like(singular))
+    return (vectors * inverse[..., None, :]) @ np.swapaxes(vectors, -1, -2)
+
+
+UPDATES = {
+    update.name: update
+    for update in (
+        Update("gradient", factor=_identity),
+        Update("normalised", lambda d: 1.0, _unit_rows),
+        Update("orthogonal", lambda d: 1.0, _polar),
+        Update("sign", math.sqrt, direction=np.sign),
+    )
+}
+
+# The names as types: the record refuses any other.
+if TYPE_CHECKING:
+    UpdateName = str
+else:
+    UpdateName = Literal[*UPDATES]

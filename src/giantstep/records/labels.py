@@ -1,0 +1,92 @@
+"""What is found in labels whose function is not known: directions, a function, tests of noise."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from jaxtyping import Float
+
+from giantstep.problem.setting import Setting
+from giantstep.problem.target import Target
+
+
+@dataclass(frozen=True)
+class StepTest:
+    """One kind of step on all rows against noise, and its directions on two halves of them.
+
+    statistic -> its largest singular value, edge -> what noise exceeds with probability level,
+    cosine -> between the leading directions of the halves, expected -> what the fitted function
+    gives for it, None where that is not known.
+    """
+
+    kind: str
+    statistic: float
+    edge: float
+    level: float
+    cosine: float
+    expected: float | None = None
+
+    @property
+    def beyond_noise(self) -> bool:
+        """Whether the statistic exceeds the edge."""
+        return self.statistic > self.edge
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain values."""
+        return {**self.__dict__, "beyond_noise": self.beyond_noise}
+
+
+@dataclass(frozen=True)
+class FittedLabels:
+    """The labels of a data set as a function of few directions, where there is one.
+
+    function -> a Hermite polynomial of the projections on ``directions`` (orthonormal rows), None
+    where no direction was found; explained -> its variance, that of the labels being one,
+    stability -> mean squared principal cosine between the spans of different folds, needed -> rows
+    after which its directions are half found.
+    """
+
+    function: Target | None
+    directions: Float[np.ndarray, "k d"]
+    explained: float
+    stability: float
+    needed: float
+    tests: tuple[StepTest, ...]
+
+    def model(self, setting: Setting) -> Setting | None:
+        """The setting with Gaussian inputs and this function, the rest of the labels as noise."""
+        if self.function is None:
+            return None
+        noise = math.sqrt(max(1.0 - self.function.series.variance, 0.0))
+        rows = setting.start_rows
+        return setting.vary(
+            target=self.function,
+            inputs="gaussian",
+            start_rows=None if rows is None else rows.values @ self._basis.T,
+            frame="random",
+            noise=noise,
+            d=setting.d,
+            test_n=setting.test_n,
+            step_size=setting.step_size or 1.0,
+        )
+
+    @property
+    def _basis(self) -> Float[np.ndarray, "d d"]:
+        """An orthonormal basis whose first vectors are the directions."""
+        k = len(self.directions)
+        rest = np.linalg.qr(self.directions.T, mode="complete")[0][:, k:]
+        return np.concatenate([self.directions, rest.T])
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain values, None for what is not finite."""
+        return {
+            "function": None if self.function is None else self.function.name,
+            "directions": self.directions.tolist(),
+            "explained": self.explained,
+            "stability": self.stability if math.isfinite(self.stability) else None,
+            "needed_samples": self.needed if math.isfinite(self.needed) else None,
+            "tests": [test.as_dict() for test in self.tests],
+        }

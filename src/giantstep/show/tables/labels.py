@@ -1,0 +1,51 @@
+"""What was found in the labels of a data set, before any step of a network."""
+
+from __future__ import annotations
+
+import math
+
+from rich.console import RenderableType
+from rich.text import Text
+
+from giantstep.analysis.analyze import Analysis
+from giantstep.records.labels import FittedLabels
+from giantstep.show.tables.parts import make_table, number
+
+
+def labels_report(labels: FittedLabels, analysis: Analysis | None) -> list[RenderableType]:
+    """Tests of the steps on all rows, the fitted function and what theory says of it."""
+    level = labels.tests[0].level
+    table = make_table(
+        f"Steps on the labels of all rows against noise (level {level:g})",
+        "step",
+        "value",
+        "noise edge",
+        "verdict",
+        "cosine of two halves",
+        "theory",
+    )
+    for test in labels.tests:
+        table.add_row(
+            test.kind,
+            number(test.statistic),
+            number(test.edge),
+            "beyond noise" if test.beyond_noise else "within noise",
+            f"{test.cosine:.3f}",
+            "" if test.expected is None else f"{test.expected:.3f}",
+        )
+    return [table, "", Text(_function(labels, analysis))]
+
+
+def _function(labels: FittedLabels, analysis: Analysis | None) -> str:
+    if labels.function is None or analysis is None:
+        return "No function of few directions fits the labels: not reliably at this number of rows."
+    leaps = ", ".join(map(str, analysis.leaps)) or "none"
+    needed = "out of reach" if math.isinf(labels.needed) else f"{labels.needed:,.0f} rows"
+    known = math.isfinite(labels.stability)
+    stable = f"{labels.stability:.2f}" if known else "not known"
+    return (
+        f"Fitted function: {labels.function.name}\n"
+        f"it has {labels.explained:.0%} of the labels' variance, the rest counts as noise; its "
+        f"span agrees between folds to {stable} (1 is the same)\n"
+        f"leaps until everything is learned: {leaps}; its directions are half found after {needed}"
+    )

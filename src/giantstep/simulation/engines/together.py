@@ -1,0 +1,212 @@
+"""Many runs advanced together by small batches, step after step on a chunk of Gaussian samples.
+
+The samples of a chunk are known by their coordinates along what the rows span, normals, and by the
+rest, whose Gram matrix is Wishart: x = (z, L) with L Bartlett's matrix, lower triangular.  All that
+the steps of the chunk need of them is X X^T and W X^T at its start; after its last step the rows
+are W + C X in the coordinates of both, turned back into as few as before (docs/derivations/
+deferred.md).  Arrays have the run as first axis, and memory does not grow with the steps.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from jaxtyping import Float
+
+from giantstep.problem.batches import uses
+from giantstep.problem.network import coefficients, moved_readout, readout_descent
+from giantstep.problem.randomness import Purpose, generator
+from giantstep.problem.setting import Setting
+from giantstep.problem.updates import UPDATES
+from giantstep.simulation.divergence import divergence
+from giantstep.simulation.meter import Meter
+
+CHUNK = 32
+"""Samples of a chunk: with fewer what a chunk takes counts more, with more what a step takes."""
+
+BLOCK = 32
+"""Chunks that a generator draws: to make one takes as long as 2000 normals."""
+
+MOST_RUNS = 256
+"""Runs advanced together at most: beyond, arrays leave the cache."""
+
+
+def covers(setting: Setting) -> bool:
+    """Whether steps of a setting are taken in chunks: small batches, each forgotten after use."""
+    return (
+        setting.batches.name in ("fresh", "repeat")
+        and setting.n <= min(CHUNK, setting.d - setting.known - setting.p)
+        and setting.readout_batch == "fresh"
+        and setting.readout_between != "ridge"
+        and setting.deflate < 0
+    )
+
+
+def group_size(setting: Setting, memory: int) -> int:
+    """Runs that are advanced together within so many bytes: eight copies of rows and samples."""
+    columns = setting.known + setting.p + CHUNK
+    return max(1, min(MOST_RUNS, memory // (64 * (setting.p + CHUNK) * columns)))
+
+
+@dataclass
+class State:
+    """Rows (known directions first, then p coordinates more), readouts and biases of the runs."""
+
+    rows: Float[np.ndarray, "runs p q"]
+    readout: Float[np.ndarray, "runs p"]
+    biases: Float[np.ndarray, "runs p"]
+
+
+@dataclass(frozen=True)
+class Stepped:
+    """The runs after a recorded step, and its gradients: target overlaps and Gram matrices."""
+
+    step: int
+    rows: Float[np.ndarray, "runs p k"]
+    readout: Float[np.ndarray, "runs p"]
+    along: Float[np.ndarray, "runs p r"]
+    square: Float[np.ndarray, "runs p p"]
+
+
+class Together:
+    """Runs of a setting from their starts on."""
+
+    def __init__(self, setting: Setting, runs: Sequence[int], state: State, meter: Meter) -> None:
+        self.setting, self.runs, self.state, self.meter = setting, runs, state, meter
+        room = setting.d - state.rows.shape[2]
+        self.sets = min(CHUNK, room) // setting.n
+        self.uses = uses(setting.batches, setting.steps)
+        self.generators: list[np.random.Generator] = []
+
+    def steps(self) -> Iterator[Stepped]:
+        """The runs after each recorded step but the start."""
+        recorded = frozenset(self.setting.recorded)
+        steps = self.sets * self.uses
+        for number, first in enumerate(range(0, self.setting.steps, steps)):
+            chunk = Chunk(self, number)
+            last = min(first + steps, self.setting.steps)
+            for step in range(first + 1, last + 1):
+                try:
+                    along, square = chunk.step(step - 1, (step - 1 - first) // self.uses)
+                except np.linalg.LinAlgError:
+                    raise self.diverged(chunk.pre, step) from None
+                if step in recorded:
+                    readout = self.state.readout
+                    yield Stepped(step, chunk.rows(), readout, along=along(), square=square())
+            self.state.rows = self.compressed(chunk.rows(), last)
+            self.meter.add(len(self.runs) * self.setting.n * (last - first))
+
+    def compressed(
+        self, rows: Float[np.ndarray, "runs p k"], step: int
+    ) -> Float[np.ndarray, "runs p q"]:
+        """The rows in p coordinates beside those along what is known."""
+        known = self.setting.known
+        if not np.all(np.isfinite(rows)):
+            raise self.diverged(rows, step)
+        rest = np.linalg.qr(np.swapaxes(rows[:, :, known:], 1, 2), mode="r")
+        return np.concatenate([rows[:, :, :known], np.swapaxes(rest, 1, 2)], axis=2)
+
+    def diverged(self, values: Float[np.ndarray, "runs p k"], step: int) -> Exception:
+        """What to raise about the first run whose numbers are not finite."""
+        finite = np.isfinite(values).all(axis=(1, 2))
+        return divergence(self.setting, self.runs[int(np.argmin(finite))], step)
+
+    def normals(
+        self, number: int, samples: int, columns: int
+    ) -> tuple[Float[np.ndarray, "runs k"], Float[np.ndarray, "runs n"]]:
+        """Of chunk ``number``: so many columns of normals a sample, the lower triangle and chi."""
+        setting = self.setting
+        if number % BLOCK == 0:
+            place = (Purpose.BATCH, number // BLOCK)
+            self.generators = [generator(setting.seed, run, *place) for run in self.runs]
+        size = samples * columns + samples * (samples - 1) // 2
+        found = np.empty((len(self.runs), size))
+        lengths = np.empty((len(self.runs), samples))
+        freedom = setting.d - self.state.rows.shape[2] - np.arange(samples)
+        for own, key in enumerate(self.generators):
+            key.standard_normal(out=found[own])
+            lengths[own] = key.chisquare(freedom)
+        return found, np.sqrt(lengths)
+
+
+class Chunk:
+    """Samples of a few steps of all runs, and what the steps taken so far make of them."""
+
+    def __init__(self, together: Together, number: int) -> None:
+        self.setting, self.state = together.setting, together.state
+        setting, q = self.setting, self.state.rows.shape[2]
+        samples = together.sets * setting.n
+        normals, lengths = together.normals(number, samples, q + setting.noisy)
+        shape, cut = (len(normals), samples, -1), samples * (q + setting.noisy)
+        drawn = normals[:, :cut].reshape(shape)
+        # Coordinates along what the rows span, then Bartlett's matrix.
+        self.data = np.zeros((len(normals), samples, q + samples))
+        flat = drawn[:, :, :q].reshape(-1, q)
+        self.data[:, :, :q] = setting.inputs.stretched(flat, setting.target.r).reshape(
+            len(normals), samples, q
+        )
+        below, diagonal = np.tril_indices(samples, -1), np.arange(samples)
+        self.data[:, below[0], q + below[1]] = normals[:, cut:]
+        self.data[:, diagonal, q + diagonal] = lengths
+        clean = setting.target([self.data[:, :, k] for k in range(setting.target.r)])
+        labels = setting.labels(clean, drawn[:, :, q]) if setting.noisy else clean
+        self.labels = np.asarray(setting.label_transform(labels), dtype=float)
+        # X X^T, W X^T, and the rows as kept W + added X.
+        self.gram = self.data @ np.swapaxes(self.data, 1, 2)
+        self.pre = self.state.rows @ np.swapaxes(self.data[:, :, :q], 1, 2)
+        self.kept: Any = 1.0
+        self.square_lengths = np.sum(self.state.rows**2, axis=2)
+        self.added = np.zeros_like(self.pre)
+        self.biases = self.state.biases[:, :, None]
+        self.biased = setting.bias > 0 and setting.bias_at == "start"
+
+    def rows(self) -> Float[np.ndarray, "runs p k"]:
+        """The rows as they are now, in the coordinates of the chunk's samples."""
+        found = self.added @ self.data
+        found[:, :, : self.state.rows.shape[2]] += self.kept * self.state.rows
+        return found
+
+    def step(self, index: int, place: int) -> tuple[Any, Any]:
+        """Take step ``index`` on set ``place`` of the chunk; what gives overlaps and Gram matrix.
+
+        W' = (1 - decay) W + size F G with G = c X/n acts on the later W X^T through X X^T.
+        """
+        setting, n = self.setting, self.setting.n
+        own, later = slice(place * n, (place + 1) * n), slice(place * n, None)
+        plain = self.pre[:, :, own]
+        pre = plain + self.biases if self.biased else plain
+        labels, readout = self.labels[:, own], self.state.readout
+        c = coefficients(setting, pre, labels, readout)
+        if setting.readout_between.name == "gradient":
+            gradient = readout_descent(setting, pre, labels, readout) / n
+            self.state.readout = moved_readout(setting, readout, gradient)
+        inner = self.gram[:, own, own]
+
+        def square() -> Float[np.ndarray, "runs p p"]:
+            return (c / n) @ inner @ np.swapaxes(c / n, 1, 2)
+
+        size = setting.step_size[index] / n
+        factor = UPDATES[setting.update].factor
+        assert factor is not None
+        move = size * c if setting.update == "gradient" else size * (factor(square()) @ c)
+        shrink: Any = 1.0 - setting.decay
+        if setting.rows == "normalised":
+            # |W'|^2 = (1 - decay)^2 |W|^2 + 2 (1 - decay) <W, move> + |move|^2
+            square_length = shrink**2 * self.square_lengths + np.sum(
+                move * (2.0 * shrink * plain + move @ inner), axis=2
+            )
+            inverse = 1.0 / np.sqrt(square_length)[:, :, None]
+            move, shrink = move * inverse, shrink * inverse
+            self.square_lengths = np.ones_like(square_length)
+        if setting.decay > 0 or setting.rows == "normalised":
+            self.kept = self.kept * shrink
+            self.added *= shrink
+            self.pre[:, :, later] *= shrink
+        self.added[:, :, own] += move
+        other = self.gram[:, own, later]
+        # For a single sample the product of a column and a row: matmul takes twice as long.
+        self.pre[:, :, later] += move * other if n == 1 else move @ other
+        return lambda: c @ self.data[:, own, : setting.target.r] / n, square

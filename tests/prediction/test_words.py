@@ -1,0 +1,78 @@
+"""Theories refuse the words they do not cover, in one sentence with the field and the value."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+from giantstep.errors import InputError, NoTheoryError
+from giantstep.prediction.narrow.one_step import cosine_quantiles, one_step_law
+from giantstep.prediction.predict import predict
+from giantstep.prediction.wide.laws import weight_law
+from giantstep.prediction.wide.losses import losses
+from giantstep.prediction.wide.outliers import feature_outliers
+from giantstep.prediction.wide.step import TYPICAL
+from giantstep.prediction.wide.two_steps import weight_outliers
+from giantstep.problem.setting import Setting
+from giantstep.simulation.stepped import stepped_runs
+
+WORDS: list[tuple[dict[str, Any], str]] = [
+    ({"bias": 2.0}, "bias must be 0.0 for .*, got 2.0"),
+    ({"decay": 0.5}, "decay must be 0.0 for .*, got 0.5"),
+    ({"label_transform": "tanh(y)"}, r"label_transform must be y for .*, got 'tanh\(y\)'"),
+    ({"loss": "huber(1)"}, r"loss must be square for .*, got 'huber\(1\)'"),
+    ({"readout_between": "ridge"}, "readout_between must be frozen for .*, got 'ridge'"),
+    ({"rows": "normalised"}, "rows must be free for .*, got 'normalised'"),
+    ({"update": "orthogonal"}, "update must be gradient for .*, got 'orthogonal'"),
+    ({"batches": "repeat(2)"}, r"batches must be fresh or reused for .*, got 'repeat\(2\)'"),
+]
+STARTS: list[tuple[dict[str, Any], str]] = [
+    ({"start": "given", "start_gram": np.eye(40)}, "start must be .*, got 'given'"),
+    ({"readout_start": "ones", "start": "sphere"}, "readout_start must be .*, got 'ones'"),
+    (
+        {"readout_start": [1.0, 2.0] * 20, "start": "sphere"},
+        r"readout_start must be .*, got \(1.0, 2.0",
+    ),
+]
+WIDE: dict[str, Any] = {"target": "x1", "d": 100, "n": 200, "p": 40, "ridge": 1.0}
+ONE, TWO = {"steps": 1, "step_size": 1.0}, {"steps": 2, "step_size": 1.0}
+THEORIES: dict[str, tuple[Callable[[Setting], Any], dict[str, Any]]] = {
+    "narrow": (predict, {"target": "x1 + x2^2", "d": 1000}),
+    "one pass": (predict, {"target": "x1", "d": 100, "n": 1, "p": 8, "steps": 9, "step_size": 0.1}),
+    "one step law": (lambda s: one_step_law(s, np.zeros(1), 1.0), {"target": "x1"}),
+    "cosines": (lambda s: cosine_quantiles(s, np.array([0.5])), {"target": "x1"}),
+    "feature models": (lambda s: list(stepped_runs(s)), WIDE | ONE),
+}
+LINEAR: dict[str, tuple[Callable[[Setting], Any], dict[str, Any]]] = {
+    "linear width": (lambda s: predict(s, theory="linear-width"), WIDE | ONE),
+    "two steps": (lambda s: predict(s, theory="linear-width"), WIDE | TWO),
+    "quadratic width": (lambda s: predict(s, theory="quadratic-width"), WIDE | ONE),
+    "losses": (losses, WIDE | ONE),
+    "losses of two steps": (losses, WIDE | TWO),
+    "outliers of features": (feature_outliers, WIDE | ONE),
+    "outliers of weights": (weight_outliers, WIDE | TWO),
+    "law of weights": (lambda s: weight_law(s, TYPICAL), WIDE | TWO),
+}
+
+
+@pytest.mark.parametrize(("changes", "sentence"), WORDS)
+@pytest.mark.parametrize("name", THEORIES | LINEAR)
+def test_a_theory_refuses_a_word(name: str, changes: dict[str, Any], sentence: str) -> None:
+    theory, fields = (THEORIES | LINEAR)[name]
+    with pytest.raises((NoTheoryError, InputError), match=f"^(no prediction: )?{sentence}$"):
+        theory(Setting(**(fields | changes)))
+
+
+@pytest.mark.parametrize(("changes", "sentence"), STARTS)
+@pytest.mark.parametrize("name", LINEAR)
+def test_linear_width_refuses_a_start(name: str, changes: dict[str, Any], sentence: str) -> None:
+    theory, fields = LINEAR[name]
+    with pytest.raises(NoTheoryError, match=sentence):
+        theory(Setting(**(fields | changes)))
+
+
+@pytest.mark.parametrize("name", THEORIES | LINEAR)
+def test_without_the_words_it_answers(name: str) -> None:
+    theory, fields = (THEORIES | LINEAR)[name]
+    assert theory(Setting(**fields)) is not None

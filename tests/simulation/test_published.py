@@ -1,0 +1,54 @@
+"""Numbers that others published, from the same settings.
+
+A published number is one run's: it must lie within 4 standard deviations of our runs (16 of each),
+14 comparisons.  Beside each stands a wrong setting, which is rejected.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from giantstep.problem.setting import Setting
+from giantstep.simulation.simulate import simulate
+
+
+def farthest(values: np.ndarray, published: list[float]) -> float:
+    """The largest distance of a published number, in standard deviations of a run."""
+    distance = np.abs(values.mean(axis=0) - published)
+    # Numbers are published to four digits.
+    return float(np.max(distance / (values.std(axis=0, ddof=1) + 5e-4 * np.abs(published))))
+
+
+def test_a_linear_neuron_with_decay_on_one_batch() -> None:
+    """Overlaps after 0, 1, 2, 4, 9, 19, 49 steps (data of dynamical mean-field theory)."""
+    published = [0.1993, 0.4281, 0.5534, 0.6774, 0.7738, 0.8073, 0.8133]
+    fields: dict[str, Any] = {"d": 1000, "n": "3d", "p": 1, "steps": 49, "step_size": 0.3}
+    fields |= {"batches": "reused", "output_scale": "1", "readout_start": "ones", "runs": 16}
+    fields |= {"start": "orthogonal", "start_overlaps": [[0.2]], "readout_n": 0, "test_n": 0}
+
+    def overlaps(**changes: Any) -> np.ndarray:
+        setting = Setting("x1", activation="z", **(fields | {"decay": 0.05} | changes))
+        # The start is given, and published as it was drawn.
+        return simulate(setting).overlap[:, [1, 2, 4, 9, 19, 49], 0, 0]
+
+    assert farthest(overlaps(), published[1:]) < 4
+    assert farthest(overlaps(decay=0.0), published[1:]) > 4
+    assert farthest(overlaps(batches="fresh"), published[1:]) > 4
+
+
+def test_one_pass_descent_of_soft_committees() -> None:
+    """Half the error against clean labels after 0, 100, .. 2000 steps (arXiv 2202.00293)."""
+    published = [0.0716, 0.0470, 0.0283, 0.0173, 0.0110, 0.0082, 0.00374, 0.00320]
+    target = " + ".join(f"erf(x{k}/sqrt(2))/4" for k in range(1, 5))
+    noise = 0.0316
+    fields: dict[str, Any] = {"activation": "erf", "d": 100, "n": 1, "p": 8, "steps": 2000}
+    fields |= {"readout_start": "ones", "start": "sphere", "noise": noise, "runs": 16}
+    fields |= {"record": "every(100)", "readout_n": 100, "test_n": 8000}
+
+    def errors(step_size: float) -> np.ndarray:
+        error = simulate(Setting(target, step_size=step_size, **fields)).network_error
+        assert error is not None
+        return 0.5 * (error[:, [0, 1, 2, 3, 4, 5, 10, 20]] - noise**2)
+
+    assert farthest(errors(0.08), published) < 4
+    assert farthest(errors(0.16), published) > 4
