@@ -82,7 +82,9 @@ def plain_loop(setting: Setting, seed: int) -> list[np.ndarray]:
         r = y - (0.0 if setting.residual == "labels" else scale * np.sum(a * phi, 1, keepdims=True))
         r = r if setting.loss == "square" else np.clip(r, -0.5, 0.5)
         g = scale * (a * slope * r) @ np.swapaxes(x, 1, 2) / n
-        cosine = g[:, 0, 0] / np.linalg.norm(g[:, 0], axis=1)
+        # A saturated neuron, its slope exp(-h^2/2) beyond the floats, has no direction: cosine 0.
+        length = np.linalg.norm(g[:, 0], axis=1)
+        cosine = np.divide(g[:, 0, 0], length, where=length > 0, out=np.zeros(runs))
         if setting.readout_between != "frozen":
             a = a + scale * np.sum(r * phi, axis=2, keepdims=True) / n
         if setting.update == "normalised":
@@ -148,5 +150,7 @@ def test_a_run_depends_on_nothing_but_its_number() -> None:
 
 def test_a_run_that_diverges_is_named() -> None:
     fields = BASE | {"activation": "He3", "step_size": 9.0, "runs": 2, "steps": 400}
-    with pytest.raises(DivergenceError, match=r"^run [01] diverged: .* step_size 9(, 9)*, \.\.\."):
+    with pytest.raises(
+        DivergenceError, match=r"^run [01] diverged: .* step_size 9 at each of 400 steps$"
+    ):
         simulate(Setting(**(fields | {"d": 100})))
