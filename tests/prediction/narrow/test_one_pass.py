@@ -35,7 +35,7 @@ BASE: dict[str, Any] = {
     "fields",
     [
         {"p": 50, "step_size": 1.0},
-        {"p": 20, "step_size": 0.4, "activation": "relu"},
+        {"p": 20, "step_size": 0.4, "activation": "relu", "steps": 40},
     ],
     ids=["p/d = .5", "relu"],
 )
