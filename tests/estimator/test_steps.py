@@ -61,16 +61,20 @@ def test_second_order_finds_a_saddle_and_tests_it() -> None:
 
 
 def test_second_order_keeps_its_level_on_skewed_columns() -> None:
-    """60 draws of noise at level 10 %: at most 12 beyond (binomial tail .01)."""
-    beyond = 0
-    for run in range(60):
+    """100 draws of noise at level 10 %: 2 to 19 beyond (binomial tails below .003).
+
+    The edge of the semicircle, which knows nothing of tails, is exceeded far more often.
+    """
+    beyond = rough = 0
+    for run in range(100):
         key = np.random.default_rng([3, run])
         z = np.exp(key.standard_normal((150, 15)))
         z = (z - z.mean(axis=0)) / z.std(axis=0)
         found = second_order(key.standard_normal((150, 1)), plain(z), np.ones(150))
         assert found.permuted is not None
         beyond += found.statistics[0] > found.permuted(LEVEL)
-    assert beyond <= 12
+        rough += found.statistics[0] > found.edge
+    assert 2 <= beyond <= 19 < rough
 
 
 def test_a_giant_step_turns_the_span_to_the_target() -> None:

@@ -27,7 +27,6 @@ from giantstep.estimator.moments import largest, leading
 from giantstep.estimator.network import RELU, SpanModel, draw_neurons
 from giantstep.spectra.outliers import count_outliers
 from giantstep.spectra.start import weight_bulk
-from giantstep.spectra.tracy_widom import tail, tracy_widom_moments
 
 SLICES = 4
 """Transforms of the label: cosines of its rank."""
@@ -43,9 +42,6 @@ ROBUST = 1.4826
 
 NEAR = 1.15
 """Times the radius beyond which a second-order direction is tried together with another."""
-
-PERMUTATIONS = 24
-"""Permutations behind an edge: they give its deviation to 15 %."""
 
 FIRST_ORDER, LABEL_SLICES, SECOND_ORDER = "first order", "label slices", "second order"
 PRUNED = "pruned"
@@ -188,13 +184,11 @@ def _permuted_edge(
     weight: Float[np.ndarray, " n"],
     level: float,
 ) -> float:
-    """What the largest statistic of permuted rows of A exceeds at this level.
+    """The largest statistic of 1/level - 1 permutations of the rows of A.
 
-    Its mean and deviation come from PERMUTATIONS of them, its law is Tracy-Widom's of these.
+    Were the labels noise, the statistic would be the largest of these and itself with probability
+    level, whatever the law of the inputs: with heavy tails a single row may make it.
     """
     key = np.random.default_rng(0)
-    found = [math.sqrt(largest(a[key.permutation(len(a))], z, weight)) for _ in range(PERMUTATIONS)]
-    mean, variance = tracy_widom_moments()
-    # As a prediction of one more draw: the mean itself is known to deviation/sqrt(PERMUTATIONS).
-    spread = float(np.std(found, ddof=1)) * math.sqrt(1.0 + 1.0 / PERMUTATIONS)
-    return float(np.mean(found)) + spread * (tail(level) - mean) / math.sqrt(variance)
+    orders = (key.permutation(len(a)) for _ in range(max(math.ceil(1.0 / level) - 1, 1)))
+    return math.sqrt(max(largest(a[order], z, weight) for order in orders))
