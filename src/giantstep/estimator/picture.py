@@ -36,6 +36,8 @@ def _steps(axes: Axes, fit: GiantStep) -> None:
     tested = [step for step in fit.steps_ if step.kind != PRUNED]
     ratios = [step.statistic / step.edge for step in tested]
     axes.bar(range(len(ratios)), ratios, color="0.7")
+    # A single step is a bar, not a wall.
+    axes.set_xlim(-0.7, max(len(ratios), 3) - 0.3)
     axes.axhline(1.0, color="firebrick", linewidth=1.2, linestyle=":")
     axes.set_xticks(range(len(ratios)), [s.kind.replace(" ", "\n") for s in tested])
     axes.set_ylabel("singular value over noise edge")
