@@ -106,7 +106,7 @@ class Models:
     def predict(self, at: Coordinates, k: int) -> Float[np.ndarray, "c n m"]:
         """Predictions of the linear model, the soft ones, and the largest span up to k."""
         spans = [self.predict_span(at, k)] if k else []
-        inputs = (at.principal, at.standard)
+        inputs = (at.compact, at.standard)
         soft = [model.predict(x) for model, x in zip(self.soft, inputs, strict=False)]
         linear = at.principal @ self.linear.weights + self.linear.intercept
         return np.clip([linear, *soft, *spans], self.low, self.high)
@@ -141,7 +141,7 @@ def fit_plain(data: Data, limits: Limits) -> tuple[Ridge, tuple[SoftModel, ...]]
     linear = fit_linear(principal, data.y, data.weight)
     if not (limits.soft and principal.shape[1]):
         return linear, ()
-    pairs = ((principal, False), (data.at.standard, True))
+    pairs = ((data.at.compact, False), (data.at.standard, True))
     return linear, tuple(
         fit_soft(x, data.y, data.weight, diagonal=diagonal) for x, diagonal in pairs
     )

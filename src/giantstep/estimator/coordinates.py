@@ -150,6 +150,16 @@ class Coordinates:
         return Turned(self.columns, self.to_principal)
 
     @property
+    def compact(self) -> Turned:
+        """Principal coordinates where they are fewer than the columns, else the columns.
+
+        Distances of the rows are the same in both, and the columns need no turn.
+        """
+        return (
+            self.principal if self.to_principal.shape[1] < self.columns.shape[1] else self.standard
+        )
+
+    @property
     def white(self) -> Turned:
         """Whitened coordinates."""
         return Turned(self.columns, self.to_white)

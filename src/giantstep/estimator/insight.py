@@ -71,7 +71,7 @@ def _mean_squares(
     for block in blocks(n, outputs * len(standard)):
         part = at.take(block)
         gradient = np.repeat(linear[None], len(part), axis=0)
-        inputs = (part.principal, part.standard)
+        inputs = (part.compact, part.standard)
         for weight, model, x in zip(weights[1:], models.soft, inputs, strict=False):
             found = model.gradient(x.dense(slice(None)))
             flat = x.turn @ found.reshape(-1, found.shape[2]).T

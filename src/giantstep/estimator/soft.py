@@ -17,7 +17,7 @@ import numpy as np
 from jaxtyping import Float
 from scipy.linalg import cholesky, solve_triangular
 
-from giantstep.estimator.coordinates import Turn, Turned
+from giantstep.estimator.coordinates import Turn, Turned, plain
 from giantstep.estimator.ridge import fit_ridge
 from giantstep.estimator.rows import blocks
 
@@ -77,7 +77,7 @@ ROUGH = Kernel(_laplace, _laplace_slope, 2.0, (2.0,))
 """Gaussian and Cauchy neurons; the width of the second hardly matters."""
 
 
-Root = Float[np.ndarray, " d"] | Turn
+Root = Float[np.ndarray, " d"] | Float[np.ndarray, "d d"] | Turn
 
 
 @dataclass(frozen=True)
@@ -127,14 +127,14 @@ def fit_soft(
     d = x.shape[1]
     root: Root = np.ones(d)
     some = slice(0, min(len(x), LEARNED))
-    few = (x.head(LEARNED), y[some], weight[some] / weight[some].mean())
-    averaged = x.dense(slice(0, AVERAGED))
+    formed = x.dense(some)
+    few = (plain(formed), y[some], weight[some] / weight[some].mean())
 
     def tried(width: float) -> SoftModel:
         return _readout(*few, kernel=kernel, root=root, width=width, most=FEW_CENTRES)
 
     for _ in range(STEPS):
-        root = _learned_root(tried(kernel.width).gradient(averaged), diagonal)
+        root = _learned_root(tried(kernel.width).gradient(formed[:AVERAGED]), diagonal)
     widths = kernel.widths
     best = widths[0] if len(widths) == 1 else min(widths, key=lambda width: tried(width).error)
     return _readout(x, y, weight, kernel=kernel, root=root, width=best, most=CENTRES)
@@ -148,12 +148,17 @@ def _learned_root(gradient: Float[np.ndarray, "n m d"], diagonal: bool) -> Root:
     least = FLOOR * float(np.einsum("id,id->", flat, flat)) / d + np.finfo(float).tiny
     if diagonal:
         return (np.einsum("id,id->d", flat, flat) + least) ** 0.25
+    if d <= len(flat):
+        values, vectors = np.linalg.eigh(flat.T @ flat)
+        return (vectors * (np.maximum(values, 0.0) + least) ** 0.25) @ vectors.T
     _, singular, right = np.linalg.svd(flat, full_matrices=False)
     return Turn(right.T, (singular**2 + least) ** 0.25, least**0.25)
 
 
 def _turned(x: Float[np.ndarray, "n d"], root: Root) -> Float[np.ndarray, "n d"]:
-    return root.adjoint(x.T).T if isinstance(root, Turn) else x * root
+    if isinstance(root, Turn):
+        return root.adjoint(x.T).T
+    return x * root if root.ndim == 1 else x @ root
 
 
 def _distances(
