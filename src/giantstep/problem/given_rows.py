@@ -46,8 +46,10 @@ def _loaded(path: str) -> object:
     """The array of a .npy file; nothing is ever unpickled."""
     try:
         return np.load(path, allow_pickle=False)
-    except (OSError, ValueError) as error:
-        raise InputError(f"start_rows cannot read {path!r}: {error}") from None
+    except OSError as error:
+        raise InputError(f"start_rows cannot be read, got {path!r}: {error.strerror}") from None
+    except ValueError as error:
+        raise InputError(f"start_rows must be a .npy file, got {path!r}: {error}") from None
 
 
 def _matrix(value: object, given: object) -> Float[np.ndarray, "p q"]:
