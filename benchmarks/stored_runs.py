@@ -43,7 +43,12 @@ def setting(n: int, step_size: float, *, steps: int, runs: int) -> Setting:
 
 
 def converted(found: Trajectory) -> Float[np.ndarray, "runs t"]:
-    """E(f - fhat)^2/4 + .005 in closed form: E erf erf of normals is 2/pi asin of their products.
+    """What is stored of a run: E(f - fhat)^2/4 + .005."""
+    return clean_error(found) / 4 + 0.005
+
+
+def clean_error(found: Trajectory) -> Float[np.ndarray, "runs t"]:
+    """E(f - fhat)^2 of means of erf neurons: E erf erf of normals is 2/pi asin of their products.
 
     With the p + r rows (w_i, w*_k) of Gram matrix C: 2/pi asin(C_ij/sqrt((1 + C_ii)(1 + C_jj))).
     """
@@ -54,7 +59,7 @@ def converted(found: Trajectory) -> Float[np.ndarray, "runs t"]:
     lengths = np.sqrt(1.0 + np.diagonal(gram, axis1=-2, axis2=-1))
     products = 2 / np.pi * np.arcsin(gram / (lengths[..., :, None] * lengths[..., None, :]))
     shares = np.concatenate([np.full(p, 1 / p), np.full(r, -1 / r)])
-    return np.asarray(shares @ products @ shares / 4 + 0.005)
+    return np.asarray(shares @ products @ shares)
 
 
 def main() -> None:
