@@ -614,3 +614,10 @@ def test_a_spike_needs_the_axes_where_the_update_knows_them() -> None:
         Setting("x1", update="sign", **fields)  # type: ignore[arg-type]
     for more in ({"update": "sign", "frame": "axes"}, {"update": "normalised"}):
         assert Setting("x1", **fields, **more).known == 2  # type: ignore[arg-type]
+
+
+def test_a_file_without_an_array_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "empty.npy"
+    path.touch()
+    with pytest.raises(InputError, match=r"^start_rows must be a \.npy file, got '.*empty\.npy'"):
+        Setting(TARGET, start="given", start_rows=str(path))
