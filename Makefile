@@ -7,7 +7,8 @@ STAMP := .venv/installed
 .PHONY: demo test lint bench pins clean
 
 demo: $(STAMP)
-	$(BIN)/giantstep learn "x1 + x2 + x1^2 - x2^2" --d 100000 --n 4d --p 8 --steps 2 --runs 10 \
+	$(BIN)/giantstep learn "x1 + x2 + x1^2 - x2^2" --d 10000 --n 64d --p 64 --step-size 3p^1.5 \
+	    --readout-start gaussian --bias 6 --bias-at readout --readout-n 4d --test-n 10d --runs 2 \
 	    --out results/demo --overwrite
 
 # Two processes with one thread each: linear algebra of small matrices gains nothing from two.

@@ -265,6 +265,8 @@ BAD: list[tuple[dict[str, Any], str, str]] = [
     ({"target": np.eye(9)}, "target", "array("),
     ({"activation": np.eye(9)}, "activation", "array("),
     ({"readout_start": "zeros"}, "readout_start", "'zeros'"),
+    ({"readout_start": "one"}, "readout_start", "8 numbers, got 'one'"),
+    ({"start_rows": "no/such.npy"}, "start_rows", "got 'no/such.npy': No such file"),
     ({"readout_start": ["signs"]}, "readout_start", "'signs'"),
     ({"readout_start": [1.0, 2.0]}, "readout_start", "[1.0, 2.0]"),
     ({"readout_start": [1.0] * 8}, "readout_start", "1.0"),
@@ -278,14 +280,19 @@ BAD: list[tuple[dict[str, Any], str, str]] = [
     ({"loss": "huber"}, "loss", "'huber'"),
     ({"loss": "huber(0)"}, "loss", "'huber(0)'"),
     ({"loss": 3}, "loss", "3"),
-    ({"batches": "repeat(0)"}, "batches", "'repeat(0)'"),
-    ({"batches": "minibatch(d)"}, "batches", "'minibatch(1000)'"),
+    ({"batches": "repeat(0)"}, "batches", "'0'"),
+    ({"batches": "repeat(1.5)"}, "batches", "'1.5'"),
+    ({"batches": "minibatch(d)"}, "batches", "'d'"),
     ({"batches": "minibatch(5n)", "deflate": 0}, "deflate", "0"),
-    ({"record": "every(1.5)"}, "record", "'every(1.5)'"),
+    ({"record": "every(1.5)"}, "record", "'1.5'"),
+    ({"record": "every(0)"}, "record", "'0'"),
     ({"readout_between": "gradient"}, "readout_between", "'gradient'"),
     ({"readout_between": "ridge", "readout_n": 0, "test_n": 0}, "readout_n", "0"),
     ({"label_transform": "x1"}, "label_transform", "'x1'"),
     ({"label_transform": "2"}, "label_transform", "'2'"),
+    ({"label_transform": "y +"}, "label_transform", "position 4"),
+    ({"label_transform": "log(y)"}, "label_transform", "'log(y)'"),
+    ({"target": "log(x1)", "label_transform": "y^2"}, "target", "log(-1)"),
     ({"label_transform": "__import__(y)"}, "label_transform", "'__import__'"),
     ({"start": "given"}, "start_gram", "given"),
     ({"start": "given", "p": 2, "start_gram": [[1, 2], [2, 1]]}, "start_gram", "-1"),
@@ -607,3 +614,10 @@ def test_a_spike_needs_the_axes_where_the_update_knows_them() -> None:
         Setting("x1", update="sign", **fields)  # type: ignore[arg-type]
     for more in ({"update": "sign", "frame": "axes"}, {"update": "normalised"}):
         assert Setting("x1", **fields, **more).known == 2  # type: ignore[arg-type]
+
+
+def test_a_file_without_an_array_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "empty.npy"
+    path.touch()
+    with pytest.raises(InputError, match=r"^start_rows must be a \.npy file, got '.*empty\.npy'"):
+        Setting(TARGET, start="given", start_rows=str(path))

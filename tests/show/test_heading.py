@@ -15,6 +15,7 @@ from giantstep.show.tables.experiment import heading
     [
         ("giant", "step size 8, 8\n"),
         (0.24, "step size 0.24, 0.24, 0.03 of a giant one\n"),
+        (24, "step size 24, 24, 3 times a giant one\n"),
         ((0.24, 8), "step size 0.24, 8, 0.03, 1 of a giant one\n"),
     ],
 )

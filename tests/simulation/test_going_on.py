@@ -127,7 +127,7 @@ def test_theory_starts_from_given_rows() -> None:
         ({"d": 30, "inputs": "uniform"}, "start_rows must have rows of 30 numbers, got 24"),
         ({"start_gram": np.eye(4)}, "start_gram must be left out where start_rows is given"),
         ({"start_rows": [[1.0], [np.nan]]}, "start_rows must be a matrix of finite numbers"),
-        ({"start_rows": "no.npy"}, "start_rows cannot read 'no.npy'"),
+        ({"start_rows": "no.npy"}, "start_rows cannot be read, got 'no.npy'"),
     ],
 )
 def test_bad_rows_are_refused(changes: dict[str, Any], sentence: str) -> None:
@@ -138,5 +138,5 @@ def test_bad_rows_are_refused(changes: dict[str, Any], sentence: str) -> None:
 
 def test_a_file_of_objects_is_refused(tmp_path: Path) -> None:
     np.save(tmp_path / "rows.npy", np.array([[{}]], dtype=object), allow_pickle=True)
-    with pytest.raises(InputError, match="start_rows cannot read"):
+    with pytest.raises(InputError, match=r"start_rows must be a \.npy file"):
         Setting(**(BASE | {"start": "given"}), start_rows=str(tmp_path / "rows.npy"))

@@ -1,12 +1,14 @@
 """Numbers that others published, from the same settings.
 
 A published number is one run's: it must lie within 4 standard deviations of our runs (16 of each),
-14 comparisons.  Beside each stands a wrong setting, which is rejected.
+20 comparisons.  Beside each stands a wrong setting, which is rejected.
 """
 
 from typing import Any
 
 import numpy as np
+import pytest
+from benchmarks.stored_runs import STEPS, STORED, converted, setting
 
 from giantstep.problem.setting import Setting
 from giantstep.simulation.simulate import simulate
@@ -52,3 +54,16 @@ def test_one_pass_descent_of_soft_committees() -> None:
 
     assert farthest(errors(0.08), published) < 4
     assert farthest(errors(0.16), published) > 4
+
+
+@pytest.mark.parametrize(("n", "step_size"), STORED)
+def test_committees_of_two_with_normalised_rows(n: int, step_size: float) -> None:
+    """A converted error after 10 and 100 steps, stored with arXiv 2406.02157."""
+    published = [STORED[n, step_size][STEPS.index(step)] for step in (10, 100)]
+
+    def errors(size: float) -> np.ndarray:
+        found = simulate(setting(n, size, steps=100, runs=16).vary(record="every(10)"))
+        return converted(found)[:, [1, 10]]
+
+    assert farthest(errors(step_size), published) < 4
+    assert farthest(errors(2 * step_size), published) > 4

@@ -41,7 +41,8 @@ def _flags(name: str, defaults: Mapping[str, Any]) -> type:
 
 def _help(description: str | None, default: Any) -> str:
     """A description that says its defaults itself, or the default beside it."""
-    return f"{description}; {default} by default" if default is not None else f"{description}"
+    shown = f"{default:g}" if isinstance(default, float) else default
+    return f"{description}; {shown} by default" if default is not None else f"{description}"
 
 
 Fields = _flags("Fields", DEFAULTS)

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from giantstep.cli.output import as_json, reserve, write_json
-from giantstep.errors import InputError
+from giantstep.problem.given_rows import load_array
 from giantstep.show.tables.layer import layer_report
 from giantstep.show.tables.parts import show
 from giantstep.spectra.layer import LEVEL, layer_outliers
@@ -25,7 +25,7 @@ def layer_command(
     """spectrum.json, .npz and .png into ``out``; words and a table, or JSON, on standard output."""
     names = [f"spectrum.{kind}" for kind in ("json", "npz", "png")]
     files = reserve(out, *names, overwrite=overwrite)
-    found = layer_outliers(_loaded(weights), LEVEL if level is None else level)
+    found = layer_outliers(load_array(str(weights), "weights"), LEVEL if level is None else level)
     if files is not None:
         from giantstep.show.plots.spectrum import layer_figure
         from giantstep.show.plots.style import save
@@ -41,16 +41,3 @@ def layer_command(
         show(layer_report(found, weights.name))
         if files is not None:
             show(f"picture: {files[2]}")
-
-
-def _loaded(path: Path) -> np.ndarray:
-    """The array of a .npy file; nothing in it is executed."""
-    try:
-        with path.open("rb") as file:
-            return np.lib.format.read_array(file, allow_pickle=False)
-    except OSError as error:
-        raise InputError(f"weights cannot be read, got {str(path)!r}: {error.strerror}") from None
-    except MemoryError:
-        raise InputError(f"weights do not fit into memory, got {str(path)!r}") from None
-    except ValueError as error:
-        raise InputError(f"weights must be a .npy file, got {str(path)!r}: {error}") from None

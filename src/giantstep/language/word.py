@@ -51,13 +51,19 @@ def read_word(
 
     Numbers may be given in terms of ``letters`` (``minibatch(4d)``).
     """
+    name, texts = split_word(value, field, forms)
+    return Word(name, *(quantity(text, letters or {}, f"{field} {name}") for text in texts))
+
+
+def split_word(
+    value: object, field: str, forms: Mapping[str, Sequence[str]]
+) -> tuple[str, list[str]]:
+    """The name of a word of a field, and the texts of its numbers."""
     match = _FORM.fullmatch(value) if isinstance(value, str) else None
     if match and match[1] in forms:
-        name, expected = match[1], forms[match[1]]
-        given = [] if match[2] is None else match[2].split(",")
-        if len(given) == len(expected):
-            numbers = (quantity(text, letters or {}, f"{field} {name}") for text in given)
-            return Word(name, *numbers)
+        texts = [] if match[2] is None else match[2].split(",")
+        if len(texts) == len(forms[match[1]]):
+            return match[1], texts
     raise InputError(f"{field} must be one of {form_list(forms)}, got {shown(value)}")
 
 

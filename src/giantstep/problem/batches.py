@@ -4,24 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from giantstep.errors import InputError
-from giantstep.language.word import Word, form_list, read_word
+from giantstep.language.quantity import whole
+from giantstep.language.word import Word, split_word
 
 BATCHES = {"fresh": (), "reused": (), "repeat": ("k",), "minibatch": ("N",)}
 """fresh samples at every step, the same at all of them, each batch k times in a row, or n of a
 fixed set of N samples, drawn anew at every step."""
 
-DESCRIPTION = form_list(BATCHES)
+DESCRIPTION = (
+    "samples of a step: fresh, reused, repeat(k) (each batch k times in a row), minibatch(N) (n of "
+    "a fixed set of N, drawn anew)"
+)
 
 
 def read_batches(value: object, letters: Mapping[str, float]) -> Word:
     """The kind of batches from its text; numbers in terms of d, n and p are rounded."""
-    word = read_word(value, "batches", forms=BATCHES, letters=letters)
-    numbers = tuple(float(round(number)) for number in word.numbers)
-    least = letters["n"] if word.name == "minibatch" else 1
-    if numbers and not least <= numbers[0] <= 2**53:
-        raise InputError(f"batches {word.name} needs a number of at least {least:g}, got {word!r}")
-    return Word(word.name, *numbers)
+    name, texts = split_word(value, "batches", BATCHES)
+    least = int(letters["n"]) if name == "minibatch" else 1
+    numbers = (whole(text, letters, f"batches {name}", least=least) for text in texts)
+    return Word(name, *map(float, numbers))
 
 
 def set_of(batches: Word, step: int) -> int:

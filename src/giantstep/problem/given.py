@@ -20,6 +20,7 @@ from giantstep.problem.inputs import make_inputs
 from giantstep.problem.labels import LabelTransform, make_transform
 from giantstep.problem.losses import first_residual, read_loss
 from giantstep.problem.recording import read_record
+from giantstep.problem.starts import READOUT_STARTS
 from giantstep.problem.step_size import IDENTITY, giant_step_size, output_scale, step_sizes
 from giantstep.problem.tables import DataSet, rows_taken
 from giantstep.problem.target import make_target
@@ -56,16 +57,23 @@ def read_fields(fields: dict[str, Any]) -> dict[str, Any]:
     start_rows, start_gram = make_rows(fields["start_rows"]), _plain(fields["start_gram"])
 
     def giant() -> float:
-        return giant_step_size(
-            target,
-            letters,
-            scale=output_scale(scale, p),
-            readout_start=readout,
-            deflate=deflate,
-            seen=seen_label(transform, loss, fields["residual"]),
-            update=fields["update"],
-            length=_row_length(start_rows, start_gram),
-        )
+        try:
+            return giant_step_size(
+                target,
+                letters,
+                scale=output_scale(scale, p),
+                readout_start=readout,
+                deflate=deflate,
+                seen=seen_label(transform, loss, fields["residual"]),
+                update=fields["update"],
+                length=_row_length(start_rows, start_gram),
+            )
+        except InputError:
+            _ = target.series  # refused for itself where it is the target's fault
+            raise InputError(
+                "label_transform must have finite values and moments at the labels of the "
+                f"target, got {transform.text!r}"
+            ) from None
 
     batches = read_batches(fields["batches"], letters)
     readout_n = whole(fields["readout_n"], letters, "readout_n", least=0)
@@ -139,6 +147,11 @@ def _plain(value: Any) -> Any:
 def _readout(value: Any, p: int) -> str | tuple[float, ...]:
     """The name of a law, or p numbers."""
     if isinstance(value, str) and not any(sign in value for sign in ",.0123456789"):
+        if value.strip() not in READOUT_STARTS:
+            known = ", ".join(READOUT_STARTS)
+            raise InputError(
+                f"readout_start must be {known} or p = {p} numbers, got {shown(value)}"
+            )
         return value.strip()
     numbers = tuple(quantity(entry, {}, "readout_start") for entry in listed(value))
     if len(numbers) != p:

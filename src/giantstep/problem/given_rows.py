@@ -38,16 +38,21 @@ def make_rows(value: object) -> GivenRows | None:
     if value is None or isinstance(value, GivenRows):
         return value
     if isinstance(value, str):
-        return GivenRows(_matrix(_loaded(value), value), value)
+        return GivenRows(_matrix(load_array(value, "start_rows"), value), value)
     return GivenRows(_matrix(value, value))
 
 
-def _loaded(path: str) -> object:
-    """The array of a .npy file; nothing is ever unpickled."""
+def load_array(path: str, field: str) -> np.ndarray:
+    """The array of a .npy file that a field names; nothing in it is executed."""
     try:
-        return np.load(path, allow_pickle=False)
-    except (OSError, ValueError) as error:
-        raise InputError(f"start_rows cannot read {path!r}: {error}") from None
+        with open(path, "rb") as file:
+            return np.lib.format.read_array(file, allow_pickle=False)
+    except OSError as error:
+        raise InputError(f"{field} cannot be read, got {path!r}: {error.strerror}") from None
+    except MemoryError:
+        raise InputError(f"{field} must fit into memory, got {path!r}") from None
+    except ValueError as error:
+        raise InputError(f"{field} must be a .npy file, got {path!r}: {error}") from None
 
 
 def _matrix(value: object, given: object) -> Float[np.ndarray, "p q"]:

@@ -282,8 +282,8 @@ def _numbers(law: Law, argument: str | None, value: str) -> tuple[float, ...]:
             number = math.nan
         if not low < number < high:
             raise InputError(
-                f"inputs {law.name} needs its {expected.meaning} between {low:g} and {high:g}, "
-                f"got {value!r}"
+                f"inputs {law.name}: {expected.meaning} must be between {low:g} "
+                f"and {high:g}, got {value!r}"
             )
         found.append(number)
     return tuple(found)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from giantstep.errors import InputError
-from giantstep.language.word import Word, form_list, read_word
+from giantstep.language.quantity import whole
+from giantstep.language.word import Word, form_list, split_word
 
 RECORD = {"all": (), "log": (), "every": ("k",)}
 DESCRIPTION = form_list(RECORD)
@@ -16,10 +16,8 @@ PER_DECADE = 10
 
 def read_record(value: object) -> Word:
     """What is recorded, from its text."""
-    word = read_word(value, "record", forms=RECORD)
-    if word.numbers and not (word.numbers[0] >= 1 and word.numbers[0].is_integer()):
-        raise InputError(f"record every needs a whole number of at least 1, got {word!r}")
-    return word
+    name, texts = split_word(value, "record", RECORD)
+    return Word(name, *(float(whole(text, {}, f"record {name}")) for text in texts))
 
 
 @lru_cache(maxsize=64)

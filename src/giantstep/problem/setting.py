@@ -80,7 +80,7 @@ class Setting(BaseModel):
     readout_between: Word = Field(description=f"the readout between steps: {between.DESCRIPTION}")
     bias: float = Field(description="standard deviation of frozen normal biases, 0 for none")
     bias_at: Literal["start", "readout"] = Field(
-        description="biases from the start on, or in the fitted readout only"
+        description="start (biases in the steps and in the readout) or readout (only there)"
     )
     batches: Word = Field(description=batch_kinds.DESCRIPTION)
     loss: Word = Field(description=f"loss of the steps: {losses.DESCRIPTION}")

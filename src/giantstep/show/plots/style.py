@@ -23,7 +23,7 @@ def save(figure: Figure, path: Path) -> None:
 
 def setting_title(setting: Setting) -> str:
     """The setting in one line."""
-    sizes = size_list(setting.step_size, digits=3)
+    sizes = size_list(setting.step_size, digits=4)
     return (
         f"{setting.target.name}, {setting.activation.name}: d = {setting.d:,}, n = {setting.n:,}, "
         f"p = {setting.p:,}, step size {sizes}, {setting.batches} batches"

@@ -29,7 +29,8 @@ def heading(experiment: Experiment) -> Text:
     # The giant size itself, up to the rounding of a size that was typed.
     if not np.allclose(shares, 1.0, rtol=0.01):
         alike = shares[:1] if len(set(shares)) == 1 else shares
-        sizes += f", {size_list(alike, digits=2)} of a giant one"
+        times = "times" if min(alike) > 1 else "of"
+        sizes += f", {size_list(alike, digits=2)} {times} a giant one"
     runs = simulated.runs
     head = Text()
     head.append(f"{setting.target.name}\n", style="bold")
