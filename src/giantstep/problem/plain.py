@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Any
 
 from giantstep.errors import shown
@@ -21,10 +22,13 @@ PLAIN: dict[str, tuple[Any, ...]] = {
 """Fields by which a step of a setting may go beyond the plain one, and their plain values."""
 
 
-def beyond_plain(setting: Setting, what: str) -> str | None:
-    """The word by which a setting goes beyond the plain step, as an objection of ``what``."""
+def beyond_plain(setting: Setting, what: str, covered: Collection[str] = ()) -> str | None:
+    """The word by which a setting goes beyond the plain step, as an objection of ``what``.
+
+    ``covered`` are fields in which it may.
+    """
     for field, plain in PLAIN.items():
-        if getattr(setting, field) not in plain:
+        if field not in covered and getattr(setting, field) not in plain:
             found, values = setting.as_dict()[field], " or ".join(str(value) for value in plain)
             return f"{field} must be {values} for {what}, got {shown(found)}"
     return None

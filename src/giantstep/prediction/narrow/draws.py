@@ -23,7 +23,7 @@ from giantstep.gaussian.coordinates import compressed
 from giantstep.prediction.narrow.points import Points, Quadrature
 from giantstep.prediction.narrow.readout import readout_errors
 from giantstep.prediction.narrow.start import Start, labels_at
-from giantstep.problem.network import coefficients, start_rows
+from giantstep.problem.network import coefficients, moved_rows, start_rows
 from giantstep.problem.setting import Setting
 from giantstep.problem.starts import Space
 
@@ -75,7 +75,7 @@ class Batch:
         self.setting, self.draw, self.spare = setting, draw, spare
         self.weights = draw.weights(points.weights, setting.n)
         self.data, self.used = points.x, np.zeros((len(points.x), 0))
-        self.labels = labels_at(setting, points.x, points.noise)
+        self.labels = setting.label_transform(labels_at(setting, points.x, points.noise))
 
     def step(
         self, rows: Float[np.ndarray, "p q"], readout: Float[np.ndarray, " p"], size: float
@@ -90,9 +90,8 @@ class Batch:
         known = self.data[:, : rows.shape[1]]
         g = np.asarray(coefficients(self.setting, rows @ known.T, labels, readout))
         self._reveal(g.T)
-        moved = size * (g * self.weights) @ self.data
-        moved[:, : rows.shape[1]] += rows
-        return moved
+        gradient = (g * self.weights) @ self.data
+        return _moved(self.setting, rows, gradient, size)
 
     def _reveal(self, c: Float[np.ndarray, "n k"]) -> None:
         """Append the components along what the averages of c x show, as ``Known.reveal`` does.
@@ -169,7 +168,7 @@ def _one_step(
     Outside the known directions the update is G^(1/2) L/sqrt(n), G = mean c c^T, L Bartlett's.
     """
     rows, weights = start.rows, draw.weights(points.weights, setting.n)
-    labels = labels_at(setting, points.x, points.noise)
+    labels = setting.label_transform(labels_at(setting, points.x, points.noise))
     if setting.deflate == 0:
         labels = labels - weights @ labels
     g = np.asarray(coefficients(setting, rows @ points.x.T, labels, start.readout))
@@ -177,8 +176,19 @@ def _one_step(
     values, vectors = np.linalg.eigh(weighted @ g.T)
     symmetric = (vectors * np.sqrt(np.maximum(values, 0.0))) @ vectors.T
     outside = symmetric @ draw.bartlett(setting.p, setting.d - rows.shape[1])
-    along = rows + size * (weighted @ points.x)
-    return np.concatenate([along, size / math.sqrt(setting.n) * outside], axis=1)
+    gradient = np.concatenate([weighted @ points.x, outside / math.sqrt(setting.n)], axis=1)
+    return _moved(setting, rows, gradient, size)
+
+
+def _moved(
+    setting: Setting,
+    rows: Float[np.ndarray, "p q"],
+    gradient: Float[np.ndarray, "p k"],
+    size: float,
+) -> Float[np.ndarray, "p k"]:
+    """The rows after a step along a gradient that has more coordinates than they."""
+    grown = np.pad(rows, ((0, 0), (0, gradient.shape[1] - rows.shape[1])))
+    return np.asarray(moved_rows(setting, grown, gradient, size))
 
 
 def _reused(

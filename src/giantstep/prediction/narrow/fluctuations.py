@@ -236,7 +236,7 @@ def batch_columns(
 
     Where (M, Q) has more entries than there are ``columns``, so many random combinations of both.
 
-    phi = (eta g_i z_k, eta (g_i P_j + g_j P_i) + eta^2 (d - q)/n g_i g_j), P = (C + eta G) x, has
+    phi = (eta g_i z_k, eta (g_i P_j + g_j P_i) + eta^2 (d - q)/n g_i g_j), P = ((1 - decay) C + eta G) x, has
     Cov(phi)/n; the Gaussian part outside the q known directions adds
     eta^4 (d - q)/n^2 (A_ik A_jl + A_il A_jk).
     """
@@ -247,7 +247,8 @@ def batch_columns(
     g = coefficients(setting, state.rows @ points.x.T, seen.labels, state.readout)
     moved = mean_step(setting, state.rows, points, step=step, seen=seen, g=g)
     outside = setting.d - x.shape[1]
-    along = (state.rows + eta * moved.mean) @ x.T + 0.5 * eta * outside / n * g
+    kept = (1.0 - setting.decay) * state.rows
+    along = (kept + eta * moved.mean) @ x.T + 0.5 * eta * outside / n * g
     root_weights = np.sqrt(points.weights / n)
     exact = entries(setting) <= columns
     if exact:

@@ -1,10 +1,11 @@
 """Several giant steps on fresh batches: exact recursion for the mean overlaps and Gram matrix.
 
-With coordinates C (p x q, the first r columns M = W W*^T), Q = C C^T, x ~ N(0, I_q) and g the
-coefficient of x in a neuron's update, G = E[g x], A = E[g g^T], B = E[g g^T |x|^2]:
+With coordinates C (p x q, the first r columns M = W W*^T), Q = C C^T, x ~ N(0, I_q), g the
+coefficient of x in a neuron's update (of any loss, on transformed labels), k = 1 - decay, and
+G = E[g x], A = E[g g^T], B = E[g g^T |x|^2]:
 
-    E[M'] = M + eta G[:, :r]
-    E[Q'] = Q + eta (G C^T + C G^T) + eta^2 [ (1 - 1/n) G G^T + (B + (d - q) A)/n ]
+    E[M'] = k M + eta G[:, :r]
+    E[Q'] = k^2 Q + k eta (G C^T + C G^T) + eta^2 [ (1 - 1/n) G G^T + (B + (d - q) A)/n ]
 
 for one step from a given state, at any n and d; the next state is the mean.  Fluctuations around it
 are of relative order n^(-1/2) and shift the following means by order 1/n.
@@ -51,7 +52,7 @@ def recorded(
 
 @dataclass(frozen=True)
 class Seen:
-    """What a step sees of samples: known coordinates, labels after deflation.
+    """What a step sees of samples: known coordinates, labels after transform and deflation.
 
     ``pulled`` is the unit vector of coefficients that the deflation used, None without one.
     """
@@ -97,13 +98,14 @@ def mean_step(
     outside = setting.d - seen.known.shape[1]
     gradient = (1.0 - 1.0 / setting.n) * product + (inside + outside * square) / setting.n
     eta = setting.step_size[step]
-    cross = mean[..., : rows.shape[-1]] @ rows.mT
+    kept = (1.0 - setting.decay) * rows
+    cross = mean[..., : rows.shape[-1]] @ kept.mT
     return MeanStep(
         mean=mean,
         square=square,
         gradient=gradient,
-        overlap=rows[..., :r] + eta * mean[..., :r],
-        gram=rows @ rows.mT + eta * (cross + cross.mT) + eta**2 * gradient,
+        overlap=kept[..., :r] + eta * mean[..., :r],
+        gram=kept @ kept.mT + eta * (cross + cross.mT) + eta**2 * gradient,
     )
 
 
@@ -135,12 +137,12 @@ def state_evolution(setting: Setting, start: Start, quadrature: Quadrature) -> E
 
 
 def deflated(setting: Setting, points: Points, labels: Float[np.ndarray, " n"]) -> Seen:
-    """What a step sees of the points.
+    """What a step sees of the points, which have these labels.
 
     Fitting beta = mean (y - E y) x reveals one direction outside the span, along which a sample
     has the component sqrt((d - q)/n) v + e, v = (y - E y)/sd (docs/derivations/deferred.md).
     """
-    x, weights = points.x, points.weights
+    x, weights, labels = points.x, points.weights, setting.label_transform(labels)
     if setting.deflate < 0:
         return Seen(x, labels)
     centred = labels - weights @ labels

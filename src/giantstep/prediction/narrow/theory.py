@@ -28,6 +28,7 @@ from giantstep.prediction.narrow.start import (
     typical_start,
 )
 from giantstep.problem.network import start_rows
+from giantstep.problem.plain import beyond_plain
 from giantstep.problem.setting import Setting
 from giantstep.problem.starts import STARTS, known_span
 from giantstep.records.trajectory import span_factor
@@ -81,6 +82,9 @@ EXACT = 1e-6
 """Relative change between the two above which the rows are too steep for them: Sobol serves."""
 
 
+WORDS = ("decay", "label_transform", "loss")
+"""Fields in which steps on fresh batches may go beyond the plain one."""
+
 Row = dict[str, tuple[np.ndarray, np.ndarray]]
 """Observables and their uncertainties from one start."""
 
@@ -92,7 +96,8 @@ def objection(setting: Setting) -> str | None:
         return f"p must be small against d, got p = {setting.p} and d = {setting.d}"
     if setting.readout_batch == "last":
         return "readout_batch must be fresh, got 'last'"
-    return None
+    fresh = setting.batches == "fresh"
+    return None if fresh else beyond_plain(setting, f"{setting.batches} batches")
 
 
 def predict(
