@@ -26,6 +26,7 @@ from giantstep.prediction.narrow.start import Start, labels_at
 from giantstep.problem.network import coefficients, moved_rows, start_rows
 from giantstep.problem.setting import Setting
 from giantstep.problem.starts import Space
+from giantstep.problem.updates import UPDATES
 
 NULL = 1e-12
 """Share of the coefficients' mean square below which a direction was known before: rounding."""
@@ -188,7 +189,7 @@ def _moved(
 ) -> Float[np.ndarray, "p k"]:
     """The rows after a step along a gradient that has more coordinates than they."""
     grown = np.pad(rows, ((0, 0), (0, gradient.shape[1] - rows.shape[1])))
-    return np.asarray(moved_rows(setting, grown, gradient, size))
+    return np.asarray(moved_rows(setting, grown, UPDATES[setting.update](gradient), size))
 
 
 def _reused(

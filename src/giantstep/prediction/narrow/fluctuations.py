@@ -16,7 +16,7 @@ import numpy as np
 from jaxtyping import Float
 
 from giantstep.gaussian.coordinates import root
-from giantstep.prediction.narrow.fresh import deflated, mean_step
+from giantstep.prediction.narrow.fresh import MeanStep, deflated, mean_step
 from giantstep.prediction.narrow.points import Quadrature, sobol_quadrature
 from giantstep.prediction.narrow.start import Start, coordinates, labels_at
 from giantstep.problem.network import coefficients
@@ -236,8 +236,8 @@ def batch_columns(
 
     Where (M, Q) has more entries than there are ``columns``, so many random combinations of both.
 
-    phi = (eta g_i z_k, eta (g_i P_j + g_j P_i) + eta^2 (d - q)/n g_i g_j), P = ((1 - decay) C + eta G) x, has
-    Cov(phi)/n; the Gaussian part outside the q known directions adds
+    phi = (eta g_i z_k, eta (g_i P_j + g_j P_i) + eta^2 (d - q)/n g_i g_j) has Cov(phi)/n, where
+    P = ((1 - decay) C + eta G) x; the Gaussian part outside the q known directions adds
     eta^4 (d - q)/n^2 (A_ik A_jl + A_il A_jk).
     """
     r, n, eta = setting.target.r, setting.n, setting.step_size[step]
@@ -269,7 +269,23 @@ def batch_columns(
     free = outer @ (_basis(setting.p) if exact else _drawn(setting.p, columns, key)) @ outer.T
     free *= eta**2 * math.sqrt(outside) / n
     around = packed(np.zeros((len(free), setting.p, r)), free)
-    return np.concatenate([inside, around]) if exact else inside + around
+    found = np.concatenate([inside, around]) if exact else inside + around
+    return found if setting.rows == "free" else _normalised(found, moved)
+
+
+def _normalised(columns: Float[np.ndarray, "k m"], moved: MeanStep) -> Float[np.ndarray, "k m"]:
+    """Columns of (M, Q) before rows are normalised, as they are thereafter.
+
+    With M' = M/l, Q' = Q/(l l^T) and u_i = dQ_ii/(2 l_i^2): dM' = dM/l - M' u and
+    dQ'_ij = dQ_ij/(l_i l_j) - Q'_ij (u_i + u_j).
+    """
+    lengths = moved.lengths
+    overlap, gram = unpacked(columns, *moved.overlap.shape)
+    longer = np.diagonal(gram, axis1=1, axis2=2) / (2.0 * lengths**2)
+    return packed(
+        overlap / lengths[:, None] - moved.overlap * longer[:, :, None],
+        gram / np.outer(lengths, lengths) - moved.gram * (longer[:, :, None] + longer[:, None, :]),
+    )
 
 
 def _basis(p: int) -> Float[np.ndarray, "k p p"]:

@@ -5,10 +5,12 @@ coefficient of x in a neuron's update (of any loss, on transformed labels), k = 
 G = E[g x], A = E[g g^T], B = E[g g^T |x|^2]:
 
     E[M'] = k M + eta G[:, :r]
-    E[Q'] = k^2 Q + k eta (G C^T + C G^T) + eta^2 [ (1 - 1/n) G G^T + (B + (d - q) A)/n ]
+    E[Q'] = k^2 Q + k eta (G C^T + C G^T) + eta^2 H,  H = (1 - 1/n) G G^T + (B + (d - q) A)/n
 
 for one step from a given state, at any n and d; the next state is the mean.  Fluctuations around it
-are of relative order n^(-1/2) and shift the following means by order 1/n.
+are of relative order n^(-1/2) and shift the following means by order 1/n.  To the same order
+normalised updates are F G and F H F, F = diag(H)^(-1/2), and normalised rows are divided by the
+roots of the diagonal of E[Q'].
 """
 
 from __future__ import annotations
@@ -23,6 +25,7 @@ from giantstep.prediction.narrow.points import Points, Quadrature
 from giantstep.prediction.narrow.start import Start, coordinates, labels_at, squared_error
 from giantstep.problem.network import network_and_coefficients
 from giantstep.problem.setting import Setting
+from giantstep.problem.updates import UPDATES
 
 
 @dataclass(frozen=True)
@@ -66,8 +69,9 @@ class Seen:
 class MeanStep:
     """One step from a given state, in the mean over batches.
 
-    ``mean`` is G = E[g x], ``square`` A = E[g g^T], ``gradient`` the Gram matrix of the gradients,
-    ``overlap`` and ``gram`` are what the step makes of the state.
+    ``mean`` is G = E[g x], ``square`` A = E[g g^T], ``gradient`` H, the Gram matrix of the
+    gradients, ``overlap`` and ``gram`` are what the step makes of the state, ``lengths`` what it
+    divides the rows by: one where they are free.
     """
 
     mean: Float[np.ndarray, "*k p q"]
@@ -75,6 +79,7 @@ class MeanStep:
     gradient: Float[np.ndarray, "*k p p"]
     overlap: Float[np.ndarray, "*k p r"]
     gram: Float[np.ndarray, "*k p p"]
+    lengths: Float[np.ndarray, "*k p"]
 
 
 def mean_step(
@@ -99,13 +104,25 @@ def mean_step(
     gradient = (1.0 - 1.0 / setting.n) * product + (inside + outside * square) / setting.n
     eta = setting.step_size[step]
     kept = (1.0 - setting.decay) * rows
-    cross = mean[..., : rows.shape[-1]] @ kept.mT
+    drift, spread = mean, gradient
+    if setting.update != "gradient":
+        found = UPDATES[setting.update].factor
+        assert found is not None
+        factor = found(gradient)
+        drift, spread = factor @ mean, factor @ gradient @ factor
+    cross = drift[..., : rows.shape[-1]] @ kept.mT
+    overlap = kept[..., :r] + eta * drift[..., :r]
+    gram = kept @ kept.mT + eta * (cross + cross.mT) + eta**2 * spread
+    lengths = np.ones(gram.shape[:-1])
+    if setting.rows == "normalised":
+        lengths = np.sqrt(np.diagonal(gram, axis1=-2, axis2=-1))
     return MeanStep(
         mean=mean,
         square=square,
         gradient=gradient,
-        overlap=kept[..., :r] + eta * mean[..., :r],
-        gram=kept @ kept.mT + eta * (cross + cross.mT) + eta**2 * gradient,
+        overlap=overlap / lengths[..., None],
+        gram=gram / (lengths[..., :, None] * lengths[..., None, :]),
+        lengths=lengths,
     )
 
 
