@@ -36,8 +36,8 @@ STARTS: list[tuple[dict[str, Any], str]] = [
     ),
 ]
 COVERED = {
-    "narrow": {"decay", "label_transform", "loss", "rows"},
-    "one pass": {"decay", "label_transform", "loss"},
+    "narrow": {"bias", "decay", "label_transform", "loss", "rows"},
+    "one pass": {"bias", "decay", "label_transform", "loss"},
 }
 WIDE: dict[str, Any] = {"target": "x1", "d": 100, "n": 200, "p": 40, "ridge": 1.0}
 ONE, TWO = {"steps": 1, "step_size": 1.0}, {"steps": 2, "step_size": 1.0}
@@ -91,6 +91,12 @@ ANSWERED = [(name, changes) for name in COVERED for changes, _ in WORDS if cover
 def test_the_recursion_on_fresh_batches_covers_a_word(name: str, changes: dict[str, Any]) -> None:
     theory, fields = THEORIES[name]
     assert theory(Setting(**(fields | changes))).theory == "narrow"
+
+
+def test_biases_of_the_readout_alone_are_refused() -> None:
+    setting = Setting(**(THEORIES["narrow"][1] | {"bias": 2.0, "bias_at": "readout"}))
+    with pytest.raises(NoTheoryError, match="narrow: bias_at must be start, got 'readout'"):
+        predict(setting, theory="narrow")
 
 
 @pytest.mark.parametrize("name", ["rows", "update"])

@@ -10,7 +10,7 @@ J the derivative of the mean map (M, Q) -> (M', Q'), Cov_step what one batch add
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from jaxtyping import Float
@@ -139,14 +139,15 @@ def deviations(
     overlap: Float[np.ndarray, "t p r"],
     gram: Float[np.ndarray, "t p p"],
     *,
-    readout: Float[np.ndarray, " p"],
+    begin: Start,
     start: Float[np.ndarray, "k m"],
     rows: int = 1,
     seed: int = 0,
 ) -> Deviations:
     """Standard deviations around the means after every step, from those of the start.
 
-    ``start`` are the columns of V_0; ``rows`` is how many such predictions share the work.
+    ``begin`` has the readout and the biases, ``start`` are the columns of V_0; ``rows`` is how many
+    such predictions share the work.
     """
     p, r = setting.p, setting.target.r
     key = np.random.default_rng(seed)
@@ -162,7 +163,7 @@ def deviations(
         factor = np.concatenate([factor, np.zeros((columns - len(factor), entries(setting)))])
     found = [np.sum(factor**2, axis=0)]
     for step in range(setting.steps):
-        state = Start(coordinates(overlap[step], gram[step]), readout)
+        state = replace(begin, rows=coordinates(overlap[step], gram[step]))
         batch = batch_columns(setting, state, fine, step=step, columns=columns, key=key)
         passed = images(setting, state, factor, quadrature=coarse, step=step)
         factor = fewer(np.concatenate([passed, batch]), columns, key) if exact else passed + batch
@@ -216,7 +217,8 @@ def images(
         scales = (REACH / sizes[some])[:, None, None]
         displaced = rows[:, r:] @ (scales * changes[some])
         sides = np.concatenate([rows + displaced, rows - displaced])
-        g = coefficients(setting, sides @ points.x.T, seen.labels, state.readout)
+        inputs = sides @ points.x.T + state.biases[:, None]
+        g = coefficients(setting, inputs, seen.labels, state.readout)
         ends = mean_step(setting, sides, points, step=step, seen=seen, g=g)
         ahead, behind = np.split(packed(ends.overlap, ends.gram), 2)
         found[some] = (ahead - behind) / (2.0 * scales[:, :, 0])
@@ -244,7 +246,7 @@ def batch_columns(
     points = quadrature(state.rows, step)
     seen = deflated(setting, points, labels_at(setting, points.x, points.noise))
     x = seen.known
-    g = coefficients(setting, state.rows @ points.x.T, seen.labels, state.readout)
+    g = coefficients(setting, state.preactivations(points.x), seen.labels, state.readout)
     moved = mean_step(setting, state.rows, points, step=step, seen=seen, g=g)
     outside = setting.d - x.shape[1]
     kept = (1.0 - setting.decay) * state.rows

@@ -1,8 +1,8 @@
 """Several giant steps on fresh batches: exact recursion for the mean overlaps and Gram matrix.
 
 With coordinates C (p x q, the first r columns M = W W*^T), Q = C C^T, x ~ N(0, I_q), g the
-coefficient of x in a neuron's update (of any loss, on transformed labels), k = 1 - decay, and
-G = E[g x], A = E[g g^T], B = E[g g^T |x|^2]:
+coefficient of x in a neuron's update (of any loss, on transformed labels, with the neuron's bias),
+k = 1 - decay, and G = E[g x], A = E[g g^T], B = E[g g^T |x|^2]:
 
     E[M'] = k M + eta G[:, :r]
     E[Q'] = k^2 Q + k eta (G C^T + C G^T) + eta^2 H,  H = (1 - 1/n) G G^T + (B + (d - q) A)/n
@@ -16,7 +16,7 @@ roots of the diagonal of E[Q'].
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from jaxtyping import Float
@@ -136,7 +136,8 @@ def state_evolution(setting: Setting, start: Start, quadrature: Quadrature) -> E
         overlaps.append(rows[:, :r])
         grams.append(rows @ rows.T)
         seen = deflated(setting, points, labels)
-        output, g = network_and_coefficients(setting, rows @ points.x.T, seen.labels, start.readout)
+        inputs = replace(start, rows=rows).preactivations(points.x)
+        output, g = network_and_coefficients(setting, inputs, seen.labels, start.readout)
         errors.append(squared_error(setting, labels, output, points.weights))
         if step == setting.steps:
             break
