@@ -61,7 +61,7 @@ def beyond_theory(setting: Setting) -> str | None:
     # Theory takes the first coordinates of given rows for those along the target.
     if setting.data is not None and setting.start_rows is not None and setting.frame != "axes":
         return f"frame must be axes for theory of start_rows, got {setting.frame!r}"
-    return beyond_plain(setting, "theory")
+    return beyond_plain(setting, "theory", narrow.WORDS)
 
 
 def whitened_share(setting: Setting) -> float:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any
 
 from giantstep.errors import shown
@@ -21,10 +23,17 @@ PLAIN: dict[str, tuple[Any, ...]] = {
 """Fields by which a step of a setting may go beyond the plain one, and their plain values."""
 
 
-def beyond_plain(setting: Setting, what: str) -> str | None:
-    """The word by which a setting goes beyond the plain step, as an objection of ``what``."""
-    for field, plain in PLAIN.items():
-        if getattr(setting, field) not in plain:
+def beyond_plain(
+    setting: Setting,
+    what: str,
+    covered: Mapping[str, tuple[Any, ...] | None] = MappingProxyType({}),
+) -> str | None:
+    """The word by which a setting goes beyond the plain step, as an objection of ``what``.
+
+    ``covered`` are fields in which it may, with the values there are, None for any.
+    """
+    for field, plain in (PLAIN | dict(covered)).items():
+        if plain is not None and getattr(setting, field) not in plain:
             found, values = setting.as_dict()[field], " or ".join(str(value) for value in plain)
             return f"{field} must be {values} for {what}, got {shown(found)}"
     return None

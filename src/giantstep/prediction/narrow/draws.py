@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from dataclasses import replace
 
 import numpy as np
 from jaxtyping import Float
@@ -23,9 +24,10 @@ from giantstep.gaussian.coordinates import compressed
 from giantstep.prediction.narrow.points import Points, Quadrature
 from giantstep.prediction.narrow.readout import readout_errors
 from giantstep.prediction.narrow.start import Start, labels_at
-from giantstep.problem.network import coefficients, start_rows
+from giantstep.problem.network import coefficients, moved_rows, start_rows
 from giantstep.problem.setting import Setting
 from giantstep.problem.starts import Space
+from giantstep.problem.updates import UPDATES
 
 NULL = 1e-12
 """Share of the coefficients' mean square below which a direction was known before: rounding."""
@@ -75,11 +77,9 @@ class Batch:
         self.setting, self.draw, self.spare = setting, draw, spare
         self.weights = draw.weights(points.weights, setting.n)
         self.data, self.used = points.x, np.zeros((len(points.x), 0))
-        self.labels = labels_at(setting, points.x, points.noise)
+        self.labels = setting.label_transform(labels_at(setting, points.x, points.noise))
 
-    def step(
-        self, rows: Float[np.ndarray, "p q"], readout: Float[np.ndarray, " p"], size: float
-    ) -> Float[np.ndarray, "p k"]:
+    def step(self, state: Start, size: float) -> Float[np.ndarray, "p k"]:
         """The rows after a giant step, in a basis that holds the directions it reveals."""
         labels = self.labels
         if self.setting.deflate >= 0:
@@ -87,12 +87,11 @@ class Batch:
         if self.setting.deflate == 1:
             self._reveal(labels[:, None])
             labels = labels - self.data @ ((self.weights * labels) @ self.data)
-        known = self.data[:, : rows.shape[1]]
-        g = np.asarray(coefficients(self.setting, rows @ known.T, labels, readout))
+        inputs = state.preactivations(self.data[:, : state.rows.shape[1]])
+        g = np.asarray(coefficients(self.setting, inputs, labels, state.readout))
         self._reveal(g.T)
-        moved = size * (g * self.weights) @ self.data
-        moved[:, : rows.shape[1]] += rows
-        return moved
+        gradient = (g * self.weights) @ self.data
+        return _moved(self.setting, state.rows, gradient, size)
 
     def _reveal(self, c: Float[np.ndarray, "n k"]) -> None:
         """Append the components along what the averages of c x show, as ``Known.reveal`` does.
@@ -117,28 +116,30 @@ class Batch:
 
 def drawn_errors(
     setting: Setting,
-    readout: Float[np.ndarray, " p"],
+    start: Start,
     source: Quadrature | Float[np.ndarray, "n q"],
     *,
     fluctuations: Fluctuations,
     seed: int,
-    given: Float[np.ndarray, "p k"] | None = None,
+    given: bool,
 ) -> Float[np.ndarray, "t 3"]:
     """Train error, test error and what they leave out after each step of one drawn run.
 
     ``source`` -> points for fresh batches, or the normals of the paths that a reused batch is;
-    ``given`` -> rows of the start, where they are not drawn; ``seed`` -> of the readout's samples.
+    ``given`` -> whether the rows of the start are those of the run, where they are not drawn;
+    ``seed`` -> of the readout's samples.
     """
-    rows = given
-    if rows is None:
+    if not given:
         rows = start_rows(setting, fluctuations.span(setting.target.r, setting.d))
-    start = Start(rows, readout)
+        start = replace(start, rows=rows)
     if isinstance(source, np.ndarray):
         states = _reused(setting, start, source, fluctuations)
     else:
         states = _fresh(setting, start, source, fluctuations)
     key = np.random.default_rng([seed, 1])
-    errors = [readout_errors(setting, rows, points, key) for rows, points in states]
+    errors = [
+        readout_errors(setting, replace(start, rows=rows), points, key) for rows, points in states
+    ]
     return np.array([(error.train, error.test, error.left_out) for error in errors])
 
 
@@ -153,9 +154,9 @@ def _fresh(
         if setting.deflate == 1:
             # Only what deflation reveals is looked at again before the samples are new.
             spare = np.column_stack([points.spare, np.zeros((len(points.x), setting.p))])
-            rows = Batch(setting, draw, points, spare).step(rows, start.readout, size)
+            rows = Batch(setting, draw, points, spare).step(replace(start, rows=rows), size)
         else:
-            rows = _one_step(setting, Start(rows, start.readout), points, draw=draw, size=size)
+            rows = _one_step(setting, replace(start, rows=rows), points, draw=draw, size=size)
         rows = compressed(rows, setting.target.r)
         points = quadrature(rows, step + 1)
         yield rows, points
@@ -169,16 +170,27 @@ def _one_step(
     Outside the known directions the update is G^(1/2) L/sqrt(n), G = mean c c^T, L Bartlett's.
     """
     rows, weights = start.rows, draw.weights(points.weights, setting.n)
-    labels = labels_at(setting, points.x, points.noise)
+    labels = setting.label_transform(labels_at(setting, points.x, points.noise))
     if setting.deflate == 0:
         labels = labels - weights @ labels
-    g = np.asarray(coefficients(setting, rows @ points.x.T, labels, start.readout))
+    g = np.asarray(coefficients(setting, start.preactivations(points.x), labels, start.readout))
     weighted = g * weights
     values, vectors = np.linalg.eigh(weighted @ g.T)
     symmetric = (vectors * np.sqrt(np.maximum(values, 0.0))) @ vectors.T
     outside = symmetric @ draw.bartlett(setting.p, setting.d - rows.shape[1])
-    along = rows + size * (weighted @ points.x)
-    return np.concatenate([along, size / math.sqrt(setting.n) * outside], axis=1)
+    gradient = np.concatenate([weighted @ points.x, outside / math.sqrt(setting.n)], axis=1)
+    return _moved(setting, rows, gradient, size)
+
+
+def _moved(
+    setting: Setting,
+    rows: Float[np.ndarray, "p q"],
+    gradient: Float[np.ndarray, "p k"],
+    size: float,
+) -> Float[np.ndarray, "p k"]:
+    """The rows after a step along a gradient that has more coordinates than they."""
+    grown = np.pad(rows, ((0, 0), (0, gradient.shape[1] - rows.shape[1])))
+    return np.asarray(moved_rows(setting, grown, UPDATES[setting.update](gradient), size))
 
 
 def _reused(
@@ -192,7 +204,7 @@ def _reused(
     yield rows, paths
     batch = Batch(setting, draw, paths, normals[:, q + 1 :])
     for size in setting.step_size:
-        rows = batch.step(rows, start.readout, size)
+        rows = batch.step(replace(start, rows=rows), size)
         # Fresh samples see the rows in any coordinates: the first r + p normals serve.
         compact = compressed(rows, setting.target.r)
         yield compact, Points(normals[:, : compact.shape[1]], noise, noise, weights)

@@ -9,9 +9,9 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from jaxtyping import Float
 
 from giantstep.prediction.narrow.fluctuations import MOST_ENTRIES, Deviations, entries
+from giantstep.prediction.narrow.start import Start
 from giantstep.problem.setting import Setting
 from giantstep.simulation.engines import deferred
 from giantstep.simulation.meter import Meter
@@ -44,15 +44,15 @@ def samples(setting: Setting) -> int:
 
 def deviations(
     setting: Setting,
-    readout: Float[np.ndarray, " p"],
-    rows: Float[np.ndarray, "p q"] | None,
+    start: Start,
     *,
+    given: bool,
     runs: int,
     seed: int,
 ) -> Deviations:
     """Standard deviations over runs at fewer samples and the same n/d, times sqrt(fewer/n).
 
-    The runs are exact ones, from the given rows, or where there are none from starts of their own:
+    The runs are exact ones, from rows and biases that are ``given``, or from starts of their own:
     what start and batch add to (M, Q) is of order d^-1/2 and n^-1/2.
     """
     n = samples(setting)
@@ -63,9 +63,9 @@ def deviations(
     overlaps, grams = [], []
     for run in range(runs):
         engine.begin(run)
-        engine.readout = readout
-        if rows is not None:
-            engine.rows = rows
+        engine.readout = start.readout
+        if given:
+            engine.rows, engine.biases = start.rows, start.biases
         states = [(engine.overlap, engine.gram)]
         for step in range(setting.steps):
             engine.step(step)

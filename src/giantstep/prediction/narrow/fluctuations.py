@@ -10,13 +10,13 @@ J the derivative of the mean map (M, Q) -> (M', Q'), Cov_step what one batch add
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from jaxtyping import Float
 
 from giantstep.gaussian.coordinates import root
-from giantstep.prediction.narrow.fresh import deflated, mean_step
+from giantstep.prediction.narrow.fresh import MeanStep, deflated, mean_step
 from giantstep.prediction.narrow.points import Quadrature, sobol_quadrature
 from giantstep.prediction.narrow.start import Start, coordinates, labels_at
 from giantstep.problem.network import coefficients
@@ -139,14 +139,15 @@ def deviations(
     overlap: Float[np.ndarray, "t p r"],
     gram: Float[np.ndarray, "t p p"],
     *,
-    readout: Float[np.ndarray, " p"],
+    begin: Start,
     start: Float[np.ndarray, "k m"],
     rows: int = 1,
     seed: int = 0,
 ) -> Deviations:
     """Standard deviations around the means after every step, from those of the start.
 
-    ``start`` are the columns of V_0; ``rows`` is how many such predictions share the work.
+    ``begin`` has the readout and the biases, ``start`` are the columns of V_0; ``rows`` is how many
+    such predictions share the work.
     """
     p, r = setting.p, setting.target.r
     key = np.random.default_rng(seed)
@@ -162,7 +163,7 @@ def deviations(
         factor = np.concatenate([factor, np.zeros((columns - len(factor), entries(setting)))])
     found = [np.sum(factor**2, axis=0)]
     for step in range(setting.steps):
-        state = Start(coordinates(overlap[step], gram[step]), readout)
+        state = replace(begin, rows=coordinates(overlap[step], gram[step]))
         batch = batch_columns(setting, state, fine, step=step, columns=columns, key=key)
         passed = images(setting, state, factor, quadrature=coarse, step=step)
         factor = fewer(np.concatenate([passed, batch]), columns, key) if exact else passed + batch
@@ -216,7 +217,8 @@ def images(
         scales = (REACH / sizes[some])[:, None, None]
         displaced = rows[:, r:] @ (scales * changes[some])
         sides = np.concatenate([rows + displaced, rows - displaced])
-        g = coefficients(setting, sides @ points.x.T, seen.labels, state.readout)
+        inputs = sides @ points.x.T + state.biases[:, None]
+        g = coefficients(setting, inputs, seen.labels, state.readout)
         ends = mean_step(setting, sides, points, step=step, seen=seen, g=g)
         ahead, behind = np.split(packed(ends.overlap, ends.gram), 2)
         found[some] = (ahead - behind) / (2.0 * scales[:, :, 0])
@@ -236,18 +238,19 @@ def batch_columns(
 
     Where (M, Q) has more entries than there are ``columns``, so many random combinations of both.
 
-    phi = (eta g_i z_k, eta (g_i P_j + g_j P_i) + eta^2 (d - q)/n g_i g_j), P = (C + eta G) x, has
-    Cov(phi)/n; the Gaussian part outside the q known directions adds
+    phi = (eta g_i z_k, eta (g_i P_j + g_j P_i) + eta^2 (d - q)/n g_i g_j) has Cov(phi)/n, where
+    P = ((1 - decay) C + eta G) x; the Gaussian part outside the q known directions adds
     eta^4 (d - q)/n^2 (A_ik A_jl + A_il A_jk).
     """
     r, n, eta = setting.target.r, setting.n, setting.step_size[step]
     points = quadrature(state.rows, step)
     seen = deflated(setting, points, labels_at(setting, points.x, points.noise))
     x = seen.known
-    g = coefficients(setting, state.rows @ points.x.T, seen.labels, state.readout)
+    g = coefficients(setting, state.preactivations(points.x), seen.labels, state.readout)
     moved = mean_step(setting, state.rows, points, step=step, seen=seen, g=g)
     outside = setting.d - x.shape[1]
-    along = (state.rows + eta * moved.mean) @ x.T + 0.5 * eta * outside / n * g
+    kept = (1.0 - setting.decay) * state.rows
+    along = (kept + eta * moved.mean) @ x.T + 0.5 * eta * outside / n * g
     root_weights = np.sqrt(points.weights / n)
     exact = entries(setting) <= columns
     if exact:
@@ -268,7 +271,23 @@ def batch_columns(
     free = outer @ (_basis(setting.p) if exact else _drawn(setting.p, columns, key)) @ outer.T
     free *= eta**2 * math.sqrt(outside) / n
     around = packed(np.zeros((len(free), setting.p, r)), free)
-    return np.concatenate([inside, around]) if exact else inside + around
+    found = np.concatenate([inside, around]) if exact else inside + around
+    return found if setting.rows == "free" else _normalised(found, moved)
+
+
+def _normalised(columns: Float[np.ndarray, "k m"], moved: MeanStep) -> Float[np.ndarray, "k m"]:
+    """Columns of (M, Q) before rows are normalised, as they are thereafter.
+
+    With M' = M/l, Q' = Q/(l l^T) and u_i = dQ_ii/(2 l_i^2): dM' = dM/l - M' u and
+    dQ'_ij = dQ_ij/(l_i l_j) - Q'_ij (u_i + u_j).
+    """
+    lengths = moved.lengths
+    overlap, gram = unpacked(columns, *moved.overlap.shape)
+    longer = np.diagonal(gram, axis1=1, axis2=2) / (2.0 * lengths**2)
+    return packed(
+        overlap / lengths[:, None] - moved.overlap * longer[:, :, None],
+        gram / np.outer(lengths, lengths) - moved.gram * (longer[:, :, None] + longer[:, None, :]),
+    )
 
 
 def _basis(p: int) -> Float[np.ndarray, "k p p"]:

@@ -1,19 +1,22 @@
 """Several giant steps on fresh batches: exact recursion for the mean overlaps and Gram matrix.
 
-With coordinates C (p x q, the first r columns M = W W*^T), Q = C C^T, x ~ N(0, I_q) and g the
-coefficient of x in a neuron's update, G = E[g x], A = E[g g^T], B = E[g g^T |x|^2]:
+With coordinates C (p x q, the first r columns M = W W*^T), Q = C C^T, x ~ N(0, I_q), g the
+coefficient of x in a neuron's update (of any loss, on transformed labels, with the neuron's bias),
+k = 1 - decay, and G = E[g x], A = E[g g^T], B = E[g g^T |x|^2]:
 
-    E[M'] = M + eta G[:, :r]
-    E[Q'] = Q + eta (G C^T + C G^T) + eta^2 [ (1 - 1/n) G G^T + (B + (d - q) A)/n ]
+    E[M'] = k M + eta G[:, :r]
+    E[Q'] = k^2 Q + k eta (G C^T + C G^T) + eta^2 H,  H = (1 - 1/n) G G^T + (B + (d - q) A)/n
 
 for one step from a given state, at any n and d; the next state is the mean.  Fluctuations around it
-are of relative order n^(-1/2) and shift the following means by order 1/n.
+are of relative order n^(-1/2) and shift the following means by order 1/n.  To the same order
+normalised updates are F G and F H F, F = diag(H)^(-1/2), and normalised rows are divided by the
+roots of the diagonal of E[Q'].
 """
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from jaxtyping import Float
@@ -22,6 +25,7 @@ from giantstep.prediction.narrow.points import Points, Quadrature
 from giantstep.prediction.narrow.start import Start, coordinates, labels_at, squared_error
 from giantstep.problem.network import network_and_coefficients
 from giantstep.problem.setting import Setting
+from giantstep.problem.updates import UPDATES
 
 
 @dataclass(frozen=True)
@@ -51,7 +55,7 @@ def recorded(
 
 @dataclass(frozen=True)
 class Seen:
-    """What a step sees of samples: known coordinates, labels after deflation.
+    """What a step sees of samples: known coordinates, labels after transform and deflation.
 
     ``pulled`` is the unit vector of coefficients that the deflation used, None without one.
     """
@@ -65,8 +69,9 @@ class Seen:
 class MeanStep:
     """One step from a given state, in the mean over batches.
 
-    ``mean`` is G = E[g x], ``square`` A = E[g g^T], ``gradient`` the Gram matrix of the gradients,
-    ``overlap`` and ``gram`` are what the step makes of the state.
+    ``mean`` is G = E[g x], ``square`` A = E[g g^T], ``gradient`` H, the Gram matrix of the
+    gradients, ``overlap`` and ``gram`` are what the step makes of the state, ``lengths`` what it
+    divides the rows by: one where they are free.
     """
 
     mean: Float[np.ndarray, "*k p q"]
@@ -74,6 +79,7 @@ class MeanStep:
     gradient: Float[np.ndarray, "*k p p"]
     overlap: Float[np.ndarray, "*k p r"]
     gram: Float[np.ndarray, "*k p p"]
+    lengths: Float[np.ndarray, "*k p"]
 
 
 def mean_step(
@@ -97,13 +103,26 @@ def mean_step(
     outside = setting.d - seen.known.shape[1]
     gradient = (1.0 - 1.0 / setting.n) * product + (inside + outside * square) / setting.n
     eta = setting.step_size[step]
-    cross = mean[..., : rows.shape[-1]] @ rows.mT
+    kept = (1.0 - setting.decay) * rows
+    drift, spread = mean, gradient
+    if setting.update != "gradient":
+        found = UPDATES[setting.update].factor
+        assert found is not None
+        factor = found(gradient)
+        drift, spread = factor @ mean, factor @ gradient @ factor
+    cross = drift[..., : rows.shape[-1]] @ kept.mT
+    overlap = kept[..., :r] + eta * drift[..., :r]
+    gram = kept @ kept.mT + eta * (cross + cross.mT) + eta**2 * spread
+    lengths = np.ones(gram.shape[:-1])
+    if setting.rows == "normalised":
+        lengths = np.sqrt(np.diagonal(gram, axis1=-2, axis2=-1))
     return MeanStep(
         mean=mean,
         square=square,
         gradient=gradient,
-        overlap=rows[..., :r] + eta * mean[..., :r],
-        gram=rows @ rows.mT + eta * (cross + cross.mT) + eta**2 * gradient,
+        overlap=overlap / lengths[..., None],
+        gram=gram / (lengths[..., :, None] * lengths[..., None, :]),
+        lengths=lengths,
     )
 
 
@@ -117,7 +136,8 @@ def state_evolution(setting: Setting, start: Start, quadrature: Quadrature) -> E
         overlaps.append(rows[:, :r])
         grams.append(rows @ rows.T)
         seen = deflated(setting, points, labels)
-        output, g = network_and_coefficients(setting, rows @ points.x.T, seen.labels, start.readout)
+        inputs = replace(start, rows=rows).preactivations(points.x)
+        output, g = network_and_coefficients(setting, inputs, seen.labels, start.readout)
         errors.append(squared_error(setting, labels, output, points.weights))
         if step == setting.steps:
             break
@@ -135,12 +155,12 @@ def state_evolution(setting: Setting, start: Start, quadrature: Quadrature) -> E
 
 
 def deflated(setting: Setting, points: Points, labels: Float[np.ndarray, " n"]) -> Seen:
-    """What a step sees of the points.
+    """What a step sees of the points, which have these labels.
 
     Fitting beta = mean (y - E y) x reveals one direction outside the span, along which a sample
     has the component sqrt((d - q)/n) v + e, v = (y - E y)/sd (docs/derivations/deferred.md).
     """
-    x, weights = points.x, points.weights
+    x, weights, labels = points.x, points.weights, setting.label_transform(labels)
     if setting.deflate < 0:
         return Seen(x, labels)
     centred = labels - weights @ labels

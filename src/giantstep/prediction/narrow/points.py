@@ -84,6 +84,9 @@ def exact_quadrature(setting: Setting, order: int) -> Quadrature | None:
     planes = None if expression is None else kink_planes(expression, r)
     if setting.corruption > 0:  # a jump in the variable of the noise
         return None
+    # Kinks where a function of the labels has its own, and noise to any degree.
+    if setting.loss != "square" or not setting.label_transform.is_plain:
+        return None
     if r + setting.p > MOST_COORDINATES or planes is None or kinks is None:
         return None
 

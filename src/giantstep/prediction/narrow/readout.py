@@ -22,7 +22,7 @@ from jaxtyping import Float
 
 from giantstep.gaussian.coordinates import root
 from giantstep.prediction.narrow.points import Points
-from giantstep.prediction.narrow.start import LARGEST_SHARE, labels_at, second_moment_gap
+from giantstep.prediction.narrow.start import LARGEST_SHARE, Start, labels_at, second_moment_gap
 from giantstep.problem.setting import Setting
 from giantstep.simulation.readout import CV_GRID
 
@@ -66,18 +66,20 @@ def objection(setting: Setting) -> str | None:
 
 def readout_errors(
     setting: Setting,
-    rows: Float[np.ndarray, "p q"],
+    state: Start,
     points: Points,
     key: np.random.Generator,
 ) -> ReadoutErrors:
-    """Train and test error of the ridge readout on the features of given rows.
+    """Train and test error of the ridge readout on the features of given rows and biases.
 
     One penalty: the formulas above.  Several, or "cv": the penalty is chosen anew for every sample
     by leave-one-out, as the simulator does; ``key`` draws the samples' fits.
     """
     n, weights = setting.readout_n, points.weights
     fitted, known = _fitted(setting, points)
-    phi = setting.scale * np.asarray(setting.activation(rows @ points.x.T), dtype=float)
+    phi = setting.scale * np.asarray(
+        setting.activation(state.preactivations(points.x)), dtype=float
+    )
     values, vectors = np.linalg.eigh((phi * weights) @ phi.T)
     grid = CV_GRID * values.mean() if setting.ridge == "cv" else np.array(setting.ridge)
     kept = values > NULL * values[-1]

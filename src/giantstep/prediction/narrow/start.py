@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from jaxtyping import Float
 
-from giantstep.problem.network import start_readout, start_rows, target_frame
+from giantstep.problem.network import start_biases, start_readout, start_rows, target_frame
 from giantstep.problem.randomness import Purpose, generator
 from giantstep.problem.setting import Setting
 from giantstep.problem.starts import (
@@ -25,10 +25,18 @@ LARGEST_SHARE = 0.05
 
 @dataclass(frozen=True)
 class Start:
-    """Coordinates of the rows at step 0 (the first r along the target directions), and a."""
+    """Coordinates of the rows at step 0 (the first r along the target directions), a, and b.
+
+    ``biases`` -> b, of every neuron, or one for all of them.
+    """
 
     rows: Float[np.ndarray, "p q"]
     readout: Float[np.ndarray, " p"]
+    biases: Float[np.ndarray, " k"] = field(default_factory=lambda: np.zeros(1))
+
+    def preactivations(self, x: Float[np.ndarray, "n q"]) -> Float[np.ndarray, "p n"]:
+        """W x + b on the points."""
+        return self.rows @ x.T + self.biases[:, None]
 
 
 def typical_start(setting: Setting, readout: Float[np.ndarray, " p"] | None = None) -> Start:
@@ -51,12 +59,12 @@ def start_of_run(setting: Setting, run: int) -> Start:
     """The start of one run as the engine that simulates it draws it."""
     r, d = setting.target.r, setting.d
     key = generator(setting.seed, run, Purpose.START, 0)
-    readout = start_readout(setting, run)
+    readout, biases = start_readout(setting, run), start_biases(setting, run)
     if choose_engine(setting) == "deferred":
-        return Start(start_rows(setting, known_span(key, r, d)), readout)
+        return Start(start_rows(setting, known_span(key, r, d)), readout, biases)
     frame = target_frame(setting, run)
     rows = start_rows(setting, whole_space(key, frame))
-    return Start(coordinates(rows @ frame.T, rows @ rows.T), readout)
+    return Start(coordinates(rows @ frame.T, rows @ rows.T), readout, biases)
 
 
 def coordinates(
