@@ -19,7 +19,7 @@ from giantstep.estimator.logistic import (
     STRENGTHS,
     calibrate,
     features,
-    fit_linear,
+    fit_logistic,
     log_loss,
     softmax,
 )
@@ -76,7 +76,7 @@ class GiantStepClassifier(ClassifierMixin, GiantStep):
 
         parts = []
         for inside, outside in folds(len(rows), self._inputs.to_white.shape[1]):
-            models = fit_linear(coordinates(inside), place[inside], rows.weight[inside], count)
+            models = fit_logistic(coordinates(inside), place[inside], rows.weight[inside], count)
             out = coordinates(outside)
             parts.append([model.logits(out) for model in models])
         logits = np.concatenate(parts, axis=1)
@@ -84,7 +84,7 @@ class GiantStepClassifier(ClassifierMixin, GiantStep):
         came, weight = place[left], rows.weight[left]
         best = int(np.argmin([log_loss(softmax(one), came, weight) for one in logits]))
         some = slice(0, FITTED_ON)
-        self._linear = fit_linear(
+        self._linear = fit_logistic(
             coordinates(some), place[some], rows.weight[some], count, strengths=STRENGTHS[best:][:1]
         )[0]
         scores = self._mean + self._scale * self._choice.predicted

@@ -50,7 +50,7 @@ class Linear:
         return _centred_log(found)
 
 
-def fit_linear(
+def fit_logistic(
     x: Float[np.ndarray, "n c"],
     place: Int[np.ndarray, " n"],
     weight: Float[np.ndarray, " n"],
