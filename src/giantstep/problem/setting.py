@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal, Never, SupportsFloat
 
@@ -18,13 +17,14 @@ from giantstep.language.word import Word
 from giantstep.problem import batches as batch_kinds
 from giantstep.problem import between, losses, recording
 from giantstep.problem.activation import Activation, make_activation
+from giantstep.problem.consistency import check_setting
 from giantstep.problem.given import read_fields
 from giantstep.problem.given_rows import GivenRows, make_rows
 from giantstep.problem.inputs import LAWS, InputLaw, make_inputs
 from giantstep.problem.labels import LabelNoise, LabelTransform, make_transform
 from giantstep.problem.starts import READOUT_STARTS, STARTS, ReadoutName, StartName
-from giantstep.problem.step_size import FLOAT32_MAX, output_scale
-from giantstep.problem.tables import DataSet, check_rows, frame_columns
+from giantstep.problem.step_size import output_scale
+from giantstep.problem.tables import DataSet
 from giantstep.problem.target import Target, read_target
 from giantstep.problem.updates import UPDATES, UpdateName
 
@@ -32,9 +32,6 @@ Size = SupportsFloat | str
 """A number, or a text such as '4d'."""
 
 OutputScale = Literal["1/p", "1/sqrt(p)", "1"]
-
-ROUNDING = 1e-12
-"""What matrices of the start may be off by, relative."""
 
 
 class Setting(BaseModel):
@@ -180,7 +177,7 @@ class Setting(BaseModel):
         except ValidationError as error:
             raise InputError(_sentence(error)) from None
         self._given = given
-        self._check()
+        check_setting(self)
 
     @classmethod
     def linear_width(
@@ -195,141 +192,6 @@ class Setting(BaseModel):
             del given["test_n"]
         given.setdefault("steps", len(listed(given["step_size"])))
         return cls(target, **given)
-
-    def _check(self) -> None:
-        r = self.target.r
-        if self.d < r:
-            raise InputError(f"d must be at least the {r} directions of the target, got {self.d}")
-        if self.noise < 0:
-            raise InputError(f"noise must not be negative, got {self.noise:g}")
-        if self.noise > FLOAT32_MAX:
-            raise InputError(f"noise overflows float32, got {self.noise:g}")
-        if not 0 <= self.corruption <= 1:
-            raise InputError(f"corruption must be from 0 to 1, got {self.corruption:g}")
-        if self.corruption > 0 and self.noise > 0:
-            raise InputError(f"noise must be 0 where labels are corrupted, got {self.noise:g}")
-        if not 0 <= self.bias <= FLOAT32_MAX:
-            raise InputError(f"bias must be a standard deviation, got {self.bias:g}")
-        if not 0 <= self.decay <= 1:
-            raise InputError(f"decay must be from 0 to 1, got {self.decay:g}")
-        if self.start_rows is None:
-            STARTS[self.start].check(self.p, r, self.d)
-        if STARTS[self.start].paired and not isinstance(self.readout_start, str):
-            raise InputError(
-                f"readout_start must be a name for the {self.start} start, got "
-                f"{shown(list(self.readout_start))}"
-            )
-        if self.readout_between == "ridge" and self.readout_n == 0:
-            raise InputError("readout_n must be positive for readout_between = ridge, got 0")
-        self._check_batches()
-        if (self.readout_n == 0) != (self.test_n == 0):
-            raise InputError(
-                "readout_n and test_n must both be positive, or both 0 for no readout, "
-                f"got {self.readout_n} and {self.test_n}"
-            )
-        if self.readout_batch == "last" and self.readout_n not in (0, self.n):
-            raise InputError(
-                f"readout_n must be n = {self.n} on the last batch, got {self.readout_n}"
-            )
-        for name, columns in (("start_overlaps", r), ("start_gram", self.p)):
-            self._check_matrix(name, columns)
-        self._check_start()
-        self.inputs.check(self.d, r)
-        if self.inputs.known_directions and not self.turns and self.frame != "axes":
-            # The spike is given by its overlap with the first axis.
-            raise InputError(
-                f"frame must be axes for {self.inputs.text} inputs and update = {self.update}, "
-                f"got {self.frame!r}"
-            )
-        self._check_data()
-
-    def _check_data(self) -> None:
-        """Labels and directions that only a data set has, and the rows that it has."""
-        data, label, named = self.data, self.target.column, frame_columns(self.frame)
-        if self.frame not in ("random", "axes") and named is None:
-            raise InputError(
-                f"frame must be random, axes or columns(NAME, ...), got {shown(self.frame)}"
-            )
-        if data is not None:
-            check_rows(self, data)
-            data.axes(named or ())
-        elif label:
-            raise InputError(
-                f"inputs must be a data set for the target {self.target.name}, got "
-                f"{self.inputs.text!r}"
-            )
-        elif named is not None:
-            raise InputError(f"frame must be random or axes without a data set, got {self.frame!r}")
-        if named is not None and len({*named}) != self.target.r:
-            raise InputError(
-                f"frame must name {self.target.r} different columns, got {self.frame!r}"
-            )
-        for name, given in (("noise", self.noise), ("corruption", self.corruption)):
-            if label and given:
-                raise InputError(f"{name} must be 0 for labels of a data set, got {given:g}")
-
-    def _check_batches(self) -> None:
-        if self.batches.name != "minibatch":
-            return
-        if self.deflate >= 0:
-            raise InputError(f"deflate must be -1 for minibatches, got {self.deflate}")
-        if self.readout_batch == "last":
-            raise InputError("readout_batch must be fresh for minibatches, got 'last'")
-
-    def _check_matrix(self, name: str, columns: int) -> None:
-        """A matrix of the start: p rows of as many numbers."""
-        rows = getattr(self, name)
-        if rows is None:
-            return
-        for row in rows:
-            if len(row) != columns or not all(math.isfinite(entry) for entry in row):
-                raise InputError(f"{name} must have rows of {columns} numbers, got {list(row)}")
-        if len(rows) != self.p:
-            raise InputError(f"{name} must have {self.p} rows, got {len(rows)}")
-
-    def _check_start(self) -> None:
-        given, gram = self.start_overlaps, self.start_gram
-        if given is not None and not STARTS[self.start].framed:
-            raise InputError(
-                f"start_overlaps needs start = orthogonal or given, got {self.start!r}"
-            )
-        if gram is not None and self.start != "given":
-            raise InputError(f"start_gram needs start = given, got {self.start!r}")
-        if self.start_rows is not None:
-            self._check_rows(self.start_rows)
-        elif self.start == "given":
-            if gram is None:
-                raise InputError("start_gram or start_rows is missing for start = given")
-            overlaps = np.zeros((self.p, 1)) if given is None else np.array(given)
-            square = np.array(gram)
-            rest = square - overlaps @ overlaps.T
-            size = float(np.max(np.abs(square)))
-            if np.max(np.abs(square - square.T)) > ROUNDING * size:
-                raise InputError(f"start_gram must be symmetric, got {shown(gram)}")
-            if np.linalg.eigvalsh(rest)[0] < -ROUNDING * size:
-                raise InputError(
-                    "start_gram must be at least the products of start_overlaps, got a direction "
-                    f"of square length {np.linalg.eigvalsh(rest)[0]:.3g} outside the target"
-                )
-        elif given is not None:
-            for row in given:
-                if not math.hypot(*row) <= 1.0 + ROUNDING:
-                    raise InputError(
-                        f"start_overlaps must have rows of norm at most 1, got {list(row)}"
-                    )
-
-    def _check_rows(self, rows: GivenRows) -> None:
-        if self.start != "given":
-            raise InputError(f"start_rows needs start = given, got {self.start!r}")
-        for name in ("start_overlaps", "start_gram"):
-            if getattr(self, name) is not None:
-                raise InputError(f"{name} must be left out where start_rows is given")
-        p, q = rows.values.shape
-        if p != self.p:
-            raise InputError(f"start_rows must have p = {self.p} rows, got {p}")
-        if q != self.d and not (self.turns and self.known <= q < self.d):
-            least = f"from {self.known} to " if self.turns else ""
-            raise InputError(f"start_rows must have rows of {least}{self.d} numbers, got {q}")
 
     @property
     def turns(self) -> bool:
