@@ -81,7 +81,8 @@ class DenseStream:
 
     def chunks(self) -> Iterator[tuple[Any, Any, int]]:
         """(inputs, noise, samples there are) of each chunk; the next is drawn meanwhile."""
-        block = block_size(self.engine.setting.d)
+        # The host draws as many samples as are wanted, a device whole blocks.
+        block = 1 if self.engine.on_host else block_size(self.engine.setting.d)
         size = min(self.engine.plan.chunk, -(-self.count // block) * block)
 
         def draw(start: int) -> tuple[Any, Any]:
@@ -124,7 +125,7 @@ class DenseStream:
             for start, (inputs, noise, valid) in self.placed():
                 counts = self.counts(start, len(inputs), valid)
                 part = function(inputs, noise, counts, self.layer, self.fit, *arguments)
-                sums = engine.as_sums(part) if sums is None else engine.add(sums, part)
+                sums = part if sums is None else engine.add(sums, part)
                 if engine.on_host:  # else chunks would queue up in memory behind the arithmetic
                     for value in sums:
                         value.block_until_ready()
@@ -135,8 +136,8 @@ class DenseStream:
     ) -> list[Any]:
         """Sum over all samples of what the reducer makes of features and labels."""
         with self.engine.context():
-            dtype = jnp.float64 if exact else self.engine.setting.dtype
-            values = tuple(jnp.asarray(argument, dtype=dtype) for argument in arguments)
+            dtype = np.float64 if exact else self.engine.setting.dtype
+            values = tuple(np.asarray(argument, dtype=dtype) for argument in arguments)
             return self.total(self.engine.compiled_reducer(reducer, exact), values)
 
     def collect(self) -> tuple[Float[np.ndarray, "n p"], Float[np.ndarray, " n"]]:
@@ -224,20 +225,15 @@ class DenseEngine:
             np.array(False),
         )
         self.add = jax.jit(
-            lambda sums, part: [s + v.astype(jnp.float64) for s, v in zip(sums, part, strict=True)],
-            donate_argnums=0,
+            lambda sums, part: [s + v for s, v in zip(sums, part, strict=True)], donate_argnums=0
         )
         self.labels = jax.jit(self._labels)
-        self.label_sums = jax.jit(self._label_sums)
-        self.gradient = jax.jit(self._gradient)
+        self.label_sums = summed(self._label_sums)
+        self.gradient = summed(self._gradient)
 
     def context(self) -> Any:
         """float64 available, matrix products as precise as the setting asks."""
         return _Context(MATMUL[self.setting.precision])
-
-    @staticmethod
-    def as_sums(part: Any) -> list[Any]:
-        return [value.astype(jnp.float64) for value in part]
 
     def moments(self, runs: Sequence[int]) -> Iterator[Moment]:
         """The runs after each of their steps, one run after the other."""
@@ -282,7 +278,9 @@ class DenseEngine:
         self, purpose: Purpose, step: int, start: int, size: int, wanted: int
     ) -> tuple[Any, Any]:
         inputs, noise = self.sampler.chunk(purpose, step, start, size, wanted)
-        return jnp.asarray(inputs), jnp.asarray(noise)
+        if jax.default_backend() == "cpu":
+            return inputs, noise
+        return jax.device_put(inputs), jax.device_put(noise)
 
     def _device_chunk(
         self, purpose: Purpose, step: int, start: int, size: int, wanted: int
@@ -359,7 +357,7 @@ class DenseEngine:
                     phi, y = phi.astype(jnp.float64), y.astype(jnp.float64)
                 return reducer(phi, y, *arguments)
 
-            self.reducers[reducer, exact] = jax.jit(function)
+            self.reducers[reducer, exact] = summed(function)
         return self.reducers[reducer, exact]
 
     @property
@@ -420,6 +418,14 @@ class DenseEngine:
     def plain(self, index: int) -> DenseStream:
         """Fresh data with the labels as they are, for the network's own error."""
         return self.stream(Purpose.TEST, index, self.setting.test_n)
+
+
+def summed(function: Callable[..., Any]) -> Callable[..., list[Any]]:
+    """A compiled function of a chunk whose parts are added up in float64."""
+    found: Callable[..., list[Any]] = jax.jit(
+        lambda *arguments: [part.astype(jnp.float64) for part in function(*arguments)]
+    )
+    return found
 
 
 # Of plain values, not of an engine: compiled functions keep their static arguments alive for good.

@@ -37,7 +37,7 @@ class HostSampler:
     def chunk(
         self, purpose: Purpose, step: int, start: int, size: int, wanted: int
     ) -> tuple[Float[np.ndarray, "n d"], Float[np.ndarray, " n"]]:
-        """``size`` samples from number ``start`` on, whole blocks; beyond ``wanted`` zeros."""
+        """``size`` samples from the first of a block, ``start``, on; beyond ``wanted`` zeros."""
         setting, data = self.setting, self.data
         block = block_size(setting.d)
         inputs: Any = np.zeros((size, setting.d), setting.dtype)
