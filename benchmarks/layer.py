@@ -1,10 +1,11 @@
 """How often ``layer_outliers`` finds what is not there, and what is.
 
 False positives at level .01: matrices of noise, Gaussian, uniform, of signs and of Student's law
-with 8 degrees, alone and with two outliers of twice the strength at which they leave the bulk; the
-share of matrices with more outliers than were planted, and the share that is refused.  Many more
-matrices share one calibration from a pool of entries of their law.  Power: one outlier of 1.2, 1.5
-and 2 times that strength, beside what the edge of known sigma finds.
+with 8 degrees, alone, with two outliers of twice the strength at which they leave the bulk, and
+with rows or columns of scales exp(.4 g); the share of matrices with more outliers than were
+planted, and the share that is refused.  Many more matrices share one calibration from a pool of
+entries of their law.  Power: one outlier of 1.2, 1.5 and 2 times that strength, beside what the
+edge of known sigma finds.
 ``--full`` takes four times as many matrices.
 """
 
@@ -64,16 +65,21 @@ def false_positives(scale: int) -> None:
     """Print one line for each kind of entries, and one for all."""
     total = np.zeros(3, dtype=int)
     for entries in ENTRIES:
-        for strengths in ([], [2.0, 2.0]):
+        for strengths, side in (([], None), ([2.0, 2.0], None), ([], "rows"), ([], "columns")):
             found = np.zeros(3, dtype=int)
             for (p, d), count in SHAPES.items():
                 for run in range(scale * count):
                     key = np.random.default_rng([p, d, run])
-                    seen = judged(planted(key, p, d, entries, strengths))
+                    weights = planted(key, p, d, entries, strengths)
+                    if side is not None:
+                        shape = (p, 1) if side == "rows" else (1, d)
+                        weights = weights * np.exp(0.4 * key.standard_normal(shape))
+                    seen = judged(weights)
                     false = seen is not None and seen.count > len(strengths)
                     found += [1, seen is None, false]
             total += found
-            _line(f"{entries} with {len(strengths)} outliers", found)
+            scales = "" if side is None else f", {side} of different scales"
+            _line(f"{entries} with {len(strengths)} outliers{scales}", found)
     _line("all", total)
 
 
@@ -81,7 +87,7 @@ def _line(name: str, found: Float[np.ndarray, " 3"]) -> None:
     runs, refused, false = found
     error = math.sqrt(LEVEL / runs)
     print(
-        f"layer {name:28s} {runs:5d} matrices: false positives {false / runs:.4f} at {LEVEL:g} "
+        f"layer {name:55s} {runs:5d} matrices: false positives {false / runs:.4f} at {LEVEL:g} "
         f"(+-{error:.4f}), refused {refused / runs:.4f}",
         flush=True,
     )

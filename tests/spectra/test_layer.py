@@ -231,6 +231,10 @@ def uneven(key: np.random.Generator) -> np.ndarray:
     ("draw", "reason"),
     [
         (uneven, "rows and their columns both differ in scale"),
+        (
+            lambda key: noise(key, 29, 31) * np.exp(key.standard_normal(29))[:, None],
+            "differ in scale, which only 900 .* got 899",
+        ),
         (smooth, "lie beyond the bulk of the others|out of place"),
         (lambda key: noise(key, 90, 60) * (key.random((90, 60)) < 0.03), "out of place"),
         (
@@ -241,7 +245,16 @@ def uneven(key: np.random.Generator) -> np.ndarray:
         (lambda key: key.standard_cauchy((90, 60)), "out of place|a single one"),
         (lambda _: np.ones((90, 60)), "59 of .* are zero"),
     ],
-    ids=["uneven", "smooth", "sparse", "low rank", "orthogonal", "heavy tails", "constant"],
+    ids=[
+        "uneven",
+        "few and uneven",
+        "smooth",
+        "sparse",
+        "low rank",
+        "orthogonal",
+        "heavy tails",
+        "constant",
+    ],
 )
 def test_what_has_no_such_bulk_is_refused(draw, reason: str) -> None:  # type: ignore[no-untyped-def]
     with pytest.raises(NoTheoryError, match=f"no bulk fits these weights: .*({reason})"):
