@@ -15,7 +15,7 @@ from giantstep.prediction.wide.theory import where_theory_ends
 from giantstep.records.comparison import compare
 from giantstep.records.spectrum import Spectrum, padded
 from giantstep.records.summary import spectrum_step
-from giantstep.simulation.simulate import leading_overlaps
+from giantstep.simulation.matrices import leading_overlaps
 
 WIDE: dict[str, Any] = {
     "target": "x1 + He2(x1)/1.4",

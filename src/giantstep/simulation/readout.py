@@ -101,21 +101,20 @@ def fit_readout(data: TrainingData, setting: Setting) -> Readout:
     if several and setting.p * left_out <= KEPT:
         data = data.keep(left_out)
     gram, cross, square = data.reduce(normal_equations, exact=exact)
-    # s_p^2 Phi^T Phi / n = V diag(values) V^T serves every penalty.
-    values, vectors = np.linalg.eigh(scale**2 * gram / n)
-    values = np.maximum(values, 0.0)
+    # s_p^2 Phi^T Phi / n = V diag(values) V^T serves every penalty; V stays where it was found.
+    values, vectors = _decomposed(scale**2 * gram / n)
     penalties = _penalties(setting, float(values.mean()))
     shrunk = 1.0 / (values + penalties[:, None])
-    projected = vectors.T @ (scale * cross / n)
-    weights = (shrunk * projected) @ vectors.T
+    projected = np.asarray(vectors.T @ (scale * cross / n))
+    weights = np.asarray((shrunk * projected) @ vectors.T)
     # mean (y - s phi.a)^2 = y^2/n - 2 a.b + a^T G a, in the eigenbasis of G.
-    train = square / n - np.sum((2.0 - values * shrunk) * shrunk * projected**2, axis=1)
+    train = float(square) / n - np.sum((2.0 - values * shrunk) * shrunk * projected**2, axis=1)
     loo = np.full(1, np.nan)
     if several:
         arguments = (vectors, scale**2 * shrunk / n, scale * shrunk * projected)
         head = data.head(left_out)
         [sums] = head.reduce(leave_one_out, *arguments, exact=True)
-        loo = sums / head.count
+        loo = np.asarray(sums) / head.count
     return _readout(setting, penalties, weights, np.maximum(train, 0.0), loo, values)
 
 
@@ -123,17 +122,22 @@ def _fit_dual(data: TrainingData, setting: Setting) -> Readout:
     """Fewer samples than neurons: the same fit from the n x n kernel s_p^2 Phi Phi^T / n."""
     phi, y = data.collect()
     n, scale = data.count, setting.scale
-    values, vectors = np.linalg.eigh(scale**2 * phi @ phi.T / n)
-    values = np.maximum(values, 0.0)
+    values, vectors = _decomposed(scale**2 * phi @ phi.T / n)
     penalties = _penalties(setting, float(values.sum()) / setting.p)
     inverse = 1.0 / (values + penalties[:, None])
     # alpha = (K + penalty)^-1 y; the residual is penalty * alpha
-    alpha = (inverse * (vectors.T @ y)) @ vectors.T
-    weights = scale / n * alpha @ phi
+    alpha = np.asarray((inverse * np.asarray(vectors.T @ y)) @ vectors.T)
+    weights = np.asarray(scale / n * alpha @ phi)
     train = np.mean((penalties[:, None] * alpha) ** 2, axis=1)
-    diagonal = inverse @ (vectors**2).T
+    diagonal = np.asarray(inverse @ (vectors**2).T)
     loo = np.mean((alpha / diagonal) ** 2, axis=1)
     return _readout(setting, penalties, weights, train, loo, values)
+
+
+def _decomposed(matrix: Any) -> tuple[Float[np.ndarray, " m"], Any]:
+    """Eigenvalues, none below zero, and eigenvectors."""
+    values, vectors = matrix.__array_namespace__().linalg.eigh(matrix)
+    return np.maximum(np.asarray(values), 0.0), vectors
 
 
 def _penalties(setting: Setting, mean_eigenvalue: float) -> Float[np.ndarray, " k"]:

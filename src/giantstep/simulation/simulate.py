@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager
 from typing import Any, Protocol
 
 import numpy as np
@@ -13,16 +14,15 @@ from giantstep.errors import InputError
 from giantstep.problem.randomness import Purpose
 from giantstep.problem.setting import Setting
 from giantstep.records.spectrum import Spectrum
-from giantstep.records.trajectory import (
-    DEPENDENT,
-    ROW_NUMBERS,
-    SPECTRA,
-    Trajectory,
-    keeps_gram,
-    span_factor,
-)
+from giantstep.records.trajectory import ROW_NUMBERS, SPECTRA, Trajectory, keeps_gram
 from giantstep.simulation.divergence import divergence
 from giantstep.simulation.engines import deferred
+from giantstep.simulation.matrices import (
+    DIRECTIONS,
+    leading_overlaps,
+    rows_span,
+    singular_values,
+)
 from giantstep.simulation.meter import Meter
 from giantstep.simulation.moments import Moment
 from giantstep.simulation.readout import (
@@ -39,9 +39,6 @@ from giantstep.simulation.threads import FEW_NEURONS, single_blas
 MEMORY = 2 * 2**30
 """Bytes an engine may take for its arrays unless told otherwise."""
 
-DIRECTIONS = 8
-"""Leading right singular vectors of W whose overlaps with the target are kept."""
-
 
 class Engine(Protocol):
     """What simulate needs of an engine: ``group`` runs at a time, moment by moment."""
@@ -50,11 +47,12 @@ class Engine(Protocol):
     group: int
     readout: Float[np.ndarray, " p"]
 
+    def context(self) -> AbstractContextManager[Any]: ...
     def moments(self, runs: Sequence[int]) -> Iterator[Moment]: ...
     @property
     def overlap(self) -> Float[np.ndarray, "p r"]: ...
     @property
-    def gram(self) -> Float[np.ndarray, "p p"]: ...
+    def gram(self) -> Any: ...
     @property
     def last_rows(self) -> Float[np.ndarray, "p q"]: ...
     def training(self, index: int) -> Any: ...
@@ -110,7 +108,8 @@ def simulate(
     """Run a setting and return what was observed.
 
     ``first`` is the number of the first run: run k is the same wherever it is run.  ``memory``
-    bounds the engine's arrays in bytes; results do not depend on it.  ``progress`` is called with
+    bounds the engine's arrays on the host in bytes; results do not depend on it.  On an accelerator
+    they take up to half of its memory.  ``progress`` is called with
     the share that is done and the samples used so far.  An interrupt (Ctrl-C) is passed on; with
     ``partial`` the runs that were finished are returned instead, marked as ``interrupted``.
     Labels of a data set have no directions of their own: overlaps are with orthonormal
@@ -147,7 +146,8 @@ def _runs(
 ) -> list[dict[str, Float[np.ndarray, "..."]]]:
     """Everything recorded of some runs, by the names of ``Trajectory.arrays``."""
     records = {run: _Record(setting, run) for run in runs}
-    with np.errstate(all="ignore"), single_blas(when=setting.p <= FEW_NEURONS):
+    few = setting.p <= FEW_NEURONS
+    with np.errstate(all="ignore"), single_blas(when=few), engine.context():
         for moment in engine.moments(runs):
             records[moment.run].observe(engine, moment)
     return [record.finished for record in records.values()]
@@ -202,61 +202,28 @@ class _Record:
         return self.fixed | {name: np.stack(v) for name, v in self.found.items()}
 
 
-def _of_gradient(
-    overlap: Float[np.ndarray, "p r"], gram: Float[np.ndarray, "p p"], setting: Setting
-) -> dict[str, Any]:
+def _of_gradient(overlap: Float[np.ndarray, "p r"], gram: Any, setting: Setting) -> dict[str, Any]:
     """Cosines with the target of each neuron's gradient, and its singular values."""
-    norms = np.sqrt(np.diagonal(gram))[:, None]
+    norms = np.sqrt(np.asarray(gram.diagonal()))[:, None]
     # A neuron without a gradient (a dead ReLU) has no direction: cosine 0.
     found = {"gradient_cosine": np.divide(overlap, norms, where=norms > 0, out=0 * overlap)}
-    if setting.spectra:
-        found["gradients.singular_values"] = _singular(gram, setting)
+    if most := min(setting.spectra, setting.d):
+        found["gradients.singular_values"] = singular_values(gram, most)
     return found
 
 
-def _of_rows(
-    overlap: Float[np.ndarray, "p r"], gram: Float[np.ndarray, "p p"], setting: Setting
-) -> dict[str, Any]:
+def _of_rows(overlap: Float[np.ndarray, "p r"], gram: Any, setting: Setting) -> dict[str, Any]:
     """Overlaps and lengths of the rows, the span they make, and their singular values."""
-    found = {"overlap": overlap, "norms": np.sqrt(np.diagonal(gram))}
-    if not np.all(np.isfinite(gram)):
+    found = {"overlap": overlap, "norms": np.sqrt(np.asarray(gram.diagonal()))}
+    if not bool((gram - gram == 0).all()):  # as no infinite number is
         return found | {"gram": gram}
-    found["span"] = span_factor(overlap, gram)
+    found["span"] = rows_span(overlap, gram)
     if keeps_gram(setting):
         found["gram"] = gram
-    if setting.spectra:
-        found["weights.singular_values"] = _singular(gram, setting)
+    if most := min(setting.spectra, setting.d):
+        found["weights.singular_values"] = singular_values(gram, most)
         found["weights.overlap"] = leading_overlaps(gram, overlap, min(DIRECTIONS, setting.d))
     return found
-
-
-def _singular(gram: Float[np.ndarray, "p p"], setting: Setting) -> Float[np.ndarray, " m"]:
-    values = np.linalg.eigvalsh(gram)[::-1]
-    return np.sqrt(np.maximum(values[: min(setting.spectra, setting.d)], 0.0))
-
-
-def leading_overlaps(
-    gram: Float[np.ndarray, "p p"], overlap: Float[np.ndarray, "p r"], count: int = DIRECTIONS
-) -> Float[np.ndarray, "k r"]:
-    """|<v_k, w*_j>| = |u_k . (W w*_j)| / s_k, from W W^T = sum s_k^2 u_k u_k^T.
-
-    By Lanczos: a full decomposition would take longer than the giant steps themselves.  Directions
-    in which the rows have no length (beyond their rank) have overlap 0.
-    """
-    from scipy.sparse.linalg import eigsh
-
-    p = len(gram)
-    if p <= 4 * count:
-        values, vectors = np.linalg.eigh(gram)
-        values, vectors = values[-count:], vectors[:, -count:]
-    else:
-        start = np.random.default_rng(0).standard_normal(p)
-        values, vectors = eigsh(gram, count, v0=start)
-    order = np.argsort(-values)
-    values, vectors = values[order, None], vectors[:, order]
-    along = np.abs(vectors.T @ overlap)
-    present = values > DEPENDENT * values[0]
-    return np.divide(along, np.sqrt(np.where(present, values, 1.0)), where=present, out=0 * along)
 
 
 def _errors(
@@ -270,11 +237,12 @@ def _errors(
     chosen = fit.chosen if listed else 0
     fitted = fit.weights if listed else fit.weights[fit.chosen][None]
     weights = np.concatenate([fitted, own])
-    sums, squares = testing.reduce(squared_errors, setting.scale * weights)
+    found = testing.reduce(squared_errors, setting.scale * weights)
+    sums, squares = (np.asarray(part) for part in found)
     network = sums[-1]
     # The network itself answers for the labels as they are, with the biases it has.
     if setting.deflate >= 0 or (setting.bias > 0 and setting.bias_at == "readout"):
-        [network], _ = engine.plain(step).reduce(squared_errors, setting.scale * own)
+        [network] = np.asarray(engine.plain(step).reduce(squared_errors, setting.scale * own)[0])
     test, error = mean_and_error(sums[:-1], squares[:-1], n)
     values = {
         "train_error": fit.train_errors[fit.chosen],

@@ -16,6 +16,7 @@ from giantstep.problem.randomness import Purpose
 from giantstep.problem.setting import Setting
 from giantstep.simulation.engines.chunks import plan
 from giantstep.simulation.engines.dense import DenseEngine
+from giantstep.simulation.engines.place import Place
 from giantstep.simulation.engines.samples import HostSampler, block_size
 from giantstep.simulation.meter import Meter
 from giantstep.simulation.readout import fit_readout
@@ -85,7 +86,7 @@ def test_results_do_not_depend_on_the_chunk(law: str) -> None:
         "x1 + x1*x2", d=3000, n=1500, p=4, inputs=law, engine="dense", noise=0.2, test_n=900
     )
     small, large = (simulate(setting, memory=m) for m in (48 * 2**20, MEMORY))
-    assert plan(setting, 48 * 2**20).chunk < plan(setting, MEMORY).chunk
+    assert plan(setting, 48 * 2**20, Place()).chunk < plan(setting, MEMORY, Place()).chunk
     for name, value in large.arrays().items():
         if "ridge" not in name:
             scale = np.abs(value).max()
@@ -173,7 +174,7 @@ def test_plan_keeps_to_its_memory() -> None:
     for d, p, n in ((4096, 4096, 4096**2), (10**5, 8, 10**6), (50, 10, 10**7)):
         for batches in ("fresh", "reused"):
             setting = Setting("x1", d=d, p=p, n=n, engine="dense", batches=batches)
-            assert plan(setting, MEMORY).bytes <= MEMORY
+            assert plan(setting, MEMORY, Place()).bytes <= MEMORY
 
 
 @pytest.mark.parametrize("where", ["_host_chunk", "_device_chunk"])

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import jax
 import numpy as np
 
 from giantstep.errors import InputError
 from giantstep.problem.batches import set_size
 from giantstep.problem.setting import Setting
+from giantstep.simulation.engines.place import Place
 from giantstep.simulation.engines.samples import block_size
 
 # A chunk of this many numbers keeps a CPU's caches and a GPU's cores busy.
@@ -25,8 +25,11 @@ class Plan:
     bytes: int
 
 
-def plan(setting: Setting, memory: int) -> Plan:
-    """The largest useful chunk within ``memory`` bytes; InputError if not even one block fits."""
+def plan(setting: Setting, memory: int, place: Place) -> Plan:
+    """The largest useful chunk within ``memory`` bytes; InputError if not even one block fits.
+
+    A chunk is made of whole blocks, with as many samples for each device.
+    """
     d, p, size = setting.d, setting.p, np.dtype(setting.dtype).itemsize
     # W, target directions, a chunk's gradient, the sum of gradients and a copy in float64; Gram
     # matrices with what is made of them and the normal equations, six p x p matrices in float64.
@@ -38,8 +41,8 @@ def plan(setting: Setting, memory: int) -> Plan:
     # matrix products, and what the allocator keeps (measured: 8 to 10, benchmarks/dense.py); then
     # preactivations, slopes, coefficients and float64 features.
     sample = 10 * d * size + p * (4 * size + 16)
-    block = block_size(d)
-    backend = "cpu" if jax.default_backend() == "cpu" else "gpu"
+    block = -(-block_size(d) // place.count) * place.count
+    backend = "cpu" if place.on_cpu else "gpu"
     batch = set_size(setting.batches, setting.n) * d * size
     held = setting.batches != "fresh" and fixed + batch + block * sample <= memory // 2
     room = memory - fixed - (batch if held else 0)

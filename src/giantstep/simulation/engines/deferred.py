@@ -9,6 +9,8 @@ arXiv 2101.07464; docs/derivations/deferred.md).  d enters only through chi vari
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from typing import Any
 
 import numpy as np
 from jaxtyping import Float
@@ -103,6 +105,10 @@ class DeferredEngine:
         self.batch: HeldBatch | None = None
         self.together = covers(self.setting)
         self.group = group_size(setting, memory) if self.together else 1
+
+    def context(self) -> AbstractContextManager[Any]:
+        """NumPy needs none."""
+        return nullcontext()
 
     def moments(self, runs: Sequence[int]) -> Iterator[Moment]:
         """The runs after their steps: all of them run by run, or together where they are small."""

@@ -37,29 +37,39 @@ class HostSampler:
     def chunk(
         self, purpose: Purpose, step: int, start: int, size: int, wanted: int
     ) -> tuple[Float[np.ndarray, "n d"], Float[np.ndarray, " n"]]:
-        """``size`` samples from the first of a block, ``start``, on; beyond ``wanted`` zeros."""
+        """``size`` samples from number ``start`` on; beyond ``wanted`` zeros."""
         setting, data = self.setting, self.data
         block = block_size(setting.d)
+        first, stop = start // block, start + max(wanted, 0)
         inputs: Any = np.zeros((size, setting.d), setting.dtype)
         noise: Any = np.zeros(size, setting.dtype)
 
         def fill(index: int) -> None:
-            part = slice(index * block, min((index + 1) * block, wanted))
-            where = (step, start // block + index)
+            where = (step, first + index)
+            begin = where[1] * block
+            end = min(begin + block, stop)
+            # A block is drawn from its beginning, also where only its end is asked for.
+            skipped = max(start - begin, 0)
+            part = slice(begin + skipped - start, end - start)
+            x, own = inputs[part], noise[part]
+            if skipped:
+                x, own = (np.zeros((end - begin, *v.shape[1:]), v.dtype) for v in (x, own))
             draw = setting.inputs.law.fill
             if draw is not None:
                 key = generator(setting.seed, self.run, purpose, *where)
                 signs = generator(setting.seed, self.run, Purpose.SIGNS, purpose, *where)
-                draw(setting.inputs, Block(inputs[part], key, signs, self.prepared))
+                draw(setting.inputs, Block(x, key, signs, self.prepared))
             elif data is not None and self.deal is not None:
-                rows = self.deal.rows(purpose, step, slice(start + part.start, start + part.stop))
-                inputs[part] = data.rows[rows]
+                rows = self.deal.rows(purpose, step, slice(begin, end))
+                x[...] = data.rows[rows]
                 if data.labels is not None:
-                    noise[part] = data.labels[rows]
+                    own[...] = data.labels[rows]
             if setting.noisy:
                 rng = generator(setting.seed, self.run, Purpose.NOISE, purpose, *where)
-                noise[part] = rng.standard_normal(len(noise[part]), dtype=setting.dtype)
+                own[...] = rng.standard_normal(len(own), dtype=setting.dtype)
+            if skipped:
+                inputs[part], noise[part] = x[skipped:], own[skipped:]
 
-        for _ in ordered(fill, -(-wanted // block)):
+        for _ in ordered(fill, -(-stop // block) - first):
             pass
         return inputs, noise

@@ -1,0 +1,70 @@
+"""Where the arrays of the dense engine live: one device, or samples spread over several.
+
+Several are the devices of this process, or of all processes after ``jax.distributed.initialize()``,
+each of which then runs the same program: weights are everywhere, samples are spread, and sums over
+samples are the same everywhere.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax.sharding import Mesh, NamedSharding, PartitionSpec
+
+SHARE_OF_DEVICE = 0.5
+"""Of an accelerator's memory that the arrays of an engine may take: what compiled functions need
+for themselves comes on top."""
+
+
+class Place:
+    """The devices there are."""
+
+    def __init__(self) -> None:
+        devices = jax.devices()
+        self.count = len(devices)
+        self.on_cpu = jax.default_backend() == "cpu"
+        self.spread: NamedSharding | None = None
+        self.whole: NamedSharding | None = None
+        if self.count > 1:
+            mesh, parts = Mesh(np.array(devices), ("samples",)), (("samples",), ())
+            spec: Any = PartitionSpec
+            self.spread, self.whole = (NamedSharding(mesh, spec(*names)) for names in parts)
+
+    def memory(self, host: int) -> int:
+        """Bytes that arrays may take, ``host`` where they live in the memory of the host."""
+        if self.on_cpu:
+            return host
+        limit: int = jax.local_devices()[0].memory_stats()["bytes_limit"]
+        return int(SHARE_OF_DEVICE * limit) * self.count
+
+    def put(self, array: Any, dtype: Any) -> Any:
+        """An array that every device has; what was found here by ``compiled`` is there already."""
+        if isinstance(array, jax.Array):
+            return array.astype(dtype)
+        found = np.asarray(array, dtype)
+        return jnp.asarray(found) if self.whole is None else jax.device_put(found, self.whole)
+
+    def samples(self, draw: Callable[[int, int], Any], size: int) -> Any:
+        """``draw(first, end)`` of ``size`` samples, each device with its own share of them."""
+        if self.spread is None:
+            found = draw(0, size)
+            return found if self.on_cpu else jax.device_put(found)
+        like = draw(0, 0)
+
+        def own(index: Any) -> Any:
+            return draw(*index[0].indices(size)[:2])
+
+        return jax.make_array_from_callback((size, *like.shape[1:]), self.spread, own)
+
+    def compiled(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        """A function of samples, whose results every device has."""
+        found: Callable[..., Any] = jax.jit(function, out_shardings=self.whole)
+        return found
+
+    def found(self, value: Any) -> Any:
+        """A result as an array of NumPy, or where it was found on an accelerator."""
+        return np.asarray(value) if self.on_cpu else value

@@ -1,0 +1,75 @@
+"""What is recorded of p x p matrices, computed where they live: in NumPy, or on an accelerator.
+
+An accelerator's matrices are arrays of JAX in float64, under the context of their engine.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from jaxtyping import Float
+
+from giantstep.records.trajectory import DEPENDENT, span_factor
+
+DIRECTIONS = 8
+"""Leading right singular vectors of W whose overlaps with the target are kept."""
+
+FEW = 32
+"""Leading values are found by Lanczos where they are at most one in so many: a full decomposition
+would take longer than the giant steps themselves."""
+
+
+def singular_values(gram: Any, count: int) -> Float[np.ndarray, " m"]:
+    """Leading roots of the eigenvalues of G G^T, largest first."""
+    if count * FEW <= len(gram):
+        values = _leading(gram, count)[0]
+    else:
+        values = np.asarray(gram.__array_namespace__().linalg.eigvalsh(gram))[::-1][:count]
+    return np.sqrt(np.maximum(values, 0.0))
+
+
+def leading_overlaps(
+    gram: Any, overlap: Float[np.ndarray, "p r"], count: int = DIRECTIONS
+) -> Float[np.ndarray, "k r"]:
+    """|<v_k, w*_j>| = |u_k . (W w*_j)| / s_k, from W W^T = sum s_k^2 u_k u_k^T.
+
+    Directions in which the rows have no length (beyond their rank) have overlap 0.
+    """
+    if len(gram) <= 4 * count:
+        values, vectors = np.linalg.eigh(np.asarray(gram))
+        values, vectors = values[: -count - 1 : -1], vectors[:, : -count - 1 : -1]
+    else:
+        values, vectors = _leading(gram, count)
+    along = np.abs(vectors.T @ overlap)
+    present = values[:, None] > DEPENDENT * values[0]
+    roots = np.sqrt(np.where(present, values[:, None], 1.0))
+    return np.divide(along, roots, where=present, out=0 * along)
+
+
+def _leading(gram: Any, count: int) -> tuple[Float[np.ndarray, " k"], Float[np.ndarray, "p k"]]:
+    """Largest eigenvalues in decreasing order and their vectors, by Lanczos on the host."""
+    from scipy.sparse.linalg import LinearOperator, eigsh
+
+    p, start = len(gram), np.random.default_rng(0).standard_normal(len(gram))
+    product = LinearOperator((p, p), matvec=lambda v: np.asarray(gram @ v.ravel()), dtype=float)
+    values, vectors = eigsh(product, count, v0=start)
+    order = np.argsort(-values)
+    return values[order], vectors[:, order]
+
+
+def rows_span(overlap: Float[np.ndarray, "p r"], gram: Any) -> Float[np.ndarray, "r r"]:
+    """R with R^T R = M^T Q^+ M, M = W W*^T and Q = W W^T.
+
+    On an accelerator from the eigenvectors of Q = U diag(s^2) U^T: the part of R that is not
+    orthogonal is QR's triangle of diag(1/s) U^T M, s above DEPENDENT of the largest.
+    """
+    if isinstance(gram, np.ndarray):
+        return span_factor(overlap, gram)
+    values, vectors = gram.__array_namespace__().linalg.eigh(gram)
+    values, along = np.asarray(values), np.asarray(vectors.T @ overlap)
+    there = values > DEPENDENT * values[-1]
+    factor = np.zeros((overlap.shape[1],) * 2)
+    reduced = np.linalg.qr(along[there] / np.sqrt(values[there])[:, None], mode="r")
+    factor[: len(reduced)] = reduced
+    return factor
