@@ -1,40 +1,53 @@
-"""Dense engine on an accelerator: floating-point rate of a giant step against the device's own.
+"""Dense engine on an accelerator: rate of a giant step, where its time goes, and large networks.
 
 d = p = 4096, n = 2^20: one step is 4 n d p operations (preactivations and gradient) and n d normals
 drawn on the device.  The yardstick is the device's own product of 8192 x 8192 matrices in the same
-precision in the same process.  Does nothing without an accelerator.
+precision in the same process.  Then two steps at d = p = 16384, n = 4d, with leading and with all
+singular values, and a readout of 16384 neurons on 65536 samples.  Does nothing without an
+accelerator; ``--size N`` takes another size than 16384.
 """
 
 from __future__ import annotations
 
+import sys
 import time
+from collections.abc import Callable
 from typing import Any
 
 import jax
+import jax.numpy as jnp
+import numpy as np
 
+from giantstep.problem.randomness import Purpose
 from giantstep.problem.setting import Setting
 from giantstep.simulation.engines.dense import MATMUL, DenseEngine
 from giantstep.simulation.meter import Meter
+from giantstep.simulation.simulate import MEMORY, simulate
 
 SIZE, SAMPLES = 4096, 2**20
 
+wait: Any = jax.block_until_ready
 
-def matmul_rate(precision: str, size: int = 8192, repeats: int = 8) -> float:
+
+def seconds(function: Callable[[], Any], repeats: int = 5) -> float:
+    """Of one call, after a first one that compiles."""
+    wait(function())
+    start = time.perf_counter()
+    for _ in range(repeats):
+        result = function()
+    wait(result)
+    return (time.perf_counter() - start) / repeats
+
+
+def matmul_rate(precision: str, size: int = 8192) -> float:
     """Operations a second of a plain square matrix product."""
     with jax.default_matmul_precision(MATMUL[precision]):
         x, w = (jax.random.normal(jax.random.key(k), (size, size)) for k in range(2))
         product: Any = jax.jit(lambda x, w: x @ w)
-        product(x, w).block_until_ready()
-        start = time.perf_counter()
-        for _ in range(repeats):
-            result = product(x, w)
-        result.block_until_ready()
-        seconds = time.perf_counter() - start
-    return repeats * 2 * size**3 / seconds
+        return 2 * size**3 / seconds(lambda: product(x, w))
 
 
-def step_rate(precision: str) -> tuple[float, float]:
-    """(operations a second, seconds) of one giant step."""
+def engine_of(precision: str) -> DenseEngine:
     setting = Setting(
         "x1 + x2 + x1^2 - x2^2",
         d=SIZE,
@@ -46,27 +59,87 @@ def step_rate(precision: str) -> tuple[float, float]:
         test_n=0,
         precision=precision,
     )
-    engine = DenseEngine(setting, 32 * 2**30, Meter(1, None))
+    engine = DenseEngine(setting, MEMORY, Meter(1, None))
     engine.begin(0)
+    return engine
+
+
+def step_rate(precision: str) -> tuple[float, float]:
+    """(operations a second, seconds) of one giant step."""
+    engine = engine_of(precision)
     engine.step(0)
     start = time.perf_counter()
     engine.step(1)
-    seconds = time.perf_counter() - start
-    return 4 * SAMPLES * SIZE**2 / seconds, seconds
+    wait(engine.weights)
+    taken = time.perf_counter() - start
+    return 4 * SAMPLES * SIZE**2 / taken, taken
+
+
+def split(precision: str) -> dict[str, float]:
+    """Seconds of the parts of one giant step, each by itself."""
+    engine = engine_of(precision)
+    stream, size = engine.batch(0), engine.plan.chunk
+    chunks = SAMPLES / size
+    with engine.context():
+        inputs, noise = engine.draw(Purpose.BATCH, 0, 0, size, SAMPLES)
+        counts = np.ones(size, dtype=bool)
+        readout = engine.readout.astype(engine.setting.dtype)
+
+        def gradient() -> Any:
+            return engine.gradient(inputs, noise, counts, stream.layer, stream.fit, readout)
+
+        forward: Any = jax.jit(lambda w, x: w @ x.T)
+        backward: Any = jax.jit(lambda c, x: c @ x)
+        c = forward(engine.weights, inputs)
+        part = gradient()
+        added: Any = jax.jit(lambda a, b: [x + y for x, y in zip(a, b, strict=True)])
+        parts = {
+            "generate": seconds(lambda: engine.draw(Purpose.BATCH, 0, 0, size, SAMPLES)),
+            "forward": seconds(lambda: forward(engine.weights, inputs)),
+            "backward": seconds(lambda: backward(c, inputs)),
+            "forward, slopes, labels and backward": seconds(gradient),
+            "sums": seconds(lambda: added(part, part)),
+        }
+        found = {name: chunks * value for name, value in parts.items()}
+        gram = engine.gram
+        found["Gram matrix"] = seconds(lambda: engine.gram)
+        found["all singular values"] = seconds(lambda: jnp.linalg.eigvalsh(gram), 1)
+    return found
+
+
+def large(size: int) -> None:
+    """Print the seconds of two steps with leading or all singular values, and of a readout."""
+    base: dict[str, Any] = {"d": size, "p": size, "n": 4 * size, "steps": 2, "engine": "dense"}
+    base |= {"start": "sphere", "output_scale": "1/sqrt(p)", "step_size": 2.0, "precision": "tf32"}
+    steps = base | {"readout_n": 0, "test_n": 0}
+    readout = base | {"steps": 0, "readout_n": 4 * size, "test_n": size, "ridge": 1e-3}
+    for name, fields in {
+        "two steps, 8 leading singular values": steps | {"spectra": 8},
+        "two steps, all singular values": steps | {"spectra": size},
+        f"readout on {4 * size} samples": readout,
+        f"readout on {4 * size} samples, cv": readout | {"ridge": "cv"},
+    }.items():
+        start = time.perf_counter()
+        simulate(Setting("x1 + x1*x2", activation="tanh", **fields))
+        print(f"gpu d = p = {size}: {name} in {time.perf_counter() - start:.1f} s", flush=True)
 
 
 def main() -> None:
-    """Print both rates for float32 and tf32."""
+    """Print rates, parts and large runs."""
     if jax.default_backend() == "cpu":
-        print("gpu      no accelerator here")
+        print("gpu: no accelerator")
         return
     for precision in ("float32", "tf32"):
-        own = matmul_rate(precision)
-        rate, seconds = step_rate(precision)
+        own, (rate, taken) = matmul_rate(precision), step_rate(precision)
         print(
-            f"gpu      {precision}: step {rate / 1e12:6.1f} TFLOP/s in {seconds:.2f} s, "
-            f"matmul {own / 1e12:6.1f} TFLOP/s, ratio {rate / own:.2f}"
+            f"gpu {precision}: a step at d = p = {SIZE}, n = {SAMPLES} in {taken:.3f} s, "
+            f"{rate / 1e12:.0f} TFLOP/s, {rate / own:.2f} of {own / 1e12:.0f} for a product",
+            flush=True,
         )
+        for name, value in split(precision).items():
+            print(f"gpu {precision}:   {name} {value:.4f} s", flush=True)
+    size = int(sys.argv[sys.argv.index("--size") + 1]) if "--size" in sys.argv else 16384
+    large(size)
 
 
 if __name__ == "__main__":

@@ -51,6 +51,8 @@ def _leading(gram: Any, count: int) -> tuple[Float[np.ndarray, " k"], Float[np.n
     """Largest eigenvalues in decreasing order and their vectors, by Lanczos on the host."""
     from scipy.sparse.linalg import LinearOperator, eigsh
 
+    if not bool((gram - gram == 0).all()):
+        raise np.linalg.LinAlgError("not finite")
     p, start = len(gram), np.random.default_rng(0).standard_normal(len(gram))
     product = LinearOperator((p, p), matvec=lambda v: np.asarray(gram @ v.ravel()), dtype=float)
     values, vectors = eigsh(product, count, v0=start)

@@ -7,7 +7,8 @@ import pytest
 from jax.extend.random import threefry_2x32
 from scipy.stats import kstest
 
-from giantstep.simulation.engines.counted import counted_samples, threefry
+from giantstep.simulation.engines import counted
+from giantstep.simulation.engines.counted import counted_samples, normals, threefry
 
 KEY = np.array([7, 2**32 - 5, 12345, 99], dtype=np.uint32)
 
@@ -46,3 +47,20 @@ def test_numbers_are_standard_normal(dtype: type) -> None:
     # Neighbours in either direction have nothing to do with each other: within 4 standard errors.
     for left, right in ((x[1:], x[:-1]), (x[:, 1:], x[:, :-1]), (x[:, 0], noise)):
         assert abs(np.mean(left * right)) < 4 / np.sqrt(left.size)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("word", [0, 2**32 - 1])
+def test_the_ends_are_finite_numbers(
+    dtype: type, word: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The least and the largest word that a generator gives, compiled."""
+    words = jnp.full(3, word, jnp.uint32), jnp.zeros(3, jnp.uint32)
+    if dtype is np.float64:
+        words = words[0], words[0]
+    monkeypatch.setattr(counted, "threefry", lambda *_: words)
+    with jax.enable_x64(True):
+        found = np.asarray(jax.jit(lambda w: normals(KEY, w, w, dtype))(words[0]))
+    assert np.all(np.isfinite(found))
+    assert np.all(np.sign(found) == (1 if word else -1))
+    assert np.all(np.abs(found) > 5)

@@ -34,15 +34,13 @@ def normals(key: Any, first: Any, second: Any, dtype: Any) -> Any:
     """Standard normal numbers sqrt(2) erf^-1(u), u uniform on an even grid of (-1, 1)."""
     high, low = threefry(key, first, second)
     if jnp.dtype(dtype) == jnp.float64:
-        word = (high.astype(jnp.uint64) << 20) | (low >> 12).astype(jnp.uint64)
-        bits, one, half = word, 0x3FF0000000000000, 2.0**-52
+        whole = ((high.astype(jnp.int64) << 21) | (low >> 11).astype(jnp.int64), 2**53)
     else:
-        bits, one, half = (high ^ low) >> 9, 0x3F800000, 2.0**-23
-    # The bits are those behind the point of a number in [1, 2).
-    between = jax.lax.bitcast_convert_type(bits | jnp.asarray(one, bits.dtype), dtype)
-    return jnp.asarray(2.0**0.5, dtype) * jax.lax.erf_inv(
-        2 * between - 3 + jnp.asarray(half, dtype)
-    )
+        whole = (((high ^ low) >> 8).astype(jnp.int32), 2**24)
+    # Odd whole numbers between -end and end: exact, and never the ends.
+    number, end = whole
+    uniform = (2 * number + 1 - end).astype(dtype) * jnp.asarray(1.0 / end, dtype)
+    return jnp.asarray(2.0**0.5, dtype) * jax.lax.erf_inv(uniform)
 
 
 def counted_samples(key: Any, first: Any, *, size: int, d: int, dtype: Any) -> tuple[Any, Any]:
