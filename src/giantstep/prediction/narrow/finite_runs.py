@@ -11,6 +11,7 @@ import math
 import numpy as np
 
 from giantstep.prediction.narrow.fluctuations import MOST_ENTRIES, Deviations, entries
+from giantstep.prediction.narrow.reused import share
 from giantstep.prediction.narrow.start import Start
 from giantstep.problem.setting import Setting
 from giantstep.simulation.engines import deferred
@@ -33,7 +34,7 @@ MOST_SAMPLES = 2**16
 def covers(setting: Setting) -> bool:
     """Whether deviations are estimated: the runs must fit into R^d, and into a few seconds."""
     fits = deferred.dimensions_needed(setting) <= setting.d and entries(setting) <= MOST_ENTRIES
-    return fits and samples(setting) <= MOST_SAMPLES
+    return fits and samples(setting) / share(setting) <= MOST_SAMPLES
 
 
 def samples(setting: Setting) -> int:
@@ -56,9 +57,12 @@ def deviations(
     what start and batch add to (M, Q) is of order d^-1/2 and n^-1/2.
     """
     n = samples(setting)
-    d = round(setting.d * n / setting.n)
-    sizes = {"n": n, "d": d, "p": setting.p, "step_size": setting.step_size}
-    small = setting.vary(**sizes, readout_n=0, test_n=0, spectra=0, seed=SEED + seed)
+    # Fields that were given in terms of d are those of the setting itself.
+    held = {name: getattr(setting, name) for name in ("p", "step_size", "decay", "bias", "noise")}
+    sizes = {"n": n, "d": round(setting.d * n / setting.n), "batches": setting.batches}
+    if setting.batches.name == "minibatch":
+        sizes["batches"] = f"minibatch({round(n / share(setting))})"
+    small = setting.vary(**held, **sizes, readout_n=0, test_n=0, spectra=0, seed=SEED + seed)
     engine = deferred.DeferredEngine(small, MEMORY, Meter(0, None))
     overlaps, grams = [], []
     for run in range(runs):
