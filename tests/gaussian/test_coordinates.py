@@ -8,7 +8,7 @@ import pytest
 from giantstep.gaussian.coordinates import Known, bartlett, compressed
 
 
-@pytest.mark.parametrize(("k", "m"), [(1, 3), (3, 3), (4, 50)])
+@pytest.mark.parametrize(("k", "m"), [(1, 3), (3, 3), (4, 50), (5, 3)])
 def test_bartlett_has_the_law_of_a_gram_matrix(k: int, m: int) -> None:
     """Mean and variance of the Wishart matrix: E = m I, Var = m (2 m on the diagonal).
 

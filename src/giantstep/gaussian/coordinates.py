@@ -14,13 +14,15 @@ NULL = 1e-12
 of 1e-16, and the square of what is left out is this share."""
 
 
-def bartlett(rng: np.random.Generator, k: int, m: int) -> Float[np.ndarray, "k k"]:
-    """Coordinates of k independent N(0, I_m) vectors, k <= m, in the basis they span.
+def bartlett(rng: np.random.Generator, k: int, m: int) -> Float[np.ndarray, "k j"]:
+    """Coordinates of k independent N(0, I_m) vectors in the basis they span, j = min(k, m) of them.
 
     Lower triangular: normals below the diagonal, chi with m - j degrees of freedom on it.
     """
-    lower = np.tril(rng.standard_normal((k, k)), -1)
-    return lower + np.diag(np.sqrt(rng.chisquare(m - np.arange(k))))
+    spanned = np.arange(min(k, m))
+    lower = np.tril(rng.standard_normal((k, len(spanned))), -1)
+    lower[spanned, spanned] = np.sqrt(rng.chisquare(m - spanned))
+    return lower
 
 
 def root(matrix: Float[np.ndarray, "k k"]) -> Float[np.ndarray, "k k"]:
@@ -57,8 +59,8 @@ class Known:
     def reveal(
         self,
         c: Float[np.ndarray, "n j"],
-        lengths: Callable[[int], Float[np.ndarray, "k k"]],
-        normals: Callable[[int], Float[np.ndarray, "n k"]],
+        lengths: Callable[[int], Float[np.ndarray, "k j"]],
+        normals: Callable[[int], Float[np.ndarray, "n j"]],
     ) -> Known:
         """What is known once the combinations sum_mu c_mu x_mu are: c^T Z in its coordinates.
 
@@ -68,10 +70,9 @@ class Known:
         samples have there that no combination has told of (docs/derivations/deferred.md).
         """
         new = self._orthonormal(c)
-        k = new.shape[1]
-        along = new @ lengths(k)
+        along = new @ lengths(new.shape[1])
         used = np.concatenate([self.used, new], axis=1)
-        e = normals(k)
+        e = normals(along.shape[1])
         return Known(np.concatenate([self.data, along + e - used @ (used.T @ e)], axis=1), used)
 
     def _orthonormal(self, c: Float[np.ndarray, "n j"]) -> Float[np.ndarray, "n k"]:

@@ -14,6 +14,7 @@ from giantstep.problem.randomness import Purpose, generator
 from giantstep.problem.setting import Setting
 from giantstep.problem.starts import STARTS, Given, Space, readout_kind
 from giantstep.problem.tables import frame_columns
+from giantstep.problem.updates import UPDATES
 
 
 def coefficients(
@@ -136,6 +137,18 @@ def moved_rows(setting: Setting, rows: Any, direction: Any, size: Any) -> Any:
     if setting.rows == "free":
         return moved
     return moved / ((moved**2).sum(axis=1) ** 0.5)[:, None]
+
+
+def stepped_rows(
+    setting: Setting,
+    rows: Float[np.ndarray, "p q"],
+    gradient: Float[np.ndarray, "p k"],
+    size: float,
+) -> Float[np.ndarray, "p k"]:
+    """Rows after a step along a gradient, in its basis, which begins with that of the rows."""
+    grown = np.zeros_like(gradient)
+    grown[:, : rows.shape[1]] = rows
+    return np.asarray(moved_rows(setting, grown, UPDATES[setting.update](gradient), size))
 
 
 def moved_readout(

@@ -204,6 +204,11 @@ class Setting(BaseModel):
         return recording.recorded_steps(self.record, self.steps)
 
     @property
+    def seen_again(self) -> bool:
+        """Whether a step sees samples that a step before it has seen."""
+        return batch_kinds.uses(self.batches, self.steps) > 1
+
+    @property
     def giant_shares(self) -> tuple[float, ...]:
         """How large the updates are against the rows: the step sizes over the giant one."""
         if not self.step_size:

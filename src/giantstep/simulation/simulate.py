@@ -63,8 +63,8 @@ def choose_engine(setting: Setting, memory: int = MEMORY) -> str:
     """Deferred where it is valid and cheaper (fewer coordinates than inputs), else dense."""
     if setting.engine != "auto":
         return setting.engine
-    valid = deferred.objection(setting, memory) is None
-    return "deferred" if valid else "dense"
+    cheaper = deferred.dimensions_needed(setting) <= setting.d
+    return "deferred" if cheaper and deferred.objection(setting, memory) is None else "dense"
 
 
 def make_engine(

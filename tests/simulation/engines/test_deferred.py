@@ -87,7 +87,7 @@ def test_memory_of_a_held_batch_is_refused_with_its_bytes() -> None:
 @pytest.mark.parametrize(
     ("fields", "piece"),
     [
-        ({"d": 12, "p": 8}, r"needs d >= 18"),
+        ({"d": 9, "p": 8}, r"needs d >= 10 for these p and r, got 9"),
         ({"d": 100, "inputs": "rademacher"}, "gaussian or spiked inputs, got 'rademacher'"),
     ],
 )

@@ -23,11 +23,12 @@ from jaxtyping import Float
 from giantstep.gaussian.coordinates import compressed
 from giantstep.prediction.narrow.points import Points, Quadrature
 from giantstep.prediction.narrow.readout import readout_errors
+from giantstep.prediction.narrow.reused import PathNormals, chosen, share
 from giantstep.prediction.narrow.start import Start, labels_at
-from giantstep.problem.network import coefficients, moved_rows, start_rows
+from giantstep.problem.batches import set_of, set_size
+from giantstep.problem.network import coefficients, start_rows, stepped_rows
 from giantstep.problem.setting import Setting
 from giantstep.problem.starts import Space
-from giantstep.problem.updates import UPDATES
 
 NULL = 1e-12
 """Share of the coefficients' mean square below which a direction was known before: rounding."""
@@ -75,7 +76,8 @@ class Batch:
         spare: Float[np.ndarray, "n k"],
     ) -> None:
         self.setting, self.draw, self.spare = setting, draw, spare
-        self.weights = draw.weights(points.weights, setting.n)
+        self.samples = set_size(setting.batches, setting.n)
+        self.weights = draw.weights(points.weights, self.samples)
         self.data, self.used = points.x, np.zeros((len(points.x), 0))
         self.labels = setting.label_transform(labels_at(setting, points.x, points.noise))
 
@@ -89,9 +91,14 @@ class Batch:
             labels = labels - self.data @ ((self.weights * labels) @ self.data)
         inputs = state.preactivations(self.data[:, : state.rows.shape[1]])
         g = np.asarray(coefficients(self.setting, inputs, labels, state.readout))
+        seen = 1.0
+        if share(self.setting) < 1:
+            choice, self.spare = self.spare[:, 0], self.spare[:, 1:]
+            drawn = chosen(self.setting, choice)
+            g, seen = g * drawn, float(self.weights @ drawn)
         self._reveal(g.T)
-        gradient = (g * self.weights) @ self.data
-        return _moved(self.setting, state.rows, gradient, size)
+        gradient = (g * self.weights) @ self.data / seen
+        return stepped_rows(self.setting, state.rows, gradient, size)
 
     def _reveal(self, c: Float[np.ndarray, "n k"]) -> None:
         """Append the components along what the averages of c x show, as ``Known.reveal`` does.
@@ -110,14 +117,14 @@ class Batch:
         self.used = np.concatenate([self.used, new], axis=1)
         e, self.spare = self.spare[:, :k], self.spare[:, k:]
         e = e - self.used @ (self.used.T @ (weights * e))
-        along = new @ self.draw.bartlett(k, outside) / math.sqrt(self.setting.n)
+        along = new @ self.draw.bartlett(k, outside) / math.sqrt(self.samples)
         self.data = np.concatenate([self.data, along + e], axis=1)
 
 
 def drawn_errors(
     setting: Setting,
     start: Start,
-    source: Quadrature | Float[np.ndarray, "n q"],
+    source: Quadrature | PathNormals,
     *,
     fluctuations: Fluctuations,
     seed: int,
@@ -125,14 +132,15 @@ def drawn_errors(
 ) -> Float[np.ndarray, "t 3"]:
     """Train error, test error and what they leave out after each step of one drawn run.
 
-    ``source`` -> points for fresh batches, or the normals of the paths that a reused batch is;
+    ``source`` -> points for fresh batches, or the normals of the paths that stand for samples seen
+    more than once;
     ``given`` -> whether the rows of the start are those of the run, where they are not drawn;
     ``seed`` -> of the readout's samples.
     """
     if not given:
         rows = start_rows(setting, fluctuations.span(setting.target.r, setting.d))
         start = replace(start, rows=rows)
-    if isinstance(source, np.ndarray):
+    if isinstance(source, PathNormals):
         states = _reused(setting, start, source, fluctuations)
     else:
         states = _fresh(setting, start, source, fluctuations)
@@ -179,32 +187,28 @@ def _one_step(
     symmetric = (vectors * np.sqrt(np.maximum(values, 0.0))) @ vectors.T
     outside = symmetric @ draw.bartlett(setting.p, setting.d - rows.shape[1])
     gradient = np.concatenate([weighted @ points.x, outside / math.sqrt(setting.n)], axis=1)
-    return _moved(setting, rows, gradient, size)
-
-
-def _moved(
-    setting: Setting,
-    rows: Float[np.ndarray, "p q"],
-    gradient: Float[np.ndarray, "p k"],
-    size: float,
-) -> Float[np.ndarray, "p k"]:
-    """The rows after a step along a gradient that has more coordinates than they."""
-    grown = np.pad(rows, ((0, 0), (0, gradient.shape[1] - rows.shape[1])))
-    return np.asarray(moved_rows(setting, grown, UPDATES[setting.update](gradient), size))
+    return stepped_rows(setting, rows, gradient, size)
 
 
 def _reused(
-    setting: Setting, start: Start, normals: Float[np.ndarray, "n q"], draw: Fluctuations
+    setting: Setting, start: Start, sets: PathNormals, draw: Fluctuations
 ) -> Iterator[tuple[Float[np.ndarray, "p q"], Points]]:
-    """The same where all steps see one batch."""
-    rows, noise = start.rows, normals[:, -1]
-    weights = np.full(len(normals), 1.0 / len(normals))
-    q = rows.shape[1]
-    paths = Points(normals[:, :q], normals[:, q], noise, weights)
-    yield rows, paths
-    batch = Batch(setting, draw, paths, normals[:, q + 1 :])
-    for size in setting.step_size:
+    """The same where samples are seen more than once."""
+    rows, number, normals = start.rows, -1, sets(0)
+    yield rows, _unseen(normals, rows.shape[1])
+    for step, size in enumerate(setting.step_size):
+        if set_of(setting.batches, step) != number:
+            number = set_of(setting.batches, step)
+            rows, normals = compressed(rows, setting.target.r), sets(number)
+            q = rows.shape[1]
+            paths = replace(_unseen(normals, q), noise=normals[:, q])
+            batch = Batch(setting, draw, paths, normals[:, q + 1 :])
         rows = batch.step(replace(start, rows=rows), size)
-        # Fresh samples see the rows in any coordinates: the first r + p normals serve.
         compact = compressed(rows, setting.target.r)
-        yield compact, Points(normals[:, : compact.shape[1]], noise, noise, weights)
+        yield compact, _unseen(normals, compact.shape[1])
+
+
+def _unseen(normals: Float[np.ndarray, "n k"], q: int) -> Points:
+    """Points for samples that are new, which see rows in any q coordinates."""
+    weights, noise = np.full(len(normals), 1.0 / len(normals)), normals[:, -1]
+    return Points(normals[:, :q], noise, noise, weights)

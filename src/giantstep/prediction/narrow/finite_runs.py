@@ -1,6 +1,6 @@
 """How far a single run strays, from exact runs at fewer samples.
 
-For batches that are used again, and for labels whose fit strays with the batch: deviations from the
+For samples that are seen again, and for labels whose fit strays with the batch: deviations from the
 mean are of order n^(-1/2) at fixed n/d (docs/derivations/fluctuations.md).
 """
 
@@ -11,6 +11,7 @@ import math
 import numpy as np
 
 from giantstep.prediction.narrow.fluctuations import MOST_ENTRIES, Deviations, entries
+from giantstep.prediction.narrow.reused import share
 from giantstep.prediction.narrow.start import Start
 from giantstep.problem.setting import Setting
 from giantstep.simulation.engines import deferred
@@ -26,14 +27,15 @@ SEED = 2**62
 ROOM = 4
 """Dimensions of these runs over those that their basis may come to span."""
 
-MOST_SAMPLES = 2**16
-"""Samples a run beyond which the runs would take minutes."""
+MOST_SAMPLES, MOST_STEPS = 2**16, 2**6
+"""Samples and steps a run beyond which the runs would take minutes."""
 
 
 def covers(setting: Setting) -> bool:
     """Whether deviations are estimated: the runs must fit into R^d, and into a few seconds."""
     fits = deferred.dimensions_needed(setting) <= setting.d and entries(setting) <= MOST_ENTRIES
-    return fits and samples(setting) <= MOST_SAMPLES
+    few = samples(setting) / share(setting) <= MOST_SAMPLES and setting.steps <= MOST_STEPS
+    return fits and few
 
 
 def samples(setting: Setting) -> int:
@@ -56,9 +58,13 @@ def deviations(
     what start and batch add to (M, Q) is of order d^-1/2 and n^-1/2.
     """
     n = samples(setting)
-    d = round(setting.d * n / setting.n)
+    d, batches = round(setting.d * n / setting.n), str(setting.batches)
+    if setting.batches.name == "minibatch":
+        batches = f"minibatch({round(n / share(setting))})"
     sizes = {"n": n, "d": d, "p": setting.p, "step_size": setting.step_size}
-    small = setting.vary(**sizes, readout_n=0, test_n=0, spectra=0, seed=SEED + seed)
+    small = setting.vary(
+        **sizes, batches=batches, readout_n=0, test_n=0, spectra=0, seed=SEED + seed
+    )
     engine = deferred.DeferredEngine(small, MEMORY, Meter(0, None))
     overlaps, grams = [], []
     for run in range(runs):

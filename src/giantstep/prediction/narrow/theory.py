@@ -1,4 +1,4 @@
-"""The theory of narrow networks, p fixed as d grows: fresh batches exactly, reused in the limit."""
+"""The theory of narrow networks, p fixed as d grows: fresh batches exactly, others in the limit."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 from jaxtyping import Float
 
 from giantstep.errors import NoTheoryError
-from giantstep.gaussian.points import LOG2_POINTS, Accuracy, normal_points
+from giantstep.gaussian.points import LOG2_POINTS, Accuracy
 from giantstep.prediction.narrow import finite_runs, readout, reused
 from giantstep.prediction.narrow.draws import Fluctuations, drawn_errors
 from giantstep.prediction.narrow.fluctuations import (
@@ -39,14 +39,14 @@ given, run by run, and a batch adds little to them."""
 
 WORK = 2**23
 """Points times neurons times steps, of all scrambles of all rows: half a second on a core.  A
-point of a reused batch counts twice, for the coordinates it gains at every step."""
+point that is seen again counts twice, for the coordinates it gains at every step."""
 
 FEWEST_LOG2_POINTS = (8, 10)
 """Points a scramble, as a power of two, for a batch of one sample and for one of four or more,
 however many the steps: new ones at every step, of a sixteenth of the noise of a run."""
 
 PATHS_A_COLUMN = 32
-"""Paths of a reused batch for each coordinate they come to have, at least: with fewer the noise
+"""Paths that a step sees for each coordinate they come to have, at least: with fewer the noise
 along known directions, which is taken off the others, is no longer small against them: with 16
 the squared lengths of 29 rows were 1.3 % too short after two steps."""
 
@@ -83,6 +83,7 @@ EXACT = 1e-6
 
 
 WORDS: dict[str, tuple[str, ...] | None] = {
+    "batches": None,
     "bias": None,
     "decay": None,
     "label_transform": None,
@@ -101,7 +102,7 @@ Row = dict[str, tuple[np.ndarray, np.ndarray]]
 
 def objection(setting: Setting) -> str | None:
     """Why the theory does not cover a setting, None if it does."""
-    one_pass = setting.batches == "fresh" and setting.n <= LARGEST_SHARE * setting.d
+    one_pass = not setting.seen_again and setting.n <= LARGEST_SHARE * setting.d
     if setting.p > (LARGEST_SHARE_OF_ONE_PASS if one_pass else LARGEST_SHARE) * setting.d:
         return f"p must be small against d, got p = {setting.p} and d = {setting.d}"
     if setting.readout_batch == "last":
@@ -112,8 +113,9 @@ def objection(setting: Setting) -> str | None:
             return f"{least} for {name} = normalised, got {setting.n}"
     if setting.bias > 0 and setting.bias_at == "readout":
         return "bias_at must be start, got 'readout'"
-    fresh = setting.batches == "fresh"
-    return None if fresh else beyond_plain(setting, f"{setting.batches} batches")
+    if setting.seen_again:
+        return beyond_plain(setting, f"{setting.batches} batches", reused.WORDS)
+    return None
 
 
 def predict(
@@ -177,12 +179,13 @@ def _predict(
 
 def log2_points(setting: Setting, recursions: int, share: float = 1.0) -> int:
     """Points of each of so many recursions, as a power of two, that a share of WORK allows."""
-    a_point = setting.p * (setting.steps + 1) * (2 if setting.batches == "reused" else 1)
+    a_point = setting.p * (setting.steps + 1) * (1 + setting.seen_again)
     most = round(math.log2(share * WORK / (recursions * a_point)))
     low, high = FEWEST_LOG2_POINTS
     least = min(low + math.ceil(math.log2(setting.n)), high)
-    if setting.batches == "reused":
-        least = max(least, math.ceil(math.log2(PATHS_A_COLUMN * reused.dimensions(setting))))
+    if setting.seen_again:
+        paths = PATHS_A_COLUMN * reused.dimensions(setting) / reused.share(setting)
+        least = max(least, math.ceil(math.log2(paths)))
     return min(max(most, least), LOG2_POINTS)
 
 
@@ -221,7 +224,7 @@ def _deviations(
     rows = []
     runs = max(FINITE_RUNS // len(starts), FEWEST_RUNS)
     for row, start in enumerate(starts):
-        if setting.batches == "reused" or setting.deflate >= 0 or setting.update != "gradient":
+        if setting.seen_again or setting.deflate >= 0 or setting.update != "gradient":
             if finite_runs.covers(setting):
                 rows.append(finite_runs.deviations(setting, start, given=own, runs=runs, seed=row))
         elif covers(setting, len(starts)):
@@ -288,7 +291,7 @@ def _of_gram(arrays: dict[str, Any]) -> dict[str, Any]:
 def _exact(setting: Setting, start: Start) -> Row | None:
     """Each observable by quadrature without sampling, None where that does not settle."""
     rules = [exact_quadrature(setting, order) for order in EXACT_ORDERS]
-    if setting.batches == "reused" or setting.bias > 0 or None in rules:
+    if setting.seen_again or setting.bias > 0 or None in rules:
         return None
     coarse, fine = (_observed(state_evolution(setting, start, rule)) for rule in rules if rule)
     changes = {name: np.abs(fine[name] - coarse[name]) for name in fine}
@@ -315,17 +318,15 @@ def _sampled(setting: Setting, start: Start, row: int, accuracy: Accuracy) -> Ro
 def _recursion(setting: Setting, seed: int, log2_points: int) -> Callable[[Start], Evolution]:
     """The recursion from any start, on one scramble of low-discrepancy points."""
     source = _source(setting, seed, log2_points)
-    if isinstance(source, np.ndarray):
+    if isinstance(source, reused.PathNormals):
         return lambda start: reused.reused_evolution(setting, start, source)
     return lambda start: state_evolution(setting, start, source)
 
 
-def _source(setting: Setting, seed: int, log2_points: int) -> Quadrature | Float[np.ndarray, "n q"]:
-    """One scramble: points for any rows on fresh batches, the normals of paths on a reused one."""
-    if setting.batches == "reused":
-        halves = (2 * seed, 2 * seed + 1)
-        size = reused.dimensions(setting)
-        return np.concatenate([normal_points(size, half, log2_points - 1) for half in halves])
+def _source(setting: Setting, seed: int, log2_points: int) -> Quadrature | reused.PathNormals:
+    """One scramble: points for any rows, or normals of paths where samples are seen again."""
+    if setting.seen_again:
+        return reused.PathNormals.of(setting, seed, log2_points)
     return sobol_quadrature(setting.target.r + setting.p, seed, log2_points, steps=setting.steps)
 
 

@@ -30,17 +30,22 @@ from giantstep.simulation.meter import Meter
 from giantstep.simulation.moments import Moment, run_by_run
 
 
-def dimensions_needed(setting: Setting) -> int:
-    """Dimensions the basis may come to span; the engine is exact while they are at most d."""
-    known, p = setting.known, setting.p
+def directions_revealed(setting: Setting) -> int:
+    """Directions that the steps on one set of samples reveal beside those known before."""
     fits = 1 + (setting.readout_batch == "last" and not setting.label_transform.is_plain)
-    revealed = p + fits * (setting.deflate == 1)
-    return known + p + revealed * uses(setting.batches, setting.steps)
+    a_step = setting.p + fits * (setting.deflate == 1)
+    return a_step * uses(setting.batches, setting.steps)
+
+
+def dimensions_needed(setting: Setting) -> int:
+    """Dimensions the basis may come to span, where R^d has as many."""
+    return setting.known + setting.p + directions_revealed(setting)
 
 
 def held_bytes(setting: Setting) -> int:
     """Memory of a batch that is held: n samples by data columns, used vectors and work."""
-    columns = dimensions_needed(setting) + setting.p * (uses(setting.batches, setting.steps) + 4)
+    used = min(directions_revealed(setting), setting.d)
+    columns = min(dimensions_needed(setting), setting.d) + used + 4 * setting.p
     return 8 * set_size(setting.batches, setting.n) * columns
 
 
@@ -57,9 +62,9 @@ def objection(setting: Setting, memory: int) -> str | None:
         return f"the deferred engine has no axes of the inputs, got update = {setting.update!r}"
     if setting.deflate == 2:
         return "the deferred engine cannot hold a fit of degree 2, got deflate = 2"
-    needed = dimensions_needed(setting)
+    needed = setting.known + setting.p + (setting.deflate == 1)
     if needed > setting.d:
-        return f"the deferred engine needs d >= {needed} for these p, r and steps, got {setting.d}"
+        return f"the deferred engine needs d >= {needed} for these p and r, got {setting.d}"
     if rows_bytes(setting) > memory:
         return (
             f"p = {setting.p} neurons would take the deferred engine {rows_bytes(setting):,} "

@@ -49,9 +49,11 @@ class HeldBatch:
         return self.setting.labels(clean, self.noise)
 
     def reveal(self, c: Float[np.ndarray, "n k"]) -> None:
-        """Grow the basis so that sum_mu c_mu x_mu = c^T Z in its coordinates."""
+        """Grow the basis so that sum_mu c_mu x_mu = c^T Z in its coordinates, up to all of R^d."""
         n, known = self.count, self.data.shape[1]
         outside = self.setting.d - known
+        if outside == 0:
+            return
         key = generator(self.setting.seed, self.run, Purpose.REVEAL, self.step, self.reveals)
         self.known = self.known.reveal(
             c, lambda k: bartlett(key, k, outside), lambda k: key.standard_normal((n, k))

@@ -11,10 +11,9 @@ import numpy as np
 from jaxtyping import Float
 
 from giantstep.gaussian.coordinates import bartlett, root
-from giantstep.problem.network import coefficients, moved_rows, readout_descent
+from giantstep.problem.network import coefficients, readout_descent, stepped_rows
 from giantstep.problem.randomness import Purpose, generator
 from giantstep.problem.setting import Setting
-from giantstep.problem.updates import UPDATES
 from giantstep.simulation.meter import Meter
 from giantstep.simulation.table import reduced
 from giantstep.simulation.threads import added_up, ordered, single_blas
@@ -41,10 +40,7 @@ class Stepped:
         size: float,
     ) -> Stepped:
         """The step along a gradient in a basis that begins with that of the rows."""
-        grown = np.zeros_like(gradient)
-        grown[:, : rows.shape[1]] = rows
-        direction = UPDATES[setting.update](gradient)
-        return cls(moved_rows(setting, grown, direction, size), gradient, readout_gradient)
+        return cls(stepped_rows(setting, rows, gradient, size), gradient, readout_gradient)
 
 
 @dataclass(frozen=True)
