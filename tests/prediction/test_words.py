@@ -93,12 +93,6 @@ def test_the_recursion_on_fresh_batches_covers_a_word(name: str, changes: dict[s
     assert theory(Setting(**(fields | changes))).theory == "narrow"
 
 
-def test_biases_of_the_readout_alone_are_refused() -> None:
-    setting = Setting(**(THEORIES["narrow"][1] | {"bias": 2.0, "bias_at": "readout"}))
-    with pytest.raises(NoTheoryError, match="narrow: bias_at must be start, got 'readout'"):
-        predict(setting, theory="narrow")
-
-
 @pytest.mark.parametrize("name", ["rows", "update"])
 def test_lengths_need_samples(name: str) -> None:
     setting = Setting(**(THEORIES["narrow"][1] | {"n": 100, name: "normalised"}))

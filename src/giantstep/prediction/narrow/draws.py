@@ -137,8 +137,9 @@ def drawn_errors(
     else:
         states = _fresh(setting, start, source, fluctuations)
     key = np.random.default_rng([seed, 1])
+    fitted = replace(start, biases=start.readout_biases)
     errors = [
-        readout_errors(setting, replace(start, rows=rows), points, key) for rows, points in states
+        readout_errors(setting, replace(fitted, rows=rows), points, key) for rows, points in states
     ]
     return np.array([(error.train, error.test, error.left_out) for error in errors])
 

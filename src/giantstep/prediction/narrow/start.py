@@ -27,12 +27,14 @@ LARGEST_SHARE = 0.05
 class Start:
     """Coordinates of the rows at step 0 (the first r along the target directions), a, and b.
 
-    ``biases`` -> b, of every neuron, or one for all of them.
+    ``biases`` -> b in the steps, of every neuron, or one for all of them; ``readout_biases`` -> b
+    in the features that the readout is fitted on.
     """
 
     rows: Float[np.ndarray, "p q"]
     readout: Float[np.ndarray, " p"]
     biases: Float[np.ndarray, " k"] = field(default_factory=lambda: np.zeros(1))
+    readout_biases: Float[np.ndarray, " k"] = field(default_factory=lambda: np.zeros(1))
 
     def preactivations(self, x: Float[np.ndarray, "n q"]) -> Float[np.ndarray, "p n"]:
         """W x + b on the points."""
@@ -59,12 +61,13 @@ def start_of_run(setting: Setting, run: int) -> Start:
     """The start of one run as the engine that simulates it draws it."""
     r, d = setting.target.r, setting.d
     key = generator(setting.seed, run, Purpose.START, 0)
-    readout, biases = start_readout(setting, run), start_biases(setting, run)
+    readout, drawn = start_readout(setting, run), start_biases(setting, run)
+    biases = drawn if setting.bias_at == "start" else np.zeros_like(drawn)
     if choose_engine(setting) == "deferred":
-        return Start(start_rows(setting, known_span(key, r, d)), readout, biases)
+        return Start(start_rows(setting, known_span(key, r, d)), readout, biases, drawn)
     frame = target_frame(setting, run)
     rows = start_rows(setting, whole_space(key, frame))
-    return Start(coordinates(rows @ frame.T, rows @ rows.T), readout, biases)
+    return Start(coordinates(rows @ frame.T, rows @ rows.T), readout, biases, drawn)
 
 
 def coordinates(
