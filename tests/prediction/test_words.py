@@ -25,6 +25,7 @@ WORDS: list[tuple[dict[str, Any], str]] = [
     ({"readout_between": "ridge"}, "readout_between must be frozen for .*, got 'ridge'"),
     ({"rows": "normalised"}, "rows must be free for .*, got 'normalised'"),
     ({"update": "orthogonal"}, "update must be gradient.* for .*, got 'orthogonal'"),
+    ({"inputs": "spiked(3, 0.5)"}, r"inputs must be gaussian.* for .*, got 'spiked\(3, 0.5\)'"),
     ({"batches": "repeat(2)"}, r"batches must be fresh or reused for .*, got 'repeat\(2\)'"),
 ]
 STARTS: list[tuple[dict[str, Any], str]] = [
@@ -36,8 +37,8 @@ STARTS: list[tuple[dict[str, Any], str]] = [
     ),
 ]
 COVERED = {
-    "narrow": {"bias", "decay", "label_transform", "loss", "rows"},
-    "one pass": {"bias", "decay", "label_transform", "loss"},
+    "narrow": {"bias", "decay", "inputs", "label_transform", "loss", "rows"},
+    "one pass": {"bias", "decay", "inputs", "label_transform", "loss"},
 }
 WIDE: dict[str, Any] = {"target": "x1", "d": 100, "n": 200, "p": 40, "ridge": 1.0}
 ONE, TWO = {"steps": 1, "step_size": 1.0}, {"steps": 2, "step_size": 1.0}
@@ -100,6 +101,15 @@ def test_lengths_need_samples(name: str) -> None:
     least = f"n must be at least 100 for {name} = normalised, got 99"
     with pytest.raises(NoTheoryError, match=f"^no prediction: narrow: {least}$"):
         predict(setting.vary(n=99), theory="narrow")
+
+
+def test_deflating_along_a_spike_needs_samples() -> None:
+    fields = {"n": 4800, "deflate": 1, "inputs": "spiked(3, 0.5)"}
+    setting = Setting(**(THEORIES["narrow"][1] | fields))
+    assert predict(setting).theory == "narrow"
+    least = r"n must be at least 4800 to deflate spiked\(3, 0.5\), got 4799"
+    with pytest.raises(NoTheoryError, match=f"^no prediction: narrow: {least}$"):
+        predict(setting.vary(n=4799), theory="narrow")
 
 
 @pytest.mark.parametrize(("changes", "sentence"), STARTS)

@@ -87,10 +87,9 @@ def choose_theory(setting: Setting, name: str | None = None) -> Theory:
     names = [theory.name for theory in (*THEORIES, GAUSSIAN_RUNS)]
     if name is not None and name not in names:
         raise InputError(f"theory must be one of {', '.join(names)}, got {name!r}")
-    if not setting.inputs.taken_for_gaussian:
-        raise NoTheoryError(
-            f"no prediction: inputs must be gaussian for theory, got {setting.inputs.text!r}"
-        )
+    if not (setting.inputs.taken_for_gaussian or setting.inputs.deferrable):
+        what = "inputs must be gaussian or spiked for theory"
+        raise NoTheoryError(f"no prediction: {what}, got {setting.inputs.text!r}")
     if setting.target.column:
         raise NoTheoryError(
             f"no prediction: target must be a function for theory, got {setting.target.name!r}"

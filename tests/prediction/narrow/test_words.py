@@ -49,6 +49,8 @@ CASES: dict[str, dict[str, Any]] = {
     "bias": {"bias": 1.0},
     "bias, deflated": {"bias": 1.0, "deflate": 0, "start": "sphere", "rows": "normalised"},
     "bias of the readout": {"bias": 1.0, "bias_at": "readout", "activation": "relu"},
+    "spiked": {"inputs": "spiked(3, 0.6)"},
+    "spiked, framed": {"inputs": "spiked(3, 0.6)", "start": "orthogonal", "rows": "normalised"},
     "ones": {"readout_start": "ones", "start": "sphere"},
     "numbers": {"readout_start": [2.0, 0.5, -1.0, -1.0], "start": "sphere"},
     "given": {"start": "given", "start_gram": GRAM, "readout_start": "alternating"},
@@ -56,6 +58,8 @@ CASES: dict[str, dict[str, Any]] = {
 WITHOUT: dict[str, dict[str, Any]] = {
     "bias, deflated": {"bias": 0.0},
     "bias of the readout": {"bias_at": "start"},
+    "spiked": {"inputs": "spiked(3, 0)"},
+    "spiked, framed": {"inputs": "spiked(3, 0)"},
     "logistic": {"loss": "square"},
     "ones": {"readout_start": "alternating"},
     "numbers": {"readout_start": "alternating"},

@@ -26,7 +26,7 @@ from giantstep.prediction.narrow.readout import readout_errors
 from giantstep.prediction.narrow.start import Start, labels_at
 from giantstep.problem.network import coefficients, moved_rows, start_rows
 from giantstep.problem.setting import Setting
-from giantstep.problem.starts import Space
+from giantstep.problem.starts import Space, typical_span
 from giantstep.problem.updates import UPDATES
 
 NULL = 1e-12
@@ -48,14 +48,29 @@ class Fluctuations:
         lengths = np.sqrt(m - 0.5 - np.arange(k)) + math.sqrt(0.5) * np.diagonal(normals)
         return np.tril(normals, -1) + np.diag(lengths)
 
-    def span(self, r: int, d: int) -> Space:
-        """Coordinates in the span of the target directions and of what is drawn."""
+    def span(self, setting: Setting) -> Space:
+        """Coordinates in the span of the known directions and of what is drawn."""
+        r, d, known = setting.target.r, setting.d, setting.known
+        typical = typical_span(r, d, known - r)
 
         def gaussian(count: int) -> Float[np.ndarray, "k q"]:
-            along = self.normals(count, r)
-            return np.concatenate([along, self.bartlett(count, d - r)], axis=1)
+            along = self.normals(count, known)
+            return np.concatenate([along, self.bartlett(count, d - known)], axis=1)
 
-        return Space(d, gaussian, lambda count: np.eye(r + count), lambda w: compressed(w, r))
+        def frame(count: int) -> Float[np.ndarray, "m q"]:
+            if known == r:
+                return typical.frame(count)
+            others = np.concatenate(
+                [self.normals(count, known - r), self.bartlett(count, d - known)], axis=1
+            )
+            # The symmetric root, which is odd in small fluctuations as QR is not.
+            turned = np.linalg.eigh(others @ others.T)
+            inverse = (turned.eigenvectors / np.sqrt(turned.eigenvalues)) @ turned.eigenvectors.T
+            found = typical.frame(count)
+            found[r:, r:] = inverse @ others
+            return found
+
+        return Space(d, gaussian, frame, typical.hold)
 
     def weights(self, weights: Float[np.ndarray, " n"], samples: int) -> Float[np.ndarray, " n"]:
         """Weights under which points average as that many samples do."""
@@ -130,7 +145,7 @@ def drawn_errors(
     ``seed`` -> of the readout's samples.
     """
     if not given:
-        rows = start_rows(setting, fluctuations.span(setting.target.r, setting.d))
+        rows = start_rows(setting, fluctuations.span(setting))
         start = replace(start, rows=rows)
     if isinstance(source, np.ndarray):
         states = _reused(setting, start, source, fluctuations)
@@ -158,7 +173,7 @@ def _fresh(
             rows = Batch(setting, draw, points, spare).step(replace(start, rows=rows), size)
         else:
             rows = _one_step(setting, replace(start, rows=rows), points, draw=draw, size=size)
-        rows = compressed(rows, setting.target.r)
+        rows = compressed(rows, setting.known)
         points = quadrature(rows, step + 1)
         yield rows, points
 

@@ -1,6 +1,7 @@
 """Several giant steps on fresh batches: exact recursion for the mean overlaps and Gram matrix.
 
-With coordinates C (p x q, the first r columns M = W W*^T), Q = C C^T, x ~ N(0, I_q), g the
+With coordinates C (p x q, the first r columns M = W W*^T), Q = C C^T, x ~ N(0, I_q), or stretched
+along a spike, whose direction outside the target then is known like those of the target, g the
 coefficient of x in a neuron's update (of any loss, on transformed labels, with the neuron's bias),
 k = 1 - decay, and G = E[g x], A = E[g g^T], B = E[g g^T |x|^2]:
 
@@ -30,25 +31,27 @@ from giantstep.problem.updates import UPDATES
 
 @dataclass(frozen=True)
 class Evolution:
-    """Steps 0..T of one deterministic recursion."""
+    """Steps 0..T of one deterministic recursion; ``overlap`` is with all known directions."""
 
-    overlap: Float[np.ndarray, "t p r"]
+    overlap: Float[np.ndarray, "t p known"]
     gram: Float[np.ndarray, "t p p"]
     gradient_cosine: Float[np.ndarray, "s p r"]
     network_error: Float[np.ndarray, " t"]
 
 
 def recorded(
-    overlaps: list[Float[np.ndarray, "p r"]],
+    overlaps: list[Float[np.ndarray, "p known"]],
     grams: list[Float[np.ndarray, "p p"]],
+    *,
     cosines: list[Float[np.ndarray, "p r"]],
     errors: list[float],
+    r: int,
 ) -> Evolution:
     """The steps of a recursion as one record; without a step there are no cosines."""
     return Evolution(
         np.stack(overlaps),
         np.stack(grams),
-        np.stack(cosines) if cosines else np.zeros((0, *overlaps[0].shape)),
+        np.stack(cosines) if cosines else np.zeros((0, len(overlaps[0]), r)),
         np.array(errors),
     )
 
@@ -70,14 +73,14 @@ class MeanStep:
     """One step from a given state, in the mean over batches.
 
     ``mean`` is G = E[g x], ``square`` A = E[g g^T], ``gradient`` H, the Gram matrix of the
-    gradients, ``overlap`` and ``gram`` are what the step makes of the state, ``lengths`` what it
-    divides the rows by: one where they are free.
+    gradients, ``overlap`` (with all known directions) and ``gram`` are what the step makes of the
+    state, ``lengths`` what it divides the rows by: one where they are free.
     """
 
     mean: Float[np.ndarray, "*k p q"]
     square: Float[np.ndarray, "*k p p"]
     gradient: Float[np.ndarray, "*k p p"]
-    overlap: Float[np.ndarray, "*k p r"]
+    overlap: Float[np.ndarray, "*k p known"]
     gram: Float[np.ndarray, "*k p p"]
     lengths: Float[np.ndarray, "*k p"]
 
@@ -92,7 +95,7 @@ def mean_step(
     g: Float[np.ndarray, "*k p n"],
 ) -> MeanStep:
     """Giant step ``step`` from ``rows``, of one network or several, g their coefficients."""
-    r = setting.target.r
+    known = setting.known
     weighted = g * points.weights
     mean, product = points.mean_and_square(weighted, seen.known)
     square = weighted @ g.mT
@@ -111,7 +114,7 @@ def mean_step(
         factor = found(gradient)
         drift, spread = factor @ mean, factor @ gradient @ factor
     cross = drift[..., : rows.shape[-1]] @ kept.mT
-    overlap = kept[..., :r] + eta * drift[..., :r]
+    overlap = kept[..., :known] + eta * drift[..., :known]
     gram = kept @ kept.mT + eta * (cross + cross.mT) + eta**2 * spread
     lengths = np.ones(gram.shape[:-1])
     if setting.rows == "normalised":
@@ -133,7 +136,7 @@ def state_evolution(setting: Setting, start: Start, quadrature: Quadrature) -> E
     for step in range(setting.steps + 1):
         points = quadrature(rows, step)
         labels = labels_at(setting, points.x, points.noise)
-        overlaps.append(rows[:, :r])
+        overlaps.append(rows[:, : setting.known])
         grams.append(rows @ rows.T)
         seen = deflated(setting, points, labels)
         inputs = replace(start, rows=rows).preactivations(points.x)
@@ -151,7 +154,7 @@ def state_evolution(setting: Setting, start: Start, quadrature: Quadrature) -> E
         drift = moved.mean[:, :r]
         cosines.append(np.divide(drift, lengths[:, None], where=there, out=0.0 * drift))
         rows = coordinates(moved.overlap, moved.gram)
-    return recorded(overlaps, grams, cosines, errors)
+    return recorded(overlaps, grams, cosines=cosines, errors=errors, r=r)
 
 
 def deflated(setting: Setting, points: Points, labels: Float[np.ndarray, " n"]) -> Seen:

@@ -101,4 +101,4 @@ def reused_evolution(setting: Setting, start: Start, points: Float[np.ndarray, "
         grown = np.zeros_like(gradient)
         grown[:, : rows.shape[1]] = rows
         rows = grown + setting.step_size[step] * gradient
-    return recorded(overlaps, grams, cosines, errors)
+    return recorded(overlaps, grams, cosines=cosines, errors=errors, r=r)

@@ -20,7 +20,7 @@ from giantstep.prediction.narrow.fluctuations import (
     start_columns,
 )
 from giantstep.prediction.narrow.fresh import Evolution, state_evolution
-from giantstep.prediction.narrow.points import Quadrature, exact_quadrature, sobol_quadrature
+from giantstep.prediction.narrow.points import Quadrature, exact_quadrature, points_for
 from giantstep.prediction.narrow.start import (
     LARGEST_SHARE,
     Start,
@@ -62,6 +62,11 @@ SAMPLES_OF_A_LENGTH = 100
 """Of fewer samples the length of a gradient, or of the row it moves, is not its root mean square:
 its deviation, a tenth at 100, shifts the mean of what is divided by it by its square."""
 
+SAMPLES_TO_DEFLATE = 300
+"""Times (1 + strength)^2, for spiked inputs: the noise of the fitted linear part along the spike
+adds E[y^2 x^2] E[x^2]/n to the labels' square, for labels of degree 2 15 (1 + strength)^2/n of it,
+5 % at so many.  At an eighth of them Gram matrices were off by 6 standard errors of 160 runs."""
+
 LARGEST_DEVIATION = 0.1
 """Of the Gram matrix of a run, as a share of the rows' squared length, where p/d is not small: the
 square, 1/100, is what the mean of the next step is shifted by."""
@@ -93,6 +98,7 @@ EXACT = 1e-6
 WORDS: dict[str, tuple[str, ...] | None] = {
     "bias": None,
     "decay": None,
+    "inputs": None,
     "label_transform": None,
     "loss": None,
     "rows": None,
@@ -118,6 +124,10 @@ def objection(setting: Setting) -> str | None:
         if getattr(setting, name) == "normalised" and setting.n < SAMPLES_OF_A_LENGTH:
             least = f"n must be at least {SAMPLES_OF_A_LENGTH}"
             return f"{least} for {name} = normalised, got {setting.n}"
+    if setting.deflate == 1 and setting.inputs.known_directions:
+        least = math.ceil(SAMPLES_TO_DEFLATE * max(1.0 + setting.inputs.numbers[0], 1.0) ** 2)
+        if setting.n < least:
+            return f"n must be at least {least} to deflate {setting.inputs.text}, got {setting.n}"
     fresh = setting.batches == "fresh"
     return None if fresh else beyond_plain(setting, f"{setting.batches} batches")
 
@@ -137,7 +147,7 @@ def _predict(
     setting: Setting, readouts: Float[np.ndarray, "rows p"], accuracy: Accuracy
 ) -> dict[str, Any]:
     starts = [typical_start(setting, entries) for entries in readouts]
-    random = not STARTS[setting.start].framed
+    random = not STARTS[setting.start].framed or setting.inputs.known_directions > 0
     many = setting.p > LARGEST_SHARE * setting.d
     own = setting.bias > 0 or (random and (many or start_share(setting, starts[0]) > SMALL))
     if own:
@@ -173,12 +183,14 @@ def _predict(
             arrays[name] = np.full_like(arrays[name], np.nan)
         least = f"n must be at least {SAMPLES_OF_A_LENGTH}, got {setting.n}"
         notes = (*notes, f"no prediction of gradient cosines: {least}")
-    arrays |= _of_gram(arrays) | {"uncertainty_freedom": freedom, "notes": notes}
+    arrays |= _of_gram(arrays, setting.target.r) | {"uncertainty_freedom": freedom, "notes": notes}
     arrays["own_runs"] = own or len(starts) > 1
     around = _deviations(setting, starts, arrays, own=own)
     if many:
         _check_closure(setting, starts[0], arrays, around.get("gram_deviation"))
-    return arrays | around
+    arrays |= around
+    overlaps = [name for name in arrays if name.startswith("overlap")]
+    return arrays | {name: arrays[name][..., : setting.target.r] for name in overlaps}
 
 
 def log2_points(setting: Setting, recursions: int, share: float = 1.0) -> int:
@@ -211,13 +223,14 @@ def start_share(setting: Setting, typical: Start) -> float:
 
     Root mean square over neurons and a few starts, direction by direction.
     """
-    r, d = setting.target.r, setting.d
-    spaces = [known_span(np.random.default_rng(probe), r, d) for probe in range(PROBES)]
+    r, d, others = setting.target.r, setting.d, setting.inputs.known_directions
+    spaces = [known_span(np.random.default_rng(probe), r, d, others) for probe in range(PROBES)]
     starts = [Start(start_rows(setting, space), typical.readout) for space in spaces]
     run = _recursion(setting, 0, log2_points(setting, PROBES + 1, PROBES_SHARE))
     paths = [run(start) for start in (typical, *starts)]
     lengths = np.sqrt(np.diagonal(paths[0].gram, axis1=1, axis2=2))[..., None]
-    moved = np.stack([(path.overlap - paths[0].overlap) / lengths for path in paths[1:]])
+    overlaps = [path.overlap[..., :r] for path in paths]
+    moved = np.stack([(overlap - overlaps[0]) / lengths for overlap in overlaps[1:]])
     return float(np.max(np.sqrt(np.mean(moved**2, axis=(0, 2)))))
 
 
@@ -279,9 +292,9 @@ def _check_closure(
         )
 
 
-def _of_gram(arrays: dict[str, Any]) -> dict[str, Any]:
+def _of_gram(arrays: dict[str, Any], r: int) -> dict[str, Any]:
     """What follows from overlaps and Gram matrices: lengths, and the span of the rows."""
-    gram, overlap = arrays["gram"], arrays["overlap"]
+    gram, overlap = arrays["gram"], arrays["overlap"][..., :r]
     norms = np.sqrt(np.diagonal(gram, axis1=-2, axis2=-1))
     squares = np.diagonal(arrays["gram_uncertainty"], axis1=-2, axis2=-1)
     span = [
@@ -336,7 +349,7 @@ def _source(setting: Setting, seed: int, log2_points: int) -> Quadrature | Float
         halves = (2 * seed, 2 * seed + 1)
         size = reused.dimensions(setting)
         return np.concatenate([normal_points(size, half, log2_points - 1) for half in halves])
-    return sobol_quadrature(setting.target.r + setting.p, seed, log2_points, steps=setting.steps)
+    return points_for(setting, seed, log2_points)
 
 
 def _fitted(
@@ -368,7 +381,7 @@ def _fitted(
 
 
 def _observed(evolution: Evolution) -> dict[str, np.ndarray]:
-    """The arrays of a Trajectory that an evolution fills."""
+    """The arrays of a Trajectory that an evolution fills, overlaps with all known directions."""
     return {
         "overlap": evolution.overlap,
         "gram": evolution.gram,
