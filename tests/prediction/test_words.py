@@ -24,7 +24,7 @@ WORDS: list[tuple[dict[str, Any], str]] = [
     ({"loss": "huber(1)"}, r"loss must be square for .*, got 'huber\(1\)'"),
     ({"readout_between": "ridge"}, "readout_between must be frozen for .*, got 'ridge'"),
     ({"rows": "normalised"}, "rows must be free for .*, got 'normalised'"),
-    ({"update": "orthogonal"}, "update must be gradient.* for .*, got 'orthogonal'"),
+    ({"update": "sign"}, "update must be gradient.* for .*, got 'sign'"),
     ({"inputs": "spiked(3, 0.5)"}, r"inputs must be gaussian.* for .*, got 'spiked\(3, 0.5\)'"),
     ({"batches": "repeat(2)"}, r"batches must be fresh or reused for .*, got 'repeat\(2\)'"),
 ]
@@ -101,6 +101,14 @@ def test_lengths_need_samples(name: str) -> None:
     least = f"n must be at least 100 for {name} = normalised, got 99"
     with pytest.raises(NoTheoryError, match=f"^no prediction: narrow: {least}$"):
         predict(setting.vary(n=99), theory="narrow")
+
+
+def test_rows_are_free_where_updates_are_orthogonal() -> None:
+    setting = Setting(**(THEORIES["narrow"][1] | {"update": "orthogonal"}))
+    assert predict(setting).theory == "narrow"
+    refused = "rows must be free for update = orthogonal, got 'normalised'"
+    with pytest.raises(NoTheoryError, match=f"^no prediction: narrow: {refused}$"):
+        predict(setting.vary(rows="normalised"), theory="narrow")
 
 
 def test_deflating_along_a_spike_needs_samples() -> None:

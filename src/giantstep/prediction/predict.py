@@ -41,8 +41,8 @@ def predict(
     the batches alone (docs/derivations/fluctuations.md).
     Fresh batches: the exact recursion of the means, with weight decay, any loss, transformed labels
     and biases (every run with its own, of the steps or of the readout alone), and up to 1/n with
-    normalised rows and updates, also along a spike of the inputs; reused ones: the effective
-    process at n/d.
+    normalised rows and updates, up to p/d with orthogonal ones, also along a spike of the inputs;
+    reused ones: the effective process at n/d.
     Where all runs share a row, expectations over at most three coordinates are exact (their
     uncertainty is the change from a coarser rule); else they are randomised quasi-Monte Carlo, the
     uncertainties the spread over independent scrambles, as standard errors of their mean.

@@ -33,6 +33,7 @@ BASE: dict[str, Any] = {
     "test_n": 2000,
     "ridge": 1e-3,
 }
+NO_READOUT = {"readout_n": 0, "test_n": 0}
 GRAM = np.diag([4.0, 1.0, 1.0, 0.25])
 CASES: dict[str, dict[str, Any]] = {
     "transform": {"label_transform": "tanh(2*y)"},
@@ -45,6 +46,14 @@ CASES: dict[str, dict[str, Any]] = {
     "rows": {"rows": "normalised"},
     "rows, decay": {"rows": "normalised", "decay": 0.5, "activation": "relu", "p": 8},
     "update": {"update": "normalised", "step_size": 1.0},
+    "orthogonal": {"update": "orthogonal", "step_size": 1.0},
+    "orthogonal, rank": {
+        "update": "orthogonal",
+        "step_size": 1.0,
+        "p": 40,
+        "steps": 1,
+        **NO_READOUT,
+    },
     "update, rows": {"update": "normalised", "step_size": 1.0, "rows": "normalised"},
     "bias": {"bias": 1.0},
     "bias, deflated": {"bias": 1.0, "deflate": 0, "start": "sphere", "rows": "normalised"},
@@ -67,7 +76,7 @@ WITHOUT: dict[str, dict[str, Any]] = {
 }
 
 # Where labels are deflated, readout errors are not predicted at these sizes.
-COMPARISONS = {"transform, deflated": 108, "rows, decay": 276}
+COMPARISONS = {"transform, deflated": 108, "rows, decay": 276, "orthogonal, rank": 1884}
 
 
 def judged(name: str) -> tuple[Comparison, Comparison]:

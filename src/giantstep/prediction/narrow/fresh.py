@@ -10,8 +10,9 @@ k = 1 - decay, and G = E[g x], A = E[g g^T], B = E[g g^T |x|^2]:
 
 for one step from a given state, at any n and d; the next state is the mean.  Fluctuations around it
 are of relative order n^(-1/2) and shift the following means by order 1/n.  To the same order
-normalised updates are F G and F H F, F = diag(H)^(-1/2), and normalised rows are divided by the
-roots of the diagonal of E[Q'].
+normalised updates are F G and F H F, F = diag(H)^(-1/2), orthogonal ones the same with F = H^(-1/2)
+on its range (up to p/d, which 320 runs at p/d = 1/25 did not show), and normalised rows are divided
+by the roots of the diagonal of E[Q'].
 """
 
 from __future__ import annotations
