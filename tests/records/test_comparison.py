@@ -156,7 +156,7 @@ def test_magnitudes_count_whatever_the_signs() -> None:
 
 
 def test_the_error_of_a_prediction_is_no_magnitude() -> None:
-    """Rows predicted run by run, each off by 0.3: squares of 0.09 are known to be errors, or not."""
+    """Rows predicted run by run, each off by 0.3: squares of 0.09 that are known to be errors."""
     predicted, simulated = records(40, 0)
     off = 0.3 * np.random.default_rng(2).standard_normal(simulated.overlap.shape)
     rows = {

@@ -61,6 +61,9 @@ def beyond_theory(setting: Setting) -> str | None:
     # Theory takes the first coordinates of given rows for those along the target.
     if setting.data is not None and setting.start_rows is not None and setting.frame != "axes":
         return f"frame must be axes for theory of start_rows, got {setting.frame!r}"
+    # At the start its fit is made of overlaps of order d^-1/2 and of the noise of its samples.
+    if setting.readout_between == "ridge":
+        return "readout_between must be frozen or gradient(size) for theory, got 'ridge'"
     return beyond_plain(setting, "theory", narrow.WORDS)
 
 

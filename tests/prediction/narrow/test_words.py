@@ -60,6 +60,12 @@ CASES: dict[str, dict[str, Any]] = {
     "bias of the readout": {"bias": 1.0, "bias_at": "readout", "activation": "relu"},
     "spiked": {"inputs": "spiked(3, 0.6)"},
     "spiked, framed": {"inputs": "spiked(3, 0.6)", "start": "orthogonal", "rows": "normalised"},
+    "readout between": {
+        "readout_between": "gradient(8)",
+        "start": "orthogonal",
+        "readout_start": "alternating",
+        "steps": 2,
+    },
     "ones": {"readout_start": "ones", "start": "sphere"},
     "numbers": {"readout_start": [2.0, 0.5, -1.0, -1.0], "start": "sphere"},
     "given": {"start": "given", "start_gram": GRAM, "readout_start": "alternating"},
@@ -76,7 +82,12 @@ WITHOUT: dict[str, dict[str, Any]] = {
 }
 
 # Where labels are deflated, readout errors are not predicted at these sizes.
-COMPARISONS = {"transform, deflated": 108, "rows, decay": 276, "orthogonal, rank": 1884}
+COMPARISONS = {
+    "transform, deflated": 108,
+    "rows, decay": 276,
+    "orthogonal, rank": 1884,
+    "readout between": 85,
+}
 
 
 def judged(name: str) -> tuple[Comparison, Comparison]:

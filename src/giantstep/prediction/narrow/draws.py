@@ -24,7 +24,13 @@ from giantstep.gaussian.coordinates import compressed
 from giantstep.prediction.narrow.points import Points, Quadrature
 from giantstep.prediction.narrow.readout import readout_errors
 from giantstep.prediction.narrow.start import Start, labels_at
-from giantstep.problem.network import coefficients, moved_rows, start_rows
+from giantstep.problem.network import (
+    coefficients,
+    moved_readout,
+    moved_rows,
+    readout_descent,
+    start_rows,
+)
 from giantstep.problem.setting import Setting
 from giantstep.problem.starts import Space, typical_span
 from giantstep.problem.updates import UPDATES
@@ -94,8 +100,8 @@ class Batch:
         self.data, self.used = points.x, np.zeros((len(points.x), 0))
         self.labels = setting.label_transform(labels_at(setting, points.x, points.noise))
 
-    def step(self, state: Start, size: float) -> Float[np.ndarray, "p k"]:
-        """The rows after a giant step, in a basis that holds the directions it reveals."""
+    def step(self, state: Start, size: float) -> Start:
+        """The state after a giant step, rows in a basis that holds the directions it reveals."""
         labels = self.labels
         if self.setting.deflate >= 0:
             labels = labels - self.weights @ labels
@@ -106,7 +112,8 @@ class Batch:
         g = np.asarray(coefficients(self.setting, inputs, labels, state.readout))
         self._reveal(g.T)
         gradient = (g * self.weights) @ self.data
-        return _moved(self.setting, state.rows, gradient, size)
+        descent = readout_descent(self.setting, inputs, labels, state.readout, counts=self.weights)
+        return _moved(self.setting, state, size, gradient=gradient, descent=descent)
 
     def _reveal(self, c: Float[np.ndarray, "n k"]) -> None:
         """Append the components along what the averages of c x show, as ``Known.reveal`` does.
@@ -163,50 +170,54 @@ def _fresh(
     setting: Setting, start: Start, quadrature: Quadrature, draw: Fluctuations
 ) -> Iterator[tuple[Float[np.ndarray, "p q"], Points]]:
     """Rows of a drawn run after each step, and points for them."""
-    rows = start.rows
-    points = quadrature(rows, 0)
-    yield rows, points
+    state, points = start, quadrature(start.rows, 0)
+    yield state.rows, points
     for step, size in enumerate(setting.step_size):
         if setting.deflate == 1:
             # Only what deflation reveals is looked at again before the samples are new.
             spare = np.column_stack([points.spare, np.zeros((len(points.x), setting.p))])
-            rows = Batch(setting, draw, points, spare).step(replace(start, rows=rows), size)
+            state = Batch(setting, draw, points, spare).step(state, size)
         else:
-            rows = _one_step(setting, replace(start, rows=rows), points, draw=draw, size=size)
-        rows = compressed(rows, setting.known)
-        points = quadrature(rows, step + 1)
-        yield rows, points
+            state = _one_step(setting, state, points, draw=draw, size=size)
+        state = replace(state, rows=compressed(state.rows, setting.known))
+        points = quadrature(state.rows, step + 1)
+        yield state.rows, points
 
 
 def _one_step(
-    setting: Setting, start: Start, points: Points, *, draw: Fluctuations, size: float
-) -> Float[np.ndarray, "p k"]:
-    """The rows after a step on samples that are not seen again.
+    setting: Setting, state: Start, points: Points, *, draw: Fluctuations, size: float
+) -> Start:
+    """The state after a step on samples that are not seen again.
 
     Outside the known directions the update is G^(1/2) L/sqrt(n), G = mean c c^T, L Bartlett's.
     """
-    rows, weights = start.rows, draw.weights(points.weights, setting.n)
+    rows, weights = state.rows, draw.weights(points.weights, setting.n)
     labels = setting.label_transform(labels_at(setting, points.x, points.noise))
     if setting.deflate == 0:
         labels = labels - weights @ labels
-    g = np.asarray(coefficients(setting, start.preactivations(points.x), labels, start.readout))
+    inputs = state.preactivations(points.x)
+    g = np.asarray(coefficients(setting, inputs, labels, state.readout))
     weighted = g * weights
     values, vectors = np.linalg.eigh(weighted @ g.T)
     symmetric = (vectors * np.sqrt(np.maximum(values, 0.0))) @ vectors.T
     outside = symmetric @ draw.bartlett(setting.p, setting.d - rows.shape[1])
     gradient = np.concatenate([weighted @ points.x, outside / math.sqrt(setting.n)], axis=1)
-    return _moved(setting, rows, gradient, size)
+    descent = readout_descent(setting, inputs, labels, state.readout, counts=weights)
+    return _moved(setting, state, size, gradient=gradient, descent=descent)
 
 
 def _moved(
     setting: Setting,
-    rows: Float[np.ndarray, "p q"],
-    gradient: Float[np.ndarray, "p k"],
+    state: Start,
     size: float,
-) -> Float[np.ndarray, "p k"]:
-    """The rows after a step along a gradient that has more coordinates than they."""
-    grown = np.pad(rows, ((0, 0), (0, gradient.shape[1] - rows.shape[1])))
-    return np.asarray(moved_rows(setting, grown, UPDATES[setting.update](gradient), size))
+    *,
+    gradient: Float[np.ndarray, "p k"],
+    descent: Float[np.ndarray, " p"],
+) -> Start:
+    """The state after a step: the gradient of the rows has more coordinates than they."""
+    grown = np.pad(state.rows, ((0, 0), (0, gradient.shape[1] - state.rows.shape[1])))
+    rows = np.asarray(moved_rows(setting, grown, UPDATES[setting.update](gradient), size))
+    return replace(state, rows=rows, readout=moved_readout(setting, state.readout, descent))
 
 
 def _reused(
@@ -220,7 +231,7 @@ def _reused(
     yield rows, paths
     batch = Batch(setting, draw, paths, normals[:, q + 1 :])
     for size in setting.step_size:
-        rows = batch.step(replace(start, rows=rows), size)
+        rows = batch.step(replace(start, rows=rows), size).rows
         # Fresh samples see the rows in any coordinates: the first r + p normals serve.
         compact = compressed(rows, setting.target.r)
         yield compact, Points(normals[:, : compact.shape[1]], noise, noise, weights)

@@ -128,11 +128,12 @@ def start_columns(setting: Setting) -> Float[np.ndarray, "k m"]:
     half = setting.p // kind.copies
     if kind.framed:
         rest = typical_start(setting).rows[:, known:].T / math.sqrt(setting.d)
-        overlap = np.zeros((known - r, len(rest), setting.p, known))
+        along = np.zeros((known - r, len(rest), setting.p, known))
         for other in range(known - r):
-            overlap[other, :, :, r + other] = rest
-        overlap = overlap.reshape((known - r) * len(rest), setting.p, known)
-        return packed(overlap, np.zeros((len(overlap), setting.p, setting.p)))
+            along[other, :, :, r + other] = rest
+        count = (known - r) * len(rest)
+        none = np.zeros((count, setting.p, setting.p))
+        return packed(along.reshape(count, setting.p, known), none)
     columns = np.eye(half * known + half * (half + 1) // 2) / math.sqrt(setting.d)
     overlap, gram = unpacked(columns, half, known)
     diagonal = np.eye(half, dtype=bool)

@@ -8,7 +8,8 @@ k = 1 - decay, and G = E[g x], A = E[g g^T], B = E[g g^T |x|^2]:
     E[M'] = k M + eta G[:, :r]
     E[Q'] = k^2 Q + k eta (G C^T + C G^T) + eta^2 H,  H = (1 - 1/n) G G^T + (B + (d - q) A)/n
 
-for one step from a given state, at any n and d; the next state is the mean.  Fluctuations around it
+for one step from a given state, at any n and d, where a moves too by the mean of its gradient; the
+next state is the mean.  Fluctuations around it
 are of relative order n^(-1/2) and shift the following means by order 1/n.  To the same order
 normalised updates are F G and F H F, F = diag(H)^(-1/2), orthogonal ones the same with F = H^(-1/2)
 on its range (up to p/d, which 320 runs at p/d = 1/25 did not show), and normalised rows are divided
@@ -25,7 +26,7 @@ from jaxtyping import Float
 
 from giantstep.prediction.narrow.points import Points, Quadrature
 from giantstep.prediction.narrow.start import Start, coordinates, labels_at, squared_error
-from giantstep.problem.network import network_and_coefficients
+from giantstep.problem.network import moved_readout, network_and_coefficients, readout_descent
 from giantstep.problem.setting import Setting
 from giantstep.problem.updates import UPDATES
 
@@ -132,7 +133,7 @@ def mean_step(
 
 def state_evolution(setting: Setting, start: Start, quadrature: Quadrature) -> Evolution:
     """Overlaps, Gram matrices, gradient cosines and errors after each step."""
-    r, rows = setting.target.r, start.rows
+    r, rows, readout = setting.target.r, start.rows, start.readout
     overlaps, grams, cosines, errors = [], [], [], []
     for step in range(setting.steps + 1):
         points = quadrature(rows, step)
@@ -141,7 +142,7 @@ def state_evolution(setting: Setting, start: Start, quadrature: Quadrature) -> E
         grams.append(rows @ rows.T)
         seen = deflated(setting, points, labels)
         inputs = replace(start, rows=rows).preactivations(points.x)
-        output, g = network_and_coefficients(setting, inputs, seen.labels, start.readout)
+        output, g = network_and_coefficients(setting, inputs, seen.labels, readout)
         errors.append(squared_error(setting, labels, output, points.weights))
         if step == setting.steps:
             break
@@ -155,6 +156,8 @@ def state_evolution(setting: Setting, start: Start, quadrature: Quadrature) -> E
         drift = moved.mean[:, :r]
         cosines.append(np.divide(drift, lengths[:, None], where=there, out=0.0 * drift))
         rows = coordinates(moved.overlap, moved.gram)
+        descent = readout_descent(setting, inputs, seen.labels, readout, counts=points.weights)
+        readout = moved_readout(setting, readout, descent)
     return recorded(overlaps, grams, cosines=cosines, errors=errors, r=r)
 
 

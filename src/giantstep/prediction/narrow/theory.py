@@ -101,6 +101,7 @@ WORDS: dict[str, tuple[str, ...] | None] = {
     "inputs": None,
     "label_transform": None,
     "loss": None,
+    "readout_between": None,
     "rows": None,
     "update": ("gradient", "normalised", "orthogonal"),
 }
@@ -126,9 +127,9 @@ def objection(setting: Setting) -> str | None:
         # its shift by 1/d was 7 standard errors of 80 runs.
         return "rows must be free for update = orthogonal, got 'normalised'"
     if setting.deflate == 1 and setting.inputs.known_directions:
-        least = math.ceil(SAMPLES_TO_DEFLATE * max(1.0 + setting.inputs.numbers[0], 1.0) ** 2)
-        if setting.n < least:
-            return f"n must be at least {least} to deflate {setting.inputs.text}, got {setting.n}"
+        enough = math.ceil(SAMPLES_TO_DEFLATE * max(1.0 + setting.inputs.numbers[0], 1.0) ** 2)
+        if setting.n < enough:
+            return f"n must be at least {enough} to deflate {setting.inputs.text}, got {setting.n}"
     fresh = setting.batches == "fresh"
     return None if fresh else beyond_plain(setting, f"{setting.batches} batches")
 
@@ -244,8 +245,9 @@ def _deviations(
     """
     rows = []
     runs = max(FINITE_RUNS // len(starts), FEWEST_RUNS)
+    frozen = setting.readout_between == "frozen" and setting.update == "gradient"
     for row, start in enumerate(starts):
-        if setting.batches == "reused" or setting.deflate >= 0 or setting.update != "gradient":
+        if setting.batches == "reused" or setting.deflate >= 0 or not frozen:
             if finite_runs.covers(setting):
                 rows.append(finite_runs.deviations(setting, start, given=own, runs=runs, seed=row))
         elif covers(setting, len(starts)):
