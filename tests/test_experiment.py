@@ -217,7 +217,7 @@ def test_theories() -> None:
         ({"p": "30d", "steps": 2}, "linear-width: p must be between 0.05 d and 20 d, got 30 d"),
         ({"p": "30d", "steps": 2}, "quadratic-width: steps must be 0 or 1, got 2"),
         ({"steps": 3}, "steps must be at most 2, got 3"),
-        ({"inputs": "uniform"}, "inputs must be gaussian for theory, got 'uniform'"),
+        ({"inputs": "uniform"}, "inputs must be gaussian or spiked for theory, got 'uniform'"),
     ):
         with pytest.raises(NoTheoryError, match=piece):
             choose_theory(wide.vary(**fields))
@@ -242,7 +242,7 @@ def test_no_theory_is_no_failure() -> None:
     assert found.predicted is None
     assert found.comparison is None
     assert found.complaint is not None
-    assert "inputs must be gaussian for theory, got 'rademacher'" in found.complaint
+    assert "inputs must be gaussian or spiked for theory, got 'rademacher'" in found.complaint
 
 
 def test_floors_are_those_of_the_batches() -> None:

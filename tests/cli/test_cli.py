@@ -293,7 +293,7 @@ def test_spectrum_says_what_it_cannot_count(capsys: pytest.CaptureFixture[str]) 
     main(["spectrum", "x1", "--d", "30", "--inputs", "rademacher", "--test-n", "100"])
     text = capsys.readouterr().out
     assert "not counted" in text
-    assert "inputs must be gaussian for theory, got 'rademacher'" in text
+    assert "inputs must be gaussian or spiked for theory, got 'rademacher'" in text
     assert "none" not in text.split("Ridge readout")[0].split("Outlying")[1]
 
 

@@ -107,8 +107,14 @@ def test_which_theory_serves_the_rows_of_a_data_set(exponential: str) -> None:
 @pytest.mark.parametrize(
     ("changes", "sentence"),
     [
-        ({"readout_between": "ridge"}, "readout_between must be frozen for theory, got 'ridge'"),
-        ({"update": "sign"}, "update must be gradient or normalised for theory, got 'sign'"),
+        (
+            {"readout_between": "ridge"},
+            "readout_between must be frozen or gradient(size) for theory, got 'ridge'",
+        ),
+        (
+            {"update": "sign"},
+            "update must be gradient or normalised or orthogonal for theory, got 'sign'",
+        ),
         ({"deflate": 2}, "deflate must be at most 1 for theory, got 2"),
         ({"batches": "minibatch(400)"}, "batches must be fresh or reused for theory, got 'minibat"),
         (

@@ -132,7 +132,10 @@ def test_more_points_shrink_the_error() -> None:
 @pytest.mark.parametrize(
     ("fields", "piece"),
     [
-        ({"inputs": "rademacher"}, "inputs must be gaussian for theory, got 'rademacher'"),
+        (
+            {"inputs": "rademacher"},
+            "inputs must be gaussian or spiked for theory, got 'rademacher'",
+        ),
         ({"p": 40_000}, "p must be small against d, got p = 40000"),
         ({"readout_batch": "last", "readout_n": "n"}, "readout_batch must be fresh, got 'last'"),
     ],

@@ -22,9 +22,10 @@ WORDS: list[tuple[dict[str, Any], str]] = [
     ({"decay": 0.02}, "decay must be 0.0 for .*, got 0.02"),
     ({"label_transform": "tanh(y)"}, r"label_transform must be y for .*, got 'tanh\(y\)'"),
     ({"loss": "huber(1)"}, r"loss must be square for .*, got 'huber\(1\)'"),
-    ({"readout_between": "ridge"}, "readout_between must be frozen for .*, got 'ridge'"),
+    ({"readout_between": "ridge"}, "readout_between must be frozen.* for .*, got 'ridge'"),
     ({"rows": "normalised"}, "rows must be free for .*, got 'normalised'"),
-    ({"update": "orthogonal"}, "update must be gradient.* for .*, got 'orthogonal'"),
+    ({"update": "sign"}, "update must be gradient.* for .*, got 'sign'"),
+    ({"inputs": "spiked(3, 0.5)"}, r"inputs must be gaussian.* for .*, got 'spiked\(3, 0.5\)'"),
     ({"batches": "repeat(2)"}, r"batches must be fresh or reused for .*, got 'repeat\(2\)'"),
 ]
 STARTS: list[tuple[dict[str, Any], str]] = [
@@ -36,9 +37,9 @@ STARTS: list[tuple[dict[str, Any], str]] = [
     ),
 ]
 COVERED = {
-    "narrow": {"batches", "bias", "decay", "label_transform", "loss", "rows"},
+    "narrow": {"batches", "bias", "decay", "inputs", "label_transform", "loss", "rows"},
     "reused": {"batches", "bias", "decay", "label_transform", "loss", "rows"},
-    "one pass": {"bias", "decay", "label_transform", "loss"},
+    "one pass": {"bias", "decay", "inputs", "label_transform", "loss"},
 }
 WIDE: dict[str, Any] = {"target": "x1", "d": 100, "n": 200, "p": 40, "ridge": 1.0}
 ONE, TWO = {"steps": 1, "step_size": 1.0}, {"steps": 2, "step_size": 1.0}
@@ -96,12 +97,6 @@ def test_narrow_networks_cover_a_word(name: str, changes: dict[str, Any]) -> Non
     assert theory(Setting(**(fields | changes))).theory == "narrow"
 
 
-def test_biases_of_the_readout_alone_are_refused() -> None:
-    setting = Setting(**(THEORIES["narrow"][1] | {"bias": 2.0, "bias_at": "readout"}))
-    with pytest.raises(NoTheoryError, match="narrow: bias_at must be start, got 'readout'"):
-        predict(setting, theory="narrow")
-
-
 @pytest.mark.parametrize("name", ["rows", "update"])
 def test_lengths_need_samples(name: str) -> None:
     setting = Setting(**(THEORIES["narrow"][1] | {"n": 100, name: "normalised"}))
@@ -109,6 +104,23 @@ def test_lengths_need_samples(name: str) -> None:
     least = f"n must be at least 100 for {name} = normalised, got 99"
     with pytest.raises(NoTheoryError, match=f"^no prediction: narrow: {least}$"):
         predict(setting.vary(n=99), theory="narrow")
+
+
+def test_rows_are_free_where_updates_are_orthogonal() -> None:
+    setting = Setting(**(THEORIES["narrow"][1] | {"update": "orthogonal"}))
+    assert predict(setting).theory == "narrow"
+    refused = "rows must be free for update = orthogonal, got 'normalised'"
+    with pytest.raises(NoTheoryError, match=f"^no prediction: narrow: {refused}$"):
+        predict(setting.vary(rows="normalised"), theory="narrow")
+
+
+def test_deflating_along_a_spike_needs_samples() -> None:
+    fields = {"n": 4800, "deflate": 1, "inputs": "spiked(3, 0.5)"}
+    setting = Setting(**(THEORIES["narrow"][1] | fields))
+    assert predict(setting).theory == "narrow"
+    least = r"n must be at least 4800 to deflate spiked\(3, 0.5\), got 4799"
+    with pytest.raises(NoTheoryError, match=f"^no prediction: narrow: {least}$"):
+        predict(setting.vary(n=4799), theory="narrow")
 
 
 @pytest.mark.parametrize(("changes", "sentence"), STARTS)

@@ -88,6 +88,24 @@ def test_coordinates_have_the_law_of_whole_vectors(name: str) -> None:
     assert gap(whole, squares(lambda key: known_span(key, R, 2 * D), 3)) > 5
 
 
+def test_what_is_orthogonal_knows_no_sign_of_other_directions() -> None:
+    """The mean overlap of 4 rows with a direction beside the target, 1000 draws, within 4 errors.
+
+    4 comparisons, of which one in 4000 would fail by chance; rows with their signs from the first
+    coordinate, as QR may leave them, are rejected.
+    """
+    key = np.random.default_rng(0)
+    frames = [known_span(key, R, D, others=1).frame(P)[R:] for _ in range(1000)]
+    along = np.stack([frame[:, R] for frame in frames])
+    np.testing.assert_allclose(frames[0] @ frames[0].T, np.eye(P), atol=1e-12)
+
+    def farthest(values: np.ndarray) -> float:
+        return float(np.max(np.abs(values.mean(axis=0) / values.std(axis=0)) * math.sqrt(1000)))
+
+    assert farthest(along) < 4
+    assert farthest(np.abs(along)) > 4
+
+
 @pytest.mark.parametrize("name", READOUT_STARTS)
 def test_readout_entries_have_their_size(name: str) -> None:
     """Mean square of 10^5 entries within 5 standard errors; twice the size is rejected."""

@@ -155,6 +155,23 @@ def test_magnitudes_count_whatever_the_signs() -> None:
     assert compare(nothing, found).agrees
 
 
+def test_the_error_of_a_prediction_is_no_magnitude() -> None:
+    """Rows predicted run by run, each off by 0.3: squares of 0.09 that are known to be errors."""
+    predicted, simulated = records(40, 0)
+    off = 0.3 * np.random.default_rng(2).standard_normal(simulated.overlap.shape)
+    rows = {
+        "overlap": simulated.overlap + off,
+        "overlap_deviation": np.zeros_like(off),
+        "norms": np.ones(off.shape[:3]),
+        "readout": simulated.readout,
+        "own_runs": True,
+    }
+    for error, agrees in ((0.3, True), (0.0, False)):
+        uncertainty = np.full_like(off, error)
+        theory = replace(predicted, **rows, overlap_uncertainty=uncertainty)
+        assert compare(theory, simulated).agrees == agrees, error
+
+
 def test_deviations_are_told_on_the_scale_of_a_normal_variable() -> None:
     """The least likely of 24 entries: median 2.3 sigma over 40 records, with 2 runs as with 100.
 

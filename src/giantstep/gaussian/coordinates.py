@@ -25,10 +25,13 @@ def bartlett(rng: np.random.Generator, k: int, m: int) -> Float[np.ndarray, "k j
     return lower
 
 
-def root(matrix: Float[np.ndarray, "k k"]) -> Float[np.ndarray, "k k"]:
-    """S with S S^T = matrix, for a positive matrix that rounding may have made singular."""
+def root(matrix: Float[np.ndarray, "k k"], null: float = 0.0) -> Float[np.ndarray, "k k"]:
+    """S with S S^T = matrix, for a positive matrix that rounding may have made singular.
+
+    Eigenvalues of at most ``null`` times the largest are rounding, and taken for 0.
+    """
     values, vectors = np.linalg.eigh(matrix)
-    return vectors * np.sqrt(np.maximum(values, 0.0))
+    return vectors * np.sqrt(np.where(values > null * values[-1], np.maximum(values, 0.0), 0.0))
 
 
 def compressed(rows: Float[np.ndarray, "p q"], r: int) -> Float[np.ndarray, "p k"]:

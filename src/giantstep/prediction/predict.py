@@ -40,9 +40,10 @@ def predict(
     the start decides, every run has a row predicted from its own start, and deviations are those of
     the batches alone (docs/derivations/fluctuations.md).
     Fresh batches: the exact recursion of the means, with weight decay, any loss, transformed labels
-    and biases (every run with its own), and up to 1/n with normalised rows and updates; batches
-    that are seen again (reused, repeated, drawn from a fixed set): the effective process at n/d,
-    with the same words.
+    and biases (every run with its own, of the steps or of the readout alone), and up to 1/n with
+    normalised rows and updates, up to p/d with orthogonal ones, also along a spike of the inputs;
+    batches that are seen again (reused, repeated, drawn from a fixed set): the effective process at
+    n/d, with most of these words.
     Where all runs share a row, expectations over at most three coordinates are exact (their
     uncertainty is the change from a coarser rule); else they are randomised quasi-Monte Carlo, the
     uncertainties the spread over independent scrambles, as standard errors of their mean.

@@ -61,6 +61,9 @@ def beyond_theory(setting: Setting) -> str | None:
     # Theory takes the first coordinates of given rows for those along the target.
     if setting.data is not None and setting.start_rows is not None and setting.frame != "axes":
         return f"frame must be axes for theory of start_rows, got {setting.frame!r}"
+    # At the start its fit is made of overlaps of order d^-1/2 and of the noise of its samples.
+    if setting.readout_between == "ridge":
+        return "readout_between must be frozen or gradient(size) for theory, got 'ridge'"
     return beyond_plain(setting, "theory", narrow.WORDS)
 
 
@@ -87,10 +90,9 @@ def choose_theory(setting: Setting, name: str | None = None) -> Theory:
     names = [theory.name for theory in (*THEORIES, GAUSSIAN_RUNS)]
     if name is not None and name not in names:
         raise InputError(f"theory must be one of {', '.join(names)}, got {name!r}")
-    if not setting.inputs.taken_for_gaussian:
-        raise NoTheoryError(
-            f"no prediction: inputs must be gaussian for theory, got {setting.inputs.text!r}"
-        )
+    if not (setting.inputs.taken_for_gaussian or setting.inputs.deferrable):
+        what = "inputs must be gaussian or spiked for theory"
+        raise NoTheoryError(f"no prediction: {what}, got {setting.inputs.text!r}")
     if setting.target.column:
         raise NoTheoryError(
             f"no prediction: target must be a function for theory, got {setting.target.name!r}"

@@ -32,6 +32,8 @@ def beyond_plain(
 
     ``covered`` are fields in which it may, with the values there are, None for any.
     """
+    if "inputs" not in covered and not setting.inputs.taken_for_gaussian:
+        return f"inputs must be gaussian for {what}, got {setting.inputs.text!r}"
     for field, plain in (PLAIN | dict(covered)).items():
         if plain is not None and getattr(setting, field) not in plain:
             found, values = setting.as_dict()[field], " or ".join(str(value) for value in plain)

@@ -68,26 +68,31 @@ def known_span(key: np.random.Generator, r: int, d: int, others: int = 0) -> Spa
         if others == 0:
             return np.eye(r + count)
         found = np.eye(r + count, r + others + count)
-        found[r:, r:] = np.linalg.qr(gaussian(count, others).T)[0].T
+        turned, triangle = np.linalg.qr(gaussian(count, others).T)
+        # QR is free in the signs of its columns, and LAPACK's depend on the first coordinates.
+        found[r:, r:] = (turned * np.sign(np.diagonal(triangle))).T
         return found
 
-    def hold(rows: Float[np.ndarray, "p k"]) -> Float[np.ndarray, "p q"]:
-        if rows.shape[1] == d:
-            target, rest, known = np.split(rows, [r, d - others], axis=1)
-            rows = np.concatenate([target, known, rest], axis=1)
-        return compressed(rows, r + others)
-
-    return Space(d, gaussian, frame, hold)
+    return Space(d, gaussian, frame, lambda rows: _held(rows, r, d, others))
 
 
-def typical_span(r: int, d: int) -> Space:
+def typical_span(r: int, d: int, others: int = 0) -> Space:
     """The same with inner products of order d^(-1/2), relative to the lengths, set to zero."""
+    known = r + others
     return Space(
         d,
-        lambda count: math.sqrt(d) * np.eye(count, r + count, k=r),
-        lambda count: np.eye(r + count),
-        lambda rows: compressed(rows, r),
+        lambda count: math.sqrt(d) * np.eye(count, known + count, k=known),
+        lambda count: np.delete(np.eye(known + count), range(r, known), axis=0),
+        lambda rows: _held(rows, r, d, others),
     )
+
+
+def _held(rows: Float[np.ndarray, "p k"], r: int, d: int, others: int) -> Float[np.ndarray, "p q"]:
+    """Given rows in coordinates that begin with those along what is known."""
+    if rows.shape[1] == d:
+        target, rest, known = np.split(rows, [r, d - others], axis=1)
+        rows = np.concatenate([target, known, rest], axis=1)
+    return compressed(rows, r + others)
 
 
 # -- rows of W ------------------------------------------------------------------------------------

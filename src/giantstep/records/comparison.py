@@ -210,7 +210,8 @@ def compare(
         freedom = np.where(limited, np.minimum(runs - 1, freedom_of_theory), runs - 1)
         deviations[part.name] = part.differences.mean(axis=0) / joint
         chances = 2.0 * stdtr(freedom, -np.abs(deviations[part.name]))
-        chances = np.maximum(chances, np.finfo(float).tiny)
+        # So that the sum of all inverses is finite.
+        chances = np.maximum(chances, count * np.finfo(float).tiny)
         inverse += float(np.nansum(1.0 / chances))
         least = min(least, float(np.nanmin(chances, initial=1.0)))
         seen = stdtrit(freedom, 1.0 - 0.5 * level / count) * joint
@@ -319,7 +320,8 @@ def square_spread(setting: Setting) -> float:
 def _magnitudes(predicted: Trajectory, simulated: Trajectory) -> Iterator[Difference]:
     """sum_i m_ik^2 over the neurons: what a direction has got, whatever the signs.
 
-    Its mean is that of the prediction and of its fluctuations, E m^2 = (E m)^2 + Var m.
+    Its mean is that of the prediction and of its fluctuations, E m^2 = (E m)^2 + Var m; an estimate
+    of E m has the square of its own error too much.
     """
     both = _rows(predicted, simulated, "overlap")
     deviation = predicted.overlap_deviation
@@ -327,11 +329,14 @@ def _magnitudes(predicted: Trajectory, simulated: Trajectory) -> Iterator[Differ
         return
     values, theory = both
     spread = deviation[: len(theory)] ** 2
-    squares = np.sum(theory**2 + spread, axis=2)
+    error = np.zeros_like(theory)
+    if predicted.overlap_uncertainty is not None:
+        error = ordered(predicted, "overlap", "_uncertainty")[: len(theory)]
+    squares = np.sum(theory**2 - error**2 + spread, axis=2)
     centre = squares.mean(axis=0)
     uncertainty = DEVIATION_SHARE * np.sum(spread, axis=2).mean(axis=0)
-    if len(theory) == 1 and predicted.overlap_uncertainty is not None:
-        off = 2.0 * theory[0] * ordered(predicted, "overlap", "_uncertainty")[0]
+    if len(theory) == 1:
+        off = 2.0 * theory[0] * error[0]
         uncertainty = np.hypot(uncertainty, np.sqrt(np.sum(off**2, axis=1)))
     differences = np.sum(values**2, axis=2) - squares
     yield Difference("squared overlap", differences, centre, uncertainty)

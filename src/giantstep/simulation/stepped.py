@@ -70,7 +70,7 @@ def stepped_runs(setting: Setting, runs: Iterable[int] = (0,)) -> Iterator[Stepp
     if setting.steps < 1:
         raise InputError(f"steps must be at least 1 for features after a step, got {setting.steps}")
     if not setting.inputs.is_gaussian:
-        raise InputError(f"inputs must be gaussian for feature models, got {setting.inputs.text}")
+        raise InputError(f"inputs must be gaussian for feature models, got {setting.inputs.text!r}")
     if setting.deflate >= 0:
         raise InputError(f"deflate must be -1 for feature models, got {setting.deflate}")
     if (beyond := beyond_plain(setting, "feature models")) is not None:

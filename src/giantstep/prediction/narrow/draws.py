@@ -26,9 +26,15 @@ from giantstep.prediction.narrow.readout import readout_errors
 from giantstep.prediction.narrow.reused import PathNormals, chosen, share
 from giantstep.prediction.narrow.start import Start, labels_at
 from giantstep.problem.batches import set_of, set_size
-from giantstep.problem.network import coefficients, start_rows, stepped_rows
+from giantstep.problem.network import (
+    coefficients,
+    moved_readout,
+    readout_descent,
+    start_rows,
+    stepped_rows,
+)
 from giantstep.problem.setting import Setting
-from giantstep.problem.starts import Space
+from giantstep.problem.starts import Space, typical_span
 
 NULL = 1e-12
 """Share of the coefficients' mean square below which a direction was known before: rounding."""
@@ -49,14 +55,29 @@ class Fluctuations:
         lengths = np.sqrt(m - 0.5 - np.arange(k)) + math.sqrt(0.5) * np.diagonal(normals)
         return np.tril(normals, -1) + np.diag(lengths)
 
-    def span(self, r: int, d: int) -> Space:
-        """Coordinates in the span of the target directions and of what is drawn."""
+    def span(self, setting: Setting) -> Space:
+        """Coordinates in the span of the known directions and of what is drawn."""
+        r, d, known = setting.target.r, setting.d, setting.known
+        typical = typical_span(r, d, known - r)
 
         def gaussian(count: int) -> Float[np.ndarray, "k q"]:
-            along = self.normals(count, r)
-            return np.concatenate([along, self.bartlett(count, d - r)], axis=1)
+            along = self.normals(count, known)
+            return np.concatenate([along, self.bartlett(count, d - known)], axis=1)
 
-        return Space(d, gaussian, lambda count: np.eye(r + count), lambda w: compressed(w, r))
+        def frame(count: int) -> Float[np.ndarray, "m q"]:
+            if known == r:
+                return typical.frame(count)
+            others = np.concatenate(
+                [self.normals(count, known - r), self.bartlett(count, d - known)], axis=1
+            )
+            # The symmetric root, which is odd in small fluctuations as QR is not.
+            turned = np.linalg.eigh(others @ others.T)
+            inverse = (turned.eigenvectors / np.sqrt(turned.eigenvalues)) @ turned.eigenvectors.T
+            found = typical.frame(count)
+            found[r:, r:] = inverse @ others
+            return found
+
+        return Space(d, gaussian, frame, typical.hold)
 
     def weights(self, weights: Float[np.ndarray, " n"], samples: int) -> Float[np.ndarray, " n"]:
         """Weights under which points average as that many samples do."""
@@ -81,8 +102,8 @@ class Batch:
         self.data, self.used = points.x, np.zeros((len(points.x), 0))
         self.labels = setting.label_transform(labels_at(setting, points.x, points.noise))
 
-    def step(self, state: Start, size: float) -> Float[np.ndarray, "p k"]:
-        """The rows after a giant step, in a basis that holds the directions it reveals."""
+    def step(self, state: Start, size: float) -> Start:
+        """The state after a giant step, rows in a basis that holds the directions it reveals."""
         labels = self.labels
         if self.setting.deflate >= 0:
             labels = labels - self.weights @ labels
@@ -98,7 +119,8 @@ class Batch:
             g, seen = g * drawn, float(self.weights @ drawn)
         self._reveal(g.T)
         gradient = (g * self.weights) @ self.data / seen
-        return stepped_rows(self.setting, state.rows, gradient, size)
+        descent = readout_descent(self.setting, inputs, labels, state.readout, counts=self.weights)
+        return _moved(self.setting, state, size, gradient=gradient, descent=descent)
 
     def _reveal(self, c: Float[np.ndarray, "n k"]) -> None:
         """Append the components along what the averages of c x show, as ``Known.reveal`` does.
@@ -138,15 +160,16 @@ def drawn_errors(
     ``seed`` -> of the readout's samples.
     """
     if not given:
-        rows = start_rows(setting, fluctuations.span(setting.target.r, setting.d))
+        rows = start_rows(setting, fluctuations.span(setting))
         start = replace(start, rows=rows)
     if isinstance(source, PathNormals):
         states = _reused(setting, start, source, fluctuations)
     else:
         states = _fresh(setting, start, source, fluctuations)
     key = np.random.default_rng([seed, 1])
+    fitted = replace(start, biases=start.readout_biases)
     errors = [
-        readout_errors(setting, replace(start, rows=rows), points, key) for rows, points in states
+        readout_errors(setting, replace(fitted, rows=rows), points, key) for rows, points in states
     ]
     return np.array([(error.train, error.test, error.left_out) for error in errors])
 
@@ -155,39 +178,53 @@ def _fresh(
     setting: Setting, start: Start, quadrature: Quadrature, draw: Fluctuations
 ) -> Iterator[tuple[Float[np.ndarray, "p q"], Points]]:
     """Rows of a drawn run after each step, and points for them."""
-    rows = start.rows
-    points = quadrature(rows, 0)
-    yield rows, points
+    state, points = start, quadrature(start.rows, 0)
+    yield state.rows, points
     for step, size in enumerate(setting.step_size):
         if setting.deflate == 1:
             # Only what deflation reveals is looked at again before the samples are new.
             spare = np.column_stack([points.spare, np.zeros((len(points.x), setting.p))])
-            rows = Batch(setting, draw, points, spare).step(replace(start, rows=rows), size)
+            state = Batch(setting, draw, points, spare).step(state, size)
         else:
-            rows = _one_step(setting, replace(start, rows=rows), points, draw=draw, size=size)
-        rows = compressed(rows, setting.target.r)
-        points = quadrature(rows, step + 1)
-        yield rows, points
+            state = _one_step(setting, state, points, draw=draw, size=size)
+        state = replace(state, rows=compressed(state.rows, setting.known))
+        points = quadrature(state.rows, step + 1)
+        yield state.rows, points
 
 
 def _one_step(
-    setting: Setting, start: Start, points: Points, *, draw: Fluctuations, size: float
-) -> Float[np.ndarray, "p k"]:
-    """The rows after a step on samples that are not seen again.
+    setting: Setting, state: Start, points: Points, *, draw: Fluctuations, size: float
+) -> Start:
+    """The state after a step on samples that are not seen again.
 
     Outside the known directions the update is G^(1/2) L/sqrt(n), G = mean c c^T, L Bartlett's.
     """
-    rows, weights = start.rows, draw.weights(points.weights, setting.n)
+    rows, weights = state.rows, draw.weights(points.weights, setting.n)
     labels = setting.label_transform(labels_at(setting, points.x, points.noise))
     if setting.deflate == 0:
         labels = labels - weights @ labels
-    g = np.asarray(coefficients(setting, start.preactivations(points.x), labels, start.readout))
+    inputs = state.preactivations(points.x)
+    g = np.asarray(coefficients(setting, inputs, labels, state.readout))
     weighted = g * weights
     values, vectors = np.linalg.eigh(weighted @ g.T)
     symmetric = (vectors * np.sqrt(np.maximum(values, 0.0))) @ vectors.T
     outside = symmetric @ draw.bartlett(setting.p, setting.d - rows.shape[1])
     gradient = np.concatenate([weighted @ points.x, outside / math.sqrt(setting.n)], axis=1)
-    return stepped_rows(setting, rows, gradient, size)
+    descent = readout_descent(setting, inputs, labels, state.readout, counts=weights)
+    return _moved(setting, state, size, gradient=gradient, descent=descent)
+
+
+def _moved(
+    setting: Setting,
+    state: Start,
+    size: float,
+    *,
+    gradient: Float[np.ndarray, "p k"],
+    descent: Float[np.ndarray, " p"],
+) -> Start:
+    """The state after a step: the gradient of the rows has more coordinates than they."""
+    rows = stepped_rows(setting, state.rows, gradient, size)
+    return replace(state, rows=rows, readout=moved_readout(setting, state.readout, descent))
 
 
 def _reused(
@@ -203,7 +240,7 @@ def _reused(
             q = rows.shape[1]
             paths = replace(_unseen(normals, q), noise=normals[:, q])
             batch = Batch(setting, draw, paths, normals[:, q + 1 :])
-        rows = batch.step(replace(start, rows=rows), size)
+        rows = batch.step(replace(start, rows=rows), size).rows
         compact = compressed(rows, setting.target.r)
         yield compact, _unseen(normals, compact.shape[1])
 

@@ -17,8 +17,8 @@ from jaxtyping import Float
 
 from giantstep.gaussian.coordinates import root
 from giantstep.prediction.narrow.fresh import MeanStep, deflated, mean_step
-from giantstep.prediction.narrow.points import Quadrature, sobol_quadrature
-from giantstep.prediction.narrow.start import Start, coordinates, labels_at
+from giantstep.prediction.narrow.points import Quadrature, points_for
+from giantstep.prediction.narrow.start import Start, coordinates, labels_at, typical_start
 from giantstep.problem.network import coefficients
 from giantstep.problem.setting import Setting
 from giantstep.problem.starts import STARTS
@@ -96,7 +96,7 @@ def covers(setting: Setting, rows: int) -> bool:
 
 def entries(setting: Setting) -> int:
     """Numbers in (M, Q): overlaps and the upper triangle of the Gram matrix."""
-    return setting.p * setting.target.r + setting.p * (setting.p + 1) // 2
+    return setting.p * setting.known + setting.p * (setting.p + 1) // 2
 
 
 def packed(
@@ -104,7 +104,8 @@ def packed(
 ) -> Float[np.ndarray, "k m"]:
     """(M, Q) as one vector: the overlaps, then the upper triangle of the Gram matrix."""
     above = np.triu_indices(gram.shape[-1])
-    return np.concatenate([overlap.reshape(len(overlap), -1), gram[:, above[0], above[1]]], axis=1)
+    flat = overlap.reshape(len(overlap), math.prod(overlap.shape[1:]))
+    return np.concatenate([flat, gram[:, above[0], above[1]]], axis=1)
 
 
 def unpacked(
@@ -120,14 +121,21 @@ def unpacked(
 def start_columns(setting: Setting) -> Float[np.ndarray, "k m"]:
     """F of the start: every inner product of rows with rows and target has variance 1/d.
 
-    Squared lengths have 2/d, or none on the sphere; pairs of a paired start share their row.
+    Squared lengths have 2/d, or none on the sphere; pairs of a paired start share their row.  What
+    is given is so, and only directions that are not the target's meet it by chance.
     """
-    kind, r = STARTS[setting.start], setting.target.r
+    kind, r, known = STARTS[setting.start], setting.target.r, setting.known
     half = setting.p // kind.copies
     if kind.framed:
-        return np.zeros((0, entries(setting)))
-    columns = np.eye(half * r + half * (half + 1) // 2) / math.sqrt(setting.d)
-    overlap, gram = unpacked(columns, half, r)
+        rest = typical_start(setting).rows[:, known:].T / math.sqrt(setting.d)
+        along = np.zeros((known - r, len(rest), setting.p, known))
+        for other in range(known - r):
+            along[other, :, :, r + other] = rest
+        count = (known - r) * len(rest)
+        none = np.zeros((count, setting.p, setting.p))
+        return packed(along.reshape(count, setting.p, known), none)
+    columns = np.eye(half * known + half * (half + 1) // 2) / math.sqrt(setting.d)
+    overlap, gram = unpacked(columns, half, known)
     diagonal = np.eye(half, dtype=bool)
     gram[:, diagonal] *= 0.0 if kind.unit else math.sqrt(2.0)
     copies = kind.copies
@@ -136,7 +144,7 @@ def start_columns(setting: Setting) -> Float[np.ndarray, "k m"]:
 
 def deviations(
     setting: Setting,
-    overlap: Float[np.ndarray, "t p r"],
+    overlap: Float[np.ndarray, "t p known"],
     gram: Float[np.ndarray, "t p p"],
     *,
     begin: Start,
@@ -146,17 +154,15 @@ def deviations(
 ) -> Deviations:
     """Standard deviations around the means after every step, from those of the start.
 
+    ``overlap`` is with all directions that are known, those of the target and of the inputs.
     ``begin`` has the readout and the biases, ``start`` are the columns of V_0; ``rows`` is how many
     such predictions share the work.
     """
-    p, r = setting.p, setting.target.r
+    p, known = setting.p, setting.known
     key = np.random.default_rng(seed)
     work = effort(setting, rows)
     columns = work.columns
-    coarse, fine = (
-        sobol_quadrature(r + p, seed, k, steps=setting.steps)
-        for k in (work.log2_coarse, work.log2_fine)
-    )
+    coarse, fine = (points_for(setting, seed, k) for k in (work.log2_coarse, work.log2_fine))
     factor = fewer(start, columns, key)
     exact = entries(setting) <= columns
     if not exact:  # every column one more deviation, of a run of its own
@@ -168,7 +174,7 @@ def deviations(
         passed = images(setting, state, factor, quadrature=coarse, step=step)
         factor = fewer(np.concatenate([passed, batch]), columns, key) if exact else passed + batch
         found.append(np.sum(factor**2, axis=0))
-    of_overlap, of_gram = unpacked(np.sqrt(np.stack(found)), p, r)
+    of_overlap, of_gram = unpacked(np.sqrt(np.stack(found)), p, known)
     norms = np.sqrt(np.diagonal(gram, axis1=1, axis2=2))
     of_squares = np.diagonal(of_gram, axis1=1, axis2=2)
     of_norms = of_squares / (2.0 * np.maximum(norms, np.finfo(float).tiny))
@@ -201,12 +207,12 @@ def images(
     The rows C = [M, R] move by R [K, L/2], R K = dM and R L R^T = dQ - dM M^T - M dM^T, so that
     the same points serve on either side and z stays what it is.
     """
-    p, r, rows = setting.p, setting.target.r, state.rows
+    p, known, rows = setting.p, setting.known, state.rows
     points = quadrature(rows, step)
     seen = deflated(setting, points, labels_at(setting, points.x, points.noise))
-    inverse = np.linalg.pinv(rows[:, r:])
-    overlap, gram = unpacked(factor, p, r)
-    cross = overlap @ rows[:, :r].T
+    inverse = np.linalg.pinv(rows[:, known:])
+    overlap, gram = unpacked(factor, p, known)
+    cross = overlap @ rows[:, :known].T
     inner = inverse @ (gram - cross - cross.mT) @ inverse.T
     changes = np.concatenate([inverse @ overlap, 0.5 * inner], axis=2)
     sizes = np.linalg.norm(changes, 2, axis=(1, 2))
@@ -215,7 +221,7 @@ def images(
     count = max(IN_CACHE // (2 * p * len(points.x)), 1)
     for some in np.split(moved, range(count, len(moved), count)) if len(moved) else []:
         scales = (REACH / sizes[some])[:, None, None]
-        displaced = rows[:, r:] @ (scales * changes[some])
+        displaced = rows[:, known:] @ (scales * changes[some])
         sides = np.concatenate([rows + displaced, rows - displaced])
         inputs = sides @ points.x.T + state.biases[:, None]
         g = coefficients(setting, inputs, seen.labels, state.readout)
@@ -242,7 +248,7 @@ def batch_columns(
     P = ((1 - decay) C + eta G) x; the Gaussian part outside the q known directions adds
     eta^4 (d - q)/n^2 (A_ik A_jl + A_il A_jk).
     """
-    r, n, eta = setting.target.r, setting.n, setting.step_size[step]
+    known, n, eta = setting.known, setting.n, setting.step_size[step]
     points = quadrature(state.rows, step)
     seen = deflated(setting, points, labels_at(setting, points.x, points.noise))
     x = seen.known
@@ -254,7 +260,7 @@ def batch_columns(
     root_weights = np.sqrt(points.weights / n)
     exact = entries(setting) <= columns
     if exact:
-        overlaps = (g[:, None] * x.T[:r]).reshape(-1, len(x))
+        overlaps = (g[:, None] * x.T[:known]).reshape(-1, len(x))
         grams = [g[i] * along[i:] + g[i:] * along[i] for i in range(setting.p)]
         samples = eta * np.concatenate([overlaps, *grams])
         samples = (samples - (samples @ points.weights)[:, None]) * root_weights
@@ -264,13 +270,13 @@ def batch_columns(
         signs = key.choice([-1.0, 1.0], size=(columns, len(x))) / math.sqrt(columns)
         signs = root_weights * signs
         signs -= points.weights * signs.sum(axis=1, keepdims=True)
-        overlaps = np.stack([(g * row) @ x[:, :r] for row in signs])
+        overlaps = np.stack([(g * row) @ x[:, :known] for row in signs])
         crosses = np.stack([(g * row) @ along.T for row in signs])
         inside = eta * packed(overlaps, crosses + crosses.mT)
     outer = root(moved.square)
     free = outer @ (_basis(setting.p) if exact else _drawn(setting.p, columns, key)) @ outer.T
     free *= eta**2 * math.sqrt(outside) / n
-    around = packed(np.zeros((len(free), setting.p, r)), free)
+    around = packed(np.zeros((len(free), setting.p, known)), free)
     found = np.concatenate([inside, around]) if exact else inside + around
     return found if setting.rows == "free" else _normalised(found, moved)
 

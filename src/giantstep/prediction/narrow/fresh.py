@@ -1,16 +1,19 @@
 """Several giant steps on fresh batches: exact recursion for the mean overlaps and Gram matrix.
 
-With coordinates C (p x q, the first r columns M = W W*^T), Q = C C^T, x ~ N(0, I_q), g the
+With coordinates C (p x q, the first r columns M = W W*^T), Q = C C^T, x ~ N(0, I_q), or stretched
+along a spike, whose direction outside the target then is known like those of the target, g the
 coefficient of x in a neuron's update (of any loss, on transformed labels, with the neuron's bias),
 k = 1 - decay, and G = E[g x], A = E[g g^T], B = E[g g^T |x|^2]:
 
     E[M'] = k M + eta G[:, :r]
     E[Q'] = k^2 Q + k eta (G C^T + C G^T) + eta^2 H,  H = (1 - 1/n) G G^T + (B + (d - q) A)/n
 
-for one step from a given state, at any n and d; the next state is the mean.  Fluctuations around it
+for one step from a given state, at any n and d, where a moves too by the mean of its gradient; the
+next state is the mean.  Fluctuations around it
 are of relative order n^(-1/2) and shift the following means by order 1/n.  To the same order
-normalised updates are F G and F H F, F = diag(H)^(-1/2), and normalised rows are divided by the
-roots of the diagonal of E[Q'].
+normalised updates are F G and F H F, F = diag(H)^(-1/2), orthogonal ones the same with F = H^(-1/2)
+on its range (up to p/d, which 320 runs at p/d = 1/25 did not show), and normalised rows are divided
+by the roots of the diagonal of E[Q'].
 """
 
 from __future__ import annotations
@@ -23,32 +26,34 @@ from jaxtyping import Float
 
 from giantstep.prediction.narrow.points import Points, Quadrature
 from giantstep.prediction.narrow.start import Start, coordinates, labels_at, squared_error
-from giantstep.problem.network import network_and_coefficients
+from giantstep.problem.network import moved_readout, network_and_coefficients, readout_descent
 from giantstep.problem.setting import Setting
 from giantstep.problem.updates import UPDATES
 
 
 @dataclass(frozen=True)
 class Evolution:
-    """Steps 0..T of one deterministic recursion."""
+    """Steps 0..T of one deterministic recursion; ``overlap`` is with all known directions."""
 
-    overlap: Float[np.ndarray, "t p r"]
+    overlap: Float[np.ndarray, "t p known"]
     gram: Float[np.ndarray, "t p p"]
     gradient_cosine: Float[np.ndarray, "s p r"]
     network_error: Float[np.ndarray, " t"]
 
 
 def recorded(
-    overlaps: list[Float[np.ndarray, "p r"]],
+    overlaps: list[Float[np.ndarray, "p known"]],
     grams: list[Float[np.ndarray, "p p"]],
+    *,
     cosines: list[Float[np.ndarray, "p r"]],
     errors: list[float],
+    r: int,
 ) -> Evolution:
     """The steps of a recursion as one record; without a step there are no cosines."""
     return Evolution(
         np.stack(overlaps),
         np.stack(grams),
-        np.stack(cosines) if cosines else np.zeros((0, *overlaps[0].shape)),
+        np.stack(cosines) if cosines else np.zeros((0, len(overlaps[0]), r)),
         np.array(errors),
     )
 
@@ -70,14 +75,14 @@ class MeanStep:
     """One step from a given state, in the mean over batches.
 
     ``mean`` is G = E[g x], ``square`` A = E[g g^T], ``gradient`` H, the Gram matrix of the
-    gradients, ``overlap`` and ``gram`` are what the step makes of the state, ``lengths`` what it
-    divides the rows by: one where they are free.
+    gradients, ``overlap`` (with all known directions) and ``gram`` are what the step makes of the
+    state, ``lengths`` what it divides the rows by: one where they are free.
     """
 
     mean: Float[np.ndarray, "*k p q"]
     square: Float[np.ndarray, "*k p p"]
     gradient: Float[np.ndarray, "*k p p"]
-    overlap: Float[np.ndarray, "*k p r"]
+    overlap: Float[np.ndarray, "*k p known"]
     gram: Float[np.ndarray, "*k p p"]
     lengths: Float[np.ndarray, "*k p"]
 
@@ -92,7 +97,7 @@ def mean_step(
     g: Float[np.ndarray, "*k p n"],
 ) -> MeanStep:
     """Giant step ``step`` from ``rows``, of one network or several, g their coefficients."""
-    r = setting.target.r
+    known = setting.known
     weighted = g * points.weights
     mean, product = points.mean_and_square(weighted, seen.known)
     square = weighted @ g.mT
@@ -111,7 +116,7 @@ def mean_step(
         factor = found(gradient)
         drift, spread = factor @ mean, factor @ gradient @ factor
     cross = drift[..., : rows.shape[-1]] @ kept.mT
-    overlap = kept[..., :r] + eta * drift[..., :r]
+    overlap = kept[..., :known] + eta * drift[..., :known]
     gram = kept @ kept.mT + eta * (cross + cross.mT) + eta**2 * spread
     lengths = np.ones(gram.shape[:-1])
     if setting.rows == "normalised":
@@ -128,16 +133,16 @@ def mean_step(
 
 def state_evolution(setting: Setting, start: Start, quadrature: Quadrature) -> Evolution:
     """Overlaps, Gram matrices, gradient cosines and errors after each step."""
-    r, rows = setting.target.r, start.rows
+    r, rows, readout = setting.target.r, start.rows, start.readout
     overlaps, grams, cosines, errors = [], [], [], []
     for step in range(setting.steps + 1):
         points = quadrature(rows, step)
         labels = labels_at(setting, points.x, points.noise)
-        overlaps.append(rows[:, :r])
+        overlaps.append(rows[:, : setting.known])
         grams.append(rows @ rows.T)
         seen = deflated(setting, points, labels)
         inputs = replace(start, rows=rows).preactivations(points.x)
-        output, g = network_and_coefficients(setting, inputs, seen.labels, start.readout)
+        output, g = network_and_coefficients(setting, inputs, seen.labels, readout)
         errors.append(squared_error(setting, labels, output, points.weights))
         if step == setting.steps:
             break
@@ -151,7 +156,9 @@ def state_evolution(setting: Setting, start: Start, quadrature: Quadrature) -> E
         drift = moved.mean[:, :r]
         cosines.append(np.divide(drift, lengths[:, None], where=there, out=0.0 * drift))
         rows = coordinates(moved.overlap, moved.gram)
-    return recorded(overlaps, grams, cosines, errors)
+        descent = readout_descent(setting, inputs, seen.labels, readout, counts=points.weights)
+        readout = moved_readout(setting, readout, descent)
+    return recorded(overlaps, grams, cosines=cosines, errors=errors, r=r)
 
 
 def deflated(setting: Setting, points: Points, labels: Float[np.ndarray, " n"]) -> Seen:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from jaxtyping import Float
@@ -53,6 +53,20 @@ The second argument is the step: what a step made of the rows must not be judged
 """
 
 
+def points_for(setting: Setting, seed: int, log2_points: int) -> Quadrature:
+    """Low-discrepancy points of the law of the inputs for all rows of a setting."""
+    dimension, r = setting.known + setting.p, setting.target.r
+    normals = sobol_quadrature(dimension, seed, log2_points, steps=setting.steps)
+    if setting.inputs.known_directions == 0:
+        return normals
+
+    def at(rows: Float[np.ndarray, "p q"], step: int) -> Points:
+        points = normals(rows, step)
+        return replace(points, x=setting.inputs.stretched(points.x, r))
+
+    return at
+
+
 def sobol_quadrature(
     dimension: int, seed: int, log2_points: int = LOG2_POINTS, *, steps: int = 0
 ) -> Quadrature:
@@ -83,6 +97,8 @@ def exact_quadrature(setting: Setting, order: int) -> Quadrature | None:
     expression, kinks = setting.target.expression, setting.activation.kinks
     planes = None if expression is None else kink_planes(expression, r)
     if setting.corruption > 0:  # a jump in the variable of the noise
+        return None
+    if setting.inputs.known_directions:  # kinks are planes of standard coordinates
         return None
     # Kinks where a function of the labels has its own, and noise to any degree.
     if setting.loss != "square" or not setting.label_transform.is_plain:

@@ -159,7 +159,7 @@ def reused_evolution(setting: Setting, start: Start, sets: PathNormals) -> Evolu
         cosines.append(np.divide(along, lengths, where=lengths > 0, out=0.0 * along))
         rows = stepped_rows(setting, state.rows, gradient, setting.step_size[step])
         state = replace(state, rows=rows)
-    return recorded(overlaps, grams, cosines, errors)
+    return recorded(overlaps, grams, cosines=cosines, errors=errors, r=r)
 
 
 def _network_error(setting: Setting, state: Start, normals: Float[np.ndarray, "n q"]) -> float:

@@ -25,14 +25,17 @@ LARGEST_SHARE = 0.05
 
 @dataclass(frozen=True)
 class Start:
-    """Coordinates of the rows at step 0 (the first r along the target directions), a, and b.
+    """Coordinates of the rows at step 0, a, and b.
 
-    ``biases`` -> b, of every neuron, or one for all of them.
+    The first r coordinates are along the target directions, then come other known ones.
+    ``biases`` -> b in the steps, of every neuron, or one for all of them; ``readout_biases`` -> b
+    in the features that the readout is fitted on.
     """
 
     rows: Float[np.ndarray, "p q"]
     readout: Float[np.ndarray, " p"]
     biases: Float[np.ndarray, " k"] = field(default_factory=lambda: np.zeros(1))
+    readout_biases: Float[np.ndarray, " k"] = field(default_factory=lambda: np.zeros(1))
 
     def preactivations(self, x: Float[np.ndarray, "n q"]) -> Float[np.ndarray, "p n"]:
         """W x + b on the points."""
@@ -52,19 +55,22 @@ def typical_start(setting: Setting, readout: Float[np.ndarray, " p"] | None = No
             readout = start_readout(setting, 0)
         else:
             readout = np.where(np.arange(p) >= p // 2, 1.0, -1.0)
-    return Start(start_rows(setting, typical_span(setting.target.r, setting.d)), readout)
+    space = typical_span(setting.target.r, setting.d, setting.inputs.known_directions)
+    return Start(start_rows(setting, space), readout)
 
 
 def start_of_run(setting: Setting, run: int) -> Start:
     """The start of one run as the engine that simulates it draws it."""
-    r, d = setting.target.r, setting.d
+    r, d, others = setting.target.r, setting.d, setting.inputs.known_directions
     key = generator(setting.seed, run, Purpose.START, 0)
-    readout, biases = start_readout(setting, run), start_biases(setting, run)
+    readout, drawn = start_readout(setting, run), start_biases(setting, run)
+    biases = drawn if setting.bias_at == "start" else np.zeros_like(drawn)
     if choose_engine(setting) == "deferred":
-        return Start(start_rows(setting, known_span(key, r, d)), readout, biases)
+        return Start(start_rows(setting, known_span(key, r, d, others)), readout, biases, drawn)
     frame = target_frame(setting, run)
-    rows = start_rows(setting, whole_space(key, frame))
-    return Start(coordinates(rows @ frame.T, rows @ rows.T), readout, biases)
+    rows = start_rows(setting, whole_space(key, frame, others))
+    known = np.concatenate([frame, np.eye(d)[d - others :]])
+    return Start(coordinates(rows @ known.T, rows @ rows.T), readout, biases, drawn)
 
 
 def coordinates(
@@ -95,7 +101,9 @@ def labels_at(
 def second_moment_gap(
     setting: Setting, labels: Float[np.ndarray, " n"], weights: Float[np.ndarray, " n"]
 ) -> float:
-    """E y^2, which is known and most of an error, less its quadrature."""
+    """E y^2, which is known for standard inputs and most of an error, less its quadrature."""
+    if not setting.inputs.taken_for_gaussian:
+        return 0.0
     return setting.target.series.square + setting.noise**2 - float(weights @ labels**2)
 
 

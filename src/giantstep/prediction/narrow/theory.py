@@ -20,7 +20,7 @@ from giantstep.prediction.narrow.fluctuations import (
     start_columns,
 )
 from giantstep.prediction.narrow.fresh import Evolution, state_evolution
-from giantstep.prediction.narrow.points import Quadrature, exact_quadrature, sobol_quadrature
+from giantstep.prediction.narrow.points import Quadrature, exact_quadrature, points_for
 from giantstep.prediction.narrow.start import (
     LARGEST_SHARE,
     Start,
@@ -45,6 +45,14 @@ FEWEST_LOG2_POINTS = (8, 10)
 """Points a scramble, as a power of two, for a batch of one sample and for one of four or more,
 however many the steps: new ones at every step, of a sixteenth of the noise of a run."""
 
+RESOLVING = 8
+"""Points over p n/d where work allows: N of them have noise of p/N in the span of the rows, n
+samples d/n outside it, which decides what directions 64 rows together hold: with N = 2 p n/d their
+principal cosine with a direction not yet learned was 0.40 in place of 0.27."""
+
+RESOLVING_WORK = 4 * WORK
+"""What it may take: two seconds."""
+
 PATHS_A_COLUMN = 32
 """Paths that a step sees for each coordinate they come to have, at least: with fewer the noise
 along known directions, which is taken off the others, is no longer small against them: with 16
@@ -53,6 +61,11 @@ the squared lengths of 29 rows were 1.3 % too short after two steps."""
 SAMPLES_OF_A_LENGTH = 100
 """Of fewer samples the length of a gradient, or of the row it moves, is not its root mean square:
 its deviation, a tenth at 100, shifts the mean of what is divided by it by its square."""
+
+SAMPLES_TO_DEFLATE = 300
+"""Times (1 + strength)^2, for spiked inputs: the noise of the fitted linear part along the spike
+adds E[y^2 x^2] E[x^2]/n to the labels' square, for labels of degree 2 15 (1 + strength)^2/n of it,
+5 % at so many.  At an eighth of them Gram matrices were off by 6 standard errors of 160 runs."""
 
 LARGEST_DEVIATION = 0.1
 """Of the Gram matrix of a run, as a share of the rows' squared length, where p/d is not small: the
@@ -86,15 +99,14 @@ WORDS: dict[str, tuple[str, ...] | None] = {
     "batches": None,
     "bias": None,
     "decay": None,
+    "inputs": None,
     "label_transform": None,
     "loss": None,
+    "readout_between": None,
     "rows": None,
-    "update": ("gradient", "normalised"),
+    "update": ("gradient", "normalised", "orthogonal"),
 }
-"""Fields in which steps on fresh batches may go beyond the plain one: values, None for any.
-
-An orthogonal update divides by the singular values of a gradient, which paired neurons have near
-zero: 40 of them strayed from the recursion by 6 standard errors of 80 runs."""
+"""Fields in which steps on fresh batches may go beyond the plain one: values, None for any."""
 
 Row = dict[str, tuple[np.ndarray, np.ndarray]]
 """Observables and their uncertainties from one start."""
@@ -111,8 +123,14 @@ def objection(setting: Setting) -> str | None:
         if getattr(setting, name) == "normalised" and setting.n < SAMPLES_OF_A_LENGTH:
             least = f"n must be at least {SAMPLES_OF_A_LENGTH}"
             return f"{least} for {name} = normalised, got {setting.n}"
-    if setting.bias > 0 and setting.bias_at == "readout":
-        return "bias_at must be start, got 'readout'"
+    if setting.update == "orthogonal" and setting.rows == "normalised":
+        # The product of paired rows has no noise before they are divided by lengths that have, and
+        # its shift by 1/d was 7 standard errors of 80 runs.
+        return "rows must be free for update = orthogonal, got 'normalised'"
+    if setting.deflate == 1 and setting.inputs.known_directions:
+        enough = math.ceil(SAMPLES_TO_DEFLATE * max(1.0 + setting.inputs.numbers[0], 1.0) ** 2)
+        if setting.n < enough:
+            return f"n must be at least {enough} to deflate {setting.inputs.text}, got {setting.n}"
     if setting.seen_again:
         return beyond_plain(setting, f"{setting.batches} batches", reused.WORDS)
     return None
@@ -133,7 +151,7 @@ def _predict(
     setting: Setting, readouts: Float[np.ndarray, "rows p"], accuracy: Accuracy
 ) -> dict[str, Any]:
     starts = [typical_start(setting, entries) for entries in readouts]
-    random = not STARTS[setting.start].framed
+    random = not STARTS[setting.start].framed or setting.inputs.known_directions > 0
     many = setting.p > LARGEST_SHARE * setting.d
     own = setting.bias > 0 or (random and (many or start_share(setting, starts[0]) > SMALL))
     if own:
@@ -169,12 +187,14 @@ def _predict(
             arrays[name] = np.full_like(arrays[name], np.nan)
         least = f"n must be at least {SAMPLES_OF_A_LENGTH}, got {setting.n}"
         notes = (*notes, f"no prediction of gradient cosines: {least}")
-    arrays |= _of_gram(arrays) | {"uncertainty_freedom": freedom, "notes": notes}
+    arrays |= _of_gram(arrays, setting.target.r) | {"uncertainty_freedom": freedom, "notes": notes}
     arrays["own_runs"] = own or len(starts) > 1
     around = _deviations(setting, starts, arrays, own=own)
     if many:
         _check_closure(setting, starts[0], arrays, around.get("gram_deviation"))
-    return arrays | around
+    arrays |= around
+    overlaps = [name for name in arrays if name.startswith("overlap")]
+    return arrays | {name: arrays[name][..., : setting.target.r] for name in overlaps}
 
 
 def log2_points(setting: Setting, recursions: int, share: float = 1.0) -> int:
@@ -186,6 +206,10 @@ def log2_points(setting: Setting, recursions: int, share: float = 1.0) -> int:
     if setting.seen_again:
         paths = PATHS_A_COLUMN * reused.dimensions(setting) / reused.share(setting)
         least = max(least, math.ceil(math.log2(paths)))
+    else:
+        resolved = math.ceil(math.log2(RESOLVING * setting.p * setting.n / setting.d))
+        affordable = math.floor(math.log2(share * RESOLVING_WORK / (recursions * a_point)))
+        least = max(least, min(resolved, affordable))
     return min(max(most, least), LOG2_POINTS)
 
 
@@ -204,13 +228,14 @@ def start_share(setting: Setting, typical: Start) -> float:
 
     Root mean square over neurons and a few starts, direction by direction.
     """
-    r, d = setting.target.r, setting.d
-    spaces = [known_span(np.random.default_rng(probe), r, d) for probe in range(PROBES)]
+    r, d, others = setting.target.r, setting.d, setting.inputs.known_directions
+    spaces = [known_span(np.random.default_rng(probe), r, d, others) for probe in range(PROBES)]
     starts = [Start(start_rows(setting, space), typical.readout) for space in spaces]
     run = _recursion(setting, 0, log2_points(setting, PROBES + 1, PROBES_SHARE))
     paths = [run(start) for start in (typical, *starts)]
     lengths = np.sqrt(np.diagonal(paths[0].gram, axis1=1, axis2=2))[..., None]
-    moved = np.stack([(path.overlap - paths[0].overlap) / lengths for path in paths[1:]])
+    overlaps = [path.overlap[..., :r] for path in paths]
+    moved = np.stack([(overlap - overlaps[0]) / lengths for overlap in overlaps[1:]])
     return float(np.max(np.sqrt(np.mean(moved**2, axis=(0, 2)))))
 
 
@@ -223,8 +248,9 @@ def _deviations(
     """
     rows = []
     runs = max(FINITE_RUNS // len(starts), FEWEST_RUNS)
+    frozen = setting.readout_between == "frozen" and setting.update == "gradient"
     for row, start in enumerate(starts):
-        if setting.seen_again or setting.deflate >= 0 or setting.update != "gradient":
+        if setting.seen_again or setting.deflate >= 0 or not frozen:
             if finite_runs.covers(setting):
                 rows.append(finite_runs.deviations(setting, start, given=own, runs=runs, seed=row))
         elif covers(setting, len(starts)):
@@ -272,9 +298,9 @@ def _check_closure(
         )
 
 
-def _of_gram(arrays: dict[str, Any]) -> dict[str, Any]:
+def _of_gram(arrays: dict[str, Any], r: int) -> dict[str, Any]:
     """What follows from overlaps and Gram matrices: lengths, and the span of the rows."""
-    gram, overlap = arrays["gram"], arrays["overlap"]
+    gram, overlap = arrays["gram"], arrays["overlap"][..., :r]
     norms = np.sqrt(np.diagonal(gram, axis1=-2, axis2=-1))
     squares = np.diagonal(arrays["gram_uncertainty"], axis1=-2, axis2=-1)
     span = [
@@ -327,7 +353,7 @@ def _source(setting: Setting, seed: int, log2_points: int) -> Quadrature | reuse
     """One scramble: points for any rows, or normals of paths where samples are seen again."""
     if setting.seen_again:
         return reused.PathNormals.of(setting, seed, log2_points)
-    return sobol_quadrature(setting.target.r + setting.p, seed, log2_points, steps=setting.steps)
+    return points_for(setting, seed, log2_points)
 
 
 def _fitted(
@@ -359,7 +385,7 @@ def _fitted(
 
 
 def _observed(evolution: Evolution) -> dict[str, np.ndarray]:
-    """The arrays of a Trajectory that an evolution fills."""
+    """The arrays of a Trajectory that an evolution fills, overlaps with all known directions."""
     return {
         "overlap": evolution.overlap,
         "gram": evolution.gram,

@@ -9,6 +9,9 @@ from matplotlib.axes import Axes
 from giantstep.records.trajectory import Trajectory
 from giantstep.show.plots.style import STEP_COLOURS, STEP_MARKERS
 
+MANY = 16
+"""Neurons from which on crosses lie beside each other."""
+
 
 def neurons(
     axes: Axes,
@@ -20,7 +23,8 @@ def neurons(
 ) -> Axes:
     """Normalised overlaps of each neuron with two directions; markers and shades tell the steps.
 
-    ``plane`` holds two orthonormal directions in target coordinates; crosses are the prediction.
+    ``plane`` holds two orthonormal directions in target coordinates; crosses are the prediction of
+    the run, small where they would hide many neurons.
     """
     points = trajectory.cosine[run] @ plane.T
     circle = np.linspace(0.0, 2.0 * np.pi, 200)
@@ -40,14 +44,16 @@ def neurons(
             label="start" if step == 0 else f"after step {step}",
         )
     if predicted is not None:
-        crosses = (predicted.cosine @ plane.T).reshape(-1, 2)
+        rows = predicted.cosine
+        crosses = (rows[run if len(rows) > 1 else 0] @ plane.T).reshape(-1, 2)
+        many = rows.shape[2] > MANY
         axes.scatter(
             crosses[:, 0],
             crosses[:, 1],
             marker="+",
             color="firebrick",
-            s=90,
-            linewidth=1.4,
+            s=24 if many else 90,
+            linewidth=0.8 if many else 1.4,
             zorder=20,
             label="theory",
         )

@@ -220,6 +220,8 @@ class Stream:
             square = square - np.outer(along[1], along[1])
         rng = generator(setting.seed, self.run, Purpose.HIDDEN, self.step)
         known = q + len(pieces) - 1
-        pieces.append(root(square) @ bartlett(rng, p, setting.d - known))
+        # Neurons that are one have a gradient between them of rounding alone, up to eps/60.
+        null = float(np.finfo(setting.dtype).eps)
+        pieces.append(root(square, null) @ bartlett(rng, p, setting.d - known))
         gradient = np.concatenate(pieces, axis=1) / self.count
         return Stepped.of(setting, self.rows, gradient, own / self.count, size)
