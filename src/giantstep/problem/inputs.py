@@ -207,9 +207,10 @@ def _spiked(law: InputLaw, block: Block) -> None:
 
 
 def _spiked_columns(law: InputLaw, data: Any, r: int) -> Any:
-    found, spike = data.copy(), _spike(law, 0, np.random.default_rng(0)).astype(data.dtype)
-    found[:, 0], found[:, r] = _along_spike(law, data[:, 0], data[:, r], spike)
-    return found
+    spike = _spike(law, 0, np.random.default_rng(0)).astype(data.dtype)
+    first, second = _along_spike(law, data[:, 0], data[:, r], spike)
+    parts = (first[:, None], data[:, 1:r], second[:, None], data[:, r + 1 :])
+    return data.__array_namespace__().concatenate(parts, axis=1)
 
 
 LAWS = {

@@ -118,6 +118,9 @@ class Setting(BaseModel):
     runs: int = Field(description="independent repetitions")
     seed: int = Field(description="seed; run k is the same for any number of runs")
     engine: Literal["auto", "deferred", "dense"] = Field(description="auto, deferred or dense")
+    device: Literal["auto", "cpu", "gpu"] = Field(
+        description="where samples are drawn and used: auto, cpu or gpu"
+    )
     precision: Literal["float32", "float64", "tf32"] = Field(
         description="float32, float64, or tf32 (matrix products on a GPU)"
     )
@@ -164,6 +167,7 @@ class Setting(BaseModel):
         runs: Size = 1,
         seed: Size = 0,
         engine: str = "auto",
+        device: str = "auto",
         precision: str = "float32",
         spectra: Size = 0,
         **unknown: Never,

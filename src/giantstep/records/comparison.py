@@ -25,7 +25,7 @@ ERRORS = {"network_error": "test_n", "train_error": "readout_n", "test_error": "
 FREE = ("precision", "spectra", "frame")
 """Fields in which the two settings may differ: they do not change a run."""
 
-SAME_LAW = (*FREE, "runs", "seed", "engine")
+SAME_LAW = (*FREE, "runs", "seed", "engine", "device")
 """Those that may differ where the prediction is for all runs: they do not change their law."""
 
 ROUNDING = 1e-6

@@ -23,6 +23,7 @@ from giantstep.problem.randomness import Purpose, generator
 from giantstep.problem.setting import Setting
 from giantstep.problem.starts import known_span
 from giantstep.problem.updates import UPDATES
+from giantstep.simulation.engines.blocks import HOST
 from giantstep.simulation.engines.held import HeldBatch, HeldStream
 from giantstep.simulation.engines.streamed import Stream
 from giantstep.simulation.engines.together import State, Together, covers, group_size
@@ -35,6 +36,10 @@ def directions_revealed(setting: Setting) -> int:
     fits = 1 + (setting.readout_batch == "last" and not setting.label_transform.is_plain)
     a_step = setting.p + fits * (setting.deflate == 1)
     return a_step * uses(setting.batches, setting.steps)
+
+
+PAYS = 2**28
+"""Samples times neurons of a step from which on an accelerator is worth its start of seconds."""
 
 
 def dimensions_needed(setting: Setting) -> int:
@@ -60,6 +65,8 @@ def objection(setting: Setting, memory: int) -> str | None:
         return f"the deferred engine needs gaussian or spiked inputs, got {setting.inputs.text!r}"
     if not UPDATES[setting.update].turns:
         return f"the deferred engine has no axes of the inputs, got update = {setting.update!r}"
+    if setting.device == "gpu" and holds_batches(setting):
+        return "the deferred engine holds batches on the host, got device = 'gpu'"
     if setting.deflate == 2:
         return "the deferred engine cannot hold a fit of degree 2, got deflate = 2"
     needed = setting.known + setting.p + (setting.deflate == 1)
@@ -83,6 +90,17 @@ def holds_batches(setting: Setting) -> bool:
     return setting.batches != "fresh" or setting.readout_batch == "last"
 
 
+def accelerated(setting: Setting) -> bool:
+    """Whether samples are drawn and used on an accelerator: where told so, or where it pays."""
+    if setting.device == "auto":
+        if holds_batches(setting) or setting.n * setting.p < PAYS:
+            return False
+        import jax
+
+        return jax.default_backend() != "cpu"
+    return setting.device == "gpu"
+
+
 def _host_setting(setting: Setting) -> Setting:
     """The setting, its activation made to return NumPy arrays if it is a function of JAX."""
     sigma = setting.activation
@@ -102,18 +120,29 @@ class DeferredEngine:
         complaint = objection(setting, memory)
         if complaint:
             raise InputError(f"engine: {complaint}")
-        self.setting, self.meter = _host_setting(setting), meter
+        self.setting, self.meter, self.work = setting, meter, HOST
+        if accelerated(setting):
+            from giantstep.simulation.engines.accelerated import AcceleratedBlocks
+            from giantstep.simulation.engines.traced import traced_setting
+
+            self.setting, self.work = traced_setting(setting), AcceleratedBlocks(setting.p)
+        else:
+            self.setting = _host_setting(setting)
         self.run = 0
         self.readout = np.zeros(setting.p)
         self.biases = np.zeros(setting.p)
         self.rows = np.zeros((setting.p, setting.known))
         self.batch: HeldBatch | None = None
-        self.together = covers(self.setting)
+        self.together = self.work is HOST and covers(self.setting)
         self.group = group_size(setting, memory) if self.together else 1
 
     def context(self) -> AbstractContextManager[Any]:
         """NumPy needs none."""
-        return nullcontext()
+        if self.work is HOST:
+            return nullcontext()
+        from giantstep.simulation.engines.place import Context
+
+        return Context("highest", self.setting.device)
 
     def moments(self, runs: Sequence[int]) -> Iterator[Moment]:
         """The runs after their steps: all of them run by run, or together where they are small."""
@@ -197,4 +226,6 @@ class DeferredEngine:
         """Fresh samples for the network as it is now."""
         rows = compressed(self.rows, self.setting.known)
         biases = self.biases_of(purpose)
-        return Stream(self.setting, self.run, purpose, index, count, rows, biases, self.meter)
+        return Stream(
+            self.setting, self.run, purpose, index, count, rows, biases, self.meter, work=self.work
+        )

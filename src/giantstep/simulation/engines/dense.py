@@ -36,7 +36,7 @@ from giantstep.problem.updates import UPDATES
 from giantstep.simulation.engines.chunks import plan
 from giantstep.simulation.engines.counted import counted_samples
 from giantstep.simulation.engines.dense_stream import DenseStream, Fit, Layer
-from giantstep.simulation.engines.place import Place
+from giantstep.simulation.engines.place import Context, Place
 from giantstep.simulation.engines.samples import HostSampler
 from giantstep.simulation.engines.traced import JAX, traced_setting
 from giantstep.simulation.meter import Meter
@@ -60,7 +60,7 @@ class DenseEngine:
     ) -> None:
         self.setting, self.meter, self.directions = setting, meter, directions
         self.traced = traced_setting(setting)
-        self.place = Place()
+        self.place = Place(setting.device)
         self.plan = plan(setting, self.place.memory(memory), self.place)
         self.run = 0
         self.readout = np.zeros(setting.p)
@@ -92,7 +92,7 @@ class DenseEngine:
 
     def context(self) -> Any:
         """float64 available, matrix products as precise as the setting asks."""
-        return _Context(MATMUL[self.setting.precision])
+        return Context(MATMUL[self.setting.precision], self.setting.device)
 
     def summed(self, function: Callable[..., Any]) -> Callable[..., list[Any]]:
         """A compiled function of a chunk whose parts are added up in float64."""
@@ -298,18 +298,3 @@ class DenseEngine:
 def precise(left: Any, right: Any) -> Any:
     """A product in the full precision of its factors."""
     return jnp.matmul(left, right, precision="highest")
-
-
-class _Context:
-    """float64 enabled and the precision of matrix products set, for the calling thread only."""
-
-    def __init__(self, precision: str) -> None:
-        self.managers = [jax.enable_x64(True), jax.default_matmul_precision(precision)]
-
-    def __enter__(self) -> None:
-        for manager in self.managers:
-            manager.__enter__()
-
-    def __exit__(self, *details: object) -> None:
-        for manager in reversed(self.managers):
-            manager.__exit__(*details)

@@ -12,7 +12,8 @@ from giantstep.problem.batches import set_size
 from giantstep.problem.network import chosen_samples, coefficients, readout_descent
 from giantstep.problem.randomness import Purpose, generator
 from giantstep.problem.setting import Setting
-from giantstep.simulation.engines.streamed import BLOCK, Deflation, Stepped, Stream
+from giantstep.simulation.engines.blocks import HOST
+from giantstep.simulation.engines.streamed import Deflation, Stepped, Stream
 from giantstep.simulation.meter import Meter
 from giantstep.simulation.table import FeatureTable
 from giantstep.simulation.threads import ordered
@@ -24,11 +25,11 @@ class HeldBatch:
     def __init__(self, setting: Setting, run: int, step: int, columns: int) -> None:
         self.setting, self.run, self.step = setting, run, step
         self.count = set_size(setting.batches, setting.n)
-        blocks = -(-self.count // BLOCK)
+        blocks = -(-self.count // HOST.block)
         noisy = setting.noisy
 
         def part(index: int) -> Any:
-            samples = min(BLOCK, self.count - index * BLOCK)
+            samples = min(HOST.block, self.count - index * HOST.block)
             rng = generator(setting.seed, run, Purpose.BATCH, step, index)
             return rng.standard_normal((samples, columns + noisy))
 

@@ -15,18 +15,21 @@ import jax.numpy as jnp
 import numpy as np
 from jax.sharding import Mesh, NamedSharding, PartitionSpec
 
+from giantstep.errors import InputError
+
 SHARE_OF_DEVICE = 0.5
 """Of an accelerator's memory that the arrays of an engine may take: what compiled functions need
 for themselves comes on top."""
 
 
 class Place:
-    """The devices there are."""
+    """The devices of a kind: cpu, gpu, or auto for the best there are."""
 
-    def __init__(self) -> None:
-        devices = jax.devices()
+    def __init__(self, kind: str = "auto") -> None:
+        self.kind = kind
+        devices = _devices(kind)
         self.count = len(devices)
-        self.on_cpu = jax.default_backend() == "cpu"
+        self.on_cpu = devices[0].platform == "cpu"
         self.spread: NamedSharding | None = None
         self.whole: NamedSharding | None = None
         if self.count > 1:
@@ -38,7 +41,7 @@ class Place:
         """Bytes that arrays may take, ``host`` where they live in the memory of the host."""
         if self.on_cpu:
             return host
-        limit: int = jax.local_devices()[0].memory_stats()["bytes_limit"]
+        limit: int = _devices(self.kind)[0].memory_stats()["bytes_limit"]
         return int(SHARE_OF_DEVICE * limit) * self.count
 
     def put(self, array: Any, dtype: Any) -> Any:
@@ -68,3 +71,29 @@ class Place:
     def found(self, value: Any) -> Any:
         """A result as an array of NumPy, or where it was found on an accelerator."""
         return np.asarray(value) if self.on_cpu else value
+
+
+def _devices(kind: str) -> list[Any]:
+    try:
+        return list(jax.devices() if kind == "auto" else jax.devices(kind))
+    except RuntimeError:
+        raise InputError(
+            f"device must be auto or cpu where JAX sees no {kind}, got {kind!r}"
+        ) from None
+
+
+class Context:
+    """float64 enabled, products as precise as asked, on a kind of device, for this thread only."""
+
+    def __init__(self, precision: str, kind: str = "auto") -> None:
+        self.managers = [jax.enable_x64(True), jax.default_matmul_precision(precision)]
+        if kind != "auto":
+            self.managers.append(jax.default_device(_devices(kind)[0]))
+
+    def __enter__(self) -> None:
+        for manager in self.managers:
+            manager.__enter__()
+
+    def __exit__(self, *details: object) -> None:
+        for manager in reversed(self.managers):
+            manager.__exit__(*details)

@@ -14,12 +14,8 @@ from giantstep.gaussian.coordinates import bartlett, root
 from giantstep.problem.network import coefficients, readout_descent, stepped_rows
 from giantstep.problem.randomness import Purpose, generator
 from giantstep.problem.setting import Setting
+from giantstep.simulation.engines.blocks import HOST, HostBlocks, Where
 from giantstep.simulation.meter import Meter
-from giantstep.simulation.table import reduced
-from giantstep.simulation.threads import added_up, ordered, single_blas
-
-BLOCK = 4096
-"""Samples a block: for a narrow network its arrays stay in the cache."""
 
 
 @dataclass(frozen=True)
@@ -82,21 +78,22 @@ class Stream:
     deflation: Deflation | None = None
     fitted_here: bool = False
     kept: Kept | None = None
+    work: HostBlocks = HOST
 
     def block(self, index: int, exact: bool = False) -> tuple[Any, Any, Any, Any]:
         """Data columns Z, labels, deflated labels, and components along the revealed direction."""
-        setting, q = self.setting, self.rows.shape[1]
+        setting, q, functions = self.setting, self.rows.shape[1], self.work.functions
         noisy, linear = setting.noisy, setting.deflate == 1
         drawn = self.drawn(index, q + noisy + linear)
         if exact:
             drawn = drawn.astype(np.float64)
         data, outside = setting.inputs.stretched(drawn[:, :q], setting.target.r), drawn[:, -1]
-        labels = setting.target([data[:, k] for k in range(setting.target.r)])
+        labels = setting.target([data[:, k] for k in range(setting.target.r)], functions)
         if noisy:
-            labels = setting.labels(labels, drawn[:, q])
+            labels = setting.labels(labels, drawn[:, q], functions)
         if self.purpose is Purpose.BATCH:
-            labels = setting.label_transform(labels)
-        labels = np.asarray(labels, dtype=drawn.dtype)
+            labels = setting.label_transform(labels, functions)
+        labels = self.work.array(labels, drawn)
         fit = self.deflation
         if fit is None:
             return data, labels, labels, outside
@@ -110,48 +107,45 @@ class Stream:
 
     def drawn(self, index: int, columns: int) -> Any:
         """The normals of a block, drawn once if they are kept."""
-        setting, kept = self.setting, self.kept
-        samples = min(BLOCK, self.count - index * BLOCK)
+        kept, size = self.kept, self.work.block
+        samples = min(size, self.count - index * size)
         if kept is not None and index in kept.found:
             return kept.found[index][:samples]
-        rng = generator(setting.seed, self.run, self.purpose, self.step, index)
-        normals = rng.standard_normal((samples, columns), dtype=setting.dtype)
+        where = Where(self.setting, self.run, self.purpose, self.step)
+        normals = self.work.normals(where, index, samples, columns)
         if kept is not None and index < kept.blocks:
             kept.found[index] = normals
         return normals
 
-    @property
-    def blocks(self) -> int:
-        return -(-self.count // BLOCK)
-
     def each(self, part: Callable[[int], Any]) -> Iterator[Any]:
-        """What ``part`` makes of every block, in order, in threads."""
-        for index, result in enumerate(ordered(part, self.blocks)):
-            self.meter.add(min(BLOCK, self.count - index * BLOCK))
+        """What ``part`` makes of every block, in order."""
+        size = self.work.block
+        blocks = -(-self.count // size)
+        for index, result in enumerate(self.work.each(part, blocks)):
+            self.meter.add(min(size, self.count - index * size))
             yield result
 
-    def gather(self, how: Callable[[Iterator[Any]], list], part: Callable[[int], Any]) -> list:
-        """All that ``part`` makes of the blocks, by ``added_up`` or ``list``."""
-        with single_blas(when=self.blocks > 1):
-            return how(self.each(part))
+    def total(self, part: Callable[[int], Any]) -> list[np.ndarray]:
+        """Sums in float64 of what ``part`` makes of the blocks."""
+        return self.work.added_up(self.each(part))
 
     def features(self, index: int, exact: bool) -> tuple[Any, Any]:
         """sigma(W x) and the labels to be fitted, for one block."""
         data, _, deflated, _ = self.block(index, exact)
         rows, biases = self.rows.astype(data.dtype), self.biases.astype(data.dtype)
-        return self.setting.activation(data @ rows.T + biases), deflated
+        return self.setting.activation(data @ rows.T + biases, self.work.functions), deflated
 
     def reduce(
         self, reducer: Callable[..., Any], *arguments: Any, exact: bool = False
     ) -> list[Any]:
         """Sum over all samples of what the reducer makes of features and labels."""
-        return self.gather(
-            added_up, lambda index: reduced(reducer, *self.features(index, exact), arguments)
+        return self.total(
+            lambda index: self.work.reduced(reducer, *self.features(index, exact), arguments)
         )
 
     def collect(self) -> tuple[Float[np.ndarray, "n p"], Float[np.ndarray, " n"]]:
         """All features and labels at once, in float64."""
-        parts = self.gather(list, lambda index: self.features(index, exact=True))
+        parts = list(self.each(lambda index: self.features(index, exact=True)))
         return np.concatenate([phi for phi, _ in parts]), np.concatenate([y for _, y in parts])
 
     def deflate(self) -> Stream:
@@ -162,13 +156,11 @@ class Stream:
 
         def part(index: int) -> Any:
             data, labels, _, outside = self.block(index)
-            data, labels, outside = (
-                np.asarray(v, dtype=np.float64) for v in (data, labels, outside)
-            )
+            data, labels, outside = (v.astype(np.float64) for v in (data, labels, outside))
             sums = (labels.sum(), labels @ labels, labels @ data, data.sum(axis=0))
             return (*sums, labels @ outside, outside.sum())
 
-        total, square, cross, columns, pull, plain = self.gather(added_up, part)
+        total, square, cross, columns, pull, plain = self.total(part)
         n = self.count
         mean = float(total) / n
         # |y - mean| and its products with the data, from the sums.
@@ -190,7 +182,9 @@ class Stream:
 
     def keep(self, count: int) -> Stream:
         """The same stream; its first samples are kept from the first pass on."""
-        return replace(self, kept=Kept(-(-min(count, self.count) // BLOCK)))
+        if not self.work.keeps:
+            return self
+        return replace(self, kept=Kept(-(-min(count, self.count) // self.work.block)))
 
     def like(self, purpose: Purpose, count: int) -> Stream:
         """Fresh samples of another purpose, labels deflated by the same fit."""
@@ -199,21 +193,22 @@ class Stream:
     def step_rows(self, readout: Float[np.ndarray, " p"], size: float) -> Stepped:
         """One giant step on these samples, in a basis grown to fit."""
         setting, (p, q) = self.setting, self.rows.shape
-        fit = self.deflation
+        fit, functions = self.deflation, self.work.functions
         revealed = fit is not None and setting.deflate == 1
 
         def part(index: int) -> Any:
             data, labels, deflated, outside = self.block(index)
             rows, a = self.rows.astype(data.dtype), readout.astype(data.dtype)
             pre = rows @ data.T + self.biases.astype(data.dtype)[:, None]
-            c = coefficients(setting, pre, deflated, a)
-            sums = [readout_descent(setting, pre, deflated, a), c @ data, c @ c.T]
+            c = coefficients(setting, pre, deflated, a, functions)
+            own = readout_descent(setting, pre, deflated, a, functions)
+            sums = [own, c @ data, c @ c.T]
             if fit is not None and revealed:
                 u = (labels - data.dtype.type(fit.mean)) / data.dtype.type(fit.size)
                 sums += [c @ outside, c @ u]
             return sums
 
-        own, inside, square, *along = self.gather(added_up, part)
+        own, inside, square, *along = self.total(part)
         pieces = [inside]
         if revealed:
             pieces.append(along[0][:, None])
