@@ -57,6 +57,19 @@ class Shift:
     network_error: Float[np.ndarray, " t"]
 
 
+@dataclass(frozen=True)
+class Around:
+    """Deviations and shift after recorded steps; Gram matrix and deviation at states of the path.
+
+    Runs may stray most between recorded steps.
+    """
+
+    deviations: Deviations
+    shift: Shift
+    gram: Float[np.ndarray, "c p p"]
+    gram_deviation: Float[np.ndarray, "c p p"]
+
+
 def covers(setting: Setting) -> bool:
     """Whether there are few enough entries, and plain updates."""
     return entries(setting) <= MOST_ENTRIES and setting.update == "gradient"
@@ -64,8 +77,8 @@ def covers(setting: Setting) -> bool:
 
 def long_fluctuations(
     setting: Setting, begin: Start, committee: Committee, *, start: Float[np.ndarray, "c m"]
-) -> tuple[Deviations, Shift]:
-    """Standard deviations and shifts; ``start`` are the columns of V_0."""
+) -> Around:
+    """What there is around a long run from one start; ``start`` are the columns of V_0."""
     p, r = setting.p, setting.target.r
     moves = Moves(setting, [begin], committee, None)
     times, path = _states(moves)
@@ -97,16 +110,17 @@ def long_fluctuations(
         shift = summed(jacobian, bend, shift, size)
     kept = np.array(setting.recorded)
     squares, shifts, errors = (np.stack(part) for part in zip(*found, strict=True))
-    of_overlap, of_gram = unpacked(between(times, np.sqrt(np.maximum(squares, 0.0)), kept), p, r)
+    deviation = np.sqrt(np.maximum(squares, 0.0))
+    of_overlap, of_gram = unpacked(between(times, deviation, kept), p, r)
     _, gram = unpacked(between(times, path, kept), p, r)
     norms = np.sqrt(np.diagonal(gram, axis1=1, axis2=2))
-    of_norms = np.diagonal(of_gram, axis1=1, axis2=2) / (
-        2.0 * np.maximum(norms, np.finfo(float).tiny)
-    )
+    of_norms = np.diagonal(of_gram, axis1=1, axis2=2) / (2.0 * norms)
     moved = unpacked(between(times, shifts, kept), p, r)
-    return (
+    return Around(
         Deviations(of_overlap, of_norms, of_gram),
         Shift(*moved, between(times, errors, kept)[:, 0]),
+        unpacked(path, p, r)[1],
+        unpacked(deviation, p, r)[1],
     )
 
 

@@ -132,8 +132,8 @@ def objection(setting: Setting) -> str | None:
             if name == "rows" and lengthening(setting) <= LARGEST_LENGTHENING * setting.n:
                 continue
             least = f"n must be at least {SAMPLES_OF_A_LENGTH}"
-            small = " or steps small against the rows" if name == "rows" else ""
-            return f"{least}{small} for {name} = normalised, got {setting.n}"
+            steps = " and steps that are not small against the rows" if name == "rows" else ""
+            return f"{least} for {name} = normalised, got {setting.n}{steps}"
     if setting.bias > 0 and setting.bias_at == "readout":
         return "bias_at must be start, got 'readout'"
     fresh = setting.batches == "fresh"
@@ -308,13 +308,13 @@ def _with_fluctuations(
     if committee is None or not long_fluctuations.covers(setting):
         return arrays
     columns = start_columns(setting)
-    around, shift = long_fluctuations.long_fluctuations(
+    around = long_fluctuations.long_fluctuations(
         setting, start, committee, start=columns[:0] if own else columns
     )
-    _check_closure(setting, arrays["gram"][0], around.gram, LARGEST_SHIFTED)
+    _check_closure(setting, around.gram, around.gram_deviation, LARGEST_SHIFTED)
     rows = len(arrays["overlap"])
     for name in ("overlap", "gram", "network_error"):
-        found = getattr(shift, name)
+        found = getattr(around.shift, name)
         known = f"{name}_uncertainty"
         if rows == 1:
             arrays[name] = arrays[name] + found
@@ -324,7 +324,7 @@ def _with_fluctuations(
             arrays[known] = np.hypot(arrays[known], size)
     if rows == 1:
         names = ("overlap", "norms", "gram")
-        arrays |= {f"{name}_deviation": getattr(around, name)[None] for name in names}
+        arrays |= {f"{name}_deviation": getattr(around.deviations, name)[None] for name in names}
     return arrays
 
 
