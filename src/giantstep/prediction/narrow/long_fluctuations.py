@@ -18,6 +18,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from jaxtyping import Float, Int
 
+from giantstep.errors import NoTheoryError
 from giantstep.gaussian.coordinates import root
 from giantstep.prediction.narrow.committee import Committee
 from giantstep.prediction.narrow.fluctuations import (
@@ -27,7 +28,7 @@ from giantstep.prediction.narrow.fluctuations import (
     packed,
     unpacked,
 )
-from giantstep.prediction.narrow.grouped import groups
+from giantstep.prediction.narrow.grouped import STILL, groups
 from giantstep.prediction.narrow.long_runs import TOLERANCES, Moves, between, lengths_of
 from giantstep.prediction.narrow.points import Quadrature, sobol_quadrature
 from giantstep.prediction.narrow.start import Start, coordinates
@@ -37,8 +38,9 @@ MOST_ENTRIES = 80
 """Entries of (M, Q), p = 8 with r = 5: a derivative takes two evaluations for each of them, some
 hundredths of a second."""
 
-MOST_STATES = 24
-"""States of the path at which derivatives are computed: those of neighbours are close."""
+MOST_STATES = 20
+"""States of the path at which derivatives are computed, evenly by the change of the state and by
+the logarithm of the step: those of neighbours are close."""
 
 LOG2_SAMPLES = 13
 """Points of S, as a power of two: fourth moments to some percent."""
@@ -89,25 +91,27 @@ def long_fluctuations(
         readout = np.broadcast_to(begin.readout, overlap.shape[:2])
         return committee.error(setting, overlap, gram, readout)[:, None]
 
+    def bend(number: int, covariance: Float[np.ndarray, "m m"]) -> Float[np.ndarray, " m"]:
+        step = min(int(times[number]), setting.steps - 1)
+        return curvature(lambda states: moves(states, step, -1), path[number], covariance)
+
     covariance, shift = start.T @ start, np.zeros(path.shape[1])
-    found = []
+    found, before = [], bend(0, covariance)
     for k, state in enumerate(path):
         of_error = curvature(error, state, covariance) + error((state + shift)[None])[0]
         found.append((np.diagonal(covariance), shift, of_error - error(state[None])[0]))
         if k + 1 == len(path):
             break
         step, size = int(times[k]), int(times[k + 1] - times[k])
-
-        def increment(states: Float[np.ndarray, "k m"], step: int = step) -> np.ndarray:
-            return moves(states, step, -1)
-
         jacobian = _jacobian(moves, state, step)
         batch = _batch(setting, begin, state, quadrature, step=step, number=k)
-        bend = curvature(increment, state, covariance)
         covariance = passed(jacobian, batch, covariance, size)
-        if size > 1:  # V has changed on the way
-            bend = 0.5 * (bend + curvature(increment, path[k + 1], covariance))
-        shift = summed(jacobian, bend, shift, size)
+        if not np.all(np.isfinite(covariance)):
+            raise NoTheoryError("no prediction: what a run strays by leaves the finite numbers")
+        after = bend(k + 1, covariance)
+        # V and the curvature change on the way.
+        shift = summed(jacobian, 0.5 * (before + after) if size > 1 else before, shift, size)
+        before = after
     kept = np.array(setting.recorded)
     squares, shifts, errors = (np.stack(part) for part in zip(*found, strict=True))
     deviation = np.sqrt(np.maximum(squares, 0.0))
@@ -173,7 +177,7 @@ def _states(moves: Moves) -> tuple[Int[np.ndarray, " c"], Float[np.ndarray, "c m
     setting, rows = moves.setting, moves.starts[0].rows
     p, r = setting.p, setting.target.r
     state = packed(rows[None, :, :r], (rows @ rows.T)[None])
-    times, path = [0], [state[0]]
+    times, path, moved = [0], [state[0]], [0.0]
     for group in groups(
         moves,
         state,
@@ -181,9 +185,14 @@ def _states(moves: Moves) -> tuple[Int[np.ndarray, " c"], Float[np.ndarray, "c m
         scale=lambda state: lengths_of(state, p, r),
         tolerance=TOLERANCES[0],
     ):
+        change = np.abs(group.after - group.before) / lengths_of(group.before, p, r)
         times.append(group.end)
         path.append(group.after[0])
-    chosen = np.unique(np.linspace(0, len(times) - 1, MOST_STATES).round().astype(int))
+        moved.append(moved[-1] + float(np.max(change)))
+    logarithm = np.log1p(times)
+    along = np.array(moved) / max(moved[-1], STILL) + logarithm / logarithm[-1]
+    chosen = np.searchsorted(along, np.linspace(0.0, along[-1], MOST_STATES))
+    chosen = np.unique([*chosen, len(times) - 1])
     return np.array(times)[chosen], np.stack(path)[chosen]
 
 
