@@ -5,7 +5,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from benchmarks.stored_runs import clean_error
+from benchmarks.stored_runs import STEPS, STORED, clean_error
+from benchmarks.stored_runs import setting as setting_of_stored
 
 from giantstep.errors import NoTheoryError
 from giantstep.prediction.narrow.committee import committee_of
@@ -105,6 +106,28 @@ def test_the_published_equations() -> None:
 
     assert farthest(setting) < 3
     assert farthest(setting.vary(step_size=0.16)) > 3
+
+
+@pytest.mark.parametrize(("n", "step_size", "allowed"), [(100, 0.001, 0.002), (10, 0.09487, 0.015)])
+def test_stored_runs(n: int, step_size: float, allowed: float) -> None:
+    """What is stored of single runs of arXiv 2406.02157 after 10, 100, 1000 and 10000 steps.
+
+    Runs of the first series differ by less than rounding, those of the second by 1 %; the step
+    twice as long is rejected.
+    """
+    known = setting_of_stored(n, step_size, steps=STEPS[-1], runs=1)
+
+    def farthest(other: Setting) -> float:
+        [path] = long_evolution(
+            other, [typical_start(other)], committee=closed_forms(other), tolerance=1e-4
+        )
+        shared = [step in other.recorded for step in STEPS]
+        places = np.searchsorted(other.recorded, np.array(STEPS)[shared])
+        found = (path.network_error[places] - other.noise**2) / 4 + 0.005
+        return float(np.max(np.abs(found / np.array(STORED[n, step_size])[shared] - 1.0)))
+
+    assert farthest(known) < allowed
+    assert farthest(known.vary(step_size=2 * step_size, steps=1000)) > 2 * allowed
 
 
 @pytest.mark.parametrize(

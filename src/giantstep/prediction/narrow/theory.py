@@ -79,6 +79,9 @@ square, 1/100, is what the mean of the next step is shifted by (at .16 squared l
 LARGEST_SHIFTED = 0.2
 """The same where the shift is computed, and its own square, 1/25 of it, is left out."""
 
+SHIFT_UNCERTAINTY = 0.25
+"""Of the shift: derivatives are held between some states, and the next order is a fifth of it."""
+
 SMALL = 0.05
 """Share of a row's length up to which what the random start does to its overlaps is small: what
 is left out of the mean is of the order of its square, 1/400."""
@@ -172,7 +175,7 @@ def _predict(
     random = not STARTS[setting.start].framed
     many = setting.p > LARGEST_SHARE * setting.d
     small = setting.batches == "fresh" and setting.n < SAMPLES_OF_A_LENGTH
-    if small and is_long(setting) and closed_forms(setting) is None:
+    if (many or small) and is_long(setting) and not _knows_fluctuations(setting):
         _check_first_steps(setting, starts[0])
     own = setting.bias > 0 or (random and (many or start_share(setting, starts[0]) > SMALL))
     if own:
@@ -296,6 +299,11 @@ def _around(
     )
 
 
+def _knows_fluctuations(setting: Setting) -> bool:
+    """Whether what a long run strays by is computed along all of it."""
+    return closed_forms(setting) is not None and long_fluctuations.covers(setting)
+
+
 def _with_fluctuations(
     setting: Setting, start: Start, arrays: dict[str, Any], *, own: bool
 ) -> dict[str, Any]:
@@ -305,7 +313,7 @@ def _with_fluctuations(
     start of its own, it is an uncertainty, the root mean square over neurons around the first.
     """
     committee = closed_forms(setting)
-    if committee is None or not long_fluctuations.covers(setting):
+    if committee is None or not _knows_fluctuations(setting):
         return arrays
     columns = start_columns(setting)
     around = long_fluctuations.long_fluctuations(
@@ -318,6 +326,7 @@ def _with_fluctuations(
         known = f"{name}_uncertainty"
         if rows == 1:
             arrays[name] = arrays[name] + found
+            arrays[known] = np.hypot(arrays[known], SHIFT_UNCERTAINTY * found)
         else:
             each = found.reshape(len(found), -1)
             size = np.sqrt(np.mean(each**2, axis=1)).reshape(-1, *[1] * (found.ndim - 1))
