@@ -61,7 +61,7 @@ class Shift:
 
 @dataclass(frozen=True)
 class Around:
-    """Deviations and shift after recorded steps; Gram matrix and deviation at states of the path.
+    """Deviations and shift after recorded steps, and Gram matrices and deviations along the path.
 
     Runs may stray most between recorded steps.
     """
@@ -69,7 +69,7 @@ class Around:
     deviations: Deviations
     shift: Shift
     gram: Float[np.ndarray, "c p p"]
-    gram_deviation: Float[np.ndarray, "c p p"]
+    along: Deviations
 
 
 def covers(setting: Setting) -> bool:
@@ -115,17 +115,22 @@ def long_fluctuations(
     kept = np.array(setting.recorded)
     squares, shifts, errors = (np.stack(part) for part in zip(*found, strict=True))
     deviation = np.sqrt(np.maximum(squares, 0.0))
-    of_overlap, of_gram = unpacked(between(times, deviation, kept), p, r)
-    _, gram = unpacked(between(times, path, kept), p, r)
-    norms = np.sqrt(np.diagonal(gram, axis1=1, axis2=2))
-    of_norms = np.diagonal(of_gram, axis1=1, axis2=2) / (2.0 * norms)
-    moved = unpacked(between(times, shifts, kept), p, r)
     return Around(
-        Deviations(of_overlap, of_norms, of_gram),
-        Shift(*moved, between(times, errors, kept)[:, 0]),
+        _deviations(between(times, path, kept), between(times, deviation, kept), p, r),
+        Shift(*unpacked(between(times, shifts, kept), p, r), between(times, errors, kept)[:, 0]),
         unpacked(path, p, r)[1],
-        unpacked(deviation, p, r)[1],
+        _deviations(path, deviation, p, r),
     )
+
+
+def _deviations(
+    states: Float[np.ndarray, "t m"], deviations: Float[np.ndarray, "t m"], p: int, r: int
+) -> Deviations:
+    """Those of overlaps, lengths and Gram matrices, from those of packed states."""
+    _, gram = unpacked(states, p, r)
+    of_overlap, of_gram = unpacked(deviations, p, r)
+    norms = np.sqrt(np.diagonal(gram, axis1=1, axis2=2))
+    return Deviations(of_overlap, np.diagonal(of_gram, axis1=1, axis2=2) / (2.0 * norms), of_gram)
 
 
 def passed(

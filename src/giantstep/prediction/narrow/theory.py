@@ -215,10 +215,12 @@ def _predict(
     if is_long(setting):
         return arrays
     around = _deviations(setting, starts, arrays, own=own)
-    known = around.get("gram_deviation", [None])[0]
-    if many and known is None:
-        known = _around(setting, starts[0], arrays, row=0, rows=setting.runs, own=True).gram
-    if (many or small) and known is not None:
+    if many or (small and around):
+        known = (
+            Deviations(*(around[f"{name}_deviation"][0] for name in ("overlap", "norms", "gram")))
+            if around
+            else _around(setting, starts[0], arrays, row=0, rows=setting.runs, own=True)
+        )
         _check_closure(setting, arrays["gram"][0], known, LARGEST_DEVIATION)
     return recorded(setting, arrays | around)
 
@@ -319,7 +321,7 @@ def _with_fluctuations(
     around = long_fluctuations.long_fluctuations(
         setting, start, committee, start=columns[:0] if own else columns
     )
-    _check_closure(setting, around.gram, around.gram_deviation, LARGEST_SHIFTED)
+    _check_closure(setting, around.gram, around.along, LARGEST_SHIFTED)
     rows = len(arrays["overlap"])
     for name in ("overlap", "gram", "network_error"):
         found = getattr(around.shift, name)
@@ -344,27 +346,27 @@ def _check_first_steps(setting: Setting, start: Start) -> None:
     [path] = _recursion(early, 0, FEWEST_LOG2_POINTS[1])([start])
     arrays = {"overlap": path.overlap[None], "gram": path.gram[None]}
     around = _around(early, start, arrays, row=0, rows=1, own=True)
-    _check_closure(early, path.gram, around.gram, LARGEST_DEVIATION)
+    _check_closure(early, path.gram, around, LARGEST_DEVIATION)
 
 
 def _check_closure(
-    setting: Setting,
-    gram: Float[np.ndarray, "t p p"],
-    deviation: Float[np.ndarray, "t p p"],
-    most: float,
+    setting: Setting, gram: Float[np.ndarray, "t p p"], around: Deviations, most: float
 ) -> None:
     """Refuse steps after which a run is far from its mean, which is then shifted itself.
 
     What the start strays by is not counted: no step made it.
     """
-    strays = np.sqrt(np.mean(np.maximum(deviation**2 - deviation[0] ** 2, 0.0), axis=(1, 2)))
-    strays /= np.mean(np.diagonal(gram, axis1=1, axis2=2), axis=1)
-    if not np.max(strays) <= most:
-        raise NoTheoryError(
-            f"no prediction: step_size must keep the Gram matrix of a run within "
-            f"{most:.0%} of its mean for p = {setting.p}, d = {setting.d} and "
-            f"n = {setting.n}, got {np.nanmax(strays):.0%} at {max(setting.step_size):g}"
-        )
+    squares = np.mean(np.diagonal(gram, axis1=1, axis2=2), axis=1)
+    units = {"Gram matrix": (around.gram, squares), "overlap": (around.overlap, np.sqrt(squares))}
+    for what, (deviation, unit) in units.items():
+        variances = np.maximum(deviation**2 - deviation[0] ** 2, 0.0)
+        strays = np.sqrt(np.mean(variances, axis=(1, 2))) / unit
+        if not np.max(strays) <= most:
+            raise NoTheoryError(
+                f"no prediction: step_size must keep the {what} of a run within {most:.0%} of its "
+                f"mean for p = {setting.p}, d = {setting.d} and n = {setting.n}, got "
+                f"{np.nanmax(strays):.0%} at {max(setting.step_size):g}"
+            )
 
 
 def _of_gram(arrays: dict[str, Any]) -> dict[str, Any]:
