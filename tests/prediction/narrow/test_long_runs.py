@@ -134,7 +134,7 @@ def test_stored_runs(n: int, step_size: float, allowed: float) -> None:
     "fields",
     [
         {"step_size": 0.1, "steps": 300, "runs": 100, "seed": 31},
-        {"d": 100, "p": 8, "step_size": 0.3, "steps": 400, "runs": 40, "seed": 32},
+        {"d": 100, "p": 6, "step_size": 0.2, "steps": 300, "runs": 20, "seed": 32},
         {"target": "relu(x1)", "activation": "relu", "step_size": 0.004, "steps": 600, "runs": 40},
         {"target": "x1", "activation": "tanh", "step_size": 0.01, "steps": 600, "runs": 40},
         {"decay": 1e-3, "n": 20, "step_size": 0.2, "steps": 500, "runs": 40, "seed": 33},
