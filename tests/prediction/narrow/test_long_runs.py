@@ -212,12 +212,11 @@ def test_runs_that_stray_are_refused() -> None:
 def test_a_saddle_that_runs_leave_is_refused() -> None:
     """From orthogonal rows the recursion stays between two target directions, runs do not.
 
-    The Gram matrix strays little: it is the overlaps that tell.  A tenth of the steps is covered.
+    The Gram matrix strays little: it is the overlaps that tell.
     """
     known = setting_of_stored(100, 0.08, steps=STEPS[-1], runs=1)
     with pytest.raises(NoTheoryError, match="overlap of a run within 20% of its mean"):
         predict(known)
-    assert predict(known.vary(steps=500)).overlap_deviation is not None
 
 
 def test_recorded_steps_of_a_short_run() -> None:
