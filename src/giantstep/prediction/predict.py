@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import time
-from dataclasses import replace
-from typing import Any
 
 import numpy as np
 from jaxtyping import Float
@@ -12,11 +10,11 @@ from jaxtyping import Float
 from giantstep.errors import InputError
 from giantstep.gaussian.points import SCRAMBLES, Accuracy
 from giantstep.prediction.narrow.start import typical_start
+from giantstep.prediction.recording import recorded
 from giantstep.prediction.theories import choose_theory
 from giantstep.problem.network import start_readout
 from giantstep.problem.setting import Setting
 from giantstep.problem.starts import readout_kind
-from giantstep.records.spectrum import Spectrum
 from giantstep.records.trajectory import Trajectory
 
 
@@ -49,8 +47,12 @@ def predict(
     uncertainties the spread over independent scrambles, as standard errors of their mean.
     ``log2_points`` are the points a scramble; None takes as many, of all scrambles and rows, as
     half a second allows, and where runs have rows of their own it is no more than that.  Batches
-    of at most d/20 samples are covered up to p = d/2, unless steps are so large that a run strays
-    from its mean by more than a tenth.  The readout's errors
+    of at most d/20 samples are covered up to p = d/2; steps on fewer than 100 samples must not be
+    so large that a run strays from its mean by more than a tenth.  More than 100 steps on fresh
+    batches are taken in groups (docs/derivations/long_runs.md): where network and target are sums
+    of erf units the averages have closed forms, the uncertainty is the change from longer groups,
+    and means over runs count what fluctuations shift them by (runs may then stray by a fifth).
+    The readout's errors
     are means over starts and batches, to order p/d and 1/readout_n, with the penalty chosen as the
     simulator does (docs/derivations/readout.md); their uncertainty counts the next order of
     1/readout_n, not of p/d.  Linear width: rows to
@@ -69,31 +71,13 @@ def predict(
     begin = time.perf_counter()
     readouts = _readouts(setting)
     found = chosen.predict(setting, readouts, Accuracy(scrambles, log2_points))
-    if not chosen.simulated:
+    if not chosen.sparse:
         found = recorded(setting, found)
     seconds = time.perf_counter() - begin
     record = {"readout": readouts} | found
     if setting.data is not None:
         record["notes"] = (*record.get("notes", ()), setting.data.far_from_gaussian)
     return Trajectory(setting, engine="theory", seconds=seconds, theory=chosen.name, **record)
-
-
-def recorded(setting: Setting, fields: dict[str, Any]) -> dict[str, Any]:
-    """Fields of a prediction after every step, at the steps that the setting records."""
-    kept = np.array(setting.recorded)
-    if len(kept) == setting.steps + 1:
-        return fields
-
-    def chosen(name: str, value: Any) -> Any:
-        if isinstance(value, Spectrum):
-            return replace(value, **{n: chosen(n, v) for n, v in value.arrays().items()})
-        if not isinstance(value, np.ndarray):
-            return value
-        if name.startswith("gradient_cosine"):  # of the steps themselves, the start has none
-            return value[:, kept[1:] - 1]
-        return value[kept] if name in ("grid", "density") else value[:, kept]
-
-    return {name: chosen(name, value) for name, value in fields.items()}
 
 
 def _readouts(setting: Setting) -> Float[np.ndarray, "rows p"]:

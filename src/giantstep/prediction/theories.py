@@ -31,18 +31,18 @@ class Theory:
     ``predict`` takes the setting, the readouts of the runs (or the one they share) and the accuracy
     of quadrature, and returns fields of a ``Trajectory``, a row for each readout.  ``left_out`` is
     what it leaves out at the sizes of a setting, relative.  Fields are after every step, those of
-    a theory that is ``simulated`` after the recorded ones.
+    a theory that is ``sparse`` after the recorded ones.
     """
 
     name: str
     objection: Callable[[Setting], str | None]
     predict: Callable[[Setting, Float[np.ndarray, "rows p"], Accuracy], dict[str, Any]]
     left_out: Callable[[Setting], float] = lambda setting: 0.0
-    simulated: bool = False
+    sparse: bool = False
 
 
 THEORIES = (
-    Theory("narrow", narrow.objection, narrow.predict),
+    Theory("narrow", narrow.objection, narrow.predict, sparse=True),
     Theory("linear-width", wide.objection, wide.predict, wide.left_out),
     Theory("quadratic-width", quadratic.objection, wide.predict, wide.left_out),
 )
@@ -51,7 +51,7 @@ ROUGH = 0.05
 """What a theory may leave out of the rows of a data set: some tens of runs see as much.  Whitening
 counts too: a linear part has no noise in all N rows, and the share n/N less in n of them."""
 
-GAUSSIAN_RUNS = Theory("gaussian-runs", sampled.objection, sampled.predict, simulated=True)
+GAUSSIAN_RUNS = Theory("gaussian-runs", sampled.objection, sampled.predict, sparse=True)
 
 
 def beyond_theory(setting: Setting) -> str | None:

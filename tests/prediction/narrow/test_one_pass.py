@@ -6,13 +6,8 @@ import numpy as np
 import pytest
 
 from giantstep.errors import NoTheoryError
-from giantstep.prediction.narrow.fresh import state_evolution
-from giantstep.prediction.narrow.points import sobol_quadrature
-from giantstep.prediction.narrow.start import Start
 from giantstep.prediction.predict import predict
-from giantstep.problem.network import start_rows
 from giantstep.problem.setting import Setting
-from giantstep.problem.starts import known_span
 from giantstep.records.comparison import compare
 from giantstep.simulation.simulate import simulate
 
@@ -70,30 +65,3 @@ def test_readout_errors_have_a_note_instead() -> None:
     assert found.network_error is not None
     assert found.test_error is None
     assert "errors: p must be small against d, got p = 8 and d = 100" in found.notes[0]
-
-
-def decay(step_size: float) -> np.ndarray:
-    """Half the error without noise after 0, 100, 200 steps of eight starts, all entries of a one.
-
-    Relative to its start: random starts of 8 rows differ by a tenth there.
-    """
-    setting = Setting(**(BASE | {"p": 8, "steps": 200, "step_size": step_size}))
-    errors = []
-    for seed in range(8):
-        rows = start_rows(setting, known_span(np.random.default_rng(seed), 4, setting.d))
-        points = sobol_quadrature(12, seed, 8, steps=setting.steps)
-        found = state_evolution(setting, Start(rows, np.ones(8)), points)
-        errors.append((found.network_error[::100] - setting.noise**2) / 2)
-    return np.array(errors) / np.array(errors)[:, :1]
-
-
-def test_the_published_equations() -> None:
-    """The ordinary differential equations of arXiv 2202.00293 from a start of their own.
-
-    Errors .0612 .0375 .0234 after 0, 100, 200 steps: two comparisons, within 4 standard deviations
-    of single starts (level 5e-3 each at 7 degrees of freedom); the double step is rejected.
-    """
-    published = np.array([0.0375, 0.0234]) / 0.0612
-    found, wrong = decay(0.08)[:, 1:], decay(0.16)[:, 1:]
-    assert np.all(np.abs(found.mean(axis=0) - published) < 4 * found.std(axis=0, ddof=1))
-    assert not np.all(np.abs(wrong.mean(axis=0) - published) < 4 * wrong.std(axis=0, ddof=1))

@@ -107,27 +107,46 @@ def mean_step(
         square = square - along[..., :, None] * along[..., None, :]
     outside = setting.d - seen.known.shape[1]
     gradient = (1.0 - 1.0 / setting.n) * product + (inside + outside * square) / setting.n
-    eta = setting.step_size[step]
-    kept = (1.0 - setting.decay) * rows
-    drift, spread = mean, gradient
+    overlap, gram, lengths = moved_state(
+        setting,
+        step,
+        (rows[..., :known], rows @ rows.mT),
+        pull=mean[..., :known],
+        cross=mean[..., : rows.shape[-1]] @ rows.mT,
+        gradient=gradient,
+    )
+    return MeanStep(mean, square, gradient, overlap, gram, lengths)
+
+
+def moved_state(
+    setting: Setting,
+    step: int,
+    state: tuple[Float[np.ndarray, "*k p known"], Float[np.ndarray, "*k p p"]],
+    *,
+    pull: Float[np.ndarray, "*k p known"],
+    cross: Float[np.ndarray, "*k p p"],
+    gradient: Float[np.ndarray, "*k p p"],
+) -> tuple[Float[np.ndarray, "*k p known"], Float[np.ndarray, "*k p p"], Float[np.ndarray, "*k p"]]:
+    """What a step makes of (M, Q), and the lengths it divides rows by.
+
+    ``pull`` is G along the known directions, ``cross`` G C^T, ``gradient`` H.
+    """
+    overlap, gram = state
+    eta, kept = setting.step_size[step], 1.0 - setting.decay
     if setting.update != "gradient":
         found = UPDATES[setting.update].factor
         assert found is not None
         factor = found(gradient)
-        drift, spread = factor @ mean, factor @ gradient @ factor
-    cross = drift[..., : rows.shape[-1]] @ kept.mT
-    overlap = kept[..., :known] + eta * drift[..., :known]
-    gram = kept @ kept.mT + eta * (cross + cross.mT) + eta**2 * spread
+        pull, cross, gradient = factor @ pull, factor @ cross, factor @ gradient @ factor
+    overlap = kept * overlap + eta * pull
+    gram = kept**2 * gram + kept * eta * (cross + cross.mT) + eta**2 * gradient
     lengths = np.ones(gram.shape[:-1])
     if setting.rows == "normalised":
         lengths = np.sqrt(np.diagonal(gram, axis1=-2, axis2=-1))
-    return MeanStep(
-        mean=mean,
-        square=square,
-        gradient=gradient,
-        overlap=overlap / lengths[..., None],
-        gram=gram / (lengths[..., :, None] * lengths[..., None, :]),
-        lengths=lengths,
+    return (
+        overlap / lengths[..., None],
+        gram / (lengths[..., :, None] * lengths[..., None, :]),
+        lengths,
     )
 
 

@@ -53,10 +53,15 @@ The second argument is the step: what a step made of the rows must not be judged
 """
 
 
+SETS = 2**12
+"""Sets of points, for one step after the other, or one group of steps after the other."""
+
+
 def points_for(setting: Setting, seed: int, log2_points: int) -> Quadrature:
     """Low-discrepancy points of the law of the inputs for all rows of a setting."""
     dimension, r = setting.known + setting.p, setting.target.r
-    normals = sobol_quadrature(dimension, seed, log2_points, steps=setting.steps)
+    steps = min(setting.steps, SETS - 1)
+    normals = sobol_quadrature(dimension, seed, log2_points, steps=steps)
     if setting.inputs.known_directions == 0:
         return normals
 

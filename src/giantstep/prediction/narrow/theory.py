@@ -11,7 +11,8 @@ from jaxtyping import Float
 
 from giantstep.errors import NoTheoryError
 from giantstep.gaussian.points import LOG2_POINTS, Accuracy
-from giantstep.prediction.narrow import finite_runs, readout, reused
+from giantstep.prediction.narrow import finite_runs, long_fluctuations, readout, reused
+from giantstep.prediction.narrow.committee import committee_of
 from giantstep.prediction.narrow.draws import Fluctuations, drawn_errors
 from giantstep.prediction.narrow.fluctuations import (
     Deviations,
@@ -20,6 +21,15 @@ from giantstep.prediction.narrow.fluctuations import (
     start_columns,
 )
 from giantstep.prediction.narrow.fresh import Evolution, state_evolution
+from giantstep.prediction.narrow.long_runs import (
+    EVALUATIONS,
+    FEW_STEPS,
+    SAMPLED_TOLERANCE,
+    TOLERANCES,
+    closed_forms,
+    is_long,
+    long_evolution,
+)
 from giantstep.prediction.narrow.points import Quadrature, exact_quadrature, points_for
 from giantstep.prediction.narrow.start import (
     LARGEST_SHARE,
@@ -27,10 +37,11 @@ from giantstep.prediction.narrow.start import (
     start_of_run,
     typical_start,
 )
+from giantstep.prediction.recording import recorded
 from giantstep.problem.network import start_rows
 from giantstep.problem.plain import beyond_plain
 from giantstep.problem.setting import Setting
-from giantstep.problem.starts import STARTS, known_span
+from giantstep.problem.starts import STARTS, known_span, readout_rms
 from giantstep.records.trajectory import span_factor
 
 LARGEST_SHARE_OF_ONE_PASS = 0.5
@@ -67,9 +78,24 @@ SAMPLES_TO_DEFLATE = 300
 adds E[y^2 x^2] E[x^2]/n to the labels' square, for labels of degree 2 15 (1 + strength)^2/n of it,
 5 % at so many.  At an eighth of them Gram matrices were off by 6 standard errors of 160 runs."""
 
+LARGEST_LENGTHENING = 0.02
+"""What a step may add to the squared length of a normalised row, times 1/n, for fewer samples: the
+length strays by its share kappa mu/n, kappa the variance of g^2 over its squared mean, 2 to 5, and
+the drift is off by 3/4 of that (docs/derivations/long_runs.md)."""
+
+MOST_SINGLE_STEPS = 1000
+"""Steps of a recursion that cannot be taken in groups: some seconds."""
+
 LARGEST_DEVIATION = 0.1
-"""Of the Gram matrix of a run, as a share of the rows' squared length, where p/d is not small: the
-square, 1/100, is what the mean of the next step is shifted by."""
+"""Of the Gram matrix of a run, as a share of the rows' squared length, where n or d/p is small: the
+square, 1/100, is what the mean of the next step is shifted by (at .16 squared lengths are off by
+2 %, at .42 by 5 %: erf, p = 4, d = 1000, n = 1)."""
+
+LARGEST_SHIFTED = 0.2
+"""The same where the shift is computed, and its own square, 1/25 of it, is left out."""
+
+SHIFT_UNCERTAINTY = 0.25
+"""Of the shift: derivatives are held between some states, and the next order is a fifth of it."""
 
 SMALL = 0.05
 """Share of a row's length up to which what the random start does to its overlaps is small: what
@@ -121,8 +147,11 @@ def objection(setting: Setting) -> str | None:
         return "readout_batch must be fresh, got 'last'"
     for name in ("rows", "update"):
         if getattr(setting, name) == "normalised" and setting.n < SAMPLES_OF_A_LENGTH:
+            if name == "rows" and lengthening(setting) <= LARGEST_LENGTHENING * setting.n:
+                continue
             least = f"n must be at least {SAMPLES_OF_A_LENGTH}"
-            return f"{least} for {name} = normalised, got {setting.n}"
+            steps = " and steps that are not small against the rows" if name == "rows" else ""
+            return f"{least} for {name} = normalised, got {setting.n}{steps}"
     if setting.update == "orthogonal" and setting.rows == "normalised":
         # The product of paired rows has no noise before they are divided by lengths that have, and
         # its shift by 1/d was 7 standard errors of 80 runs.
@@ -131,9 +160,25 @@ def objection(setting: Setting) -> str | None:
         enough = math.ceil(SAMPLES_TO_DEFLATE * max(1.0 + setting.inputs.numbers[0], 1.0) ** 2)
         if setting.n < enough:
             return f"n must be at least {enough} to deflate {setting.inputs.text}, got {setting.n}"
+    if setting.steps > MOST_SINGLE_STEPS and not is_long(setting):
+        return f"steps must be at most {MOST_SINGLE_STEPS} for such steps, got {setting.steps}"
     if setting.seen_again:
         return beyond_plain(setting, f"{setting.batches} batches", reused.WORDS)
     return None
+
+
+def lengthening(setting: Setting) -> float:
+    """mu = eta^2 d A/n, what the longest step adds to the squared length of a row, from the start.
+
+    A = s_p^2 a^2 E sigma'^2 E y^2; infinite for losses and labels whose residual is another.
+    """
+    if setting.loss != "square" or not setting.label_transform.is_plain:
+        return math.inf
+    size = max(setting.step_size, default=0.0) * setting.scale
+    size *= readout_rms(setting.readout_start, setting.p)
+    labels = setting.target.series.square + setting.noise**2
+    slopes = setting.activation.moments.slope_square
+    return size**2 * setting.d / setting.n * slopes * labels
 
 
 def predict(
@@ -153,18 +198,18 @@ def _predict(
     starts = [typical_start(setting, entries) for entries in readouts]
     random = not STARTS[setting.start].framed or setting.inputs.known_directions > 0
     many = setting.p > LARGEST_SHARE * setting.d
+    small = not setting.seen_again and setting.n < SAMPLES_OF_A_LENGTH
+    if (many or small) and is_long(setting) and not _knows_fluctuations(setting):
+        _check_first_steps(setting, starts[0])
     own = setting.bias > 0 or (random and (many or start_share(setting, starts[0]) > SMALL))
     if own:
         starts = [start_of_run(setting, run) for run in range(setting.runs)]
     accuracy = _affordable(setting, accuracy, len(starts))
-    # One of many rows is compared with one run, whose own deviation is larger than its error.
-    exact = _exact(setting, starts[0]) if len(starts) == 1 else None
-    found = (
-        [_sampled(setting, start, row, accuracy) for row, start in enumerate(starts)]
-        if exact is None
-        else [exact]
-    )
+    exact = _exact(setting, starts)
+    found = exact or [_sampled(setting, start, row, accuracy) for row, start in enumerate(starts)]
     complaint = readout.objection(setting) if setting.readout_n else None
+    if setting.readout_n and is_long(setting):
+        complaint = f"steps must be at most {FEW_STEPS}, got {setting.steps}"
     fitted = setting.readout_n > 0 and complaint is None
     if fitted:
         for row, start in enumerate(starts):
@@ -187,19 +232,30 @@ def _predict(
             arrays[name] = np.full_like(arrays[name], np.nan)
         least = f"n must be at least {SAMPLES_OF_A_LENGTH}, got {setting.n}"
         notes = (*notes, f"no prediction of gradient cosines: {least}")
+    if is_long(setting):
+        arrays = _with_fluctuations(setting, starts[0], arrays, own=own)
     arrays |= _of_gram(arrays, setting.target.r) | {"uncertainty_freedom": freedom, "notes": notes}
     arrays["own_runs"] = own or len(starts) > 1
+    if is_long(setting):
+        return arrays
     around = _deviations(setting, starts, arrays, own=own)
-    if many:
-        _check_closure(setting, starts[0], arrays, around.get("gram_deviation"))
+    if many or (small and around):
+        known = (
+            Deviations(*(around[f"{name}_deviation"][0] for name in ("overlap", "norms", "gram")))
+            if around
+            else _around(setting, starts[0], arrays, row=0, rows=setting.runs, own=True)
+        )
+        _check_closure(setting, arrays["gram"][0], known, LARGEST_DEVIATION)
     arrays |= around
     overlaps = [name for name in arrays if name.startswith("overlap")]
-    return arrays | {name: arrays[name][..., : setting.target.r] for name in overlaps}
+    cut = {name: arrays[name][..., : setting.target.r] for name in overlaps}
+    return recorded(setting, arrays | cut)
 
 
 def log2_points(setting: Setting, recursions: int, share: float = 1.0) -> int:
     """Points of each of so many recursions, as a power of two, that a share of WORK allows."""
-    a_point = setting.p * (setting.steps + 1) * (1 + setting.seen_again)
+    evaluations = EVALUATIONS if is_long(setting) else setting.steps + 1
+    a_point = setting.p * evaluations * (1 + setting.seen_again)
     most = round(math.log2(share * WORK / (recursions * a_point)))
     low, high = FEWEST_LOG2_POINTS
     least = min(low + math.ceil(math.log2(setting.n)), high)
@@ -232,7 +288,7 @@ def start_share(setting: Setting, typical: Start) -> float:
     spaces = [known_span(np.random.default_rng(probe), r, d, others) for probe in range(PROBES)]
     starts = [Start(start_rows(setting, space), typical.readout) for space in spaces]
     run = _recursion(setting, 0, log2_points(setting, PROBES + 1, PROBES_SHARE))
-    paths = [run(start) for start in (typical, *starts)]
+    paths = run([typical, *starts])
     lengths = np.sqrt(np.diagonal(paths[0].gram, axis1=1, axis2=2))[..., None]
     overlaps = [path.overlap[..., :r] for path in paths]
     moved = np.stack([(overlap - overlaps[0]) / lengths for overlap in overlaps[1:]])
@@ -279,23 +335,72 @@ def _around(
     )
 
 
+def _knows_fluctuations(setting: Setting) -> bool:
+    """Whether what a long run strays by is computed along all of it."""
+    return closed_forms(setting) is not None and long_fluctuations.covers(setting)
+
+
+def _with_fluctuations(
+    setting: Setting, start: Start, arrays: dict[str, Any], *, own: bool
+) -> dict[str, Any]:
+    """Fields of a long run with closed forms, as means over runs and with their deviations.
+
+    What fluctuations shift the mean by is added to the one row there is; of many rows, each with a
+    start of its own, it is an uncertainty, the root mean square over neurons around the first.
+    """
+    committee = closed_forms(setting)
+    if committee is None or not _knows_fluctuations(setting):
+        return arrays
+    columns = start_columns(setting)
+    around = long_fluctuations.long_fluctuations(
+        setting, start, committee, start=columns[:0] if own else columns
+    )
+    _check_closure(setting, around.gram, around.along, LARGEST_SHIFTED)
+    rows = len(arrays["overlap"])
+    for name in ("overlap", "gram", "network_error"):
+        found = getattr(around.shift, name)
+        known = f"{name}_uncertainty"
+        if rows == 1:
+            arrays[name] = arrays[name] + found
+            arrays[known] = np.hypot(arrays[known], SHIFT_UNCERTAINTY * found)
+        else:
+            each = found.reshape(len(found), -1)
+            size = np.sqrt(np.mean(each**2, axis=1)).reshape(-1, *[1] * (found.ndim - 1))
+            arrays[known] = np.hypot(arrays[known], size)
+    if rows == 1:
+        names = ("overlap", "norms", "gram")
+        arrays |= {f"{name}_deviation": getattr(around.deviations, name)[None] for name in names}
+    return arrays
+
+
+def _check_first_steps(setting: Setting, start: Start) -> None:
+    """Refuse a long run whose first steps stray: it is then far from its mean, or diverges."""
+    sizes = setting.step_size[:FEW_STEPS]
+    early = setting.vary(steps=FEW_STEPS, step_size=sizes, record="all", readout_n=0, test_n=0)
+    [path] = _recursion(early, 0, FEWEST_LOG2_POINTS[1])([start])
+    arrays = {"overlap": path.overlap[None], "gram": path.gram[None]}
+    around = _around(early, start, arrays, row=0, rows=1, own=True)
+    _check_closure(early, path.gram, around, LARGEST_DEVIATION)
+
+
 def _check_closure(
-    setting: Setting,
-    start: Start,
-    arrays: dict[str, Any],
-    known: Float[np.ndarray, "rows t p p"] | None,
+    setting: Setting, gram: Float[np.ndarray, "t p p"], around: Deviations, most: float
 ) -> None:
-    """Refuse steps after which a run is far from its mean, which is then shifted itself."""
-    if known is None:
-        known = _around(setting, start, arrays, row=0, rows=setting.runs, own=True).gram[None]
-    strays = np.sqrt(np.mean(known**2, axis=(0, 2, 3)))
-    strays /= np.mean(arrays["norms"] ** 2, axis=(0, 2))
-    if not np.max(strays) <= LARGEST_DEVIATION:
-        raise NoTheoryError(
-            f"no prediction: step_size must keep the Gram matrix of a run within "
-            f"{LARGEST_DEVIATION:.0%} of its mean for p = {setting.p} and d = {setting.d}, got "
-            f"{np.nanmax(strays):.0%} at {max(setting.step_size):g}"
-        )
+    """Refuse steps after which a run is far from its mean, which is then shifted itself.
+
+    What the start strays by is not counted: no step made it.
+    """
+    squares = np.mean(np.diagonal(gram, axis1=1, axis2=2), axis=1)
+    units = {"Gram matrix": (around.gram, squares), "overlap": (around.overlap, np.sqrt(squares))}
+    for what, (deviation, unit) in units.items():
+        variances = np.maximum(deviation**2 - deviation[0] ** 2, 0.0)
+        strays = np.sqrt(np.mean(variances, axis=(1, 2))) / unit
+        if not np.max(strays) <= most:
+            raise NoTheoryError(
+                f"no prediction: step_size must keep the {what} of a run within {most:.0%} of its "
+                f"mean for p = {setting.p}, d = {setting.d} and n = {setting.n}, got "
+                f"{np.nanmax(strays):.0%} at {max(setting.step_size):g}"
+            )
 
 
 def _of_gram(arrays: dict[str, Any], r: int) -> dict[str, Any]:
@@ -314,24 +419,54 @@ def _of_gram(arrays: dict[str, Any], r: int) -> dict[str, Any]:
     }
 
 
-def _exact(setting: Setting, start: Start) -> Row | None:
-    """Each observable by quadrature without sampling, None where that does not settle."""
+def _exact(setting: Setting, starts: list[Start]) -> list[Row] | None:
+    """Each observable without sampling, row by row, None where that does not settle."""
+    if is_long(setting) and (committee := closed_forms(setting)) is not None:
+        coarse, fine = (
+            long_evolution(setting, starts, committee=committee, tolerance=tolerance)
+            for tolerance in TOLERANCES
+        )
+        return [_changed(*pair) for pair in zip(coarse, fine, strict=True)]
     rules = [exact_quadrature(setting, order) for order in EXACT_ORDERS]
-    if setting.seen_again or setting.bias > 0 or None in rules:
+    # One of many rows is compared with one run, whose own deviation is larger than its error.
+    if setting.seen_again or setting.bias > 0 or None in rules or len(starts) > 1:
         return None
-    coarse, fine = (_observed(state_evolution(setting, start, rule)) for rule in rules if rule)
-    changes = {name: np.abs(fine[name] - coarse[name]) for name in fine}
-    settled = all(
-        np.all(change <= EXACT * (1 + np.abs(fine[name]))) for name, change in changes.items()
+    coarse, fine = (
+        _evolutions(setting, starts, rule, tolerance)
+        for rule, tolerance in zip(rules, TOLERANCES, strict=True)
+        if rule
     )
-    return {name: (fine[name], changes[name]) for name in fine} if settled else None
+    row = _changed(coarse[0], fine[0])
+    settled = all(np.all(change <= EXACT * (1 + np.abs(values))) for values, change in row.values())
+    return [row] if settled or is_long(setting) else None
+
+
+def _changed(coarse: Evolution, fine: Evolution) -> Row:
+    """The finer of two evolutions, with the change from the coarser one."""
+    before, after = _observed(coarse), _observed(fine)
+    return {name: (after[name], np.abs(after[name] - before[name])) for name in after}
+
+
+def _evolutions(
+    setting: Setting, starts: list[Start], quadrature: Quadrature, tolerance: float
+) -> list[Evolution]:
+    """The recursion on fresh batches from several starts, step by step or in groups of steps."""
+    if not is_long(setting):
+        return [state_evolution(setting, start, quadrature) for start in starts]
+    return long_evolution(
+        setting,
+        starts,
+        committee=committee_of(setting),
+        quadrature=quadrature,
+        tolerance=tolerance,
+    )
 
 
 def _sampled(setting: Setting, start: Start, row: int, accuracy: Accuracy) -> Row:
     """Each observable as the mean over independent scrambles, with its standard error."""
     scrambles, k = accuracy.scrambles, accuracy.log2_points or LOG2_POINTS
     found = [
-        _observed(_recursion(setting, seed, k)(start))
+        _observed(_recursion(setting, seed, k)([start])[0])
         for seed in range(row * scrambles, (row + 1) * scrambles)
     ]
     stacked = {name: np.stack([values[name] for values in found]) for name in found[0]}
@@ -341,12 +476,14 @@ def _sampled(setting: Setting, start: Start, row: int, accuracy: Accuracy) -> Ro
     }
 
 
-def _recursion(setting: Setting, seed: int, log2_points: int) -> Callable[[Start], Evolution]:
-    """The recursion from any start, on one scramble of low-discrepancy points."""
+def _recursion(
+    setting: Setting, seed: int, log2_points: int
+) -> Callable[[list[Start]], list[Evolution]]:
+    """The recursion from any starts, on one scramble of low-discrepancy points."""
     source = _source(setting, seed, log2_points)
     if isinstance(source, reused.PathNormals):
-        return lambda start: reused.reused_evolution(setting, start, source)
-    return lambda start: state_evolution(setting, start, source)
+        return lambda starts: [reused.reused_evolution(setting, start, source) for start in starts]
+    return lambda starts: _evolutions(setting, starts, source, SAMPLED_TOLERANCE)
 
 
 def _source(setting: Setting, seed: int, log2_points: int) -> Quadrature | reused.PathNormals:
