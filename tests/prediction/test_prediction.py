@@ -136,7 +136,7 @@ def test_more_points_shrink_the_error() -> None:
             {"inputs": "rademacher"},
             "inputs must be gaussian or spiked for theory, got 'rademacher'",
         ),
-        ({"p": 40_000}, "p must be small against d, got p = 40000"),
+        ({"p": 40_000}, "p must be small against d: at most d.20 = .*, got 40000"),
         ({"readout_batch": "last", "readout_n": "n"}, "readout_batch must be fresh, got 'last'"),
     ],
 )

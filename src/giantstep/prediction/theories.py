@@ -17,6 +17,7 @@ from jaxtyping import Float
 from giantstep.errors import InputError, NoTheoryError
 from giantstep.gaussian.points import Accuracy
 from giantstep.prediction import sampled
+from giantstep.prediction.narrow import coverage
 from giantstep.prediction.narrow import theory as narrow
 from giantstep.prediction.wide import quadratic
 from giantstep.prediction.wide import theory as wide
@@ -42,7 +43,7 @@ class Theory:
 
 
 THEORIES = (
-    Theory("narrow", narrow.objection, narrow.predict, sparse=True),
+    Theory("narrow", coverage.objection, narrow.predict, sparse=True),
     Theory("linear-width", wide.objection, wide.predict, wide.left_out),
     Theory("quadratic-width", quadratic.objection, wide.predict, wide.left_out),
 )
@@ -64,7 +65,7 @@ def beyond_theory(setting: Setting) -> str | None:
     # At the start its fit is made of overlaps of order d^-1/2 and of the noise of its samples.
     if setting.readout_between == "ridge":
         return "readout_between must be frozen or gradient(size) for theory, got 'ridge'"
-    return beyond_plain(setting, "theory", narrow.WORDS)
+    return beyond_plain(setting, "theory", coverage.WORDS)
 
 
 def whitened_share(setting: Setting) -> float:

@@ -53,9 +53,9 @@ def test_steps_that_shift_the_mean_are_refused() -> None:
     setting = Setting(**(BASE | {"p": 8, "steps": 20, "step_size": 2.0, "runs": 2}))
     with pytest.raises(NoTheoryError, match="Gram matrix of a run within 10% of its mean for p ="):
         predict(setting)
-    with pytest.raises(NoTheoryError, match="p must be small against d, got p = 51 and d = 100"):
+    with pytest.raises(NoTheoryError, match="p must be small against d: at most d/2 = 50, got 51"):
         predict(setting.vary(p=51, step_size=0.1))
-    with pytest.raises(NoTheoryError, match="p must be small against d, got p = 8 and d = 100"):
+    with pytest.raises(NoTheoryError, match="p must be small against d: at most d/20 = 5, got 8"):
         predict(setting.vary(n=6, step_size=0.1), theory="narrow")
 
 
@@ -64,4 +64,4 @@ def test_readout_errors_have_a_note_instead() -> None:
     found = predict(Setting(**(BASE | sizes)))
     assert found.network_error is not None
     assert found.test_error is None
-    assert "errors: p must be small against d, got p = 8 and d = 100" in found.notes[0]
+    assert "errors: p must be small against d: at most d/20 = 5, got 8" in found.notes[0]

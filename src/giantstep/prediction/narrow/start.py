@@ -23,6 +23,11 @@ LARGEST_SHARE = 0.05
 """Beyond this share of d the p(p+1)/2 fluctuating inner products are no longer small."""
 
 
+def too_wide(p: int, d: int, share: float = LARGEST_SHARE) -> str:
+    """The objection to more neurons than a share of d."""
+    return f"p must be small against d: at most d/{1 / share:g} = {share * d:g}, got {p}"
+
+
 @dataclass(frozen=True)
 class Start:
     """Coordinates of the rows at step 0, a, and b.
