@@ -90,7 +90,7 @@ def start_rows(setting: Setting, space: Space) -> Float[np.ndarray, "p q"]:
     """Rows of W at the start, by their coordinates in a space."""
     if setting.start_rows is not None:
         return space.hold(setting.start_rows.values)
-    gram = np.eye(setting.p) if setting.start_gram is None else np.array(setting.start_gram)
+    gram = None if setting.start_gram is None else np.array(setting.start_gram)
     return STARTS[setting.start].draw(space, setting.p, Given(given_overlaps(setting), gram))
 
 

@@ -100,10 +100,13 @@ def _held(rows: Float[np.ndarray, "p k"], r: int, d: int, others: int) -> Float[
 
 @dataclass(frozen=True)
 class Given:
-    """Overlaps M with the target directions and Gram matrix Q of the rows, as the record has it."""
+    """Overlaps M with the target directions and Gram matrix Q of the rows, as the record has it.
+
+    Without a Gram matrix it is the identity, which no start makes unless it needs it.
+    """
 
     overlaps: Float[np.ndarray, "p r"]
-    gram: Float[np.ndarray, "p p"]
+    gram: Float[np.ndarray, "p p"] | None = None
 
 
 @dataclass(frozen=True)
@@ -138,7 +141,9 @@ class RowStart:
 
 
 def _normalised(rows: Float[np.ndarray, "k q"]) -> Float[np.ndarray, "k q"]:
-    return rows / np.linalg.norm(rows, axis=1, keepdims=True)
+    """The rows themselves, divided by their lengths."""
+    rows /= np.sqrt(np.einsum("ij,ij->i", rows, rows))[:, None]
+    return rows
 
 
 def _with_overlaps(space: Space, p: int, given: Given) -> Float[np.ndarray, "p q"]:
@@ -153,7 +158,8 @@ def _with_gram(space: Space, p: int, given: Given) -> Float[np.ndarray, "p q"]:
     """W = M W* + (Q - M M^T)^(1/2) V, V orthonormal: rows of any overlaps and Gram matrix."""
     r = given.overlaps.shape[1]
     frame = space.frame(p)
-    rest = root(given.gram - given.overlaps @ given.overlaps.T)
+    gram = np.eye(p) if given.gram is None else given.gram
+    rest = root(gram - given.overlaps @ given.overlaps.T)
     return given.overlaps @ frame[:r] + rest @ frame[r:]
 
 

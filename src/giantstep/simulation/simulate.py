@@ -54,6 +54,8 @@ class Engine(Protocol):
     @property
     def gram(self) -> Any: ...
     @property
+    def columns(self) -> int: ...
+    @property
     def last_rows(self) -> Float[np.ndarray, "p q"]: ...
     def training(self, index: int) -> Any: ...
     def plain(self, index: int) -> TrainingData: ...
@@ -184,9 +186,8 @@ class _Record:
         except np.linalg.LinAlgError:
             raise divergence(setting, self.run, step) from None
         if step == setting.steps:
-            rows = engine.last_rows
-            if setting.runs * rows.size <= ROW_NUMBERS:
-                self.fixed["rows"] = rows
+            if setting.runs * setting.p * engine.columns <= ROW_NUMBERS:
+                self.fixed["rows"] = engine.last_rows
             if setting.readout_between != "frozen":
                 self.fixed["last_readout"] = engine.readout
 

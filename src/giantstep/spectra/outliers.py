@@ -141,9 +141,7 @@ def noise_features(
 ) -> Float[np.ndarray, "n p"]:
     """Centred features of the start, sigma(X W^T)/sqrt(n): pure noise at these sizes."""
     # Without a target.
-    rows = STARTS[start].draw(
-        whole_space(key, np.zeros((0, d))), p, Given(np.zeros((p, 0)), np.eye(p))
-    )
+    rows = STARTS[start].draw(whole_space(key, np.zeros((0, d))), p, Given(np.zeros((p, 0))))
     features = np.asarray(activation(key.standard_normal((n, d)) @ rows.T), dtype=float)
     return centre(features, neurons) / math.sqrt(n)
 

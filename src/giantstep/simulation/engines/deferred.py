@@ -177,10 +177,15 @@ class DeferredEngine:
         return self.rows[:, : self.setting.target.r]
 
     @property
+    def columns(self) -> int:
+        """Coordinates of a row."""
+        return self.setting.known + self.setting.p
+
+    @property
     def last_rows(self) -> Float[np.ndarray, "p q"]:
         """The rows in as many coordinates as they may need, p beside those of what is known."""
         rows = compressed(self.rows, self.setting.known)
-        missing = self.setting.known + self.setting.p - rows.shape[1]
+        missing = self.columns - rows.shape[1]
         return np.pad(rows, ((0, 0), (0, missing)))
 
     @property

@@ -238,6 +238,11 @@ class DenseEngine:
             return np.asarray(precise(self.weights, self.frame.T), dtype=float)
 
     @property
+    def columns(self) -> int:
+        """Numbers of a row."""
+        return self.setting.d
+
+    @property
     def last_rows(self) -> Float[np.ndarray, "p d"]:
         return np.asarray(self.weights, dtype=float)
 
