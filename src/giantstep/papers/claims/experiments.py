@@ -10,15 +10,15 @@ import numpy as np
 from jaxtyping import Float
 
 from giantstep.errors import InputError
-from giantstep.papers.claims.record import (
+from giantstep.papers.claims.quantity import (
     LEARNED,
     NOT_LEARNED,
-    Findings,
     Quantity,
     Region,
     exponent_of,
     mean_of,
 )
+from giantstep.papers.claims.record import Findings
 from giantstep.papers.plot import Curve, Plot
 from giantstep.prediction.predict import predict
 from giantstep.problem.setting import Setting

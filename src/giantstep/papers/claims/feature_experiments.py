@@ -10,7 +10,8 @@ from jaxtyping import Float
 
 from giantstep.gaussian.moments import feature_moments
 from giantstep.papers.claims.experiments import Fields, scaling_findings
-from giantstep.papers.claims.record import LEARNED, NOT_LEARNED, Findings, Quantity, Region, mean_of
+from giantstep.papers.claims.quantity import LEARNED, NOT_LEARNED, Quantity, Region, mean_of
+from giantstep.papers.claims.record import Findings
 from giantstep.papers.plot import Curve, Plot, mean_curve
 from giantstep.prediction.wide.losses import losses
 from giantstep.problem.setting import Setting

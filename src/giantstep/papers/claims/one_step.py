@@ -21,7 +21,8 @@ from giantstep.papers.claims.experiments import (
     strongest,
     weakest,
 )
-from giantstep.papers.claims.record import LEARNED, NOT_LEARNED, Claim, Findings, exact
+from giantstep.papers.claims.quantity import LEARNED, NOT_LEARNED, exact
+from giantstep.papers.claims.record import Claim, Findings
 from giantstep.papers.plot import Curve, Plot
 from giantstep.prediction.predict import predict
 from giantstep.problem.setting import Setting

@@ -28,16 +28,15 @@ from giantstep.papers.claims.experiments import (
     scaling_findings,
     strongest,
 )
-from giantstep.papers.claims.record import (
+from giantstep.papers.claims.quantity import (
     LEARNED,
     NOT_LEARNED,
-    Claim,
-    Findings,
     Region,
     exact,
     exponent_of,
     mean_of,
 )
+from giantstep.papers.claims.record import Claim, Findings
 from giantstep.papers.plot import Curve, Plot
 from giantstep.prediction.predict import predict
 from giantstep.problem.setting import Setting

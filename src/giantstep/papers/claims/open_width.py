@@ -16,7 +16,8 @@ from giantstep.papers.claims.feature_experiments import (
     training_features,
 )
 from giantstep.papers.claims.linear_width import LATER_SPIKES, WIDE
-from giantstep.papers.claims.record import Claim, Findings, exponent_of, mean_of
+from giantstep.papers.claims.quantity import exponent_of, mean_of
+from giantstep.papers.claims.record import Claim, Findings
 from giantstep.papers.claims.spike_experiments import MARGIN, leaving_exponents
 from giantstep.papers.claims.two_steps import MARGIN as WEIGHT_MARGIN
 from giantstep.papers.claims.two_steps import NETWORK, weight_spectrum

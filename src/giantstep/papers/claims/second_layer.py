@@ -13,15 +13,13 @@ from jaxtyping import Float
 from giantstep.analysis.analyze import analyze
 from giantstep.errors import NoTheoryError
 from giantstep.papers.claims.experiments import Fields, readout_errors
-from giantstep.papers.claims.record import Claim, Findings, Quantity, Region, exponent_of, mean_of
+from giantstep.papers.claims.quantity import FALLS, Quantity, Region, exponent_of, mean_of
+from giantstep.papers.claims.record import Claim, Findings
 from giantstep.papers.plot import Curve, Plot
 from giantstep.prediction.predict import predict
 from giantstep.problem.setting import Setting
 
 PAPER = "arXiv 2305.18270"
-
-FALLS: Region = (-math.inf, -0.1)
-"""Exponent of an excess error that tends to zero; one that stays has the exponent 0."""
 
 BELOW: Region = (-math.inf, 0.0)
 ABOVE: Region = (0.0, math.inf)

@@ -13,7 +13,8 @@ from giantstep.papers.claims.experiments import (
     staircase,
     strongest,
 )
-from giantstep.papers.claims.record import NOT_LEARNED, Claim, Findings
+from giantstep.papers.claims.quantity import NOT_LEARNED
+from giantstep.papers.claims.record import Claim, Findings
 
 PAPER = "arXiv 2305.18270"
 RULE = (

@@ -15,7 +15,8 @@ from giantstep.papers.claims.feature_experiments import (
     step_size,
     training_features,
 )
-from giantstep.papers.claims.record import Findings, Region, mean_of
+from giantstep.papers.claims.quantity import Region, mean_of
+from giantstep.papers.claims.record import Findings
 from giantstep.papers.plot import Curve, Plot, mean_curve
 from giantstep.prediction.wide.outliers import FeatureOutliers, feature_outliers
 from giantstep.problem.setting import Setting

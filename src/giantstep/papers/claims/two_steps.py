@@ -10,7 +10,8 @@ import numpy as np
 from jaxtyping import Float
 
 from giantstep.papers.claims.experiments import FIRST_LAYER, Fields, scaling_findings
-from giantstep.papers.claims.record import LEARNED, NOT_LEARNED, Claim, Findings, mean_of
+from giantstep.papers.claims.quantity import LEARNED, NOT_LEARNED, mean_of
+from giantstep.papers.claims.record import Claim, Findings
 from giantstep.papers.plot import Curve, Plot, mean_curve
 from giantstep.prediction.wide.two_steps import WeightOutliers, weight_outliers
 from giantstep.problem.activation import centred
