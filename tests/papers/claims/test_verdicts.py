@@ -20,7 +20,6 @@ HEAVY = {
     "one-step-against-training",
     "one-step-line",
     "other-activations",
-    "spike-count",
     "spike-thresholds",
     "spikes-at-different-rates",
     "staircase-example-3b",
@@ -30,6 +29,14 @@ HEAVY = {
 
 # Whose quick run itself takes ten seconds: the command runs these, with their controls.
 SLOW = {
+    "limiting-losses",
+    "limiting-losses-of-rank-one",
+    "longer-rows-complete-the-features",
+    "one-step-needs-exponent-one",
+    "reuse-needs-large-steps",
+    "second-step-strengths",
+    "spike-count",
+    "spikes-make-the-features",
     "constant-spike-without-c1",
     "equal-links-never",
     "five-regimes-order",

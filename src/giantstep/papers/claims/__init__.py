@@ -1,13 +1,18 @@
 """The papers' claims as executable records; ``CLAIMS`` lists them by identifier."""
 
 from giantstep.papers.claims import (
+    features,
+    limiting_losses,
     linear_width,
     one_step,
     open_targets,
     open_width,
+    rank_one,
     second_layer,
     several_steps,
+    spike_counts,
     two_steps,
+    update_strengths,
 )
 from giantstep.papers.claims.record import Claim
 
@@ -16,7 +21,12 @@ FAMILIES = (
     several_steps,
     second_layer,
     linear_width,
+    spike_counts,
+    features,
+    limiting_losses,
+    rank_one,
     two_steps,
+    update_strengths,
     open_targets,
     open_width,
 )

@@ -11,7 +11,6 @@ from jaxtyping import Float
 from giantstep.papers.claims.experiments import Fields, scaling_findings
 from giantstep.papers.claims.feature_experiments import (
     singular_values,
-    spikes_in_the_limit,
     step_size,
     training_features,
 )
@@ -44,29 +43,6 @@ ALPHA = r"step size exponent $\alpha$"
 def clear_outliers(predicted: FeatureOutliers) -> int:
     """Predicted outliers that stand clear of the edge by the margin."""
     return int(np.sum(predicted.values > (1.0 + MARGIN) * predicted.edge))
-
-
-def counts(fields: Fields, *, exponents: Sequence[float], d: int, runs: int) -> Findings:
-    """Singular values of the features above the bulk at eta = 1.5 n^alpha: l of them."""
-    quantities, measured, predicted = [], [], []
-    for alpha in exponents:
-        setting = Setting(**dict(fields) | {"d": d, "step_size": step_size(alpha)})
-        theory = feature_outliers(setting)
-        found = [singular_values(features) for features in training_features(setting, runs)]
-        numbers = np.array([count_above(v, theory.edge, MARGIN).count for v in found], float)
-        order = spikes_in_the_limit(alpha)
-        predicted.append(float(clear_outliers(theory)))
-        region = (order - 0.5, order + 0.5)
-        quantities.append(mean_of(f"spikes at {alpha:g}", numbers, region, predicted[-1]))
-        measured.append(numbers)
-    grid = np.linspace(min(exponents), max(exponents), 200)
-    limit = [float(spikes_in_the_limit(float(alpha))) for alpha in grid]
-    curves = [
-        mean_curve("simulation", exponents, measured),
-        Curve("closed system at this size", list(exponents), predicted, theory=True),
-        Curve("limit", grid.tolist(), limit, theory=True),
-    ]
-    return Findings(quantities, Plot(ALPHA, "spikes", curves))
 
 
 def leaving_sizes(step: SteppedRun) -> tuple[float, float]:
