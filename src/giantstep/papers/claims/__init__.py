@@ -7,11 +7,13 @@ from giantstep.papers.claims import (
     open_width,
     second_layer,
     several_steps,
+    small_batches,
     two_steps,
 )
 from giantstep.papers.claims.record import Claim
 
 FAMILIES = (
+    small_batches,
     one_step,
     several_steps,
     second_layer,

@@ -18,12 +18,11 @@ from giantstep.papers.claims.experiments import (
     Fields,
     as_predicted,
     merged,
-    neuron_cosine,
+    neurons,
     over_sizes,
     photograph_patches,
     predicted_statistic,
     readout_errors,
-    rms_cosine,
     scaling_curve,
     scaling_findings,
     strongest,
@@ -56,7 +55,7 @@ def weaker_links(
     ``{weight}`` in the target stands for the weight of the link; the prediction is that of the
     target in the field ``predicted``.
     """
-    statistic = rms_cosine((1.0, -1.0), 2)
+    statistic = strongest([[1.0, -1.0]], 2)
     given = dict(fields) | {"steps": 2}
     simulated, told = given.pop("target"), given.pop("predicted")
     quantities, measured, predicted = [], [], []
@@ -107,7 +106,7 @@ def each_learned(fields: Fields, *, d: Sequence[int], runs: int, over: str) -> F
     for value in setting[over]:
         # A single value may be another in a control: its quantity keeps the name.
         name = str(value) if len(setting[over]) > 1 else "cosine"
-        statistics = {name: neuron_cosine([1.0], 1)}
+        statistics = {name: neurons([[1.0]], 1)}
         values |= over_sizes(setting | {over: value}, d, runs, statistics)
     return scaling_findings(
         d, values, dict.fromkeys(values, LEARNED), dict.fromkeys(values, 0.0), "cosine with $w_1$"
@@ -121,7 +120,7 @@ def other_laws(fields: Fields, *, d: Sequence[int], runs: int) -> Findings:
     """
     setting = dict(fields) | {"steps": 1}
     laws, untold = setting.pop("laws"), setting.pop("untold")
-    statistic = neuron_cosine([1.0], 1)
+    statistic = neurons([[1.0]], 1)
     predicted = [predicted_statistic(setting, statistic, size) for size in d]
     curves = [Curve("theory, gaussian", list(d), predicted, theory=True)]
     quantities = []
@@ -139,7 +138,7 @@ def photograph(fields: Fields, *, edges: Sequence[int], rows: int, runs: int) ->
     """
     setting = dict(fields) | {"steps": 1}
     law = setting.pop("law")
-    statistic = neuron_cosine([1.0], 1)
+    statistic = neurons([[1.0]], 1)
     d = [edge * edge for edge in edges]
     values = []
     with tempfile.TemporaryDirectory() as folder:
@@ -166,7 +165,7 @@ def spoiled_labels(fields: Fields, *, d: Sequence[int], runs: int) -> Findings:
     """
     setting = FIRST_LAYER | dict(fields) | {"steps": 1, "runs": runs}
     told = setting.pop("told")
-    statistic = neuron_cosine([1.0], 1)
+    statistic = neurons([[1.0]], 1)
     quantities, curves = [], []
     for spoiled in setting.pop("labels"):
         name = ", ".join(f"{key} {value:g}" for key, value in spoiled.items())
