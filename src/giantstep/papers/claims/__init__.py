@@ -1,11 +1,12 @@
 """The papers' claims as executable records; ``CLAIMS`` lists them by identifier."""
 
 from giantstep.papers.claims import (
+    floors,
     linear_width,
     one_step,
     open_targets,
     open_width,
-    second_layer,
+    regimes,
     several_steps,
     small_batches,
     two_steps,
@@ -16,7 +17,8 @@ FAMILIES = (
     small_batches,
     one_step,
     several_steps,
-    second_layer,
+    floors,
+    regimes,
     linear_width,
     two_steps,
     open_targets,

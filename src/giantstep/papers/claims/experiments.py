@@ -53,15 +53,18 @@ def scaling_findings(
     regions: Mapping[str, Region],
     expected: Mapping[str, float],
     y_label: str = "median cosine",
+    *,
+    allowance: float | None = None,
 ) -> Findings:
     """The exponent in d of every statistic, and the medians against d.
 
-    A cosine is that of the limit and d^(-1/2), the cosine of a random direction: the allowance is
-    the drift of such a correction.
+    A cosine is that of the limit and d^(-1/2), the cosine of a random direction: the drift of such
+    a correction is the allowance, where none is given.
     """
+    allowed = drift(d) if allowance is None else allowance
     quantities = [
         exponent_of(
-            f"exponent of {name}", d, runs, regions[name], expected.get(name), allowance=drift(d)
+            f"exponent of {name}", d, runs, regions[name], expected.get(name), allowance=allowed
         )
         for name, runs in values.items()
     ]

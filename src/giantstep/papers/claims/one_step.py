@@ -101,7 +101,6 @@ def specialised(
         # Four times the giant step: the start counts for little at these d.
         fields | {"step_size": f"4*p*d^{size}"},
         {
-            "n = 2 d is below the leap": {"n": "2d"},
             "a step of order p is too small for the leap": {"step_size": "p"},
         },
         quick,
