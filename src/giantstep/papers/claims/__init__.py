@@ -4,6 +4,9 @@ from giantstep.papers.claims import (
     floors,
     linear_width,
     one_step,
+    open_features,
+    open_inputs,
+    open_labels,
     open_targets,
     open_width,
     regimes,
@@ -22,7 +25,10 @@ FAMILIES = (
     linear_width,
     two_steps,
     open_targets,
+    open_inputs,
+    open_labels,
     open_width,
+    open_features,
 )
 
 CLAIMS: dict[str, Claim] = {claim.id: claim for family in FAMILIES for claim in family.CLAIMS}

@@ -143,10 +143,10 @@ def sizes_of(narrow: tuple[int, int], wide: tuple[int, int]) -> Sizes:
     """
     small = {"step_size": "0.4*p^1.5"}
     linear, quadratic = {"step_size": "2*p^1.5"}, {"step_size": "8*p^1.5*d^0.5"}
-    readout = {"readout_n": 20_000, "test_n": 40_000}
+    readout = {"readout_n": 20_000, "test_n": 60_000}
     (first, third), (second, fourth) = narrow, wide
     return {
-        (1, 0): [small | readout | {"d": first, "n": "32d", "p": p} for p in (2, 6, 18)],
+        (1, 0): [small | readout | {"d": first, "n": "32d", "p": p} for p in (2, 12, 72)],
         (1, 1): [linear | {"d": second, "n": 16 * p, "p": p} for p in (second // 2, 4 * second)],
         (2, 0): [quadratic | readout | {"d": third, "n": "8*d^2", "p": p} for p in (4, 12, 36)],
         (2, 1): [
@@ -155,7 +155,7 @@ def sizes_of(narrow: tuple[int, int], wide: tuple[int, int]) -> Sizes:
     }
 
 
-QUICK_SIZES, FULL_SIZES = sizes_of((600, 160), (64, 24)), sizes_of((2000, 240), (160, 48))
+QUICK_SIZES, FULL_SIZES = sizes_of((1200, 160), (64, 24)), sizes_of((2000, 240), (160, 48))
 
 CLAIMS = (
     Claim(
@@ -211,7 +211,7 @@ CLAIMS = (
             "test_n": 10_000,
         },
         {},
-        {"sizes": QUICK_SIZES, "runs": 8},
+        {"sizes": QUICK_SIZES, "runs": 12},
         {"sizes": FULL_SIZES, "runs": 12},
         seen="errors above 1.08, not .08 and .04: labels as they are teach the step w1 alone, "
         "deflated ones w2 alone, and He2(x1) x2 needs both.",
@@ -240,7 +240,7 @@ CLAIMS = (
             "labels without the terms that are out of reach": {"target": "x1"},
             **NOTHING_FITTED,
         },
-        {"sizes": QUICK_SIZES, "runs": 8},
+        {"sizes": QUICK_SIZES, "runs": 12},
         {"sizes": FULL_SIZES, "runs": 12},
     ),
 )

@@ -25,7 +25,7 @@ NARROW = "p fixed, n = d^kappa, d to infinity, fresh batches, symmetric start"
 def crossover(d: Sequence[int], noise: float = 5.0) -> float:
     """What the exponent may gain while the cosine passes from start to noise, beside its drift.
 
-    ``noise`` is E[y^2 z^2]/E[y^2], 5 for y = He2(z): d times the squared cosine with w* of the noise
+    ``noise`` is E[y^2 z^2]/E[y^2], 5 for He2: d times the squared cosine with w* of the noise
     of the gradient, where that of the start is 1.
     """
     return drift(d) + 0.5 * math.log(noise) / math.log(d[-1] / d[0])
@@ -101,6 +101,32 @@ def never(
     )
 
 
+def step_by_step(
+    fields: Fields, *, expected: Sequence[float], d: Sequence[int], runs: int
+) -> Findings:
+    """Exponent of the neurons' cosine after each step; -1/8 parts -1/4 from 0."""
+    names = [f"step {step}" for step in range(1, len(expected) + 1)]
+    statistics = {name: neurons([[1.0]], t) for t, name in enumerate(names, 1)}
+    values = over_sizes(dict(fields) | {"steps": len(expected)}, d, runs, statistics)
+    regions = [(-0.125, math.inf) if limit > -0.125 else (-math.inf, -0.125) for limit in expected]
+    return scaling_findings(
+        d,
+        values,
+        dict(zip(names, regions, strict=True)),
+        dict(zip(names, expected, strict=True)),
+    )
+
+
+# The update's noise is then of the size of the start, and the network's output of order one.
+BETWEEN = {
+    "target": "He2(x1)",
+    "activation": "relu",
+    "n": "4*d^1.5",
+    "p": 8,
+    "step_size": "p*d^0.25",
+}
+BETWEEN_SIZES = ({"d": (100, 500, 2500), "runs": 32}, {"d": (100, 500, 2500, 10_000), "runs": 32})
+
 CLAIMS = (
     Claim(
         "one-step-nothing",
@@ -152,8 +178,8 @@ CLAIMS = (
     ),
     Claim(
         "several-steps-nothing",
-        "Below n = d^l nothing is ever learned, after any number of steps.",
-        f"{PAPER}, conjecture on small batches",
+        "From n of order d nothing of leap 2 is learned, after any number of steps.",
+        f"{PAPER}, conjecture on small batches at n of order d",
         "leap 2, n = 4 d, four giant steps on fresh batches",
         "exponent in d of the root mean square cosine of the neurons below -1/4 and as predicted, "
         "-1/2, after every step",
@@ -163,5 +189,33 @@ CLAIMS = (
         {"d": (300, 2000, 12_000), "runs": 24},
         {"d": (300, 3000, 30_000, 300_000), "runs": 24},
         tuned={"step_size": ("p/4", "4*p")},
+    ),
+    Claim(
+        "small-batches-never",
+        "Below n = d^l nothing is ever learned, after any number of steps of whatever size.",
+        f"{PAPER}, conjecture on small batches",
+        "leap 2, n = 4 d^1.5, two steps of size p d^(1/4) on fresh batches",
+        "exponent in d of the median |P w_i|/|w_i| nearer to -1/4 than to 0 after both steps",
+        partial(step_by_step, expected=(-0.25, -0.25)),
+        BETWEEN,
+        {"n = 4 d^2 is at the leap": {"n": "4*d^2", "step_size": "4*p*d^0.5"}},
+        *BETWEEN_SIZES,
+        seen="after two steps the cosine no longer falls with d: the first leaves d^(-1/4), from "
+        "which the second has a signal of the size of its noise.",
+        corrected="steps-multiply-the-cosine",
+    ),
+    Claim(
+        "steps-multiply-the-cosine",
+        "At leap 2 each step from n samples multiplies the cosine by (n/d)^(1/2) until it is of "
+        "order one: n = d^(1 + 1/T) is enough for T steps.",
+        f"{PAPER}, beyond: steps and batches between d and d^l (open question)",
+        "leap 2, n = 4 d^1.5, two steps of size p d^(1/4) on fresh batches",
+        "exponents in d of the median |P w_i|/|w_i| as predicted, -1/4 after step 1 and 0 after "
+        "step 2, and nearer to these than to each other's",
+        partial(step_by_step, expected=(-0.25, 0.0)),
+        BETWEEN,
+        {"n = 4 d: the factor does not grow with d": {"n": "4d"}},
+        *BETWEEN_SIZES,
+        tuned={"step_size": ("p*d^0.25/2", "1.5*p*d^0.25")},
     ),
 )
