@@ -132,8 +132,12 @@ def expansions(fields: Fields, *, exponents: Sequence[float], d: int, runs: int)
             excess = errors[f"F{order - missing}"][:, column] - real
             share = excess / fewer.mean()
             name = f"l = {order}, {what}"
+            # The squared strength of the first spike that F_l leaves out.
+            allowed = setting.n ** (2 * (order + 1) * alpha - order)
             # Halfway between equivalence and one spike fewer.
-            quantities.append(mean_of(f"{name}: share of the excess", share, (-0.5, 0.5), 0.0))
+            quantities.append(
+                mean_of(f"{name}: share of the excess", share, (-0.5, 0.5), 0.0, allowance=allowed)
+            )
             curves.setdefault(f"{what}, F", []).append(real)
             curves.setdefault(f"{what}, F_l", []).append(excess + real)
     drawn = [mean_curve(name, exponents, v) for name, v in curves.items()]

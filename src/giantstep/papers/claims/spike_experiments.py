@@ -105,7 +105,7 @@ def leaving_exponents(fields: Fields, *, letter: str, d: Sequence[int], runs: in
     """Exponents in n (or in p, the ``letter``) of the step sizes at which spikes leave the bulk.
 
     ``runs`` are those of the largest d; smaller ones scatter more, cost less and have more.  The
-    features are expanded in eta a_i, of order size^(-1/2) where spike 1 leaves and size^(-1/4) where
+    features are expanded in eta a_i, of order size^(-1/2) where spike 1 leaves, size^(-1/4) where
     spike 2 does: the corrections that the exponents may have.
     """
     settings = [Setting(**dict(fields) | {"d": size, "step_size": 1.0}) for size in d]
