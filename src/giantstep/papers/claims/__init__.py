@@ -2,14 +2,19 @@
 
 from giantstep.papers.claims import (
     features,
+    floors,
     limiting_losses,
     linear_width,
     one_step,
+    open_features,
+    open_inputs,
+    open_labels,
     open_targets,
     open_width,
     rank_one,
-    second_layer,
+    regimes,
     several_steps,
+    small_batches,
     spike_counts,
     two_steps,
     update_strengths,
@@ -17,9 +22,11 @@ from giantstep.papers.claims import (
 from giantstep.papers.claims.record import Claim
 
 FAMILIES = (
+    small_batches,
     one_step,
     several_steps,
-    second_layer,
+    floors,
+    regimes,
     linear_width,
     spike_counts,
     features,
@@ -28,7 +35,10 @@ FAMILIES = (
     two_steps,
     update_strengths,
     open_targets,
+    open_inputs,
+    open_labels,
     open_width,
+    open_features,
 )
 
 CLAIMS: dict[str, Claim] = {claim.id: claim for family in FAMILIES for claim in family.CLAIMS}

@@ -8,13 +8,13 @@ from collections.abc import Sequence
 import numpy as np
 from jaxtyping import Float
 
-from giantstep.papers.claims.experiments import Fields, scaling_findings
+from giantstep.papers.claims.experiments import Fields, merged, scaling_findings
 from giantstep.papers.claims.feature_experiments import (
     singular_values,
     step_size,
     training_features,
 )
-from giantstep.papers.claims.quantity import Region, mean_of
+from giantstep.papers.claims.quantity import Region, drift, mean_of
 from giantstep.papers.claims.record import Findings
 from giantstep.papers.plot import Curve, Plot, mean_curve
 from giantstep.prediction.wide.outliers import FeatureOutliers, feature_outliers
@@ -80,7 +80,9 @@ def _crossing(x: Float[np.ndarray, " k"], y: Float[np.ndarray, " k"], level: flo
 def leaving_exponents(fields: Fields, *, letter: str, d: Sequence[int], runs: int) -> Findings:
     """Exponents in n (or in p, the ``letter``) of the step sizes at which spikes leave the bulk.
 
-    ``runs`` are those of the largest d; smaller ones scatter more, cost less and have more.
+    ``runs`` are those of the largest d; smaller ones scatter more, cost less and have more.  The
+    features are expanded in eta a_i, of order size^(-1/2) where spike 1 leaves, size^(-1/4) where
+    spike 2 does: the corrections that the exponents may have.
     """
     settings = [Setting(**dict(fields) | {"d": size, "step_size": 1.0}) for size in d]
     sizes = [getattr(setting, letter) for setting in settings]
@@ -93,7 +95,14 @@ def leaving_exponents(fields: Fields, *, letter: str, d: Sequence[int], runs: in
     # (l-1)/(2l), and halfway between those of spikes 1, 2 and 3: 0, 1/4, 1/3.
     regions = dict(zip(names, ((-0.125, 0.125), (0.125, 7 / 24)), strict=True))
     expected = dict(zip(names, (0.0, 0.25), strict=True))
-    scaled = scaling_findings(sizes, values, regions, expected)
+    scaled = merged(
+        [
+            scaling_findings(
+                sizes, {name: values[name]}, regions, expected, allowance=drift(sizes, power=power)
+            )
+            for name, power in zip(names, (0.5, 0.25), strict=True)
+        ]
+    )
     assert scaled.plot is not None
     label = {"n": "samples $n$", "p": "neurons $p$"}[letter]
     plot = Plot(label, "step size at which a spike leaves", scaled.plot.curves, "log", "log")
@@ -173,6 +182,21 @@ def added_spikes(fields: Fields, *, exponents: Sequence[float], d: int, runs: in
 
 def _centred(setting: Setting, runs: int) -> list[Float[np.ndarray, " k"]]:
     return [singular_values(centre(features)) for features in training_features(setting, runs)]
+
+
+def no_spike(fields: Fields, *, exponent: float, d: int, runs: int) -> Findings:
+    """Outliers of the features at eta = 1.5 n^exponent: none."""
+    setting = Setting(**dict(fields) | {"d": d, "step_size": step_size(exponent)})
+    theory = feature_outliers(setting)
+    found = [singular_values(features) for features in training_features(setting, runs)]
+    numbers = np.array([count_above(v, theory.edge, MARGIN).count for v in found], float)
+    x = [float(k) for k in range(1, 5)]
+    curves = [
+        mean_curve("singular values", x, list(np.array(found).T)),
+        Curve("edge of the bulk", x, [theory.edge] * 4, theory=True),
+    ]
+    quantities = [mean_of(f"spikes at {exponent:g}", numbers, (-0.5, 0.5), 0.0)]
+    return Findings(quantities, Plot("singular value", "of the features", curves))
 
 
 def constant_spike(fields: Fields, *, exponents: Sequence[float], d: int, runs: int) -> Findings:
