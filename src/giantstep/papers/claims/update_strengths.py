@@ -109,7 +109,7 @@ CLAIMS = (
             "steps smaller by p^0.1 than theory is told": {"beyond": -0.1},
             "exponents smaller by a tenth than those claimed": {"slower": 0.1},
         },
-        {"d": (100, 300), "runs": 16},
-        {"d": (125, 500, 1500), "runs": 10},
+        {"d": (60, 200), "runs": 40},
+        {"d": (125, 400, 1000), "runs": 24},
     ),
 )

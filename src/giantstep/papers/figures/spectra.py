@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from giantstep.papers.figures.networks import WIDE, two_steps
+from giantstep.papers.claims.feature_experiments import spikes_in_the_limit
+from giantstep.papers.claims.linear_width import WIDE
+from giantstep.papers.claims.spike_counts import EXPONENTS, SHIFTED
+from giantstep.papers.figures.networks import two_steps
 from giantstep.papers.figures.record import Reproduction
 from giantstep.papers.plot import CountPlot, SpectrumPlot
 from giantstep.prediction.predict import predict
@@ -18,22 +21,29 @@ COUNTED_AT = (0.15, 0.3, 0.44)
 
 
 def spikes(full: bool, seed: int) -> list[SpectrumPlot]:
-    """Singular values of the features at four step sizes n^alpha."""
-    d = 1000 if full else 300
+    """Singular values of the features with none, one, two and three spikes, l in each title."""
+    d, multiple = (1000, 3.0) if full else (600, 4.0)
     panels = []
-    for alpha in (0.1, 0.2, 0.3, 0.42):
-        setting = Setting(**WIDE, d=d, step_size=f"n^{alpha}", runs=4 if full else 2, seed=seed)
+    for alpha in EXPONENTS:
+        setting = Setting(
+            **WIDE | {"activation": SHIFTED, "readout_n": "n", "test_n": 0},
+            d=d,
+            step_size=f"{multiple}*n^{alpha:g}",
+            runs=4 if full else 2,
+            seed=seed,
+        )
         setting = setting.vary(spectra=min(setting.p, setting.n))
         measured, predicted = simulate(setting).features, predict(setting).features
         assert measured is not None
         assert predicted is not None
+        order = spikes_in_the_limit(alpha)
         panels.append(
             SpectrumPlot(
                 measured.detected(predicted),
                 predicted,
                 step=1,
                 symbol=r"$\sigma(XW^\top)/\sqrt{n}$",
-                title=rf"step size $n^{{{alpha}}}$",
+                title=rf"$\ell = {order}$: step size ${multiple:g}\,n^{{{alpha}}}$",
             )
         )
     return panels
