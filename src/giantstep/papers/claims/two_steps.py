@@ -268,7 +268,7 @@ CLAIMS = (
         not_aligned,
         HIDDEN | {"target": "He2(x1)/sqrt(2)", "steps": 1},
         {"a linear part": {"target": "x1 + He2(x1)/sqrt(2)"}},
-        {"d": (40, 120, 360), "runs": 12},
+        {"d": (40, 110, 300), "runs": 30},
         {"d": (60, 250, 1000), "runs": 16},
         tuned={"step_size": ("p^0.7", "p^0.85")},
     ),
