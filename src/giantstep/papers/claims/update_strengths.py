@@ -32,17 +32,20 @@ AS_PREDICTED: Region = (0.8, 1.25)
 and so are the strengths."""
 
 
-def step_two_strengths(setting: Setting, run: int) -> Float[np.ndarray, " k"]:
-    """|q_k^T (W_2 - W_1)| of one run, q_k the powers u, u^2, u^3 made orthonormal."""
+def step_two_strengths(setting: Setting, runs: int) -> Float[np.ndarray, "runs k"]:
+    """|q_k^T (W_2 - W_1)| of every run, q_k the powers u, u^2, u^3 made orthonormal."""
     engine = DenseEngine(setting, MEMORY, Meter(0, None))
-    engine.begin(run)
-    engine.step(0)
-    before = np.asarray(engine.weights, dtype=float)
-    engine.step(1)
-    update = np.asarray(engine.weights, dtype=float) - before
-    u = math.sqrt(setting.p) * np.asarray(engine.readout, dtype=float)
-    powers = orthonormal_powers(u, np.ones(len(u)), ORDERS)
-    return np.linalg.norm(powers.T @ update, axis=1)
+    found = []
+    for run in range(runs):
+        engine.begin(run)
+        engine.step(0)
+        before = np.asarray(engine.weights, dtype=float)
+        engine.step(1)
+        update = np.asarray(engine.weights, dtype=float) - before
+        u = math.sqrt(setting.p) * np.asarray(engine.readout, dtype=float)
+        powers = orthonormal_powers(u, np.ones(len(u)), ORDERS)
+        found.append(np.linalg.norm(powers.T @ update, axis=1))
+    return np.array(found)
 
 
 def strengths(
@@ -61,9 +64,7 @@ def strengths(
     def at(size: int, more: float = 0.0) -> Setting:
         return with_exponents(Setting(**given | {"d": size}), first + more, second + more)
 
-    measured = [
-        np.array([step_two_strengths(at(size, beyond), run) for run in range(runs)]) for size in d
-    ]
+    measured = [step_two_strengths(at(size, beyond), runs) for size in d]
     predicted = np.array([second_strengths(at(size), ORDERS) for size in (*d, *FAR)])
     quantities: list[Quantity] = []
     for order in range(ORDERS):
