@@ -268,7 +268,7 @@ CLAIMS = (
         not_aligned,
         NETWORK | {"target": "He2(x1)/sqrt(2)", "steps": 1, "step_size": "p^0.8"},
         {"a linear part": {"target": "x1 + He2(x1)/sqrt(2)"}},
-        {"d": (40, 120, 360), "runs": 16},
+        {"d": (30, 90, 270), "runs": 40},
         {"d": (60, 250, 1000), "runs": 16},
         tuned={"step_size": ("p^0.7", "p^0.85")},
     ),
