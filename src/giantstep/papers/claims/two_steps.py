@@ -181,6 +181,9 @@ HIDDEN = NETWORK | {
     "step_size": "p^0.8",
 }
 
+EVEN = "(He2(x1) + He2(x2) + He2(x3) + He2(x4) + He2(x5) + He2(x6))/sqrt(12)"
+"""Information exponent two; the length in six directions scatters less than that along one."""
+
 CLAIMS = (
     Claim(
         "two-step-outliers",
@@ -263,12 +266,12 @@ CLAIMS = (
         "One step at linear width learns nothing of a target of information exponent two.",
         f"{PAPER}, abstract",
         f"{REGIME}; one step, alpha = 0.3, n = 4 d, relu",
-        "exponent in d of the length of w* in the span of the first two singular vectors below "
-        "-1/4",
+        "exponent in d of the length of the first two singular vectors in the span of the target "
+        "below -1/4",
         not_aligned,
-        NETWORK | {"target": "He2(x1)/sqrt(2)", "steps": 1, "step_size": "p^0.8"},
-        {"a linear part": {"target": "x1 + He2(x1)/sqrt(2)"}},
-        {"d": (30, 90, 270), "runs": 40},
+        NETWORK | {"target": EVEN, "steps": 1, "step_size": "p^0.8"},
+        {"a linear part": {"target": f"x1 + {EVEN}"}},
+        {"d": (40, 120, 360), "runs": 10},
         {"d": (60, 250, 1000), "runs": 16},
         tuned={"step_size": ("p^0.7", "p^0.85")},
     ),

@@ -26,7 +26,7 @@ def spikes(full: bool, seed: int) -> list[SpectrumPlot]:
     panels = []
     for alpha in EXPONENTS:
         setting = Setting(
-            **WIDE | {"activation": SHIFTED, "readout_n": "n", "test_n": 0},
+            **WIDE | {"activation": SHIFTED, "readout_n": "n", "test_n": 10},
             d=d,
             step_size=f"{multiple}*n^{alpha:g}",
             runs=4 if full else 2,
