@@ -189,6 +189,7 @@ def test_every_claim_is_complete() -> None:
         assert claim.statement.endswith(".")
         assert "arXiv" in claim.paper or "open question" in claim.paper
         assert claim.controls or claim.corrected
+        assert set(claim.tuned) <= set(claim.fields)
         assert all(claim.controls.values())
         assert claim.quick
         assert claim.full

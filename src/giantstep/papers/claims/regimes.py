@@ -68,7 +68,7 @@ def random_features(fields: Fields, *, d: Sequence[int], runs: int) -> Findings:
     return Findings(quantities, plot)
 
 
-Sizes = Mapping[tuple[int, int], Sequence[Mapping[str, Any]]]
+Sizes = Mapping[tuple[int, int], Sequence[dict[str, Any]]]
 """Fields of growing sizes by the regime (n exponent, p exponent)."""
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 
 from giantstep.papers.claims.experiments import complement, staircase
@@ -24,22 +24,22 @@ def example(
     name: str,
     statement: str,
     where: str,
-    fields: dict[str, object],
+    fields: Mapping[str, object],
     subspaces: Sequence[Sequence[Sequence[float]]],
     controls: dict[str, dict[str, object]],
     quick: dict[str, object] = QUICK,
     full: dict[str, object] = FULL,
-    tuned: dict[str, tuple[str, ...]] | None = None,
+    tuned: Mapping[str, Sequence[str]] | None = None,
 ) -> Claim:
     """A staircase of the slides: which subspace each step reaches."""
     return Claim(
         name,
         statement,
         f"{PAPER}, {where}",
-        f"p fixed, n = {(NETWORK | fields)['n']}, fresh batches, d to infinity",
+        f"p fixed, n = {(NETWORK | dict(fields))['n']}, fresh batches, d to infinity",
         RULE,
         partial(staircase, subspaces=subspaces),
-        NETWORK | fields,
+        NETWORK | dict(fields),
         controls,
         quick,
         full,
