@@ -155,7 +155,7 @@ def sizes_of(narrow: tuple[int, int], wide: tuple[int, int]) -> Sizes:
     }
 
 
-QUICK_SIZES, FULL_SIZES = sizes_of((1200, 160), (64, 24)), sizes_of((2000, 240), (160, 48))
+QUICK_SIZES, FULL_SIZES = sizes_of((1000, 120), (64, 24)), sizes_of((2000, 240), (160, 48))
 
 CLAIMS = (
     Claim(
