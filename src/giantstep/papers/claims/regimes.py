@@ -167,10 +167,7 @@ CLAIMS = (
         "ratio by an exponent below -0.1, both ways round",
         different_rates,
         WIDE | {"target": LADDER, "steps": 1, "slow": "d", "untold": {}},
-        {
-            "both of order d^2": {"slow": "d^2/4"},
-            **NOTHING_FITTED,
-        },
+        {"both of order d^2": {"slow": "d^2/4"}},
         {"ratios": (1, 4), "d": 32, "runs": 12},
         {"ratios": (1, 2, 4), "d": 48, "runs": 24},
         tuned=PENALTIES,
