@@ -1,6 +1,6 @@
 """What the readout cannot beat, given the subspace the first layer has learned.
 
-Narrow networks (p = O(1)): E Var(f | P_U x).  With p ~ d^k1 and n ~ d^k2 (Conjecture 3 of
+Narrow networks (p = O(1)): E Var(f | P_U x).  With p ~ d^k1 and n ~ d^k2 (section 2.3 of
 arXiv 2305.18270): || P_{U, >k} f ||^2, k = min(k1, k2), the weight of f on terms of degree > k
 outside U; U = {0} is the random-feature floor.
 """

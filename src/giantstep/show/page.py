@@ -115,7 +115,9 @@ def _table(record: dict[str, Any]) -> str:
 def region_text(predicted: dict[str, Any]) -> str:
     """Theory's number with what the finite size may add, and the region, in words."""
     low, high = predicted["region"]
-    if low is None:
+    if low is None and high is None:
+        region = ""
+    elif low is None:
         region = f"at most {high:.4g}"
     elif high is None:
         region = f"at least {low:.4g}"
@@ -126,7 +128,8 @@ def region_text(predicted: dict[str, Any]) -> str:
     if predicted["value"] is None:
         return region
     allowed = f" +- {predicted['allowance']:.2g}" if predicted["allowance"] else ""
-    return f"{predicted['value']:.4g}{allowed} ({region})"
+    number = f"{predicted['value']:.4g}{allowed}"
+    return f"{number} ({region})" if region else number
 
 
 def _badge(verdict: str) -> str:

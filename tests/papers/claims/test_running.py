@@ -17,7 +17,7 @@ from giantstep.papers.claims.quantity import Region, exact
 from giantstep.papers.claims.record import Claim, Findings, Measurement
 from giantstep.papers.claims.running import run_claims, stored_claims
 from giantstep.papers.plot import Curve, Plot
-from giantstep.show.page import claims_page
+from giantstep.show.page import claims_page, region_text
 from giantstep.show.plots.curves import curves
 
 
@@ -165,6 +165,21 @@ def test_page_escapes_and_shows_everything(tmp_path: Path) -> None:
         assert piece in page
 
 
+@pytest.mark.parametrize(
+    ("value", "region", "allowance", "text"),
+    [
+        (None, [0.0, 1.0], 0.0, "0 to 1"),
+        (0.5, [0.0, None], 0.0, "0.5 (at least 0)"),
+        (0.5, [None, 1.0], 0.02, "0.5 +- 0.02 (at most 1)"),
+        (0.5, [None, None], 0.02, "0.5 +- 0.02"),
+    ],
+)
+def test_predictions_in_words(
+    value: float | None, region: list[float | None], allowance: float, text: str
+) -> None:
+    assert region_text({"value": value, "region": region, "allowance": allowance}) == text
+
+
 def test_figure_has_theory_and_simulation() -> None:
     """Points with bars of two standard errors, the line of theory and the level, where they are."""
     [record] = run_claims([counting([])])
@@ -189,6 +204,7 @@ def test_every_claim_is_complete() -> None:
         assert claim.statement.endswith(".")
         assert "arXiv" in claim.paper or "open question" in claim.paper
         assert claim.controls or claim.corrected
+        assert set(claim.tuned) <= set(claim.fields)
         assert all(claim.controls.values())
         assert claim.quick
         assert claim.full

@@ -97,10 +97,11 @@ CLAIMS = (
         "exponent in n of the step at which spike l is 1.25 times the bulk of the start nearer to "
         "(l-1)/(2l) than to that of another spike",
         partial(leaving_exponents, letter="n"),
-        WIDE | {"readout_n": "n"},
+        WIDE | {"readout_n": "n", "clear": 1.25},
         LATER_SPIKES,
         {"d": (50, 100, 200, 400), "runs": 6},
         {"d": (50, 100, 200, 400, 800), "runs": 12},
+        tuned={"clear": (1.15, 1.4)},
     ),
     Claim(
         "spike-alignment",

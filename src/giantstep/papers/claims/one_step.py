@@ -136,7 +136,7 @@ CLAIMS = (
         3,
         # relu has no third coefficient; that of the sine is large.
         {"target": "leap-3", "activation": "sin(z)", "n": "d^3", "p": 24},
-        {"d": (20, 40, 80), "runs": 20},
+        {"d": (16, 32, 64), "runs": 48},
         {"d": (20, 40, 80, 160), "runs": 30},
     ),
     Claim(

@@ -293,7 +293,7 @@ CLAIMS = (
         partial(spikes_by_activation, exponent=0.33),
         WIDE | {"readout_n": "n", "taken": 0.33},
         {"a step so small that no spike has left the bulk": {"taken": -0.2}},
-        {"d": 200, "runs": 20},
+        {"d": 200, "runs": 10},
         {"d": 600, "runs": 20},
     ),
     Claim(
@@ -305,9 +305,10 @@ CLAIMS = (
         "exponent in p of the step at which spike l is 1.25 times the bulk of the start nearer to "
         "(l-1)/(2l) than to that of another spike",
         partial(leaving_exponents, letter="p"),
-        WIDE | {"n": "d^1.5", "readout_n": "n"},
+        WIDE | {"n": "d^1.5", "readout_n": "n", "clear": 1.25},
         LATER_SPIKES,
         {"d": (25, 50, 100, 200), "runs": 10},
         {"d": (25, 50, 100, 200, 400), "runs": 12},
+        tuned={"clear": (1.15, 1.4)},
     ),
 )

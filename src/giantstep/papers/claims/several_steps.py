@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 
 from giantstep.papers.claims.experiments import complement, staircase
@@ -14,7 +14,7 @@ RULE = (
     "after each step the exponents in d of sigma_min/sqrt(p) of the neurons' cosines with U above "
     "-1/4 and as predicted, 0, of sigma_max/sqrt(p) outside U below -1/4 and as predicted, -1/2"
 )
-QUICK = {"d": (1000, 6000, 36_000), "runs": 16}
+QUICK = {"d": (1000, 5000, 25_000), "runs": 16}
 FULL = {"d": (300, 3000, 30_000, 300_000), "runs": 12}
 # Random readouts let neurons of one step differ in more than a sign.
 NETWORK = {"activation": "tanh(z + 0.5)", "n": "8d", "p": 16, "readout_start": "gaussian"}
@@ -24,22 +24,22 @@ def example(
     name: str,
     statement: str,
     where: str,
-    fields: dict[str, object],
+    fields: Mapping[str, object],
     subspaces: Sequence[Sequence[Sequence[float]]],
     controls: dict[str, dict[str, object]],
     quick: dict[str, object] = QUICK,
     full: dict[str, object] = FULL,
-    tuned: dict[str, tuple[str, ...]] | None = None,
+    tuned: Mapping[str, Sequence[str]] | None = None,
 ) -> Claim:
     """A staircase of the slides: which subspace each step reaches."""
     return Claim(
         name,
         statement,
         f"{PAPER}, {where}",
-        f"p fixed, n = {(NETWORK | fields)['n']}, fresh batches, d to infinity",
+        f"p fixed, n = {(NETWORK | dict(fields))['n']}, fresh batches, d to infinity",
         RULE,
         partial(staircase, subspaces=subspaces),
-        NETWORK | fields,
+        NETWORK | dict(fields),
         controls,
         quick,
         full,
@@ -134,7 +134,7 @@ CLAIMS = (
                 "target": "x3 + He2(x2) + He2(x1)*x2 + He4(x1)*He2(x2)*x3 + He2(x2)*He2(x3)"
             },
         },
-        {"d": (100, 300, 900), "runs": 20},
+        {"d": (100, 300, 900), "runs": 16},
         {"d": (100, 300, 1000, 3000), "runs": 16},
     ),
     Claim(

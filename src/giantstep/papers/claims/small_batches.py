@@ -127,6 +127,8 @@ BETWEEN = {
 }
 BETWEEN_SIZES = ({"d": (100, 500, 2500), "runs": 32}, {"d": (100, 500, 2500, 10_000), "runs": 32})
 
+LINEAR_PART = {"a linear part makes the leap 1": {"target": "x1 + He2(x1)"}}
+
 CLAIMS = (
     Claim(
         "one-step-nothing",
@@ -137,7 +139,7 @@ CLAIMS = (
         "at every step size",
         whatever_the_step_size,
         {"target": "He2(x1)", "activation": "relu", "n": "4d", "p": 8},
-        {"a linear part makes the leap 1": {"target": "x1 + He2(x1)"}},
+        LINEAR_PART,
         {"d": (300, 3000, 30_000), "runs": 32, "decades": (-3, -1, 0, 1, 3)},
         {"d": (300, 3000, 30_000, 300_000), "runs": 32, "decades": (-3, -2, -1, 0, 1, 2, 3)},
         tuned={"p": (4, 16)},
@@ -185,7 +187,7 @@ CLAIMS = (
         "-1/2, after every step",
         partial(never, outside=((1.0,),), steps=4, noise=5.0),
         {"target": "He2(x1)", "activation": "relu", "n": "4d", "p": 8, "step_size": "p"},
-        {"a linear part makes the leap 1": {"target": "x1 + He2(x1)"}},
+        LINEAR_PART,
         {"d": (300, 2000, 12_000), "runs": 24},
         {"d": (300, 3000, 30_000, 300_000), "runs": 24},
         tuned={"step_size": ("p/4", "4*p")},
@@ -198,7 +200,7 @@ CLAIMS = (
         "exponent in d of the median |P w_i|/|w_i| nearer to -1/4 than to 0 after both steps",
         partial(step_by_step, expected=(-0.25, -0.25)),
         BETWEEN,
-        {"n = 4 d^2 is at the leap": {"n": "4*d^2", "step_size": "4*p*d^0.5"}},
+        LINEAR_PART,
         *BETWEEN_SIZES,
         seen="after two steps the cosine no longer falls with d: the first leaves d^(-1/4), from "
         "which the second has a signal of the size of its noise.",
@@ -214,7 +216,7 @@ CLAIMS = (
         "step 2, and nearer to these than to each other's",
         partial(step_by_step, expected=(-0.25, 0.0)),
         BETWEEN,
-        {"n = 4 d: the factor does not grow with d": {"n": "4d"}},
+        {"n = 4 d: the factor does not grow with d": {"n": "4d"}, **LINEAR_PART},
         *BETWEEN_SIZES,
         tuned={"step_size": ("p*d^0.25/2", "1.5*p*d^0.25")},
     ),

@@ -28,9 +28,6 @@ MARGIN = 0.1
 At n = 400 the largest singular value of noise exceeds the edge by 5 % once in a hundred runs.
 """
 
-CLEAR = 1.25
-"""A spike has left the bulk when it is that many times the largest singular value of the start."""
-
 SEARCHED = 11
 """Step sizes at which spikes are looked for; at n = 10^4 each is 1.6 times the one before."""
 
@@ -45,8 +42,8 @@ def clear_outliers(predicted: FeatureOutliers) -> int:
     return int(np.sum(predicted.values > (1.0 + MARGIN) * predicted.edge))
 
 
-def leaving_sizes(step: SteppedRun) -> tuple[float, float]:
-    """eta |a| |beta| at which spikes 1 and 2 are CLEAR times the largest singular value at eta = 0.
+def leaving_sizes(step: SteppedRun, clear: float) -> tuple[float, float]:
+    """eta |a| |beta| at which spikes 1 and 2 are ``clear`` times the top of the bulk at eta = 0.
 
     |a| and |beta| tend to constants; with them the scatter of the runs is gone.  Between SEARCHED
     step sizes log-log straight lines are drawn; the search ends at eta = n^(1/2), where the theory
@@ -60,7 +57,7 @@ def leaving_sizes(step: SteppedRun) -> tuple[float, float]:
     def values(eta: float) -> Float[np.ndarray, " two"]:
         return singular_values(np.asarray(setting.activation(start + eta * moved), float), 2)
 
-    level = math.log(CLEAR * values(0.0)[0])
+    level = math.log(clear * values(0.0)[0])
     sizes = np.linspace(0.0, 0.5 * math.log(setting.n), SEARCHED)
     seen = np.log(np.array([values(math.exp(size)) for size in sizes]))
     first, second = (_crossing(sizes, column, level) for column in seen.T)
@@ -82,12 +79,15 @@ def leaving_exponents(fields: Fields, *, letter: str, d: Sequence[int], runs: in
 
     ``runs`` are those of the largest d; smaller ones scatter more, cost less and have more.  The
     features are expanded in eta a_i, of order size^(-1/2) where spike 1 leaves, size^(-1/4) where
-    spike 2 does: the corrections that the exponents may have.
+    spike 2 does: the corrections that the exponents may have.  ``clear`` of the fields is that of
+    leaving_sizes.
     """
-    settings = [Setting(**dict(fields) | {"d": size, "step_size": 1.0}) for size in d]
+    given = dict(fields)
+    clear = given.pop("clear")
+    settings = [Setting(**given | {"d": size, "step_size": 1.0}) for size in d]
     sizes = [getattr(setting, letter) for setting in settings]
     found = [
-        np.array([leaving_sizes(step) for step in stepped_runs(setting, range(drawn))]).T
+        np.array([leaving_sizes(step, clear) for step in stepped_runs(setting, range(drawn))]).T
         for setting, drawn in zip(settings, [runs * d[-1] // size for size in d], strict=True)
     ]
     names = ("step of spike 1", "step of spike 2")
