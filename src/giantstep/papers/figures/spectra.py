@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from giantstep.papers.claims.feature_experiments import spikes_in_the_limit
 from giantstep.papers.claims.linear_width import WIDE
 from giantstep.papers.claims.spike_counts import EXPONENTS, SHIFTED
+from giantstep.papers.claims.spike_experiments import MARGIN
 from giantstep.papers.figures.networks import two_steps
 from giantstep.papers.figures.record import Reproduction
 from giantstep.papers.plot import CountPlot, SpectrumPlot
@@ -36,10 +39,13 @@ def spikes(full: bool, seed: int) -> list[SpectrumPlot]:
         measured, predicted = simulate(setting).features, predict(setting).features
         assert measured is not None
         assert predicted is not None
+        assert predicted.edge is not None
+        # The rule of the claim: a tenth above the edge.
+        rule = replace(predicted, threshold=(1.0 + MARGIN) * predicted.edge)
         order = spikes_in_the_limit(alpha)
         panels.append(
             SpectrumPlot(
-                measured.detected(predicted),
+                measured.detected(rule),
                 predicted,
                 step=1,
                 symbol=r"$\sigma(XW^\top)/\sqrt{n}$",
