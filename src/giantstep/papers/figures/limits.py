@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from giantstep.papers.claims.experiments import FIRST_LAYER
@@ -20,8 +22,9 @@ EXPONENTS = (0.4, 0.3)
 
 def network(p: int) -> Setting:
     """The network of the claim on these strengths, at a width; its steps are chosen later."""
-    given = FIRST_LAYER | NETWORK | {"activation": centred("tanh(z + 0.5)")}
-    return Setting(**given | {"d": p, "step_size": 1.0})
+    shifted = {"activation": centred("tanh(z + 0.5)"), "d": p, "step_size": 1.0}
+    given: dict[str, Any] = {**FIRST_LAYER, **NETWORK, **shifted}
+    return Setting(**given)
 
 
 def strengths(full: bool, seed: int) -> list[Plot]:
