@@ -195,7 +195,7 @@ CLAIMS = (
         tuned={"multiples": ((0.6, 0.9), (0.8, 1.2))},
         seen="above alpha = 1/4 F also holds c_2 ds 1 (a^2)^T, from longer rows, which grows as "
         "the second spike does: its coefficient is 1.19, as predicted at n = 960, and tends to 1; "
-        "without it the second spike's gain is a fifth too large in the limit",
+        "without it the second spike's gain is a fifth too large in the limit.",
         corrected="longer-rows-complete-the-features",
     ),
     Claim(

@@ -190,7 +190,7 @@ CLAIMS = (
         tuned={"multiple": (1.5, 2.0)},
         seen="the output of the network at its start turns beta away: L_1 = 1.057 and not 0.997; "
         "the rows lengthen, so that the second spike is kappa^2 + Delta: L_2 = 0.920, and 0.793 in "
-        "place of 0.750 where the step uses labels alone",
+        "place of 0.750 where the step uses labels alone.",
         corrected="limiting-losses",
     ),
     Claim(

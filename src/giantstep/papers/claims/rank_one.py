@@ -137,7 +137,7 @@ CLAIMS = (
         {"d": (60, 240), "runs": 24},
         {"d": (100, 300, 1000), "runs": 24},
         seen="0.73 with relu, 0.70 with tanh: the network's own output at its start is of order "
-        "one and adds W0^T a and noise to beta; 0.816 holds where the step uses the labels alone",
+        "one and adds W0^T a and noise to beta; 0.816 holds where the step uses the labels alone.",
         corrected="beta-knows-the-residual",
     ),
     Claim(

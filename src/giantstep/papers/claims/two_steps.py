@@ -217,7 +217,7 @@ CLAIMS = (
         {"d": 1000, "runs": 8},
         seen="one new outlier at 0.2: the answer of the network to step 1 is of order p^alpha_1 in "
         "the residual of step 2, so that every exponent gains alpha_1; the number needs an output "
-        "scale 1/sqrt(p)",
+        "scale 1/sqrt(p).",
         corrected="two-step-outliers",
     ),
     Claim(

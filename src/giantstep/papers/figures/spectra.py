@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -28,13 +29,9 @@ def spikes(full: bool, seed: int) -> list[SpectrumPlot]:
     d, multiple = (1000, 3.0) if full else (600, 4.0)
     panels = []
     for alpha in EXPONENTS:
-        setting = Setting(
-            **WIDE | {"activation": SHIFTED, "readout_n": "n", "test_n": 10},
-            d=d,
-            step_size=f"{multiple}*n^{alpha:g}",
-            runs=4 if full else 2,
-            seed=seed,
-        )
+        shifted = {"activation": SHIFTED, "readout_n": "n", "test_n": 10, "d": d, "seed": seed}
+        given: dict[str, Any] = {**WIDE, **shifted, "runs": 4 if full else 2}
+        setting = Setting(**given, step_size=f"{multiple}*n^{alpha:g}")
         setting = setting.vary(spectra=min(setting.p, setting.n))
         measured, predicted = simulate(setting).features, predict(setting).features
         assert measured is not None
