@@ -40,16 +40,49 @@ def real_features(step: SteppedRun) -> Model:
     return lambda x, key: step.features(x)
 
 
+@dataclass(frozen=True)
+class Spike:
+    """A rank-one part of the features: left(x beta) times a^degree."""
+
+    left: Callable[[Float[np.ndarray, " n"]], Float[np.ndarray, " n"]]
+    degree: int
+
+
+def spikes(step: SteppedRun, order: int) -> list[Spike]:
+    """c_1^k c_k eta^k (X beta)^k (a^k)^T for k = 1..l, order -> l."""
+    c = step.setting.activation.coefficients(max(order, 1)).values  # E[sigma He_k] = k! c_k
+    first = step.step_size * c[1]
+    return [
+        Spike(
+            lambda along, k=k: c[k] / math.factorial(k) * (first * along) ** k,  # type: ignore[misc]
+            k,
+        )
+        for k in range(1, order + 1)
+    ]
+
+
+def longer_rows(step: SteppedRun) -> Spike:
+    """c_2 ds 1 (a^2)^T, ds = eta^2 (d/n) E[r^2] Var sigma'.
+
+    The gradient's rest is noise to every other vector, but it adds ds a_i^2 to the square length
+    of row i, and E sigma(|w| z) has the derivative c_2 in |w|^2.  Above alpha = 1/4 it grows as the
+    second spike, though the paper's F_2 has no such term.
+    """
+    setting, activation = step.setting, step.setting.activation
+    square = step.step_size**2 * setting.d / setting.n * float(np.mean(step.residual**2))
+    height = 0.5 * activation.coefficients(2).values[2] * square * activation.moments.slope_variance
+    return Spike(lambda along: np.full(len(along), height), 2)
+
+
 def expansion(step: SteppedRun, order: int) -> Model:
     """F_l = F0 + sum_{k=1..l} c_1^k c_k eta^k (X beta)^k (a^k)^T, order -> l."""
-    activation, spike, eta = step.setting.activation, step.spike, step.step_size
-    c = activation.coefficients(max(order, 1)).values  # E[sigma He_k] = k! c_k
+    beta, added = step.spike, spikes(step, order)
 
     def features(x: Float[np.ndarray, "n d"], key: np.random.Generator) -> Float[np.ndarray, "n p"]:
-        found = np.asarray(activation(x @ step.start.T), dtype=float)
-        along = np.outer(eta * c[1] * (x @ spike), step.readout)
-        for k in range(1, order + 1):
-            found = found + c[k] / math.factorial(k) * along**k
+        found = np.asarray(step.setting.activation(x @ step.start.T), dtype=float)
+        along = x @ beta
+        for spike in added:
+            found = found + np.outer(spike.left(along), step.readout**spike.degree)
         return found
 
     return features

@@ -1,24 +1,44 @@
 """The papers' claims as executable records; ``CLAIMS`` lists them by identifier."""
 
 from giantstep.papers.claims import (
+    features,
+    floors,
+    limiting_losses,
     linear_width,
     one_step,
+    open_features,
+    open_inputs,
+    open_labels,
     open_targets,
     open_width,
-    second_layer,
+    rank_one,
+    regimes,
     several_steps,
+    small_batches,
+    spike_counts,
     two_steps,
+    update_strengths,
 )
 from giantstep.papers.claims.record import Claim
 
 FAMILIES = (
+    small_batches,
     one_step,
     several_steps,
-    second_layer,
+    floors,
+    regimes,
     linear_width,
+    spike_counts,
+    features,
+    limiting_losses,
+    rank_one,
     two_steps,
+    update_strengths,
     open_targets,
+    open_inputs,
+    open_labels,
     open_width,
+    open_features,
 )
 
 CLAIMS: dict[str, Claim] = {claim.id: claim for family in FAMILIES for claim in family.CLAIMS}

@@ -10,26 +10,28 @@ from jaxtyping import Float
 
 from giantstep.gaussian.moments import feature_moments
 from giantstep.papers.claims.experiments import Fields, scaling_findings
-from giantstep.papers.claims.record import LEARNED, NOT_LEARNED, Findings, Quantity, Region, mean_of
+from giantstep.papers.claims.quantity import LEARNED, NOT_LEARNED, Region, mean_of
+from giantstep.papers.claims.record import Findings
 from giantstep.papers.plot import Curve, Plot, mean_curve
 from giantstep.prediction.wide.losses import losses
 from giantstep.problem.setting import Setting
 from giantstep.simulation.feature_models import (
     Model,
     conditional_equivalent,
-    expansion,
     gaussian_equivalent,
     real_features,
     tables,
 )
-from giantstep.simulation.readout import fit_readout, squared_errors
+from giantstep.simulation.readout import Readout, fit_readout, squared_errors
 from giantstep.simulation.stepped import SteppedRun, stepped_runs, table_errors
+from giantstep.simulation.table import FeatureTable
 
 SAME = 0.03
 """Relative difference of two errors up to which they are called equal."""
 
 EQUAL: Region = (-SAME, SAME)
 UNEQUAL: Region = (SAME, math.inf)
+FAR_OFF: Region = (5.0 * SAME, math.inf)
 
 MULTIPLE = 1.5
 """eta = 1.5 n^alpha, as the papers' eta of order n^alpha allows.
@@ -72,6 +74,12 @@ def training_features(setting: Setting, runs: int) -> Iterator[Float[np.ndarray,
         yield step.features(step.training.inputs)
 
 
+def stepped_features(step: SteppedRun, size: float) -> Float[np.ndarray, "n p"]:
+    """F on the batch of the readout after a step of another size along the same gradient."""
+    weights = step.start + size / step.setting.step_size[0] * (step.weights - step.start)
+    return np.asarray(step.setting.activation(step.training.inputs @ weights.T), dtype=float)
+
+
 # -- which model learns like the features ---------------------------------------------------------
 
 
@@ -108,38 +116,6 @@ def equivalence(fields: Fields, *, region: Region, d: Sequence[int], runs: int) 
     return Findings(quantities, Plot("dimension $d$", "mean squared error", curves))
 
 
-def expansions(fields: Fields, *, exponents: Sequence[float], d: int, runs: int) -> Findings:
-    """Excess of the errors with F_l over those with F, as a share of the excess with F_(l-1).
-
-    l is that of the limit at each exponent, less the field ``missing``.  0 is equivalence, 1 is no
-    better than one spike fewer.
-    """
-    given = dict(fields)
-    missing = given.pop("missing")
-    quantities: list[Quantity] = []
-    curves: dict[str, list[np.ndarray]] = {}
-    for alpha in exponents:
-        setting = Setting(**given | {"d": d, "step_size": step_size(alpha)})
-        order = spikes_in_the_limit(alpha)
-        models: dict[str, Callable[[SteppedRun], Model]] = {"features": real_features}
-        for k in {order - missing, order - 1}:
-            models[f"F{k}"] = lambda step, k=k: expansion(step, k)  # type: ignore[misc]
-        errors = paired_errors(setting, models, runs)
-        for column, what in enumerate(("train", "test")):
-            real = errors["features"][:, column]
-            fewer = errors[f"F{order - 1}"][:, column] - real
-            excess = errors[f"F{order - missing}"][:, column] - real
-            share = excess / fewer.mean()
-            name = f"l = {order}, {what}"
-            # Halfway between equivalence and one spike fewer.
-            quantities.append(mean_of(f"{name}: share of the excess", share, (-0.5, 0.5), 0.0))
-            curves.setdefault(f"{what}, F", []).append(real)
-            curves.setdefault(f"{what}, F_l", []).append(excess + real)
-    drawn = [mean_curve(name, exponents, v) for name, v in curves.items()]
-    lines = [Curve(c.label, c.x, c.y, theory=True) if c.label.endswith("F_l") else c for c in drawn]
-    return Findings(quantities, Plot(r"step size exponent $\alpha$", "mean squared error", lines))
-
-
 # -- what the readout learns ----------------------------------------------------------------------
 
 
@@ -174,12 +150,20 @@ def gains(fields: Fields, *, exponents: Sequence[float], d: int, runs: int) -> F
 
 
 def _objective_and_test_error(step: SteppedRun) -> tuple[float, float]:
-    """mean (y - s_p phi.a)^2 + ridge |a|^2 at its minimum, and the test error there."""
+    """The objective at its minimum, and the test error there."""
     training, test = tables(step, real_features(step))
     fit = fit_readout(training, step.setting)
-    penalty = float(fit.penalties[0] * np.sum(fit.weights[0] ** 2))
     squares, _ = test.reduce(squared_errors, step.setting.scale * fit.weights)
-    return float(fit.train_errors[0]) + penalty, float(squares[0]) / test.count
+    return _objective(fit), float(squares[0]) / test.count
+
+
+def objective(training: FeatureTable, setting: Setting) -> float:
+    """min over a of mean (y - s_p phi.a)^2 + ridge |a|^2."""
+    return _objective(fit_readout(training, setting))
+
+
+def _objective(fit: Readout) -> float:
+    return float(fit.train_errors[0] + fit.penalties[0] * np.sum(fit.weights[0] ** 2))
 
 
 def quadratic_share(fields: Fields, *, d: Sequence[int], runs: int) -> Findings:

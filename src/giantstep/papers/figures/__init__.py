@@ -1,10 +1,10 @@
 """The figures of the papers, simulated and predicted anew; ``REPRODUCTIONS`` has them by name."""
 
-from giantstep.papers.figures import alignment, neurons, readout, spectra
+from giantstep.papers.figures import alignment, limits, neurons, readout, spectra
 from giantstep.papers.figures.record import Reproduction
 
 REPRODUCTIONS: dict[str, Reproduction] = {
     figure.name: figure
-    for family in (neurons, readout, spectra, alignment)
+    for family in (neurons, readout, spectra, alignment, limits)
     for figure in family.FIGURES
 }

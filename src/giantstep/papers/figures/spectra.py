@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import Any
+
 import numpy as np
 
-from giantstep.papers.figures.networks import WIDE, two_steps
+from giantstep.papers.claims.feature_experiments import spikes_in_the_limit
+from giantstep.papers.claims.linear_width import WIDE
+from giantstep.papers.claims.spike_counts import EXPONENTS, SHIFTED
+from giantstep.papers.claims.spike_experiments import MARGIN
+from giantstep.papers.figures.networks import two_steps
 from giantstep.papers.figures.record import Reproduction
 from giantstep.papers.plot import CountPlot, SpectrumPlot
 from giantstep.prediction.predict import predict
@@ -18,22 +25,28 @@ COUNTED_AT = (0.15, 0.3, 0.44)
 
 
 def spikes(full: bool, seed: int) -> list[SpectrumPlot]:
-    """Singular values of the features at four step sizes n^alpha."""
-    d = 1000 if full else 300
+    """Singular values of the features with none, one, two and three spikes, l in each title."""
+    d, multiple = (1000, 3.0) if full else (600, 4.0)
     panels = []
-    for alpha in (0.1, 0.2, 0.3, 0.42):
-        setting = Setting(**WIDE, d=d, step_size=f"n^{alpha}", runs=4 if full else 2, seed=seed)
+    for alpha in EXPONENTS:
+        shifted = {"activation": SHIFTED, "readout_n": "n", "test_n": 10, "d": d, "seed": seed}
+        given: dict[str, Any] = {**WIDE, **shifted, "runs": 4 if full else 2}
+        setting = Setting(**given, step_size=f"{multiple}*n^{alpha:g}")
         setting = setting.vary(spectra=min(setting.p, setting.n))
         measured, predicted = simulate(setting).features, predict(setting).features
         assert measured is not None
         assert predicted is not None
+        assert predicted.edge is not None
+        # The rule of the claim: a tenth above the edge.
+        rule = replace(predicted, threshold=(1.0 + MARGIN) * predicted.edge)
+        order = spikes_in_the_limit(alpha)
         panels.append(
             SpectrumPlot(
-                measured.detected(predicted),
+                measured.detected(rule),
                 predicted,
                 step=1,
                 symbol=r"$\sigma(XW^\top)/\sqrt{n}$",
-                title=rf"step size $n^{{{alpha}}}$",
+                title=rf"$\ell = {order}$: step size ${multiple:g}\,n^{{{alpha}}}$",
             )
         )
     return panels

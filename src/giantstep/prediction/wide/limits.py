@@ -20,7 +20,7 @@ from giantstep.gaussian.rules import gauss_hermite, hermite_values
 from giantstep.prediction.wide.blocks import Block
 from giantstep.prediction.wide.continuation import solve
 from giantstep.prediction.wide.neurons import NeuronTypes, kappa_rule
-from giantstep.prediction.wide.step import LearnedStep, learned_step, refuse_if
+from giantstep.prediction.wide.step import learned_step, refuse_if
 from giantstep.prediction.wide.system import ClosedSystem, labels_given, objection
 from giantstep.problem.activation import Activation
 from giantstep.problem.setting import Setting
@@ -73,13 +73,17 @@ class SpikeLimits:
     linear_resolvent: float
 
 
-def limiting_losses(setting: Setting, ridge: float | None = None, count: int = 2) -> SpikeLimits:
+def limiting_losses(
+    setting: Setting, ridge: float | None = None, count: int = 2, *, lengthened: bool = True
+) -> SpikeLimits:
     """L_l = lambda (y - its part seen by the spikes): projections in the metric of the resolvent.
 
     The left vector of spike k is p_k(kappa) = E_z (sqrt(Delta) z + kappa)^k, Delta = ds/cu^2: the
     coefficient of a^k in E sigma(u kappa + s z).  In the basis h_j(kappa) the resolvent is
     diag(m1, m2, m1, m1, ..), so L_l = L_0 - lambda g^T G^-1 g with g, G the products of label and
     spikes.  A degree with c_k = 0 adds nothing; a mean of the activation is a spike from L_0 on.
+    Without ``lengthened`` Delta = 0, as for a step of rank one, which leaves all rows of equal
+    readout equally long: Theorem 4.5 of arXiv 2310.07891.
     """
     refuse_if(objection(setting))
     if ridge is None and (setting.ridge == "cv" or len(setting.ridge) != 1):
@@ -105,7 +109,8 @@ def limiting_losses(setting: Setting, ridge: float | None = None, count: int = 2
     first = float(np.sum((kept * setting.target.series.tensor(1)) ** 2))
     power = float(weights @ labels.square)
     total = first * linear + (power - first) * noise
-    spikes = (basis.T @ _left_vectors(step, kappa, count)).T
+    ratio = step.lengthening / step.shift**2 if lengthened and step.shift > 0 else 0.0
+    spikes = (basis.T @ _left_vectors(ratio, kappa, count)).T
     present = _present(setting.activation, count) > 0
     present[1:] &= step.shift > 0
     objectives = []
@@ -119,10 +124,9 @@ def limiting_losses(setting: Setting, ridge: float | None = None, count: int = 2
 
 
 def _left_vectors(
-    step: LearnedStep, kappa: Float[np.ndarray, " m"], count: int
+    ratio: float, kappa: Float[np.ndarray, " m"], count: int
 ) -> Float[np.ndarray, "m k"]:
-    """p_k(kappa) = E_z (sqrt(Delta) z + kappa)^k for k <= count, Delta = ds/cu^2."""
-    ratio = step.lengthening / step.shift**2 if step.shift > 0 else 0.0
+    """p_k(kappa) = E_z (sqrt(Delta) z + kappa)^k for k <= count, ratio -> Delta."""
     z, weights = gauss_hermite(count // 2 + 1)
     moved = kappa[:, None, None] + math.sqrt(ratio) * z[:, None]
     return np.sum(weights[:, None] * moved ** np.arange(count + 1), axis=1)

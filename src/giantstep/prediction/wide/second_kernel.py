@@ -333,6 +333,19 @@ def _per_row(network: Network) -> Float[np.ndarray, " q"]:
     return network.size(1) / math.sqrt(network.setting.p) * network.readout[0]
 
 
+def own_rows(network: Network, slopes: Slopes, residual: SecondResidual) -> Float[np.ndarray, " q"]:
+    """Square length of what step 2 adds to a row beside R(u): its noise, and the row's own start.
+
+    (delta u^2/p) e_2^2 E[r_2^2 Var sigma'(A)] + ((e_2/sqrt p) u E[r_2 h sigma'(A)])^2.
+    """
+    variance = network.size(1) ** 2 * (slopes.square - slopes.mean**2)
+    noise = network.noise_ratio * network.readout[0] ** 2 / network.setting.p
+    return (
+        noise * (variance @ residual.square)
+        + (_per_row(network) * (slopes.tilt @ residual.mean)) ** 2
+    )
+
+
 def _second_spread(
     network: Network, slopes: Slopes, residual: SecondResidual
 ) -> tuple[Float[np.ndarray, " q"], Float[np.ndarray, "q r r"]]:

@@ -49,7 +49,10 @@ def curves(axes: Axes, plot: Plot) -> Axes:
     if plot.y_range is not None:
         axes.set_ylim(*plot.y_range)
     places = sorted({x for curve in simulated for x in curve.x})
-    if len(places) <= FEW:
+    # A limit far beyond what was measured has the axis to itself.
+    reach = max((x for curve in plot.curves for x in curve.x), default=0.0)
+    far = plot.x_scale == "log" and reach > 100.0 * max(places, default=reach)
+    if len(places) <= FEW and not far:
         axes.set_xticks(places, [f"{x:g}" for x in places])
         axes.xaxis.set_minor_locator(NullLocator())
     axes.set_xlabel(plot.x_label)
