@@ -209,6 +209,7 @@ CLAIMS = (
                 "lengthened": False
             },
             "the formula of the other residual": {"swapped": True},
+            "a penalty that theory is not told of": {"ridge": 1.0, "told": {"ridge": 0.1}},
         },
         QUICK,
         FULL,

@@ -171,7 +171,7 @@ CLAIMS = (
             "the linear part takes the whole step of every neuron": {"deflate": -1},
             "n = 2 d is below the leap of what is left": {"n": "2d"},
         },
-        {"d": (40, 100, 250), "runs": 16},
+        {"d": (40, 100, 250), "runs": 32},
         {"d": (60, 180, 540), "runs": 30},
     ),
 )

@@ -279,7 +279,7 @@ CLAIMS = (
         partial(noisy_spike, kind="corruption", levels=(0.15, 0.25)),
         NOISY,
         {"a prediction that takes the labels for clean": {"told": False}},
-        {"d": 200, "runs": 32},
+        {"d": 200, "runs": 64},
         {"d": 800, "runs": 24},
     ),
     Claim(

@@ -121,7 +121,7 @@ CLAIMS = (
             "c_1 = 0: the gradient is all remainder": {"activation": EVEN},
             "twice c_1": {"times": 2.0},
         },
-        {"d": (50, 150, 400), "runs": 6},
+        {"d": (50, 150, 400), "runs": 12},
         {"d": (100, 300, 1000), "runs": 6},
     ),
     Claim(

@@ -237,7 +237,7 @@ CLAIMS = (
             "labels without the terms that are out of reach": {"target": "x1"},
             **NOTHING_FITTED,
         },
-        {"sizes": QUICK_SIZES, "runs": 12},
+        {"sizes": QUICK_SIZES, "runs": 20},
         {"sizes": FULL_SIZES, "runs": 12},
     ),
 )

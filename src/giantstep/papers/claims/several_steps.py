@@ -50,7 +50,7 @@ def example(
 # The response to He3(x1) is the cube of the first step's cosine: it needs many samples, and a
 # second step that outweighs the first.
 CUBIC = {"activation": "relu", "n": "128d", "p": 16, "step_size": "2*p^1.5, 16*p^1.5"}
-CUBIC_SIZES = ({"d": (150, 400, 1000), "runs": 18}, {"d": (150, 500, 1600, 5000), "runs": 24})
+CUBIC_SIZES = ({"d": (150, 400, 1000), "runs": 36}, {"d": (150, 500, 1600, 5000), "runs": 24})
 
 SUM, DIFFERENCE = (1.0, 1.0), (1.0, -1.0)
 PAIR_LINE = (4.0, 1.0)
@@ -134,7 +134,7 @@ CLAIMS = (
                 "target": "x3 + He2(x2) + He2(x1)*x2 + He4(x1)*He2(x2)*x3 + He2(x2)*He2(x3)"
             },
         },
-        {"d": (100, 300, 900), "runs": 16},
+        {"d": (100, 300, 900), "runs": 32},
         {"d": (100, 300, 1000, 3000), "runs": 16},
     ),
     Claim(

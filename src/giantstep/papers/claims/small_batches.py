@@ -125,7 +125,7 @@ BETWEEN = {
     "p": 8,
     "step_size": "p*d^0.25",
 }
-BETWEEN_SIZES = ({"d": (100, 500, 2500), "runs": 32}, {"d": (100, 500, 2500, 10_000), "runs": 32})
+BETWEEN_SIZES = ({"d": (100, 500, 2500), "runs": 56}, {"d": (100, 500, 2500, 10_000), "runs": 32})
 
 LINEAR_PART = {"a linear part makes the leap 1": {"target": "x1 + He2(x1)"}}
 

@@ -257,7 +257,7 @@ CLAIMS = (
         not_aligned,
         HIDDEN | {"batches": "reused", "step_size": "p^0.65"},
         {"alpha_1 + alpha_2 = 0.6": {"step_size": "p^0.8"}},
-        {"d": (40, 120, 360), "runs": 12},
+        {"d": (40, 120, 360), "runs": 30},
         {"d": (60, 250, 1000), "runs": 16},
         tuned={"step_size": ("p^0.6", "p^0.68")},
     ),
