@@ -16,6 +16,7 @@ from giantstep.show.page import claims_page
 from giantstep.show.progress import spinner
 from giantstep.show.tables.claims import claims_table
 from giantstep.show.tables.parts import show
+from giantstep.simulation.threads import cores
 
 
 def claims(
@@ -76,7 +77,13 @@ def claims(
             say(f"{len(records) + 1} of {len(chosen)}: {claim.id}")
 
         found = run_claims(
-            chosen, full=full, controls=controls, seed=seed, folder=folder, started=started
+            chosen,
+            full=full,
+            controls=controls,
+            seed=seed,
+            folder=folder,
+            started=started,
+            processes=min(cores(), len(chosen)),
         )
         try:
             for record in found:

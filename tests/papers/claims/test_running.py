@@ -77,6 +77,18 @@ def test_tuned_fields_are_repeated_with_the_controls() -> None:
     assert record["tuned"] == []
 
 
+def test_claims_side_by_side_are_the_same_records(tmp_path: Path) -> None:
+    """In other processes, each record written where it was measured."""
+    chosen = [CLAIMS[name] for name in ("one-step-formulas", "beta-of-labels")]
+    apart = list(run_claims(chosen, folder=tmp_path, processes=2))
+    assert [record["id"] for record in apart] == [claim.id for claim in chosen]
+    assert stored_claims(chosen, tmp_path, full=False, controls=False, seed=0) == apart
+    again = list(run_claims(chosen, folder=tmp_path, processes=2))
+    assert again == apart
+    [alone] = run_claims(chosen[:1])
+    assert alone["measured"] == apart[0]["measured"]
+
+
 def test_a_broken_record_is_measured_anew(tmp_path: Path) -> None:
     calls: list[Any] = []
     (tmp_path / "counting.json").write_text('{"id": "counting", "verd')

@@ -6,10 +6,13 @@ import hashlib
 import inspect
 import json
 import os
+import signal
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import asdict
 from functools import cache, partial
+from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
@@ -30,25 +33,75 @@ def run_claims(
     seed: int = 0,
     folder: Path | None = None,
     started: Callable[[Claim], None] | None = None,
+    processes: int = 1,
 ) -> Iterator[dict[str, Any]]:
-    """The record of every claim as it is finished; those found in the folder are not run again.
+    """The record of every claim in turn; those found in the folder are not run again.
 
     A record is taken from the folder only if its fingerprint is that of the claim.  An interrupt
-    is passed on: the claims before it are in the folder, the one it cut short is not.
+    is passed on: the claims before it are in the folder, those it cut short are not.  With
+    ``processes``, for claims of ``CLAIMS``, as many are measured at a time.
     """
-    for claim in claims:
-        key = fingerprint(claim, full, controls, seed)
+
+    def place(claim: Claim) -> tuple[Path | None, str]:
         path = None if folder is None else folder / f"{claim.id}.json"
-        kept = None if path is None else _kept(path, key)
-        if kept is not None:
-            yield kept
-            continue
-        if started is not None:
-            started(claim)
-        record = claim_record(claim, full, controls, seed) | {"fingerprint": key}
-        if path is not None:
-            _write(path, record)
-        yield record
+        return path, fingerprint(claim, full, controls, seed)
+
+    with ExitStack() as stack:
+        ahead: dict[str, Any] = {}
+        if processes > 1:
+            missing = [
+                claim for claim in claims if _is_listed(claim) and _kept(*place(claim)) is None
+            ]
+            # Spawned: a fork of a process with threads may hang.
+            pool = stack.enter_context(
+                get_context("spawn").Pool(min(processes, len(missing) or 1), _without_interrupts)
+            )
+            ahead = {
+                claim.id: pool.apply_async(
+                    _measured_by_name, (claim.id, full, controls, seed, *place(claim))
+                )
+                for claim in missing
+            }
+        for claim in claims:
+            path, key = place(claim)
+            kept = None if claim.id in ahead else _kept(path, key)
+            if kept is not None:
+                yield kept
+                continue
+            if started is not None:
+                started(claim)
+            if claim.id in ahead:
+                yield ahead[claim.id].get()
+            else:
+                yield _measured(claim, full, controls, seed, path, key)
+
+
+def _measured(
+    claim: Claim, full: bool, controls: bool, seed: int, path: Path | None, key: str
+) -> dict[str, Any]:
+    """The record of a claim, written as soon as it is there."""
+    record = claim_record(claim, full, controls, seed) | {"fingerprint": key}
+    if path is not None:
+        _write(path, record)
+    return record
+
+
+def _is_listed(claim: Claim) -> bool:
+    """Whether another process finds the claim by its name."""
+    from giantstep.papers.claims import CLAIMS
+
+    return CLAIMS.get(claim.id) is claim
+
+
+def _measured_by_name(name: str, *rest: Any) -> dict[str, Any]:
+    from giantstep.papers.claims import CLAIMS
+
+    return _measured(CLAIMS[name], *rest)
+
+
+def _without_interrupts() -> None:
+    """An interrupt of the terminal is for the process that waits; it ends the others."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
 def stored_claims(
@@ -171,7 +224,9 @@ def _numbers(found: Findings) -> dict[str, Any]:
     }
 
 
-def _kept(path: Path, key: str) -> dict[str, Any] | None:
+def _kept(path: Path | None, key: str) -> dict[str, Any] | None:
+    if path is None:
+        return None
     try:
         record = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError):
