@@ -108,9 +108,11 @@ def _axis(table: Mapping[str, Any]) -> Axis:
         dict(zip(columns, values, strict=True))
         for values in zip(*(values for values, _ in columns.values()), strict=True)
     )
+    seen: set[str] = set()
     for place in places:
-        if places.count(place) > 1:
+        if repr(place) in seen:
             raise InputError(f"axes must have a value once, got {shown(place)} twice")
+        seen.add(repr(place))
     first = next(iter(columns))
     values, log = columns[first]
     label, coordinates = _coordinates(first, values)
