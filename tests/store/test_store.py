@@ -6,6 +6,7 @@ import json
 import os
 import sys
 import time
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ import pytest
 from giantstep import Setting, Trajectory, load, predict, simulate
 from giantstep.errors import InputError
 from giantstep.records.file import FORMAT, packed, write_whole
+from giantstep.records.observables import names, observed
 from giantstep.simulation.simulate import simulate_runs
 from giantstep.store import folder as folder_module
 from giantstep.store.folder import STALE, Store, prediction_bytes, run_bytes
@@ -77,6 +79,15 @@ def test_a_prediction_reads_back(tmp_path: Path) -> None:
     assert (read.theory, read.notes) == (predicted.theory, predicted.notes)
 
 
+@pytest.mark.parametrize(
+    "fields",
+    [{}, {"readout_n": 0, "test_n": 0, "spectra": 2}, {"spectra": 2}, {"target": "x1"}],
+)
+def test_observables_have_the_names_that_are_told(fields: dict[str, Any]) -> None:
+    setting = SETTING.vary(**({"runs": 1} | fields))
+    assert list(observed(simulate(setting))) == names(setting)
+
+
 def test_a_callable_cannot_be_stored(tmp_path: Path) -> None:
     setting = Setting(lambda x: x**3, d=60, n="2d", p=4, runs=1, readout_n=0, test_n=0)
     with pytest.raises(InputError, match="target cannot be stored"):
@@ -122,7 +133,8 @@ def test_a_file_of_inputs_is_what_it_holds(tmp_path: Path) -> None:
 
 def test_truncated_and_foreign_files_are_named_and_skipped(tmp_path: Path) -> None:
     store = filled(tmp_path)
-    store.write(prediction_name(SETTING), prediction_bytes(SETTING, prediction(), None))
+    auto = replace(prediction(), setting=SETTING.vary(engine="auto"))
+    store.write(prediction_name(SETTING), prediction_bytes(SETTING, auto, None))
     store.write("complaint.npz", prediction_bytes(SETTING, None, "no theory"))
     whole = next(tmp_path.glob("*.npz")).read_bytes()
     flipped = bytearray(whole)

@@ -20,7 +20,7 @@ from giantstep.store.folder import Store
 from giantstep.sweeps.axes import read_vary
 from giantstep.sweeps.grid import make_grid, read_sweep_file
 from giantstep.sweeps.preview import preview
-from giantstep.sweeps.result import Sweep, main_observable
+from giantstep.sweeps.result import Sweep, check_observable
 from giantstep.sweeps.sweep import run_grid
 
 
@@ -80,6 +80,8 @@ def sweep(
     tables = _merged(axes, read_vary(vary))
     bound = memory_bytes(memory)
     grid = make_grid(base, tables)
+    for cell in grid.cells:
+        observable = check_observable(show, cell.setting)
     folder = Path("results", "sweep" if file is None else file.stem) if out is None else out
     about = {"setting": {k: v for k, v in base.items() if k != "runs"}, "axes": tables}
     _check_other(folder, about, overwrite)
@@ -107,7 +109,6 @@ def sweep(
         raise KeyboardInterrupt(
             f"interrupted: what is finished is kept in {folder}, the same command goes on"
         ) from None
-    observable = main_observable(found) if show is None else show
     _write(found, observable, folder, about)
     if json:
         print(as_json(found.as_dict(observable)))

@@ -5,9 +5,20 @@ from __future__ import annotations
 import numpy as np
 from jaxtyping import Float
 
+from giantstep.problem.setting import Setting
 from giantstep.records.trajectory import SPECTRA, Trajectory
 
 ERRORS = ("train_error", "test_error", "network_error")
+
+
+def names(setting: Setting) -> list[str]:
+    """The observables that runs of a setting have."""
+    each = range(1, setting.target.r + 1)
+    found = ["norm", "alignment", *(f"cosine_{k}" for k in each)]
+    found += [f"principal_cosine_{k}" for k in each]
+    found += ERRORS if setting.readout_n else ()
+    spectra = ("weights", "features") if setting.readout_n else ("weights",)
+    return found + [f"{matrix}_singular_value" for matrix in spectra if setting.spectra]
 
 
 def observed(trajectory: Trajectory) -> dict[str, Float[np.ndarray, "runs t"]]:

@@ -45,7 +45,7 @@ def estimate(
     measured is taken for a typical one.
     """
     engine = choose_engine(setting, memory)
-    chosen = setting.vary(engine=engine)
+    chosen = setting if setting.engine == engine else setting.vary(engine=engine)
     peak = peak_bytes(chosen, memory)
     known: Rates | None = rates(engine, again=again) if calibrate else known_rates(engine)
     speed = TYPICAL[engine] if known is None else known

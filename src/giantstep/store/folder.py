@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 import zipfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -83,11 +83,11 @@ class Store:
         return _read_prediction(self.folder / prediction_name(setting, theory))
 
 
-def run_bytes(trajectory: Trajectory, run: int) -> bytes:
-    """The file of a run."""
+def run_bytes(trajectory: Trajectory, run: int, *, keep: Collection[str] = ()) -> bytes:
+    """The file of a run, without matrices that are large but for those to keep."""
     large: dict[str, Any] = {
         name: None
-        for name in ("gram", "rows")
+        for name in {"gram", "rows"} - set(keep)
         if (value := getattr(trajectory, name)) is not None and value.size > MATRIX_NUMBERS
     }
     return trajectory_bytes(replace(trajectory, **large), kind="run", run=run)
@@ -96,9 +96,9 @@ def run_bytes(trajectory: Trajectory, run: int) -> bytes:
 def prediction_bytes(
     setting: Setting, predicted: Trajectory | None, complaint: str | None
 ) -> bytes:
-    """The file of a prediction, or of the sentence why there is none."""
+    """The file of a prediction for a resolved setting, or of the sentence why there is none."""
     if predicted is not None:
-        return trajectory_bytes(predicted, kind="prediction")
+        return trajectory_bytes(replace(predicted, setting=setting), kind="prediction")
     about = {"setting": setting.as_dict(), "origin": dict(origin(setting, "theory"))}
     return packed({}, about | {"kind": "prediction", "complaint": complaint})
 

@@ -14,17 +14,17 @@ from giantstep.errors import InputError
 from giantstep.problem.setting import Setting
 from giantstep.records.file import FORMAT
 from giantstep.records.origin import package_source
-from giantstep.simulation.simulate import choose_engine
+from giantstep.simulation.simulate import MEMORY, choose_engine
 
 
-def resolved(setting: Setting) -> Setting:
+def resolved(setting: Setting, memory: int = MEMORY) -> Setting:
     """The setting with the engine that ``auto`` stands for; one that no text gives back is refused.
 
-    The engine is chosen for the default memory, so that a result has one name everywhere.
+    Chosen for the default memory, it gives a result one name everywhere.
     """
     if setting.unstorable is not None:
         raise InputError(setting.unstorable)
-    return setting.vary(engine=choose_engine(setting))
+    return setting.vary(engine=choose_engine(setting, memory))
 
 
 def run_name(setting: Setting, run: int, directions: Float[np.ndarray, "r d"] | None = None) -> str:

@@ -13,7 +13,8 @@ from jaxtyping import Float
 
 from giantstep.errors import InputError
 from giantstep.gaussian.tensors import information_exponent
-from giantstep.records.observables import expected, observed
+from giantstep.problem.setting import Setting
+from giantstep.records.observables import expected, names, observed
 from giantstep.records.scaling import Scaling, scaling_exponent
 from giantstep.records.table import Table, make_table
 from giantstep.records.trajectory import Trajectory
@@ -38,10 +39,7 @@ class Outcome:
         """An observable after the last step, run by run; none of a cell that failed."""
         if self.simulated is None:
             return np.zeros(0)
-        found = observed(self.simulated)
-        if observable not in found:
-            raise InputError(f"show must be one of {', '.join(found)}, got {observable!r}")
-        return found[observable][:, -1]
+        return observed(self.simulated)[check_observable(observable, self.cell.setting)][:, -1]
 
     def expected(self, observable: str) -> float:
         """What theory says of it; NaN where it says nothing."""
@@ -146,10 +144,10 @@ class Sweep:
 
     def exponents(self, observable: str) -> list[DimensionExponent]:
         """The exponent in d at every place on the other axes that has two sizes with two runs."""
-        names = [axis.name for axis in self.axes]
-        if "d" not in names:
+        fields = [axis.name for axis in self.axes]
+        if "d" not in fields:
             return []
-        along = names.index("d")
+        along = fields.index("d")
         others = [axis for k, axis in enumerate(self.axes) if k != along]
         cells = np.arange(len(self.outcomes)).reshape(self.grid.shape)
         lines = np.moveaxis(cells, along, -1).reshape(-1, self.grid.shape[along])
@@ -208,7 +206,11 @@ COSINES = ("alignment", "cosine_", "principal_cosine_")
 """Observables whose exponent in d says whether a direction is learned."""
 
 
-def main_observable(sweep: Sweep) -> str:
-    """What a sweep shows unless told otherwise: the alignment with the target, or the error."""
-    columns = sweep.grid.cells[0].setting.target.column
-    return "test_error" if columns else "alignment"
+def check_observable(observable: str | None, setting: Setting) -> str:
+    """An observable that runs have; unless told the alignment with the target, or the error."""
+    if observable is None:
+        return "test_error" if setting.target.column else "alignment"
+    known = names(setting)
+    if observable not in known:
+        raise InputError(f"show must be one of {', '.join(known)}, got {observable!r}")
+    return observable
