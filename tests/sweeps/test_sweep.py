@@ -193,7 +193,7 @@ def test_a_process_that_is_lost_is_replaced(tmp_path: Path) -> None:
     killed = []
 
     def kill(at: Progress) -> None:
-        if at.done == 1:
+        if not killed:
             listed = subprocess.run(
                 ["ps", "-o", "pid=", "--ppid", str(os.getpid())],
                 capture_output=True,

@@ -54,11 +54,16 @@ class Axis:
 
     @property
     def texts(self) -> tuple[str, ...]:
-        """The values of that field as they were given."""
-        return tuple(
-            f"{value:g}" if isinstance(value, float) else str(value)
-            for value in (place[self.name] for place in self.places)
-        )
+        """The values of that field in a few digits."""
+        return tuple(short(place[self.name]) for place in self.places)
+
+
+def short(value: Any) -> str:
+    """A value as a label: its numbers in four digits, whole ones in full."""
+    return _NUMBER.sub(
+        lambda found: found[0] if found[0].lstrip("-").isdigit() else f"{float(found[0]):.4g}",
+        str(value),
+    )
 
 
 def read_axes(given: Mapping[str, Any] | Sequence[Mapping[str, Any]]) -> tuple[Axis, ...]:

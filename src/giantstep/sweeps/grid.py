@@ -14,7 +14,7 @@ from giantstep.problem.activation import make_activation
 from giantstep.problem.setting import Setting
 from giantstep.problem.target import make_target
 from giantstep.store.identity import resolved
-from giantstep.sweeps.axes import Axis, read_axes
+from giantstep.sweeps.axes import Axis, read_axes, short
 
 MOST_CELLS = 10**6
 """Cells of a grid at most: each is a setting in memory."""
@@ -31,7 +31,12 @@ class Cell:
     @property
     def text(self) -> str:
         """Where the cell is: ``d = 1000, n = d^1.5``."""
-        return ", ".join(f"{field} = {value}" for field, value in self.values.items())
+        return place_text(self.values)
+
+
+def place_text(values: Mapping[str, Any]) -> str:
+    """Fields and their values as a message names a cell."""
+    return ", ".join(f"{field} = {short(value)}" for field, value in values.items())
 
 
 @dataclass(frozen=True)
@@ -85,8 +90,7 @@ def _setting(
         fields = {field: read(field, value) for field, value in fields.items()}
         return resolved(base.vary(**fields) if isinstance(base, Setting) else Setting(**fields))
     except InputError as error:
-        cell = ", ".join(f"{field} = {value}" for field, value in values.items())
-        raise InputError(f"{error}, in the cell {cell}") from None
+        raise InputError(f"{error}, in the cell {place_text(values)}") from None
 
 
 def _once() -> Callable[[str, Any], Any]:

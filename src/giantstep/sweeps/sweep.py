@@ -23,7 +23,11 @@ from giantstep.sweeps.result import Outcome, Sweep
 from giantstep.sweeps.work import Report, Task
 
 SHARES = 8
-"""Tasks a process at least, where there are runs enough: the last ones end nearly together."""
+"""Runs of a cell are one task up to this share of what a process has to do, so that the last ones
+end nearly together."""
+
+THEORY = 3e9
+"""Floating-point operations that a prediction counts for: one to two seconds."""
 
 
 @dataclass(frozen=True)
@@ -130,23 +134,20 @@ def missing_tasks(
     grid: Grid, store: Store, *, theory: bool, memory: int, workers: int
 ) -> list[Pending]:
     """What is to be done, the largest first: they must not be left for the end."""
-    missing = {index: store.missing(cell.setting) for index, cell in enumerate(grid.cells)}
-    total = sum(len(runs) for runs in missing.values())
-    most = max(1, total // (SHARES * workers))
+    missing = [store.missing(cell.setting) for cell in grid.cells]
+    each = [flops(cell.setting) for cell in grid.cells]
+    total = sum(work * len(runs) for work, runs in zip(each, missing, strict=True))
     tasks: list[Pending] = []
-    for index, cell in enumerate(grid.cells):
-        fields, each = cell.setting.as_dict(), flops(cell.setting)
-        for first in range(0, len(missing[index]), most):
-            runs = missing[index][first : first + most]
-            task = Task(setting=fields, runs=runs, memory=memory)
-            tasks.append(Pending(index, task, each * len(runs)))
+    for index, (cell, work, runs) in enumerate(zip(grid.cells, each, missing, strict=True)):
+        fields = cell.setting.as_dict()
+        most = max(1, int(total / (SHARES * workers * work)))
+        for first in range(0, len(runs), most):
+            part = runs[first : first + most]
+            task = Task(setting=fields, runs=part, memory=memory)
+            tasks.append(Pending(index, task, work * len(part)))
         if theory and not store.holds(prediction_name(cell.setting)):
             tasks.append(Pending(index, Task(setting=fields, runs=[], memory=memory), THEORY))
     return sorted(tasks, key=lambda entry: -entry.work)
-
-
-THEORY = 1e9
-"""Floating-point operations that a prediction counts for: it takes about a second."""
 
 
 def read_grid(grid: Grid, store: Store, failures: Mapping[int, str], *, theory: bool) -> Sweep:

@@ -7,6 +7,7 @@ from rich.text import Text
 
 from giantstep.records.summary import measured
 from giantstep.show.tables.parts import make_table, notes, number, spread
+from giantstep.sweeps.axes import short
 from giantstep.sweeps.preview import Preview
 from giantstep.sweeps.result import COSINES, Sweep
 
@@ -59,7 +60,7 @@ def sweep_report(sweep: Sweep, observable: str) -> RenderableType:
         for outcome in sweep.outcomes:
             values, theory = outcome.measured(observable), outcome.expected(observable)
             table.add_row(
-                *(str(outcome.cell.values[name]) for name in names),
+                *(short(outcome.cell.values[name]) for name in names),
                 spread(measured(values)) if len(values) else "failed",
                 "-" if theory != theory else number(theory),
             )
