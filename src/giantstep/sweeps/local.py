@@ -9,6 +9,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Self
 
@@ -71,11 +72,7 @@ class Pool:
     def __exit__(self, *exception: object) -> None:
         self.closed = True
         for process in self.processes:
-            process.kill()
-            process.wait()
-            for stream in (process.stdin, process.stdout):
-                if stream is not None:
-                    stream.close()
+            _end(process)
 
     def run(self, tasks: Sequence[Task]) -> Iterator[tuple[int, Report]]:
         """The number and the report of each task as it ends; OSError where none can be written."""
@@ -118,8 +115,17 @@ class Pool:
                 return number, report
             if self.closed:
                 break
-            process.kill()
-            process.wait()
+            _end(process)
             self.processes[place] = self.started()
         lost = f"its process was lost {TRIES} times, as when memory runs out"
         return number, {"failure": lost, "traceback": None}
+
+
+def _end(process: subprocess.Popen[str]) -> None:
+    """Kill a process and close what leads to it; a task it has not read goes with it."""
+    process.kill()
+    process.wait()
+    for stream in (process.stdin, process.stdout):
+        with suppress(OSError):
+            if stream is not None:
+                stream.close()
