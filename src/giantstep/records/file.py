@@ -14,6 +14,7 @@ import zipfile
 import zlib
 from collections.abc import Mapping
 from dataclasses import fields
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -96,6 +97,12 @@ def unreadable(path: Path, error: Exception) -> InputError:
     return InputError(f"file must be a whole result, got {str(path)!r}: {reason}")
 
 
+@lru_cache(maxsize=2**12)
+def _setting(text: str) -> Setting:
+    """A setting from its text: to build one takes milliseconds, and many runs have the same."""
+    return Setting(**json.loads(text))
+
+
 def trajectory_bytes(trajectory: Trajectory, **record: Any) -> bytes:
     """A Trajectory as the bytes of its file; ``record`` is put into the text beside it."""
     setting = trajectory.setting
@@ -133,7 +140,7 @@ def rebuilt(path: Path, arrays: Mapping[str, np.ndarray], record: Mapping[str, A
                 raise ValueError(f"unknown array {name!r}")
         values |= {matrix: Spectrum(**parts) for matrix, parts in spectra.items()}
         values |= {"notes": tuple(values["notes"]), "origin": dict(record["origin"])}
-        setting = Setting(**record["setting"])
+        setting = _setting(json.dumps(record["setting"]))
         steps, shape = len(setting.recorded), values["overlap"].shape
         if shape[1:] != (steps, setting.p, setting.target.r) and not setting.target.column:
             raise ValueError(f"overlap has the shape {shape}")

@@ -8,6 +8,9 @@ from jaxtyping import Float
 from giantstep.problem.setting import Setting
 from giantstep.records.trajectory import SPECTRA, Trajectory
 
+DRAWN = 128
+"""Runs drawn around a prediction: their mean is off by 1/11 of what one run fluctuates by."""
+
 ERRORS = ("train_error", "test_error", "network_error")
 
 
@@ -37,7 +40,7 @@ def expected(prediction: Trajectory) -> dict[str, Float[np.ndarray, " t"]]:
     What one run shows of a direction it has not learned is its fluctuation, so that magnitudes are
     those of runs drawn around the prediction.
     """
-    found = _of_rows(prediction.drawn()) | _others(prediction)
+    found = _of_rows(prediction.drawn(DRAWN)) | _others(prediction)
     return {name: values.mean(axis=0) for name, values in found.items()}
 
 

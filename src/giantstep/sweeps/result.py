@@ -35,16 +35,24 @@ class Outcome:
     complaint: str | None
     failure: str | None
 
+    @cached_property
+    def _observed(self) -> dict[str, Float[np.ndarray, "runs t"]]:
+        return {} if self.simulated is None else observed(self.simulated)
+
+    @cached_property
+    def _expected(self) -> dict[str, Float[np.ndarray, " t"]]:
+        return {} if self.predicted is None else expected(self.predicted)
+
     def measured(self, observable: str) -> Float[np.ndarray, " runs"]:
         """An observable after the last step, run by run; none of a cell that failed."""
         if self.simulated is None:
             return np.zeros(0)
-        return observed(self.simulated)[check_observable(observable, self.cell.setting)][:, -1]
+        return self._observed[check_observable(observable, self.cell.setting)][:, -1]
 
     def expected(self, observable: str) -> float:
         """What theory says of it; NaN where it says nothing."""
-        found = {} if self.predicted is None else expected(self.predicted)
-        return float(found[observable][-1]) if observable in found else np.nan
+        known = observable in self._expected
+        return float(self._expected[observable][-1]) if known else np.nan
 
 
 @dataclass(frozen=True)
