@@ -26,7 +26,7 @@ from giantstep.store.folder import load
 from giantstep.sweeps.sweep import sweep
 
 CELL: dict[str, Any] = {"target": "x1 + x1*x2", "d": 10_000, "n": "2d", "p": 6}
-SMALL = CELL | {"d": 100, "n": "100d", "readout_n": 1000, "test_n": 1000, "runs": 20}
+SMALL = CELL | {"d": 100, "n": "100d", "readout_n": 1000, "test_n": 1000, "runs": 200}
 CALL = """
 import json, sys
 from giantstep import sweep
@@ -52,26 +52,32 @@ def measure_ratio(cells: int) -> None:
     )
 
 
+def _files(folder: str) -> int:
+    return len(list(Path(folder).glob("*.npz")))
+
+
 def measure_kills(kills: int) -> None:
     """Kill a sweep at random moments, and compare its table with that of one left alone."""
     axes, moments = {"d": [100, 200, 300], "noise": "0..1:5"}, random.Random(0)
-    partial = 0
+    partial, working = 0, 0
     with tempfile.TemporaryDirectory() as folder:
         call = [sys.executable, "-c", CALL, *map(json.dumps, (SMALL, axes, folder))]
         for _ in range(kills):
-            running = subprocess.Popen(call)
-            try:
-                running.wait(timeout=moments.uniform(0.5, 6.0))
-            except subprocess.TimeoutExpired:
-                running.send_signal(signal.SIGKILL)
-                running.wait()
+            running, held = subprocess.Popen(call), _files(folder)
+            # From its first file on: what comes before writes nothing.
+            while _files(folder) == held and running.poll() is None:
+                time.sleep(0.002)
+            time.sleep(moments.uniform(0.0, 0.05))
+            working += running.poll() is None
+            running.send_signal(signal.SIGKILL)
+            running.wait()
             partial += len(load(folder).skipped)
         drafts = len(list(Path(folder).glob(".*.part")))
         survived = sweep(SMALL, axes, out=folder, theory=False).table
     same = survived == sweep(SMALL, axes, theory=False).table
     print(
-        f"sweep    {kills} kills: {partial} partial files read, {drafts} drafts left, the table is "
-        f"{'the same' if same else 'ANOTHER'}"
+        f"sweep    {kills} kills, {working} while it worked: {partial} partial files read, {drafts} "
+        f"drafts left, the table is {'the same' if same else 'ANOTHER'}"
     )
 
 
