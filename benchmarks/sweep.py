@@ -76,8 +76,8 @@ def measure_kills(kills: int) -> None:
         survived = sweep(SMALL, axes, out=folder, theory=False).table
     same = survived == sweep(SMALL, axes, theory=False).table
     print(
-        f"sweep    {kills} kills, {working} while it worked: {partial} partial files read, {drafts} "
-        f"drafts left, the table is {'the same' if same else 'ANOTHER'}"
+        f"sweep    {kills} kills, {working} while it worked: {partial} partial files read, "
+        f"{drafts} drafts left, the table is {'the same' if same else 'ANOTHER'}"
     )
 
 
