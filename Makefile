@@ -27,7 +27,7 @@ bench: $(STAMP)
 pins:
 	$(PYTHON) -m venv --clear .venv
 	$(BIN)/pip install --upgrade jax numpy scipy pydantic cyclopts rich matplotlib jaxtyping \
-	    threadpoolctl scikit-learn pandas beartype pytest pytest-xdist hypothesis ruff mypy scipy-stubs hatchling \
+	    threadpoolctl scikit-learn pandas xarray "dask[distributed]" beartype pytest pytest-xdist hypothesis ruff mypy scipy-stubs hatchling \
 	    editables
 	(echo '# Everything `make test` and `make demo` install, pinned. Renew with `make pins`.'; \
 	    $(BIN)/pip freeze) > requirements.txt

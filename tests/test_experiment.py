@@ -105,9 +105,6 @@ def test_the_record_of_an_experiment_is_json_without_arrays(wide: Experiment) ->
         assert last["test_error"]["mean"] > 0
     # The largest list is that of the notes, the steps or a basis: not a number for each neuron.
     assert len(json.dumps(record)) < 20_000
-    arrays = wide.arrays()
-    assert arrays["simulation.overlap"].shape == (6, 2, 300, 1)
-    assert arrays["prediction.features.density"].shape[0] == 2
 
 
 def test_two_steps_have_their_outliers_listed_together() -> None:

@@ -17,6 +17,8 @@ ROOMS = [
     "simulation",
     "prediction",
     "experiment",
+    "store",
+    "sweeps",
     "papers",
     "show",
     "estimator",

@@ -46,6 +46,8 @@ if TYPE_CHECKING:
     from giantstep.records.scaling import scaling_exponent as scaling_exponent
     from giantstep.records.spectrum import Spectrum as Spectrum
     from giantstep.records.trajectory import Trajectory as Trajectory
+    from giantstep.simulation.estimate import Estimate as Estimate
+    from giantstep.simulation.estimate import estimate as estimate
     from giantstep.simulation.feature_models import Equivalences as Equivalences
     from giantstep.simulation.feature_models import equivalences as equivalences
     from giantstep.simulation.simulate import simulate as simulate
@@ -56,6 +58,10 @@ if TYPE_CHECKING:
     from giantstep.spectra.outliers import count_outliers as count_outliers
     from giantstep.spectra.start import feature_bulk as feature_bulk
     from giantstep.spectra.start import weight_bulk as weight_bulk
+    from giantstep.store.folder import Results as Results
+    from giantstep.store.folder import load as load
+    from giantstep.sweeps.result import Sweep as Sweep
+    from giantstep.sweeps.sweep import sweep as sweep
 
 __version__ = "0.1.0"
 
@@ -69,6 +75,7 @@ _HOME = {
     "Comparison": "giantstep.records.comparison",
     "DivergenceError": "giantstep.errors",
     "Equivalences": "giantstep.simulation.feature_models",
+    "Estimate": "giantstep.simulation.estimate",
     "Experiment": "giantstep.experiment",
     "GiantStepClassifier": "giantstep.estimator.classifier",
     "GiantStepRegressor": "giantstep.estimator.regressor",
@@ -80,9 +87,11 @@ _HOME = {
     "NoTheoryError": "giantstep.errors",
     "NotConvergedError": "giantstep.errors",
     "Outliers": "giantstep.spectra.outliers",
+    "Results": "giantstep.store.folder",
     "Scaling": "giantstep.records.scaling",
     "Setting": "giantstep.problem.setting",
     "Spectrum": "giantstep.records.spectrum",
+    "Sweep": "giantstep.sweeps.result",
     "Target": "giantstep.problem.target",
     "Trajectory": "giantstep.records.trajectory",
     "WeightOutliers": "giantstep.prediction.wide.two_steps",
@@ -90,10 +99,12 @@ _HOME = {
     "compare": "giantstep.records.comparison",
     "count_outliers": "giantstep.spectra.outliers",
     "equivalences": "giantstep.simulation.feature_models",
+    "estimate": "giantstep.simulation.estimate",
     "feature_bulk": "giantstep.spectra.start",
     "layer_outliers": "giantstep.spectra.layer",
     "learned_directions": "giantstep.prediction.given_weights.directions",
     "learning_curve": "giantstep.prediction.given_weights.curve",
+    "load": "giantstep.store.folder",
     "loss_curve": "giantstep.prediction.wide.losses",
     "make_activation": "giantstep.problem.activation",
     "make_target": "giantstep.problem.target",
@@ -103,6 +114,7 @@ _HOME = {
     "scaling_exponent": "giantstep.records.scaling",
     "separable": "giantstep.problem.target",
     "simulate": "giantstep.simulation.simulate",
+    "sweep": "giantstep.sweeps.sweep",
     "weight_bulk": "giantstep.spectra.start",
     "weight_outliers": "giantstep.prediction.wide.two_steps",
 }
@@ -117,6 +129,7 @@ __all__ = [
     "Comparison",
     "DivergenceError",
     "Equivalences",
+    "Estimate",
     "Experiment",
     "GiantStepClassifier",
     "GiantStepRegressor",
@@ -128,9 +141,11 @@ __all__ = [
     "NoTheoryError",
     "NotConvergedError",
     "Outliers",
+    "Results",
     "Scaling",
     "Setting",
     "Spectrum",
+    "Sweep",
     "Target",
     "Trajectory",
     "WeightOutliers",
@@ -138,10 +153,12 @@ __all__ = [
     "compare",
     "count_outliers",
     "equivalences",
+    "estimate",
     "feature_bulk",
     "layer_outliers",
     "learned_directions",
     "learning_curve",
+    "load",
     "loss_curve",
     "make_activation",
     "make_target",
@@ -151,6 +168,7 @@ __all__ = [
     "scaling_exponent",
     "separable",
     "simulate",
+    "sweep",
     "weight_bulk",
     "weight_outliers",
 ]

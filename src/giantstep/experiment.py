@@ -112,16 +112,6 @@ class Experiment:
             "labels": None if self.labels is None else self.labels.as_dict(),
         }
 
-    def arrays(self) -> dict[str, np.ndarray]:
-        """Every array of both records, named ``simulation.overlap``, ``prediction.gram``, ..."""
-        parts = {"simulation": self.simulated, "prediction": self.predicted}
-        return {
-            f"{kind}.{name}": value
-            for kind, record in parts.items()
-            if record is not None
-            for name, value in record.arrays().items()
-        }
-
 
 def _names(basis: Float[np.ndarray, "k r"]) -> str:
     return ", ".join(name_space(basis))
@@ -206,12 +196,14 @@ def run_experiment(
     labels: FittedLabels | None = None,
     memory: int = MEMORY,
     progress: Callable[[float, int], None] | None = None,
+    simulator: Callable[..., Trajectory] = simulate,
 ) -> Experiment:
     """Analyse, predict, simulate and compare a setting.
 
     ``theory`` names the theory to use, ``labels`` is what was fitted to the labels of a data set
     (``giantstep.estimator.labels.fit_labels``), ``memory`` and ``progress`` are those of
-    ``simulate``.  An interrupt (Ctrl-C) keeps the runs that were finished.
+    ``simulate``, in whose place another ``simulator`` may take stored runs.  An interrupt (Ctrl-C)
+    keeps the runs that were finished.
     """
     model = setting if labels is None else labels.model(setting)
     analysis, predicted, complaint = None, None, None
@@ -232,7 +224,7 @@ def run_experiment(
             predicted = replace(predicted, notes=(*predicted.notes, *_notes_on_rows(setting)))
     except (NoTheoryError, NotConvergedError) as error:
         complaint = str(error)
-    simulated = simulate(
+    simulated = simulator(
         setting,
         memory=memory,
         progress=progress,

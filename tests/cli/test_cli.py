@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from giantstep import Experiment, Setting, run_experiment
+from giantstep import Experiment, Setting, load, run_experiment, simulate
 from giantstep.cli.main import main
 
 
@@ -196,13 +196,37 @@ def test_learn_writes_record_arrays_and_picture_once(
     main(command)
     record = json.loads((tmp_path / "learn.json").read_text())
     assert record["simulation"]["engine"] == "deferred"
-    with np.load(tmp_path / "learn.npz", allow_pickle=False) as arrays:
-        assert arrays["simulation.overlap"].shape == (2, 3, 8, 2)
-        assert arrays["prediction.test_error"].shape == (1, 3)
+    stored = load(tmp_path)
+    [simulated], [predicted] = stored.trajectories, stored.predictions
+    assert simulated.overlap.shape == (2, 3, 8, 2)
+    assert predicted is not None
+    assert predicted.test_error is not None
+    assert predicted.test_error.shape == (1, 3)
     assert (tmp_path / "learn.png").read_bytes().startswith(b"\x89PNG")
     refused(command, "out already holds learn.json", capsys)
     refused(command, "--overwrite replaces it", capsys)
-    main([*command, "--overwrite"])
+    before = {path.name: path.stat().st_mtime_ns for path in (tmp_path / "runs").iterdir()}
+    main([*LEARN, "--runs", "3", "--out", str(tmp_path), "--quiet", "--overwrite"])
+    after = {path.name: path.stat().st_mtime_ns for path in (tmp_path / "runs").iterdir()}
+    assert before.items() <= after.items()
+    again = json.loads((tmp_path / "learn.json").read_text())
+    assert again["simulation"]["runs"] == 3
+    [simulated] = load(tmp_path).trajectories
+    plain = simulate(Setting(**again["simulation"]["setting"]))
+    assert np.array_equal(simulated.overlap, plain.overlap)
+
+
+def test_a_run_of_hours_is_announced(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def stop(*arguments: object, **named: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("giantstep.cli.experiment.run_experiment", stop)
+    for n, announced in (("1000d", False), ("10^9", True)):
+        with pytest.raises(SystemExit):
+            main(["learn", "x1", "--n", n, "--runs", "100", "--readout-n", "0", "--test-n", "0"])
+        assert ("this will take about" in capsys.readouterr().err) == announced
 
 
 def test_a_folder_that_cannot_be_written_is_found_before_the_work(
@@ -231,8 +255,10 @@ def test_spectrum_runs_to_the_end(tmp_path: Path, capsys: pytest.CaptureFixture[
     record = json.loads((tmp_path / "spectrum.json").read_text())
     assert len(record["simulation"]["steps"]) == 2
     assert record["prediction"]["steps"][1]["weights"]["edge"] > 0
-    with np.load(tmp_path / "spectrum.npz", allow_pickle=False) as arrays:
-        assert arrays["simulation.weights.singular_values"].shape == (2, 2, 60)
+    [simulated] = load(tmp_path).trajectories
+    assert simulated.weights is not None
+    assert simulated.weights.singular_values is not None
+    assert simulated.weights.singular_values.shape == (2, 2, 60)
     assert (tmp_path / "spectrum.png").read_bytes().startswith(b"\x89PNG")
 
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import signal
 import sys
 from collections.abc import Callable
+from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import numpy as np
 from rich.console import RenderableType
 
 from giantstep.cli.fields import memory_bytes
@@ -19,9 +19,19 @@ from giantstep.problem.setting import Setting
 from giantstep.records.labels import FittedLabels
 from giantstep.show.progress import progress_bar
 from giantstep.show.tables.parts import show
+from giantstep.show.tables.sweep import duration
+from giantstep.simulation.estimate import estimate
+from giantstep.simulation.simulate import simulate
+from giantstep.store.folder import Store, prediction_bytes
+from giantstep.store.identity import prediction_name, resolved
+from giantstep.store.simulation import simulate_stored
 
 if TYPE_CHECKING:  # a figure is drawn only where there is a folder for it
     from matplotlib.figure import Figure
+
+
+LONG = 3600.0
+"""Seconds from which on a run is worth a warning."""
 
 
 def run_command(
@@ -36,29 +46,47 @@ def run_command(
     overwrite: bool,
     quiet: bool,
 ) -> None:
-    """NAME.json, NAME.npz and NAME.png into ``out``; a table, or JSON, on standard output."""
+    """NAME.json, NAME.png and runs/ into ``out``; a table, or JSON, on standard output."""
     bound = memory_bytes(memory)
-    names = [f"{name}.{kind}" for kind in ("json", "npz", "png")]
-    files = reserve(out, *names, overwrite=overwrite)
+    files = reserve(out, f"{name}.json", f"{name}.png", overwrite=overwrite)
     labels = fitted_labels(setting)
+    warn_of_hours(setting, bound, quiet)
+    store = None if out is None else Store(out / "runs")
+    simulator = simulate if store is None else partial(simulate_stored, store=store)
     with progress_bar(quiet) as progress:
-        experiment = run_experiment(setting, labels=labels, memory=bound, progress=progress)
-    if files is not None:
+        experiment = run_experiment(
+            setting, labels=labels, memory=bound, progress=progress, simulator=simulator
+        )
+    if files is not None and store is not None:
         from giantstep.show.plots.style import save
 
-        record, arrays, picture = files
+        record, picture = files
         write_json(experiment.as_dict(), record)
-        with arrays.open("wb") as file:
-            np.savez(file, **experiment.arrays())  # type: ignore[arg-type]
+        if experiment.predicted is not None:
+            model = resolved(experiment.model, bound)
+            content = prediction_bytes(model, experiment.predicted, None)
+            store.write(prediction_name(model), content)
         save(figure(experiment), picture)
     if json:
         print(as_json(experiment.as_dict()))
     elif not quiet:
         show(report(experiment))
         if files is not None:
-            show(f"picture: {files[2]}")
+            show(f"picture: {files[1]}")
     if experiment.simulated.interrupted:
         sys.exit(128 + signal.SIGINT)
+
+
+def warn_of_hours(setting: Setting, memory: int, quiet: bool) -> None:
+    """Say on standard error how long a run would take that takes hours."""
+    expected = estimate(setting, memory=memory, calibrate=False)
+    if not quiet and expected.seconds > LONG:
+        on = "this" if expected.measured else "a typical"
+        print(
+            f"giantstep: this will take about {duration(expected.seconds)} on {on} machine with "
+            f"the {expected.engine} engine",
+            file=sys.stderr,
+        )
 
 
 def fitted_labels(setting: Setting) -> FittedLabels | None:

@@ -44,7 +44,8 @@ def learn(
     json:
         Print simulation, prediction and analysis as JSON instead of tables.
     out:
-        Folder to write learn.json, learn.npz (the arrays) and learn.png into.
+        Folder for learn.json, learn.png and runs/, a file for each run and for the prediction
+        (giantstep.load reads them); runs that it holds are not computed again.
     overwrite:
         Replace files that are there already.
     quiet:

@@ -37,6 +37,15 @@ app.command(
     help="Spectra, outliers and losses at linear width: theory over the histogram.",
 )
 app.command(
+    "giantstep.cli.sweep:sweep",
+    help="Simulate and predict a grid of settings; stop and go on at any moment.",
+)
+app.command(
+    "giantstep.cli.estimate:estimate_command",
+    name="estimate",
+    help="Predict what a setting would take: operations, memory, time.",
+)
+app.command(
     "giantstep.cli.claims:claims",
     help="Measure the claims of the papers and judge them.",
 )

@@ -55,7 +55,8 @@ def spectrum(
     json:
         Print the record as JSON instead of tables.
     out:
-        Folder to write spectrum.json, spectrum.npz (the arrays) and spectrum.png into.
+        Folder for spectrum.json, spectrum.png and runs/, a file for each run and for the
+        prediction (giantstep.load reads them); runs that it holds are not computed again.
     overwrite:
         Replace files that are there already.
     quiet:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
 from typing import Any, Literal, Never, SupportsFloat
 
 import numpy as np
@@ -119,7 +120,7 @@ class Setting(BaseModel):
     seed: int = Field(description="seed; run k is the same for any number of runs")
     engine: Literal["auto", "deferred", "dense"] = Field(description="auto, deferred or dense")
     device: Literal["auto", "cpu", "gpu"] = Field(
-        description="where samples are drawn and used: auto, cpu or gpu"
+        description="where samples are drawn and used: auto (the dense engine on a GPU if there is one), cpu or gpu"
     )
     precision: Literal["float32", "float64", "tf32"] = Field(
         description="float32, float64, or tf32 (matrix products on a GPU)"
@@ -281,7 +282,9 @@ class Setting(BaseModel):
             held, read = getattr(self, field), _READERS[field]
             if getattr(held, "function", None) is not None:
                 return f"{field} cannot be stored as a text, got the callable {text!r}"
-            if not _reads_back(held, text, read):
+            # What a file holds may change; what a text means does not.
+            same = _reads_back if field == "start_rows" else _reads_back_once
+            if not same(held, text, read):
                 return f"{field} cannot be stored as a text, got what {text!r} does not give back"
         return None
 
@@ -342,6 +345,9 @@ def _reads_back(value: object, text: str, read: Callable[[str], object]) -> bool
         return read(text) == value
     except InputError:
         return False
+
+
+_reads_back_once = lru_cache(maxsize=256)(_reads_back)
 
 
 def _refusal(unknown: Mapping[str, object]) -> InputError:

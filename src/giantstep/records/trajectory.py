@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, fields, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,8 @@ from jaxtyping import Float, Int
 
 from giantstep.errors import InputError
 from giantstep.problem.setting import Setting
+from giantstep.records.file import restored, trajectory_bytes, write_whole
+from giantstep.records.origin import Origin
 from giantstep.records.spectrum import Spectrum
 
 SPECTRA = ("weights", "gradients", "features")
@@ -42,7 +45,8 @@ class Trajectory:
     step, to go on from (``start = given`` with ``start_rows``): W itself from the dense engine,
     from the deferred one coordinates along the target directions, then along those that the law of
     the inputs knows, then along p others; left out where they would fill the memory.
-    ``theory`` the name of the theory of a prediction, ``notes`` what it does not cover.  The rows
+    ``theory`` the name of the theory of a prediction, ``notes`` what it does not cover, ``origin``
+    the versions, device, precision, revision and time of one that was read from a file.  The rows
     of a prediction are for all runs, or with ``own_runs`` for those of its setting in turn.
 
     A field ``*_uncertainty`` is the standard error of its observable in a single run: of the test
@@ -88,6 +92,7 @@ class Trajectory:
     own_runs: bool = False
     notes: tuple[str, ...] = ()
     interrupted: bool = field(default=False, compare=False)
+    origin: Origin | None = field(default=None, compare=False)
 
     @property
     def runs(self) -> int:
@@ -130,6 +135,15 @@ class Trajectory:
             name: value.std(axis=0, ddof=1) / np.sqrt(self.runs)
             for name, value in self.observables().items()
         }
+
+    def save(self, path: str | Path) -> None:
+        """Write everything to one file, all of it or nothing; ``Trajectory.read`` gives it back."""
+        write_whole(Path(path), trajectory_bytes(self))
+
+    @classmethod
+    def read(cls, path: str | Path) -> Trajectory:
+        """The record of a file; InputError for one that is truncated or foreign."""
+        return restored(Path(path))
 
     def alignment(self, basis: Float[np.ndarray, "k r"]) -> Float[np.ndarray, "runs t p"]:
         """|P_U w_i| / |w_i| for a subspace U given by orthonormal rows in target coordinates."""

@@ -5,9 +5,12 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from datetime import timedelta
 
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
+from giantstep.sweeps.sweep import Progress as Progressing
 
 
 @contextmanager
@@ -44,3 +47,39 @@ def spinner(quiet: bool) -> Iterator[Callable[[str], None]]:
         return
     with console.status("") as status:
         yield lambda text: status.update(text)
+
+
+EVERY = 10.0
+"""Seconds between the lines of progress where there is no terminal."""
+
+
+@contextmanager
+def sweep_progress(quiet: bool) -> Iterator[Callable[[Progressing], None] | None]:
+    """Runs that are done, rate and time left of a sweep, on standard error."""
+    console = Console(stderr=True)
+    if quiet:
+        yield None
+        return
+    start = time.perf_counter()
+
+    def line(at: Progressing) -> str:
+        passed = max(time.perf_counter() - start, 1e-9)
+        left = passed * (1.0 - at.share) / max(at.share, 1e-9)
+        failed = f", {at.failed:,} cells failed" if at.failed else ""
+        return (
+            f"{at.done:,} of {at.total:,} runs and predictions, {at.done / passed:.3g} a second, "
+            f"{timedelta(seconds=round(left))} left{failed}"
+        )
+
+    if console.is_terminal:
+        with console.status("starting") as status:
+            yield lambda at: status.update(line(at))
+        return
+    said = [start]
+
+    def report(at: Progressing) -> None:
+        if time.perf_counter() - said[0] >= EVERY:
+            said[0] = time.perf_counter()
+            console.print(line(at), soft_wrap=True, highlight=False)
+
+    yield report

@@ -14,7 +14,13 @@ from giantstep.errors import InputError
 from giantstep.problem.randomness import Purpose
 from giantstep.problem.setting import Setting
 from giantstep.records.spectrum import Spectrum
-from giantstep.records.trajectory import ROW_NUMBERS, SPECTRA, Trajectory, keeps_gram
+from giantstep.records.trajectory import (
+    GRAM_NUMBERS,
+    ROW_NUMBERS,
+    SPECTRA,
+    Trajectory,
+    keeps_gram,
+)
 from giantstep.simulation.divergence import divergence
 from giantstep.simulation.engines import deferred
 from giantstep.simulation.matrices import (
@@ -118,19 +124,62 @@ def simulate(
     ``directions``, where they are given.
     """
     start = time.perf_counter()
-    engine = make_engine(setting, memory, Meter(expected_samples(setting), progress), directions)
+    meter = Meter(expected_samples(setting), progress)
+    engine = make_engine(setting, memory, meter, directions)
     finished: list[dict[str, Any]] = []
     interrupted = False
     try:
         # An interrupt leaves in the list what was finished.
-        for begin in range(first, first + setting.runs, engine.group):
-            end = min(begin + engine.group, first + setting.runs)
-            finished.extend(_runs(engine, setting, range(begin, end)))
+        for group in grouped(range(first, first + setting.runs), engine.group):
+            finished.extend(_runs(engine, setting, group))
     except KeyboardInterrupt:
         if not (partial and finished):
             raise
         interrupted = True
-    arrays: dict[str, Any] = {name: np.stack([r[name] for r in finished]) for name in finished[0]}
+    arrays = {name: np.stack([r[name] for r in finished]) for name in finished[0]}
+    return _trajectory(setting, engine, start, arrays, interrupted=interrupted)
+
+
+def simulate_runs(
+    setting: Setting,
+    runs: Sequence[int],
+    *,
+    memory: int = MEMORY,
+    progress: Callable[[float, int], None] | None = None,
+    directions: Float[np.ndarray, "r d"] | None = None,
+) -> Iterator[tuple[int, Trajectory]]:
+    """The runs with these numbers one by one as they are finished, each a Trajectory of its own.
+
+    What run k is does not depend on which others are asked for, nor does what is recorded of it.
+    """
+    single = setting.vary(runs=1)
+    meter = Meter(expected_samples(single) * len(runs), progress)
+    engine = make_engine(single, memory, meter, directions)
+    # Runs that advance together are recorded together: no more of them than fit the memory.
+    most = max(1, GRAM_NUMBERS // (len(single.recorded) * single.p**2))
+    for group in grouped(runs, min(engine.group, most)):
+        start = time.perf_counter()
+        for run, arrays in zip(group, _runs(engine, single, group), strict=True):
+            own = {name: value[None] for name, value in arrays.items()}
+            yield run, _trajectory(single, engine, start, own, share=1 / len(group))
+
+
+def grouped(runs: Sequence[int], size: int) -> Iterator[Sequence[int]]:
+    """The runs in order, so many at a time."""
+    for begin in range(0, len(runs), size):
+        yield runs[begin : begin + size]
+
+
+def _trajectory(
+    setting: Setting,
+    engine: Engine,
+    start: float,
+    arrays: dict[str, Any],
+    *,
+    share: float = 1.0,
+    interrupted: bool = False,
+) -> Trajectory:
+    """The record of arrays that were measured since ``start``; of the time it has a share."""
     for matrix in SPECTRA:
         parts = {
             name.removeprefix(f"{matrix}."): arrays.pop(name)
@@ -139,7 +188,7 @@ def simulate(
         }
         if parts:
             arrays[matrix] = Spectrum(**parts)
-    seconds = time.perf_counter() - start
+    seconds = share * (time.perf_counter() - start)
     return Trajectory(setting, engine.name, seconds, **arrays, interrupted=interrupted)
 
 

@@ -15,9 +15,20 @@ from typing import Any
 import numpy as np
 from threadpoolctl import ThreadpoolController
 
+ALLOWED: list[int] = []
+"""The number of threads of this process where it is one of several that share the processors."""
+
+
+def use_threads(count: int) -> None:
+    """Let this process use so many threads of its own, and of BLAS, from now on."""
+    ALLOWED[:] = [count]
+    blas().limit(limits=count)
+
 
 def cores() -> int:
     """Processors this process may use: fewer than the machine has inside a container or a job."""
+    if ALLOWED:
+        return ALLOWED[0]
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
@@ -80,8 +91,8 @@ def submit(pool: ThreadPoolExecutor, function: Callable[..., Any], *arguments: A
 
 def ordered(function: Callable[[int], Any], count: int) -> Iterator[Any]:
     """function(0), function(1), ... in order, a few at a time in threads."""
-    if count == 1:
-        yield function(0)
+    if count == 1 or cores() == 1:
+        yield from map(function, range(count))
         return
     pool, most = workers(), 2 * cores()
     indices = iter(range(count))

@@ -17,6 +17,7 @@ from giantstep.papers.claims.quantity import Region, exact
 from giantstep.papers.claims.record import Claim, Findings, Measurement
 from giantstep.papers.claims.running import run_claims, stored_claims
 from giantstep.papers.plot import Curve, Plot
+from giantstep.records.origin import source_digest
 from giantstep.show.page import claims_page, region_text
 from giantstep.show.plots.curves import curves
 
@@ -131,11 +132,11 @@ def test_source_is_that_of_the_rooms_an_experiment_may_use(tmp_path: Path) -> No
     for name in ("simulation/step.py", "show/table.py"):
         (tmp_path / name).parent.mkdir()
         (tmp_path / name).write_text("x = 1")
-    before = running.source_digest(tmp_path)
+    before = source_digest(tmp_path)
     (tmp_path / "show/table.py").write_text("x = 2")
-    assert running.source_digest(tmp_path) == before
+    assert source_digest(tmp_path) == before
     (tmp_path / "simulation/step.py").write_text("x = 2")
-    assert running.source_digest(tmp_path) != before
+    assert source_digest(tmp_path) != before
 
 
 def interrupted(fields: dict[str, Any]) -> Findings:

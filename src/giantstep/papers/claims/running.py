@@ -5,24 +5,21 @@ from __future__ import annotations
 import hashlib
 import inspect
 import json
-import os
 import signal
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import asdict
-from functools import cache, partial
+from functools import partial
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
-import giantstep
 from giantstep import __version__
 from giantstep.papers.claims.quantity import LEVEL, quantity_dict
 from giantstep.papers.claims.record import Claim, Findings
-
-SHOWING = ("show", "cli")
-"""Rooms that papers cannot import."""
+from giantstep.records.file import write_whole
+from giantstep.records.origin import package_source
 
 
 def run_claims(
@@ -142,22 +139,6 @@ def fingerprint(claim: Claim, full: bool, controls: bool, seed: int) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-@cache
-def package_source() -> str:
-    """The digest of the package as it runs."""
-    return source_digest(Path(giantstep.__file__).parent)
-
-
-def source_digest(root: Path) -> str:
-    """A digest of the Python files of a folder, less the rooms that only show."""
-    digest = hashlib.sha256()
-    for path in sorted(root.rglob("*.py")):
-        name = path.relative_to(root)
-        if name.parts[0] not in SHOWING:
-            digest.update(f"{name.as_posix()}\n{path.read_text(encoding='utf-8')}".encode())
-    return digest.hexdigest()
-
-
 def claim_record(claim: Claim, full: bool, controls: bool, seed: int) -> dict[str, Any]:
     """Measure a claim, with controls and over its tuned fields where asked for, as plain values."""
     begin = time.perf_counter()
@@ -237,6 +218,5 @@ def _kept(path: Path | None, key: str) -> dict[str, Any] | None:
 def _write(path: Path, record: dict[str, Any]) -> None:
     """All of the record or nothing: a kill leaves no half of a file under its name."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    draft = path.with_suffix(".part")
-    draft.write_text(json.dumps(record, indent=2, allow_nan=False) + "\n", encoding="utf-8")
-    os.replace(draft, path)
+    text = json.dumps(record, indent=2, allow_nan=False) + "\n"
+    write_whole(path, text.encode())

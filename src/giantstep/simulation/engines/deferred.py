@@ -38,10 +38,6 @@ def directions_revealed(setting: Setting) -> int:
     return a_step * uses(setting.batches, setting.steps)
 
 
-PAYS = 2**28
-"""Samples times neurons of a step from which on an accelerator is worth its start of seconds."""
-
-
 def dimensions_needed(setting: Setting) -> int:
     """Dimensions the basis may come to span, where R^d has as many."""
     return setting.known + setting.p + directions_revealed(setting)
@@ -91,13 +87,10 @@ def holds_batches(setting: Setting) -> bool:
 
 
 def accelerated(setting: Setting) -> bool:
-    """Whether samples are drawn and used on an accelerator: where told so, or where it pays."""
-    if setting.device == "auto":
-        if holds_batches(setting) or setting.n * setting.p < PAYS:
-            return False
-        import jax
+    """Whether samples are drawn and used on an accelerator: only where told so.
 
-        return jax.default_backend() != "cpu"
+    Its samples are others, and a run should be the same on machines with and without one.
+    """
     return setting.device == "gpu"
 
 

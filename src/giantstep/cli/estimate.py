@@ -1,0 +1,71 @@
+"""``giantstep estimate``: what a setting would take, before it is run."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+from cyclopts import Parameter
+
+from giantstep.cli.fields import Fields, given_fields, memory_bytes
+from giantstep.cli.output import Typed, as_json
+from giantstep.errors import InputError
+from giantstep.problem.setting import Setting
+from giantstep.show.tables.estimate import estimate_table
+from giantstep.show.tables.parts import show
+from giantstep.simulation.estimate import Estimate, estimate
+from giantstep.simulation.machine import known_rates
+
+ENGINES = ("deferred", "dense")
+
+
+def estimate_command(
+    target: Typed | None = None,
+    /,
+    *,
+    fields: Annotated[Fields | None, Parameter(name="*")] = None,  # type: ignore[valid-type]
+    file: Path | None = None,
+    memory: str = "2 GiB",
+    recalibrate: bool = False,
+    json: bool = False,
+    quiet: bool = False,
+) -> None:
+    """Predict flops, bytes and seconds of a setting with each engine.
+
+    Parameters
+    ----------
+    target:
+        An expression such as "x1 + He2(x1)*x2", or a name of the catalog.
+    file:
+        A TOML file with fields of the setting; flags take precedence.
+    memory:
+        Bound on the arrays in memory, such as "512 MiB".
+    recalibrate:
+        Measure the speed of this machine anew; else it is measured once and remembered.
+    json:
+        Print the estimates as JSON instead of a table.
+    quiet:
+        No word about measuring.
+    """
+    setting, bound = Setting(**given_fields(target, fields, file)), memory_bytes(memory)
+    engines = ENGINES if setting.engine == "auto" else (setting.engine,)
+    found: dict[str, Estimate | str] = {}
+    for engine in engines:
+        if not quiet and (recalibrate or known_rates(engine) is None):
+            print(f"measuring the {engine} engine on this machine, once", file=sys.stderr)
+        try:
+            found[engine] = estimate(setting.vary(engine=engine), memory=bound, again=recalibrate)
+        except InputError as error:
+            found[engine] = str(error)
+    if json:
+        print(
+            as_json(
+                {
+                    engine: {"refused": each} if isinstance(each, str) else each.as_dict()
+                    for engine, each in found.items()
+                }
+            )
+        )
+    else:
+        show(estimate_table(found))

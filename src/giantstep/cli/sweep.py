@@ -1,0 +1,155 @@
+"""``giantstep sweep``: a grid of settings, resumable, on this machine or on a cluster."""
+
+from __future__ import annotations
+
+import json as texts
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any
+
+from cyclopts import Parameter
+
+from giantstep.cli.fields import Fields, given_fields, memory_bytes
+from giantstep.cli.output import as_json, reserve, write_json
+from giantstep.errors import InputError
+from giantstep.show.progress import sweep_progress
+from giantstep.show.tables.parts import show as shown
+from giantstep.show.tables.sweep import preview_lines, sweep_report
+from giantstep.store.folder import Store
+from giantstep.sweeps.axes import read_vary
+from giantstep.sweeps.grid import make_grid, read_sweep_file
+from giantstep.sweeps.preview import preview
+from giantstep.sweeps.result import Sweep, check_observable
+from giantstep.sweeps.sweep import run_grid
+
+
+def sweep(
+    file: Path | None = None,
+    /,
+    *,
+    vary: Annotated[tuple[str, ...], Parameter(allow_leading_hyphen=True)] = (),
+    target: Annotated[str | None, Parameter(allow_leading_hyphen=True)] = None,
+    fields: Annotated[Fields | None, Parameter(name="*")] = None,  # type: ignore[valid-type]
+    show: str | None = None,
+    theory: bool = True,
+    workers: int | None = None,
+    cluster: str | None = None,
+    memory: str = "2 GiB",
+    dry_run: bool = False,
+    json: bool = False,
+    out: Path | None = None,
+    overwrite: bool = False,
+    quiet: bool = False,
+) -> None:
+    """Simulate and predict every setting of a grid; stop and go on at any moment.
+
+    Parameters
+    ----------
+    file:
+        A TOML file: [setting] with fields, [axes] with a key for each axis.  Flags take precedence.
+    vary:
+        An axis, FIELD=VALUES: d=1000,10000 or noise=0..1:5 or "d=100..10000:5 log" or
+        n=d^1..d^2:9; fields joined by ";" vary together.  Given once for each axis.
+    target:
+        An expression such as "x1 + He2(x1)*x2", or a name of the catalog.
+    show:
+        What table and figures show: alignment (by default), cosine_1, test_error, norm, ...
+    theory:
+        Predict every cell beside its runs.
+    workers:
+        Processes; as many as processors and memory allow unless told otherwise.
+    cluster:
+        Dask's workers instead: local, or the address of a scheduler, tcp://HOST:PORT.
+    memory:
+        Bound on the arrays of each worker, such as "512 MiB".
+    dry_run:
+        Only say what the sweep would take.
+    json:
+        Print cells and exponents as JSON instead of tables.
+    out:
+        Folder for runs/ (a file each), table.csv, sweep.json, curves.png and map.png; results/NAME
+        unless told otherwise.  Runs that it holds are not computed again.
+    overwrite:
+        Replace the table and the figures of another sweep; its runs are kept.
+    quiet:
+        No table and no progress.
+    """
+    setting, axes = ({}, {}) if file is None else read_sweep_file(file)
+    base: dict[str, Any] = setting | given_fields(target, fields, None)
+    tables = _merged(axes, read_vary(vary))
+    bound = memory_bytes(memory)
+    grid = make_grid(base, tables)
+    for cell in grid.cells:
+        observable = check_observable(show, cell.setting)
+    folder = Path("results", "sweep" if file is None else file.stem) if out is None else out
+    about = {"setting": {k: v for k, v in base.items() if k != "runs"}, "axes": tables}
+    _check_other(folder, about, overwrite)
+    store = Store(folder / "runs")
+    expected = preview(grid, store, memory=bound, workers=workers)
+    if not quiet:
+        print("\n".join(preview_lines(expected)), file=sys.stderr)
+    if dry_run:
+        if json:
+            print(as_json(expected.as_dict()))
+        return
+    reserve(folder)
+    try:
+        with sweep_progress(quiet) as progress:
+            found = run_grid(
+                grid,
+                store,
+                theory=theory,
+                workers=expected.workers,
+                cluster=cluster,
+                memory=bound,
+                progress=progress,
+            )
+    except KeyboardInterrupt:
+        raise KeyboardInterrupt(
+            f"interrupted: what is finished is kept in {folder}, the same command goes on"
+        ) from None
+    _write(found, observable, folder, about)
+    if json:
+        print(as_json(found.as_dict(observable)))
+    elif not quiet:
+        shown(sweep_report(found, observable))
+        shown(f"folder: {folder}")
+    if found.failed:
+        sys.exit(1)
+
+
+def _merged(axes: Any, varied: list[dict[str, str]]) -> Any:
+    """The axes of the file, those of the command line in the place of the same fields."""
+    if not varied:
+        return axes
+    tables = [{field: v} for field, v in axes.items()] if isinstance(axes, Mapping) else list(axes)
+    for table in varied:
+        same = [k for k, held in enumerate(tables) if set(held) & set(table)]
+        place = same[0] if same else len(tables)
+        tables = [held for k, held in enumerate(tables) if k not in same]
+        tables.insert(place, table)
+    return tables
+
+
+def _check_other(folder: Path, about: Mapping[str, Any], overwrite: bool) -> None:
+    """Refuse a folder with the record of another sweep."""
+    path = folder / "sweep.json"
+    if overwrite or not path.exists():
+        return
+    try:
+        held = texts.loads(path.read_text(encoding="utf-8"))
+    except ValueError:
+        held = {}
+    if held.get("asked") != texts.loads(texts.dumps(about)):
+        raise InputError(f"out holds another sweep, got {str(folder)!r}; --overwrite replaces it")
+
+
+def _write(found: Sweep, observable: str, folder: Path, about: Mapping[str, Any]) -> None:
+    from giantstep.show.plots.style import save
+    from giantstep.show.plots.sweep import sweep_figures
+
+    write_json({"asked": dict(about)} | found.as_dict(observable), folder / "sweep.json")
+    (folder / "table.csv").write_text(found.table.as_csv(), encoding="utf-8")
+    for name, figure in sweep_figures(found, observable).items():
+        save(figure, folder / name)

@@ -1,0 +1,112 @@
+"""A tidy table: a row for each run and step, a column for each field and observable."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from giantstep.errors import InputError
+from giantstep.problem.setting import Setting
+from giantstep.records.observables import expected, observed
+from giantstep.records.trajectory import Trajectory
+
+if TYPE_CHECKING:
+    import pandas
+    import xarray
+
+SIZES = ("d", "n", "p")
+"""Fields that every table has; of the others those in which its settings differ."""
+
+
+@dataclass(frozen=True)
+class Table:
+    """Columns by name, all of one length; those of ``index`` tell the rows apart."""
+
+    columns: Mapping[str, Sequence[Any]]
+    index: tuple[str, ...]
+
+    def __len__(self) -> int:
+        return len(next(iter(self.columns.values()), ()))
+
+    def rows(self) -> Iterator[dict[str, Any]]:
+        """The rows one by one, by the names of the columns."""
+        for values in zip(*self.columns.values(), strict=True):
+            yield dict(zip(self.columns, values, strict=True))
+
+    def as_csv(self) -> str:
+        """Comma-separated text, names in its first line; numbers read back exactly."""
+        text = io.StringIO()
+        writer = csv.writer(text, lineterminator="\n")
+        writer.writerow(self.columns)
+        writer.writerows(zip(*self.columns.values(), strict=True))
+        return text.getvalue()
+
+    def to_pandas(self) -> pandas.DataFrame:
+        """The table as a data frame of pandas, where that is installed."""
+        try:
+            import pandas
+        except ImportError:
+            raise InputError("to_pandas needs pandas, which is not installed") from None
+        return pandas.DataFrame({name: list(values) for name, values in self.columns.items()})
+
+    def to_xarray(self) -> xarray.Dataset:
+        """The observables over the index as a data set of xarray, where that is installed."""
+        try:
+            import xarray
+        except ImportError:
+            raise InputError("to_xarray needs xarray, which is not installed") from None
+        return xarray.Dataset.from_dataframe(self.to_pandas().set_index(list(self.index)))
+
+
+def make_table(
+    trajectories: Sequence[Trajectory], predictions: Sequence[Trajectory | None]
+) -> Table:
+    """Runs by steps of simulations, beside each observable ``predicted_*`` where it is."""
+    fields = _fields([trajectory.setting for trajectory in trajectories])
+    rows: list[dict[str, Any]] = []
+    for trajectory, prediction, given in zip(trajectories, predictions, fields, strict=True):
+        measured = observed(trajectory)
+        theory = {} if prediction is None else expected(prediction)
+        for run in range(trajectory.runs):
+            for place, step in enumerate(trajectory.steps):
+                row = given | {"run": run, "step": int(step)}
+                for name, values in measured.items():
+                    row[name] = float(values[run, place])
+                    row[f"predicted_{name}"] = (
+                        float(theory[name][place]) if name in theory else None
+                    )
+                rows.append(row)
+    names = list(dict.fromkeys(name for row in rows for name in row))
+    kept = [
+        name
+        for name in names
+        if not name.startswith("predicted_") or any(_known(row.get(name)) for row in rows)
+    ]
+    index = (*(fields[0] if fields else ()), "run", "step")
+    return Table({name: [row.get(name) for row in rows] for name in kept}, index)
+
+
+def _known(value: float | None) -> bool:
+    return value is not None and not np.isnan(value)
+
+
+def _fields(settings: Sequence[Setting]) -> list[dict[str, Any]]:
+    """Sizes, and the fields in which the settings differ but for their runs, as plain values."""
+    plain = [setting.as_dict() for setting in settings]
+    differing = [
+        name
+        for name in Setting.model_fields
+        if name in SIZES
+        or (name != "runs" and any(record[name] != plain[0][name] for record in plain))
+    ]
+    return [{name: _text(record[name]) for name in differing} for record in plain]
+
+
+def _text(value: Any) -> Any:
+    """Lists as texts: a column holds numbers or words."""
+    return ", ".join(f"{part}" for part in value) if isinstance(value, list) else value

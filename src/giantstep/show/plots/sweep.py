@@ -1,0 +1,177 @@
+"""Figures of a sweep: the phase diagram with the predicted boundary, and curves over one axis."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+import numpy as np
+from jaxtyping import Float
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.patches import Patch
+
+from giantstep.papers.plot import Curve, Plot
+from giantstep.show.plots.curves import curves
+from giantstep.show.plots.panels import THEORY
+from giantstep.sweeps.axes import Axis
+from giantstep.sweeps.result import COSINES, POWER, Sweep
+
+PANELS = 6
+"""Maps, or curves in a panel, at most: of more places on the other axes some are left out."""
+
+LEARNED = 0.5
+"""The cosine at which the boundary of a map is drawn."""
+
+
+def map_axes(sweep: Sweep) -> tuple[int, int] | None:
+    """The first two axes whose values are numbers, at least two of each; None without."""
+    found = [
+        index
+        for index, axis in enumerate(sweep.axes)
+        if axis.coordinates is not None and len(axis.places) > 1
+    ]
+    return (found[0], found[1]) if len(found) > 1 else None
+
+
+def map_figure(sweep: Sweep, observable: str) -> Figure:
+    """The observable over two axes, a panel for each place on the others.
+
+    Contours of the measured and of the predicted values are at the cosine 1/2, or halfway between
+    the least and the largest value; one step on n = d^k also has its limit, k = leap.
+    """
+    chosen = map_axes(sweep)
+    assert chosen is not None
+    measured, predicted = (
+        np.moveaxis(values, chosen, (-1, -2))
+        for values in (sweep.measured(observable), sweep.predicted(observable))
+    )
+    x, y = (sweep.axes[index] for index in chosen)
+    others = [axis for index, axis in enumerate(sweep.axes) if index not in chosen]
+    places = list(itertools.product(*(range(len(axis.places)) for axis in others)))[:PANELS]
+    cosines = observable.startswith(COSINES)
+    ends = (0.0, 1.0) if cosines else (np.nanmin(measured), np.nanmax(measured))
+    level = LEARNED if cosines else 0.5 * sum(ends)
+    figure = Figure(figsize=(1.6 + 4.4 * len(places), 4.4), layout="constrained")
+    panels = figure.subplots(1, len(places), squeeze=False, sharey=True)[0]
+    for axes, place in zip(panels, places, strict=True):
+        shades = axes.pcolormesh(
+            _edges(x),
+            _edges(y),
+            np.ma.masked_invalid(measured[place]),
+            vmin=ends[0],
+            vmax=ends[1],
+            cmap="viridis",
+        )
+        _boundary(axes, x, y, measured[place], level, "white", "-")
+        _boundary(axes, x, y, predicted[place], level, THEORY, "--")
+        _limit(axes, sweep, x, y)
+        _scales(axes, x, y)
+        texts = (f"{axis.name} = {axis.texts[k]}" for axis, k in zip(others, place, strict=True))
+        axes.set_title(", ".join(texts), fontsize="medium")
+    panels[0].set_ylabel(y.label)
+    figure.colorbar(shades, ax=panels, label=observable.replace("_", " "))
+    handles: list[Any] = [
+        Line2D([], [], color="0.6", label=f"measured {level:.3g}"),
+        Line2D([], [], color=THEORY, linestyle="--", label=f"predicted {level:.3g}"),
+    ]
+    if sweep.limit is not None:
+        label = f"limit of large d, k = {sweep.limit:g}"
+        handles.append(Line2D([], [], color="black", linestyle=":", label=label))
+    if sweep.failed:
+        handles.append(Patch(facecolor=FAILED, label="failed"))
+    figure.legend(
+        handles=handles,
+        loc="outside upper center",
+        ncols=len(handles),
+        frameon=False,
+        fontsize="small",
+    )
+    return figure
+
+
+FAILED = "0.85"
+"""The colour of what is missing."""
+
+
+def _edges(axis: Axis) -> Float[np.ndarray, " k"]:
+    """Borders of the cells, halfway between their places on the scale of the axis."""
+    assert axis.coordinates is not None
+    at = np.array(axis.coordinates)
+    at = np.log(at) if axis.log else at
+    inner = 0.5 * (at[1:] + at[:-1])
+    edges = np.concatenate([[2 * at[0] - inner[0]], inner, [2 * at[-1] - inner[-1]]])
+    return np.exp(edges) if axis.log else edges
+
+
+def _boundary(
+    axes: Axes,
+    x: Axis,
+    y: Axis,
+    values: Float[np.ndarray, "y x"],
+    level: float,
+    colour: str,
+    line: str,
+) -> None:
+    known = values[np.isfinite(values)]
+    if len(known) and known.min() < level < known.max():
+        masked = np.ma.masked_invalid(values)
+        style: dict[str, Any] = {"levels": [level], "colors": [colour], "linestyles": [line]}
+        axes.contour(x.coordinates, y.coordinates, masked, linewidths=2.0, **style)
+
+
+def _limit(axes: Axes, sweep: Sweep, x: Axis, y: Axis) -> None:
+    if sweep.limit is None:
+        return
+    draw = axes.axvline if x.label == POWER else axes.axhline
+    if POWER in (x.label, y.label):
+        draw(sweep.limit, color="black", linestyle=":", linewidth=1.5)
+
+
+def _scales(axes: Axes, x: Axis, y: Axis) -> None:
+    axes.set_facecolor(FAILED)
+    axes.set_xlabel(x.label)
+    axes.set_xscale("log" if x.log else "linear")
+    axes.set_yscale("log" if y.log else "linear")
+
+
+def curves_figure(sweep: Sweep, observable: str) -> Figure:
+    """The observable over the first axis, a curve for each of a few places on the others."""
+    x, *others = sweep.axes
+    places = list(itertools.product(*(range(len(axis.places)) for axis in others)))
+    chosen = [places[k] for k in _spread(len(places), PANELS)]
+    measured, predicted = sweep.measured(observable), sweep.predicted(observable)
+    error = sweep.standard_error(observable)
+    at = range(len(x.places)) if x.coordinates is None else x.coordinates
+    drawn: list[Curve] = []
+    for place in chosen:
+        line: Any = (slice(None), *place)
+        label = ", ".join(f"{a.name} = {a.texts[k]}" for a, k in zip(others, place, strict=True))
+        bars = error[line].tolist() if np.all(np.isfinite(error[line])) else None
+        drawn.append(Curve(label or "simulation", list(at), measured[line].tolist(), bars))
+        if np.any(np.isfinite(predicted[line])):
+            drawn.append(Curve("theory", list(at), predicted[line].tolist(), theory=True))
+    figure = Figure(figsize=(7.6, 4.4), layout="constrained")
+    plot = Plot(x.label, observable.replace("_", " "), drawn, x_scale="log" if x.log else "linear")
+    axes = curves(figure.subplots(), plot)
+    # Beside the curves, which may be anywhere.
+    axes.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0), fontsize="small", frameon=False)
+    if x.coordinates is None:
+        axes.set_xticks(list(at), x.texts)
+    return figure
+
+
+def _spread(count: int, most: int) -> list[int]:
+    """At most so many of the numbers below ``count``, evenly spread."""
+    return sorted({round(k) for k in np.linspace(0, count - 1, min(count, most)).tolist()})
+
+
+def sweep_figures(sweep: Sweep, observable: str) -> dict[str, Figure]:
+    """The figures there are, by the names of their files."""
+    if not sweep.finished:
+        return {}
+    found = {"curves.png": curves_figure(sweep, observable)}
+    if map_axes(sweep) is not None:
+        found["map.png"] = map_figure(sweep, observable)
+    return found

@@ -1,0 +1,101 @@
+"""A sweep for the terminal: what it will take, its cells, its exponents, what failed."""
+
+from __future__ import annotations
+
+from rich.console import Group, RenderableType
+from rich.text import Text
+
+from giantstep.records.summary import measured
+from giantstep.show.tables.parts import make_table, notes, number, spread
+from giantstep.sweeps.axes import short
+from giantstep.sweeps.preview import Preview
+from giantstep.sweeps.result import COSINES, Sweep
+
+FEW = 30
+"""Cells up to which each has its line; more are for the map and the table in the folder."""
+
+LISTED = 10
+"""Cells that failed are listed up to here; all are in the record."""
+
+VERDICTS = {"learned": "green", "not learned": "red", "undecided": "yellow"}
+
+
+def duration(seconds: float) -> str:
+    """A time in the unit that suits it."""
+    for unit, size in (("days", 86400.0), ("h", 3600.0), ("min", 60.0)):
+        if seconds >= 1.5 * size:
+            return f"{seconds / size:.1f} {unit}"
+    return f"{seconds:.2g} s"
+
+
+def size(count: float) -> str:
+    """A number of bytes in the unit that suits it."""
+    for unit, power in (("TiB", 40), ("GiB", 30), ("MiB", 20), ("KiB", 10)):
+        if count >= 2**power:
+            return f"{count / 2**power:.3g} {unit}"
+    return f"{count:.0f} bytes"
+
+
+def preview_lines(found: Preview) -> list[str]:
+    """The preview in a few lines."""
+    lines = [
+        f"{found.cells:,} cells, {found.runs:,} runs, {found.held:,} of them finished; "
+        f"{found.workers} workers, up to {size(found.bytes)} of arrays each; simulations take "
+        f"about {duration(found.seconds)}"
+    ]
+    lines += [
+        f"  {cell.text}: {duration(each.seconds)} on one core, {size(each.bytes)}, "
+        f"{each.engine} engine"
+        for cell, each in found.largest
+    ]
+    return lines
+
+
+def sweep_report(sweep: Sweep, observable: str) -> RenderableType:
+    """Cells where they are few, exponents in d with verdicts, and what failed."""
+    parts: list[RenderableType] = []
+    if len(sweep.outcomes) <= FEW:
+        names = [axis.name for axis in sweep.axes]
+        table = make_table(f"{observable} after the last step", *names, "measured", "predicted")
+        for outcome in sweep.outcomes:
+            values, theory = outcome.measured(observable), outcome.expected(observable)
+            table.add_row(
+                *(short(outcome.cell.values[name]) for name in names),
+                spread(measured(values)) if len(values) else "failed",
+                "-" if theory != theory else number(theory),
+            )
+        parts += [table, ""]
+    exponents = sweep.exponents(observable) if observable.startswith(COSINES) else []
+    if exponents:
+        names = list(exponents[0].place)
+        table = make_table(
+            f"Exponent of {observable} in d", *names, "measured", "interval", "predicted", "verdict"
+        )
+        for entry in exponents:
+            found = entry.measured
+            table.add_row(
+                *(entry.place[name] for name in names),
+                f"{found.exponent:+.2f}",
+                f"[{found.low:+.2f}, {found.high:+.2f}]",
+                "-" if entry.predicted is None else f"{entry.predicted:+.2f}",
+                Text(found.verdict, VERDICTS[found.verdict]),
+            )
+        parts += [table, ""]
+    done = len(sweep.finished)
+    parts.append(f"{done:,} of {len(sweep.outcomes):,} cells finished")
+    parts += [
+        Text(f"failed: {outcome.cell.text}: {outcome.failure}", "red")
+        for outcome in sweep.failed[:LISTED]
+    ]
+    if len(sweep.failed) > LISTED:
+        parts.append(Text(f"and {len(sweep.failed) - LISTED:,} others, in sweep.json", "red"))
+    remarks = list(sweep.skipped)
+    if len(sweep.revisions) > 1:
+        remarks.append(f"runs were made by {len(sweep.revisions)} revisions of the package")
+    missing = [o for o in sweep.outcomes if o.complaint is not None and o.failure is None]
+    if missing:
+        remarks.append(
+            f"{len(missing):,} cells have no prediction; {missing[0].cell.text}: "
+            f"{missing[0].complaint}"
+        )
+    return Group(*parts, *notes(remarks))

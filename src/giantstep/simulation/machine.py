@@ -1,0 +1,260 @@
+"""How fast this machine is: small timed runs, once, and what they say of every kind of work.
+
+``python -m giantstep.simulation.machine ENGINE`` times them in a process of its own with a single
+thread, by the time of the processor: other work on the machine then hardly counts.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, fields
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from giantstep import __version__
+from giantstep.problem.activation import Activation
+from giantstep.problem.randomness import generator
+from giantstep.problem.setting import Setting
+from giantstep.problem.target import Target
+from giantstep.records.file import write_whole
+from giantstep.records.origin import processor
+from giantstep.simulation.cost import Work, work
+from giantstep.simulation.simulate import simulate
+from giantstep.simulation.threads import cores, use_threads
+
+BARE: dict[str, Any] = {"readout_n": 0, "test_n": 0, "d": 10_000, "step_size": 0.1}
+
+PROBES: dict[str, list[dict[str, Any]]] = {
+    "deferred": [
+        BARE | {"n": 200_000, "p": 2, "steps": 1},
+        BARE | {"n": 30_000, "p": 96, "steps": 1},
+        BARE | {"n": 50_000, "p": 16, "steps": 1, "activation": "erf"},
+        BARE | {"n": 100_000, "p": 2, "steps": 1, "target": "tanh(x1) + sin(x2)"},
+        BARE | {"n": 100, "p": 2, "steps": 40},
+        BARE | {"n": 1000, "p": 256, "steps": 1},
+        BARE | {"n": 30_000, "p": 8, "steps": 3, "batches": "reused"},
+        BARE | {"n": 100, "p": 2, "steps": 20, "batches": "reused"},
+        BARE | {"n": 4, "p": 4, "steps": 2000, "record": "log"},
+        {"n": 100, "p": 2, "steps": 10, "readout_n": 100, "test_n": 100, "step_size": 0.1},
+        {"n": 100, "p": 32, "steps": 1, "readout_n": 30_000, "test_n": 30_000, "step_size": 0.1},
+    ],
+    "dense": [
+        BARE | {"d": 50, "n": 200, "p": 8, "steps": 1},
+        BARE | {"d": 50, "n": 200, "p": 8, "steps": 20},
+        BARE | {"d": 1000, "n": 20_000, "p": 8, "steps": 1},
+        BARE | {"d": 500, "n": 10_000, "p": 200, "steps": 1},
+        BARE | {"d": 100, "n": 30_000, "p": 128, "steps": 1, "activation": "erf"},
+        {"d": 50, "n": 200, "p": 8, "steps": 1, "readout_n": 200, "test_n": 200},
+        {"d": 100, "n": 200, "p": 300, "steps": 2, "readout_n": 2000, "test_n": 2000},
+        {"d": 200, "n": 200, "p": 32, "steps": 1, "readout_n": 20_000, "test_n": 20_000},
+    ],
+}
+"""Settings in which one kind of work or another prevails, a tenth of a second each."""
+
+REPEATS = 2
+"""Times a probe is run, the shorter one counts: the first also loads and warms up."""
+
+SERIAL = ("passes", "steps", "moments", "small_steps", "compiled")
+"""Work that threads do not share."""
+
+
+@dataclass(frozen=True)
+class Rates:
+    """Seconds for each unit of ``Work``, and how many times as fast all threads are as one.
+
+    Values of functions are in units of the time they take by themselves.
+    """
+
+    seconds: Mapping[str, float]
+    speedup: float = 1.0
+
+    def of(self, done: Mapping[str, float], threads: int) -> float:
+        """The time of some work, on one thread or on all."""
+        shared = self.speedup if threads > 1 else 1.0
+        return sum(
+            number * self.seconds.get(name, 0.0) / (1.0 if name in SERIAL else shared)
+            for name, number in done.items()
+        )
+
+
+# What a core of a server of 2023 took, for machines that were not measured.
+TYPICAL = {
+    "deferred": Rates(
+        {
+            "normals": 8e-9,
+            "products": 4e-11,
+            "values": 1.0,
+            "labels": 1.0,
+            "cubes": 1e-9,
+            "moved": 5e-9,
+            "blocks": 2e-4,
+            "steps": 1e-3,
+            "moments": 1e-3,
+            "passes": 5e-4,
+            "small_steps": 1e-4,
+        }
+    ),
+    "dense": Rates({"normals": 1e-8, "products": 5e-11, "values": 1.0, "cubes": 1e-9}),
+}
+
+
+def unit_work(setting: Setting) -> dict[str, float]:
+    """The work of one run, functions in seconds by themselves."""
+    done = asdict(work(setting))
+    done["values"] *= _activation_time(setting.activation)
+    done["labels"] *= _target_time(setting.target)
+    return done
+
+
+@lru_cache(maxsize=64)
+def _activation_time(activation: Activation) -> float:
+    """Seconds for a value in a block of samples: half of what it takes with its slope."""
+    z = np.linspace(-3.0, 3.0, 2**14, dtype=np.float32).reshape(4, -1)
+    return _shortest(lambda: activation.with_slope(z)) / (2 * z.size)
+
+
+@lru_cache(maxsize=64)
+def _target_time(target: Target) -> float:
+    if target.column:
+        return 0.0
+    z = np.linspace(-3.0, 3.0, 2**12, dtype=np.float32)
+    return _shortest(lambda: target([z] * target.r)) / z.size
+
+
+def _shortest(function: Any, repeats: int = 5) -> float:
+    times = []
+    with np.errstate(all="ignore"):
+        for _ in range(repeats):
+            begin = time.perf_counter()
+            function()
+            times.append(time.perf_counter() - begin)
+    return min(times)
+
+
+def measured_rates(engine: str) -> Rates:
+    """Time the probes of an engine in this process, and fit the seconds of every kind of work.
+
+    Drawing, products and functions are timed by themselves and have one factor in common; the rest
+    is fitted by non-negative least squares of the relative errors, which lean to the low side, so
+    that the median of the ratios is made 1.
+    """
+    from scipy.optimize import nnls
+
+    plain = {"normals": _normal_time(), "products": _product_time(), "values": 1.0, "labels": 1.0}
+    names = ["plain", *(field.name for field in fields(Work) if field.name not in plain)]
+    rows, times = [], []
+    for given in PROBES[engine]:
+        setting = Setting(**({"target": "x1 + x1*x2", "engine": engine} | given))
+        times.append(min(_processor_time(setting) for _ in range(REPEATS)))
+        done = unit_work(setting)
+        done["plain"] = sum(done[name] * seconds for name, seconds in plain.items())
+        rows.append([done[name] for name in names])
+    matrix = np.array(rows) / np.array(times)[:, None]
+    found, _ = nnls(matrix, np.ones(len(times)))
+    fitted = dict(zip(names, (found / np.median(matrix @ found)).tolist(), strict=True))
+    factor = fitted.pop("plain")
+    return Rates({name: factor * seconds for name, seconds in plain.items()} | fitted)
+
+
+def _normal_time() -> float:
+    key, out = generator(0, 0, 0, 0), np.empty(2**16, np.float32)
+    return _shortest(lambda: key.standard_normal(out=out, dtype=np.float32)) / out.size
+
+
+def _product_time() -> float:
+    """Seconds of a multiply-add in the product of a block of samples with a few neurons."""
+    left, right = np.ones((64, 64), np.float32), np.ones((64, 4096), np.float32)
+    return _shortest(lambda: left @ right) / (left.size * right.shape[1])
+
+
+def _processor_time(setting: Setting) -> float:
+    begin = time.process_time()
+    simulate(setting)
+    return time.process_time() - begin
+
+
+def _measured_speedup() -> float:
+    """How many times as fast all threads are as one, in a pass over many samples."""
+    setting = Setting("x1 + x1*x2", **(BARE | {"n": 400_000, "p": 8, "steps": 1}))
+    times = []
+    for threads in (1, all_cores := cores()):
+        use_threads(threads)
+        times.append(_shortest(lambda: simulate(setting), repeats=2))
+    use_threads(all_cores)
+    return float(np.clip(times[0] / times[1], 1.0, all_cores))
+
+
+# -- kept from one call to the next ---------------------------------------------------------------
+
+
+def cache_file() -> Path:
+    """Where the rates of machines are kept: in the user's folder for caches."""
+    root = os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
+    return Path(root) / "giantstep" / "rates.json"
+
+
+def _machine() -> str:
+    return f"{processor()}, {cores()} cores, giantstep {__version__}"
+
+
+def known_rates(engine: str) -> Rates | None:
+    """The rates of this machine where they were measured."""
+    try:
+        held = json.loads(cache_file().read_text(encoding="utf-8"))[_machine()][engine]
+        return Rates({name: float(v) for name, v in held["seconds"].items()}, held["speedup"])
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return None
+
+
+def rates(engine: str, *, again: bool = False) -> Rates:
+    """The rates of this machine, measured now where they are not known."""
+    known = None if again else known_rates(engine)
+    if known is not None:
+        return known
+    flags = "--xla_cpu_multi_thread_eigen=false intra_op_parallelism_threads=1"
+    paths = os.pathsep.join(path for path in sys.path if path)
+    environment = os.environ | {"XLA_FLAGS": flags, "JAX_PLATFORMS": "cpu", "PYTHONPATH": paths}
+    done = subprocess.run(
+        [sys.executable, "-m", "giantstep.simulation.machine", engine],
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    found = Rates(**json.loads(done.stdout))
+    _keep(engine, found)
+    return found
+
+
+def _keep(engine: str, found: Rates) -> None:
+    path = cache_file()
+    try:
+        held = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        held = {}
+    entry = held.setdefault(_machine(), {})
+    entry[engine] = asdict(found)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_whole(path, json.dumps(held, indent=2).encode())
+    except OSError:  # measured again the next time
+        return
+
+
+def main() -> None:
+    """Print the rates of an engine on one thread, and the speedup of all, as JSON."""
+    speedup = _measured_speedup()
+    use_threads(1)
+    print(json.dumps(asdict(measured_rates(sys.argv[1])) | {"speedup": speedup}))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,209 @@
+"""A folder of results: what is there, what is missing, and everything in it as one record."""
+
+from __future__ import annotations
+
+import time
+import zipfile
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from jaxtyping import Float
+
+from giantstep.errors import InputError
+from giantstep.problem.setting import Setting
+from giantstep.records.file import (
+    packed,
+    rebuilt,
+    restored,
+    trajectory_bytes,
+    unpacked,
+    write_whole,
+)
+from giantstep.records.origin import origin
+from giantstep.records.spectrum import Spectrum
+from giantstep.records.table import Table, make_table
+from giantstep.records.trajectory import SPECTRA, Trajectory
+from giantstep.store.identity import prediction_name, run_name
+
+MATRIX_NUMBERS = 2**17
+"""Gram matrices and rows of a run are stored up to this many numbers each, 1 MiB: thousands of runs
+of wide networks would fill a disk with them."""
+
+STALE = 3600.0
+"""Seconds after which an unfinished file is that of a writer which was killed."""
+
+
+class Store:
+    """Runs and predictions in a folder, a file each, written once."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    def prepare(self) -> None:
+        """Make the folder, and sweep up what killed writers have left."""
+        self.folder.mkdir(parents=True, exist_ok=True)
+        for draft in self.folder.glob(".*.part"):
+            try:
+                if time.time() - draft.stat().st_mtime > STALE:
+                    draft.unlink()
+            except FileNotFoundError:  # finished, or swept up by another
+                continue
+
+    def holds(self, name: str) -> bool:
+        """Whether a file is there, and whole as far as its end tells."""
+        return zipfile.is_zipfile(self.folder / name)
+
+    def missing(
+        self, setting: Setting, directions: Float[np.ndarray, "r d"] | None = None
+    ) -> list[int]:
+        """The runs of a resolved setting that are not there."""
+        runs = range(setting.runs)
+        return [run for run in runs if not self.holds(run_name(setting, run, directions))]
+
+    def write(self, name: str, content: bytes) -> None:
+        """Keep a result; of two writers of the same one the first is kept."""
+        if not self.holds(name):
+            write_whole(self.folder / name, content)
+
+    def runs(
+        self, setting: Setting, directions: Float[np.ndarray, "r d"] | None = None
+    ) -> Trajectory:
+        """The runs 0, 1, ... of a resolved setting as one record, all of which must be there."""
+        names = (run_name(setting, run, directions) for run in range(setting.runs))
+        return stacked(setting, [restored(self.folder / name) for name in names])
+
+    def prediction(
+        self, setting: Setting, theory: str | None = None
+    ) -> tuple[Trajectory | None, str | None]:
+        """What theory says of a resolved setting, or the sentence why it says nothing."""
+        return _read_prediction(self.folder / prediction_name(setting, theory))
+
+
+def run_bytes(trajectory: Trajectory, run: int, *, keep: Collection[str] = ()) -> bytes:
+    """The file of a run, without matrices that are large but for those to keep."""
+    large: dict[str, Any] = {
+        name: None
+        for name in {"gram", "rows"} - set(keep)
+        if (value := getattr(trajectory, name)) is not None and value.size > MATRIX_NUMBERS
+    }
+    return trajectory_bytes(replace(trajectory, **large), kind="run", run=run)
+
+
+def prediction_bytes(
+    setting: Setting, predicted: Trajectory | None, complaint: str | None
+) -> bytes:
+    """The file of a prediction for a resolved setting, or of the sentence why there is none."""
+    if predicted is not None:
+        return trajectory_bytes(replace(predicted, setting=setting), kind="prediction")
+    about = {"setting": setting.as_dict(), "origin": dict(origin(setting, "theory"))}
+    return packed({}, about | {"kind": "prediction", "complaint": complaint})
+
+
+def _read_prediction(path: Path) -> tuple[Trajectory | None, str | None]:
+    arrays, record = unpacked(path)
+    if not arrays:
+        return None, str(record.get("complaint"))
+    return rebuilt(path, arrays, record), None
+
+
+def stacked(setting: Setting, runs: Sequence[Trajectory]) -> Trajectory:
+    """Runs of one setting as one record; the oldest of them is its origin."""
+    first = runs[0]
+
+    def joined(name: str) -> Any:
+        values = [getattr(run, name) for run in runs]
+        return None if any(value is None for value in values) else np.concatenate(values)
+
+    fields: dict[str, Any] = {name: joined(name) for name in _array_fields(first)}
+    for matrix in SPECTRA:
+        parts = [getattr(run, matrix) for run in runs]
+        if parts[0] is not None:
+            fields[matrix] = Spectrum(
+                **{
+                    name: np.concatenate([getattr(part, name) for part in parts])
+                    for name in parts[0].arrays()
+                }
+            )
+    return replace(
+        first,
+        setting=setting.vary(runs=len(runs)),
+        seconds=sum(run.seconds for run in runs),
+        origin=min((run.origin or {} for run in runs), key=lambda made: made.get("time", "")),
+        **fields,
+    )
+
+
+def _array_fields(trajectory: Trajectory) -> Iterator[str]:
+    return (name for name, value in vars(trajectory).items() if isinstance(value, np.ndarray))
+
+
+@dataclass(frozen=True)
+class Results:
+    """Everything in a folder: runs of the same setting as one Trajectory, in the order of runs.
+
+    ``predictions`` stand beside the trajectories, None where there is none; ``skipped`` are the
+    files that could not be read, with the reason.
+    """
+
+    trajectories: tuple[Trajectory, ...]
+    predictions: tuple[Trajectory | None, ...]
+    skipped: tuple[tuple[str, str], ...]
+
+    @cached_property
+    def table(self) -> Table:
+        """A row for each run and step: fields that differ, observables, predictions."""
+        return make_table(self.trajectories, self.predictions)
+
+    def to_pandas(self) -> Any:
+        """The table as a data frame of pandas, where that is installed."""
+        return self.table.to_pandas()
+
+    def to_xarray(self) -> Any:
+        """The table as a data set of xarray, where that is installed."""
+        return self.table.to_xarray()
+
+
+def load(folder: str | Path) -> Results:
+    """Read every result in a folder and the folders in it, also while others write there.
+
+    A truncated or foreign file is reported by name and skipped; nothing is unpickled.
+    """
+    root = Path(folder)
+    if not root.is_dir():
+        raise InputError(f"folder must be one of results, got {str(folder)!r}")
+    single: dict[Setting, dict[int, Trajectory]] = {}
+    whole: list[Trajectory] = []
+    predictions: dict[Setting, Trajectory] = {}
+    skipped: list[tuple[str, str]] = []
+    for path in sorted(root.rglob("*.npz")):
+        try:
+            arrays, record = unpacked(path)
+            if "complaint" in record:
+                continue
+            found = rebuilt(path, arrays, record)
+        except InputError as error:
+            skipped.append((str(path.relative_to(root)), str(error)))
+            continue
+        except FileNotFoundError:  # removed meanwhile
+            continue
+        if found.theory is not None:
+            predictions[found.setting.vary(runs=1)] = found
+        elif "run" in record:
+            single.setdefault(found.setting, {})[int(record["run"])] = found
+        else:
+            whole.append(found)
+    trajectories = [
+        stacked(setting, [runs[k] for k in sorted(runs)]) for setting, runs in single.items()
+    ]
+    trajectories = sorted([*trajectories, *whole], key=lambda found: _order(found.setting))
+    beside = [predictions.get(found.setting.vary(runs=1)) for found in trajectories]
+    return Results(tuple(trajectories), tuple(beside), tuple(skipped))
+
+
+def _order(setting: Setting) -> tuple[Any, ...]:
+    """Settings by their sizes, then by everything else: the same order in every folder."""
+    return (setting.d, setting.n, setting.p, repr(sorted(setting.as_dict().items())))

@@ -1,0 +1,59 @@
+"""Names of stored results: a digest of everything that a result depends on."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from jaxtyping import Float
+
+from giantstep.errors import InputError
+from giantstep.problem.setting import Setting
+from giantstep.records.file import FORMAT
+from giantstep.records.origin import package_source
+from giantstep.simulation.simulate import MEMORY, choose_engine
+
+
+def resolved(setting: Setting, memory: int = MEMORY) -> Setting:
+    """The setting with the engine that ``auto`` stands for; one that no text gives back is refused.
+
+    Chosen for the default memory, it gives a result one name everywhere.
+    """
+    if setting.unstorable is not None:
+        raise InputError(setting.unstorable)
+    return setting.vary(engine=choose_engine(setting, memory))
+
+
+def run_name(setting: Setting, run: int, directions: Float[np.ndarray, "r d"] | None = None) -> str:
+    """The file of run k of a resolved setting: the same for any number of runs."""
+    own = None if directions is None else _digest(np.ascontiguousarray(directions).tobytes())
+    fields = _fields(setting) | {"runs": None}
+    return _name({"kind": "run", "run": run, "setting": fields, "directions": own})
+
+
+def prediction_name(setting: Setting, theory: str | None = None) -> str:
+    """The file of a prediction, which also depends on the code: theory is written in it."""
+    source = package_source()
+    return _name(
+        {"kind": "prediction", "setting": _fields(setting), "theory": theory, "source": source}
+    )
+
+
+def _fields(setting: Setting) -> dict[str, Any]:
+    """The fields as plain values; a file is what it holds, not only its name."""
+    rows = setting.start_rows
+    files = [setting.inputs.path, "" if rows is None else rows.path]
+    contents = {path: _digest(Path(path).read_bytes()) for path in files if path}
+    return setting.as_dict() | {"files": contents}
+
+
+def _name(identity: dict[str, Any]) -> str:
+    text = json.dumps({"format": FORMAT, **identity}, sort_keys=True)
+    return f"{_digest(text.encode())[:32]}.npz"
+
+
+def _digest(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()

@@ -1,0 +1,133 @@
+"""The cells of a sweep: every setting of a grid, built and checked before anything runs."""
+
+from __future__ import annotations
+
+import itertools
+import tomllib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from giantstep.errors import InputError, shown
+from giantstep.problem.activation import make_activation
+from giantstep.problem.setting import Setting
+from giantstep.problem.target import make_target
+from giantstep.store.identity import resolved
+from giantstep.sweeps.axes import Axis, read_axes, short
+
+MOST_CELLS = 10**6
+"""Cells of a grid at most: each is a setting in memory."""
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A place on every axis, the fields they give, and the resolved setting."""
+
+    place: tuple[int, ...]
+    values: Mapping[str, Any]
+    setting: Setting
+
+    @property
+    def text(self) -> str:
+        """Where the cell is: ``d = 1000, n = d^1.5``."""
+        return place_text(self.values)
+
+
+def place_text(values: Mapping[str, Any]) -> str:
+    """Fields and their values as a message names a cell."""
+    return ", ".join(f"{field} = {short(value)}" for field, value in values.items())
+
+
+@dataclass(frozen=True)
+class Grid:
+    """Axes and, in their order (the last one fastest), the cells."""
+
+    axes: tuple[Axis, ...]
+    cells: tuple[Cell, ...]
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return tuple(len(axis.places) for axis in self.axes)
+
+    @property
+    def runs(self) -> int:
+        return sum(cell.setting.runs for cell in self.cells)
+
+
+def make_grid(
+    base: Setting | Mapping[str, Any], axes: Mapping[str, Any] | Sequence[Mapping[str, Any]]
+) -> Grid:
+    """The grid over a base setting, or over its fields; the first cell that is refused is named."""
+    read = read_axes(axes)
+    count = 1
+    for axis in read:
+        count *= len(axis.places)
+    if count > MOST_CELLS:
+        raise InputError(f"axes must give at most {MOST_CELLS:,} cells, got {count:,}")
+    cells = []
+    read_once = _once()
+    for place in itertools.product(*(range(len(axis.places)) for axis in read)):
+        values: dict[str, Any] = {}
+        for axis, index in zip(read, place, strict=True):
+            values |= axis.places[index]
+        cells.append(Cell(place, values, _setting(base, values, read_once)))
+    seen: dict[Setting, Cell] = {}
+    for cell in cells:
+        same = seen.setdefault(cell.setting, cell)
+        if same is not cell:
+            raise InputError(
+                f"axes must give different settings, got the same for {same.text} and {cell.text}"
+            )
+    return Grid(read, tuple(cells))
+
+
+def _setting(
+    base: Setting | Mapping[str, Any], values: Mapping[str, Any], read: Callable[[str, Any], Any]
+) -> Setting:
+    try:
+        fields = {**base, **values} if isinstance(base, Mapping) else values
+        fields = {field: read(field, value) for field, value in fields.items()}
+        return resolved(base.vary(**fields) if isinstance(base, Setting) else Setting(**fields))
+    except InputError as error:
+        raise InputError(f"{error}, in the cell {place_text(values)}") from None
+
+
+def _once() -> Callable[[str, Any], Any]:
+    """Targets and activations read once for all cells: to expand one takes milliseconds."""
+    readers: dict[str, Callable[[Any], Any]] = {
+        "target": make_target,
+        "activation": make_activation,
+    }
+    found: dict[tuple[str, str], Any] = {}
+
+    def read(field: str, value: Any) -> Any:
+        if field not in readers or not isinstance(value, str):
+            return value
+        if (field, value) not in found:
+            found[field, value] = readers[field](value)
+        return found[field, value]
+
+    return read
+
+
+def read_sweep_file(path: Path) -> tuple[dict[str, Any], Any]:
+    """The fields of the base setting and the axes of a TOML file.
+
+    ``[setting]`` holds fields; ``[axes]`` a key for each axis, or ``[[axes]]`` a table for each,
+    whose keys vary together.
+    """
+    try:
+        with path.open("rb") as file:
+            read = tomllib.load(file)
+    except OSError as error:
+        raise InputError(f"file cannot be read, got {str(path)!r}: {error.strerror}") from None
+    except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise InputError(f"file must be TOML in UTF-8, got {str(path)!r}: {error}") from None
+    for key in read:
+        if key not in ("setting", "axes"):
+            raise InputError(f"file must have the tables setting and axes, got {key!r}")
+    setting = read.get("setting", {})
+    if not isinstance(setting, dict):
+        raise InputError(f"setting must be a table of fields, got {shown(setting)}")
+    return setting, read.get("axes", {})

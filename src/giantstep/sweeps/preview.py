@@ -1,0 +1,75 @@
+"""What a sweep would take, before anything runs: cells, runs, memory, time, the largest cells."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from giantstep.errors import InputError
+from giantstep.simulation.estimate import Estimate, estimate
+from giantstep.store.folder import Store
+from giantstep.sweeps.grid import Cell, Grid
+from giantstep.sweeps.local import process_count
+
+LARGEST = 3
+"""Cells that are named."""
+
+
+@dataclass(frozen=True)
+class Preview:
+    """Runs that are there and that are missing, and what these take.
+
+    ``seconds`` are those of the simulations shared out to the workers, ``bytes`` the arrays of the
+    largest cell; ``largest`` are the cells that take longest, all of their runs counted.
+    """
+
+    cells: int
+    runs: int
+    held: int
+    workers: int
+    seconds: float
+    bytes: int
+    largest: tuple[tuple[Cell, Estimate], ...]
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain values."""
+        return {
+            "cells": self.cells,
+            "runs": self.runs,
+            "finished": self.held,
+            "workers": self.workers,
+            "seconds": self.seconds,
+            "bytes": self.bytes,
+            "largest": [
+                {"at": dict(cell.values), **found.as_dict()} for cell, found in self.largest
+            ],
+        }
+
+
+def preview(grid: Grid, store: Store, *, memory: int, workers: int | None) -> Preview:
+    """Estimate every cell; the first that no engine can run is refused."""
+    estimates = [(cell, _estimate(cell, memory)) for cell in grid.cells]
+    missing = [len(store.missing(cell.setting)) for cell in grid.cells]
+    most = max(found.bytes for _, found in estimates)
+    count = workers or process_count(max(1, sum(missing)), most)
+    seconds = sum(
+        found.seconds * left / cell.setting.runs
+        for (cell, found), left in zip(estimates, missing, strict=True)
+    )
+    longest = sorted(estimates, key=lambda entry: -entry[1].seconds)[:LARGEST]
+    return Preview(
+        cells=len(grid.cells),
+        runs=grid.runs,
+        held=grid.runs - sum(missing),
+        workers=count,
+        seconds=seconds / count,
+        bytes=most,
+        largest=tuple(longest),
+    )
+
+
+def _estimate(cell: Cell, memory: int) -> Estimate:
+    try:
+        return estimate(cell.setting, memory=memory, threads=1)
+    except InputError as error:
+        raise InputError(f"{error}, in the cell {cell.text}") from None

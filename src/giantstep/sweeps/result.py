@@ -1,0 +1,224 @@
+"""What a sweep found: cells with prediction beside measurement, maps, curves, exponents in d."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from jaxtyping import Float
+
+from giantstep.errors import InputError
+from giantstep.gaussian.tensors import information_exponent
+from giantstep.problem.setting import Setting
+from giantstep.records.observables import expected, names, observed
+from giantstep.records.scaling import Scaling, scaling_exponent
+from giantstep.records.table import Table, make_table
+from giantstep.records.trajectory import Trajectory
+from giantstep.sweeps.axes import Axis
+from giantstep.sweeps.grid import Cell, Grid
+
+POWER = "k in n = d^k"
+"""The label of an axis of batch exponents."""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """A cell after a sweep: its runs and what theory says, or why there is none."""
+
+    cell: Cell
+    simulated: Trajectory | None
+    predicted: Trajectory | None
+    complaint: str | None
+    failure: str | None
+
+    @cached_property
+    def _observed(self) -> dict[str, Float[np.ndarray, "runs t"]]:
+        return {} if self.simulated is None else observed(self.simulated)
+
+    @cached_property
+    def _expected(self) -> dict[str, Float[np.ndarray, " t"]]:
+        return {} if self.predicted is None else expected(self.predicted)
+
+    def measured(self, observable: str) -> Float[np.ndarray, " runs"]:
+        """An observable after the last step, run by run; none of a cell that failed."""
+        if self.simulated is None:
+            return np.zeros(0)
+        return self._observed[check_observable(observable, self.cell.setting)][:, -1]
+
+    def expected(self, observable: str) -> float:
+        """What theory says of it; NaN where it says nothing."""
+        known = observable in self._expected
+        return float(self._expected[observable][-1]) if known else np.nan
+
+
+@dataclass(frozen=True)
+class DimensionExponent:
+    """The exponent in d of an observable at a place on the other axes, measured and predicted."""
+
+    place: Mapping[str, str]
+    measured: Scaling
+    predicted: float | None
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain values."""
+        return {
+            "place": dict(self.place),
+            "exponent": self.measured.exponent,
+            "interval": [self.measured.low, self.measured.high],
+            "level": self.measured.level,
+            "verdict": self.measured.verdict,
+            "predicted": self.predicted,
+        }
+
+
+@dataclass(frozen=True)
+class Sweep:
+    """All cells of a grid, in its order; ``skipped`` are files that could not be read."""
+
+    grid: Grid
+    outcomes: tuple[Outcome, ...]
+    skipped: tuple[str, ...] = ()
+
+    @property
+    def axes(self) -> tuple[Axis, ...]:
+        return self.grid.axes
+
+    @property
+    def finished(self) -> list[Outcome]:
+        return [outcome for outcome in self.outcomes if outcome.simulated is not None]
+
+    @property
+    def failed(self) -> list[Outcome]:
+        return [outcome for outcome in self.outcomes if outcome.failure is not None]
+
+    @cached_property
+    def table(self) -> Table:
+        """A row for each run and step of the cells that are finished."""
+        done = self.finished
+        trajectories = [found.simulated for found in done if found.simulated is not None]
+        return make_table(trajectories, [found.predicted for found in done])
+
+    def to_pandas(self) -> Any:
+        """The table as a data frame of pandas, where that is installed."""
+        return self.table.to_pandas()
+
+    def to_xarray(self) -> Any:
+        """The table as a data set of xarray, where that is installed."""
+        return self.table.to_xarray()
+
+    @property
+    def revisions(self) -> list[str]:
+        """The revisions of the package that made the runs: one, unless it was changed between."""
+        made = (found.simulated.origin or {} for found in self.finished if found.simulated)
+        return sorted({str(origin.get("revision")) for origin in made})
+
+    def measured(self, observable: str) -> Float[np.ndarray, "..."]:
+        """Mean over runs in every cell after the last step, over the axes; NaN where it failed."""
+        values = [found.measured(observable) for found in self.outcomes]
+        return self._shaped([float(v.mean()) if len(v) else np.nan for v in values])
+
+    def standard_error(self, observable: str) -> Float[np.ndarray, "..."]:
+        """Standard error of these means; NaN for a single run."""
+        values = [found.measured(observable) for found in self.outcomes]
+        return self._shaped(
+            [float(v.std(ddof=1)) / np.sqrt(len(v)) if len(v) > 1 else np.nan for v in values]
+        )
+
+    def predicted(self, observable: str) -> Float[np.ndarray, "..."]:
+        """What theory says in every cell; NaN where it says nothing."""
+        return self._shaped([found.expected(observable) for found in self.outcomes])
+
+    def _shaped(self, values: list[float]) -> Float[np.ndarray, "..."]:
+        return np.array(values).reshape(self.grid.shape)
+
+    @property
+    def limit(self) -> float | None:
+        """Where one step at n = d^k begins to learn as d grows: k = leap of the target.
+
+        None unless k is an axis and every cell takes one plain giant step on one target.
+        """
+        settings = [cell.setting for cell in self.grid.cells]
+        first = settings[0]
+        if POWER not in {axis.label for axis in self.axes} or first.target.column:
+            return None
+        if any(s.target != first.target or s.steps != 1 or s.deflate >= 0 for s in settings):
+            return None
+        leap = information_exponent(first.target.series)
+        return None if leap is None else float(leap)
+
+    def exponents(self, observable: str) -> list[DimensionExponent]:
+        """The exponent in d at every place on the other axes that has two sizes with two runs."""
+        fields = [axis.name for axis in self.axes]
+        if "d" not in fields:
+            return []
+        along = fields.index("d")
+        others = [axis for k, axis in enumerate(self.axes) if k != along]
+        cells = np.arange(len(self.outcomes)).reshape(self.grid.shape)
+        lines = np.moveaxis(cells, along, -1).reshape(-1, self.grid.shape[along])
+        places = itertools.product(*(axis.texts for axis in others))
+        found = []
+        for place, line in zip(places, lines, strict=True):
+            kept = [self.outcomes[index] for index in line]
+            kept = [o for o in kept if len(o.measured(observable)) > 1]
+            sizes = [float(outcome.cell.setting.d) for outcome in kept]
+            values = [outcome.measured(observable) for outcome in kept]
+            if len(sizes) < 2 or any(np.median(np.abs(v)) == 0 for v in values):
+                continue
+            x = np.log(sizes) - np.mean(np.log(sizes))
+            theory = np.array([outcome.expected(observable) for outcome in kept])
+            known = bool(np.all(theory > 0))
+            found.append(
+                DimensionExponent(
+                    {axis.name: text for axis, text in zip(others, place, strict=True)},
+                    scaling_exponent(sizes, values),
+                    float(np.log(theory) @ x / (x @ x)) if known else None,
+                )
+            )
+        return found
+
+    def as_dict(self, observable: str) -> dict[str, Any]:
+        """Everything but the arrays, as plain values."""
+        exponents = self.exponents(observable) if observable.startswith(COSINES) else []
+        return {
+            "axes": [
+                {"fields": [dict(place) for place in axis.places], "label": axis.label}
+                for axis in self.axes
+            ],
+            "show": observable,
+            "cells": [self._cell(outcome, observable) for outcome in self.outcomes],
+            "exponents": [exponent.as_dict() for exponent in exponents],
+            "limit": self.limit,
+            "revisions": self.revisions,
+            "skipped": list(self.skipped),
+        }
+
+    def _cell(self, outcome: Outcome, observable: str) -> dict[str, Any]:
+        values, theory = outcome.measured(observable), outcome.expected(observable)
+        many = len(values) > 1
+        return {
+            "at": dict(outcome.cell.values),
+            "runs": len(values),
+            "mean": float(values.mean()) if len(values) else None,
+            "standard_error": float(values.std(ddof=1)) / len(values) ** 0.5 if many else None,
+            "predicted": None if np.isnan(theory) else theory,
+            "no_prediction": outcome.complaint,
+            "failure": outcome.failure,
+        }
+
+
+COSINES = ("alignment", "cosine_", "principal_cosine_")
+"""Observables whose exponent in d says whether a direction is learned."""
+
+
+def check_observable(observable: str | None, setting: Setting) -> str:
+    """An observable that runs have; unless told the alignment with the target, or the error."""
+    if observable is None:
+        return "test_error" if setting.target.column else "alignment"
+    known = names(setting)
+    if observable not in known:
+        raise InputError(f"show must be one of {', '.join(known)}, got {observable!r}")
+    return observable

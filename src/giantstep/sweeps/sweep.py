@@ -1,0 +1,182 @@
+"""Sweep a grid of settings: what is finished is never computed again, what fails is listed."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from giantstep.errors import InputError
+from giantstep.problem.setting import Setting
+from giantstep.simulation.cost import flops
+from giantstep.simulation.simulate import MEMORY
+from giantstep.store.folder import Store
+from giantstep.store.identity import prediction_name
+from giantstep.sweeps.cluster import Cluster
+from giantstep.sweeps.grid import Cell, Grid, make_grid
+from giantstep.sweeps.local import Pool, process_count
+from giantstep.sweeps.result import Outcome, Sweep
+from giantstep.sweeps.work import Report, Task
+
+SHARES = 8
+"""Runs of a cell are one task up to this share of what a process has to do, so that the last ones
+end nearly together."""
+
+THEORY = 3e9
+"""Floating-point operations that a prediction counts for: one to two seconds."""
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far a sweep is: runs and predictions that are done, of those that were missing."""
+
+    done: int
+    total: int
+    share: float
+    failed: int
+
+
+@dataclass(frozen=True)
+class Pending:
+    """A task, the cell it is of, and its share of the work."""
+
+    cell: int
+    task: Task
+    work: float
+
+
+def sweep(
+    base: Setting | Mapping[str, Any],
+    axes: Mapping[str, Any] | Sequence[Mapping[str, Any]],
+    *,
+    out: str | Path | None = None,
+    theory: bool = True,
+    workers: int | None = None,
+    cluster: str | None = None,
+    memory: int = MEMORY,
+    progress: Callable[[Progress], None] | None = None,
+) -> Sweep:
+    """Simulate and predict every setting of a grid, and return what was found.
+
+    ``axes`` maps fields to values (``{"d": [1000, 10_000], "n": "d^1..d^2:9"}``); in a list of
+    mappings the fields of each vary together.  Runs are kept in ``out``, a file each: a sweep that
+    was stopped, or is asked for more runs, takes up what is there.  Work is shared out to
+    processes of this machine, or with ``cluster`` ("local", or the address of a scheduler) to
+    Dask's; ``memory`` bounds the arrays of each.  A cell that fails has its reason, the others
+    go on.
+    """
+    grid = make_grid(base, axes)
+    with ExitStack() as stack:
+        if out is None:
+            out = stack.enter_context(TemporaryDirectory(prefix="giantstep-"))
+        return run_grid(
+            grid,
+            Store(Path(out)),
+            theory=theory,
+            workers=workers,
+            cluster=cluster,
+            memory=memory,
+            progress=progress,
+        )
+
+
+def run_grid(
+    grid: Grid,
+    store: Store,
+    *,
+    theory: bool = True,
+    workers: int | None = None,
+    cluster: str | None = None,
+    memory: int = MEMORY,
+    progress: Callable[[Progress], None] | None = None,
+) -> Sweep:
+    """Do what a store is missing of a grid, and read what it then holds."""
+    if workers is not None and workers < 1:
+        raise InputError(f"workers must be at least 1, got {workers}")
+    store.prepare()
+    count = workers or process_count(max(1, grid.runs), memory)
+    pending = missing_tasks(grid, store, theory=theory, memory=memory, workers=count)
+    failures: dict[int, str] = {}
+    if pending:
+        total = sum(len(entry.task["runs"]) or 1 for entry in pending)
+        work, done, finished = sum(entry.work for entry in pending), 0, 0.0
+        with _workers(store, min(count, len(pending)), cluster) as run:
+            for number, report in run([entry.task for entry in pending]):
+                entry = pending[number]
+                if report["failure"] is not None:
+                    failures.setdefault(entry.cell, report["failure"])
+                if report["traceback"] is not None:
+                    print(report["traceback"], file=sys.stderr)
+                done += len(entry.task["runs"]) or 1
+                finished += entry.work
+                if progress is not None:
+                    progress(Progress(done, total, finished / work, len(failures)))
+    return read_grid(grid, store, failures, theory=theory)
+
+
+@contextmanager
+def _workers(
+    store: Store, count: int, cluster: str | None
+) -> Iterator[Callable[[Sequence[Task]], Iterator[tuple[int, Report]]]]:
+    if cluster is None:
+        with Pool(store.folder, count) as pool:
+            yield pool.run
+        return
+    with Cluster(cluster, count) as remote:
+        yield lambda tasks: remote.run(tasks, store)
+
+
+def missing_tasks(
+    grid: Grid, store: Store, *, theory: bool, memory: int, workers: int
+) -> list[Pending]:
+    """What is to be done, the largest first: they must not be left for the end."""
+    missing = [store.missing(cell.setting) for cell in grid.cells]
+    each = [flops(cell.setting) for cell in grid.cells]
+    total = sum(work * len(runs) for work, runs in zip(each, missing, strict=True))
+    tasks: list[Pending] = []
+    for index, (cell, work, runs) in enumerate(zip(grid.cells, each, missing, strict=True)):
+        fields = cell.setting.as_dict()
+        most = max(1, int(total / (SHARES * workers * work)))
+        for first in range(0, len(runs), most):
+            part = runs[first : first + most]
+            task = Task(setting=fields, runs=part, memory=memory)
+            tasks.append(Pending(index, task, work * len(part)))
+        if theory and not store.holds(prediction_name(cell.setting)):
+            tasks.append(Pending(index, Task(setting=fields, runs=[], memory=memory), THEORY))
+    return sorted(tasks, key=lambda entry: -entry.work)
+
+
+def read_grid(grid: Grid, store: Store, failures: Mapping[int, str], *, theory: bool) -> Sweep:
+    """The cells of a grid as a store holds them; a file that cannot be read fails its cell."""
+    skipped: list[str] = []
+    outcomes = [
+        _outcome(cell, store, failures.get(index), theory=theory, skipped=skipped)
+        for index, cell in enumerate(grid.cells)
+    ]
+    return Sweep(grid, tuple(outcomes), tuple(skipped))
+
+
+def _outcome(
+    cell: Cell, store: Store, failure: str | None, *, theory: bool, skipped: list[str]
+) -> Outcome:
+    simulated, predicted, complaint = None, None, None
+    try:
+        simulated = store.runs(cell.setting)
+    except FileNotFoundError:
+        failure = failure or "not finished"
+    except InputError as error:
+        skipped.append(str(error))
+        failure = str(error)
+    try:
+        if theory:
+            predicted, complaint = store.prediction(cell.setting)
+    except FileNotFoundError:
+        complaint = failure
+    except InputError as error:
+        skipped.append(str(error))
+        complaint = str(error)
+    return Outcome(cell, simulated, predicted, complaint, failure)

@@ -1,0 +1,154 @@
+"""``giantstep sweep`` and ``giantstep estimate`` as a stranger meets them."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from giantstep.cli.main import main
+from giantstep.sweeps.axes import read_axes
+
+FILE = """
+[setting]
+target = "x1"
+p = 2
+n = "4d"
+steps = 1
+readout_n = 0
+test_n = 0
+runs = 3
+
+[axes]
+d = [30, 60]
+noise = "0..1:2"
+"""
+
+
+@pytest.fixture
+def file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A sweep in a file, on a machine whose speed is known: nothing is timed."""
+    from giantstep.simulation import machine
+
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    for engine, rates in machine.TYPICAL.items():
+        machine._keep(engine, rates)
+    path = tmp_path / "grid.toml"
+    path.write_text(FILE)
+    return path
+
+
+def stopped(arguments: list[str]) -> int:
+    with pytest.raises(SystemExit) as stop:
+        main(arguments)
+    return int(str(stop.value.code))
+
+
+def test_a_sweep_from_a_file(
+    file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "out"
+    main(["sweep", str(file), "--out", str(out), "--dry-run", "--json"])
+    said = capsys.readouterr()
+    planned = json.loads(said.out)
+    assert (planned["cells"], planned["runs"], planned["finished"]) == (4, 12, 0)
+    assert planned["largest"][0]["at"]["d"] == 60
+    assert "4 cells, 12 runs, 0 of them finished" in said.err
+    assert not out.exists()
+    main(["sweep", str(file), "--out", str(out)])
+    text = capsys.readouterr().out
+    assert "alignment after the last step" in text
+    assert "Exponent of alignment in d" in text
+    assert "4 of 4 cells finished" in text
+    assert {path.name for path in out.iterdir()} == {
+        *("runs", "sweep.json", "table.csv", "map.png", "curves.png")
+    }
+    assert (out / "map.png").read_bytes().startswith(b"\x89PNG")
+    assert len((out / "table.csv").read_text().splitlines()) == 1 + 4 * 3 * 2
+    # Again with one more run: the same sweep; with other axes: another.
+    command = ["sweep", str(file), "--out", str(out), "--json", "--quiet"]
+    main([*command, "--runs", "4", "--no-theory"])
+    record = json.loads(capsys.readouterr().out)
+    assert [cell["runs"] for cell in record["cells"]] == [4, 4, 4, 4]
+    assert stopped([*command, "--vary", "d=30,90"]) == 2
+    assert "out holds another sweep" in capsys.readouterr().err
+    assert len(list((out / "runs").glob("*.npz"))) == 16 + 4
+
+
+def test_failures_are_told(file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    out = str(tmp_path / "out")
+    command = ["sweep", "--target", "x1 + x2", "--p", "2", "--steps", "3", "--out", out]
+    command += ["--vary", "step_size=0.1,1e30", "--d", "40", "--no-theory"]
+    assert stopped([*command, "--readout-n", "0", "--test-n", "0"]) == 1
+    said = capsys.readouterr()
+    assert "1 of 2 cells finished" in said.out
+    assert "failed: step_size = 1e+30: run 0 diverged" in " ".join(said.out.split())
+
+
+@pytest.mark.parametrize(
+    ("arguments", "piece"),
+    [
+        (["--vary", "d=30,0"], "d must be at least 1, got 0, in the cell d = 0, noise = 0"),
+        (["--vary", "d"], "vary must be FIELD=VALUES"),
+        (["--engine", "dense", "--memory", "1 KiB"], "in the cell d = 30, noise = 0"),
+        (["--cluster", "tcp://127.0.0.1:1"], "cluster"),
+        (["--show", "beauty"], "show must be one of norm, alignment"),
+    ],
+)
+def test_bad_input_is_one_sentence(
+    arguments: list[str],
+    piece: str,
+    file: Path,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("giantstep.sweeps.cluster.CONNECTING", "1s")
+    command = ["sweep", str(file), "--out", str(tmp_path / "out"), "--quiet", "--no-theory"]
+    assert stopped([*command, "--runs", "1", *arguments]) == 2
+    said = capsys.readouterr()
+    assert piece in said.err
+    assert said.err.startswith("giantstep: ")
+    assert said.err.count("\n") == 1
+    assert said.out == ""
+
+
+def test_an_interrupt_keeps_what_is_finished(file: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    command = [sys.executable, "-m", "giantstep.cli.main", "sweep", str(file), "--out", str(out)]
+    command += ["--no-theory", "--vary", "seed=0..29:30", "--n", "5000d"]
+    running = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=os.environ)
+    while not list(out.glob("runs/*.npz")) and running.poll() is None:
+        time.sleep(0.01)
+    running.send_signal(signal.SIGINT)
+    _, said = running.communicate()
+    assert running.returncode == 130
+    assert f"interrupted: what is finished is kept in {out}" in said
+    assert "Traceback" not in said
+
+
+def test_maps_are_drawn_with_their_boundaries() -> None:
+    """Edges halfway between places, on a log scale where the axis has one."""
+    from giantstep.show.plots.sweep import _edges
+
+    [plain] = read_axes({"noise": "0..1:3"})
+    [log] = read_axes({"n": "1d..16d:3 log"})
+    assert _edges(plain).tolist() == [-0.25, 0.25, 0.75, 1.25]
+    assert np.allclose(_edges(log), [0.5, 2.0, 8.0, 32.0])
+
+
+def test_estimates_of_both_engines(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    main(["estimate", "x1 + x1*x2", "--d", "100", "--runs", "3", "--json"])
+    found = json.loads(capsys.readouterr().out)
+    assert found.keys() == {"deferred", "dense"}
+    assert all(each["measured"] and each["seconds"] > 0 for each in found.values())
+    main(["estimate", "x1", "--d", "100", "--p", "99", "--start", "sphere"])
+    text = " ".join(capsys.readouterr().out.split())
+    assert "the deferred engine needs d >= 199" in text
+    main(["estimate", "x1", "--engine", "dense"])
+    assert "deferred" not in capsys.readouterr().out

@@ -1,0 +1,259 @@
+"""Files that are whole or not there, folders that are read whatever lies in them."""
+
+import errno
+import io
+import json
+import os
+import sys
+import time
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from giantstep import Setting, Trajectory, load, predict, simulate
+from giantstep.errors import InputError
+from giantstep.records.file import FORMAT, packed, write_whole
+from giantstep.records.observables import names, observed
+from giantstep.simulation.simulate import simulate_runs
+from giantstep.store import folder as folder_module
+from giantstep.store.folder import STALE, Store, prediction_bytes, run_bytes
+from giantstep.store.identity import prediction_name, resolved, run_name
+
+SETTING = resolved(
+    Setting("x1 + x1*x2", d=60, n="2d", p=4, steps=2, readout_n=100, test_n=100, runs=3)
+)
+
+
+def filled(path: Path, setting: Setting = SETTING) -> Store:
+    """A store with all runs of a setting."""
+    store = Store(path)
+    store.prepare()
+    for run, found in simulate_runs(setting, store.missing(setting)):
+        store.write(run_name(setting, run), run_bytes(found, run))
+    return store
+
+
+@cache
+def prediction() -> Trajectory:
+    return predict(SETTING)
+
+
+def same(one: Trajectory, other: Trajectory) -> bool:
+    """Whether two records hold the same bits."""
+    arrays, others = one.arrays(), other.arrays()
+    return arrays.keys() == others.keys() and all(
+        np.array_equal(arrays[name], others[name], equal_nan=True) for name in arrays
+    )
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {},
+        {"engine": "dense", "spectra": 3, "ridge": (0.1, 1.0)},
+        {"batches": "reused", "readout_between": "gradient(0.1)", "start": "sphere"},
+    ],
+)
+def test_a_saved_record_reads_back(fields: dict[str, Any], tmp_path: Path) -> None:
+    found = simulate(SETTING.vary(**({"engine": "deferred"} | fields)))
+    found.save(tmp_path / "own.npz")
+    read = Trajectory.read(tmp_path / "own.npz")
+    assert same(read, found)
+    assert (read.setting, read.engine, read.seconds) == (found.setting, found.engine, found.seconds)
+    assert np.array_equal(read.rows, found.rows)
+    assert read.origin is not None
+    assert {"versions", "device", "dtype", "revision", "time"} <= read.origin.keys()
+    read.save(tmp_path / "again.npz")  # with the origin it had
+    assert Trajectory.read(tmp_path / "again.npz").origin == read.origin
+
+
+def test_a_prediction_reads_back(tmp_path: Path) -> None:
+    predicted = prediction()
+    predicted.save(tmp_path / "theory.npz")
+    read = Trajectory.read(tmp_path / "theory.npz")
+    assert same(read, predicted)
+    assert (read.theory, read.notes) == (predicted.theory, predicted.notes)
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [{}, {"readout_n": 0, "test_n": 0, "spectra": 2}, {"spectra": 2}, {"target": "x1"}],
+)
+def test_observables_have_the_names_that_are_told(fields: dict[str, Any]) -> None:
+    setting = SETTING.vary(**({"runs": 1} | fields))
+    assert list(observed(simulate(setting))) == names(setting)
+
+
+def test_a_callable_cannot_be_stored(tmp_path: Path) -> None:
+    setting = Setting(lambda x: x**3, d=60, n="2d", p=4, runs=1, readout_n=0, test_n=0)
+    with pytest.raises(InputError, match="target cannot be stored"):
+        simulate(setting).save(tmp_path / "own.npz")
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_run_is_the_same_alone_and_among_others(tmp_path: Path) -> None:
+    """More runs keep the files of fewer; what is read is what was simulated at once."""
+    store = filled(tmp_path, SETTING.vary(runs=2))
+    before = {path.name: path.stat().st_mtime_ns for path in tmp_path.iterdir()}
+    assert store.missing(SETTING) == [2]
+    filled(tmp_path)
+    assert all((tmp_path / name).stat().st_mtime_ns == when for name, when in before.items())
+    assert same(store.runs(SETTING), simulate(SETTING))
+
+
+def test_every_field_has_a_name_of_its_own() -> None:
+    names = {run_name(SETTING, 0), run_name(SETTING, 1)}
+    changes: list[dict[str, Any]] = [
+        {"seed": 1},
+        {"noise": 0.1},
+        {"n": 121},
+        {"precision": "float64"},
+        {"engine": "dense"},
+        {"batches": "reused"},
+    ]
+    names |= {run_name(resolved(SETTING.vary(**change)), 0) for change in changes}
+    assert len(names) == 2 + len(changes)
+    assert run_name(SETTING.vary(runs=9), 0) in names
+    assert run_name(resolved(SETTING.vary(n="2d", engine="auto")), 0) in names
+
+
+def test_a_file_of_inputs_is_what_it_holds(tmp_path: Path) -> None:
+    path = tmp_path / "table.npy"
+    names = set()
+    for seed in range(2):
+        np.save(path, np.random.default_rng(seed).standard_normal((400, 5)))
+        setting = Setting("x1", inputs=f"data({path})", n=50, readout_n=50, p=2, steps=1)
+        names.add(run_name(resolved(setting), 0))
+    assert len(names) == 2
+
+
+def test_truncated_and_foreign_files_are_named_and_skipped(tmp_path: Path) -> None:
+    store = filled(tmp_path)
+    auto = replace(prediction(), setting=SETTING.vary(engine="auto"))
+    store.write(prediction_name(SETTING), prediction_bytes(SETTING, auto, None))
+    store.write("complaint.npz", prediction_bytes(SETTING, None, "no theory"))
+    whole = next(tmp_path.glob("*.npz")).read_bytes()
+    flipped = bytearray(whole)
+    flipped[len(whole) // 3] ^= 0xFF
+    buffer = io.BytesIO()
+    np.savez(buffer, a=np.array([{"code": 1}], dtype=object))
+    bad = {
+        "truncated.npz": whole[: len(whole) // 2],
+        "empty.npz": b"",
+        "flipped.npz": bytes(flipped),
+        "text.npz": b"d,n\n1,2\n",
+        "pickle.npz": buffer.getvalue(),
+        "strange.npz": packed({"overlap": np.zeros((1, 1))}, {"setting": 5}),
+        "other_format.npz": packed({}, {}).replace(
+            f'"format": {FORMAT}'.encode(), f'"format": {FORMAT + 1}'.encode()
+        ),
+    }
+    for name, content in bad.items():
+        (tmp_path / name).write_bytes(content)
+    (tmp_path / ".half.npz.1.ab.part").write_bytes(whole[:100])
+    found = load(tmp_path)
+    assert {name for name, _ in found.skipped} == set(bad)
+    assert all(name in reason for name, reason in found.skipped)
+    [trajectory] = found.trajectories
+    assert same(trajectory, simulate(SETTING))
+    [predicted] = found.predictions
+    assert predicted is not None
+    assert same(predicted, prediction())
+
+
+def test_a_truncated_run_is_missing(tmp_path: Path) -> None:
+    store = filled(tmp_path)
+    path = tmp_path / run_name(SETTING, 1)
+    path.write_bytes(path.read_bytes()[:-30])
+    assert store.missing(SETTING) == [1]
+    filled(tmp_path)
+    assert same(store.runs(SETTING), simulate(SETTING))
+
+
+@pytest.mark.parametrize("call", ["fsync", "replace"])
+def test_a_write_that_fails_leaves_nothing(
+    call: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*arguments: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(os, call, full)
+    with pytest.raises(OSError, match="No space left"):
+        write_whole(tmp_path / "own.npz", b"content")
+    assert not list(tmp_path.iterdir())
+
+
+def test_what_killed_writers_left_is_swept_up(tmp_path: Path) -> None:
+    old, new = tmp_path / ".a.npz.1.00.part", tmp_path / ".b.npz.2.00.part"
+    for path in (old, new):
+        path.write_bytes(b"half")
+    long_ago = time.time() - STALE - 60
+    os.utime(old, (long_ago, long_ago))
+    Store(tmp_path).prepare()
+    assert not old.exists()
+    assert new.exists()
+
+
+def test_large_matrices_are_left_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(folder_module, "MATRIX_NUMBERS", 10)
+    read = filled(tmp_path).runs(SETTING)
+    assert read.gram is None
+    assert read.rows is None
+    assert np.array_equal(read.overlap, simulate(SETTING).overlap)
+
+
+def test_the_table_is_tidy(tmp_path: Path) -> None:
+    other = resolved(SETTING.vary(noise=0.5, runs=2))
+    store = filled(tmp_path)
+    store.write(prediction_name(SETTING), prediction_bytes(SETTING, prediction(), None))
+    filled(tmp_path, other)
+    found = load(tmp_path)
+    frame = found.to_pandas()
+    assert len(frame) == (SETTING.runs + other.runs) * (SETTING.steps + 1)
+    assert {"d", "n", "p", "noise", "run", "step"} == set(found.table.index)
+    plain = simulate(SETTING)
+    assert plain.test_error is not None
+    chosen = frame[(frame.noise == 0) & (frame.run == 1)].sort_values("step")
+    assert chosen.test_error.tolist() == plain.test_error[1].tolist()
+    assert chosen.norm.tolist() == plain.norms[1].mean(axis=1).tolist()
+    predicted = prediction().norms.mean(axis=(0, 2))
+    assert chosen.predicted_norm.tolist() == pytest.approx(predicted.tolist())
+    # A text of numbers that read back exactly.
+    lines = found.table.as_csv().splitlines()
+    column = lines[0].split(",").index("test_error")
+    read = [float(line.split(",")[column]) for line in lines[1:]]
+    assert read == frame.test_error.tolist()
+
+
+def test_xarray_or_one_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    filled(tmp_path)
+    table = load(tmp_path).table
+    monkeypatch.setitem(sys.modules, "xarray", None)
+    with pytest.raises(InputError, match="to_xarray needs xarray"):
+        table.to_xarray()
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    with pytest.raises(InputError, match="to_pandas needs pandas"):
+        table.to_pandas()
+    monkeypatch.undo()
+    pytest.importorskip("xarray", reason="xarray is not installed")
+    data = table.to_xarray()
+    assert data.test_error.sel(d=60, run=1, step=2).size == 1
+
+
+def test_a_folder_that_is_none() -> None:
+    with pytest.raises(InputError, match="folder must be one of results, got 'nowhere'"):
+        load("nowhere")
+
+
+def test_the_record_is_plain_json(tmp_path: Path) -> None:
+    filled(tmp_path)
+    with np.load(tmp_path / run_name(SETTING, 2), allow_pickle=False) as file:
+        record = json.loads(file["record"].tobytes())
+    assert record["run"] == 2
+    assert record["seed"] == SETTING.seed
+    assert record["setting"]["n"] == 120
+    assert record["setting"]["engine"] == "deferred"
