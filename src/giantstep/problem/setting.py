@@ -120,7 +120,8 @@ class Setting(BaseModel):
     seed: int = Field(description="seed; run k is the same for any number of runs")
     engine: Literal["auto", "deferred", "dense"] = Field(description="auto, deferred or dense")
     device: Literal["auto", "cpu", "gpu"] = Field(
-        description="where samples are drawn and used: auto (the dense engine on a GPU if there is one), cpu or gpu"
+        description="where samples are drawn and used: cpu, gpu, or auto (a GPU, if there is one, "
+        "for the dense engine alone)"
     )
     precision: Literal["float32", "float64", "tf32"] = Field(
         description="float32, float64, or tf32 (matrix products on a GPU)"
