@@ -59,13 +59,13 @@ class Cluster:
         }
         for future in as_completed(futures):
             number = futures.pop(future)
-            if future.status != "finished":
-                yield (
-                    number,
-                    {"failure": f"the cluster lost it: {future.exception()}", "traceback": None},
-                )
+            try:
+                # A result that went with its worker is computed again while this waits.
+                report, files = future.result()
+            except Exception as error:
+                # Whatever the cluster did to a task, the others go on.
+                yield number, {"failure": f"the cluster lost it: {error!r}", "traceback": None}
                 continue
-            report, files = future.result()
             for name, content in files:
                 store.write(name, content)
             yield number, report
