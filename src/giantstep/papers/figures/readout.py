@@ -21,19 +21,18 @@ HIGHEST = 4.0
 """Top of the axis of errors: those at the interpolation peak would flatten the rest."""
 
 
-def floors(full: bool, seed: int) -> list[Plot]:
+def floors(seed: int, *, d: int, runs: int, small_d: int, small_runs: int) -> list[Plot]:
     """Test error of the readout against n/d and n/d^2, with what it cannot beat."""
     base = Setting(
         **WIDE | {"n": "8d", "p": "2d", "activation": "tanh(z + 0.5)", "ridge": 0.02},
-        d=400 if full else 150,
+        d=d,
         step_size="n^0.4",
-        runs=16 if full else 10,
+        runs=runs,
         seed=seed,
     )
     noise = base.noise**2
     unreached = floor(base.target.series, np.zeros((0, 1))).by_degree[1] + noise
-    small = 60 if full else 36
-    square = base.vary(d=small, p=f"{small * small // 2}", n="8d", runs=6 if full else 3)
+    square = base.vary(d=small_d, p=f"{small_d**2 // 2}", n="8d", runs=small_runs)
     return [
         _over_samples(
             base,
@@ -48,7 +47,7 @@ def floors(full: bool, seed: int) -> list[Plot]:
         ),
         _over_samples(
             square,
-            small**2,
+            small_d**2,
             ratios=(0.125, 0.25, 0.5, 1.0, 2.0),
             x_label=r"samples of the readout $n/d^2$, $p = d^2/2$",
             levels={r"floor at $n \sim d$": unreached, r"floor at $n \sim d^2$: noise": noise},
@@ -92,16 +91,16 @@ def _last_errors(setting: Setting) -> Float[np.ndarray, " runs"]:
     return found[:, -1]
 
 
-def by_step_size(full: bool, seed: int) -> list[Plot]:
+def by_step_size(seed: int, *, d: int, runs: int) -> list[Plot]:
     """Train and test error of the readout against alpha."""
     alphas = (0.0, 0.1, 0.2, 0.28, 0.34, 0.38, 0.42)
     fine = np.linspace(0.0, 0.42, 22)
-    base = Setting(**WIDE, d=1000 if full else 250, runs=8 if full else 6, seed=seed)
-    runs = [simulate(base.vary(step_size=f"n^{alpha}")) for alpha in alphas]
+    base = Setting(**WIDE, d=d, runs=runs, seed=seed)
+    found = [simulate(base.vary(step_size=f"n^{alpha}")) for alpha in alphas]
     predicted = [losses(base.vary(step_size=f"n^{alpha}")) for alpha in fine]
     panels = []
     for name in ("train", "test"):
-        measured = [getattr(run, f"{name}_error")[:, 1] for run in runs]
+        measured = [getattr(run, f"{name}_error")[:, 1] for run in found]
         line = [getattr(loss, name) for loss in predicted]
         curves = [
             mean_curve(f"{name} error", alphas, measured),
@@ -117,14 +116,20 @@ FIGURES = (
         "floors",
         "What the second layer can reach: z + He2(z)/sqrt 2, noise 0.5",
         "arXiv 2305.18270",
-        (11.0, 4.4),
+        (11.0, 4.8),
+        "Bars are two standard errors.",
         floors,
+        quick={"d": 150, "runs": 10, "small_d": 36, "small_runs": 3},
+        full={"d": 400, "runs": 16, "small_d": 60, "small_runs": 6},
     ),
     Reproduction(
         "losses",
         "Readout after one step of size n^alpha: z + He2(z)/sqrt 2, noise 0.5",
         "arXiv 2310.07891",
-        (10.5, 4.2),
+        (10.5, 4.6),
+        "Bars are two standard errors.",
         by_step_size,
+        quick={"d": 250, "runs": 6},
+        full={"d": 1000, "runs": 8},
     ),
 )

@@ -17,19 +17,18 @@ COUNTED_AT = (0.15, 0.3, 0.44)
 """Exponents of the step sizes p^alpha at which outliers are counted."""
 
 
-def spikes(full: bool, seed: int) -> list[SpectrumPlot]:
+def spikes(seed: int, *, d: int, runs: int) -> list[SpectrumPlot]:
     """Singular values of the features at four step sizes n^alpha."""
-    d = 1000 if full else 300
     panels = []
     for alpha in (0.1, 0.2, 0.3, 0.42):
-        setting = Setting(**WIDE, d=d, step_size=f"n^{alpha}", runs=4 if full else 2, seed=seed)
+        setting = Setting(**WIDE, d=d, step_size=f"n^{alpha}", runs=runs, seed=seed)
         setting = setting.vary(spectra=min(setting.p, setting.n))
         measured, predicted = simulate(setting).features, predict(setting).features
         assert measured is not None
         assert predicted is not None
         panels.append(
-            SpectrumPlot(
-                measured.detected(predicted),
+            SpectrumPlot.of(
+                measured,
                 predicted,
                 step=1,
                 symbol=r"$\sigma(XW^\top)/\sqrt{n}$",
@@ -39,23 +38,22 @@ def spikes(full: bool, seed: int) -> list[SpectrumPlot]:
     return panels
 
 
-def outliers(full: bool, seed: int) -> list[CountPlot]:
+def outliers(seed: int, *, p: int) -> list[CountPlot]:
     """New outliers of W after two steps over (alpha_1, alpha_2): limit, and counts at one size."""
-    p = 2000 if full else 600
     grid = np.linspace(0.0, 0.46, 93)
     panels = []
     for name, text in (("ReLU", "relu(z)"), ("shifted tanh", "tanh(z + 0.5)")):
         base = Setting("two-step", **two_steps(p), activation=centred(text), seed=seed)
         panels.append(
             CountPlot(
-                grid,
-                phase_diagram(base.activation, "1/sqrt(p)", "fresh", grid),
+                grid.tolist(),
+                phase_diagram(base.activation, "1/sqrt(p)", "fresh", grid).tolist(),
                 [
                     (first, second, *new_outliers(with_exponents(base, first, second)))
                     for first in COUNTED_AT
                     for second in COUNTED_AT
                 ],
-                f"{name}: shades the limit, numbers $p = {p}$ (predicted if other)",
+                f"{name}: shades the limit, numbers measured (predicted if other)",
             )
         )
     return panels
@@ -76,14 +74,20 @@ FIGURES = (
         "spikes",
         "Singular values of the features after one step of size n^alpha",
         "arXiv 2310.07891",
-        (17.0, 4.0),
+        (17.0, 4.4),
+        "d = {d:,}.",
         spikes,
+        quick={"d": 300, "runs": 2},
+        full={"d": 1000, "runs": 4},
     ),
     Reproduction(
         "outliers",
         "New outliers of the weights after the second step",
         "arXiv 2605.17767",
-        (10.5, 4.8),
+        (10.5, 5.2),
+        "Measured at p = d = {p:,}, n = 2d.",
         outliers,
+        quick={"p": 600},
+        full={"p": 2000},
     ),
 )

@@ -2,27 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 from jaxtyping import Float
 from matplotlib.axes import Axes
 
-from giantstep.records.trajectory import Trajectory
 from giantstep.show.plots.style import STEP_COLOURS, STEP_MARKERS
 
 
 def neurons(
     axes: Axes,
-    trajectory: Trajectory,
-    plane: Float[np.ndarray, "2 r"],
-    names: tuple[str, str],
-    run: int = 0,
-    predicted: Trajectory | None = None,
+    points: Float[np.ndarray, "t p 2"],
+    names: Sequence[str],
+    predicted: Float[np.ndarray, "m 2"] | None = None,
 ) -> Axes:
-    """Normalised overlaps of each neuron with two directions; markers and shades tell the steps.
+    """Cosines of each neuron with two directions; markers and shades tell the steps.
 
-    ``plane`` holds two orthonormal directions in target coordinates; crosses are the prediction.
+    ``names`` are those of the directions, which are orthonormal; crosses are the prediction.
     """
-    points = trajectory.cosine[run] @ plane.T
     circle = np.linspace(0.0, 2.0 * np.pi, 200)
     axes.plot(np.cos(circle), np.sin(circle), color="0.8", linewidth=0.8, zorder=0)
     axes.axhline(0.0, color="0.9", linewidth=0.8, zorder=0)
@@ -40,10 +38,9 @@ def neurons(
             label="start" if step == 0 else f"after step {step}",
         )
     if predicted is not None:
-        crosses = (predicted.cosine @ plane.T).reshape(-1, 2)
         axes.scatter(
-            crosses[:, 0],
-            crosses[:, 1],
+            predicted[:, 0],
+            predicted[:, 1],
             marker="+",
             color="firebrick",
             s=90,
