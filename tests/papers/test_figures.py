@@ -1,32 +1,37 @@
 """The papers' figures: computed as data, then drawn, with prediction and simulation on them."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
+from matplotlib.figure import Figure
 
 from giantstep import Setting, simulate
 from giantstep.cli import reproduce as command
 from giantstep.cli.main import main
 from giantstep.papers.figures import REPRODUCTIONS
+from giantstep.papers.figures.counts import new_outliers
 from giantstep.papers.figures.neurons import from_start
 from giantstep.papers.figures.record import Reproduction
-from giantstep.papers.figures.spectra import new_outliers
 from giantstep.papers.figures.stored import computed, read, stored
 from giantstep.papers.plot import CountPlot, Curve, NeuronPlot, Panel, Plot, SpectrumPlot
 from giantstep.problem.activation import centred
 from giantstep.records.spectrum import Spectrum
-from giantstep.show.plots.papers import paper_figure
+from giantstep.show.plots.papers import draw, paper_figure
 
 TINY = {
     "one-step": {"line_d": 400, "plane_d": 40},
     "staircases": {"d": 400},
-    "floors": {"d": 40, "runs": 2, "small_d": 12, "small_runs": 2},
-    "losses": {"d": 40, "runs": 2},
+    "floors": {"d": 12, "runs": 2, "exponents": (1.2, 1.6), "points": 2},
     "spikes": {"d": 60, "runs": 1},
-    "outliers": {"p": 60},
+    "weights": {"p": 60, "runs": 1},
+    "losses": {"d": 40, "runs": 2, "points": 2},
+    "equivalence": {"d": 30, "runs": 2},
+    "alignment": {"d": 40, "runs": 2, "points": 2},
+    "outliers": {"measured": (100, 150), "exponents": (0.4,), "points": 2},
     "reuse": {"sizes": (60, 90), "runs": 2},
 }
 """Sizes at which a figure says nothing but has its panels, in about a second."""
@@ -47,7 +52,7 @@ def small_panels(seed: int, *, d: int) -> list[Panel]:
         Curve("a", [1.0, 2.0], [1.5, 1.8], theory=True),
     ]
     return [
-        Plot("x", "y", curves, y_range=(0.0, 3.0), title="curves"),
+        Plot("x", "y", curves, y_range=(0.0, 3.0), title="curves", marks={"here": 1.5}),
         NeuronPlot(
             [[(0.0, 0.1), (0.1, 0.0)], [(0.8, 0.1), (-0.7, 0.0)]],
             [(0.0, 0.0), (0.8, 0.0)],
@@ -83,13 +88,16 @@ def test_panels_of_every_kind_show_theory_and_simulation() -> None:
     assert drawn.get_supxlabel() == "d = 1,000"
     assert curves.get_ylim() == (0.0, 3.0)
     assert len(curves.containers) == 1
+    assert [text.get_text() for text in curves.texts] == ["here"]
     assert "theory: a" in [line.get_label() for line in curves.lines]
     assert [len(cloud.get_offsets()) for cloud in neurons.collections] == [2, 2, 2]
     labels = {line.get_label() for line in spectrum.lines}
     assert {"theory: bulk", "theory: edge"} <= labels
     found = [line for line in spectrum.lines if line.get_marker() in ("v", "^")]
     assert [line.get_xdata().tolist() for line in found] == [[2.8], [3.0], [2.5]]
-    assert [text.get_text() for text in counts.texts] == ["1 (0)"]
+    # The four predicted counts, and what was measured.
+    assert [text.get_text() for text in counts.texts] == ["1", "0", "0", "1", "1 (0)"]
+    assert counts.texts[-1].get_position() == (0.1, 0.1)
 
 
 def test_numbers_survive_being_written() -> None:
@@ -183,10 +191,11 @@ def words(panels: Sequence[Panel]) -> list[list[str]]:
     """What a reader sees written on the panels, but for numbers."""
     found = []
     for panel in panels:
-        texts = [panel.kind, panel.title]
+        # Numbers of three digits and more are sizes.
+        texts = [panel.kind, re.sub(r"\d[\d,]{2,}", "#", panel.title)]
         match panel:
             case Plot():
-                texts += [panel.x_label, panel.y_label, *panel.levels]
+                texts += [panel.x_label, panel.y_label, *panel.levels, *panel.marks]
                 texts += [f"{curve.label} {curve.theory}" for curve in panel.curves]
             case NeuronPlot():
                 texts += panel.names
@@ -217,6 +226,32 @@ def test_prediction_from_the_start_is_close_and_not_that_of_another_neuron() -> 
     # Sampling moves a cosine by about sqrt(d/n) times a few, 0.1; neurons differ by as much as 1.
     assert near < 0.15
     assert far > 2 * near
+
+
+def test_densities_are_shares_on_either_axis() -> None:
+    """The area under bins and line is one on a linear and, per log unit, on a logarithmic axis."""
+    values = np.random.default_rng(0).uniform(0.5, 1.0, 4000)
+    grid = np.linspace(0.5, 1.0, 200)
+    for outlier, label in ((2.0, "density (per unit)"), (50.0, "density (per log unit)")):
+        panel = SpectrumPlot(
+            [*values, outlier],
+            edge=1.0,
+            grid=grid.tolist(),
+            density=[2.0] * 200,
+            predicted=[outlier],
+            outliers=[[outlier]],
+            symbol="F",
+            title="",
+        )
+        axes = draw(Figure().subplots(), panel)
+        assert axes.get_ylabel() == label
+        turned = np.log if axes.get_xscale() == "log" else np.asarray
+        heights, edges, _ = axes.patches[0].get_data()
+        assert heights @ np.diff(turned(edges)) == pytest.approx(1.0, abs=0.001)
+        line = axes.lines[0]
+        assert np.trapezoid(line.get_ydata(), turned(line.get_xdata())) == pytest.approx(
+            1.0, abs=0.001
+        )
 
 
 def test_new_outliers_are_those_beside_the_first() -> None:

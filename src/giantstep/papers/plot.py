@@ -32,7 +32,7 @@ def mean_curve(label: str, x: Sequence[float], values: Sequence[np.ndarray]) -> 
 
 @dataclass(frozen=True)
 class Plot:
-    """Curves over one pair of axes, and levels they are compared with."""
+    """Curves over one pair of axes, levels they are compared with, and marks on the x axis."""
 
     x_label: str
     y_label: str
@@ -42,6 +42,7 @@ class Plot:
     levels: Mapping[str, float] = field(default_factory=dict)
     y_range: tuple[float, float] | None = None
     title: str = ""
+    marks: Mapping[str, float] = field(default_factory=dict)
     kind: Literal["curves"] = "curves"
 
     @classmethod

@@ -1,10 +1,18 @@
 """The figures of the papers, simulated and predicted anew; ``REPRODUCTIONS`` has them by name."""
 
-from giantstep.papers.figures import alignment, neurons, readout, spectra
+from giantstep.papers.figures import (
+    alignment,
+    counts,
+    equivalence,
+    losses,
+    neurons,
+    plateaus,
+    spectra,
+)
 from giantstep.papers.figures.record import Reproduction
 
 REPRODUCTIONS: dict[str, Reproduction] = {
     figure.name: figure
-    for family in (neurons, readout, spectra, alignment)
+    for family in (neurons, plateaus, spectra, losses, equivalence, counts, alignment)
     for figure in family.FIGURES
 }
