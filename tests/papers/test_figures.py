@@ -25,7 +25,7 @@ from giantstep.show.plots.papers import draw, paper_figure
 TINY = {
     "one-step": {"line_d": 400, "plane_d": 40},
     "staircases": {"d": 400},
-    "floors": {"d": 12, "runs": 2, "exponents": (1.2, 1.6), "points": 2},
+    "floors": {"d": 12, "runs": 2, "exponents": (1.25, 1.5), "points": 2},
     "spikes": {"d": 60, "runs": 1},
     "weights": {"p": 60, "runs": 1},
     "losses": {"d": 40, "runs": 2, "points": 2},
