@@ -127,7 +127,8 @@ FIGURES = (
         "Activation tanh(z + 0.7) less its mean, $p = 2d^2$, a step on $d^2$ samples, noise 0.3, "
         "the penalty of least predicted error; d = {d} in simulations. Points: means over {runs} "
         "runs, the same starts and steps along the axis; bars are two standard errors. Dashed: "
-        "floors $\\|P_{{U,>k}} f\\|^2$ + noise at $n \\sim d^k$, U nothing or the direction of the step.",
+        "floors $\\|P_{{U,>k}} f\\|^2$ + noise at $n \\sim d^k$, U nothing or the "
+        "direction of the step.",
         floors,
         quick={"d": 20, "runs": 6, "exponents": (1.25, 1.5, 2.0, 2.2), "points": 6},
         full={"d": 40, "runs": 6, "exponents": (1.25, 1.5, 1.75, 2.0, 2.2), "points": 14},
