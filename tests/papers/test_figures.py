@@ -29,7 +29,7 @@ TINY = {
     "spikes": {"d": 60, "runs": 1},
     "weights": {"p": 60, "runs": 1},
     "losses": {"d": 40, "runs": 2, "points": 2},
-    "equivalence": {"d": 30, "runs": 2},
+    "equivalence": {"d": 30, "runs": 2, "points": 2},
     "alignment": {"d": 40, "runs": 2, "points": 2},
     "outliers": {"measured": (100, 150), "exponents": (0.4,), "points": 2},
     "reuse": {"sizes": (60, 90), "runs": 2},

@@ -24,9 +24,10 @@ RATIOS = (0.5, 1.0, 1.5, 2.0, 3.0, 4.0, 6.0, 8.0)
 ALPHAS = (0.0, 0.06, 0.12, 0.18, 0.24, 0.28, 0.32, 0.36, 0.4)
 
 
-def equivalence(seed: int, *, d: int, runs: int) -> list[Plot]:
+def equivalence(seed: int, *, d: int, runs: int, points: int) -> list[Plot]:
     """Learning curve after a step of order sqrt(n), and both equivalences given the same W."""
     panels = []
+    fine = np.geomspace(RATIOS[0], RATIOS[-1], points)
     for title, activation in (
         ("ReLU less its mean", centred("relu(z)")),
         (r"$\tanh(z + 0.7)$ less its mean", SHIFTED),
@@ -38,7 +39,7 @@ def equivalence(seed: int, *, d: int, runs: int) -> list[Plot]:
             noise=0.5,
             seed=seed,
         )
-        sizes = [round(ratio * d) for ratio in RATIOS]
+        sizes, drawn = ([round(ratio * d) for ratio in part] for part in (RATIOS, fine))
         found: list[np.ndarray] = []
         given: list[np.ndarray] = []
         plain: list[np.ndarray] = []
@@ -47,7 +48,7 @@ def equivalence(seed: int, *, d: int, runs: int) -> list[Plot]:
             direction = step.spike[None] / np.linalg.norm(step.spike)
             for curve, directions in ((given, direction), (plain, direction[:0])):
                 predicted = learning_curve(
-                    setting, step.weights, directions=directions, sizes=sizes
+                    setting, step.weights, directions=directions, sizes=drawn
                 )
                 curve.append(predicted.test[0])
         lines = {
@@ -61,7 +62,7 @@ def equivalence(seed: int, *, d: int, runs: int) -> list[Plot]:
                 [
                     mean_curve("simulation", RATIOS, list(np.array(found).T)),
                     *(
-                        Curve(name, RATIOS, np.mean(curve, axis=0).tolist(), theory=True)
+                        Curve(name, fine.tolist(), np.mean(curve, axis=0).tolist(), theory=True)
                         for name, curve in lines.items()
                     ),
                 ],
@@ -158,8 +159,8 @@ FIGURES = (
         "Points: means over {runs} runs, more samples containing fewer ones; bars are two "
         "standard errors. Theory: learning curves given the same weights, means over the runs.",
         equivalence,
-        quick={"d": 100, "runs": 6},
-        full={"d": 500, "runs": 8},
+        quick={"d": 100, "runs": 6, "points": 10},
+        full={"d": 500, "runs": 8, "points": 17},
     ),
     Reproduction(
         "alignment",

@@ -66,8 +66,8 @@ FIGURES = (
         (10.0, 8.0),
         "Target z + He2(z)/sqrt 2, activation tanh(z + 0.7) less its mean, p = d = {d:,}, n = 4d "
         "samples for the step and for the features. Grey: the bulk of one run; open triangles: "
-        "outliers of {runs} runs; red: prediction, means over the runs' readouts. l is the number "
-        "of spikes that grow without bound as n does.",
+        "values a tenth above the edge in {runs} runs; red: prediction, means over the runs' "
+        "readouts. l is the number of spikes that grow without bound as n does.",
         spikes,
         quick={"d": 300, "runs": 2},
         full={"d": 1000, "runs": 8},
@@ -80,7 +80,8 @@ FIGURES = (
         (10.0, 4.8),
         "Target z + He2(z)/sqrt 2, activation tanh(z + 0.5) less its mean, p = d = {p:,}, n = 2d "
         "fresh samples a step, output scale 1/sqrt p. Grey: the bulk of one run; open triangles: "
-        "outliers of {runs} runs; red: prediction, means over the runs' readouts.",
+        "values a tenth above the edge in {runs} runs; red: prediction, means over the runs' "
+        "readouts.",
         weights,
         quick={"p": 400, "runs": 2},
         full={"p": 2000, "runs": 8},
