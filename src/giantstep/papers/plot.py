@@ -94,7 +94,7 @@ class SpectrumPlot:
     def of(
         cls, measured: Spectrum, predicted: Spectrum, step: int, *, symbol: str, title: str
     ) -> SpectrumPlot:
-        """The spectrum after a step with its prediction: what is OUTSIDE times the edge and more."""
+        """The spectrum after a step with its prediction; outliers from OUTSIDE times the edge."""
         assert measured.singular_values is not None
         values, theory = measured.singular_values[:, step], predicted.arrays()
         edge = float(theory["edge"][:, step].mean())

@@ -38,7 +38,7 @@ def spikes(seed: int, *, d: int, runs: int) -> list[SpectrumPlot]:
 
 
 def weights(seed: int, *, p: int, runs: int) -> list[SpectrumPlot]:
-    """Singular values of W after each of two steps, exponents (0.4, 0.4)."""
+    """Singular values of W after each of two steps, exponents (0.44, 0.44)."""
     base = Setting(
         "two-step",
         **two_steps(p) | {"spectra": p},
@@ -46,7 +46,7 @@ def weights(seed: int, *, p: int, runs: int) -> list[SpectrumPlot]:
         runs=runs,
         seed=seed,
     )
-    setting = with_exponents(base, 0.4, 0.4)
+    setting = with_exponents(base, 0.44, 0.44)
     measured, predicted = simulate(setting).weights, predict(setting).weights
     assert measured is not None
     assert predicted is not None
@@ -75,7 +75,7 @@ FIGURES = (
     ),
     Reproduction(
         "weights",
-        "Weights after one and after two steps of size $p^{0.4}$",
+        "Weights after one and after two steps of size $p^{0.44}$",
         "arXiv 2605.17767",
         (10.0, 4.8),
         "Target z + He2(z)/sqrt 2, activation tanh(z + 0.5) less its mean, p = d = {p:,}, n = 2d "
