@@ -152,7 +152,7 @@ def cosine(one: Float[np.ndarray, " m"], other: Float[np.ndarray, " m"]) -> floa
 FIGURES = (
     Reproduction(
         "equivalence",
-        "After a step of size $1.5\\sqrt{n}$ features are Gaussian only given what was learned",
+        "After a step of size 1.5 sqrt(n) features are Gaussian only given what was learned",
         "arXiv 2305.18270",
         (11.0, 5.2),
         "Target z + He2(z)/sqrt 2, noise 0.5, ridge 0.1, p = d = {d}, a step on 4d samples. "
@@ -164,7 +164,7 @@ FIGURES = (
     ),
     Reproduction(
         "alignment",
-        "What the spikes of the features point to after one step of size $3n^\\alpha$",
+        "What the spikes of the features point to after one step of size 3 n^alpha",
         "arXiv 2310.07891",
         (11.0, 5.0),
         "Target z + He2(z)/sqrt 2, activation tanh(z + 0.7) less its mean, p = d = {d:,}, n = 4d; "

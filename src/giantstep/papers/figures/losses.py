@@ -121,7 +121,7 @@ def fitted(step: SteppedRun) -> tuple[float, float]:
 FIGURES = (
     Reproduction(
         "losses",
-        "What the second layer gains from one step of size $n^\\alpha$",
+        "What the second layer gains from one step of size n^alpha",
         "arXiv 2310.07891",
         (14.0, 5.2),
         "Activation tanh(z + 0.7) less its mean, p = d, n = 4d, d = {d:,} in simulations, noise "

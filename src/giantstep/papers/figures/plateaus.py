@@ -121,7 +121,7 @@ def after(setting: Setting, steps: int) -> Setting:
 FIGURES = (
     Reproduction(
         "floors",
-        "What the second layer can reach from n samples: plateaus between d and $d^2$",
+        "What the second layer can reach from n samples: plateaus between d and d^2",
         "arXiv 2305.18270",
         (12.5, 6.0),
         "Activation tanh(z + 0.7) less its mean, $p = 2d^2$, a step on $d^2$ samples, noise 0.3, "

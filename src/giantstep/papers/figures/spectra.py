@@ -61,7 +61,7 @@ def weights(seed: int, *, p: int, runs: int) -> list[SpectrumPlot]:
 FIGURES = (
     Reproduction(
         "spikes",
-        "Features after one step of size $3n^\\alpha$: from no spike to three",
+        "Features after one step of size 3 n^alpha: from no spike to three",
         "arXiv 2310.07891",
         (10.0, 8.0),
         "Target z + He2(z)/sqrt 2, activation tanh(z + 0.7) less its mean, p = d = {d:,}, n = 4d "
@@ -75,7 +75,7 @@ FIGURES = (
     ),
     Reproduction(
         "weights",
-        "Weights after one and after two steps of size $p^{0.44}$",
+        "Weights after one and after two steps of size p^0.44",
         "arXiv 2605.17767",
         (10.0, 4.8),
         "Target z + He2(z)/sqrt 2, activation tanh(z + 0.5) less its mean, p = d = {p:,}, n = 2d "
