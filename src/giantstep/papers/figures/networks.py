@@ -7,7 +7,7 @@ from typing import Any
 from giantstep.problem.activation import centred
 
 SHIFTED = centred("tanh(z + 0.7)")
-"""None of its Hermite coefficients c_1, c_2, c_3 = 0.52, -0.22/2, -0.21/6 is zero."""
+"""Its Hermite coefficients c_1, c_2, c_3 = 0.52, -0.11, -0.04: none is zero."""
 
 WIDE: dict[str, Any] = {
     "target": "linear-quadratic",
