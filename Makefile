@@ -4,7 +4,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 STAMP := .venv/installed
 
-.PHONY: demo test lint bench pins clean
+.PHONY: demo test lint bench figures pins clean
 
 demo: $(STAMP)
 	$(BIN)/giantstep learn "x1 + x2 + x1^2 - x2^2" --d 10000 --n 64d --p 64 --step-size 3p^1.5 \
@@ -22,6 +22,11 @@ lint: $(STAMP)
 
 bench: $(STAMP)
 	$(BIN)/python -m benchmarks
+
+# The numbers of the papers' figures at their full sizes, as `giantstep reproduce` draws them.
+figures: $(STAMP)
+	$(BIN)/giantstep reproduce --run --full --overwrite --out results/figures
+	cp results/figures/*.json src/giantstep/papers/figures/data
 
 # Newest versions of the direct dependencies, frozen.
 pins:

@@ -1,29 +1,45 @@
 """The papers' figures: computed as data, then drawn, with prediction and simulation on them."""
 
+import re
+from collections.abc import Sequence
 from dataclasses import replace
-from functools import cache
 from pathlib import Path
 
 import numpy as np
 import pytest
+from matplotlib.figure import Figure
 
-from giantstep import Setting, analyze, predict, simulate
+from giantstep import Setting, simulate
 from giantstep.cli import reproduce as command
 from giantstep.cli.main import main
 from giantstep.papers.figures import REPRODUCTIONS
+from giantstep.papers.figures.counts import new_outliers
 from giantstep.papers.figures.neurons import from_start
-from giantstep.papers.figures.spectra import new_outliers
+from giantstep.papers.figures.record import Reproduction
+from giantstep.papers.figures.stored import computed, read, stored
 from giantstep.papers.plot import CountPlot, Curve, NeuronPlot, Panel, Plot, SpectrumPlot
 from giantstep.problem.activation import centred
 from giantstep.records.spectrum import Spectrum
-from giantstep.show.plots.papers import paper_figure
+from giantstep.show.plots.papers import draw, paper_figure
+
+TINY = {
+    "one-step": {"line_d": 400, "plane_d": 40},
+    "staircases": {"d": 400},
+    "floors": {"d": 12, "runs": 2, "exponents": (1.25, 1.5), "points": 2},
+    "spikes": {"d": 60, "runs": 1},
+    "weights": {"p": 60, "runs": 1},
+    "losses": {"d": 40, "runs": 2, "points": 2},
+    "equivalence": {"d": 30, "runs": 2, "points": 2},
+    "alignment": {"d": 40, "runs": 2, "points": 2},
+    "outliers": {"measured": (100, 150), "exponents": (0.4,), "points": 2},
+    "strengths": {"measured": (40, 60), "runs": (2, 2)},
+    "reuse": {"sizes": (60, 90), "runs": 2},
+}
+"""Sizes at which a figure says nothing but has its panels, in about a second."""
 
 
-@cache
-def small_panels(full: bool, seed: int) -> list[Panel]:
-    """One panel of each kind; the neurons simulated and predicted at a small size."""
-    narrow = Setting("staircase", d=500, p=4, steps=1, seed=seed, readout_n=0, test_n=0)
-    stairs = analyze(narrow.target, narrow.activation).fresh
+def small_panels(seed: int, *, d: int) -> list[Panel]:
+    """One panel of each kind."""
     values = np.array([[3.0, 0.9, 0.8, 0.5], [2.5, 0.95, 0.7, 0.4]])[:, None]
     rule = Spectrum(
         edge=np.array([[1.0]]),
@@ -37,58 +53,154 @@ def small_panels(full: bool, seed: int) -> list[Panel]:
         Curve("a", [1.0, 2.0], [1.5, 1.8], theory=True),
     ]
     return [
-        Plot("x", "y", curves, y_range=(0.0, 3.0), title="curves"),
-        NeuronPlot(simulate(narrow), predict(narrow), stairs, "neurons"),
-        SpectrumPlot(Spectrum(singular_values=values).detected(rule), rule, 0, "F", "spectrum"),
-        CountPlot(np.array([0.0, 0.2]), np.eye(2, dtype=int), [(0.1, 0.1, 0, 1)], "counts"),
+        Plot("x", "y", curves, y_range=(0.0, 3.0), title="curves", marks={"here": 1.5}),
+        NeuronPlot(
+            [[(0.0, 0.1), (0.1, 0.0)], [(0.8, 0.1), (-0.7, 0.0)]],
+            [(0.0, 0.0), (0.8, 0.0)],
+            ("x1", "x2"),
+            "neurons",
+        ),
+        SpectrumPlot.of(
+            Spectrum(singular_values=values), rule, 0, symbol="F", title=f"spectrum, seed {seed}"
+        ),
+        CountPlot([0.0, 0.2], [[1, 0], [0, 1]], [(0.1, 0.1, 0, 1)], "counts"),
     ]
 
 
+SMALL = Reproduction(
+    "small",
+    "all kinds",
+    "no paper",
+    (8.0, 7.0),
+    "d = {d:,}",
+    small_panels,
+    quick={"d": 1000},
+    full={"d": 2000},
+    columns=3,
+)
+
+
 def test_panels_of_every_kind_show_theory_and_simulation() -> None:
-    figure = replace(REPRODUCTIONS["spikes"], title="all kinds")
-    drawn = paper_figure(figure, small_panels(False, 0))
-    curves, neurons, spectrum, counts = drawn.axes
-    assert [axes.get_title() for axes in drawn.axes] == ["curves", "neurons", "spectrum", "counts"]
+    drawn = paper_figure(SMALL, computed(SMALL, full=False, seed=0))
+    curves, neurons, spectrum, counts = (axes for axes in drawn.axes if axes.axison)
+    assert len(drawn.axes) == 6
+    titles = [axes.get_title() for axes in drawn.axes[:4]]
+    assert titles == ["curves", "neurons", "spectrum, seed 0", "counts"]
+    assert drawn.get_supxlabel() == "d = 1,000"
     assert curves.get_ylim() == (0.0, 3.0)
     assert len(curves.containers) == 1
+    assert [text.get_text() for text in curves.texts] == ["here"]
     assert "theory: a" in [line.get_label() for line in curves.lines]
-    # Four neurons before and after the step, and as many crosses.
-    assert [len(cloud.get_offsets()) for cloud in neurons.collections] == [4, 4, 8]
+    assert [len(cloud.get_offsets()) for cloud in neurons.collections] == [2, 2, 2]
     labels = {line.get_label() for line in spectrum.lines}
     assert {"theory: bulk", "theory: edge"} <= labels
     found = [line for line in spectrum.lines if line.get_marker() in ("v", "^")]
     assert [line.get_xdata().tolist() for line in found] == [[2.8], [3.0], [2.5]]
-    assert [text.get_text() for text in counts.texts] == ["1 (0)"]
+    # The four predicted counts, and what was measured.
+    assert [text.get_text() for text in counts.texts] == ["1", "0", "0", "1", "1 (0)"]
+    assert counts.texts[-1].get_position() == (0.1, 0.1)
 
 
-def test_command_computes_and_draws(
+def test_numbers_survive_being_written() -> None:
+    """Panels of every kind, digits but for rounding, and what made them."""
+    data = computed(SMALL, full=True, seed=3)
+    again = read(data.as_json())
+    assert again.panels == data.panels
+    assert (again.sizes, again.seed) == ({"d": 2000}, 3)
+    assert again.command == "giantstep reproduce small --run --full --seed 3"
+    assert set(again.versions) == {"giantstep", "numpy", "scipy", "jax"}
+    third = replace(data, panels=[Plot("x", "y", [Curve("a", [1 / 3], [2e-7 / 3])])])
+    assert read(third.as_json()).panels[0].curves[0] == Curve("a", [0.333333], [6.66667e-08])
+    with pytest.raises(ValueError, match="not JSON compliant"):
+        replace(data, panels=[Plot("x", "y", [Curve("a", [1.0], [np.nan])])]).as_json()
+    with pytest.raises(ValueError, match="validation error"):
+        read(data.as_json().replace('"kind": "counts"', '"kind": "other"'))
+
+
+def test_command_draws_what_is_stored_and_computes_the_rest(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Two figures to the end: their files, their names, and nothing overwritten silently."""
-    figures = {
-        "small": replace(REPRODUCTIONS["spikes"], name="small", panels=small_panels),
-        "curve": replace(
-            REPRODUCTIONS["reuse"],
-            name="curve",
-            panels=lambda full, seed: small_panels(full, seed)[:1],
-        ),
-    }
+    """Files, where the numbers come from, and nothing overwritten silently."""
+    kept = replace(computed(SMALL, full=True, seed=7), name="kept")
+    figures = {"small": SMALL, "kept": replace(SMALL, name="kept")}
     monkeypatch.setattr(command, "REPRODUCTIONS", figures)
+    monkeypatch.setattr(command, "stored", {"kept": kept}.get)
     arguments = ["reproduce", "--out", str(tmp_path)]
     main(arguments)
-    files = {path.name: path.stat().st_size for path in tmp_path.iterdir()}
-    assert set(files) == {"small.png", "small.pdf", "curve.png", "curve.pdf"}
-    assert min(files.values()) > 5000
-    assert "small.png" in capsys.readouterr().out
+    sizes = {path.name: path.stat().st_size for path in tmp_path.iterdir()}
+    kinds = ("png", "pdf", "json")
+    assert set(sizes) == {f"{name}.{kind}" for name in figures for kind in kinds}
+    assert min(sizes[f"{name}.{kind}"] for name in figures for kind in ("png", "pdf")) > 5000
+    said = capsys.readouterr().out
+    assert "computed, giantstep reproduce small --run --seed 0" in said
+    assert "stored, giantstep reproduce small --run --full --seed 7" in said
+    assert read((tmp_path / "kept.json").read_text()).panels == kept.panels
     with pytest.raises(SystemExit):
         main(arguments)
     assert "already holds" in capsys.readouterr().err
+    main([*arguments, "kept", "--run", "--seed", "5", "--overwrite"])
+    assert "computed, giantstep reproduce kept --run --seed 5" in capsys.readouterr().out
+    assert read((tmp_path / "kept.json").read_text()).panels[2].title == "spectrum, seed 5"
 
 
-@pytest.mark.parametrize("name", ["one-step", "staircases"])
-def test_a_figure_of_the_papers_to_the_end(name: str, tmp_path: Path) -> None:
+def test_list_has_names_titles_and_papers(capsys: pytest.CaptureFixture[str]) -> None:
+    main(["reproduce", "--list"])
+    said = " ".join(capsys.readouterr().out.split())
+    for figure in REPRODUCTIONS.values():
+        assert figure.name in said
+        assert figure.paper in said
+
+
+@pytest.mark.parametrize("given", [["--full"], ["--seed", "3"]])
+def test_stored_figures_have_one_size_and_one_seed(
+    given: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit):
+        main(["reproduce", "spikes", "--out", str(tmp_path), *given])
+    assert "needs --run" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("name", REPRODUCTIONS)
+def test_stored_figures_are_drawn_without_simulating(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*arguments: object, **keywords: object) -> None:
+        raise AssertionError("a stored figure was simulated")
+
+    monkeypatch.setitem(REPRODUCTIONS, name, replace(REPRODUCTIONS[name], panels=refuse))
     main(["reproduce", name, "--quiet", "--out", str(tmp_path)])
-    assert (tmp_path / f"{name}.png").stat().st_size > 50_000
+    assert (tmp_path / f"{name}.png").stat().st_size > 30_000
+
+
+@pytest.mark.parametrize("name", REPRODUCTIONS)
+def test_stored_numbers_are_those_of_the_present_figure(name: str) -> None:
+    """Their panels have the names that the code gives at a tiny size; stale ones do not."""
+    figure, data = REPRODUCTIONS[name], stored(name)
+    assert data is not None
+    assert data.name == name
+    assert set(data.sizes) == set(figure.quick) == set(figure.full)
+    assert len(data.as_json()) < 60_000
+    fresh = figure.panels(1, **figure.quick | TINY[name])
+    assert words(data.panels) == words(fresh)
+    assert words(data.panels[1:]) != words(fresh)
+
+
+def words(panels: Sequence[Panel]) -> list[list[str]]:
+    """What a reader sees written on the panels, but for numbers."""
+    found = []
+    for panel in panels:
+        # Numbers of three digits and more are sizes.
+        texts = [panel.kind, re.sub(r"\d[\d,]{2,}", "#", panel.title)]
+        match panel:
+            case Plot():
+                texts += [panel.x_label, panel.y_label, *panel.levels, *panel.marks]
+                texts += [f"{curve.label} {curve.theory}" for curve in panel.curves]
+            case NeuronPlot():
+                texts += panel.names
+            case SpectrumPlot():
+                texts.append(panel.symbol)
+        found.append(texts)
+    return found
 
 
 def test_prediction_from_the_start_is_close_and_not_that_of_another_neuron() -> None:
@@ -114,6 +226,32 @@ def test_prediction_from_the_start_is_close_and_not_that_of_another_neuron() -> 
     assert far > 2 * near
 
 
+def test_densities_are_shares_on_either_axis() -> None:
+    """The area under bins and line is one on a linear and, per log unit, on a logarithmic axis."""
+    values = np.random.default_rng(0).uniform(0.5, 1.0, 4000)
+    grid = np.linspace(0.5, 1.0, 200)
+    for outlier, label in ((2.0, "density (per unit)"), (50.0, "density (per log unit)")):
+        panel = SpectrumPlot(
+            [*values, outlier],
+            edge=1.0,
+            grid=grid.tolist(),
+            density=[2.0] * 200,
+            predicted=[outlier],
+            outliers=[[outlier]],
+            symbol="F",
+            title="",
+        )
+        axes = draw(Figure().subplots(), panel)
+        assert axes.get_ylabel() == label
+        turned = np.log if axes.get_xscale() == "log" else np.asarray
+        heights, edges, _ = axes.patches[0].get_data()
+        assert heights @ np.diff(turned(edges)) == pytest.approx(1.0, abs=0.001)
+        line = axes.lines[0]
+        assert np.trapezoid(line.get_ydata(), turned(line.get_xdata())) == pytest.approx(
+            1.0, abs=0.001
+        )
+
+
 def test_new_outliers_are_those_beside_the_first() -> None:
     """Predicted and measured: a large second step adds one where c_2 != 0, a small one none."""
     fields = {
@@ -134,4 +272,19 @@ def test_new_outliers_are_those_beside_the_first() -> None:
 
 def test_names_are_those_of_the_records() -> None:
     assert all(name == figure.name for name, figure in REPRODUCTIONS.items())
-    assert len(REPRODUCTIONS) == 7
+    assert set(TINY) == set(REPRODUCTIONS)
+
+
+def test_the_widest_networks_are_as_strong_as_predicted() -> None:
+    """Stored numbers at p = 16,000 within 5 %; one order is not the other."""
+    data = stored("strengths")
+    assert data is not None
+    for panel in data.panels:
+        assert isinstance(panel, Plot)
+        lines = [curve for curve in panel.curves if curve.theory]
+        points = [curve for curve in panel.curves if not curve.theory]
+        place = lines[0].x.index(16_000.0)
+        for line, seen in zip(lines, points, strict=True):
+            assert seen.x[-1] == 16_000.0
+            assert abs(seen.y[-1] / line.y[place] - 1.0) < 0.05
+        assert points[0].y[-1] > 2.0 * lines[1].y[place]

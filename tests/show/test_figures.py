@@ -8,9 +8,10 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from giantstep import Experiment, Setting, run_experiment, simulate
+from giantstep.analysis.staircase import target_plane
 from giantstep.show.plots.comparison import comparison
 from giantstep.show.plots.errors import errors
-from giantstep.show.plots.learn import learn_figure, target_plane
+from giantstep.show.plots.learn import learn_figure
 from giantstep.show.plots.neurons import neurons
 from giantstep.show.plots.style import save
 
@@ -29,8 +30,10 @@ def axes() -> Axes:
 def test_neurons_show_every_step(experiment: Experiment, axes: Axes) -> None:
     simulated, predicted = experiment.simulated, experiment.predicted
     plane, names = target_plane(experiment.stairs, 2)
-    assert names == ["x1 + x2", "x1 - x2"]
-    assert neurons(axes, simulated, plane, (names[0], names[1]), predicted=predicted) is axes
+    assert names == ("x1 + x2", "x1 - x2")
+    assert predicted is not None
+    crosses = (predicted.cosine @ plane.T).reshape(-1, 2)
+    assert neurons(axes, simulated.cosine[0] @ plane.T, names, crosses) is axes
     labels = [text.get_text() for text in axes.get_legend().get_texts()]
     assert labels == ["start", "after step 1", "after step 2", "theory"]
     clouds = axes.collections

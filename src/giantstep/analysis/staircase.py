@@ -22,6 +22,7 @@ from giantstep.analysis.subspace import (
     Evidence,
     completed,
     decide,
+    name_vector,
     row_space,
     snap,
     span,
@@ -322,3 +323,10 @@ def label_response(activation: Activation, highest: int) -> frozenset[int]:
     threshold = max(VANISHING, 100.0 * max(errors))
     handed = {k for k in range(2, highest + 1) if abs(coefficients[k - 1]) > threshold}
     return frozenset({1} | handed)
+
+
+def target_plane(stairs: Staircase, r: int) -> tuple[Float[np.ndarray, "k r"], tuple[str, ...]]:
+    """The first two directions in the order in which a staircase learns them, with names."""
+    learned = [stairs.added(step) for step in range(1, len(stairs.bases) + 1)]
+    frame = completed(np.concatenate([np.zeros((0, r)), *learned]))[:2]
+    return frame, tuple(name_vector(row) for row in frame)

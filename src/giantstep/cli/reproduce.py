@@ -3,38 +3,52 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Annotated
+
+from cyclopts import Parameter
 
 from giantstep.cli.output import reserve
 from giantstep.errors import InputError
 from giantstep.papers.figures import REPRODUCTIONS
+from giantstep.papers.figures.stored import computed, stored, write
 from giantstep.show.plots.papers import paper_figure
 from giantstep.show.plots.style import save
 from giantstep.show.progress import spinner
+from giantstep.show.tables.figures import figures_table
 from giantstep.show.tables.parts import show
 
-KINDS = ("png", "pdf")
+KINDS = ("png", "pdf", "json")
 
 
 def reproduce(
     *figures: str,
+    run: bool = False,
     full: bool = False,
     seed: int = 0,
+    list_: Annotated[bool, Parameter("--list", negative="")] = False,
     out: Path = Path("results/figures"),
     overwrite: bool = False,
     quiet: bool = False,
 ) -> None:
     """Draw the papers' figures, prediction and simulation together.
 
+    The numbers are those stored in the package, made at the sizes where the figures speak, unless
+    they are to be computed anew.
+
     Parameters
     ----------
     figures:
         Names of the figures; all of them if none is given.
+    run:
+        Simulate and predict anew, at small sizes.
     full:
-        The sizes of the papers instead of small ones.
+        With run: at the sizes of the stored figures (made for many cores, or an accelerator).
     seed:
-        Seed of every simulation.
+        With run: the seed of every simulation.
+    list_:
+        List the figures, and draw nothing.
     out:
-        Folder for the figures, each as PNG and PDF.
+        Folder for the figures, each as PNG and PDF, and as JSON: its numbers and what made them.
     overwrite:
         Replace files that are there already.
     quiet:
@@ -46,16 +60,27 @@ def reproduce(
         raise InputError(f"unknown figure {unknown[0]!r}, expected one of {expected}")
     if seed < 0:
         raise InputError(f"seed must not be negative, got {seed}")
+    if not run and (full or seed):
+        given = "full" if full else f"seed {seed}"
+        raise InputError(f"stored figures are drawn as they are: {given} needs --run")
     names = list(dict.fromkeys(figures)) or list(REPRODUCTIONS)
+    if list_:
+        show(figures_table([REPRODUCTIONS[name] for name in names]))
+        return
     files = [f"{name}.{kind}" for name in names for kind in KINDS]
     reserve(out, *files, overwrite=overwrite)
+    origins = {}
     with spinner(quiet) as say:
         for index, name in enumerate(names, 1):
             say(f"{index} of {len(names)}: {name}")
             figure = REPRODUCTIONS[name]
-            drawn = paper_figure(figure, figure.panels(full, seed))
-            for kind in KINDS:
+            kept = None if run else stored(name)
+            data = computed(figure, full, seed) if kept is None else kept
+            drawn = paper_figure(figure, data)
+            for kind in ("png", "pdf"):
                 save(drawn, out / f"{name}.{kind}")
+            write(data, out / f"{name}.json")
+            origins[name] = f"{'computed' if kept is None else 'stored'}, {data.origin}"
     if not quiet:
-        for name in names:
-            show(f"{name}: {out / name}.{KINDS[0]}")
+        for name, origin in origins.items():
+            show(f"{name}: {out / name}.png\n    {origin}")

@@ -5,14 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
-from jaxtyping import Float, Int
 
-from giantstep.analysis.staircase import Staircase
 from giantstep.records.spectrum import Spectrum
-from giantstep.records.trajectory import Trajectory
 
 
 @dataclass(frozen=True)
@@ -35,7 +32,7 @@ def mean_curve(label: str, x: Sequence[float], values: Sequence[np.ndarray]) -> 
 
 @dataclass(frozen=True)
 class Plot:
-    """Curves over one pair of axes, and levels they are compared with."""
+    """Curves over one pair of axes, levels they are compared with, and marks on the x axis."""
 
     x_label: str
     y_label: str
@@ -45,6 +42,8 @@ class Plot:
     levels: Mapping[str, float] = field(default_factory=dict)
     y_range: tuple[float, float] | None = None
     title: str = ""
+    marks: Mapping[str, float] = field(default_factory=dict)
+    kind: Literal["curves"] = "curves"
 
     @classmethod
     def from_dict(cls, record: Mapping[str, Any]) -> Plot:
@@ -55,39 +54,75 @@ class Plot:
 
 @dataclass(frozen=True)
 class NeuronPlot:
-    """Neurons of the first run in the plane of two target directions, simulated and predicted.
+    """Neurons of one run in the plane of two target directions, simulated and predicted.
 
-    The plane is that of the first two directions in the order in which ``stairs`` learns them.
+    ``simulated`` has, for every step 0..T, the cosines of every neuron with the two directions
+    that ``names`` writes as sums; ``predicted`` those of theory, of all steps.
     """
 
-    simulated: Trajectory
-    predicted: Trajectory
-    stairs: Staircase
+    simulated: Sequence[Sequence[tuple[float, float]]]
+    predicted: Sequence[tuple[float, float]]
+    names: tuple[str, str]
     title: str
+    kind: Literal["neurons"] = "neurons"
+
+
+OUTSIDE = 1.1
+"""Multiple of the edge from which on a value is drawn as an outlier, measured or predicted: chance
+moves the largest of a bulk of 1000 by 2 %, and the row of a single large readout may leave it."""
 
 
 @dataclass(frozen=True)
 class SpectrumPlot:
-    """Singular values of one matrix after one step: histogram, density, outliers."""
+    """Singular values of one matrix: those of one run, outliers of all, and what is predicted.
 
-    measured: Spectrum
-    predicted: Spectrum
-    step: int
+    ``predicted`` and the ``density`` on ``grid`` are theory, ``outliers`` those measured in every
+    run; ``edge`` is that of the predicted bulk.
+    """
+
+    values: Sequence[float]
+    edge: float
+    grid: Sequence[float]
+    density: Sequence[float]
+    predicted: Sequence[float]
+    outliers: Sequence[Sequence[float]]
     symbol: str
     title: str
+    kind: Literal["spectrum"] = "spectrum"
+
+    @classmethod
+    def of(
+        cls, measured: Spectrum, predicted: Spectrum, step: int, *, symbol: str, title: str
+    ) -> SpectrumPlot:
+        """The spectrum after a step with its prediction; outliers from OUTSIDE times the edge."""
+        assert measured.singular_values is not None
+        values, theory = measured.singular_values[:, step], predicted.arrays()
+        edge = float(theory["edge"][:, step].mean())
+        outliers = np.nanmean(theory["outliers"][:, step, : predicted.usual(step)], axis=0)
+        return cls(
+            values=values[0].tolist(),
+            edge=edge,
+            grid=theory["grid"][step].tolist(),
+            density=theory["density"][step].tolist(),
+            predicted=outliers[outliers > OUTSIDE * edge].tolist(),
+            outliers=[run[run > OUTSIDE * edge].tolist() for run in values],
+            symbol=symbol,
+            title=title,
+        )
 
 
 @dataclass(frozen=True)
 class CountPlot:
-    """New outliers over (alpha_1, alpha_2): in the limit on a grid, and at one size.
+    """New outliers over (alpha_1, alpha_2), predicted on a grid, and measured at some points.
 
-    ``measured`` are (alpha_1, alpha_2, predicted at that size, measured).
+    ``measured`` are (alpha_1, alpha_2, predicted there, measured).
     """
 
-    grid: Float[np.ndarray, " g"]
-    counts: Int[np.ndarray, "g g"]
+    grid: Sequence[float]
+    counts: Sequence[Sequence[int]]
     measured: Sequence[tuple[float, float, int, int]]
     title: str
+    kind: Literal["counts"] = "counts"
 
 
 Panel = Plot | NeuronPlot | SpectrumPlot | CountPlot

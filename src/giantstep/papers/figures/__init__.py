@@ -1,10 +1,19 @@
 """The figures of the papers, simulated and predicted anew; ``REPRODUCTIONS`` has them by name."""
 
-from giantstep.papers.figures import alignment, limits, neurons, readout, spectra
+from giantstep.papers.figures import (
+    alignment,
+    counts,
+    equivalence,
+    limits,
+    losses,
+    neurons,
+    plateaus,
+    spectra,
+)
 from giantstep.papers.figures.record import Reproduction
 
 REPRODUCTIONS: dict[str, Reproduction] = {
     figure.name: figure
-    for family in (neurons, readout, spectra, alignment, limits)
+    for family in (neurons, plateaus, spectra, losses, equivalence, counts, limits, alignment)
     for figure in family.FIGURES
 }

@@ -1,15 +1,16 @@
-"""Figures of limits that are far, from tables made on a GPU (arXiv 2605.17767)."""
+"""Figures of limits that are far (arXiv 2605.17767)."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from giantstep.papers.claims.experiments import FIRST_LAYER
 from giantstep.papers.claims.two_steps import NETWORK
+from giantstep.papers.claims.update_strengths import ORDERS, step_two_strengths
 from giantstep.papers.figures.record import Reproduction
-from giantstep.papers.figures.stored import stored_table
 from giantstep.papers.plot import Curve, Plot, mean_curve
 from giantstep.prediction.wide.outlier_count import with_exponents
 from giantstep.prediction.wide.second_strengths import second_strengths
@@ -20,34 +21,33 @@ EXPONENTS = (0.4, 0.3)
 """alpha_1 = alpha_2 of the two panels."""
 
 
-def network(p: int) -> Setting:
+def network(p: int, seed: int) -> Setting:
     """The network of the claim on these strengths, at a width; its steps are chosen later."""
-    shifted = {"activation": centred("tanh(z + 0.5)"), "d": p, "step_size": 1.0}
+    shifted = {"activation": centred("tanh(z + 0.5)"), "d": p, "step_size": 1.0, "seed": seed}
     given: dict[str, Any] = {**FIRST_LAYER, **NETWORK, **shifted}
     return Setting(**given)
 
 
-def strengths(full: bool, seed: int) -> list[Plot]:
-    """|q_k^T (W_2 - W_1)| against p at (0.4, 0.4) and (0.3, 0.3): predicted, and a stored table."""
-    table = stored_table("second_strengths")
-    widths = [250, 10**3, 4000, 16_000, 10**6, 10**8, 10**10]
+def strengths(seed: int, *, measured: Sequence[int], runs: Sequence[int]) -> list[Plot]:
+    """|q_k^T (W_2 - W_1)| against p at (0.4, 0.4) and (0.3, 0.3), predicted far beyond."""
+    widths = [*measured, 10**6, 10**8, 10**10]
     panels = []
     for alpha in EXPONENTS:
-        predicted = [second_strengths(with_exponents(network(p), alpha, alpha)) for p in widths]
+        settings = [with_exponents(network(p, seed), alpha, alpha) for p in widths]
+        predicted = [second_strengths(setting) for setting in settings]
+        # An array of runs by orders for each width that is measured.
+        found = [step_two_strengths(s, count) for s, count in zip(settings, runs, strict=False)]
         curves = []
-        for order in range(3):
+        for order in range(ORDERS):
             label = rf"order {order}: $p^{{{alpha - order * (0.5 - alpha):.1f}}}$"
             line = [float(values[order]) for values in predicted]
             curves.append(Curve(label, [float(p) for p in widths], line, theory=True))
-            chosen = table["alpha"] == alpha
-            sizes = np.unique(table["p"][chosen])
-            column = table[f"measured_{order}"]
-            runs = [column[chosen & (table["p"] == p)] for p in sizes]
-            curves.append(mean_curve(label, sizes.tolist(), runs))
+            values = [np.asarray(each)[:, order] for each in found]
+            curves.append(mean_curve(label, [float(p) for p in measured], values))
         panels.append(
             Plot(
                 "neurons $p$",
-                r"$|q_k^\top (W_2 - W_1)|$",
+                r"size of the second step along order $k$, $|q_k^\top (W_2 - W_1)|$",
                 curves,
                 "log",
                 "log",
@@ -60,9 +60,14 @@ def strengths(full: bool, seed: int) -> list[Plot]:
 FIGURES = (
     Reproduction(
         "strengths",
-        "Strength of u, u^2, u^3 in the second step",
+        "How strong the orders u, u^2, u^3 of the second step are",
         "arXiv 2605.17767",
-        (10.5, 4.6),
+        (10.5, 5.2),
+        "Activation tanh(z + 0.5) less its mean; directions q_k are u, u^2, u^3 made orthogonal. "
+        "Points: means over {runs} runs at p = {measured}; bars are two standard errors. Lines: "
+        "finite-p theory, which comes to the exponents of the limit in the legend.",
         strengths,
+        quick={"measured": (125, 250, 500), "runs": (8, 8, 4)},
+        full={"measured": (250, 1000, 4000, 16_000), "runs": (16, 8, 4, 2)},
     ),
 )

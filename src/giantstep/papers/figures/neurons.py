@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from giantstep.analysis.analyze import analyze
+from giantstep.analysis.staircase import target_plane
 from giantstep.papers.figures.record import Reproduction
 from giantstep.papers.plot import NeuronPlot
 from giantstep.prediction.narrow.one_step import one_step_law
@@ -25,14 +26,14 @@ FIRST_LAYER: dict[str, Any] = {
 }
 
 
-def one_step(full: bool, seed: int) -> list[NeuronPlot]:
+def one_step(seed: int, *, line_d: int, plane_d: int) -> list[NeuronPlot]:
     """Neurons after one step: a line at n ~ d, leap 1; the whole plane at n ~ d^2, leap 2."""
     shared = FIRST_LAYER | {"p": 40, "steps": 1, "seed": seed}
-    line = Setting("staircase", **shared, d=100_000 if full else 10_000, n="4d")
+    line = Setting("staircase", **shared, d=line_d, n="4d")
     plane = Setting(
         "He2(x1) - He2(x2)",
         **shared,
-        d=1500 if full else 400,
+        d=plane_d,
         n="4*d^2",
         step_size="6*p*d^0.5",
     )
@@ -53,14 +54,14 @@ def from_start(found: Trajectory) -> Trajectory:
     return replace(found, overlap=overlap, norms=norms)
 
 
-def staircases(full: bool, seed: int) -> list[NeuronPlot]:
+def staircases(seed: int, *, d: int) -> list[NeuronPlot]:
     """The two examples of the slides, two steps on fresh batches."""
     panels = []
     for name in ("staircase", "equal-links"):
         setting = Setting(
             name,
             **FIRST_LAYER,
-            d=1_000_000 if full else 100_000,
+            d=d,
             n="8d",
             p=16,
             steps=2,
@@ -72,14 +73,40 @@ def staircases(full: bool, seed: int) -> list[NeuronPlot]:
 
 
 def _panel(simulated: Trajectory, predicted: Trajectory, title: str) -> NeuronPlot:
+    """Neurons of the first run, in the plane that the staircase on fresh batches learns first."""
     setting = simulated.setting
-    stairs = analyze(setting.target, setting.activation).fresh
-    return NeuronPlot(simulated, predicted, stairs, title)
+    plane, names = target_plane(analyze(setting.target, setting.activation).fresh, setting.target.r)
+    points, crosses = (part.cosine[0] @ plane.T for part in (simulated, predicted))
+    return NeuronPlot(
+        [[(float(x), float(y)) for x, y in step] for step in points],
+        [(float(x), float(y)) for x, y in crosses.reshape(-1, 2)],
+        (names[0], names[1]),
+        title,
+    )
 
 
 FIGURES = (
-    Reproduction("one-step", "Neurons after one giant step", PAPER, (10.0, 5.0), one_step),
     Reproduction(
-        "staircases", "Two giant steps: a staircase, and none", PAPER, (10.0, 5.0), staircases
+        "one-step",
+        "Neurons after one giant step",
+        PAPER,
+        (10.0, 5.6),
+        "All 40 neurons of one run, ReLU, Gaussian readout: on the left d = {line_d:,}, "
+        "on the right d = {plane_d:,}. Crosses are the closed form of one step: on the left from "
+        "the typical start, on the right from each neuron's own.",
+        one_step,
+        quick={"line_d": 10_000, "plane_d": 400},
+        full={"line_d": 100_000, "plane_d": 1500},
+    ),
+    Reproduction(
+        "staircases",
+        "Two giant steps: a staircase, and none",
+        PAPER,
+        (10.0, 5.6),
+        "All 16 neurons of one run, ReLU, Gaussian readout, d = {d:,}, n = 8d fresh samples a "
+        "step. Crosses are the predicted means.",
+        staircases,
+        quick={"d": 100_000},
+        full={"d": 1_000_000},
     ),
 )

@@ -2,22 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from giantstep.papers.plot import Panel
 
 
 @dataclass(frozen=True)
 class Reproduction:
-    """A figure of a paper; ``size`` is its width and height in inches.
+    """A figure of a paper; ``inches`` are its width and height, ``columns`` its panels in a row.
 
-    ``panels`` simulates and predicts: called with whether the paper's own sizes are asked for, and
-    with the seed.
+    ``panels`` simulates and predicts: called with the seed and, as keywords, the sizes, of which
+    ``quick`` takes seconds and ``full`` is where the figure speaks.  Titles and names of curves are
+    the same at all sizes; the ``caption`` states them, ``{d}`` standing for the size d, and says
+    what error bars are.  The ``title`` is plain words: it is listed too.
     """
 
     name: str
     title: str
     paper: str
-    size: tuple[float, float]
-    panels: Callable[[bool, int], Sequence[Panel]]
+    inches: tuple[float, float]
+    caption: str
+    panels: Callable[..., Sequence[Panel]]
+    quick: Mapping[str, Any]
+    full: Mapping[str, Any]
+    columns: int = 4

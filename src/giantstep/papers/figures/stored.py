@@ -1,26 +1,112 @@
-"""Small tables, measured where a laptop does not reach, from which figures are drawn in seconds.
+"""The panels of a figure with what made them: computed, written as JSON, and stored in the package.
 
-Each is a CSV file of ``tables/``; `python -m benchmarks wide_tables` makes them again, on a GPU.
+What is stored are the numbers that a figure draws, at its full size.  ``make figures`` computes
+them anew: an installed package does not write into itself.
 """
 
 from __future__ import annotations
 
-import csv
+import json
+import os
+import platform
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from importlib.metadata import version
 from importlib.resources import files
-from typing import Any
+from pathlib import Path
+from typing import Annotated, Any
 
-import numpy as np
+from pydantic import Field, TypeAdapter
+
+from giantstep import __version__
+from giantstep.papers.figures.record import Reproduction
+from giantstep.papers.plot import Panel
+
+DIGITS = 6
+"""Of every number that is written: finer than any picture and any standard error."""
+
+BEHIND = ("numpy", "scipy", "jax")
+"""Packages whose versions may change a number."""
 
 
-def stored_table(name: str) -> dict[str, np.ndarray[Any, Any]]:
-    """The columns of a table by their names, numbers where they are numbers."""
-    text = files("giantstep.papers.figures").joinpath("tables", f"{name}.csv").read_text("utf-8")
-    header, *rows = csv.reader(text.splitlines())
-    return {column: _column([row[k] for row in rows]) for k, column in enumerate(header)}
+@dataclass(frozen=True)
+class FigureData:
+    """The panels of a figure, the sizes and the seed that they are of, and what computed them."""
+
+    name: str
+    sizes: Mapping[str, Any]
+    seed: int
+    command: str
+    versions: Mapping[str, str]
+    device: str
+    date: str
+    seconds: float
+    panels: Sequence[Annotated[Panel, Field(discriminator="kind")]]
+
+    @property
+    def origin(self) -> str:
+        """Where the numbers come from, in one line."""
+        return f"{self.command} ({self.seconds:.0f} s on {self.device}, {self.date})"
+
+    def as_json(self) -> str:
+        """One line a panel, numbers with DIGITS digits; a NaN is refused."""
+        record = _rounded(asdict(self))
+        panels = [json.dumps(panel, allow_nan=False) for panel in record.pop("panels")]
+        head = json.dumps(record, indent=1, allow_nan=False).removesuffix("\n}")
+        return head + ',\n "panels": [\n' + ",\n".join(panels) + "\n]}\n"
 
 
-def _column(texts: list[str]) -> np.ndarray[Any, Any]:
-    try:
-        return np.array([float(text) for text in texts])
-    except ValueError:
-        return np.array(texts)
+def computed(figure: Reproduction, full: bool, seed: int) -> FigureData:
+    """Simulate and predict a figure's panels."""
+    sizes = figure.full if full else figure.quick
+    begin = time.perf_counter()
+    panels = figure.panels(seed, **sizes)
+    return FigureData(
+        name=figure.name,
+        sizes=sizes,
+        seed=seed,
+        command=f"giantstep reproduce {figure.name} --run{' --full' * full} --seed {seed}",
+        versions={"giantstep": __version__} | {name: version(name) for name in BEHIND},
+        device=_device(),
+        date=datetime.now(UTC).date().isoformat(),
+        seconds=time.perf_counter() - begin,
+        panels=panels,
+    )
+
+
+def stored(name: str) -> FigureData | None:
+    """What the package holds of a figure, None where it holds nothing."""
+    path = files("giantstep.papers.figures") / "data" / f"{name}.json"
+    return read(path.read_text(encoding="utf-8")) if path.is_file() else None
+
+
+def read(text: str) -> FigureData:
+    """What ``as_json`` wrote; everything is validated."""
+    return TypeAdapter(FigureData).validate_json(text)
+
+
+def write(data: FigureData, path: Path) -> None:
+    path.write_text(data.as_json(), encoding="utf-8")
+
+
+def _device() -> str:
+    """The processor, and the accelerator if the dense engine found one."""
+    found = f"{os.cpu_count()} cores, {platform.machine()}"
+    if "jax" in sys.modules:
+        kinds = {device.device_kind for device in sys.modules["jax"].devices()} - {"cpu"}
+        found = ", ".join([*sorted(kinds), found])
+    return found
+
+
+def _rounded(value: Any) -> Any:
+    """The same record with floats of DIGITS significant digits."""
+    if isinstance(value, float):
+        return float(f"{value:.{DIGITS}g}")
+    if isinstance(value, Mapping):
+        return {key: _rounded(part) for key, part in value.items()}
+    if isinstance(value, list | tuple):
+        return [_rounded(part) for part in value]
+    return value

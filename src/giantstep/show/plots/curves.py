@@ -6,7 +6,7 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import NullLocator
 
 from giantstep.papers.plot import Plot
-from giantstep.show.plots.panels import THEORY, level
+from giantstep.show.plots.panels import THEORY, level, mark
 
 MARKERS = "os^Dv*Ph<>"
 LINES = ("-", "--", ":", "-.")
@@ -44,6 +44,8 @@ def curves(axes: Axes, plot: Plot) -> Axes:
         named.add(label)
     for label, value in plot.levels.items():
         level(axes, value, label)
+    for label, place in plot.marks.items():
+        mark(axes, place, label)
     axes.set_xscale(plot.x_scale)
     axes.set_yscale(plot.y_scale)
     if plot.y_range is not None:
@@ -58,5 +60,5 @@ def curves(axes: Axes, plot: Plot) -> Axes:
     axes.set_xlabel(plot.x_label)
     axes.set_ylabel(plot.y_label)
     axes.set_title(plot.title, fontsize="medium")
-    axes.legend(fontsize="small", frameon=False)
+    axes.legend(fontsize="small", framealpha=0.8, edgecolor="none")
     return axes

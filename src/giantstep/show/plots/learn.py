@@ -2,25 +2,15 @@
 
 from __future__ import annotations
 
-import numpy as np
-from jaxtyping import Float
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from giantstep.analysis.staircase import Staircase
-from giantstep.analysis.subspace import completed, name_vector
+from giantstep.analysis.staircase import target_plane
 from giantstep.experiment import Experiment
 from giantstep.records.trajectory import Trajectory
 from giantstep.show.plots.errors import errors
 from giantstep.show.plots.neurons import neurons
 from giantstep.show.plots.style import setting_title
-
-
-def target_plane(stairs: Staircase, r: int) -> tuple[Float[np.ndarray, "k r"], list[str]]:
-    """The first two directions in the order in which a staircase learns them, with names."""
-    learned = [stairs.added(step) for step in range(1, len(stairs.bases) + 1)]
-    frame = completed(np.concatenate([np.zeros((0, r)), *learned]))[:2]
-    return frame, [name_vector(row) for row in frame]
 
 
 def learn_figure(experiment: Experiment) -> Figure:
@@ -35,7 +25,8 @@ def learn_figure(experiment: Experiment) -> Figure:
         plane, names = target_plane(stairs, r)
         axes = panels.pop(0)
         if len(plane) == 2:
-            neurons(axes, trajectory, plane, (names[0], names[1]), predicted=predicted)
+            theory = None if predicted is None else (predicted.cosine @ plane.T).reshape(-1, 2)
+            neurons(axes, trajectory.cosine[0] @ plane.T, names, theory)
         else:
             _single_index(axes, trajectory, predicted)
     if fitted:

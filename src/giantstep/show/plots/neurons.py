@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 from jaxtyping import Float
 from matplotlib.axes import Axes
 
-from giantstep.records.trajectory import Trajectory
 from giantstep.show.plots.style import STEP_COLOURS, STEP_MARKERS
 
 MANY = 16
@@ -15,18 +16,14 @@ MANY = 16
 
 def neurons(
     axes: Axes,
-    trajectory: Trajectory,
-    plane: Float[np.ndarray, "2 r"],
-    names: tuple[str, str],
-    run: int = 0,
-    predicted: Trajectory | None = None,
+    points: Float[np.ndarray, "t p 2"],
+    names: Sequence[str],
+    predicted: Float[np.ndarray, "m 2"] | None = None,
 ) -> Axes:
-    """Normalised overlaps of each neuron with two directions; markers and shades tell the steps.
+    """Cosines of each neuron with two directions; markers and shades tell the steps.
 
-    ``plane`` holds two orthonormal directions in target coordinates; crosses are the prediction of
-    the run, small where they would hide many neurons.
+    ``names`` are those of the directions, which are orthonormal; crosses are the prediction.
     """
-    points = trajectory.cosine[run] @ plane.T
     circle = np.linspace(0.0, 2.0 * np.pi, 200)
     axes.plot(np.cos(circle), np.sin(circle), color="0.8", linewidth=0.8, zorder=0)
     axes.axhline(0.0, color="0.9", linewidth=0.8, zorder=0)
@@ -44,12 +41,10 @@ def neurons(
             label="start" if step == 0 else f"after step {step}",
         )
     if predicted is not None:
-        rows = predicted.cosine
-        crosses = (rows[run if len(rows) > 1 else 0] @ plane.T).reshape(-1, 2)
-        many = rows.shape[2] > MANY
+        many = points.shape[1] > MANY
         axes.scatter(
-            crosses[:, 0],
-            crosses[:, 1],
+            predicted[:, 0],
+            predicted[:, 1],
             marker="+",
             color="firebrick",
             s=24 if many else 90,

@@ -2,29 +2,42 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+import textwrap
 
+import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from giantstep.papers.figures.record import Reproduction
+from giantstep.papers.figures.stored import FigureData
 from giantstep.papers.plot import CountPlot, NeuronPlot, Panel, Plot, SpectrumPlot
 from giantstep.show.plots.curves import curves
-from giantstep.show.plots.learn import target_plane
 from giantstep.show.plots.neurons import neurons
 from giantstep.show.plots.panels import count_map
-from giantstep.show.plots.spectrum import spectrum_panel
+from giantstep.show.plots.spectrum import spectrum
+
+LETTERS_AN_INCH = 15
+"""Of a small caption, which is broken into lines by them."""
 
 
-def paper_figure(figure: Reproduction, panels: Sequence[Panel]) -> Figure:
-    """The panels of a figure side by side, under its title."""
-    drawn = Figure(figsize=figure.size, layout="constrained")
-    for axes, panel in zip(drawn.subplots(1, len(panels), squeeze=False)[0], panels, strict=True):
+def paper_figure(figure: Reproduction, data: FigureData) -> Figure:
+    """The panels of a figure in rows, under its title and over its caption."""
+    panels = data.panels
+    columns = min(figure.columns, len(panels))
+    drawn = Figure(figsize=figure.inches, layout="constrained")
+    places = drawn.subplots(math.ceil(len(panels) / columns), columns, squeeze=False).ravel()
+    for axes, panel in zip(places, panels, strict=False):
         draw(axes, panel)
         # Spectra side by side have one legend, that of the last.
         if isinstance(panel, SpectrumPlot) and panel is not panels[-1]:
             axes.get_legend().remove()
-    drawn.suptitle(figure.title, fontsize="medium")
+    for axes in places[len(panels) :]:
+        axes.set_axis_off()
+    drawn.suptitle(figure.title)
+    caption = figure.caption.format(**data.sizes)
+    width = round(LETTERS_AN_INCH * figure.inches[0])
+    drawn.supxlabel(textwrap.fill(caption, width), fontsize="small")
     return drawn
 
 
@@ -34,11 +47,19 @@ def draw(axes: Axes, panel: Panel) -> Axes:
         case Plot():
             return curves(axes, panel)
         case NeuronPlot():
-            plane, names = target_plane(panel.stairs, panel.simulated.setting.target.r)
-            neurons(axes, panel.simulated, plane, (names[0], names[1]), predicted=panel.predicted)
+            points, crosses = np.array(panel.simulated), np.array(panel.predicted)
+            neurons(axes, points, panel.names, crosses)
         case SpectrumPlot():
-            spectrum_panel(axes, panel.measured, panel.predicted, panel.step, panel.symbol)
+            spectrum(
+                axes,
+                np.array([panel.values]),
+                panel.edge,
+                (np.array(panel.grid), np.array(panel.density)),
+                predicted=panel.predicted,
+                measured=panel.outliers,
+                symbol=panel.symbol,
+            )
         case CountPlot():
-            count_map(axes, panel.grid, panel.counts, panel.measured)
+            count_map(axes, np.array(panel.grid), np.array(panel.counts), panel.measured)
     axes.set_title(panel.title, fontsize="medium")
     return axes

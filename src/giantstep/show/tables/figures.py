@@ -1,0 +1,18 @@
+"""The papers' figures as a list."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rich.console import RenderableType
+
+from giantstep.papers.figures.record import Reproduction
+from giantstep.show.tables.parts import make_table
+
+
+def figures_table(figures: Sequence[Reproduction]) -> RenderableType:
+    """Name, title and paper of every figure."""
+    table = make_table("Figures by name", "figure", "shows", "paper")
+    for figure in figures:
+        table.add_row(figure.name, figure.title, figure.paper)
+    return table
