@@ -144,10 +144,10 @@ FIGURES = (
         "A staircase in the error: x1 + x1 x2 + He2(x2)/sqrt 2",
         PAPER,
         (13.0, 5.4),
-        "p = 2d ReLU neurons, T steps of size p on n fresh samples each, then ridge regression of "
-        "the second layer on n more, penalty by leave-one-out; d = {small_d} and {large_d}. Means "
-        "over {runs} runs, all T and n with the same starts; bars are two standard errors. Theory "
-        "is that of linear width, where it covers n and T.",
+        "p = 2d ReLU neurons, paired at the start; T steps of size p on n fresh samples each, "
+        "then ridge regression of the second layer on n more, penalty by leave-one-out; "
+        "d = {small_d} and {large_d}. Means over {runs} runs, all T and n with the same starts; "
+        "bars are two standard errors. Theory is that of linear width, where it covers n and T.",
         learning_curves,
         quick={
             "small_d": 32,
