@@ -30,7 +30,8 @@ def paper_figure(figure: Reproduction, data: FigureData) -> Figure:
     for axes, panel in zip(places, panels, strict=False):
         draw(axes, panel)
         # Spectra side by side have one legend, that of the last; so have crowded plots.
-        crowded = isinstance(panel, Plot) and len(panel.curves) > CROWDED
+        names = axes.get_legend_handles_labels()[1]
+        crowded = isinstance(panel, Plot) and len(names) > CROWDED
         if (isinstance(panel, SpectrumPlot) or crowded) and axes is not places[len(panels) - 1]:
             axes.get_legend().remove()
     for axes in places[len(panels) :]:
