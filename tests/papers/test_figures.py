@@ -1,21 +1,23 @@
 """The papers' figures: computed as data, then drawn, with prediction and simulation on them."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
+from matplotlib.figure import Figure
 
 from giantstep import Setting, simulate
 from giantstep.cli import reproduce as command
 from giantstep.cli.main import main
 from giantstep.papers.figures import REPRODUCTIONS
+from giantstep.papers.figures.counts import new_outliers
 from giantstep.papers.figures.gradients import gradient_cosines
 from giantstep.papers.figures.learning import LINEAR, floors
 from giantstep.papers.figures.neurons import from_start
 from giantstep.papers.figures.record import Reproduction
-from giantstep.papers.figures.spectra import new_outliers
 from giantstep.papers.figures.stored import computed, read, stored
 from giantstep.papers.plot import (
     CountPlot,
@@ -31,15 +33,18 @@ from giantstep.papers.plot import (
 from giantstep.problem.activation import centred
 from giantstep.records.spectrum import Spectrum
 from giantstep.show.plots.curves import CROWDED
-from giantstep.show.plots.papers import paper_figure
+from giantstep.show.plots.papers import draw, paper_figure
 
 TINY = {
     "one-step": {"line_d": 400, "plane_d": 40},
     "staircases": {"d": 400},
-    "floors": {"d": 40, "runs": 2, "small_d": 12, "small_runs": 2},
-    "losses": {"d": 40, "runs": 2},
+    "floors": {"d": 12, "runs": 2, "exponents": (1.25, 1.5), "points": 2},
     "spikes": {"d": 60, "runs": 1},
-    "outliers": {"p": 60},
+    "weights": {"p": 60, "runs": 1},
+    "losses": {"d": 40, "runs": 2, "points": 2},
+    "equivalence": {"d": 30, "runs": 2, "points": 2},
+    "alignment": {"d": 40, "runs": 2, "points": 2},
+    "outliers": {"measured": (100, 150), "exponents": (0.4,), "points": 2},
     "reuse": {"sizes": (60, 90), "runs": 2},
     "reuse-map": {"d": 300, "runs": 2, "ratios": (1.0, 2.0), "steps": 2},
     "gradient-cosines": {"d": 100, "p": 8, "line_p": 4, "runs": 2},
@@ -72,7 +77,7 @@ def small_panels(seed: int, *, d: int) -> list[Panel]:
         Curve("a", [1.0, 2.0], [1.5, 1.8], theory=True),
     ]
     return [
-        Plot("x", "y", curves, y_range=(0.0, 3.0), title="curves"),
+        Plot("x", "y", curves, y_range=(0.0, 3.0), title="curves", marks={"here": 1.5}),
         NeuronPlot(
             [[(0.0, 0.1), (0.1, 0.0)], [(0.8, 0.1), (-0.7, 0.0)]],
             [(0.0, 0.0), (0.8, 0.0)],
@@ -120,19 +125,22 @@ def test_panels_of_every_kind_show_theory_and_simulation() -> None:
     assert drawn.get_supxlabel() == "d = 1,000"
     assert curves.get_ylim() == (0.0, 3.0)
     assert len(curves.containers) == 1
+    assert [text.get_text() for text in curves.texts] == ["here"]
     assert "theory: a" in [line.get_label() for line in curves.lines]
     assert [len(cloud.get_offsets()) for cloud in neurons.collections] == [2, 2, 2]
     labels = {line.get_label() for line in spectrum.lines}
     assert {"theory: bulk", "theory: edge"} <= labels
     found = [line for line in spectrum.lines if line.get_marker() in ("v", "^")]
     assert [line.get_xdata().tolist() for line in found] == [[2.8], [3.0], [2.5]]
-    assert [text.get_text() for text in counts.texts] == ["1 (0)"]
     # Columns are x, rows are y.
     cells = {text.get_position(): text.get_text() for text in values.texts}
     assert cells[2, 1] == "0.51\n$\\pm$ 0.06"
     shades = values.images[0].get_array()
     np.testing.assert_array_equal(shades, [[0.0, 0.2, 0.4], [0.1, 0.3, 0.5]])
     assert [label.get_text() for label in values.get_xticklabels()] == ["0.5", "4", "8"]
+    # The four predicted counts, and what was measured.
+    assert [text.get_text() for text in counts.texts] == ["1", "0", "0", "1", "1 (0)"]
+    assert counts.texts[-1].get_position() == (0.1, 0.1)
 
 
 def test_numbers_survive_being_written() -> None:
@@ -198,13 +206,10 @@ def test_stored_figures_have_one_size_and_one_seed(
 def test_stored_figures_are_drawn_without_simulating(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert set(TINY) == set(REPRODUCTIONS)
-
     def refuse(*arguments: object, **keywords: object) -> None:
         raise AssertionError("a stored figure was simulated")
 
-    monkeypatch.setattr("giantstep.papers.figures.stored.computed", refuse)
-    monkeypatch.setattr(command, "computed", refuse)
+    monkeypatch.setitem(REPRODUCTIONS, name, replace(REPRODUCTIONS[name], panels=refuse))
     main(["reproduce", name, "--quiet", "--out", str(tmp_path)])
     assert (tmp_path / f"{name}.png").stat().st_size > 30_000
 
@@ -226,10 +231,11 @@ def words(panels: Sequence[Panel]) -> list[list[str]]:
     """What a reader sees written on the panels, but for numbers."""
     found = []
     for panel in panels:
-        texts = [panel.kind, panel.title]
+        # Numbers of three digits and more are sizes.
+        texts = [panel.kind, re.sub(r"\d[\d,]{2,}", "#", panel.title)]
         match panel:
             case Plot():
-                texts += [panel.x_label, panel.y_label, *panel.levels]
+                texts += [panel.x_label, panel.y_label, *panel.levels, *panel.marks]
                 texts += [f"{curve.label} {curve.theory}" for curve in panel.curves]
             case NeuronPlot():
                 texts += panel.names
@@ -262,6 +268,32 @@ def test_prediction_from_the_start_is_close_and_not_that_of_another_neuron() -> 
     # Sampling moves a cosine by about sqrt(d/n) times a few, 0.1; neurons differ by as much as 1.
     assert near < 0.15
     assert far > 2 * near
+
+
+def test_densities_are_shares_on_either_axis() -> None:
+    """The area under bins and line is one on a linear and, per log unit, on a logarithmic axis."""
+    values = np.random.default_rng(0).uniform(0.5, 1.0, 4000)
+    grid = np.linspace(0.5, 1.0, 200)
+    for outlier, label in ((2.0, "density (per unit)"), (50.0, "density (per log unit)")):
+        panel = SpectrumPlot(
+            [*values, outlier],
+            edge=1.0,
+            grid=grid.tolist(),
+            density=[2.0] * 200,
+            predicted=[outlier],
+            outliers=[[outlier]],
+            symbol="F",
+            title="",
+        )
+        axes = draw(Figure().subplots(), panel)
+        assert axes.get_ylabel() == label
+        turned = np.log if axes.get_xscale() == "log" else np.asarray
+        heights, edges, _ = axes.patches[0].get_data()
+        assert heights @ np.diff(turned(edges)) == pytest.approx(1.0, abs=0.001)
+        line = axes.lines[0]
+        assert np.trapezoid(line.get_ydata(), turned(line.get_xdata())) == pytest.approx(
+            1.0, abs=0.001
+        )
 
 
 def test_new_outliers_are_those_beside_the_first() -> None:
@@ -344,3 +376,4 @@ def test_a_crowded_legend_stands_beside_the_last_panel() -> None:
 
 def test_names_are_those_of_the_records() -> None:
     assert all(name == figure.name for name, figure in REPRODUCTIONS.items())
+    assert set(TINY) == set(REPRODUCTIONS)

@@ -8,6 +8,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from giantstep import Experiment, Setting, run_experiment, simulate
+from giantstep.analysis.staircase import target_plane
 from giantstep.show.plots.comparison import comparison
 from giantstep.show.plots.errors import errors
 from giantstep.show.plots.learn import learn_figure

@@ -74,6 +74,16 @@ def test_a_run_is_that_of_the_dense_engine() -> None:
     assert not np.allclose(trajectory.gram[0], trajectory.gram[1])
 
 
+def test_a_step_of_another_size_is_along_the_same_gradient() -> None:
+    """A run resized is the run of that size: one step is linear in its size."""
+    record = setting()
+    longer = record.vary(step_size=3.0 * record.step_size[0])
+    resized, other = stepped(record).resized(longer.step_size[0]), stepped(longer)
+    assert resized.setting == longer
+    np.testing.assert_allclose(resized.weights, other.weights, atol=1e-12)
+    assert np.max(np.abs(stepped(record).weights - other.weights)) > 1e-3
+
+
 def test_the_readout_may_be_fitted_on_the_batch() -> None:
     step = stepped(setting(d=20, readout_batch="last"))
     np.testing.assert_array_equal(step.training.inputs, step.batch.inputs)

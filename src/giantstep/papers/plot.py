@@ -42,7 +42,7 @@ def rms_curve(label: str, x: Sequence[float], values: Sequence[np.ndarray]) -> C
 
 @dataclass(frozen=True)
 class Plot:
-    """Curves over one pair of axes, and levels they are compared with."""
+    """Curves over one pair of axes, levels they are compared with, and marks on the x axis."""
 
     x_label: str
     y_label: str
@@ -53,6 +53,7 @@ class Plot:
     levels: Mapping[str, float] = field(default_factory=dict)
     y_range: tuple[float, float] | None = None
     title: str = ""
+    marks: Mapping[str, float] = field(default_factory=dict)
     kind: Literal["curves"] = "curves"
 
     @classmethod
@@ -77,12 +78,17 @@ class NeuronPlot:
     kind: Literal["neurons"] = "neurons"
 
 
+OUTSIDE = 1.1
+"""Multiple of the edge from which on a value is drawn as an outlier, measured or predicted: chance
+moves the largest of a bulk of 1000 by 2 %, and the row of a single large readout may leave it."""
+
+
 @dataclass(frozen=True)
 class SpectrumPlot:
     """Singular values of one matrix: those of one run, outliers of all, and what is predicted.
 
     ``predicted`` and the ``density`` on ``grid`` are theory, ``outliers`` those measured in every
-    run, above the threshold; ``edge`` is that of the predicted bulk.
+    run; ``edge`` is that of the predicted bulk.
     """
 
     values: Sequence[float]
@@ -99,16 +105,18 @@ class SpectrumPlot:
     def of(
         cls, measured: Spectrum, predicted: Spectrum, step: int, *, symbol: str, title: str
     ) -> SpectrumPlot:
-        """The spectrum after a step with its prediction; outliers are detected by the latter's."""
-        found, theory = measured.detected(predicted).arrays(), predicted.arrays()
-        outliers = theory["outliers"][:, step, : predicted.usual(step)]
+        """The spectrum after a step with its prediction; outliers from OUTSIDE times the edge."""
+        assert measured.singular_values is not None
+        values, theory = measured.singular_values[:, step], predicted.arrays()
+        edge = float(theory["edge"][:, step].mean())
+        outliers = np.nanmean(theory["outliers"][:, step, : predicted.usual(step)], axis=0)
         return cls(
-            values=found["singular_values"][0, step].tolist(),
-            edge=float(theory["edge"][:, step].mean()),
+            values=values[0].tolist(),
+            edge=edge,
             grid=theory["grid"][step].tolist(),
             density=theory["density"][step].tolist(),
-            predicted=np.nanmean(outliers, axis=0).tolist(),
-            outliers=[run[~np.isnan(run)].tolist() for run in found["outliers"][:, step]],
+            predicted=outliers[outliers > OUTSIDE * edge].tolist(),
+            outliers=[run[run > OUTSIDE * edge].tolist() for run in values],
             symbol=symbol,
             title=title,
         )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from jaxtyping import Float
@@ -59,6 +59,15 @@ class SteppedRun:
     def step_size(self) -> float:
         """eta, the step size times s_p."""
         return self.setting.step_size[0] * self.setting.scale
+
+    def resized(self, size: float) -> SteppedRun:
+        """The same run after a step of another size along the same gradient."""
+        share = size / self.setting.step_size[0]
+        return replace(
+            self,
+            setting=self.setting.vary(step_size=size),
+            weights=self.start + share * (self.weights - self.start),
+        )
 
     def features(self, inputs: Float[np.ndarray, "n d"]) -> Float[np.ndarray, "n p"]:
         """F = sigma(X W1^T)."""

@@ -2,17 +2,31 @@
 
 from giantstep.papers.figures import (
     alignment,
+    counts,
+    equivalence,
     gradients,
     learning,
+    losses,
     neurons,
     phase,
-    readout,
+    plateaus,
     spectra,
 )
 from giantstep.papers.figures.record import Reproduction
 
 REPRODUCTIONS: dict[str, Reproduction] = {
     figure.name: figure
-    for family in (neurons, gradients, phase, learning, readout, spectra, alignment)
+    for family in (
+        neurons,
+        gradients,
+        phase,
+        learning,
+        plateaus,
+        spectra,
+        losses,
+        equivalence,
+        counts,
+        alignment,
+    )
     for figure in family.FIGURES
 }

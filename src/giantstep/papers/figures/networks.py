@@ -6,11 +6,14 @@ from typing import Any
 
 from giantstep.problem.activation import centred
 
+SHIFTED = centred("tanh(z + 0.7)")
+"""Its Hermite coefficients c_1, c_2, c_3 = 0.52, -0.11, -0.04: none is zero."""
+
 WIDE: dict[str, Any] = {
     "target": "linear-quadratic",
-    "activation": centred("relu(z)"),
-    "n": "2d",
-    "p": "1.5d",
+    "activation": SHIFTED,
+    "n": "4d",
+    "p": "d",
     "steps": 1,
     "output_scale": "1",
     "start": "sphere",
@@ -18,9 +21,15 @@ WIDE: dict[str, Any] = {
     "ridge": 0.1,
     "readout_n": "n",
     "test_n": 4000,
-    "noise": 0.5,
 }
 """One step at linear width, as in arXiv 2310.07891."""
+
+EXPONENT = r"exponent of the step size $\alpha$ in $3n^\alpha$"
+
+
+def step_size(alpha: float) -> str:
+    """3 n^alpha: at n = 4000 the numbers of spikes are those of the limit."""
+    return f"3*n^{alpha:g}"
 
 
 def two_steps(p: int) -> dict[str, Any]:

@@ -2,92 +2,88 @@
 
 from __future__ import annotations
 
-import numpy as np
-
-from giantstep.papers.figures.networks import WIDE, two_steps
+from giantstep.papers.figures.networks import WIDE, step_size, two_steps
 from giantstep.papers.figures.record import Reproduction
-from giantstep.papers.plot import CountPlot, SpectrumPlot
+from giantstep.papers.plot import SpectrumPlot
 from giantstep.prediction.predict import predict
-from giantstep.prediction.wide.outlier_count import phase_diagram, with_exponents
+from giantstep.prediction.wide.limits import spike_count
+from giantstep.prediction.wide.outlier_count import with_exponents
 from giantstep.problem.activation import centred
 from giantstep.problem.setting import Setting
 from giantstep.simulation.simulate import simulate
 
-COUNTED_AT = (0.15, 0.3, 0.44)
-"""Exponents of the step sizes p^alpha at which outliers are counted."""
+NUMBERS = ("no spike", "one spike", "two spikes", "three spikes")
 
 
 def spikes(seed: int, *, d: int, runs: int) -> list[SpectrumPlot]:
-    """Singular values of the features at four step sizes n^alpha."""
+    """Singular values of the features at four step sizes 3 n^alpha, with l = 0, 1, 2, 3 spikes."""
     panels = []
-    for alpha in (0.1, 0.2, 0.3, 0.42):
-        setting = Setting(**WIDE, d=d, step_size=f"n^{alpha}", runs=runs, seed=seed)
-        setting = setting.vary(spectra=min(setting.p, setting.n))
+    for alpha in (-0.2, 0.1, 0.29, 0.36):
+        setting = Setting(**WIDE, d=d, step_size=step_size(alpha), runs=runs, seed=seed)
+        setting = setting.vary(spectra=setting.p)
         measured, predicted = simulate(setting).features, predict(setting).features
         assert measured is not None
         assert predicted is not None
+        count = spike_count(alpha, setting.activation)
         panels.append(
             SpectrumPlot.of(
                 measured,
                 predicted,
                 step=1,
-                symbol=r"$\sigma(XW^\top)/\sqrt{n}$",
-                title=rf"step size $n^{{{alpha}}}$",
+                symbol=r"the features $\sigma(XW^\top)/\sqrt{n}$",
+                title=rf"step size $3n^{{{alpha:g}}}$: $\ell = {count}$, {NUMBERS[count]}",
             )
         )
     return panels
 
 
-def outliers(seed: int, *, p: int) -> list[CountPlot]:
-    """New outliers of W after two steps over (alpha_1, alpha_2): limit, and counts at one size."""
-    grid = np.linspace(0.0, 0.46, 93)
-    panels = []
-    for name, text in (("ReLU", "relu(z)"), ("shifted tanh", "tanh(z + 0.5)")):
-        base = Setting("two-step", **two_steps(p), activation=centred(text), seed=seed)
-        panels.append(
-            CountPlot(
-                grid.tolist(),
-                phase_diagram(base.activation, "1/sqrt(p)", "fresh", grid).tolist(),
-                [
-                    (first, second, *new_outliers(with_exponents(base, first, second)))
-                    for first in COUNTED_AT
-                    for second in COUNTED_AT
-                ],
-                f"{name}: shades the limit, numbers measured (predicted if other)",
-            )
-        )
-    return panels
-
-
-def new_outliers(setting: Setting) -> tuple[int, int]:
-    """Outliers of W beside that of the first step: predicted, and measured in the first run."""
-    predicted, measured = predict(setting).weights, simulate(setting).weights
-    assert predicted is not None
+def weights(seed: int, *, p: int, runs: int) -> list[SpectrumPlot]:
+    """Singular values of W after each of two steps, exponents (0.44, 0.44)."""
+    base = Setting(
+        "two-step",
+        **two_steps(p) | {"spectra": p},
+        activation=centred("tanh(z + 0.5)"),
+        runs=runs,
+        seed=seed,
+    )
+    setting = with_exponents(base, 0.44, 0.44)
+    measured, predicted = simulate(setting).weights, predict(setting).weights
     assert measured is not None
-    counts = [part.count for part in (predicted, measured.detected(predicted))]
-    expected, found = (max(int(count[0, -1]) - 1, 0) for count in counts if count is not None)
-    return expected, found
+    assert predicted is not None
+    return [
+        SpectrumPlot.of(
+            measured, predicted, step, symbol="the weights $W$", title=f"after step {step}"
+        )
+        for step in (1, 2)
+    ]
 
 
 FIGURES = (
     Reproduction(
         "spikes",
-        "Singular values of the features after one step of size n^alpha",
+        "Features after one step of size 3 n^alpha: from no spike to three",
         "arXiv 2310.07891",
-        (17.0, 4.4),
-        "d = {d:,}.",
+        (10.0, 8.0),
+        "Target z + He2(z)/sqrt 2, activation tanh(z + 0.7) less its mean, p = d = {d:,}, n = 4d "
+        "samples for the step and for the features. Grey: the bulk of one run; open triangles: "
+        "values a tenth above the edge in {runs} runs; red: prediction, means over the runs' "
+        "readouts. l is the number of spikes that grow without bound as n does.",
         spikes,
         quick={"d": 300, "runs": 2},
-        full={"d": 1000, "runs": 4},
+        full={"d": 1000, "runs": 8},
+        columns=2,
     ),
     Reproduction(
-        "outliers",
-        "New outliers of the weights after the second step",
+        "weights",
+        "Weights after one and after two steps of size p^0.44",
         "arXiv 2605.17767",
-        (10.5, 5.2),
-        "Measured at p = d = {p:,}, n = 2d.",
-        outliers,
-        quick={"p": 600},
-        full={"p": 2000},
+        (10.0, 4.8),
+        "Target z + He2(z)/sqrt 2, activation tanh(z + 0.5) less its mean, p = d = {p:,}, n = 2d "
+        "fresh samples a step, output scale 1/sqrt p. Grey: the bulk of one run; open triangles: "
+        "values a tenth above the edge in {runs} runs; red: prediction, means over the runs' "
+        "readouts.",
+        weights,
+        quick={"p": 400, "runs": 2},
+        full={"p": 2000, "runs": 8},
     ),
 )

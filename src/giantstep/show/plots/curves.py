@@ -8,7 +8,7 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import NullLocator
 
 from giantstep.papers.plot import Plot
-from giantstep.show.plots.panels import THEORY, level
+from giantstep.show.plots.panels import THEORY, level, mark
 
 MARKERS = "os^Dv*Ph<>"
 LINES = ("-", "--", ":", "-.")
@@ -50,6 +50,8 @@ def curves(axes: Axes, plot: Plot) -> Axes:
         named.add(label)
     for label, value in plot.levels.items():
         level(axes, value, label)
+    for label, place in plot.marks.items():
+        mark(axes, place, label)
     axes.set_xscale(plot.x_scale)
     axes.set_yscale(plot.y_scale)
     if plot.x_range is not None:
@@ -64,6 +66,6 @@ def curves(axes: Axes, plot: Plot) -> Axes:
     axes.set_ylabel(plot.y_label)
     axes.set_title(plot.title, fontsize="medium")
     named_curves = len(axes.get_legend_handles_labels()[1])
-    place: dict[str, Any] = OUTSIDE if named_curves > CROWDED else {}
-    axes.legend(fontsize="small", frameon=False, **place)
+    beside: dict[str, Any] = OUTSIDE if named_curves > CROWDED else {}
+    axes.legend(fontsize="small", framealpha=0.8, edgecolor="none", **beside)
     return axes

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -11,6 +12,11 @@ from matplotlib.axes import Axes
 from giantstep.papers.plot import MapPlot
 
 THEORY = "firebrick"
+CLEAR = {"facecolor": "white", "alpha": 0.7, "edgecolor": "none", "pad": 1.0}
+"""Behind words that stand on curves."""
+
+NAMED, APART = 6, 0.04
+"""Shades of a count map that are named a side, and their least distance from what is measured."""
 
 
 def level(axes: Axes, value: float, text: str) -> Axes:
@@ -23,6 +29,24 @@ def level(axes: Axes, value: float, text: str) -> Axes:
         ha="right",
         va="bottom",
         fontsize="small",
+        bbox=CLEAR,
+        zorder=1.0,
+    )
+    return axes
+
+
+def mark(axes: Axes, place: float, text: str) -> Axes:
+    """A vertical line with its meaning written at the top."""
+    axes.axvline(place, color="0.35", linewidth=0.9, linestyle=(0, (1, 2)))
+    axes.annotate(
+        text,
+        (place, 0.99),
+        xycoords=("data", "axes fraction"),
+        ha="right",
+        va="top",
+        fontsize="small",
+        bbox=CLEAR,
+        zorder=1.0,
     )
     return axes
 
@@ -35,12 +59,25 @@ def count_map(
 ) -> Axes:
     """Predicted number of new outliers over (alpha_1, alpha_2) as shades with their boundaries.
 
-    ``measured`` are (alpha_1, alpha_2, predicted there at that size, measured): written as
-    measured, and underlined where the two differ.
+    Small numbers name the shades.  ``measured`` are (alpha_1, alpha_2, predicted there at that
+    size, measured): written as measured, with the predicted number in brackets where it differs.
     """
     shades = np.minimum(counts.T, 5)
     axes.pcolormesh(grid, grid, shades, cmap="Greys", vmin=-1, vmax=8, shading="nearest")
     axes.contour(grid, grid, shades, levels=np.arange(0.5, 5.5), colors=THEORY, linewidths=1.0)
+    every = max(1, len(grid) // NAMED)
+    for i in range(every // 2, len(grid), every):
+        for j in range(every // 2, len(grid), every):
+            place = float(grid[i]), float(grid[j])
+            if all(math.dist(place, point[:2]) > APART for point in measured):
+                axes.text(
+                    *place,
+                    f"{counts[i, j]}",
+                    fontsize="x-small",
+                    color="white" if counts[i, j] > 3 else "black",
+                    ha="center",
+                    va="center",
+                )
     for first, second, predicted, found in measured:
         axes.text(
             first,

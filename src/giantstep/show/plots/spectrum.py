@@ -8,6 +8,7 @@ import numpy as np
 from jaxtyping import Float
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.ticker import LogLocator, NullFormatter
 
 from giantstep.experiment import Experiment
 from giantstep.records.spectrum import Spectrum
@@ -42,13 +43,19 @@ def spectrum(
     inside = positive[positive <= 1.02 * edge]
     low = float(inside.min()) if inside.size else 0.0
     ends = max(BINS // 6, min(BINS, inside.size // FILLED))
-    if top > FAR * edge:
+    # On a logarithmic axis areas are shares if densities are per log unit.
+    far = top > FAR * edge
+    if far:
         axes.set_xscale("log")
+        axes.xaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
+        axes.xaxis.set_major_formatter("{x:g}")
+        axes.xaxis.set_minor_formatter(NullFormatter())
         bins = np.geomspace(max(low, 0.02 * edge), 1.02 * edge, ends)
     else:
         bins = np.linspace(max(0.0, low - 0.02 * edge), 1.02 * edge, ends)
     counts, _ = np.histogram(inside, bins)
-    heights = counts / (np.diff(bins) * max(positive.size, 1))
+    widths = np.diff(np.log(bins) if far else bins)
+    heights = counts / (widths * max(positive.size, 1))
     axes.stairs(heights, bins, fill=True, color="0.82")
     axes.stairs(heights, bins, color="0.55", linewidth=0.8, label="measured")
     tall = float(np.quantile(heights, 0.97)) if heights.size else 1.0
@@ -57,7 +64,7 @@ def spectrum(
         shown = grid >= 0.9 * bins[0]
         axes.plot(
             grid[shown],
-            heights_there[shown],
+            (heights_there * grid if far else heights_there)[shown],
             color="firebrick",
             linewidth=1.6,
             label=f"{source}: bulk",
@@ -86,7 +93,7 @@ def spectrum(
         )
     axes.set_ylim(0.0, 1.35 * tall)
     axes.set_xlabel(f"singular value of {symbol}")
-    axes.set_ylabel("density")
+    axes.set_ylabel("density (per log unit)" if far else "density (per unit)")
     axes.legend(fontsize="small", frameon=False)
     return axes
 

@@ -1,0 +1,99 @@
+"""The figure of how many outliers a second step adds, size by size (arXiv 2605.17767)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from jaxtyping import Float, Int
+
+from giantstep.papers.figures.networks import two_steps
+from giantstep.papers.figures.record import Reproduction
+from giantstep.papers.plot import CountPlot
+from giantstep.prediction.predict import predict
+from giantstep.prediction.wide.outlier_count import (
+    finite_phase_diagram,
+    phase_diagram,
+    with_exponents,
+)
+from giantstep.problem.activation import centred
+from giantstep.problem.setting import Setting
+from giantstep.simulation.simulate import simulate
+
+RANGE = (0.1, 0.48)
+"""Exponents of the steps: smaller first ones leave no outlier of their own at reachable p."""
+
+LARGER = (6, 8, 10)
+"""Logarithms of the sizes that are only predicted, on the way to the limit."""
+
+WIDTH = 2.0
+"""Tracy and Widom: the largest value of a bulk is within about 2 p^(-2/3) of its edge, relative."""
+
+
+def outliers(
+    seed: int, *, measured: Sequence[int], exponents: Sequence[float], points: int
+) -> list[CountPlot]:
+    """New outliers of W after two steps over (alpha_1, alpha_2): at finite p, and in the limit."""
+    grid = np.linspace(*RANGE, points)
+    activation = centred("tanh(z + 0.5)")
+    panels = []
+    for p in (*measured, *(10**power for power in LARGER)):
+        base = Setting("two-step", **two_steps(p), activation=activation, seed=seed)
+        found = [
+            (first, second, *new_outliers(with_exponents(base, first, second)))
+            for first in exponents
+            for second in exponents
+            if p in measured
+        ]
+        counts = finite_phase_diagram(base, grid, margin(p))
+        size = f"{p:,}" if p in measured else f"10^{{{round(np.log10(p))}}}"
+        panels.append(_panel(grid, counts, found, f"$p = {size}$"))
+    limit = phase_diagram(base.activation, "1/sqrt(p)", "fresh", grid)
+    return [*panels, _panel(grid, limit, [], r"limit $p \to \infty$")]
+
+
+def _panel(
+    grid: Float[np.ndarray, " g"],
+    counts: Int[np.ndarray, "g g"],
+    measured: Sequence[tuple[float, float, int, int]],
+    title: str,
+) -> CountPlot:
+    return CountPlot(grid.tolist(), counts.tolist(), measured, title)
+
+
+def new_outliers(setting: Setting) -> tuple[int, int]:
+    """Values of W above the edge, less that of the first step: predicted, and of the first run."""
+    predicted, measured = predict(setting).weights, simulate(setting).weights
+    assert predicted is not None
+    assert measured is not None
+    theory, found = predicted.arrays(), measured.arrays()
+    limit = (1.0 + margin(setting.p)) * theory["edge"][0, -1]
+    expected, seen = (
+        max(int(np.sum(values[0, -1] > limit)) - 1, 0)
+        for values in (theory["outliers"], found["singular_values"])
+    )
+    return expected, seen
+
+
+def margin(p: int) -> float:
+    """How far above its edge, relative, the largest value of a bulk may be."""
+    return WIDTH * float(p) ** (-2 / 3)
+
+
+FIGURES = (
+    Reproduction(
+        "outliers",
+        "How many outliers the second step adds to the weights: theory on its way to the limit",
+        "arXiv 2605.17767",
+        (11.5, 8.0),
+        "Shades: predicted number of new outliers after steps of size $p^{{\\alpha_1}}$ and "
+        "$p^{{\\alpha_2}}$ at p = d, n = 2d, in the limit floor($\\alpha_2/(1/2 - \\alpha_1)$); "
+        "z + He2(z)/sqrt 2, tanh(z + 0.5) less its mean. Circles: the number above the edge "
+        "in one run of that size, in brackets the number predicted for it where it is "
+        "another: the row of a single large readout may leave the bulk too.",
+        outliers,
+        quick={"measured": (300, 600), "exponents": (0.15, 0.44), "points": 7},
+        full={"measured": (1000, 4096), "exponents": (0.15, 0.3, 0.44), "points": 17},
+        columns=3,
+    ),
+)

@@ -1,0 +1,178 @@
+"""Figures of what the features after one step are like: conditional equivalence, alignment."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+from jaxtyping import Float
+
+from giantstep.papers.figures.networks import EXPONENT, SHIFTED, WIDE, step_size
+from giantstep.papers.figures.record import Reproduction
+from giantstep.papers.plot import Curve, Plot, mean_curve
+from giantstep.prediction.given_weights.curve import learning_curve
+from giantstep.prediction.wide.outliers import feature_outliers
+from giantstep.problem.activation import centred
+from giantstep.problem.setting import Setting
+from giantstep.simulation.stepped import SteppedRun, stepped_runs, table_errors
+from giantstep.simulation.table import FeatureTable
+
+RATIOS = (0.5, 1.0, 1.5, 2.0, 3.0, 4.0, 6.0, 8.0)
+"""Samples of the readout over d."""
+
+ALPHAS = (0.0, 0.06, 0.12, 0.18, 0.24, 0.28, 0.32, 0.36, 0.4)
+
+
+def equivalence(seed: int, *, d: int, runs: int, points: int) -> list[Plot]:
+    """Learning curve after a step of order sqrt(n), and both equivalences given the same W."""
+    panels = []
+    fine = np.geomspace(RATIOS[0], RATIOS[-1], points)
+    for title, activation in (
+        ("ReLU less its mean", centred("relu(z)")),
+        (r"$\tanh(z + 0.7)$ less its mean", SHIFTED),
+    ):
+        setting = Setting(
+            **WIDE | {"activation": activation, "readout_n": f"{RATIOS[-1]:g}d"},
+            d=d,
+            step_size="1.5*n^0.5",
+            noise=0.5,
+            seed=seed,
+        )
+        sizes, drawn = ([round(ratio * d) for ratio in part] for part in (RATIOS, fine))
+        found: list[np.ndarray] = []
+        given: list[np.ndarray] = []
+        plain: list[np.ndarray] = []
+        for step in stepped_runs(setting, range(runs)):
+            found.append(errors_by_size(step, sizes))
+            direction = step.spike[None] / np.linalg.norm(step.spike)
+            for curve, directions in ((given, direction), (plain, direction[:0])):
+                predicted = learning_curve(
+                    setting, step.weights, directions=directions, sizes=drawn
+                )
+                curve.append(predicted.test[0])
+        lines = {
+            "Gaussian given the learned coordinate": given,
+            "Gaussian of the same mean and covariance": plain,
+        }
+        panels.append(
+            Plot(
+                "samples of the readout over the dimension, $n/d$",
+                "test error of the readout (mean square)",
+                [
+                    mean_curve("simulation", RATIOS, list(np.array(found).T)),
+                    *(
+                        Curve(name, fine.tolist(), np.mean(curve, axis=0).tolist(), theory=True)
+                        for name, curve in lines.items()
+                    ),
+                ],
+                x_scale="log",
+                title=title,
+            )
+        )
+    return panels
+
+
+def errors_by_size(step: SteppedRun, sizes: Sequence[int]) -> Float[np.ndarray, " b"]:
+    """Test errors of readouts fitted to the first n samples."""
+    test = FeatureTable(step.features(step.test.inputs), step.test.labels)
+    features, labels = step.features(step.training.inputs), step.training.labels
+    return np.array(
+        [
+            table_errors(
+                step.setting.vary(readout_n=n), FeatureTable(features[:n], labels[:n]), test
+            )[1]
+            for n in sizes
+        ]
+    )
+
+
+def alignment(seed: int, *, d: int, runs: int, points: int) -> list[Plot]:
+    """Left and right singular vectors k = 1, 2 of the features against (X beta)^k and a^k."""
+    setting = Setting(**WIDE, d=d, step_size=1.0, seed=seed)
+    found = np.empty((2, 2, len(ALPHAS), runs))
+    for step in stepped_runs(setting, range(runs)):
+        for index, alpha in enumerate(ALPHAS):
+            size = setting.vary(step_size=step_size(alpha)).step_size[0]
+            found[:, :, index, step.run] = overlaps(step.resized(size))
+    lines: list[list[tuple[float, float]]] = [[], [], [], []]
+    for alpha in np.linspace(ALPHAS[0], ALPHAS[-1], points):
+        theory = feature_outliers(setting.vary(step_size=step_size(float(alpha))))
+        for k in range(min(2, len(theory.left))):
+            lines[k].append((float(alpha), along_power(theory.left[k], k + 1)))
+            lines[2 + k].append((float(alpha), float(theory.right[k, k + 1])))
+    panels = []
+    for side, (name, text) in enumerate(
+        (("left", r"$(X\beta)^k$, samples"), ("right", "$a^k$, neurons"))
+    ):
+        curves = []
+        for k in range(2):
+            curves.append(mean_curve(f"spike {k + 1}", ALPHAS, list(found[side, k])))
+            x, y = zip(*lines[2 * side + k], strict=True)
+            curves.append(Curve(f"spike {k + 1}", x, y, theory=True))
+        panels.append(
+            Plot(
+                EXPONENT,
+                f"|cosine| of singular vector $k$ with {text}",
+                curves,
+                y_range=(0.0, 1.05),
+                marks={"1/4": 0.25},
+                title=f"{name} singular vectors",
+            )
+        )
+    return panels
+
+
+def along_power(left: Float[np.ndarray, " degrees"], k: int) -> float:
+    """Overlap with kappa^k from those with h_j(kappa): kappa^2 = h_0 + sqrt 2 h_2."""
+    return float(left[1]) if k == 1 else float(left[0] + math.sqrt(2.0) * left[2]) / math.sqrt(3.0)
+
+
+def overlaps(step: SteppedRun) -> Float[np.ndarray, "2 2"]:
+    """|cosines| of the first two left and right singular vectors with (X beta)^k and a^k."""
+    from scipy.linalg import eigh
+
+    inputs = step.training.inputs
+    features = step.features(inputs)
+    p = features.shape[1]
+    right = eigh(features.T @ features, subset_by_index=[p - 2, p - 1])[1][:, ::-1]
+    left = features @ right
+    return np.array(
+        [
+            [abs(cosine(vectors[:, k], power ** (k + 1))) for k in range(2)]
+            for vectors, power in ((left, inputs @ step.spike), (right, step.readout))
+        ]
+    )
+
+
+def cosine(one: Float[np.ndarray, " m"], other: Float[np.ndarray, " m"]) -> float:
+    return float(one @ other / (np.linalg.norm(one) * np.linalg.norm(other)))
+
+
+FIGURES = (
+    Reproduction(
+        "equivalence",
+        "After a step of size 1.5 sqrt(n) features are Gaussian only given what was learned",
+        "arXiv 2305.18270",
+        (11.0, 5.2),
+        "Target z + He2(z)/sqrt 2, noise 0.5, ridge 0.1, p = d = {d}, a step on 4d samples. "
+        "Points: means over {runs} runs, more samples containing fewer ones; bars are two "
+        "standard errors. Theory: learning curves given the same weights, means over the runs.",
+        equivalence,
+        quick={"d": 100, "runs": 6, "points": 10},
+        full={"d": 500, "runs": 8, "points": 17},
+    ),
+    Reproduction(
+        "alignment",
+        "What the spikes of the features point to after one step of size 3 n^alpha",
+        "arXiv 2310.07891",
+        (11.0, 5.0),
+        "Target z + He2(z)/sqrt 2, activation tanh(z + 0.7) less its mean, p = d = {d:,}, n = 4d; "
+        "beta is the direction of the gradient. Points: means over {runs} runs, steps of all sizes "
+        "along the same gradient; bars are two standard errors. Lines begin where a spike leaves "
+        "the bulk; in the limit the second does so at 1/4.",
+        alignment,
+        quick={"d": 200, "runs": 6, "points": 15},
+        full={"d": 1000, "runs": 8, "points": 30},
+    ),
+)

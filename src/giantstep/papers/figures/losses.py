@@ -1,0 +1,135 @@
+"""The figure of what a readout gains as spikes appear (arXiv 2310.07891)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from jaxtyping import Float
+
+from giantstep.papers.figures.networks import WIDE
+from giantstep.papers.figures.record import Reproduction
+from giantstep.papers.plot import Curve, Plot, mean_curve
+from giantstep.prediction.wide.limits import limiting_losses
+from giantstep.prediction.wide.losses import losses
+from giantstep.problem.setting import Setting
+from giantstep.simulation.readout import fit_readout, squared_errors
+from giantstep.simulation.stepped import SteppedRun, stepped_runs
+from giantstep.simulation.table import FeatureTable
+
+ALPHAS = (-0.1, 0.0, 0.08, 0.16, 0.22, 0.28, 0.35, 0.42)
+EXPONENT = r"exponent of the step size $\alpha$ in $n^\alpha$"
+MARKS = {"1/4": 0.25, "1/3": 1 / 3}
+"""Exponents from which on a second and a third spike grow without bound."""
+
+LARGER = (7, 12)
+"""Logarithms of the dimensions at which theory is drawn on its way to the limit."""
+
+FOURTH = 0.375
+"""The exponent up to which it is drawn: a fourth spike sees another part of the degree 2."""
+
+
+def by_step_size(seed: int, *, d: int, runs: int, points: int) -> list[Plot]:
+    """Objective and test error over those without a step, for two targets."""
+    curved = Setting(**WIDE, d=d, noise=0.5, step_size=1.0, seed=seed)
+    straight = curved.vary(target="x1")
+    fine = np.linspace(ALPHAS[0], ALPHAS[-1], points)
+    early = fine[fine < FOURTH]
+    objective, test = measured(curved, runs)
+    limits = np.array(limiting_losses(curved).objectives)
+    lines = [
+        Curve("this size", fine.tolist(), predicted(curved, fine)[0].tolist(), theory=True),
+        *(
+            Curve(
+                f"$d = 10^{{{power}}}$",
+                early.tolist(),
+                predicted(curved.vary(d=10**power, n="4d", p="d"), early)[0].tolist(),
+                theory=True,
+            )
+            for power in LARGER
+        ),
+    ]
+    return [
+        Plot(
+            EXPONENT,
+            r"training objective over that without a step",
+            [mean_curve("simulation", ALPHAS, objective), *lines],
+            levels={f"$L_{k}/L_0$": float(v) for k, v in enumerate(limits / limits[0])},
+            title=r"$z + \mathrm{He}_2(z)/\sqrt{2}$: objective",
+            marks=MARKS,
+        ),
+        _test_panel(curved, test, fine, r"$z + \mathrm{He}_2(z)/\sqrt{2}$: test error"),
+        _test_panel(straight, measured(straight, runs)[1], fine, "$z$: test error"),
+    ]
+
+
+def _test_panel(
+    setting: Setting,
+    found: Sequence[Float[np.ndarray, " runs"]],
+    fine: Float[np.ndarray, " m"],
+    title: str,
+) -> Plot:
+    line = predicted(setting, fine)[1]
+    return Plot(
+        EXPONENT,
+        "test error over that without a step",
+        [
+            mean_curve("simulation", ALPHAS, found),
+            Curve("this size", fine.tolist(), line.tolist(), theory=True),
+        ],
+        marks=MARKS,
+        title=title,
+    )
+
+
+def predicted(setting: Setting, alphas: Float[np.ndarray, " m"]) -> Float[np.ndarray, "2 m"]:
+    """Objective and test error of the closed system over those without a step."""
+    before = losses(setting.vary(step_size=0.0))
+    after = [losses(setting.vary(step_size=f"n^{alpha:g}")) for alpha in alphas]
+    return np.array(
+        [
+            [loss.objective / before.objective for loss in after],
+            [loss.test / before.test for loss in after],
+        ]
+    )
+
+
+def measured(setting: Setting, runs: int) -> tuple[list[np.ndarray], list[np.ndarray]]:
+    """The same, run by run: one gradient a run, steps of all sizes along it, the same samples."""
+    found = np.empty((2, len(ALPHAS), runs))
+    for step in stepped_runs(setting, range(runs)):
+        before = fitted(step.resized(0.0))
+        for index, alpha in enumerate(ALPHAS):
+            size = setting.vary(step_size=f"n^{alpha:g}").step_size[0]
+            found[:, index, step.run] = np.divide(fitted(step.resized(size)), before)
+    return list(found[0]), list(found[1])
+
+
+def fitted(step: SteppedRun) -> tuple[float, float]:
+    """min over a of mean (y - s_p phi.a)^2 + ridge |a|^2, and the test error of the minimiser."""
+    setting, test = step.setting, step.test
+    fit = fit_readout(
+        FeatureTable(step.features(step.training.inputs), step.training.labels), setting
+    )
+    sums, _ = FeatureTable(step.features(test.inputs), test.labels).reduce(
+        squared_errors, setting.scale * fit.weights
+    )
+    objective = fit.train_errors[0] + fit.penalties[0] * np.sum(fit.weights[0] ** 2)
+    return float(objective), float(sums[0]) / len(test.labels)
+
+
+FIGURES = (
+    Reproduction(
+        "losses",
+        "What the second layer gains from one step of size n^alpha",
+        "arXiv 2310.07891",
+        (14.0, 5.2),
+        "Activation tanh(z + 0.7) less its mean, p = d, n = 4d, d = {d:,} in simulations, noise "
+        "0.5, ridge 0.1. Points: means over {runs} runs of the ratio of a run with a step to the "
+        "same run without; bars are two standard errors. $L_l$ is the objective in the limit with "
+        "l spikes, which there appear at 0, 1/4 and 1/3; theory at larger d is on its way to it.",
+        by_step_size,
+        quick={"d": 200, "runs": 6, "points": 14},
+        full={"d": 1000, "runs": 8, "points": 28},
+    ),
+)
