@@ -14,12 +14,25 @@ from giantstep.cli import reproduce as command
 from giantstep.cli.main import main
 from giantstep.papers.figures import REPRODUCTIONS
 from giantstep.papers.figures.counts import new_outliers
+from giantstep.papers.figures.gradients import gradient_cosines
+from giantstep.papers.figures.learning import LINEAR, floors
 from giantstep.papers.figures.neurons import from_start
 from giantstep.papers.figures.record import Reproduction
 from giantstep.papers.figures.stored import computed, read, stored
-from giantstep.papers.plot import CountPlot, Curve, NeuronPlot, Panel, Plot, SpectrumPlot
+from giantstep.papers.plot import (
+    CountPlot,
+    Curve,
+    MapPlot,
+    NeuronPlot,
+    Panel,
+    Plot,
+    SpectrumPlot,
+    mean_curve,
+    rms_curve,
+)
 from giantstep.problem.activation import centred
 from giantstep.records.spectrum import Spectrum
+from giantstep.show.plots.curves import CROWDED
 from giantstep.show.plots.papers import draw, paper_figure
 
 TINY = {
@@ -34,6 +47,18 @@ TINY = {
     "outliers": {"measured": (100, 150), "exponents": (0.4,), "points": 2},
     "strengths": {"measured": (40, 60), "runs": (2, 2)},
     "reuse": {"sizes": (60, 90), "runs": 2},
+    "reuse-map": {"d": 300, "runs": 2, "ratios": (1.0, 2.0), "steps": 2},
+    "gradient-cosines": {"d": 100, "p": 8, "line_p": 4, "runs": 2},
+    "phase": {"first_d": (30, 60), "second_d": (15, 30), "runs": 2, "draws": 4},
+    "learning-curves": {
+        "small_d": 12,
+        "large_d": 16,
+        "runs": 2,
+        "exponents": (1.0, 1.25),
+        "steps": 6,
+    },
+    "preprocessed": {"d": 12, "runs": 2, "exponents": (1.0, 1.5)},
+    "example-3": {"d": 800},
 }
 """Sizes at which a figure says nothing but has its panels, in about a second."""
 
@@ -64,6 +89,18 @@ def small_panels(seed: int, *, d: int) -> list[Panel]:
             Spectrum(singular_values=values), rule, 0, symbol="F", title=f"spectrum, seed {seed}"
         ),
         CountPlot([0.0, 0.2], [[1, 0], [0, 1]], [(0.1, 0.1, 0, 1)], "counts"),
+        MapPlot(
+            x=[0.5, 4.0, 8.0],
+            y=[1.0, 2.0],
+            predicted=[[0.0, 0.1], [0.2, 0.3], [0.4, 0.5]],
+            measured=[[0.01, 0.11], [0.21, 0.31], [0.41, 0.51]],
+            error=[[0.01] * 2, [0.02] * 2, [0.03] * 2],
+            top=0.6,
+            x_label="x",
+            y_label="y",
+            value_label="value",
+            title="map",
+        ),
     ]
 
 
@@ -82,10 +119,10 @@ SMALL = Reproduction(
 
 def test_panels_of_every_kind_show_theory_and_simulation() -> None:
     drawn = paper_figure(SMALL, computed(SMALL, full=False, seed=0))
-    curves, neurons, spectrum, counts = (axes for axes in drawn.axes if axes.axison)
-    assert len(drawn.axes) == 6
-    titles = [axes.get_title() for axes in drawn.axes[:4]]
-    assert titles == ["curves", "neurons", "spectrum, seed 0", "counts"]
+    curves, neurons, spectrum, counts, values = drawn.axes[:5]
+    assert [axes.axison for axes in drawn.axes[:6]] == [True] * 5 + [False]
+    titles = [axes.get_title() for axes in drawn.axes[:5]]
+    assert titles == ["curves", "neurons", "spectrum, seed 0", "counts", "map"]
     assert drawn.get_supxlabel() == "d = 1,000"
     assert curves.get_ylim() == (0.0, 3.0)
     assert len(curves.containers) == 1
@@ -96,6 +133,12 @@ def test_panels_of_every_kind_show_theory_and_simulation() -> None:
     assert {"theory: bulk", "theory: edge"} <= labels
     found = [line for line in spectrum.lines if line.get_marker() in ("v", "^")]
     assert [line.get_xdata().tolist() for line in found] == [[2.8], [3.0], [2.5]]
+    # Columns are x, rows are y.
+    cells = {text.get_position(): text.get_text() for text in values.texts}
+    assert cells[2, 1] == "0.51\n$\\pm$ 0.06"
+    shades = values.images[0].get_array()
+    np.testing.assert_array_equal(shades, [[0.0, 0.2, 0.4], [0.1, 0.3, 0.5]])
+    assert [label.get_text() for label in values.get_xticklabels()] == ["0.5", "4", "8"]
     # The four predicted counts, and what was measured.
     assert [text.get_text() for text in counts.texts] == ["1", "0", "0", "1", "1 (0)"]
     assert counts.texts[-1].get_position() == (0.1, 0.1)
@@ -199,6 +242,8 @@ def words(panels: Sequence[Panel]) -> list[list[str]]:
                 texts += panel.names
             case SpectrumPlot():
                 texts.append(panel.symbol)
+            case MapPlot():
+                texts += [panel.x_label, panel.y_label, panel.value_label]
         found.append(texts)
     return found
 
@@ -268,6 +313,66 @@ def test_new_outliers_are_those_beside_the_first() -> None:
     }
     assert new_outliers(Setting("two-step", **fields, steps=2, step_size="3*p^0.8")) == (1, 1)
     assert new_outliers(Setting("two-step", **fields, steps=2, step_size="p^0.5")) == (0, 0)
+
+
+def test_root_mean_squares_have_the_standard_errors_of_many_samples() -> None:
+    """Of 500 samples of 400 normals: the error of rms = 1 is 1/sqrt(800), here to 3 %."""
+    draws = np.random.default_rng(0).standard_normal((500, 400))
+    curves = rms_curve("rms", range(500), list(draws))
+    errors = np.array(curves.error)
+    assert np.std(curves.y) == pytest.approx(1 / np.sqrt(800), rel=0.1)
+    assert errors.mean() == pytest.approx(1 / np.sqrt(800), rel=0.03)
+    # That of the mean is another.
+    assert mean_curve("mean", [0.0], [draws[0]]).error[0] > 1.2 * errors.mean()
+
+
+def test_floors_of_the_ladder_fall_by_what_each_direction_opens() -> None:
+    assert list(floors().values()) == pytest.approx([2.0, 1.0, 0.0])
+
+
+def test_linear_features_are_the_linear_kernel() -> None:
+    """Half the rows paired with the others, as at the start of steps, would miss directions."""
+    base = Setting("x1", d=20, n=2000, p="2d", activation="z", test_n=100)
+    whole, paired = (
+        simulate(setting).test_error for setting in (base.vary(**LINEAR), base.vary(steps=0, p="d"))
+    )
+    assert whole is not None
+    assert paired is not None
+    assert whole[0, 0] < 1e-3
+    assert paired[0, 0] > 0.1
+
+
+def test_few_neurons_predict_the_gradients_of_many() -> None:
+    """Five means over 8 runs, each within 6 standard errors: together at the level 0.3 %.
+
+    A cosine of chance, d^-1/2, adds its square to that of a mean cosine: 2 % of the smallest here.
+    """
+    staircase, equal = gradient_cosines(3, d=2000, p=64, line_p=16, runs=8)
+    first, line, second, other, _ = staircase.curves
+
+    def distances(curve: Curve, theory: Curve, steps: slice) -> np.ndarray:
+        assert curve.error is not None
+        return np.abs(np.subtract(curve.y, theory.y) / curve.error)[steps]
+
+    assert distances(first, line, slice(0, 3)).max() < 6
+    assert distances(second, other, slice(1, 3)).max() < 6
+    # The line of equal links, where the second direction is never learned, is rejected.
+    assert distances(second, equal.curves[3], slice(1, 3)).min() > 6
+
+
+def test_a_crowded_legend_stands_beside_the_last_panel() -> None:
+    few, many = (
+        Plot("x", "y", [Curve(f"{k}", [1.0, 2.0], [1.0, k], [0.1, 0.1]) for k in range(count)])
+        for count in (CROWDED, CROWDED + 1)
+    )
+    data = computed(SMALL, full=False, seed=0)
+    panels = [paper_figure(SMALL, replace(data, panels=[p, p])).axes for p in (few, many)]
+    beside = [
+        [axes.get_legend() and axes.get_legend().get_bbox_to_anchor().x0 >= axes.bbox.x1]
+        for drawn in panels
+        for axes in drawn
+    ]
+    assert beside == [[False], [False], [None], [True]]
 
 
 def test_names_are_those_of_the_records() -> None:

@@ -30,6 +30,16 @@ def mean_curve(label: str, x: Sequence[float], values: Sequence[np.ndarray]) -> 
     return Curve(label, [float(v) for v in x], means, errors)
 
 
+def rms_curve(label: str, x: Sequence[float], values: Sequence[np.ndarray]) -> Curve:
+    """Root mean squares over runs; to first order the standard error is std(v^2)/(2 rms)."""
+    means = [math.sqrt(float(np.mean(v**2))) for v in values]
+    errors = [
+        float(np.std(v**2, ddof=1)) / (2.0 * mean * math.sqrt(len(v)))
+        for v, mean in zip(values, means, strict=True)
+    ]
+    return Curve(label, [float(v) for v in x], means, errors)
+
+
 @dataclass(frozen=True)
 class Plot:
     """Curves over one pair of axes, levels they are compared with, and marks on the x axis."""
@@ -39,6 +49,7 @@ class Plot:
     curves: Sequence[Curve]
     x_scale: str = "linear"
     y_scale: str = "linear"
+    x_range: tuple[float, float] | None = None
     levels: Mapping[str, float] = field(default_factory=dict)
     y_range: tuple[float, float] | None = None
     title: str = ""
@@ -125,4 +136,23 @@ class CountPlot:
     kind: Literal["counts"] = "counts"
 
 
-Panel = Plot | NeuronPlot | SpectrumPlot | CountPlot
+@dataclass(frozen=True)
+class MapPlot:
+    """A quantity over two sizes: predicted, and measured with standard errors; ``[i][j]`` is at
+    (x_i, y_j), ``top`` the end of its scale.
+    """
+
+    x: Sequence[float]
+    y: Sequence[float]
+    predicted: Sequence[Sequence[float]]
+    measured: Sequence[Sequence[float]]
+    error: Sequence[Sequence[float]]
+    top: float
+    x_label: str
+    y_label: str
+    value_label: str
+    title: str
+    kind: Literal["map"] = "map"
+
+
+Panel = Plot | NeuronPlot | SpectrumPlot | CountPlot | MapPlot

@@ -4,9 +4,12 @@ from giantstep.papers.figures import (
     alignment,
     counts,
     equivalence,
+    gradients,
+    learning,
     limits,
     losses,
     neurons,
+    phase,
     plateaus,
     spectra,
 )
@@ -14,6 +17,18 @@ from giantstep.papers.figures.record import Reproduction
 
 REPRODUCTIONS: dict[str, Reproduction] = {
     figure.name: figure
-    for family in (neurons, plateaus, spectra, losses, equivalence, counts, limits, alignment)
+    for family in (
+        neurons,
+        gradients,
+        phase,
+        learning,
+        plateaus,
+        spectra,
+        losses,
+        equivalence,
+        counts,
+        limits,
+        alignment,
+    )
     for figure in family.FIGURES
 }

@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from jaxtyping import Float
 
 from giantstep.analysis.analyze import analyze
 from giantstep.analysis.staircase import target_plane
@@ -72,15 +73,48 @@ def staircases(seed: int, *, d: int) -> list[NeuronPlot]:
     return panels
 
 
+def example_3(seed: int, *, d: int) -> list[NeuronPlot]:
+    """Neurons in the plane of w_2 and w_3, which the second step learns as a sum, or both."""
+    panels = []
+    for name in ("joint-step", "split-step"):
+        setting = Setting(
+            name,
+            **FIRST_LAYER,
+            d=d,
+            # The response to He3(x1) is the cube of the first step's cosine: it needs many
+            # samples, and a second step that outweighs the first.
+            n="128d",
+            p=40,
+            steps=2,
+            step_size="2*p^1.5, 16*p^1.5",
+            seed=seed,
+        )
+        title = "x1 + x1 x2 + x1 x3" if name == "joint-step" else "x1 + x1 x2 + He3(x1) x3"
+        plane = np.eye(3)[1:]
+        panels.append(_plot(simulate(setting), predict(setting), plane, ("x2", "x3"), title))
+    return panels
+
+
 def _panel(simulated: Trajectory, predicted: Trajectory, title: str) -> NeuronPlot:
     """Neurons of the first run, in the plane that the staircase on fresh batches learns first."""
     setting = simulated.setting
     plane, names = target_plane(analyze(setting.target, setting.activation).fresh, setting.target.r)
+    return _plot(simulated, predicted, plane, (names[0], names[1]), title)
+
+
+def _plot(
+    simulated: Trajectory,
+    predicted: Trajectory,
+    plane: Float[np.ndarray, "2 r"],
+    names: tuple[str, str],
+    title: str,
+) -> NeuronPlot:
+    """Cosines of the first run's neurons with the rows of a plane."""
     points, crosses = (part.cosine[0] @ plane.T for part in (simulated, predicted))
     return NeuronPlot(
         [[(float(x), float(y)) for x, y in step] for step in points],
         [(float(x), float(y)) for x, y in crosses.reshape(-1, 2)],
-        (names[0], names[1]),
+        names,
         title,
     )
 
@@ -108,5 +142,16 @@ FIGURES = (
         staircases,
         quick={"d": 100_000},
         full={"d": 1_000_000},
+    ),
+    Reproduction(
+        "example-3",
+        "Two directions as a sum, or both: the plane that the second step reaches",
+        PAPER,
+        (10.0, 5.6),
+        "All 40 neurons of one run, ReLU, Gaussian readout, d = {d:,}, n = 128d fresh samples a "
+        "step, step sizes $2p^{{1.5}}$ and $16p^{{1.5}}$. Crosses are the predicted means.",
+        example_3,
+        quick={"d": 1000},
+        full={"d": 20_000},
     ),
 )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from matplotlib.axes import Axes
 from matplotlib.ticker import NullLocator
 
@@ -10,6 +12,10 @@ from giantstep.show.plots.panels import THEORY, level, mark
 
 MARKERS = "os^Dv*Ph<>"
 LINES = ("-", "--", ":", "-.")
+CROWDED = 8
+"""Names in a legend from which on it stands beside its axes."""
+
+OUTSIDE = {"loc": "center left", "bbox_to_anchor": (1.0, 0.5)}
 FEW = 8
 """Points on an axis up to which each has its tick."""
 
@@ -48,6 +54,8 @@ def curves(axes: Axes, plot: Plot) -> Axes:
         mark(axes, place, label)
     axes.set_xscale(plot.x_scale)
     axes.set_yscale(plot.y_scale)
+    if plot.x_range is not None:
+        axes.set_xlim(*plot.x_range)
     if plot.y_range is not None:
         axes.set_ylim(*plot.y_range)
     places = sorted({x for curve in simulated for x in curve.x})
@@ -60,5 +68,7 @@ def curves(axes: Axes, plot: Plot) -> Axes:
     axes.set_xlabel(plot.x_label)
     axes.set_ylabel(plot.y_label)
     axes.set_title(plot.title, fontsize="medium")
-    axes.legend(fontsize="small", framealpha=0.8, edgecolor="none")
+    named_curves = len(axes.get_legend_handles_labels()[1])
+    beside: dict[str, Any] = OUTSIDE if named_curves > CROWDED else {}
+    axes.legend(fontsize="small", framealpha=0.8, edgecolor="none", **beside)
     return axes

@@ -9,6 +9,8 @@ import numpy as np
 from jaxtyping import Float, Int
 from matplotlib.axes import Axes
 
+from giantstep.papers.plot import MapPlot
+
 THEORY = "firebrick"
 CLEAR = {"facecolor": "white", "alpha": 0.7, "edgecolor": "none", "pad": 1.0}
 """Behind words that stand on curves."""
@@ -88,4 +90,21 @@ def count_map(
         )
     axes.set_xlabel(r"exponent of the first step $\alpha_1$")
     axes.set_ylabel(r"exponent of the second step $\alpha_2$")
+    return axes
+
+
+def value_map(axes: Axes, panel: MapPlot) -> Axes:
+    """Predicted values as shades with their scale; in the cells measured ones, two errors below."""
+    predicted = np.array(panel.predicted).T
+    image = axes.imshow(predicted, "Greys", vmin=0.0, vmax=panel.top, origin="lower", aspect="auto")
+    for (column, row), value in np.ndenumerate(np.array(panel.measured)):
+        text = f"{value:.2f}\n$\\pm$ {2.0 * panel.error[column][row]:.2f}"
+        # White on the darker half of the shades.
+        colour = "white" if predicted[row, column] > 0.5 * panel.top else "black"
+        axes.text(column, row, text, ha="center", va="center", color=colour, fontsize="small")
+    axes.set_xticks(range(len(panel.x)), [f"{x:g}" for x in panel.x])
+    axes.set_yticks(range(len(panel.y)), [f"{y:g}" for y in panel.y])
+    axes.set_xlabel(panel.x_label)
+    axes.set_ylabel(panel.y_label)
+    axes.figure.colorbar(image, ax=axes, label=f"theory: {panel.value_label}")
     return axes

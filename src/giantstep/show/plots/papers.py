@@ -11,10 +11,10 @@ from matplotlib.figure import Figure
 
 from giantstep.papers.figures.record import Reproduction
 from giantstep.papers.figures.stored import FigureData
-from giantstep.papers.plot import CountPlot, NeuronPlot, Panel, Plot, SpectrumPlot
-from giantstep.show.plots.curves import curves
+from giantstep.papers.plot import CountPlot, MapPlot, NeuronPlot, Panel, Plot, SpectrumPlot
+from giantstep.show.plots.curves import CROWDED, curves
 from giantstep.show.plots.neurons import neurons
-from giantstep.show.plots.panels import count_map
+from giantstep.show.plots.panels import count_map, value_map
 from giantstep.show.plots.spectrum import spectrum
 
 LETTERS_AN_INCH = 15
@@ -29,8 +29,10 @@ def paper_figure(figure: Reproduction, data: FigureData) -> Figure:
     places = drawn.subplots(math.ceil(len(panels) / columns), columns, squeeze=False).ravel()
     for axes, panel in zip(places, panels, strict=False):
         draw(axes, panel)
-        # Spectra side by side have one legend, that of the last.
-        if isinstance(panel, SpectrumPlot) and panel is not panels[-1]:
+        # Spectra side by side have one legend, that of the last; so have crowded plots.
+        names = axes.get_legend_handles_labels()[1]
+        crowded = isinstance(panel, Plot) and len(names) > CROWDED
+        if (isinstance(panel, SpectrumPlot) or crowded) and axes is not places[len(panels) - 1]:
             axes.get_legend().remove()
     for axes in places[len(panels) :]:
         axes.set_axis_off()
@@ -61,5 +63,7 @@ def draw(axes: Axes, panel: Panel) -> Axes:
             )
         case CountPlot():
             count_map(axes, np.array(panel.grid), np.array(panel.counts), panel.measured)
+        case MapPlot():
+            value_map(axes, panel)
     axes.set_title(panel.title, fontsize="medium")
     return axes
