@@ -21,7 +21,7 @@ from giantstep.analysis.floors import REGIMES, Floor, Regime, fitted_part, targe
 from giantstep.analysis.labels import LabelSource
 from giantstep.analysis.notes import undecided, warnings
 from giantstep.analysis.staircase import Staircase, leaps, staircase
-from giantstep.analysis.subspace import Decision, name_space, span, tidy
+from giantstep.analysis.subspace import Decision, name_space, tidy
 from giantstep.analysis.weak_recovery import WeakRecovery, weak_recovery
 from giantstep.errors import InputError
 from giantstep.gaussian.series import HermiteSeries
@@ -310,22 +310,27 @@ def _regimes(
     steps: Sequence[OneStep],
     frame: Float[np.ndarray, "k r"],
 ) -> tuple[Regime, ...]:
-    """The five-regime table of this activation; at n ~ d^2 degrees below 2 are removed first."""
-    plain = {entry.batch_exponent: entry.learned for entry in steps if not entry.deflated}
-    removed = {entry.batch_exponent: entry.learned for entry in steps if entry.deflated}
+    """The five-regime table of this activation; at n ~ d^2 degrees below 2 are removed first.
+
+    What is removed was fitted on its own and is added to the readout.
+    """
+    learned = {(entry.batch_exponent, entry.deflated): entry.learned for entry in steps}
     table = []
     for n_exponent, p_exponent in REGIMES:
         deflated = n_exponent > 1
-        basis = span(plain[1], removed[n_exponent]) if deflated else plain[1]
+        basis = learned[n_exponent, deflated]
         k = min(n_exponent, p_exponent)
+        reached = fitted_part(series, basis, k)
+        fitted = fitted_part(series, basis, k, below=n_exponent) if deflated else reached
+        floor = target_floor(natural, series, basis).by_degree[k]
         table.append(
             Regime(
                 n_exponent=n_exponent,
                 p_exponent=p_exponent,
                 deflated=deflated,
                 basis=tidy(basis @ frame),
-                fitted=in_coordinates(fitted_part(series, basis, k), frame),
-                floor=target_floor(natural, series, basis).by_degree[k],
+                fitted=in_coordinates(fitted, frame),
+                floor=max(0.0, floor - (fitted.variance - reached.variance)),
             )
         )
     return tuple(table)

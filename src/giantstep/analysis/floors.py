@@ -1,6 +1,6 @@
 """What the readout cannot beat, given the subspace the first layer has learned.
 
-Narrow networks (p = O(1)): E Var(f | P_U x).  With p ~ d^k1 and n ~ d^k2 (Conjecture 3 of
+Narrow networks (p = O(1)): E Var(f | P_U x).  With p ~ d^k1 and n ~ d^k2 (section 2.3 of
 arXiv 2305.18270): || P_{U, >k} f ||^2, k = min(k1, k2), the weight of f on terms of degree > k
 outside U; U = {0} is the random-feature floor.
 """
@@ -44,7 +44,8 @@ class Floor:
 class Regime:
     """One column of the five-regime table: n ~ d^n_exponent, p ~ d^p_exponent, one step.
 
-    ``deflated``: the labels of the step have their degrees below n_exponent removed.
+    ``deflated``: the labels of the step have their degrees below n_exponent removed; ``basis`` is
+    what the step learns from these labels, and the part that was removed counts as fitted.
     """
 
     n_exponent: int
@@ -117,11 +118,16 @@ def target_floor(target: Target, series: HermiteSeries, basis: Float[np.ndarray,
 
 
 def fitted_part(
-    series: HermiteSeries, basis: Float[np.ndarray, "_ r"], highest: int
+    series: HermiteSeries, basis: Float[np.ndarray, "_ r"], highest: int, below: int = 0
 ) -> HermiteSeries:
-    """P_{U, <= highest} f in the original coordinates: what the readout can fit."""
+    """P_{U, <= highest} f in the original coordinates: what the readout can fit.
+
+    With the part of degree less than ``below``, which deflation has fitted.
+    """
     frame = completed(basis)
-    return series.rotate(frame).project(len(basis), highest).rotate(frame.T)
+    turned = series.rotate(frame)
+    reached = (turned.outside_degrees(len(basis)) <= highest) | (turned.degrees < below)
+    return turned.select(reached).rotate(frame.T)
 
 
 REGIMES = ((1, 0), (1, 1), (2, 0), (2, 1), (2, 2))

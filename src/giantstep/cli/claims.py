@@ -8,6 +8,7 @@ from typing import Any
 from giantstep.cli.output import as_json, reserve, write_json
 from giantstep.errors import InputError
 from giantstep.papers.claims import CLAIMS
+from giantstep.papers.claims.differences import differences as differences_page
 from giantstep.papers.claims.record import Claim
 from giantstep.papers.claims.running import run_claims, stored_claims
 from giantstep.papers.plot import Plot
@@ -25,6 +26,7 @@ def claims(
     json: bool = False,
     out: Path = Path("results/claims"),
     again: bool = False,
+    differences: bool = False,
     quiet: bool = False,
 ) -> None:
     """Measure the claims of the papers and judge them.
@@ -36,7 +38,8 @@ def claims(
     full:
         The sizes at which exponents are sharp (under an hour), with the controls.
     controls:
-        Run each claim's controls too: settings that violate its assumptions and must fail.
+        Run each claim's controls too, settings that violate its assumptions and must fail, and
+        repeat its verdict over the range of every constant that was tuned.
     seed:
         Seed of every simulation.
     json:
@@ -45,9 +48,14 @@ def claims(
         Folder for claims.json, claims.html and the figures; finished claims in it are kept.
     again:
         Run claims anew that the folder holds already.
+    differences:
+        Measure nothing; print where the papers and the measurements differ, as docs/differences.md.
     quiet:
         No table and no progress.
     """
+    if differences:
+        print(differences_page(CLAIMS), end="")
+        return
     unknown = [name for name in ids if name not in CLAIMS]
     if unknown:
         raise InputError(f"unknown claim {unknown[0]!r}, expected one of {', '.join(CLAIMS)}")

@@ -249,7 +249,7 @@ class HermiteSeries:
 
         Rows are (beta, gamma - e_j) for terms h_beta(x_U) h_gamma(x_perp) with |gamma| = k, column
         j holds sqrt(gamma_j) c.  Its row space is what a step adds when k is the leap: the range
-        of T_k for U = {0}, the staircase of Conjecture 1 for k = 1.  With k = None the rows are
+        of T_k for U = {0}, the staircase for k = 1.  With k = None the rows are
         the coefficients of grad_perp f itself.  ``allowed`` keeps the terms of the total degrees
         for which it is true.
         """

@@ -44,9 +44,9 @@ CATALOG: dict[str, Entry] = {
         f"{DKLPS}, second-layer example",
         "five regimes of n and p, five fitted functions",
     ),
-    "linear": Entry("x1", f"{DKLPS}, Theorem 1", "leap 1"),
-    "leap-2": Entry("He2(x1) + He2(x2)", f"{DKLPS}, Theorem 1", "leap 2, full rank at n ~ d^2"),
-    "leap-3": Entry("He3(x1) + He3(x2)", f"{DKLPS}, Theorem 1", "leap 3, full rank at n ~ d^3"),
+    "linear": Entry("x1", f"{DKLPS}, Theorems 4-5", "leap 1"),
+    "leap-2": Entry("He2(x1) + He2(x2)", f"{DKLPS}, Theorems 4-5", "leap 2, full rank at n ~ d^2"),
+    "leap-3": Entry("He3(x1) + He3(x2)", f"{DKLPS}, Theorems 4-5", "leap 3, full rank at n ~ d^3"),
     "hidden-by-oddness": Entry(
         "He3(x1)", "arXiv 2402.03220", "fresh batches never, reused ones through y^3"
     ),

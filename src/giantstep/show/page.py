@@ -25,7 +25,7 @@ def claims_page(records: Sequence[dict[str, Any]]) -> str:
     counts = {v: sum(r["verdict"] == v for r in records) for v in ("holds", "fails", "undecided")}
     summary = ", ".join(f"{count} {verdict}" for verdict, count in counts.items() if count)
     rows = "".join(
-        f'<tr><td><a href="#{escape(r["id"])}">{escape(r["id"])}</a></td>'
+        f"<tr><td>{_link(r['id'])}</td>"
         f"<td>{escape(r['statement'])}</td><td>{_badge(r['verdict'])}</td></tr>"
         for r in records
     )
@@ -35,10 +35,28 @@ def claims_page(records: Sequence[dict[str, Any]]) -> str:
         f"<title>Claims of the papers</title><style>{STYLE}</style>"
         f"<h1>Claims of the papers, measured</h1><p>{len(records)} claims: {summary}. Every "
         "interval has level 99 %. A quantity holds if its whole interval lies in the region where "
-        "the claim puts it, fails if it lies outside, and is undecided otherwise.</p>"
+        "the claim puts it and it is within four standard errors of the predicted number, beside a "
+        "stated allowance for the finite size; it fails if the interval lies outside or the number "
+        "is further off, and is undecided otherwise.</p>"
         f"<table><tr><th>claim</th><th>statement</th><th>verdict</th></tr>{rows}</table>"
-        f"{sections}</html>\n"
+        f"{_differences(records)}{sections}</html>\n"
     )
+
+
+def _differences(records: Sequence[dict[str, Any]]) -> str:
+    """Where the papers and the measurements differ: what was seen, and what holds instead."""
+    parts = "".join(
+        f"<p>{_link(record['id'])} ({escape(record['paper'])}): {escape(record['statement'])} "
+        f"{_badge(record['verdict'])}<br>Seen: {escape(record['seen'])}<br>"
+        f"Holds instead: {_link(record['corrected'])}</p>"
+        for record in records
+        if record["corrected"]
+    )
+    return parts and f"<h2>Where the papers and the measurements differ</h2>{parts}"
+
+
+def _link(name: str) -> str:
+    return f'<a href="#{escape(name)}">{escape(name)}</a>'
 
 
 def _section(record: dict[str, Any]) -> str:
@@ -52,14 +70,27 @@ def _section(record: dict[str, Any]) -> str:
         f'<p class="small">{escape(record["paper"])}. {escape(record["regime"])}. '
         f"Rule: {escape(record['rule'])}. Setting: {escape(setting)}; size {record['size']}, "
         f"seed {record['seed']}, {record['seconds']:.1f} s.</p>"
-        f"{_table(record)}{figure}{controls}</section>"
+        f"{_table(record)}{figure}{controls}{_tuned(record)}</section>"
     )
 
 
+def _tuned(record: dict[str, Any]) -> str:
+    """The verdicts over the range of each field that was tuned."""
+    rows = "".join(
+        f"<li>{escape(changes_text(repeated))}: {_badge(repeated['verdict'])}</li>"
+        for repeated in record["tuned"]
+    )
+    return rows and f"<p>Tuned, and repeated with:</p><ul>{rows}</ul>"
+
+
+def changes_text(record: dict[str, Any]) -> str:
+    """The fields of a control or of a repetition, as they are changed."""
+    return ", ".join(f"{name} = {value}" for name, value in record["changes"].items())
+
+
 def _control(control: dict[str, Any]) -> str:
-    changes = ", ".join(f"{k} = {v}" for k, v in control["changes"].items())
     return (
-        f"<p>Control ({escape(control['reason'])}; {escape(changes)}): "
+        f"<p>Control ({escape(control['reason'])}; {escape(changes_text(control))}): "
         f"{_badge(control['verdict'])}</p>{_table(control)}"
     )
 
@@ -82,9 +113,11 @@ def _table(record: dict[str, Any]) -> str:
 
 
 def region_text(predicted: dict[str, Any]) -> str:
-    """The region a claim puts a quantity into, and theory's number, in words."""
+    """Theory's number with what the finite size may add, and the region, in words."""
     low, high = predicted["region"]
-    if low is None:
+    if low is None and high is None:
+        region = ""
+    elif low is None:
         region = f"at most {high:.4g}"
     elif high is None:
         region = f"at least {low:.4g}"
@@ -92,7 +125,11 @@ def region_text(predicted: dict[str, Any]) -> str:
         return f"{low:.4g}"
     else:
         region = f"{low:.4g} to {high:.4g}"
-    return region if predicted["value"] is None else f"{predicted['value']:.4g} ({region})"
+    if predicted["value"] is None:
+        return region
+    allowed = f" +- {predicted['allowance']:.2g}" if predicted["allowance"] else ""
+    number = f"{predicted['value']:.4g}{allowed}"
+    return f"{number} ({region})" if region else number
 
 
 def _badge(verdict: str) -> str:

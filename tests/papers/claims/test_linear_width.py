@@ -52,7 +52,7 @@ def test_leaving_sizes_are_where_the_singular_value_is() -> None:
         return np.linalg.svd(features, compute_uv=False)
 
     top = values(0.0)[0]
-    for k, size in enumerate(leaving_sizes(step)):
+    for k, size in enumerate(leaving_sizes(step, 1.25)):
         found = values(size / unit)[k]
         assert found == pytest.approx(1.25 * top, rel=0.05)
 

@@ -1,7 +1,7 @@
 """Verdicts, records that survive a kill, the page and the command."""
 
 import json
-import math
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -13,19 +13,11 @@ from matplotlib.figure import Figure
 from giantstep.cli import claims as command
 from giantstep.cli.main import main
 from giantstep.papers.claims import CLAIMS, FAMILIES, running
-from giantstep.papers.claims.record import (
-    Claim,
-    Findings,
-    Measurement,
-    Quantity,
-    Region,
-    exact,
-    exponent_of,
-    mean_of,
-)
+from giantstep.papers.claims.quantity import Region, exact
+from giantstep.papers.claims.record import Claim, Findings, Measurement
 from giantstep.papers.claims.running import run_claims, stored_claims
 from giantstep.papers.plot import Curve, Plot
-from giantstep.show.page import claims_page
+from giantstep.show.page import claims_page, region_text
 from giantstep.show.plots.curves import curves
 
 
@@ -55,47 +47,6 @@ def claim_of(experiment: Measurement, name: str = "counting") -> Claim:
     )
 
 
-@pytest.mark.parametrize(
-    ("low", "high", "verdict"),
-    [(0.1, 0.9, "holds"), (1.1, 1.5, "fails"), (0.5, 1.5, "undecided"), (-2.0, -1.0, "fails")],
-)
-def test_verdict_follows_the_interval(low: float, high: float, verdict: str) -> None:
-    assert Quantity("q", 0.5 * (low + high), low, high, (0.0, 1.0)).verdict == verdict
-
-
-def test_findings_fail_if_one_does() -> None:
-    good, bad = exact("a", 0.5, (0, 1)), exact("b", 2.0, (0, 1))
-    open_end = Quantity("c", 0.5, -0.5, 1.5, (0, 1))
-    assert Findings([good]).verdict == "holds"
-    assert Findings([good, open_end]).verdict == "undecided"
-    assert Findings([good, open_end, bad]).verdict == "fails"
-
-
-def test_intervals_cover() -> None:
-    """The 99 % interval of a mean of 10 normals covers 0 in 2000 draws, to 4 standard errors.
-
-    An interval of half the width does not.
-    """
-    rng = np.random.default_rng(0)
-    found = [mean_of("m", rng.standard_normal(10), (-1, 1)) for _ in range(2000)]
-    covered = np.mean([q.low < 0 < q.high for q in found])
-    error = math.sqrt(0.99 * 0.01 / 2000)
-    assert abs(covered - 0.99) < 4 * error
-    half = np.mean([abs(q.measured) < 0.25 * (q.high - q.low) for q in found])
-    assert abs(half - 0.99) > 4 * error
-
-
-def test_exponents_have_the_region_of_the_claim() -> None:
-    rng = np.random.default_rng(0)
-    sizes = (100, 1000, 10_000)
-    values = [np.abs(rng.standard_normal(200)) * d**-0.5 for d in sizes]
-    found = exponent_of("e", sizes, values, (-math.inf, -0.25), -0.5)
-    assert found.verdict == "holds"
-    assert found.deviation is not None
-    assert abs(found.deviation) < 4
-    assert exponent_of("e", sizes, values, (-0.25, math.inf)).verdict == "fails"
-
-
 def test_finished_claims_are_not_run_again(tmp_path: Path) -> None:
     calls: list[Any] = []
     claim = counting(calls)
@@ -110,6 +61,20 @@ def test_finished_claims_are_not_run_again(tmp_path: Path) -> None:
     assert record["verdict"] == "holds"
     assert [control["verdict"] for control in record["controls"]] == ["fails", "fails"]
     assert not list(tmp_path.glob("*.part"))
+
+
+def test_tuned_fields_are_repeated_with_the_controls() -> None:
+    calls: list[Any] = []
+    claim = replace(counting(calls), tuned={"value": (0.2, 3.0)})
+    [record] = run_claims([claim], controls=True)
+    assert calls == [0.5, 2.0, -1.0, 0.2, 3.0]
+    assert record["tuned"] == [
+        {"changes": {"value": "0.2"}, "verdict": "holds"},
+        {"changes": {"value": "3.0"}, "verdict": "fails"},
+    ]
+    assert "value = 3.0" in claims_page([record])
+    [record] = run_claims([claim])
+    assert record["tuned"] == []
 
 
 def test_a_broken_record_is_measured_anew(tmp_path: Path) -> None:
@@ -200,6 +165,21 @@ def test_page_escapes_and_shows_everything(tmp_path: Path) -> None:
         assert piece in page
 
 
+@pytest.mark.parametrize(
+    ("value", "region", "allowance", "text"),
+    [
+        (None, [0.0, 1.0], 0.0, "0 to 1"),
+        (0.5, [0.0, None], 0.0, "0.5 (at least 0)"),
+        (0.5, [None, 1.0], 0.02, "0.5 +- 0.02 (at most 1)"),
+        (0.5, [None, None], 0.02, "0.5 +- 0.02"),
+    ],
+)
+def test_predictions_in_words(
+    value: float | None, region: list[float | None], allowance: float, text: str
+) -> None:
+    assert region_text({"value": value, "region": region, "allowance": allowance}) == text
+
+
 def test_figure_has_theory_and_simulation() -> None:
     """Points with bars of two standard errors, the line of theory and the level, where they are."""
     [record] = run_claims([counting([])])
@@ -223,7 +203,8 @@ def test_every_claim_is_complete() -> None:
         assert claim.id == name
         assert claim.statement.endswith(".")
         assert "arXiv" in claim.paper or "open question" in claim.paper
-        assert claim.controls
+        assert claim.controls or claim.corrected
+        assert set(claim.tuned) <= set(claim.fields)
         assert all(claim.controls.values())
         assert claim.quick
         assert claim.full

@@ -1,24 +1,34 @@
 """The papers' claims as executable records; ``CLAIMS`` lists them by identifier."""
 
 from giantstep.papers.claims import (
+    floors,
     linear_width,
     one_step,
+    open_features,
+    open_inputs,
+    open_labels,
     open_targets,
     open_width,
-    second_layer,
+    regimes,
     several_steps,
+    small_batches,
     two_steps,
 )
 from giantstep.papers.claims.record import Claim
 
 FAMILIES = (
+    small_batches,
     one_step,
     several_steps,
-    second_layer,
+    floors,
+    regimes,
     linear_width,
     two_steps,
     open_targets,
+    open_inputs,
+    open_labels,
     open_width,
+    open_features,
 )
 
 CLAIMS: dict[str, Claim] = {claim.id: claim for family in FAMILIES for claim in family.CLAIMS}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -10,15 +11,16 @@ import numpy as np
 from jaxtyping import Float
 
 from giantstep.errors import InputError
-from giantstep.papers.claims.record import (
+from giantstep.papers.claims.quantity import (
     LEARNED,
     NOT_LEARNED,
-    Findings,
     Quantity,
     Region,
+    drift,
     exponent_of,
     mean_of,
 )
+from giantstep.papers.claims.record import Findings
 from giantstep.papers.plot import Curve, Plot
 from giantstep.prediction.predict import predict
 from giantstep.problem.setting import Setting
@@ -51,10 +53,19 @@ def scaling_findings(
     regions: Mapping[str, Region],
     expected: Mapping[str, float],
     y_label: str = "median cosine",
+    *,
+    allowance: float | None = None,
 ) -> Findings:
-    """The exponent in d of every statistic, and the medians against d."""
+    """The exponent in d of every statistic, and the medians against d.
+
+    A cosine is that of the limit and d^(-1/2), the cosine of a random direction: the drift of such
+    a correction is the allowance, where none is given.
+    """
+    allowed = drift(d) if allowance is None else allowance
     quantities = [
-        exponent_of(f"exponent of {name}", d, runs, regions[name], expected.get(name))
+        exponent_of(
+            f"exponent of {name}", d, runs, regions[name], expected.get(name), allowance=allowed
+        )
         for name, runs in values.items()
     ]
     curves = [scaling_curve(name, d, runs) for name, runs in values.items()]
@@ -73,22 +84,36 @@ def scaling_curve(name: str, x: Sequence[float], values: Sequence[np.ndarray]) -
     return Curve(name, [float(size) for size in x], medians, errors)
 
 
-def weakest(basis: Sequence[Sequence[float]], step: int) -> Statistic:
-    """Smallest principal cosine of the rows with a subspace of the target space."""
+def neurons(basis: Sequence[Sequence[float]], step: int = -1) -> Statistic:
+    """Median over neurons of |P w_i|/|w_i|, P the projection onto a subspace."""
     rows = _orthonormal(basis)
-    return lambda trajectory: trajectory.principal_cosines(rows)[:, step, -1]
+    return lambda trajectory: np.median(
+        np.linalg.norm(trajectory.cosine[:, step] @ rows.T, axis=2), axis=1
+    )
 
 
-def strongest(basis: Sequence[Sequence[float]], step: int) -> Statistic:
-    """Largest principal cosine of the rows with a subspace of the target space."""
+def weakest(basis: Sequence[Sequence[float]], step: int = -1) -> Statistic:
+    """sigma_min/sqrt(p) of the cosines of the neurons with a basis of a subspace.
+
+    The root mean square cosine of the neurons with the direction of the subspace that they know
+    least: of order one just if every direction of the subspace is learned.  The principal angles of
+    the span of the rows would not do: they are the same whatever the size of the step.
+    """
     rows = _orthonormal(basis)
-    return lambda trajectory: trajectory.principal_cosines(rows)[:, step, 0]
+    return lambda trajectory: _root_mean_squares(trajectory, rows, step)[:, -1]
 
 
-def neuron_cosine(direction: Sequence[float], step: int = -1) -> Statistic:
-    """Median over neurons of |cos| with a direction of the target space."""
-    unit = np.array(direction, dtype=float) / np.linalg.norm(direction)
-    return lambda trajectory: np.median(np.abs(trajectory.cosine[:, step] @ unit), axis=1)
+def strongest(basis: Sequence[Sequence[float]], step: int = -1) -> Statistic:
+    """sigma_max/sqrt(p): that of the direction of the subspace that the neurons know best."""
+    rows = _orthonormal(basis)
+    return lambda trajectory: _root_mean_squares(trajectory, rows, step)[:, 0]
+
+
+def _root_mean_squares(
+    trajectory: Trajectory, rows: Float[np.ndarray, "k r"], step: int
+) -> Float[np.ndarray, "runs k"]:
+    cosines = trajectory.cosine[:, step] @ rows.T
+    return np.linalg.svd(cosines, compute_uv=False) / math.sqrt(cosines.shape[1])
 
 
 def _orthonormal(basis: Sequence[Sequence[float]]) -> Float[np.ndarray, "k r"]:
@@ -112,7 +137,7 @@ def staircase(
 ) -> Findings:
     """After step t the rows learn exactly span(subspaces[t-1]), by the exponents in d.
 
-    The weakest principal cosine inside must tend to a constant, the strongest outside must fall.
+    What the neurons know least of U must tend to a constant, what they know best of the rest fall.
     """
     statistics: dict[str, Statistic] = {}
     regions: dict[str, Region] = {}
@@ -126,7 +151,7 @@ def staircase(
             statistics[outside] = strongest(left, step)
             regions[outside], expected[outside] = NOT_LEARNED, -0.5
     values = over_sizes(dict(fields) | {"steps": len(subspaces)}, d, runs, statistics)
-    return scaling_findings(d, values, regions, expected, "principal cosine")
+    return scaling_findings(d, values, regions, expected, "cosine of the neurons")
 
 
 def all_of(parts: Sequence[Findings]) -> Findings:
@@ -134,12 +159,6 @@ def all_of(parts: Sequence[Findings]) -> Findings:
     quantities: list[Quantity] = [q for part in parts for q in part.quantities]
     plots = [part.plot for part in parts if part.plot is not None]
     return Findings(quantities, plots[0] if plots else None)
-
-
-def rms_cosine(direction: Sequence[float], step: int = -1) -> Statistic:
-    """Root mean square over neurons of the cosine with a direction of the target space."""
-    unit = np.array(direction, dtype=float) / np.linalg.norm(direction)
-    return lambda trajectory: np.sqrt(np.mean((trajectory.cosine[:, step] @ unit) ** 2, axis=1))
 
 
 def readout_errors(fields: Fields, **changes: Any) -> Float[np.ndarray, "runs t"]:
@@ -159,9 +178,12 @@ def predicted_statistic(fields: Fields, statistic: Statistic, d: int) -> float:
 def as_predicted(
     name: str, values: Float[np.ndarray, " runs"], predicted: float, d: int
 ) -> Quantity:
-    """A cosine within a tenth of the prediction, beside the d^(-1/2) of any random direction."""
-    allowed = 0.1 * predicted + d**-0.5
-    return mean_of(name, values, (predicted - allowed, predicted + allowed), predicted)
+    """A cosine and its prediction, beside the d^(-1/2) of any random direction.
+
+    The region is half the prediction and as much above it: what is neither lost nor doubled.
+    """
+    region = (0.5 * predicted, 1.5 * predicted)
+    return mean_of(name, values, region, predicted, allowance=predicted * d**-0.5)
 
 
 def merged(parts: Sequence[Findings]) -> Findings:

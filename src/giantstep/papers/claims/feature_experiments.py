@@ -10,7 +10,8 @@ from jaxtyping import Float
 
 from giantstep.gaussian.moments import feature_moments
 from giantstep.papers.claims.experiments import Fields, scaling_findings
-from giantstep.papers.claims.record import LEARNED, NOT_LEARNED, Findings, Quantity, Region, mean_of
+from giantstep.papers.claims.quantity import LEARNED, NOT_LEARNED, Quantity, Region, mean_of
+from giantstep.papers.claims.record import Findings
 from giantstep.papers.plot import Curve, Plot, mean_curve
 from giantstep.prediction.wide.losses import losses
 from giantstep.problem.setting import Setting
@@ -131,8 +132,12 @@ def expansions(fields: Fields, *, exponents: Sequence[float], d: int, runs: int)
             excess = errors[f"F{order - missing}"][:, column] - real
             share = excess / fewer.mean()
             name = f"l = {order}, {what}"
+            # The squared strength of the first spike that F_l leaves out.
+            allowed = setting.n ** (2 * (order + 1) * alpha - order)
             # Halfway between equivalence and one spike fewer.
-            quantities.append(mean_of(f"{name}: share of the excess", share, (-0.5, 0.5), 0.0))
+            quantities.append(
+                mean_of(f"{name}: share of the excess", share, (-0.5, 0.5), 0.0, allowance=allowed)
+            )
             curves.setdefault(f"{what}, F", []).append(real)
             curves.setdefault(f"{what}, F_l", []).append(excess + real)
     drawn = [mean_curve(name, exponents, v) for name, v in curves.items()]

@@ -18,11 +18,12 @@ from giantstep.papers.claims.spike_experiments import (
     constant_spike,
     counts,
     leaving_exponents,
+    no_spike,
     polynomial_overlaps,
 )
 from giantstep.problem.activation import centred
 
-FEW_STEPS, ONE_STEP = "arXiv 2305.18270", "arXiv 2310.07891"
+FEW_STEPS, ONE_STEP = "arXiv 2305.18270 (JMLR)", "arXiv 2310.07891 (PMLR)"
 REGIME = "n, d, p in proportion, eta = 1.5 n^alpha, Gaussian inputs"
 
 RELU = centred("relu(z)")
@@ -111,10 +112,11 @@ CLAIMS = (
         "exponent in n of the step at which spike l is 1.25 times the bulk of the start nearer to "
         "(l-1)/(2l) than to that of another spike",
         partial(leaving_exponents, letter="n"),
-        WIDE | {"readout_n": "n"},
+        WIDE | {"readout_n": "n", "clear": 1.25},
         LATER_SPIKES,
         {"d": (50, 100, 200, 400), "runs": 6},
         {"d": (50, 100, 200, 400, 800), "runs": 12},
+        tuned={"clear": (1.15, 1.4)},
     ),
     Claim(
         "spike-alignment",
@@ -177,8 +179,23 @@ CLAIMS = (
     ),
     Claim(
         "no-spike-without-c1",
-        "With c_1 = 0 the step adds no spike that varies from sample to sample.",
+        "With c_1 = 0 the step adds no spike.",
         f"{ONE_STEP}, the condition c_1 != 0",
+        f"{REGIME}; alpha = 0.32",
+        "mean number of singular values 10 % above the predicted edge within 1/2 of 0",
+        partial(no_spike, exponent=0.32),
+        WIDE | {"activation": EVEN, "readout_n": "n"},
+        {"c_1 = 1/2": {"activation": RELU}},
+        {"d": 150, "runs": 10},
+        {"d": 600, "runs": 12},
+        seen="one spike from alpha = 1/4 on, the constant: the step lengthens the rows, "
+        "eta^2 c_2 (d/n) E[r^2] Var(sigma') 1 (a^2)^T.",
+        corrected="constant-spike-without-c1",
+    ),
+    Claim(
+        "no-varying-spike-without-c1",
+        "With c_1 = 0 the step adds no spike that varies from sample to sample.",
+        f"{ONE_STEP}, beyond the condition c_1 != 0",
         f"{REGIME}; features less their means over samples",
         "mean number of spikes added within 1/2 of 0",
         partial(added_spikes, exponents=(0.15, 0.32)),

@@ -16,7 +16,8 @@ from giantstep.papers.claims.feature_experiments import (
     training_features,
 )
 from giantstep.papers.claims.linear_width import LATER_SPIKES, WIDE
-from giantstep.papers.claims.record import Claim, Findings, exponent_of, mean_of
+from giantstep.papers.claims.quantity import drift, exponent_of, mean_of
+from giantstep.papers.claims.record import Claim, Findings
 from giantstep.papers.claims.spike_experiments import MARGIN, leaving_exponents
 from giantstep.papers.claims.two_steps import MARGIN as WEIGHT_MARGIN
 from giantstep.papers.claims.two_steps import NETWORK, weight_spectrum
@@ -89,9 +90,11 @@ def beyond_one_half(fields: Fields, *, d: Sequence[int], runs: int) -> Findings:
         errors.append(found[:, 2])
     smaller = Setting(**given | {"d": d[-1], "step_size": step_size(within)})
     before = np.array([_large_step(step)[2] for step in stepped_runs(smaller, range(runs))])
-    # alpha and alpha - 1/2, each to an eighth.
+    # alpha and alpha - 1/2, each to an eighth; the start is n^(-1/2) beside the update of a row.
     quantities = [
-        exponent_of(name, sizes, values, (limit - 0.125, limit + 0.125), limit)
+        exponent_of(
+            name, sizes, values, (limit - 0.125, limit + 0.125), limit, allowance=drift(sizes)
+        )
         for name, values, limit in (
             ("exponent of the first spike", spikes, alpha),
             ("exponent of the bulk", bulks, alpha - 0.5),
@@ -141,10 +144,18 @@ def noisy_spike(
         values, overlaps = weight_spectrum(simulate(setting))
         ratio, found = values[:, 1, 0] / place - 1.0, overlaps[:, 1, 0, 0]
         name = f"{kind} {level:g}"
-        quantities.append(mean_of(f"{name}: spike over predicted", ratio, (-0.1, 0.1), 0.0))
-        quantities.append(
-            mean_of(f"{name}: overlap less predicted", found - overlap, (-0.05, 0.05), 0.0)
-        )
+        # Theory is off by O(1/d).
+        allowed = 1.0 / d
+        quantities += [
+            mean_of(f"{name}: spike over predicted", ratio, (-0.1, 0.1), 0.0, allowance=allowed),
+            mean_of(
+                f"{name}: overlap less predicted",
+                found - overlap,
+                (-0.05, 0.05),
+                0.0,
+                allowance=allowed,
+            ),
+        ]
         measured.append(found)
         predicted.append(float(overlap))
     curves = [
@@ -282,7 +293,7 @@ CLAIMS = (
         partial(spikes_by_activation, exponent=0.33),
         WIDE | {"readout_n": "n", "taken": 0.33},
         {"a step so small that no spike has left the bulk": {"taken": -0.2}},
-        {"d": 200, "runs": 20},
+        {"d": 200, "runs": 10},
         {"d": 600, "runs": 20},
     ),
     Claim(
@@ -294,9 +305,10 @@ CLAIMS = (
         "exponent in p of the step at which spike l is 1.25 times the bulk of the start nearer to "
         "(l-1)/(2l) than to that of another spike",
         partial(leaving_exponents, letter="p"),
-        WIDE | {"n": "d^1.5", "readout_n": "n"},
+        WIDE | {"n": "d^1.5", "readout_n": "n", "clear": 1.25},
         LATER_SPIKES,
         {"d": (25, 50, 100, 200), "runs": 10},
         {"d": (25, 50, 100, 200, 400), "runs": 12},
+        tuned={"clear": (1.15, 1.4)},
     ),
 )

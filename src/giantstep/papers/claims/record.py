@@ -2,92 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
-from typing import Any, Literal
+from dataclasses import dataclass, field
+from typing import Any
 
-import numpy as np
-from jaxtyping import Float
-
+from giantstep.papers.claims.quantity import Quantity, Verdict
 from giantstep.papers.plot import Plot
-from giantstep.records.scaling import scaling_exponent
-
-Verdict = Literal["holds", "fails", "undecided"]
-
-Region = tuple[float, float]
-"""The interval a claim puts a quantity into; infinite ends are allowed."""
-
-LEVEL = 0.99
-"""Of every interval in a verdict."""
-
-LEARNED: Region = (-0.25, math.inf)
-NOT_LEARNED: Region = (-math.inf, -0.25)
-"""Exponents in d of a cosine: 0 for a learned direction, -1/2 for a random one; halfway between."""
-
-
-@dataclass(frozen=True)
-class Quantity:
-    """A measured number with its interval, and the region where the claim puts it.
-
-    ``expected`` is the number theory gives, where it gives one, and ``error`` the standard error
-    of the difference from it.  A count or a p-value has no interval: low = high = measured.
-    """
-
-    name: str
-    measured: float
-    low: float
-    high: float
-    region: Region
-    expected: float | None = None
-    error: float = 0.0
-
-    @property
-    def verdict(self) -> Verdict:
-        """Holds if the whole interval is inside the region, fails if it is outside."""
-        if self.region[0] <= self.low and self.high <= self.region[1]:
-            return "holds"
-        if self.high < self.region[0] or self.low > self.region[1]:
-            return "fails"
-        return "undecided"
-
-    @property
-    def deviation(self) -> float | None:
-        """(measured - expected) in standard errors, None where there is nothing to compare."""
-        if self.expected is None or self.error == 0.0:
-            return None
-        return (self.measured - self.expected) / self.error
-
-
-def exact(name: str, value: float, region: Region, expected: float | None = None) -> Quantity:
-    """A number without an interval, such as a count or a p-value."""
-    return Quantity(name, float(value), float(value), float(value), region, expected)
-
-
-def mean_of(
-    name: str, values: Float[np.ndarray, " runs"], region: Region, expected: float | None = None
-) -> Quantity:
-    """The mean over runs with its interval of Student's t."""
-    from scipy.special import stdtrit
-
-    values = np.asarray(values, dtype=float)
-    mean, error = float(values.mean()), float(values.std(ddof=1) / math.sqrt(len(values)))
-    half = float(stdtrit(len(values) - 1, 0.5 + 0.5 * LEVEL)) * error
-    return Quantity(name, mean, mean - half, mean + half, region, expected, error)
-
-
-def exponent_of(
-    name: str,
-    sizes: Sequence[float],
-    values: Sequence[Float[np.ndarray, " runs"]],
-    region: Region,
-    expected: float | None = None,
-) -> Quantity:
-    """The exponent of the median in the size, with its bootstrap interval."""
-    found = scaling_exponent(sizes, values, LEVEL)
-    # The interval of level 0.99 is 5.15 standard errors wide.
-    error = (found.high - found.low) / 5.15
-    return Quantity(name, found.exponent, found.low, found.high, region, expected, error)
 
 
 @dataclass(frozen=True)
@@ -118,6 +38,11 @@ class Claim:
     ``controls`` has these changes by the reason why the same experiment with the same regions must
     then come out "fails".  Every quantity of the claim must fail in at least one of them: one that
     holds whatever is done to the setting says nothing.
+
+    ``tuned`` names the fields that were chosen so that the claim is seen at the sizes in reach,
+    each with a range of other values over which the verdict is repeated.  A claim that the
+    measurement contradicts says in ``seen`` what is measured instead, and in ``corrected`` the
+    identifier of the claim that holds in its place.
     """
 
     id: str
@@ -130,16 +55,13 @@ class Claim:
     controls: Mapping[str, Mapping[str, Any]]
     quick: Mapping[str, Any] = field(default_factory=dict)
     full: Mapping[str, Any] = field(default_factory=dict)
+    tuned: Mapping[str, Sequence[Any]] = field(default_factory=dict)
+    seen: str = ""
+    corrected: str = ""
 
-    def run(self, full: bool = False, seed: int = 0, control: str | None = None) -> Findings:
-        """Measure the claim, or the control of a reason, at the quick or the full size."""
-        changes = {} if control is None else self.controls[control]
-        fields = {"seed": seed} | dict(self.fields) | dict(changes)
+    def run(
+        self, full: bool = False, seed: int = 0, changes: Mapping[str, Any] | None = None
+    ) -> Findings:
+        """Measure the claim, with changed fields where given, at the quick or the full size."""
+        fields = {"seed": seed} | dict(self.fields) | dict(changes or {})
         return self.experiment(fields, **(self.full if full else self.quick))
-
-
-def quantity_dict(quantity: Quantity) -> dict[str, Any]:
-    """Plain values; infinite ends of a region are None."""
-    record = asdict(quantity)
-    record["region"] = [end if math.isfinite(end) else None for end in quantity.region]
-    return record | {"verdict": quantity.verdict, "deviation": quantity.deviation}

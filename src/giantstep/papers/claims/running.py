@@ -15,7 +15,8 @@ from typing import Any
 
 import giantstep
 from giantstep import __version__
-from giantstep.papers.claims.record import LEVEL, Claim, Findings, quantity_dict
+from giantstep.papers.claims.quantity import LEVEL, quantity_dict
+from giantstep.papers.claims.record import Claim, Findings
 
 SHOWING = ("show", "cli")
 """Rooms that papers cannot import."""
@@ -78,7 +79,8 @@ def fingerprint(claim: Claim, full: bool, controls: bool, seed: int) -> str:
         experiment = experiment.func
     parts = [
         *(claim.id, claim.statement, claim.paper, claim.regime, claim.rule),
-        *(_plain(fields) for fields in (claim.fields, bound, size)),
+        *(claim.seen, claim.corrected),
+        *(_plain(fields) for fields in (claim.fields, claim.tuned, bound, size)),
         {reason: _plain(changes) for reason, changes in claim.controls.items()},
         inspect.getsource(experiment),
         package_source(),
@@ -104,7 +106,7 @@ def source_digest(root: Path) -> str:
 
 
 def claim_record(claim: Claim, full: bool, controls: bool, seed: int) -> dict[str, Any]:
-    """Measure a claim, and its controls where asked for: everything as plain values."""
+    """Measure a claim, with controls and over its tuned fields where asked for, as plain values."""
     begin = time.perf_counter()
     found = claim.run(full, seed)
     record: dict[str, Any] = {
@@ -113,6 +115,8 @@ def claim_record(claim: Claim, full: bool, controls: bool, seed: int) -> dict[st
         "paper": claim.paper,
         "regime": claim.regime,
         "rule": claim.rule,
+        "seen": claim.seen,
+        "corrected": claim.corrected,
         "setting": _plain(claim.fields),
         "size": "full" if full else "quick",
         "seed": seed,
@@ -120,9 +124,10 @@ def claim_record(claim: Claim, full: bool, controls: bool, seed: int) -> dict[st
         **_numbers(found),
         "plot": None if found.plot is None else asdict(found.plot),
         "controls": [],
+        "tuned": [],
     }
     for reason, changes in claim.controls.items() if controls else ():
-        other = claim.run(full, seed, control=reason)
+        other = claim.run(full, seed, changes)
         record["controls"].append(
             {
                 "reason": reason,
@@ -131,6 +136,10 @@ def claim_record(claim: Claim, full: bool, controls: bool, seed: int) -> dict[st
                 **_numbers(other),
             }
         )
+    for name, values in claim.tuned.items() if controls else ():
+        for value in values:
+            other = claim.run(full, seed, {name: value})
+            record["tuned"].append({"changes": _plain({name: value}), "verdict": other.verdict})
     return record | {"seconds": time.perf_counter() - begin}
 
 
@@ -143,7 +152,12 @@ def _numbers(found: Findings) -> dict[str, Any]:
     quantities = [quantity_dict(quantity) for quantity in found.quantities]
     return {
         "predicted": {
-            q["name"]: {"value": q["expected"], "region": q["region"]} for q in quantities
+            q["name"]: {
+                "value": q["expected"],
+                "region": q["region"],
+                "allowance": q["allowance"],
+            }
+            for q in quantities
         },
         "measured": {
             q["name"]: {

@@ -8,14 +8,15 @@ from collections.abc import Sequence
 import numpy as np
 from jaxtyping import Float
 
-from giantstep.papers.claims.experiments import Fields, scaling_findings
+from giantstep.papers.claims.experiments import Fields, merged, scaling_findings
 from giantstep.papers.claims.feature_experiments import (
     singular_values,
     spikes_in_the_limit,
     step_size,
     training_features,
 )
-from giantstep.papers.claims.record import Findings, Region, mean_of
+from giantstep.papers.claims.quantity import Region, drift, mean_of
+from giantstep.papers.claims.record import Findings
 from giantstep.papers.plot import Curve, Plot, mean_curve
 from giantstep.prediction.wide.outliers import FeatureOutliers, feature_outliers
 from giantstep.problem.setting import Setting
@@ -27,9 +28,6 @@ MARGIN = 0.1
 
 At n = 400 the largest singular value of noise exceeds the edge by 5 % once in a hundred runs.
 """
-
-CLEAR = 1.25
-"""A spike has left the bulk when it is that many times the largest singular value of the start."""
 
 SEARCHED = 11
 """Step sizes at which spikes are looked for; at n = 10^4 each is 1.6 times the one before."""
@@ -68,8 +66,8 @@ def counts(fields: Fields, *, exponents: Sequence[float], d: int, runs: int) -> 
     return Findings(quantities, Plot(ALPHA, "spikes", curves))
 
 
-def leaving_sizes(step: SteppedRun) -> tuple[float, float]:
-    """eta |a| |beta| at which spikes 1 and 2 are CLEAR times the largest singular value at eta = 0.
+def leaving_sizes(step: SteppedRun, clear: float) -> tuple[float, float]:
+    """eta |a| |beta| at which spikes 1 and 2 are ``clear`` times the top of the bulk at eta = 0.
 
     |a| and |beta| tend to constants; with them the scatter of the runs is gone.  Between SEARCHED
     step sizes log-log straight lines are drawn; the search ends at eta = n^(1/2), where the theory
@@ -83,7 +81,7 @@ def leaving_sizes(step: SteppedRun) -> tuple[float, float]:
     def values(eta: float) -> Float[np.ndarray, " two"]:
         return singular_values(np.asarray(setting.activation(start + eta * moved), float), 2)
 
-    level = math.log(CLEAR * values(0.0)[0])
+    level = math.log(clear * values(0.0)[0])
     sizes = np.linspace(0.0, 0.5 * math.log(setting.n), SEARCHED)
     seen = np.log(np.array([values(math.exp(size)) for size in sizes]))
     first, second = (_crossing(sizes, column, level) for column in seen.T)
@@ -103,12 +101,17 @@ def _crossing(x: Float[np.ndarray, " k"], y: Float[np.ndarray, " k"], level: flo
 def leaving_exponents(fields: Fields, *, letter: str, d: Sequence[int], runs: int) -> Findings:
     """Exponents in n (or in p, the ``letter``) of the step sizes at which spikes leave the bulk.
 
-    ``runs`` are those of the largest d; smaller ones scatter more, cost less and have more.
+    ``runs`` are those of the largest d; smaller ones scatter more, cost less and have more.  The
+    features are expanded in eta a_i, of order size^(-1/2) where spike 1 leaves, size^(-1/4) where
+    spike 2 does: the corrections that the exponents may have.  ``clear`` of the fields is that of
+    leaving_sizes.
     """
-    settings = [Setting(**dict(fields) | {"d": size, "step_size": 1.0}) for size in d]
+    given = dict(fields)
+    clear = given.pop("clear")
+    settings = [Setting(**given | {"d": size, "step_size": 1.0}) for size in d]
     sizes = [getattr(setting, letter) for setting in settings]
     found = [
-        np.array([leaving_sizes(step) for step in stepped_runs(setting, range(drawn))]).T
+        np.array([leaving_sizes(step, clear) for step in stepped_runs(setting, range(drawn))]).T
         for setting, drawn in zip(settings, [runs * d[-1] // size for size in d], strict=True)
     ]
     names = ("step of spike 1", "step of spike 2")
@@ -116,7 +119,14 @@ def leaving_exponents(fields: Fields, *, letter: str, d: Sequence[int], runs: in
     # (l-1)/(2l), and halfway between those of spikes 1, 2 and 3: 0, 1/4, 1/3.
     regions = dict(zip(names, ((-0.125, 0.125), (0.125, 7 / 24)), strict=True))
     expected = dict(zip(names, (0.0, 0.25), strict=True))
-    scaled = scaling_findings(sizes, values, regions, expected)
+    scaled = merged(
+        [
+            scaling_findings(
+                sizes, {name: values[name]}, regions, expected, allowance=drift(sizes, power=power)
+            )
+            for name, power in zip(names, (0.5, 0.25), strict=True)
+        ]
+    )
     assert scaled.plot is not None
     label = {"n": "samples $n$", "p": "neurons $p$"}[letter]
     plot = Plot(label, "step size at which a spike leaves", scaled.plot.curves, "log", "log")
@@ -196,6 +206,21 @@ def added_spikes(fields: Fields, *, exponents: Sequence[float], d: int, runs: in
 
 def _centred(setting: Setting, runs: int) -> list[Float[np.ndarray, " k"]]:
     return [singular_values(centre(features)) for features in training_features(setting, runs)]
+
+
+def no_spike(fields: Fields, *, exponent: float, d: int, runs: int) -> Findings:
+    """Outliers of the features at eta = 1.5 n^exponent: none."""
+    setting = Setting(**dict(fields) | {"d": d, "step_size": step_size(exponent)})
+    theory = feature_outliers(setting)
+    found = [singular_values(features) for features in training_features(setting, runs)]
+    numbers = np.array([count_above(v, theory.edge, MARGIN).count for v in found], float)
+    x = [float(k) for k in range(1, 5)]
+    curves = [
+        mean_curve("singular values", x, list(np.array(found).T)),
+        Curve("edge of the bulk", x, [theory.edge] * 4, theory=True),
+    ]
+    quantities = [mean_of(f"spikes at {exponent:g}", numbers, (-0.5, 0.5), 0.0)]
+    return Findings(quantities, Plot("singular value", "of the features", curves))
 
 
 def constant_spike(fields: Fields, *, exponents: Sequence[float], d: int, runs: int) -> Findings:

@@ -9,13 +9,13 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from giantstep.show.page import region_text
+from giantstep.show.page import changes_text, region_text
 
 STYLES = {"holds": "green", "fails": "red", "undecided": "yellow"}
 
 
 def claims_table(records: Sequence[dict[str, Any]]) -> RenderableType:
-    """Claim, predicted, measured, verdict; then how many hold."""
+    """Claim, predicted, measured, verdict; then how many hold and which the papers got wrong."""
     table = Table(box=None, pad_edge=False)
     for column in ("claim", "quantity", "predicted", "measured", "verdict"):
         table.add_column(column, overflow="fold", no_wrap=column == "claim")
@@ -36,8 +36,20 @@ def claims_table(records: Sequence[dict[str, Any]]) -> RenderableType:
         for control in record["controls"]:
             reason = Text(f"control: {control['reason']}", "dim")
             table.add_row("", reason, "fails", "", Text(control["verdict"], "dim"))
+        for repeated in record["tuned"]:
+            text = Text(f"tuned: {changes_text(repeated)}", "dim")
+            table.add_row("", text, "", "", Text(repeated["verdict"], "dim"))
+        if record["corrected"]:
+            table.add_row("", Text(f"seen: {record['seen']}"), "", "", "")
+            table.add_row("", Text(f"holds instead: {record['corrected']}"), "", "", "")
     counts = {
         verdict: sum(record["verdict"] == verdict for record in records) for verdict in STYLES
     }
     summary = ", ".join(f"{count} {verdict}" for verdict, count in counts.items())
-    return Group(table, "", f"{len(records)} claims: {summary}")
+    lines = [f"{len(records)} claims: {summary}"]
+    lines += [
+        f"the papers and the measurements differ: {record['id']}, see {record['corrected']}"
+        for record in records
+        if record["corrected"]
+    ]
+    return Group(table, "", *lines)

@@ -1,15 +1,9 @@
 """What the claims on the second layer compute: floors, excesses, predicted errors."""
 
-import numpy as np
 import pytest
 
-from giantstep.papers.claims.second_layer import (
-    FIVE,
-    LADDER,
-    excess_of,
-    learned_floor,
-    predicted_error,
-)
+from giantstep.papers.claims.floors import LADDER, leak, learned_floor, predicted_error
+from giantstep.papers.claims.regimes import FIVE
 
 
 def test_floors_are_the_weights_of_the_terms_that_are_out_of_reach() -> None:
@@ -23,12 +17,10 @@ def test_floors_are_the_weights_of_the_terms_that_are_out_of_reach() -> None:
     assert learned_floor(FIVE, 0, 0) == pytest.approx(sum(weights))
 
 
-def test_an_error_below_its_floor_fails_unless_it_leaks() -> None:
-    errors = np.array([0.94, 0.95, 0.96])
-    assert excess_of("excess", errors, 1.0, leak=0.0).verdict == "undecided"
-    errors = np.linspace(0.94, 0.96, 20)
-    assert excess_of("excess", errors, 1.0, leak=0.0).verdict == "fails"
-    assert excess_of("excess", errors, 1.0, leak=0.1).verdict == "holds"
+def test_what_leaks_is_the_share_of_the_monomials() -> None:
+    # x_i; x_i x_j with i <= j.
+    assert leak(6, 12, 1) == pytest.approx(0.5)
+    assert leak(39, 12, 2) == pytest.approx(0.5)
 
 
 def test_where_no_theory_covers_a_setting_there_is_no_predicted_error() -> None:

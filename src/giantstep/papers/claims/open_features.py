@@ -1,0 +1,154 @@
+"""Open questions about features at linear width: other inputs, targets that are linear."""
+
+from __future__ import annotations
+
+import math
+import tempfile
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+from jaxtyping import Float
+
+from giantstep.papers.claims.experiments import Fields, photograph_patches
+from giantstep.papers.claims.feature_experiments import step_size
+from giantstep.papers.claims.linear_width import TWO_SPIKES, WIDE
+from giantstep.papers.claims.quantity import mean_of
+from giantstep.papers.claims.record import Claim, Findings
+from giantstep.papers.plot import Curve, Plot, mean_curve
+from giantstep.prediction.wide.losses import losses
+from giantstep.prediction.wide.outliers import feature_outliers
+from giantstep.problem.setting import Setting
+from giantstep.simulation.feature_models import real_features, tables
+from giantstep.simulation.simulate import simulate
+from giantstep.simulation.stepped import stepped_runs, table_errors
+
+ONE_STEP = "arXiv 2310.07891 (PMLR)"
+PATCHES = "photograph"
+"""The law of whitened patches of a photograph, d = edge x edge pixels."""
+
+
+def other_spectra(
+    fields: Fields, *, laws: Sequence[str], edge: int, rows: int, runs: int
+) -> Findings:
+    """Singular values of the features for inputs of several laws over those of Gaussian ones.
+
+    The allowance is their share d^(-1/2), the fluctuation of |x| from sample to sample.  The field
+    ``instead`` is the law that is simulated in the place of each, None for itself.
+    """
+    given = dict(fields)
+    instead = given.pop("instead")
+    d = edge * edge
+    setting = Setting(**given | {"d": d, "runs": runs, "spectra": 2})
+    predicted = feature_outliers(setting).values[:2]
+    quantities, measured = [], []
+    for law in laws:
+        values = _first_spikes(setting, instead or law, edge, rows)
+        measured.append(values[:, 0])
+        for k, place in enumerate(predicted):
+            ratio = values[:, k] / float(place) - 1.0
+            name = f"{law}: spike {k + 1} over predicted"
+            # A third: the second spike is then still outside the bulk, and not the first.
+            quantities.append(mean_of(name, ratio, (-1 / 3, 1 / 3), 0.0, allowance=d**-0.5))
+    x = list(range(1, len(laws) + 1))
+    curves = [
+        mean_curve("first singular value", x, measured),
+        Curve("gaussian", x, [float(predicted[0])] * len(x), theory=True),
+    ]
+    label = ", ".join(f"{k} {law}" for k, law in zip(x, laws, strict=True))
+    return Findings(quantities, Plot(label, "singular value of the features", curves))
+
+
+def _first_spikes(
+    setting: Setting, law: str, edge: int, rows: int
+) -> Float[np.ndarray, "runs two"]:
+    """The two largest singular values of the features after the step."""
+    with tempfile.TemporaryDirectory() as folder:
+        inputs = law
+        if law == PATCHES:
+            path = Path(folder) / "patches.npy"
+            np.save(path, photograph_patches(edge, rows))
+            inputs = f"whitened({path})"
+        found = simulate(setting.vary(inputs=inputs)).features
+    assert found is not None
+    assert found.singular_values is not None
+    return found.singular_values[:, 1, :2]
+
+
+def rising_error(fields: Fields, *, exponents: Sequence[float], d: int, runs: int) -> Findings:
+    """Relative rise of the test error from step size to step size, on the same data run by run."""
+    setting = Setting(**dict(fields) | {"d": d})
+    sizes = [step_size(alpha) for alpha in exponents]
+    errors = np.empty((len(sizes), runs))
+    for index, size in enumerate(sizes):
+        for step in stepped_runs(setting.vary(step_size=size), range(runs)):
+            errors[index, step.run] = table_errors(setting, *tables(step, real_features(step)))[1]
+    predicted = [losses(setting.vary(step_size=size)).test for size in sizes]
+    quantities = []
+    for k in range(1, len(sizes)):
+        rise = (errors[k] - errors[k - 1]) / errors[k - 1].mean()
+        expected = predicted[k] / predicted[k - 1] - 1.0
+        name = f"rise from {exponents[k - 1]:g} to {exponents[k]:g}"
+        # The closed system is off by O(1/d).
+        quantities.append(mean_of(name, rise, (0.0, math.inf), expected, allowance=1.0 / d))
+    curves = [
+        mean_curve("simulation", exponents, list(errors)),
+        Curve("closed system", list(exponents), predicted, theory=True),
+    ]
+    return Findings(quantities, Plot(r"step size exponent $\alpha$", "test error", curves))
+
+
+STEPPED = WIDE | {"step_size": TWO_SPIKES, "readout_n": "n", "test_n": "n", "instead": None}
+RULE = (
+    "first two singular values within a third of those predicted for Gaussian inputs, and as "
+    "predicted but for a share d^(-1/2), for every law"
+)
+SIZES = ({"edge": 14, "rows": 5000, "runs": 12}, {"edge": 20, "rows": 20_000, "runs": 16})
+
+CLAIMS = (
+    Claim(
+        "spikes-of-other-inputs",
+        "Independent inputs of identity covariance, and mixtures of Gaussians, put the spikes of "
+        "the features where Gaussian ones do.",
+        f"{ONE_STEP}, open question on inputs",
+        "n, d, p in proportion, eta = 1.5 n^0.32; signs, Student of 5 degrees, mixture",
+        RULE,
+        partial(other_spectra, laws=("rademacher", "student(5)", "mixture(0.8)")),
+        STEPPED,
+        {"eigenvalues i^(-1/2) of the covariance": {"instead": "correlated(0.5)"}},
+        *SIZES,
+    ),
+    Claim(
+        "spikes-of-photograph",
+        "Whitened patches of a photograph put the spikes of the features where Gaussian inputs do.",
+        f"{ONE_STEP}, open question on real inputs",
+        "n, d, p in proportion, eta = 1.5 n^0.32; patches of 14 x 14 pixels",
+        RULE,
+        partial(other_spectra, laws=(PATCHES,)),
+        STEPPED,
+        {},
+        *SIZES,
+        seen="spikes 2.6 and 4 times as large: whitening leaves |x|^2 different from patch to "
+        "patch, and (X beta)^k grows with it.",
+        corrected="spikes-of-other-inputs",
+    ),
+    Claim(
+        "linear-target-loses",
+        "On a linear target with noise the test error rises with alpha from the second spike on.",
+        f"{ONE_STEP}, open question on targets without a nonlinear part",
+        "n, d, p in proportion, eta = 1.5 n^alpha, y = z + noise, tanh",
+        "relative rise of the test error from alpha = 0.15 to 0.3 to 0.4 above 0 and as predicted",
+        partial(rising_error, exponents=(0.15, 0.3, 0.4)),
+        WIDE | {"target": "x1", "noise": 0.5, "activation": "tanh"},
+        {
+            "a quadratic part, which relu's second spike fits": {
+                "target": "x1 + He2(x1)",
+                "activation": WIDE["activation"],
+            }
+        },
+        {"d": 150, "runs": 16},
+        {"d": 500, "runs": 24},
+        tuned={"noise": (0.25, 1.0)},
+    ),
+)
