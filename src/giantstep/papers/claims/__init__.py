@@ -10,6 +10,7 @@ from giantstep.papers.claims import (
     open_targets,
     open_width,
     regimes,
+    repeated_batches,
     several_steps,
     small_batches,
     two_steps,
@@ -29,6 +30,7 @@ FAMILIES = (
     open_labels,
     open_width,
     open_features,
+    repeated_batches,
 )
 
 CLAIMS: dict[str, Claim] = {claim.id: claim for family in FAMILIES for claim in family.CLAIMS}
