@@ -2,6 +2,7 @@
 
 from giantstep.papers.claims import (
     floors,
+    input_spikes,
     linear_width,
     one_step,
     open_features,
@@ -13,6 +14,7 @@ from giantstep.papers.claims import (
     repeated_batches,
     several_steps,
     small_batches,
+    step_words,
     two_steps,
 )
 from giantstep.papers.claims.record import Claim
@@ -31,6 +33,8 @@ FAMILIES = (
     open_width,
     open_features,
     repeated_batches,
+    input_spikes,
+    step_words,
 )
 
 CLAIMS: dict[str, Claim] = {claim.id: claim for family in FAMILIES for claim in family.CLAIMS}

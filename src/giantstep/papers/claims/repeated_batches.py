@@ -192,8 +192,7 @@ CLAIMS = (
         "it is, with the cosine at the largest d, as the effective process predicts at these step "
         "sizes, and not halfway to 0 or -1/2; from delta = 1/4 on below -1/4 and as predicted",
         learning_rates,
-        NETWORK
-        | {"target": BOTH, "activation": "softplus", "p": 16, "steps": 2, "falling": 1.0},
+        NETWORK | {"target": BOTH, "activation": "softplus", "p": 16, "steps": 2, "falling": 1.0},
         {
             "batches seen once": {"batches": "fresh"},
             "steps of size p at every d": {"falling": 0.0},
