@@ -58,12 +58,13 @@ def gradient_spikes(setting: Setting) -> Iterator[GradientSpikes]:
         residual = residuals(setting, labels, network_output(setting, features, engine.readout))
         engine.step(0)
         update = np.asarray(engine.weights) - start
-        _, values, right = np.linalg.svd(update, full_matrices=False)
+        # The few leading ones: those of the Gram matrix, largest last.
+        squares, right = np.linalg.eigh(update.T @ update)
         residue = inputs.T @ residual
         yield GradientSpikes(
-            values[:3] / setting.step_size[0],
-            float(abs(right[0] @ residue) / np.linalg.norm(residue)),
-            float(abs(right[1, -1])),
+            np.sqrt(squares[:-4:-1]) / setting.step_size[0],
+            float(abs(right[:, -1] @ residue) / np.linalg.norm(residue)),
+            float(abs(right[-1, -2])),
         )
 
 

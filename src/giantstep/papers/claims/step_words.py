@@ -68,7 +68,8 @@ def recovery_times(
     """Steps until the cosine of a run is WEAK, against d: their exponent is as predicted.
 
     Every run starts from the overlap d^(-1/2) of a random row and takes ``most`` d^max(k - 1, 1)
-    steps; one that does not arrive counts as its last step.  The field ``untold`` is not known to the prediction.
+    steps; one that does not arrive counts as its last step.  The field
+    ``untold`` is not known to the prediction.
     """
     given = FIRST_LAYER | dict(fields) | {"runs": runs}
     untold = given.pop("untold")
