@@ -153,7 +153,7 @@ def repeated(name: str, target: str, activation: str, exponent: int) -> Claim:
         f"repeated-batches-{name}",
         f"Steps that see each batch of n = 2 d samples twice learn {target}, of information "
         f"exponent {exponent}; on fresh batches they learn nothing.",
-        f"{PAPER}, Theorem on repeated batches",
+        f"{PAPER}, steps on repeated batches",
         f"p fixed, n = 2 d, four steps, {activation}, d to infinity",
         "exponent in d of the mean |P w_i|/|w_i| over neurons above -1/4 and as predicted, 0, on "
         "batches seen twice, where it is that of the effective process at the largest d; below "

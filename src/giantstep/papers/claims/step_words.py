@@ -132,7 +132,7 @@ def one_pass(
         f"one-pass-exponent-{exponent}",
         f"One-pass steps on the sphere recover a target of information exponent {exponent} "
         f"weakly after a number of steps that grows as {grows}.",
-        "arXiv 2003.10409, Theorem on weak recovery",
+        "arXiv 2003.10409, steps to weak recovery",
         f"n = 1, one neuron, rows normalised, step size {step_size}, start at overlap d^(-1/2)",
         f"exponent in d of the median number of steps to a cosine of {WEAK} in "
         f"({region[0]:g}, {region[1]:g}) and that of the mean path at these d",
@@ -163,7 +163,7 @@ CLAIMS = (
         "decay-leaves-the-gradient",
         "Weight decay of one leaves the gradient alone: after one giant step the cosines of the "
         "rows are larger, by a factor that is predicted.",
-        "arXiv 2305.18270 (JMLR), Theorems 4-5, weight decay as in arXiv 2302.05515",
+        "arXiv 2305.18270 (JMLR), Theorems 4-5, with weight decay",
         "p fixed, n = 4 d, one giant step; decay 1/2 and 1",
         "mean over neurons of the cosine with w* over that of the same run without decay above 1 "
         "and as predicted",
