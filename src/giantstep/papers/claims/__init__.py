@@ -3,6 +3,7 @@
 from giantstep.papers.claims import (
     features,
     floors,
+    input_spikes,
     limiting_losses,
     linear_width,
     one_step,
@@ -13,9 +14,11 @@ from giantstep.papers.claims import (
     open_width,
     rank_one,
     regimes,
+    repeated_batches,
     several_steps,
     small_batches,
     spike_counts,
+    step_words,
     two_steps,
     update_strengths,
 )
@@ -39,6 +42,9 @@ FAMILIES = (
     open_labels,
     open_width,
     open_features,
+    repeated_batches,
+    input_spikes,
+    step_words,
 )
 
 CLAIMS: dict[str, Claim] = {claim.id: claim for family in FAMILIES for claim in family.CLAIMS}

@@ -1,0 +1,225 @@
+"""Claims about the gradient of a step on inputs with a spike (arXiv 2510.01303)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Float
+
+from giantstep.papers.claims.experiments import FIRST_LAYER, Fields, scaling_curve
+from giantstep.papers.claims.quantity import (
+    LEARNED,
+    NOT_LEARNED,
+    Quantity,
+    Region,
+    drift,
+    exponent_of,
+    mean_of,
+)
+from giantstep.papers.claims.record import Claim, Findings
+from giantstep.papers.plot import Curve, Plot
+from giantstep.problem.network import network_output, residuals
+from giantstep.problem.setting import Setting
+from giantstep.simulation.meter import Meter
+from giantstep.simulation.simulate import MEMORY
+
+ALIGNED: Region = (0.5, math.inf)
+"""Halfway between no overlap and a full one."""
+
+NOISE = -0.5
+"""Exponent in n of singular values of noise over the first one."""
+
+
+@dataclass(frozen=True)
+class GradientSpikes:
+    """Of one run: singular values 1, 2, 3 of the gradient, |cosines| of the right singular vectors.
+
+    ``residue`` -> |<v_1, X^T r>|/|X^T r|, ``spike`` -> |<v_2, q>|, q the spike of the inputs.
+    """
+
+    values: Float[np.ndarray, " three"]
+    residue: float
+    spike: float
+
+
+def gradient_spikes(setting: Setting) -> Iterator[GradientSpikes]:
+    """Run by run, from the first step of the dense engine; q is the last axis."""
+    from giantstep.simulation.engines.dense import DenseEngine
+
+    engine = DenseEngine(setting, MEMORY, Meter(0, None))
+    for run in range(setting.runs):
+        engine.begin(run)
+        start = np.asarray(engine.weights)
+        inputs, labels = engine.batch(0).inputs_and_labels()
+        features = np.asarray(setting.activation(start @ inputs.T), dtype=float)
+        residual = residuals(setting, labels, network_output(setting, features, engine.readout))
+        engine.step(0)
+        update = np.asarray(engine.weights) - start
+        # The few leading ones: those of the Gram matrix, largest last.
+        squares, right = np.linalg.eigh(update.T @ update)
+        residue = inputs.T @ residual
+        yield GradientSpikes(
+            np.sqrt(squares[:-4:-1]) / setting.step_size[0],
+            float(abs(right[:, -1] @ residue) / np.linalg.norm(residue)),
+            float(abs(right[-1, -2])),
+        )
+
+
+def predicted_spikes(setting: Setting, strength: float) -> tuple[float, float]:
+    """Singular values of the two parts of the gradient, a beta^T and (a * W q) q^T.
+
+        S_1 = s_p |a| c_1 |beta|, |beta|^2 = |E[y x]|^2 + E[r^2] (d + zeta^2)/n
+        S_2^2 = s_p^2 |a|^2 ((c_2 E[r] (1 + zeta^2))^2/d + E[r^2] Var(sigma') (1 + zeta^2)/n)
+
+    c_1 = E sigma', c_2 = E sigma'', E[r^2] = E[y^2] + Var f_0; q outside what the label knows, so
+    that E[r z^2] = E[r], z the coordinate along it over its deviation; a of mean zero and entries
+    +-1; ``strength`` -> zeta^2.  The second term of S_2 is noise of the samples along q.
+    """
+    moments, series = setting.activation.moments, setting.target.series
+    mean = float(series.coefficients[series.degrees == 0].sum())
+    linear = float((series.coefficients[series.degrees == 1] ** 2).sum())
+    square = series.square + moments.variance * setting.p * setting.scale**2
+    d, n, unit = setting.d, setting.n, setting.scale * math.sqrt(setting.p)
+    first = moments.slope * math.sqrt(linear + square * (d + strength) / n)
+    noise = square * (moments.slope_square - moments.slope**2) * (1.0 + strength) / n
+    second = math.sqrt((moments.tilt * mean * (1.0 + strength)) ** 2 / d + noise)
+    return unit * first, unit * second
+
+
+def rank_of_the_gradient(fields: Fields, *, d: Sequence[int], runs: int) -> Findings:
+    """One singular value of order one without a growing spike, two with a spike of n^(1/4)."""
+    without, spiked = (_at_one_spike(fields, nu, d, runs=runs) for nu in (0.0, 0.25))
+    quantities = [
+        _exponent("nu = 0", 2, without, NOT_LEARNED, NOISE),
+        _exponent("nu = 1/4", 2, spiked, LEARNED, spiked.slope),
+        _exponent("nu = 1/4", 3, spiked, NOT_LEARNED, NOISE),
+        mean_of(
+            f"sigma_2/sigma_1, nu = 1/4, d = {d[-1]}",
+            spiked.ratios(2)[-1],
+            (0.0, math.inf),
+            spiked.predicted[-1],
+            # Overlaps of what is random in W, X and r are of relative order d^(-1/2).
+            allowance=spiked.predicted[-1] * d[-1] ** -0.5,
+        ),
+        mean_of("cosine of v_1 and X^T r, nu = 0", without.residue, ALIGNED),
+        mean_of("cosine of v_1 and X^T r, nu = 1/4", spiked.residue, ALIGNED),
+        mean_of("cosine of v_2 and the inputs' spike, nu = 1/4", spiked.spike, ALIGNED),
+    ]
+    curves = [
+        scaling_curve("nu = 0, second", without.n, without.ratios(2)),
+        scaling_curve("nu = 1/4, second", spiked.n, spiked.ratios(2)),
+        scaling_curve("nu = 1/4, third", spiked.n, spiked.ratios(3)),
+        Curve("nu = 1/4, second", list(spiked.n), list(spiked.predicted), theory=True),
+    ]
+    label = r"singular value over the first, $\sigma_k/\sigma_1$"
+    return Findings(quantities, Plot("samples $n$", label, curves, "log", "log"))
+
+
+@dataclass(frozen=True)
+class SpikedSizes:
+    """Gradients at growing sizes with a spike of n^nu, and the predicted sigma_2/sigma_1."""
+
+    n: Sequence[int]
+    found: Sequence[Sequence[GradientSpikes]]
+    predicted: Sequence[float]
+
+    def ratios(self, k: int) -> list[Float[np.ndarray, " runs"]]:
+        """sigma_k/sigma_1 at each size."""
+        return [
+            np.array([spikes.values[k - 1] / spikes.values[0] for spikes in runs])
+            for runs in self.found
+        ]
+
+    @property
+    def slope(self) -> float:
+        """Exponent in n of the prediction."""
+        growth = math.log(self.predicted[-1] / self.predicted[0])
+        return growth / math.log(self.n[-1] / self.n[0])
+
+    @property
+    def residue(self) -> Float[np.ndarray, " runs"]:
+        """Cosines of v_1 with X^T r at the largest size."""
+        return np.array([spikes.residue for spikes in self.found[-1]])
+
+    @property
+    def spike(self) -> Float[np.ndarray, " runs"]:
+        """Cosines of v_2 with the inputs' spike at the largest size."""
+        return np.array([spikes.spike for spikes in self.found[-1]])
+
+
+def _exponent(name: str, k: int, sizes: SpikedSizes, region: Region, expected: float) -> Quantity:
+    """The residuals are Gaussian: what bounds noise grows with the largest |r|, as log(n)^(1/2)."""
+    first, last = sizes.n[0], sizes.n[-1]
+    largest = 0.5 * math.log(math.log(last) / math.log(first)) / math.log(last / first)
+    return exponent_of(
+        f"exponent of sigma_{k}/sigma_1, {name}",
+        sizes.n,
+        sizes.ratios(k),
+        region,
+        expected,
+        allowance=drift(sizes.n) + (largest if expected == NOISE else 0.0),
+    )
+
+
+def _at_one_spike(fields: Fields, nu: float, d: Sequence[int], *, runs: int) -> SpikedSizes:
+    """``runs`` are those of the largest d; smaller ones scatter more, cost less and have more.
+
+    The spike that is simulated is n^(nu + ``beyond``), with the fields ``untold``.
+    """
+    given = FIRST_LAYER | dict(fields)
+    beyond, untold = given.pop("beyond"), given.pop("untold")
+    settings = [Setting(**given | {"d": size, "runs": runs * round(d[-1] / size)}) for size in d]
+    found, predicted = [], []
+    for setting in settings:
+        first, second = predicted_spikes(setting, setting.n ** (2.0 * nu))
+        predicted.append(second / first)
+        strength = setting.n ** (2.0 * (nu + beyond))
+        taken = untold | {"inputs": f"spiked({strength:.12g}, 0)"}
+        found.append(list(gradient_spikes(setting.vary(**taken))))
+    return SpikedSizes([setting.n for setting in settings], found, predicted)
+
+
+CLAIMS = (
+    Claim(
+        "gradient-of-spiked-inputs",
+        "Inputs with a spike of n^nu give the gradient of one step a second singular value, along "
+        "the spike, of order n^(2 nu - 1/2) beside the first, along X^T r: rank one below "
+        "nu = 1/4, two from there on.",
+        "arXiv 2510.01303, residue and spike of the data in the gradient",
+        "n = 3 d/4, p = 5 d/4 neurons on the sphere, output scale 1/sqrt(p), labels of mean one; "
+        "nu = 0, 1/4",
+        "exponents in n of sigma_2/sigma_1 at nu = 0 and of sigma_3/sigma_1 at nu = 1/4 below -1/4 "
+        "and as predicted, -1/2, of sigma_2/sigma_1 at nu = 1/4 above -1/4 and as predicted at "
+        "these n (0 in the limit), its value at the largest as predicted; cosines of v_1 with "
+        "X^T r and of v_2 with the inputs' spike above 1/2",
+        rank_of_the_gradient,
+        {
+            "target": "1 + x1",
+            "activation": "softplus",
+            "n": "0.75*d",
+            "p": "1.25*d",
+            "steps": 1,
+            "step_size": "p^0.5",
+            "output_scale": "1/sqrt(p)",
+            "start": "sphere",
+            "readout_start": "alternating",
+            "engine": "dense",
+            "precision": "float64",
+            "beyond": 0.0,
+            "untold": {},
+        },
+        {
+            "no spike": {"beyond": -math.inf},
+            "no spike, and an even activation, which has no part along X^T r: noise alone": {
+                "beyond": -math.inf,
+                "untold": {"activation": "He2/2"},
+            },
+        },
+        # p = 5 d/4 is even.
+        {"d": (96, 192, 384), "runs": 12},
+        {"d": (248, 496, 1000), "runs": 8},
+    ),
+)
