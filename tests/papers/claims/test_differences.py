@@ -48,3 +48,12 @@ def test_corrections_are_claims_that_are_not_contradicted_themselves() -> None:
         if claim.corrected:
             assert claim.seen.endswith(".")
             assert CLAIMS[claim.corrected].corrected == ""
+
+
+def test_the_table_of_verdicts_lists_every_claim() -> None:
+    """In order, with its statement: a claim that was reworded has another verdict."""
+    page = PAGE.with_name("claims.md").read_text(encoding="utf-8").splitlines()
+    rows = [line.split(" | ") for line in page if line.startswith("| ")][1:]
+    assert [row[0].removeprefix("| ") for row in rows] == list(CLAIMS)
+    assert [row[1].replace("\\|", "|") for row in rows] == [c.statement for c in CLAIMS.values()]
+    assert {row[3] for row in rows} <= {"holds", "fails", "undecided", "-"}
