@@ -116,7 +116,6 @@ def test_which_theory_serves_the_rows_of_a_data_set(exponential: str) -> None:
             "update must be gradient or normalised or orthogonal for theory, got 'sign'",
         ),
         ({"deflate": 2}, "deflate must be at most 1 for theory, got 2"),
-        ({"batches": "minibatch(400)"}, "batches must be fresh or reused for theory, got 'minibat"),
         (
             {"start": "given", "start_rows": np.eye(4, 100)},
             "frame must be axes for theory of start_rows, got 'random'",

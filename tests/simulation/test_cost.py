@@ -12,6 +12,7 @@ from giantstep.errors import InputError
 from giantstep.simulation import machine
 from giantstep.simulation.cost import Work, peak_bytes, work
 from giantstep.simulation.engines.chunks import plan
+from giantstep.simulation.engines.place import Place
 from giantstep.simulation.machine import PROBES, TYPICAL, Rates, known_rates, unit_work
 
 BARE: dict[str, Any] = {"d": 1000, "n": 4096, "p": 4, "steps": 1, "readout_n": 0, "test_n": 0}
@@ -57,7 +58,7 @@ def test_precision_and_more_neurons_cost() -> None:
 
 def test_memory_is_what_the_engine_plans() -> None:
     dense = Setting("x1", **BARE, engine="dense")
-    assert peak_bytes(dense) >= plan(dense, 2**31).bytes
+    assert peak_bytes(dense) >= plan(dense, 2**31, Place()).bytes
     held = Setting("x1", **BARE | {"n": 10**6, "batches": "reused"})
     assert peak_bytes(held) > 8 * 10**6 * 5
     with pytest.raises(InputError, match="more than the 1,024 allowed"):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from giantstep.problem.setting import Setting
-from giantstep.simulation.engines import streamed
+from giantstep.simulation.engines import blocks
 from giantstep.simulation.meter import Meter
 from giantstep.simulation.readout import KEPT, LEFT_OUT, fit_readout
 from giantstep.simulation.simulate import MEMORY, make_engine
@@ -116,17 +116,17 @@ def test_samples_are_drawn_once_where_they_fit(
     engine: Any = make_engine(record, MEMORY, Meter(1, None))
     engine.begin(0)
     drawn: list[int] = []
-    plain = streamed.generator
+    plain = blocks.generator
     training = engine.training(0)
 
     def counted(*where: int) -> np.random.Generator:
         drawn.append(where[-1])
         return plain(*where)
 
-    monkeypatch.setattr(streamed, "generator", counted)
+    monkeypatch.setattr(blocks, "generator", counted)
     fit = fit_readout(training, record)
-    blocks = -(-n // streamed.BLOCK)
-    assert sorted(drawn) == sorted([*range(blocks), *range(again)])
+    count = -(-n // blocks.HOST.block)
+    assert sorted(drawn) == sorted([*range(count), *range(again)])
     monkeypatch.setattr("giantstep.simulation.readout.KEPT", KEPT if again else 0)
     other = fit_readout(training, record)
     np.testing.assert_array_equal(fit.loo_errors, other.loo_errors)

@@ -341,7 +341,7 @@ def test_few_paths_have_the_lengths_of_many(monkeypatch: pytest.MonkeyPatch) -> 
 
     def lengths(log2_points: int, scrambles: int) -> float:
         found = [
-            np.trace(theory._recursion(setting, seed, log2_points)(start).gram[2])
+            np.trace(theory._recursion(setting, seed, log2_points)([start])[0].gram[2])
             for seed in range(scrambles)
         ]
         return float(np.mean(found))

@@ -59,8 +59,8 @@ def objection(setting: Setting) -> str | None:
             if name == "rows" and lengthening(setting) <= LARGEST_LENGTHENING * setting.n:
                 continue
             least = f"n must be at least {SAMPLES_OF_A_LENGTH}"
-            steps = " and steps that are not small against the rows" if name == "rows" else ""
-            return f"{least} for {name} = normalised, got {setting.n}{steps}"
+            steps = " by steps that are not small" if name == "rows" else ""
+            return f"{least} for {name} = normalised{steps}, got {setting.n}"
     if setting.update == "orthogonal" and setting.rows == "normalised":
         # The product of paired rows has no noise before they are divided by lengths that have, and
         # its shift by 1/d was 7 standard errors of 80 runs.
