@@ -122,7 +122,14 @@ def test_an_interrupt_keeps_what_is_finished(file: Path, tmp_path: Path) -> None
     out = tmp_path / "out"
     command = [sys.executable, "-m", "giantstep.cli.main", "sweep", str(file), "--out", str(out)]
     command += ["--no-theory", "--vary", "seed=0..29:30", "--n", "50000d"]
-    running = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=os.environ)
+    # A process in the background may have been told to ignore interrupts, and passes that on.
+    running = subprocess.Popen(
+        command,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=os.environ,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
+    )
     while not list(out.glob("runs/*.npz")) and running.poll() is None:
         time.sleep(0.01)
     running.send_signal(signal.SIGINT)

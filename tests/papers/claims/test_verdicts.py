@@ -28,6 +28,9 @@ HEAVY = {
 
 # Whose quick run itself takes too long: the command runs these, with their controls.
 SLOW = {
+    "corrupted-labels",
+    "linear-batch-necessary",
+    "one-step-below-the-leap",
     "limiting-losses",
     "limiting-losses-of-rank-one",
     "longer-rows-complete-the-features",
