@@ -120,16 +120,12 @@ def test_bad_input_is_one_sentence(
 
 def test_an_interrupt_keeps_what_is_finished(file: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
-    command = [sys.executable, "-m", "giantstep.cli.main", "sweep", str(file), "--out", str(out)]
-    command += ["--no-theory", "--vary", "seed=0..29:30", "--n", "50000d"]
     # A process in the background may have been told to ignore interrupts, and passes that on.
-    running = subprocess.Popen(
-        command,
-        stderr=subprocess.PIPE,
-        text=True,
-        env=os.environ,
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
-    )
+    listening = "import runpy, signal; signal.signal(signal.SIGINT, signal.default_int_handler); "
+    listening += "runpy.run_module('giantstep.cli.main', run_name='__main__')"
+    command = [sys.executable, "-c", listening, "sweep", str(file), "--out", str(out)]
+    command += ["--no-theory", "--vary", "seed=0..29:30", "--n", "50000d"]
+    running = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=os.environ)
     while not list(out.glob("runs/*.npz")) and running.poll() is None:
         time.sleep(0.01)
     running.send_signal(signal.SIGINT)
