@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from giantstep.prediction.narrow.coverage import WORDS
-from giantstep.prediction.narrow.theory import log2_points
+from giantstep.prediction.narrow.work import log2_points
 from giantstep.prediction.predict import predict
 from giantstep.problem.setting import Setting
 from giantstep.records.comparison import Comparison, compare

@@ -24,12 +24,10 @@ from pydantic import Field, TypeAdapter
 from giantstep import __version__
 from giantstep.papers.figures.record import Reproduction
 from giantstep.papers.plot import Panel
+from giantstep.records.origin import LIBRARIES
 
 DIGITS = 6
 """Of every number that is written: finer than any picture and any standard error."""
-
-BEHIND = ("numpy", "scipy", "jax")
-"""Packages whose versions may change a number."""
 
 
 @dataclass(frozen=True)
@@ -69,7 +67,7 @@ def computed(figure: Reproduction, full: bool, seed: int) -> FigureData:
         sizes=sizes,
         seed=seed,
         command=f"giantstep reproduce {figure.name} --run{' --full' * full} --seed {seed}",
-        versions={"giantstep": __version__} | {name: version(name) for name in BEHIND},
+        versions={"giantstep": __version__} | {name: version(name) for name in LIBRARIES},
         device=_device(),
         date=datetime.now(UTC).date().isoformat(),
         seconds=time.perf_counter() - begin,

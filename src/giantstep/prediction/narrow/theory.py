@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from typing import Any
 
@@ -23,7 +22,6 @@ from giantstep.prediction.narrow.fluctuations import (
 )
 from giantstep.prediction.narrow.fresh import Evolution, state_evolution
 from giantstep.prediction.narrow.long_runs import (
-    EVALUATIONS,
     FEW_STEPS,
     SAMPLED_TOLERANCE,
     TOLERANCES,
@@ -38,32 +36,12 @@ from giantstep.prediction.narrow.start import (
     start_of_run,
     typical_start,
 )
+from giantstep.prediction.narrow.work import FEWEST_LOG2_POINTS, affordable, log2_points
 from giantstep.prediction.recording import recorded
 from giantstep.problem.network import start_rows
 from giantstep.problem.setting import Setting
 from giantstep.problem.starts import STARTS, known_span
 from giantstep.records.trajectory import span_factor
-
-WORK = 2**23
-"""Points times neurons times steps, of all scrambles of all rows: half a second on a core.  A
-point that is seen again counts twice, for the coordinates it gains at every step."""
-
-FEWEST_LOG2_POINTS = (8, 10)
-"""Points a scramble, as a power of two, for a batch of one sample and for one of four or more,
-however many the steps: new ones at every step, of a sixteenth of the noise of a run."""
-
-RESOLVING = 8
-"""Points over p n/d where work allows: N of them have noise of p/N in the span of the rows, n
-samples d/n outside it, which decides what directions 64 rows together hold: with N = 2 p n/d their
-principal cosine with a direction not yet learned was 0.40 in place of 0.27."""
-
-RESOLVING_WORK = 4 * WORK
-"""What it may take: two seconds."""
-
-PATHS_A_COLUMN = 32
-"""Paths that a step sees for each coordinate they come to have, at least: with fewer the noise
-along known directions, which is taken off the others, is no longer small against them: with 16
-the squared lengths of 29 rows were 1.3 % too short after two steps."""
 
 LARGEST_DEVIATION = 0.1
 """Of the Gram matrix of a run, as a share of the rows' squared length, where n or d/p is small: the
@@ -127,7 +105,7 @@ def _predict(
     own = setting.bias > 0 or (random and (many or start_share(setting, starts[0]) > SMALL))
     if own:
         starts = [start_of_run(setting, run) for run in range(setting.runs)]
-    accuracy = _affordable(setting, accuracy, len(starts))
+    accuracy = affordable(setting, accuracy, len(starts))
     exact = _exact(setting, starts)
     found = exact or [_sampled(setting, start, row, accuracy) for row, start in enumerate(starts)]
     complaint = readout.objection(setting) if setting.readout_n else None
@@ -173,33 +151,6 @@ def _predict(
     overlaps = [name for name in arrays if name.startswith("overlap")]
     cut = {name: arrays[name][..., : setting.target.r] for name in overlaps}
     return recorded(setting, arrays | cut)
-
-
-def log2_points(setting: Setting, recursions: int, share: float = 1.0) -> int:
-    """Points of each of so many recursions, as a power of two, that a share of WORK allows."""
-    evaluations = EVALUATIONS if is_long(setting) else setting.steps + 1
-    a_point = setting.p * evaluations * (1 + setting.seen_again)
-    most = round(math.log2(share * WORK / (recursions * a_point)))
-    low, high = FEWEST_LOG2_POINTS
-    least = min(low + math.ceil(math.log2(setting.n)), high)
-    if setting.seen_again:
-        paths = PATHS_A_COLUMN * reused.dimensions(setting) / reused.share(setting)
-        least = max(least, math.ceil(math.log2(paths)))
-    else:
-        resolved = math.ceil(math.log2(RESOLVING * setting.p * setting.n / setting.d))
-        affordable = math.floor(math.log2(share * RESOLVING_WORK / (recursions * a_point)))
-        least = max(least, min(resolved, affordable))
-    return min(max(most, least), LOG2_POINTS)
-
-
-def _affordable(setting: Setting, accuracy: Accuracy, rows: int) -> Accuracy:
-    """Scrambles and points of each row; many rows share the work: their errors average out."""
-    scrambles = accuracy.scrambles if rows == 1 else 2
-    most = log2_points(setting, scrambles * rows)
-    given = accuracy.log2_points
-    if given is None:
-        return Accuracy(scrambles, most)
-    return Accuracy(scrambles, given if rows == 1 else min(given, most))
 
 
 def start_share(setting: Setting, typical: Start) -> float:
