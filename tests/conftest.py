@@ -5,8 +5,10 @@ The edges are left alone: they check their input themselves, and the tests hand 
 
 from collections.abc import Callable
 from functools import wraps
+from tempfile import TemporaryDirectory
 from typing import Any
 
+import jax
 import jaxtyping
 
 CHECKED = ["language.algebra", "gaussian", "analysis", "spectra", "prediction"]
@@ -37,3 +39,14 @@ def jaxtyped_in_one_pass(typechecker: Callable[[Any], Any]) -> Callable[[Any], A
 
 jaxtyping.jaxtyped = jaxtyped_in_one_pass
 hook = jaxtyping.install_import_hook([f"giantstep.{name}" for name in CHECKED], "beartype.beartype")
+
+# Many tests run one setting more than once, and an engine compiles its functions anew: what
+# this process has compiled it does not compile again.
+compiled = TemporaryDirectory()
+jax.config.update("jax_compilation_cache_dir", compiled.name)
+jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.0)
+jax.config.update("jax_persistent_cache_min_entry_size_bytes", -1)
+
+
+def pytest_unconfigure() -> None:
+    compiled.cleanup()
