@@ -1,9 +1,11 @@
 """Exponents, one step, staircases: the papers' examples, their rotations, and the activation."""
 
+from functools import cache
+
 import numpy as np
 import pytest
 
-from giantstep import analyze, make_target
+from giantstep import Analysis, analyze, make_target
 from giantstep.analysis.exponents import one_step
 from giantstep.analysis.staircase import label_response, staircase
 from giantstep.analysis.subspace import echelon, name_vector, row_space, span
@@ -24,6 +26,11 @@ EXAMPLES = {
 }
 
 
+@cache
+def analyzed(text: str, activation: str = "relu") -> Analysis:
+    return analyze(text, activation)
+
+
 def rotation(r: int, seed: int) -> np.ndarray:
     return np.linalg.qr(np.random.default_rng(seed).standard_normal((r, r)))[0]
 
@@ -34,7 +41,7 @@ def projector(basis: np.ndarray) -> np.ndarray:
 
 @pytest.mark.parametrize(("text", "dimensions"), EXAMPLES.items())
 def test_fresh_dimensions(text: str, dimensions: list[int]) -> None:
-    assert analyze(text).fresh.dimensions == dimensions
+    assert analyzed(text).fresh.dimensions == dimensions
 
 
 @pytest.mark.parametrize(
@@ -50,15 +57,15 @@ def test_fresh_dimensions(text: str, dimensions: list[int]) -> None:
     ],
 )
 def test_reused_dimensions(text: str, dimensions: list[int]) -> None:
-    assert analyze(text, "relu").reused.dimensions == dimensions
+    assert analyzed(text).reused.dimensions == dimensions
 
 
 def test_subspaces_of_the_slides() -> None:
-    stairs = analyze("staircase").fresh
+    stairs = analyzed("staircase").fresh
     half = np.sqrt(0.5)
     np.testing.assert_allclose(projector(stairs.bases[0]), [[0.5, 0.5], [0.5, 0.5]], atol=1e-12)
     np.testing.assert_allclose(np.abs(stairs.added(2)), [[half, half]], atol=1e-12)
-    joint = analyze("joint-step").fresh
+    joint = analyzed("joint-step").fresh
     np.testing.assert_allclose(np.abs(joint.added(2)), [[0, half, half]], atol=1e-12)
 
 
@@ -84,7 +91,7 @@ def test_rotated_text_is_analysed_the_same(text: str) -> None:
     """The same through the whole pipeline, the rotation multiplied into the expression itself."""
     target = make_target(text)
     matrix = rotation(target.r, 7)
-    plain, turned = analyze(target), analyze(target.rotate(matrix))
+    plain, turned = analyzed(text), analyze(target.rotate(matrix))
     assert turned.fresh.dimensions == plain.fresh.dimensions
     assert turned.reused.dimensions == plain.reused.dimensions
     assert turned.leap_index == plain.leap_index
@@ -102,7 +109,7 @@ def test_rotated_text_is_analysed_the_same(text: str) -> None:
 def test_an_unused_coordinate_changes_nothing(text: str) -> None:
     target = make_target(text)
     more = make_target(target, directions=np.eye(target.r + 1))
-    plain, padded = analyze(target), analyze(more)
+    plain, padded = analyzed(text), analyze(more)
     assert padded.fresh.dimensions == plain.fresh.dimensions
     assert padded.reused.dimensions == plain.reused.dimensions
     assert (padded.leap_index, padded.generative_exponent) == (
@@ -132,7 +139,7 @@ def test_an_unused_coordinate_changes_nothing(text: str) -> None:
     ],
 )
 def test_exponents(text: str, leap: int, generative: int, leaps: tuple[int, ...]) -> None:
-    found = analyze(text)
+    found = analyzed(text)
     assert found.leap_index == found.information_exponent == leap
     assert found.generative_exponent == generative
     assert found.leaps == leaps
@@ -173,7 +180,7 @@ def test_near_ties_are_visible() -> None:
     weaker = analyze("x1 + 1e-9*x1*x2").fresh
     assert weaker.dimensions == [1, 1]
     assert weaker.decisions[1].largest_dropped == pytest.approx(1e-9, rel=1e-6)
-    assert not analyze("staircase").fresh.decisions[1].near_tie
+    assert not analyzed("staircase").fresh.decisions[1].near_tie
 
 
 @pytest.mark.parametrize(
@@ -191,7 +198,7 @@ def test_near_ties_are_visible() -> None:
 def test_what_an_activation_cannot_pick_up(
     text: str, activation: str, reached: list[int], coefficient: int | None
 ) -> None:
-    found = analyze(text, activation)
+    found = analyzed(text, activation)
     assert found.fresh.dimensions == [1, 2]
     assert found.fresh.reached_dimensions == reached
     if coefficient is None:
@@ -218,7 +225,7 @@ def test_reused_with_a_linear_activation_learns_no_more() -> None:
 
 
 def test_truncated_series_say_whether_they_converged() -> None:
-    assert analyze("tanh(x1 + He3(x2))").fresh.converged
+    assert analyzed("tanh(x1 + He3(x2))").fresh.converged
     # x2 couples through x1*x2, He2(x3) is out of reach: two degrees fewer than 2 miss x2.
     series = make_target("x1 + x2*sin(2*x1) + He2(x3)").series
     assert staircase({1: [series]}).converged
@@ -245,7 +252,7 @@ def test_row_space_reports_what_decided() -> None:
 
 @pytest.mark.parametrize("name", list(CATALOG))
 def test_whole_catalog_is_analysed(name: str) -> None:
-    found = analyze(name)
+    found = analyzed(name)
     assert found.fresh.converged
     dimensions = found.fresh.dimensions
     assert dimensions == sorted(dimensions)

@@ -37,7 +37,7 @@ CASES: list[dict[str, Any]] = [
 FLIPPED = [
     {"corruption": 0.3},
     {"corruption": 0.3, "batches": "reused"},
-    {"corruption": 0.3, "engine": "dense", "d": 400, "runs": 40},
+    {"corruption": 0.3, "engine": "dense", "d": 400, "runs": 40, "readout_n": 4000, "test_n": 1000},
 ]
 REUSED: list[dict[str, Any]] = [
     {"target": "staircase", "n": "2d", "steps": 3, "d": 4000},
@@ -84,7 +84,10 @@ def test_known_directions_have_the_noise_of_the_samples() -> None:
 
 @pytest.mark.parametrize("fields", FLIPPED, ids=["fresh", "reused", "dense"])
 def test_flipped_labels(fields: dict[str, Any]) -> None:
-    """Both engines against theory; a share of 0.2 in place of 0.3 is told apart."""
+    """Both engines against theory; a share of 0.2 in place of 0.3 is told apart.
+
+    Its test error is a quarter lower: 35 standard errors of 40 runs with 1000 samples each.
+    """
     setting = Setting(**(BASE | {"target": "staircase", "d": 2000, "n": "2d"} | fields))
     simulated = simulate(setting)
     assert compare(predict(setting), simulated).agrees

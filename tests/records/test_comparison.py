@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import replace
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,12 @@ from giantstep.simulation.simulate import simulate
 P, R, STEPS = 4, 2, 2
 
 
+@cache
+def setting_of(runs: int) -> Setting:
+    setting = Setting("x1 + x2^2", d=1000, p=P, steps=STEPS, runs=runs, start="sphere")
+    return setting.vary(readout_start="alternating")
+
+
 def records(
     runs: int, seed: int, uncertainty: float = 0.0, noise: float = 0.05
 ) -> tuple[Trajectory, Trajectory]:
@@ -26,15 +33,13 @@ def records(
     Overlaps are correlated from neuron to neuron, as those of a network are.
     """
     rng = np.random.default_rng([seed, runs])
-    setting = Setting("x1 + x2^2", d=1000, p=P, steps=STEPS, runs=runs, start="sphere")
-    setting = setting.vary(readout_start="alternating")
     truth = np.linspace(0.2, 1.0, (STEPS + 1) * P * R).reshape(STEPS + 1, P, R)
     shared = rng.standard_normal((runs, STEPS + 1, 1, R))
     spread = 0.7 * rng.standard_normal((runs, *truth.shape)) + 0.7 * shared
     found = truth + noise * spread
     scrambles = truth + uncertainty * math.sqrt(8) * rng.standard_normal((8, *truth.shape))
     readout = np.array([[1.0, -1.0, 1.0, -1.0]])
-    fields: dict[str, Any] = {"setting": setting, "seconds": 0.0}
+    fields: dict[str, Any] = {"setting": setting_of(runs), "seconds": 0.0}
     predicted = Trajectory(
         **fields,
         engine="theory",
@@ -193,10 +198,15 @@ def test_nonsense_is_refused() -> None:
         compare(predicted, simulated, ignoring=["bogus"])
 
 
+@cache
+def errors_setting(target: str, runs: int, samples: int) -> Setting:
+    return setting_of(runs).vary(target=target, readout_n=samples, test_n=samples)
+
+
 def errors_of(target: str, runs: int, samples: int, seed: int) -> tuple[Trajectory, Trajectory]:
     """E y^2 as the prediction of a train error, and its means over so many samples a run."""
     predicted, simulated = records(runs, seed)
-    setting = simulated.setting.vary(target=target, runs=runs, readout_n=samples, test_n=samples)
+    setting = errors_setting(target, runs, samples)
     x = np.random.default_rng(seed).standard_normal((2, runs, STEPS + 1, samples))
     found = np.mean(setting.target(list(x)) ** 2, axis=-1)
     expected = np.full((1, STEPS + 1), setting.target.series.square)

@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from jaxtyping import Float
@@ -137,10 +138,7 @@ def ascend(
             if inside:
                 truncation = max(truncation, math.sqrt(series.tail) / sd)
             for level in _levels(series, leap):
-
-                def usable(m: int, power: int = power, level: int = level) -> bool:
-                    return m <= level and (allowed is None or allowed(m, power))
-
+                usable = partial(_usable, allowed, power, level)
                 matrices = turned.gradient_matrices(inside, leap, usable) / sd
                 evidence.append((level, Evidence(matrices, rank_tolerance(series) / sd)))
     evidence.sort(key=lambda item: item[0])
@@ -156,6 +154,11 @@ def ascend(
     )
     tilt = max(tilt, before.tilt)
     return Step(span(basis, snap(rows @ frame[inside:], tilt)), decision, tilt)
+
+
+def _usable(allowed: Allowed | None, power: int, level: int, m: int) -> bool:
+    """A tensor of degree m of a label's power, where all up to the level are asked together."""
+    return m <= level and (allowed is None or allowed(m, power))
 
 
 def _levels(series: HermiteSeries, leap: int) -> list[int]:

@@ -27,6 +27,8 @@ ONE: dict[str, Any] = {
     "start": "sphere",
     "readout_start": "alternating",
 }
+# Sums over samples: their rounding is far below what another draw changes.
+SINGLE = np.float32
 BENT = Setting("sin(x1)", activation="tanh", d=150, n=300, p=400, step_size=4.0, **ONE)
 MIXED = Setting(
     "2*tanh(x1 + x1*x2)", activation="softplus", d=150, n=600, p=400, step_size=3, **ONE
@@ -41,8 +43,10 @@ def rows_after(setting: Setting, seed: int) -> tuple[Any, Any, Any, Any]:
     signs = np.where(np.arange(setting.p) % 2 == 0, 1.0, -1.0)
     x = rng.standard_normal((setting.n, setting.d))
     y = setting.target([x[:, k] for k in range(setting.target.r)])
-    slopes = setting.activation.derivative(x @ start.T) * y[:, None]
-    rows = start + setting.step_size[0] / setting.n * signs[:, None] * (slopes.T @ x)
+    single = x.astype(SINGLE)
+    slopes = setting.activation.derivative(single @ start.T.astype(SINGLE))
+    gradient = (slopes * y[:, None].astype(SINGLE)).T @ single
+    rows = start + setting.step_size[0] / setting.n * signs[:, None] * gradient
     beta = x.T @ y
     return start, rows, beta / np.linalg.norm(beta), signs
 
@@ -225,7 +229,7 @@ def ridge_errors(setting: Setting, seed: int) -> tuple[float, float]:
     def samples(count: int) -> tuple[Any, Any]:
         x = rng.standard_normal((count, setting.d))
         y = setting.target([x[:, k] for k in range(setting.target.r)])
-        return setting.activation(x @ rows.T), y
+        return setting.activation(x.astype(SINGLE) @ rows.T.astype(SINGLE)), y
 
     phi, y = samples(setting.readout_n)
     gram = phi.T @ phi / len(y) + setting.ridge[0] * np.eye(setting.p)

@@ -34,21 +34,21 @@ HIGHEST = 24
 class MeanUpdate:
     """Mean update over eta s_p a: ``along_target`` in V*, ``along_row`` times the row itself."""
 
-    along_target: Float[np.ndarray, " r"]
-    along_row: float
+    along_target: Float[np.ndarray, "*k r"]
+    along_row: Float[np.ndarray, "*k"]
 
 
 def mean_update(
     series: HermiteSeries,
     activation: Activation,
-    overlap: Float[np.ndarray, " r"],
+    overlap: Float[np.ndarray, "*k r"],
     norm: float = 1.0,
 ) -> MeanUpdate:
-    """E[y sigma'(<w, x>) x] = along_target + along_row w, for a row of any norm and overlaps."""
+    """E[y sigma'(<w, x>) x] = along_target + along_row w, for rows of one norm and any overlaps."""
     degree = min(series.degree, HIGHEST)
     b = activation.derivative_coefficients(degree + 2, norm).values
-    along_target = np.zeros(series.r)
-    along_row = 0.0
+    along_target = np.zeros(overlap.shape)
+    along_row = np.zeros(overlap.shape[:-1])
     for exponent, c in zip(series.exponents, series.coefficients, strict=True):
         k = int(exponent.sum())
         if k > degree:
@@ -56,11 +56,12 @@ def mean_update(
         # c h_alpha contributes alpha!^(1/2) c to every entry of T_k with index alpha, so that
         # <T_k, m^k>/k! = c m^alpha / sqrt(alpha!), and its gradient in m is T_k[m^(k-1)]/(k-1)!.
         weight = float(c) / math.sqrt(math.prod(math.factorial(a) for a in exponent.tolist()))
-        along_row += b[k + 2] * weight * float(np.prod(overlap**exponent))
+        along_row += b[k + 2] * weight * np.prod(overlap**exponent, axis=-1)
         for j in np.flatnonzero(exponent):
             lowered = exponent.copy()
             lowered[j] -= 1
-            along_target[j] += b[k] * weight * exponent[j] * float(np.prod(overlap**lowered))
+            slope = np.prod(overlap**lowered, axis=-1)
+            along_target[..., j] += b[k] * weight * exponent[j] * slope
     return MeanUpdate(along_target, along_row)
 
 
@@ -143,14 +144,14 @@ def cosine_quantiles(
     points = normal_points(r + 1, seed)
     weighted = points[:, :r] * labels_at(setting, points, points[:, r])[:, None]
     inside = np.linalg.cholesky(weighted.T @ weighted / len(points) * slope_square / setting.n)
-    cosines = np.zeros((draws, r))
-    for index, m in enumerate(starts):
-        update = mean_update(series, setting.activation, m)
-        drift = update.along_target + update.along_row * m
-        step = drift + inside @ rng.standard_normal(r)
-        moved = m + eta * step
-        outside = 1.0 - float(m @ m)
-        row_part = (1.0 + eta * update.along_row) ** 2 * outside
-        free = (eta * noise) ** 2 * rng.chisquare(setting.d - r)
-        cosines[index] = np.abs(moved) / math.sqrt(float(moved @ moved) + row_part + free)
-    return np.quantile(cosines, probabilities, axis=0)
+    # The noise of a draw, along the target and outside it: one draw after the other.
+    drawn = [(rng.standard_normal(r), rng.chisquare(setting.d - r)) for _ in range(draws)]
+    update = mean_update(series, setting.activation, starts)
+    drift = update.along_target + update.along_row[:, None] * starts
+    step = drift + np.array([along for along, _ in drawn]) @ inside.T
+    moved = starts + eta * step
+    outside = 1.0 - np.sum(starts**2, axis=1)
+    row_part = (1.0 + eta * update.along_row) ** 2 * outside
+    free = (eta * noise) ** 2 * np.array([square for _, square in drawn])
+    length = np.sqrt(np.sum(moved**2, axis=1) + row_part + free)
+    return np.quantile(np.abs(moved) / length[:, None], probabilities, axis=0)

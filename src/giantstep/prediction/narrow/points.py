@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 from jaxtyping import Float
@@ -83,13 +84,19 @@ def sobol_quadrature(
     halves = [
         normal_sets(dimension + 2, 2 * seed + part, log2_points - 1, steps + 1) for part in range(2)
     ]
+    return partial(_halved, halves, weights)
 
-    def at(rows: Float[np.ndarray, "p q"], step: int) -> Points:
-        points = np.concatenate([half(step) for half in halves])
-        x = points[:, : rows.shape[1]]
-        return Points(x, points[:, -2], points[:, -1], weights, halved=True)
 
-    return at
+def _halved(
+    halves: list[Callable[[int], np.ndarray]],
+    weights: Float[np.ndarray, " n"],
+    rows: Float[np.ndarray, "p q"],
+    step: int,
+) -> Points:
+    """The sets of a step, one after the other, for the coordinates of rows."""
+    points = np.concatenate([half(step) for half in halves])
+    x = points[:, : rows.shape[1]]
+    return Points(x, points[:, -2], points[:, -1], weights, halved=True)
 
 
 def exact_quadrature(setting: Setting, order: int) -> Quadrature | None:
