@@ -33,11 +33,12 @@ noise = "0..1:2"
 @pytest.fixture
 def file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A sweep in a file, on a machine whose speed is known: nothing is timed."""
-    from giantstep.simulation import machine
+    from giantstep.simulation.machine import TYPICAL
+    from giantstep.simulation.rates import keep_rates, machine_name
 
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    for engine, rates in machine.TYPICAL.items():
-        machine._keep(engine, rates)
+    for engine, rates in TYPICAL.items():
+        keep_rates(machine_name(), engine, rates)
     path = tmp_path / "grid.toml"
     path.write_text(FILE)
     return path

@@ -18,7 +18,7 @@ from giantstep.store.folder import Store
 from giantstep.store.identity import prediction_name
 from giantstep.sweeps.cluster import Cluster
 from giantstep.sweeps.grid import Cell, Grid, make_grid
-from giantstep.sweeps.local import Pool, process_count
+from giantstep.sweeps.local import Pool, process_count, share_accelerators
 from giantstep.sweeps.result import Outcome, Sweep
 from giantstep.sweeps.work import Report, Task
 
@@ -98,7 +98,9 @@ def run_grid(
     if workers is not None and workers < 1:
         raise InputError(f"workers must be at least 1, got {workers}")
     store.prepare()
-    count = workers or process_count(max(1, grid.runs), memory)
+    share_accelerators()
+    settings = (cell.setting for cell in grid.cells)
+    count = workers or process_count(settings, max(1, grid.runs), memory)
     pending = missing_tasks(grid, store, theory=theory, memory=memory, workers=count)
     failures: dict[int, str] = {}
     if pending:
