@@ -39,12 +39,13 @@ def fitted_rates(
     timed: Mapping[str, float],
     others: Sequence[str],
     probes: Sequence[tuple[Mapping[str, float], float]],
+    least: float = 0.0,
 ) -> Rates:
     """Rates from the work and the seconds of some runs.
 
-    What was ``timed`` by itself has one factor in common; the ``others`` are fitted by non-negative
-    least squares of the relative errors, which lean to the low side, so that the median of the
-    ratios is made 1.
+    What was ``timed`` by itself has one factor in common, which is at ``least`` so much; the
+    ``others`` are fitted by non-negative least squares of the relative errors, which lean to the
+    low side, so that the median of the ratios is made 1.
     """
     from scipy.optimize import nnls
 
@@ -54,9 +55,12 @@ def fitted_rates(
     ]
     matrix = np.array(rows) / np.array([seconds for _, seconds in probes])[:, None]
     found, _ = nnls(matrix, np.ones(len(probes)))
-    factor, *rest = (found / np.median(matrix @ found)).tolist()
-    own = {name: factor * each for name, each in timed.items()}
-    return Rates(own | dict(zip(others, rest, strict=True)))
+    if found[0] < least:
+        rest, _ = nnls(matrix[:, 1:], 1.0 - least * matrix[:, 0])
+        found = np.concatenate([[least], rest])
+    factor, *each = (found / np.median(matrix @ found)).tolist()
+    own = {name: factor * seconds for name, seconds in timed.items()}
+    return Rates(own | dict(zip(others, each, strict=True)))
 
 
 # -- kept from one call to the next ---------------------------------------------------------------
