@@ -13,6 +13,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Self
 
+from giantstep.errors import InputError
 from giantstep.problem.setting import Setting
 from giantstep.simulation.cost import on_accelerator
 from giantstep.simulation.threads import cores
@@ -43,6 +44,12 @@ def available_bytes() -> int | None:
 def share_accelerators() -> None:
     """Let this process and its workers take of an accelerator's memory what they use, not most."""
     os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")
+
+
+def check_workers(workers: int | None) -> None:
+    """Refuse a number of processes that does nothing."""
+    if workers is not None and workers < 1:
+        raise InputError(f"workers must be at least 1, got {workers}")
 
 
 def process_count(settings: Iterable[Setting], tasks: int, largest_bytes: int) -> int:
