@@ -30,6 +30,31 @@ def test_a_wide_step_by_hand() -> None:
     assert unit_work(Setting("x1", **WIDE | {"p": 2048}))["sides"] == 2 * 2048
 
 
+SQUARE: dict[str, Any] = {"d": 16384, "p": 16384, "n": 65536, "precision": "tf32", "test_n": 0}
+SQUARE |= {"readout_n": 0, "steps": 2, "start": "sphere", "engine": "dense"}
+READOUT = SQUARE | {"steps": 0, "readout_n": 65536, "test_n": 16384, "ridge": 1e-3}
+
+# Seconds that benchmarks/gpu.py printed on an H200, with the settings they are of.
+CLOCK: list[tuple[float, dict[str, Any]]] = [
+    (12.5, SQUARE | {"spectra": 8}),
+    (26.2, SQUARE | {"spectra": 16384}),
+    (14.9, READOUT),
+    (14.8, READOUT | {"ridge": "cv"}),
+]
+
+
+@pytest.mark.parametrize(("seconds", "fields"), CLOCK)
+def test_an_h200_within_a_factor_of_two(seconds: float, fields: dict[str, Any]) -> None:
+    """The rates are from parts that were timed by themselves, but for what compiling takes."""
+    done = unit_work(Setting("x1 + x1*x2", activation="tanh", **fields))
+    assert 0.5 < TYPICAL["dense"].of(done, 1) / seconds < 2.0
+    # Without the start on the host, decompositions and Lanczos it would be far off.
+    plain = {
+        name: v for name, v in done.items() if name not in ("rows", "sides", "cubes", "matvecs")
+    }
+    assert TYPICAL["dense"].of(plain, 1) / seconds < 0.5
+
+
 def test_deferred_blocks_are_large() -> None:
     fields: dict[str, Any] = {"d": 10**4, "p": 8, "steps": 1, "readout_n": 0, "test_n": 0}
     small, large = (
