@@ -1,7 +1,8 @@
-"""Estimated time over measured time, for random settings of both engines on one thread.
+"""Estimated time over measured time, for random settings of both engines.
 
-Measured is the time of the processor, so that other work on the machine hardly counts.  ``--count
-N`` sets the number of settings of each engine (40), ``--seed`` which they are.
+On one thread of the processor, by its own time, so that other work on the machine hardly counts;
+with ``--device gpu`` on an accelerator, by the clock.  ``--count N`` sets the number of settings of
+each engine (40), ``--seed`` which they are, ``--each`` prints them.
 """
 
 from __future__ import annotations
@@ -16,12 +17,22 @@ import numpy as np
 from giantstep.errors import DivergenceError, InputError
 from giantstep.problem.setting import Setting
 
-MOST = 1e10
+MOST = {"cpu": 1e10, "gpu": 2e13}
 """Floating-point operations of a setting at most: about a second."""
 
+SHOWN = (
+    *("engine", "d", "n", "p", "steps", "batches", "deflate", "ridge", "readout_batch"),
+    *("precision", "spectra"),
+)
+"""Fields that the time depends on."""
 
-def random_setting(rng: np.random.Generator, engine: str) -> Setting | None:
+LARGER = {"cpu": 0.0, "gpu": 1.0}
+"""Powers of ten by which samples and neurons are more on an accelerator."""
+
+
+def random_setting(rng: np.random.Generator, engine: str, device: str) -> Setting | None:
     """A setting of any kind, None where the fields do not go together."""
+    more, dense = LARGER[device], engine == "dense"
 
     def one(*values: Any) -> Any:
         return values[rng.integers(len(values))]
@@ -30,9 +41,9 @@ def random_setting(rng: np.random.Generator, engine: str) -> Setting | None:
         return Setting(
             one("x1 + x1*x2", "He3(x1)", "sign(x1)", "tanh(x1) + x2^2"),
             activation=one("relu", "tanh", "erf", "gelu", "tanh(z + 0.5)"),
-            d=int(10 ** rng.uniform(1.8, 3.0 if engine == "dense" else 5.0)),
-            p=2 * int(10 ** rng.uniform(0, 2)),
-            n=int(10 ** rng.uniform(3.5, 5.0 if engine == "dense" else 6.0)),
+            d=int(10 ** rng.uniform(1.8, (3.0 + more if dense else 5.0))),
+            p=2 * int(10 ** rng.uniform(0, 2 + more * dense)),
+            n=int(10 ** rng.uniform(3.5, (5.0 if dense else 6.0) + more)),
             steps=int(rng.integers(1, 5)),
             step_size=0.1,
             batches=one("fresh", "fresh", "reused"),
@@ -44,34 +55,39 @@ def random_setting(rng: np.random.Generator, engine: str) -> Setting | None:
             spectra=one(0, 0, 5),
             readout_batch=one("fresh", "fresh", "last"),
             engine=engine,
+            device=device,
         )
     except InputError:
         return None
 
 
-def measure(engine: str, count: int, seed: int) -> None:
+def measure(engine: str, count: int, *, seed: int, device: str, each: bool) -> None:
     """Print the quantiles of the ratios, and how many are within a factor of two."""
     from giantstep.simulation.estimate import estimate
     from giantstep.simulation.simulate import simulate
 
     rng = np.random.default_rng(seed)
+    clock = time.process_time if device == "cpu" else time.perf_counter
     ratios: list[float] = []
     while len(ratios) < count:
-        setting = random_setting(rng, engine)
+        setting = random_setting(rng, engine, device)
         try:
             expected = None if setting is None else estimate(setting, threads=1)
-            if setting is None or expected is None or expected.flops > MOST:
+            if setting is None or expected is None or expected.flops > MOST[device]:
                 continue
-            begin = time.process_time()
+            begin = clock()
             simulate(setting)
         except (InputError, DivergenceError):
             continue
-        ratios.append(expected.seconds / (time.process_time() - begin))
+        ratios.append(expected.seconds / (clock() - begin))
+        if each:
+            fields = {name: value for name, value in setting.as_dict().items() if name in SHOWN}
+            print(f"{ratios[-1]:.2f} of {clock() - begin:.2f} s: {fields}", flush=True)
     low, median, high = np.quantile(ratios, [0.05, 0.5, 0.95])
     within = np.mean([0.5 <= ratio <= 2.0 for ratio in ratios])
     print(
-        f"estimate {engine}: estimated over measured {median:.2f}, 90 % from {low:.2f} to "
-        f"{high:.2f}, {within:.0%} of {count} within a factor of 2, "
+        f"estimate {engine}, {device}: estimated over measured {median:.2f}, 90 % from {low:.2f} "
+        f"to {high:.2f}, {within:.0%} of {count} within a factor of 2, "
         f"least {min(ratios):.2f}, largest {max(ratios):.2f}"
     )
 
@@ -81,16 +97,19 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--count", type=int, default=40)
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--each", action="store_true", help="print every setting")
+    parser.add_argument("--device", choices=MOST, default="cpu")
     options, _ = parser.parse_known_args()
-    # Before JAX is loaded: one thread, as the rates are for.
-    os.environ["XLA_FLAGS"] = "--xla_cpu_multi_thread_eigen=false intra_op_parallelism_threads=1"
-    os.environ["JAX_PLATFORMS"] = "cpu"
+    if options.device == "cpu":
+        # Before JAX is loaded: one thread, as the rates are for.
+        flags = "--xla_cpu_multi_thread_eigen=false intra_op_parallelism_threads=1"
+        os.environ |= {"XLA_FLAGS": flags, "JAX_PLATFORMS": "cpu"}
     from giantstep.simulation.threads import cores, use_threads
 
     all_cores = cores()
     for engine in ("deferred", "dense"):
-        use_threads(1)
-        measure(engine, options.count, options.seed)
+        use_threads(1 if options.device == "cpu" else all_cores)
+        measure(engine, options.count, seed=options.seed, device=options.device, each=options.each)
     use_threads(all_cores)
 
 

@@ -3,8 +3,9 @@
 d = p = 4096, n = 2^20: one step is 4 n d p operations (preactivations and gradient) and n d normals
 drawn on the device.  The yardstick is the device's own product of 8192 x 8192 matrices in the same
 precision in the same process.  Then two steps at d = p = 16384, n = 4d, with leading and with all
-singular values, and a readout of 16384 neurons on 65536 samples.  Does nothing without an
-accelerator; ``--size N`` takes another size than 16384.
+singular values and their parts, a readout of 16384 neurons on 65536 samples, and the deferred
+engine on the accelerator beside the processor.  Does nothing without an accelerator; ``--size N``
+takes another size than 16384.
 """
 
 from __future__ import annotations
@@ -20,9 +21,13 @@ import numpy as np
 
 from giantstep.problem.randomness import Purpose
 from giantstep.problem.setting import Setting
-from giantstep.simulation.engines.dense import MATMUL, DenseEngine
+from giantstep.simulation.engines.dense import DenseEngine
+from giantstep.simulation.engines.place import Context
+from giantstep.simulation.engines.rounded import MATMUL, product
+from giantstep.simulation.matrices import row_spectrum, rows_span
 from giantstep.simulation.meter import Meter
 from giantstep.simulation.simulate import MEMORY, simulate
+from giantstep.simulation.threads import cores
 
 SIZE, SAMPLES = 4096, 2**20
 
@@ -41,10 +46,10 @@ def seconds(function: Callable[[], Any], repeats: int = 5) -> float:
 
 def matmul_rate(precision: str, size: int = 8192) -> float:
     """Operations a second of a plain square matrix product."""
-    with jax.default_matmul_precision(MATMUL[precision]):
-        x, w = (jax.random.normal(jax.random.key(k), (size, size)) for k in range(2))
-        product: Any = jax.jit(lambda x, w: x @ w)
-        return 2 * size**3 / seconds(lambda: product(x, w))
+    with Context(MATMUL[precision]):
+        x, w = (jax.random.normal(jax.random.key(k), (size, size), np.float32) for k in range(2))
+        multiplied: Any = jax.jit(lambda x, w: product(x, w, precision))
+        return 2 * size**3 / seconds(lambda: multiplied(x, w))
 
 
 def engine_of(precision: str) -> DenseEngine:
@@ -88,8 +93,8 @@ def split(precision: str) -> dict[str, float]:
         def gradient() -> Any:
             return engine.gradient(inputs, noise, counts, stream.layer, stream.fit, readout)
 
-        forward: Any = jax.jit(lambda w, x: w @ x.T)
-        backward: Any = jax.jit(lambda c, x: c @ x)
+        forward: Any = jax.jit(lambda w, x: product(w, x.T, precision))
+        backward: Any = jax.jit(lambda c, x: product(c, x, precision))
         c = forward(engine.weights, inputs)
         part = gradient()
         added: Any = jax.jit(lambda a, b: [x + y for x, y in zip(a, b, strict=True)])
@@ -100,17 +105,33 @@ def split(precision: str) -> dict[str, float]:
             "forward, slopes, labels and backward": seconds(gradient),
             "sums": seconds(lambda: added(part, part)),
         }
-        found = {name: chunks * value for name, value in parts.items()}
-        gram = engine.gram
-        found["Gram matrix"] = seconds(lambda: engine.gram)
+        return {name: chunks * value for name, value in parts.items()}
+
+
+def wide_parts(size: int) -> dict[str, float]:
+    """Seconds of what a wide run does beside its steps, each by itself and compiled before."""
+    setting = Setting("x1 + x1*x2", start="sphere", **wide(size) | {"readout_n": 0, "test_n": 0})
+    engine = DenseEngine(setting, MEMORY, Meter(1, None))
+    begin = time.perf_counter()
+    engine.begin(0)
+    wait(engine.weights)
+    found = {"start": time.perf_counter() - begin}
+    with engine.context():
+        gram, overlap = engine.gram, engine.overlap
+        found["Gram matrix"] = seconds(lambda: engine.gram, 2)
+        found["span of the rows"] = seconds(lambda: rows_span(overlap, gram), 2)
+        found["8 leading singular values"] = seconds(lambda: row_spectrum(gram, overlap, 8), 1)
         found["all singular values"] = seconds(lambda: jnp.linalg.eigvalsh(gram), 1)
     return found
 
 
+def wide(size: int) -> dict[str, Any]:
+    return {"d": size, "p": size, "n": 4 * size, "steps": 2, "engine": "dense", "precision": "tf32"}
+
+
 def large(size: int) -> None:
     """Print the seconds of two steps with leading or all singular values, and of a readout."""
-    base: dict[str, Any] = {"d": size, "p": size, "n": 4 * size, "steps": 2, "engine": "dense"}
-    base |= {"start": "sphere", "output_scale": "1/sqrt(p)", "step_size": 2.0, "precision": "tf32"}
+    base = wide(size) | {"start": "sphere", "output_scale": "1/sqrt(p)", "step_size": 2.0}
     steps = base | {"readout_n": 0, "test_n": 0}
     readout = base | {"steps": 0, "readout_n": 4 * size, "test_n": size, "ridge": 1e-3}
     for name, fields in {
@@ -124,12 +145,35 @@ def large(size: int) -> None:
         print(f"gpu d = p = {size}: {name} in {time.perf_counter() - start:.1f} s", flush=True)
 
 
+def deferred() -> None:
+    """Print the seconds of a giant step of the deferred engine on both, twice each."""
+    for n, p in ((10**6, 8), (10**7, 8), (10**8, 8), (10**6, 128), (10**7, 128)):
+        fields: dict[str, Any] = {
+            "d": 10**6,
+            "n": n,
+            "p": p,
+            "steps": 1,
+            "readout_n": 0,
+            "test_n": 0,
+        }
+        times = []
+        for device in ("cpu", "gpu", "gpu"):
+            begin = time.perf_counter()
+            simulate(Setting("x1 + x1*x2", engine="deferred", device=device, **fields))
+            times.append(time.perf_counter() - begin)
+        print(
+            f"gpu deferred n = {n:.0e}, p = {p}: {times[0]:.2f} s on {cores()} cores, "
+            f"{times[1]:.2f} s on the accelerator, {times[2]:.2f} s the second time",
+            flush=True,
+        )
+
+
 def main() -> None:
     """Print rates, parts and large runs."""
     if jax.default_backend() == "cpu":
         print("gpu: no accelerator")
         return
-    for precision in ("float32", "tf32"):
+    for precision in ("float32", "tf32", "bf16x3", "bf16"):
         own, (rate, taken) = matmul_rate(precision), step_rate(precision)
         print(
             f"gpu {precision}: a step at d = p = {SIZE}, n = {SAMPLES} in {taken:.3f} s, "
@@ -139,7 +183,10 @@ def main() -> None:
         for name, value in split(precision).items():
             print(f"gpu {precision}:   {name} {value:.4f} s", flush=True)
     size = int(sys.argv[sys.argv.index("--size") + 1]) if "--size" in sys.argv else 16384
+    for name, value in wide_parts(size).items():
+        print(f"gpu d = p = {size}:   {name} {value:.2f} s", flush=True)
     large(size)
+    deferred()
 
 
 if __name__ == "__main__":

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 from giantstep.cli.main import main
+from giantstep.cli.output import write_json
 from giantstep.sweeps.axes import read_axes
 
 FILE = """
@@ -33,11 +34,12 @@ noise = "0..1:2"
 @pytest.fixture
 def file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A sweep in a file, on a machine whose speed is known: nothing is timed."""
-    from giantstep.simulation import machine
+    from giantstep.simulation.machine import TYPICAL
+    from giantstep.simulation.rates import keep_rates, machine_name
 
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    for engine, rates in machine.TYPICAL.items():
-        machine._keep(engine, rates)
+    for engine, rates in TYPICAL.items():
+        keep_rates(machine_name(), engine, rates)
     path = tmp_path / "grid.toml"
     path.write_text(FILE)
     return path
@@ -97,6 +99,8 @@ def test_failures_are_told(file: Path, tmp_path: Path, capsys: pytest.CaptureFix
         (["--vary", "d"], "vary must be FIELD=VALUES"),
         (["--engine", "dense", "--memory", "1 KiB"], "in the cell d = 30, noise = 0"),
         (["--cluster", "tcp://127.0.0.1:1"], "cluster"),
+        (["--workers", "0"], "workers must be at least 1, got 0"),
+        (["--vary", "d=10..20"], "d must be a range LOW..HIGH:COUNT, got '10..20'"),
         (["--show", "beauty"], "show must be one of norm, alignment"),
     ],
 )
@@ -116,6 +120,24 @@ def test_bad_input_is_one_sentence(
     assert said.err.startswith("giantstep: ")
     assert said.err.count("\n") == 1
     assert said.out == ""
+
+
+def test_a_full_disk_leaves_the_record_of_the_sweep(
+    file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What says which sweep a folder holds is whole or as it was: else the next one is refused."""
+    path = tmp_path / "sweep.json"
+    write_json({"asked": 1}, path)
+
+    def full(descriptor: int) -> None:
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "fsync", full)
+        with pytest.raises(OSError, match="No space"):
+            write_json({"asked": 2, "more": list(range(1000))}, path)
+    assert json.loads(path.read_text()) == {"asked": 1}
+    assert not list(tmp_path.glob(".sweep.json*"))
 
 
 def test_an_interrupt_keeps_what_is_finished(file: Path, tmp_path: Path) -> None:

@@ -13,7 +13,8 @@ from giantstep.simulation import machine
 from giantstep.simulation.cost import Work, peak_bytes, work
 from giantstep.simulation.engines.chunks import plan
 from giantstep.simulation.engines.place import Place
-from giantstep.simulation.machine import PROBES, TYPICAL, Rates, known_rates, unit_work
+from giantstep.simulation.machine import PROBES, TYPICAL, known_rates, unit_work
+from giantstep.simulation.rates import Rates, cache_file
 
 BARE: dict[str, Any] = {"d": 1000, "n": 4096, "p": 4, "steps": 1, "readout_n": 0, "test_n": 0}
 
@@ -31,6 +32,8 @@ def test_a_dense_step_by_hand() -> None:
     found = work(Setting("x1", **BARE, engine="dense"))
     assert found.normals == 4096 * 1000
     assert found.products == 2 * 4096 * 4 * 1000
+    # The start, and Gram matrices of the rows before and after and of the gradient.
+    assert (found.rows, found.exact) == (4 * 1000, 3 * 4 * 4 * 1000)
     assert found.compiled == 1
 
 
@@ -43,13 +46,14 @@ def test_twice_the_samples_take_twice_the_work(engine: str, fields: dict[str, An
     plain = BARE | {"n": 2**17, "engine": engine} | fields
     one, two = (work(Setting("x1", **plain | {"n": n})) for n in (2**17, 2**18))
     assert two.normals == 2 * one.normals
-    assert two.products == pytest.approx(2 * one.products, rel=0.3)
+    assert two.products + two.exact == pytest.approx(2 * (one.products + one.exact), rel=0.3)
     assert two.flops == pytest.approx(2 * one.flops, rel=0.3)
 
 
 def test_precision_and_more_neurons_cost() -> None:
     plain = Setting("x1", **BARE)
-    assert work(plain.vary(precision="float64")).products == 2 * work(plain).products
+    assert work(plain.vary(precision="float64")).exact == work(plain).products
+    assert work(plain.vary(precision="float64")).products == 0
     assert work(plain.vary(p=8)).products > 2 * work(plain).products
     small = Setting("x1", **BARE | {"n": 4, "steps": 1000})
     assert work(small).small_steps == 1000
@@ -68,7 +72,9 @@ def test_memory_is_what_the_engine_plans() -> None:
 TRUE = Rates(
     {
         "normals": 7e-9,
+        "rows": 1.5e-8,
         "products": 6e-11,
+        "exact": 12e-11,
         "values": 1.5,
         "labels": 1.5,
         "cubes": 4e-10,
@@ -76,6 +82,7 @@ TRUE = Rates(
         "blocks": 1e-4,
         "steps": 5e-4,
         "moments": 8e-4,
+        "passes": 0.0,
         "small_steps": 1e-4,
         "compiled": 0.2,
     }
@@ -106,7 +113,11 @@ def test_rates_are_found_from_times(engine: str, monkeypatch: pytest.MonkeyPatch
 
 
 def test_probes_show_every_kind_of_work() -> None:
-    for engine, kinds in (("deferred", TYPICAL["deferred"].seconds), ("dense", {"compiled": 1})):
+    of_dense = {"rows", "compiled"}
+    for engine, kinds in (
+        ("deferred", set(TYPICAL["deferred"].seconds) - of_dense),
+        ("dense", of_dense),
+    ):
         common = {"target": "x1 + x1*x2", "engine": engine}
         settings = [Setting(**common | given) for given in PROBES[engine]]
         for kind in kinds:
@@ -142,7 +153,7 @@ def test_the_machine_is_measured_once(tmp_path: Path, monkeypatch: pytest.Monkey
     assert calls == ["deferred"]
     estimate(setting, again=True)
     assert calls == ["deferred", "deferred"]
-    machine.cache_file().write_text("{")
+    cache_file().write_text("{")
     assert known_rates("deferred") is None
     # A folder that takes no files: measured again, nothing is said.
     monkeypatch.setenv("XDG_CACHE_HOME", "/proc/nowhere")

@@ -26,6 +26,7 @@ CASES: dict[str, dict[str, Any]] = {
         "deflate": 1,
         "ridge": 0.1,
     },
+    "paired rows, which are dependent": {"start": "symmetric", "spectra": 2, "readout_n": 400},
     "orthogonal rows": {"update": "orthogonal", "readout_n": 400, "ridge": [0.01, 0.1]},
 }
 
@@ -66,3 +67,17 @@ def test_the_record_is_that_of_the_host(name: str, monkeypatch: pytest.MonkeyPat
     # Directions that are taken for dependent are missing in the span.
     monkeypatch.setattr(matrices, "DEPENDENT", 0.2)
     assert farthest(host, simulate(setting)) > 1e-3
+
+
+def test_one_decomposition_gives_values_and_overlaps() -> None:
+    """300 rows in R^320, one direction of which stands out: against the SVD, to 1e-9."""
+    rng = np.random.default_rng(0)
+    rows = rng.standard_normal((300, 320))
+    rows += 3 * np.outer(rng.standard_normal(300), np.eye(320)[0])
+    gram, overlap = rows @ rows.T, rows @ np.eye(320)[:2].T
+    _, values, right = np.linalg.svd(rows)
+    for most in (3, 9, 300):
+        found, along = matrices.row_spectrum(gram, overlap, most)
+        assert found == pytest.approx(values[:most], rel=1e-9)
+        assert along == pytest.approx(np.abs(right[:8, :2]), abs=1e-9)
+    assert along != pytest.approx(np.abs(right[1:9, :2]), abs=1e-3)

@@ -2,6 +2,9 @@
 
 import os
 import signal
+import subprocess
+import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +13,7 @@ import pytest
 from giantstep import simulate, sweep
 from giantstep.errors import InputError
 from giantstep.records.table import make_table
+from giantstep.store.folder import Store
 from giantstep.sweeps.grid import make_grid
 from giantstep.sweeps.sweep import Progress
 
@@ -55,6 +59,42 @@ def test_a_worker_that_is_killed_costs_nothing(tmp_path: Path) -> None:
     settings = [cell.setting for cell in make_grid(BASE, AXES).cells]
     plain = make_table([simulate(setting) for setting in settings], [None] * len(settings))
     assert found.table == plain
+
+
+def test_a_client_that_is_killed_costs_what_it_had_not_written(tmp_path: Path) -> None:
+    """The sweep itself dies by SIGKILL while the workers go on; the next one finishes its work."""
+    settings = [cell.setting for cell in make_grid(BASE, AXES).cells]
+    with distributed.LocalCluster(
+        n_workers=2, threads_per_worker=1, dashboard_address=None
+    ) as cluster:
+        workers = {worker.pid for worker in cluster.workers.values()}
+        call = f"sweep({BASE!r}, {AXES!r}, out={str(tmp_path)!r}, theory=False, workers=2, "
+        call += f"cluster={cluster.scheduler_address!r})"
+        command = [sys.executable, "-c", f"from giantstep import sweep; {call}"]
+        client = subprocess.Popen(command, stderr=subprocess.DEVNULL)
+        while client.poll() is None and len(list(tmp_path.glob("*.npz"))) < 5:
+            time.sleep(0.002)
+        client.kill()
+        assert client.wait() == -signal.SIGKILL
+        before = set(tmp_path.glob("*.npz"))
+        missing = sum(len(Store(tmp_path).missing(setting)) for setting in settings)
+        assert 0 < missing < sum(setting.runs for setting in settings)
+        dates = {path: path.stat().st_mtime_ns for path in before}
+        found = sweep(
+            BASE,
+            AXES,
+            out=tmp_path,
+            theory=False,
+            workers=2,
+            cluster=cluster.scheduler_address,
+        )
+        assert {worker.pid for worker in cluster.workers.values()} == workers
+    assert {path: path.stat().st_mtime_ns for path in before} == dates
+    assert not found.failed
+    plain = make_table([simulate(setting) for setting in settings], [None] * len(settings))
+    assert found.table == plain
+    other = make_table([simulate(s.vary(seed=1)) for s in settings], [None] * len(settings))
+    assert found.table != other
 
 
 def test_an_address_without_a_scheduler(monkeypatch: pytest.MonkeyPatch) -> None:

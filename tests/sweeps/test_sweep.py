@@ -163,6 +163,7 @@ def test_failures_are_listed_and_the_rest_goes_on(tmp_path: Path) -> None:
     file.write_bytes(content)
     spoilt = sweep(base, {"step_size": [0.1]}, out=tmp_path, theory=False)
     assert str(file) in spoilt.skipped[0]
+    assert "once it is removed the same command makes it anew" in spoilt.skipped[0]
     assert str(file) in str(spoilt.outcomes[0].failure)
 
 

@@ -2,7 +2,10 @@
 
 from pathlib import Path
 
+import pytest
+
 from giantstep.store.folder import Store
+from giantstep.sweeps import local
 from giantstep.sweeps.axes import short
 from giantstep.sweeps.grid import make_grid
 from giantstep.sweeps.sweep import SHARES, missing_tasks
@@ -24,6 +27,17 @@ def test_no_task_is_left_for_the_end(tmp_path: Path) -> None:
     assert sum(entry.cell == 2 for entry in tasks) == 20
     both = missing_tasks(grid, Store(tmp_path), theory=True, memory=2**30, workers=4)
     assert sum(not entry.task["runs"] for entry in both) == 3
+
+
+def test_an_accelerator_has_one_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(local, "cores", lambda: 8)
+    monkeypatch.setattr(local, "available_bytes", lambda: None)
+    grid = make_grid(BASE | {"engine": "dense"}, {"n": [100, 200]})
+    settings = [cell.setting for cell in grid.cells]
+    assert local.process_count(settings, 40, 2**20) == 8
+    monkeypatch.setattr(local, "on_accelerator", lambda setting: setting.n == 200)
+    assert local.process_count(settings, 40, 2**20) == 1
+    assert local.process_count(settings[:1], 40, 2**20) == 8
 
 
 def test_labels_are_short() -> None:

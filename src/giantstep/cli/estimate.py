@@ -14,8 +14,7 @@ from giantstep.errors import InputError
 from giantstep.problem.setting import Setting
 from giantstep.show.tables.estimate import estimate_table
 from giantstep.show.tables.parts import show
-from giantstep.simulation.estimate import Estimate, estimate
-from giantstep.simulation.machine import known_rates
+from giantstep.simulation.estimate import Estimate, estimate, is_measured
 
 ENGINES = ("deferred", "dense")
 
@@ -52,10 +51,11 @@ def estimate_command(
     engines = ENGINES if setting.engine == "auto" else (setting.engine,)
     found: dict[str, Estimate | str] = {}
     for engine in engines:
-        if not quiet and (recalibrate or known_rates(engine) is None):
-            print(f"measuring the {engine} engine on this machine, once", file=sys.stderr)
+        chosen = setting.vary(engine=engine)
         try:
-            found[engine] = estimate(setting.vary(engine=engine), memory=bound, again=recalibrate)
+            if not quiet and (recalibrate or not is_measured(chosen, bound)):
+                print(f"measuring the {engine} engine on this machine, once", file=sys.stderr)
+            found[engine] = estimate(chosen, memory=bound, again=recalibrate)
         except InputError as error:
             found[engine] = str(error)
     if json:

@@ -10,6 +10,7 @@ from typing import Annotated, Any
 from cyclopts import Parameter
 
 from giantstep.errors import InputError
+from giantstep.records.file import write_whole
 
 # A target may begin with a minus sign: -x1 + x2 is no option.
 Typed = Annotated[str, Parameter(allow_leading_hyphen=True)]
@@ -38,4 +39,5 @@ def as_json(record: dict[str, Any]) -> str:
 
 
 def write_json(record: dict[str, Any], path: Path) -> None:
-    path.write_text(as_json(record) + "\n", encoding="utf-8")
+    """All of it or nothing: a kill or a full disk leaves what was there."""
+    write_whole(path, (as_json(record) + "\n").encode())

@@ -13,6 +13,7 @@ from cyclopts import Parameter
 from giantstep.cli.fields import Fields, given_fields, memory_bytes
 from giantstep.cli.output import as_json, reserve, write_json
 from giantstep.errors import InputError
+from giantstep.records.file import write_whole
 from giantstep.show.progress import sweep_progress
 from giantstep.show.tables.parts import show as shown
 from giantstep.show.tables.sweep import preview_lines, sweep_report
@@ -160,6 +161,6 @@ def _write(
     from giantstep.show.plots.sweep import sweep_figures
 
     write_json({"asked": dict(about)} | found.as_dict(observable), folder / "sweep.json")
-    (folder / "table.csv").write_text(found.table.as_csv(), encoding="utf-8")
+    write_whole(folder / "table.csv", found.table.as_csv().encode())
     for name, figure in sweep_figures(found, observable, boundary).items():
         save(figure, folder / name)

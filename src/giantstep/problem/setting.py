@@ -123,8 +123,9 @@ class Setting(BaseModel):
         description="where samples are drawn and used: cpu, gpu, or auto (a GPU, if there is one, "
         "for the dense engine alone)"
     )
-    precision: Literal["float32", "float64", "tf32"] = Field(
-        description="float32, float64, or tf32 (matrix products on a GPU)"
+    precision: Literal["float32", "float64", "tf32", "bf16", "bf16x3"] = Field(
+        description="float32, float64, or for products of the dense engine on a GPU tf32, bf16 "
+        "or bf16x3"
     )
     spectra: int = Field(description="singular values to record, such as p, 0 for none")
 

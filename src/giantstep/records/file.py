@@ -93,7 +93,8 @@ def unpacked(path: Path) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
 
 def unreadable(path: Path, error: Exception) -> InputError:
     """The sentence about a file that is none of ours, or not all of one."""
-    reason = " ".join(str(error).split()) or type(error).__name__
+    missing = f"it has no {error}" if isinstance(error, KeyError) else str(error)
+    reason = " ".join(missing.split()) or type(error).__name__
     return InputError(f"file must be a whole result, got {str(path)!r}: {reason}")
 
 

@@ -10,12 +10,17 @@ from giantstep.problem.batches import set_size, uses
 from giantstep.problem.setting import Setting
 from giantstep.simulation.engines import deferred, together
 from giantstep.simulation.engines.blocks import HOST
+from giantstep.simulation.matrices import FEW
 from giantstep.simulation.readout import CV_GRID, KEPT, LEFT_OUT, WELL_SAMPLED
 from giantstep.simulation.simulate import MEMORY, choose_engine
 from giantstep.simulation.threads import cores
 
 DECOMPOSITION = 10.0
 """Multiplications of an eigendecomposition of a p x p matrix, over p^3."""
+
+LANCZOS = 250
+"""Products with a vector until eight values at the edge of a bulk are found: 200 to 280 at p = 1024
+and 2048."""
 
 FUNCTION = 10.0
 """Floating-point operations that a value of the activation counts for."""
@@ -25,18 +30,23 @@ FUNCTION = 10.0
 class Work:
     """What one run takes.
 
-    ``normals`` drawn, ``products`` of matrices in multiply-adds, those in float64 counted twice,
-    ``values`` of the activation, ``labels`` of the target, ``cubes`` multiplications in
-    decompositions, ``moved`` numbers of samples that are copied, ``passes`` over samples, their
-    ``blocks``, ``steps``, and ``moments`` at which the run is looked at; ``small_steps`` are steps
-    taken for all runs together, ``compiled`` functions are for all runs.
+    ``normals`` drawn, ``rows`` of the start in numbers, ``products`` of matrices in multiply-adds,
+    ``exact`` ones in float64, ``values`` of the activation, ``labels`` of the target, ``cubes``
+    multiplications in decompositions of matrices with so many ``sides``, ``matvecs`` of Lanczos,
+    ``moved`` numbers that are copied, ``passes`` over samples, their ``blocks``, ``steps``, and
+    ``moments`` at which the run is looked at; ``small_steps`` are steps taken for all runs
+    together, ``compiled`` functions are for all runs.
     """
 
     normals: float = 0.0
+    rows: float = 0.0
     products: float = 0.0
+    exact: float = 0.0
     values: float = 0.0
     labels: float = 0.0
     cubes: float = 0.0
+    sides: float = 0.0
+    matvecs: float = 0.0
     moved: float = 0.0
     passes: float = 0.0
     blocks: float = 0.0
@@ -59,7 +69,7 @@ class Work:
     def flops(self) -> float:
         """Floating-point operations."""
         draws = self.normals + self.values + self.labels
-        return 2.0 * (self.products + self.cubes) + FUNCTION * draws
+        return 2.0 * (self.products + self.exact + self.cubes) + FUNCTION * draws
 
 
 class Pass(Protocol):
@@ -80,16 +90,21 @@ def work(setting: Setting) -> Work:
     if choose_engine(setting) == "dense":
         # One function for the steps, three for a readout, one for each fit of the labels.
         made = 1.0 + 3.0 * (setting.readout_n > 0) + 2.0 * (setting.deflate >= 0)
-        steps = _steps(setting, _dense_pass)
-        return _run(setting, _dense_pass, steps) + Work(compiled=made / setting.runs)
+        p, d = setting.p, setting.d
+        # The start; Gram matrices of the rows and of the gradients.
+        own = Work(rows=p * d, exact=p * p * d * (setting.steps + len(setting.recorded)))
+        own += Work(compiled=made / setting.runs)
+        return _run(setting, _dense_pass, _steps(setting, _dense_pass)) + own
     if together.covers(setting):
         return _run(setting, _deferred_pass, _small_steps(setting))
     take = _held_steps if deferred.holds_batches(setting) else _steps
     return _run(setting, _deferred_pass, take(setting, _deferred_pass))
 
 
-def _precise(setting: Setting, exact: bool = False) -> float:
-    return 2.0 if exact or setting.precision == "float64" else 1.0
+def _products(setting: Setting, count: float, exact: bool = False) -> Work:
+    """Multiply-adds in the precision of the setting, or in float64."""
+    wide = exact or setting.precision == "float64"
+    return Work(exact=count) if wide else Work(products=count)
 
 
 def _deferred_pass(
@@ -101,12 +116,11 @@ def _deferred_pass(
         return Work()
     return Work(
         normals=samples * (columns + setting.noisy + (setting.deflate == 1)) * drawn,
-        products=samples * p * columns * _precise(setting, exact),
         values=samples * p,
         labels=samples,
         passes=1,
         blocks=samples / HOST.block,
-    )
+    ) + _products(setting, samples * p * columns, exact)
 
 
 def _dense_pass(
@@ -117,12 +131,11 @@ def _dense_pass(
         return Work()
     return Work(
         normals=samples * setting.d * drawn,
-        products=samples * setting.p * setting.d * _precise(setting, exact),
         values=samples * setting.p,
         labels=samples,
         passes=1,
         blocks=samples * setting.d / 2**23,
-    )
+    ) + _products(setting, samples * setting.p * setting.d, exact)
 
 
 def _steps(setting: Setting, one_pass: Pass) -> Work:
@@ -131,7 +144,7 @@ def _steps(setting: Setting, one_pass: Pass) -> Work:
     forward = one_pass(setting, n)
     # Forward and backward, slopes beside values; the deferred engine also sums c c^T.
     inner = setting.d if engine_is_dense else setting.known + 2 * p
-    back = Work(products=n * p * inner * _precise(setting), values=n * p)
+    back = Work(values=n * p) + _products(setting, n * p * inner)
     own = Work(cubes=DECOMPOSITION * p**3 * (not engine_is_dense), steps=1)
     fit = one_pass(setting, n) if setting.deflate >= 0 else Work()
     return (forward + back + own + fit) * setting.steps
@@ -147,7 +160,7 @@ def _held_steps(setting: Setting, one_pass: Pass) -> Work:
     first = one_pass(setting, n, exact=True)
     each = Work(
         normals=n * p,
-        products=2.0 * n * p * (6.0 * columns + 4.0 * p),
+        exact=n * p * (6.0 * columns + 4.0 * p),
         values=2.0 * n * p,
         labels=n,
         cubes=3.0 * DECOMPOSITION * p**3,
@@ -176,8 +189,13 @@ def _small_steps(setting: Setting) -> Work:
 def _run(setting: Setting, one_pass: Pass, steps: Work) -> Work:
     """Steps, and the readout at every moment that is recorded."""
     p, recorded = setting.p, len(setting.recorded)
-    spectra = 3.0 if setting.spectra else 0.0
-    look = Work(cubes=(1.0 + spectra * DECOMPOSITION) * p**3, moments=1)
+    look = Work(cubes=p**3, moments=1)
+    if setting.spectra:
+        # Of weights and gradients; overlaps of leading vectors are by Lanczos anyway.
+        lanczos = Work(matvecs=LANCZOS, moved=LANCZOS * p**2)
+        leading = setting.spectra * FEW <= p
+        every = Work(cubes=2.0 * DECOMPOSITION * p**3, sides=2.0 * p)
+        look += lanczos + (lanczos if leading else every)
     if setting.readout_n:
         look += _readout(setting, one_pass)
     return steps + look * recorded
@@ -192,17 +210,27 @@ def _readout(setting: Setting, one_pass: Pass) -> Work:
     drawn = setting.readout_batch == "fresh"
     found = one_pass(setting, n, drawn=drawn, exact=exact) * fits
     side = min(n, p)
-    found += Work(products=n * p * side * _precise(setting, exact), cubes=DECOMPOSITION * side**3)
+    found += Work(cubes=DECOMPOSITION * side**3, sides=side)
+    found += _products(setting, n * p * side, exact)
     if several and n >= p:
         left_out = min(n, max(LEFT_OUT, WELL_SAMPLED * p))
         kept = one_pass is _deferred_pass and p * left_out <= KEPT
         found += one_pass(setting, left_out, drawn=drawn and not kept, exact=True)
-        found += Work(products=2.0 * left_out * p * (p + 2.0 * penalties))
+        found += Work(exact=left_out * p * (p + 2.0 * penalties))
     tested = one_pass(setting, setting.test_n)
     if setting.deflate >= 0 or (setting.bias > 0 and setting.bias_at == "readout"):
         tested += one_pass(setting, setting.test_n)
     weights = 2.0 if setting.ridge == "cv" else 1.0 + penalties
     return found + tested + Work(products=setting.test_n * p * weights)
+
+
+def on_accelerator(setting: Setting) -> bool:
+    """Whether samples of a setting with a chosen engine are drawn and used on an accelerator."""
+    if setting.device == "cpu" or setting.engine == "deferred":
+        return deferred.accelerated(setting)
+    from giantstep.simulation.engines.place import Place
+
+    return not Place(setting.device).on_cpu
 
 
 def peak_bytes(setting: Setting, memory: int = MEMORY) -> int:
@@ -219,6 +247,11 @@ def peak_bytes(setting: Setting, memory: int = MEMORY) -> int:
     if complaint:
         raise InputError(f"engine: {complaint}")
     columns = setting.known + 5 * setting.p
+    if deferred.accelerated(setting):
+        from giantstep.simulation.engines.accelerated import NUMBERS
+
+        # Data, preactivations, slopes, coefficients and two copies in float64.
+        return deferred.rows_bytes(setting) + 8 * size * NUMBERS + recorded
     streamed = (
         cores() * HOST.block * columns * 8 + 2 * min(KEPT, setting.readout_n * columns) * size
     )

@@ -6,8 +6,9 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from giantstep.problem.setting import Setting
-from giantstep.simulation.cost import peak_bytes, work
-from giantstep.simulation.machine import TYPICAL, Rates, known_rates, rates, unit_work
+from giantstep.simulation import machine
+from giantstep.simulation.cost import on_accelerator, peak_bytes, work
+from giantstep.simulation.rates import Rates
 from giantstep.simulation.simulate import MEMORY, choose_engine
 from giantstep.simulation.threads import cores
 
@@ -16,7 +17,8 @@ from giantstep.simulation.threads import cores
 class Estimate:
     """What all runs of a setting take with an engine; ``bytes`` are those of arrays at the peak.
 
-    ``measured`` says whether the seconds are from the speed of this machine, or of a typical one.
+    ``device`` is cpu or gpu; ``measured`` says whether the seconds are from the speed of this
+    machine, or of a typical one.
     """
 
     engine: str
@@ -24,6 +26,7 @@ class Estimate:
     bytes: int
     seconds: float
     measured: bool
+    device: str = "cpu"
 
     def as_dict(self) -> dict[str, Any]:
         """Plain values."""
@@ -46,14 +49,35 @@ def estimate(
     """
     engine = choose_engine(setting, memory)
     chosen = setting if setting.engine == engine else setting.vary(engine=engine)
-    peak = peak_bytes(chosen, memory)
-    known: Rates | None = rates(engine, again=again) if calibrate else known_rates(engine)
-    speed = TYPICAL[engine] if known is None else known
-    seconds = speed.of(unit_work(chosen), cores() if threads is None else threads)
+    peak, accelerated = peak_bytes(chosen, memory), on_accelerator(chosen)
+    speed: Any = _speed(accelerated)
+    known: Rates | None = (
+        speed.rates(engine, again=again) if calibrate else speed.known_rates(engine)
+    )
+    typical: Rates = speed.TYPICAL[engine]
+    done: dict[str, float] = speed.unit_work(chosen)
+    share = 1 if accelerated else cores() if threads is None else threads
     return Estimate(
         engine,
         work(chosen).flops * setting.runs,
         peak,
-        seconds * setting.runs,
-        known is not None,
+        (typical if known is None else known).of(done, share) * setting.runs,
+        measured=known is not None,
+        device="gpu" if accelerated else "cpu",
     )
+
+
+def is_measured(setting: Setting, memory: int = MEMORY) -> bool:
+    """Whether the speed of what would run a setting is known."""
+    engine = choose_engine(setting, memory)
+    speed: Any = _speed(on_accelerator(setting.vary(engine=engine)))
+    return speed.known_rates(engine) is not None
+
+
+def _speed(accelerated: bool) -> Any:
+    """The module with the rates of the processor or of the accelerator."""
+    if not accelerated:
+        return machine
+    from giantstep.simulation import accelerator
+
+    return accelerator

@@ -11,22 +11,24 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, fields
 from functools import lru_cache
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from giantstep import __version__
 from giantstep.problem.activation import Activation
 from giantstep.problem.randomness import generator
 from giantstep.problem.setting import Setting
 from giantstep.problem.target import Target
-from giantstep.records.file import write_whole
-from giantstep.records.origin import processor
 from giantstep.simulation.cost import Work, work
+from giantstep.simulation.rates import (
+    Rates,
+    fitted_rates,
+    keep_rates,
+    kept_rates,
+    machine_name,
+)
 from giantstep.simulation.simulate import simulate
 from giantstep.simulation.threads import cores, use_threads
 
@@ -59,55 +61,34 @@ PROBES: dict[str, list[dict[str, Any]]] = {
 }
 """Settings in which one kind of work or another prevails, a tenth of a second each."""
 
+HARDLY = ("sides", "matvecs")
+"""Work that takes a processor hardly any time beside the cubes and what is moved."""
+
 REPEATS = 2
 """Times a probe is run, the shorter one counts: the first also loads and warms up."""
 
-SERIAL = ("passes", "steps", "moments", "small_steps", "compiled")
-"""Work that threads do not share."""
-
-
-@dataclass(frozen=True)
-class Rates:
-    """Seconds for each unit of ``Work``, and how many times as fast all threads are as one.
-
-    Values of functions are in units of the time they take by themselves.
-    """
-
-    seconds: Mapping[str, float]
-    speedup: float = 1.0
-
-    def of(self, done: Mapping[str, float], threads: int) -> float:
-        """The time of some work, on one thread or on all."""
-        shared = self.speedup if threads > 1 else 1.0
-        return sum(
-            number * self.seconds.get(name, 0.0) / (1.0 if name in SERIAL else shared)
-            for name, number in done.items()
-        )
-
-
 # What a core of a server of 2023 took, for machines that were not measured.
-TYPICAL = {
-    "deferred": Rates(
-        {
-            "normals": 8e-9,
-            "products": 4e-11,
-            "values": 1.0,
-            "labels": 1.0,
-            "cubes": 1e-9,
-            "moved": 5e-9,
-            "blocks": 2e-4,
-            "steps": 1e-3,
-            "moments": 1e-3,
-            "passes": 5e-4,
-            "small_steps": 1e-4,
-        }
-    ),
-    "dense": Rates({"normals": 1e-8, "products": 5e-11, "values": 1.0, "cubes": 1e-9}),
+_CORE = {
+    "normals": 8e-9,
+    "rows": 2e-8,
+    "products": 4e-11,
+    "exact": 8e-11,
+    "values": 1.0,
+    "labels": 1.0,
+    "cubes": 1e-9,
+    "moved": 5e-9,
+    "passes": 5e-4,
+    "blocks": 2e-4,
+    "steps": 1e-3,
+    "moments": 1e-3,
+    "small_steps": 1e-4,
+    "compiled": 0.3,
 }
+TYPICAL = {"deferred": Rates(_CORE), "dense": Rates(_CORE)}
 
 
 def unit_work(setting: Setting) -> dict[str, float]:
-    """The work of one run, functions in seconds by themselves."""
+    """The work of one run; values of functions in seconds that they take by themselves."""
     done = asdict(work(setting))
     done["values"] *= _activation_time(setting.activation)
     done["labels"] *= _target_time(setting.target)
@@ -140,28 +121,18 @@ def _shortest(function: Any, repeats: int = 5) -> float:
 
 
 def measured_rates(engine: str) -> Rates:
-    """Time the probes of an engine in this process, and fit the seconds of every kind of work.
-
-    Drawing, products and functions are timed by themselves and have one factor in common; the rest
-    is fitted by non-negative least squares of the relative errors, which lean to the low side, so
-    that the median of the ratios is made 1.
-    """
-    from scipy.optimize import nnls
-
-    plain = {"normals": _normal_time(), "products": _product_time(), "values": 1.0, "labels": 1.0}
-    names = ["plain", *(field.name for field in fields(Work) if field.name not in plain)]
-    rows, times = [], []
+    """Time the probes of an engine in this process, and fit the seconds of every kind of work."""
+    normal, product = _normal_time(), _product_time()
+    # In float64 numbers are twice as large.
+    timed = {"normals": normal, "rows": 2 * normal, "products": product, "exact": 2 * product}
+    timed |= {"values": 1.0, "labels": 1.0}
+    others = [field.name for field in fields(Work) if field.name not in (*timed, *HARDLY)]
+    probes = []
     for given in PROBES[engine]:
         setting = Setting(**({"target": "x1 + x1*x2", "engine": engine} | given))
-        times.append(min(_processor_time(setting) for _ in range(REPEATS)))
-        done = unit_work(setting)
-        done["plain"] = sum(done[name] * seconds for name, seconds in plain.items())
-        rows.append([done[name] for name in names])
-    matrix = np.array(rows) / np.array(times)[:, None]
-    found, _ = nnls(matrix, np.ones(len(times)))
-    fitted = dict(zip(names, (found / np.median(matrix @ found)).tolist(), strict=True))
-    factor = fitted.pop("plain")
-    return Rates({name: factor * seconds for name, seconds in plain.items()} | fitted)
+        seconds = min(_processor_time(setting) for _ in range(REPEATS))
+        probes.append((unit_work(setting), seconds))
+    return fitted_rates(timed, others, probes)
 
 
 def _normal_time() -> float:
@@ -192,26 +163,11 @@ def _measured_speedup() -> float:
     return float(np.clip(times[0] / times[1], 1.0, all_cores))
 
 
-# -- kept from one call to the next ---------------------------------------------------------------
-
-
-def cache_file() -> Path:
-    """Where the rates of machines are kept: in the user's folder for caches."""
-    root = os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
-    return Path(root) / "giantstep" / "rates.json"
-
-
-def _machine() -> str:
-    return f"{processor()}, {cores()} cores, giantstep {__version__}"
-
-
 def known_rates(engine: str) -> Rates | None:
-    """The rates of this machine where they were measured."""
-    try:
-        held = json.loads(cache_file().read_text(encoding="utf-8"))[_machine()][engine]
-        return Rates({name: float(v) for name, v in held["seconds"].items()}, held["speedup"])
-    except (OSError, ValueError, KeyError, TypeError, AttributeError):
-        return None
+    """The rates of this machine where they were measured, for every kind of work there is."""
+    found = kept_rates(machine_name(), engine)
+    names = {field.name for field in fields(Work)} - set(HARDLY)
+    return found if found is not None and names <= found.seconds.keys() else None
 
 
 def rates(engine: str, *, again: bool = False) -> Rates:
@@ -230,23 +186,8 @@ def rates(engine: str, *, again: bool = False) -> Rates:
         check=True,
     )
     found = Rates(**json.loads(done.stdout))
-    _keep(engine, found)
+    keep_rates(machine_name(), engine, found)
     return found
-
-
-def _keep(engine: str, found: Rates) -> None:
-    path = cache_file()
-    try:
-        held = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        held = {}
-    entry = held.setdefault(_machine(), {})
-    entry[engine] = asdict(found)
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        write_whole(path, json.dumps(held, indent=2).encode())
-    except OSError:  # measured again the next time
-        return
 
 
 def main() -> None:

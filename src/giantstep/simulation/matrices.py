@@ -23,10 +23,8 @@ would take longer than the giant steps themselves."""
 def singular_values(gram: Any, count: int) -> Float[np.ndarray, " m"]:
     """Leading roots of the eigenvalues of G G^T, largest first."""
     if count * FEW <= len(gram):
-        values = _leading(gram, count)[0]
-    else:
-        values = np.asarray(gram.__array_namespace__().linalg.eigvalsh(gram))[::-1][:count]
-    return np.sqrt(np.maximum(values, 0.0))
+        return _roots(_leading(gram, count)[0])
+    return _roots(np.asarray(gram.__array_namespace__().linalg.eigvalsh(gram))[::-1][:count])
 
 
 def leading_overlaps(
@@ -38,9 +36,29 @@ def leading_overlaps(
     """
     if len(gram) <= 4 * count:
         values, vectors = np.linalg.eigh(np.asarray(gram))
-        values, vectors = values[: -count - 1 : -1], vectors[:, : -count - 1 : -1]
-    else:
-        values, vectors = _leading(gram, count)
+        return _overlaps(values[: -count - 1 : -1], vectors[:, : -count - 1 : -1], overlap)
+    return _overlaps(*_leading(gram, count), overlap)
+
+
+def row_spectrum(
+    gram: Any, overlap: Float[np.ndarray, "p r"], most: int, count: int = DIRECTIONS
+) -> tuple[Float[np.ndarray, " m"], Float[np.ndarray, "k r"]]:
+    """Leading singular values of W, and leading overlaps: of one decomposition where one serves."""
+    if max(most, count) * FEW > len(gram):
+        return singular_values(gram, most), leading_overlaps(gram, overlap, count)
+    values, vectors = _leading(gram, max(most, count))
+    return _roots(values[:most]), _overlaps(values[:count], vectors[:, :count], overlap)
+
+
+def _roots(values: Float[np.ndarray, " m"]) -> Float[np.ndarray, " m"]:
+    return np.sqrt(np.maximum(values, 0.0))
+
+
+def _overlaps(
+    values: Float[np.ndarray, " k"],
+    vectors: Float[np.ndarray, "p k"],
+    overlap: Float[np.ndarray, "p r"],
+) -> Float[np.ndarray, "k r"]:
     along = np.abs(vectors.T @ overlap)
     present = values[:, None] > DEPENDENT * values[0]
     roots = np.sqrt(np.where(present, values[:, None], 1.0))
@@ -63,15 +81,26 @@ def _leading(gram: Any, count: int) -> tuple[Float[np.ndarray, " k"], Float[np.n
 def rows_span(overlap: Float[np.ndarray, "p r"], gram: Any) -> Float[np.ndarray, "r r"]:
     """R with R^T R = M^T Q^+ M, M = W W*^T and Q = W W^T.
 
-    On an accelerator from the eigenvectors of Q = U diag(s^2) U^T: the part of R that is not
-    orthogonal is QR's triangle of diag(1/s) U^T M, s above DEPENDENT of the largest.
+    On an accelerator, where no rows are dependent, from Q = L L^T: the part of R that is not
+    orthogonal is QR's triangle of L^-1 M.  Else, with some thirty times the operations, from the
+    eigenvectors of Q = U diag(s^2) U^T: that of diag(1/s) U^T M, s^2 over DEPENDENT of the largest.
     """
     if isinstance(gram, np.ndarray):
         return span_factor(overlap, gram)
-    values, vectors = gram.__array_namespace__().linalg.eigh(gram)
-    values, along = np.asarray(values), np.asarray(vectors.T @ overlap)
-    there = values > DEPENDENT * values[-1]
+    from jax.scipy.linalg import solve_triangular
+
+    linalg = gram.__array_namespace__().linalg
+    lower = linalg.cholesky(gram)
+    # Squared lengths of the rows outside those before them; NaN where rounding made one negative.
+    outside = np.asarray(lower.diagonal()) ** 2
+    if np.all(outside > DEPENDENT * np.max(np.asarray(gram.diagonal()))):
+        seen = np.asarray(solve_triangular(lower, overlap, lower=True))
+    else:
+        values, vectors = linalg.eigh(gram)
+        values, along = np.asarray(values), np.asarray(vectors.T @ overlap)
+        there = values > DEPENDENT * values[-1]
+        seen = along[there] / np.sqrt(values[there])[:, None]
     factor = np.zeros((overlap.shape[1],) * 2)
-    reduced = np.linalg.qr(along[there] / np.sqrt(values[there])[:, None], mode="r")
+    reduced = np.linalg.qr(seen, mode="r")
     factor[: len(reduced)] = reduced
     return factor

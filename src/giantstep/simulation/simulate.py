@@ -25,7 +25,7 @@ from giantstep.simulation.divergence import divergence
 from giantstep.simulation.engines import deferred
 from giantstep.simulation.matrices import (
     DIRECTIONS,
-    leading_overlaps,
+    row_spectrum,
     rows_span,
     singular_values,
 )
@@ -271,8 +271,9 @@ def _of_rows(overlap: Float[np.ndarray, "p r"], gram: Any, setting: Setting) -> 
     if keeps_gram(setting):
         found["gram"] = gram
     if most := min(setting.spectra, setting.d):
-        found["weights.singular_values"] = singular_values(gram, most)
-        found["weights.overlap"] = leading_overlaps(gram, overlap, min(DIRECTIONS, setting.d))
+        count = min(DIRECTIONS, setting.d)
+        values, along = row_spectrum(gram, overlap, most, count)
+        found |= {"weights.singular_values": values, "weights.overlap": along}
     return found
 
 

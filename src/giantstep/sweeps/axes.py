@@ -157,6 +157,8 @@ def _plain(field: str, piece: Any) -> Any:
         return int(number[0]) if number[0].lstrip("-").isdigit() else value
     if isinstance(piece, str) and not piece.strip():
         raise InputError(f"axes must have values, got an empty one for {field}")
+    if isinstance(piece, str) and ".." in piece and "/" not in piece:  # but for paths of files
+        raise InputError(f"{field} must be a range LOW..HIGH:COUNT, got {piece!r}")
     return piece.strip() if isinstance(piece, str) else piece
 
 

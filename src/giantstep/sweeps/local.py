@@ -8,11 +8,14 @@ import queue
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Self
 
+from giantstep.errors import InputError
+from giantstep.problem.setting import Setting
+from giantstep.simulation.cost import on_accelerator
 from giantstep.simulation.threads import cores
 from giantstep.sweeps.work import Report, Task
 
@@ -38,8 +41,24 @@ def available_bytes() -> int | None:
     return min(bounds) if bounds else None
 
 
-def process_count(tasks: int, largest_bytes: int) -> int:
-    """Processes for so many tasks: one a processor, as far as their memory reaches."""
+def share_accelerators() -> None:
+    """Let this process and its workers take of an accelerator's memory what they use, not most."""
+    os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")
+
+
+def check_workers(workers: int | None) -> None:
+    """Refuse a number of processes that does nothing."""
+    if workers is not None and workers < 1:
+        raise InputError(f"workers must be at least 1, got {workers}")
+
+
+def process_count(settings: Iterable[Setting], tasks: int, largest_bytes: int) -> int:
+    """Processes for so many tasks: one a processor, as far as their memory reaches.
+
+    An accelerator does one thing at a time: one process where any setting runs there.
+    """
+    if any(on_accelerator(setting) for setting in settings):
+        return 1
     free = available_bytes()
     fitting = cores() if free is None else max(1, free // (PROCESS_BYTES + largest_bytes))
     return max(1, min(cores(), tasks, fitting))

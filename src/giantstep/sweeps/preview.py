@@ -9,7 +9,7 @@ from giantstep.errors import InputError
 from giantstep.simulation.estimate import Estimate, estimate
 from giantstep.store.folder import Store
 from giantstep.sweeps.grid import Cell, Grid
-from giantstep.sweeps.local import process_count
+from giantstep.sweeps.local import check_workers, process_count, share_accelerators
 
 LARGEST = 3
 """Cells that are named."""
@@ -48,10 +48,13 @@ class Preview:
 
 def preview(grid: Grid, store: Store, *, memory: int, workers: int | None) -> Preview:
     """Estimate every cell; the first that no engine can run is refused."""
+    check_workers(workers)
+    share_accelerators()
     estimates = [(cell, _estimate(cell, memory)) for cell in grid.cells]
     missing = [len(store.missing(cell.setting)) for cell in grid.cells]
     most = max(found.bytes for _, found in estimates)
-    count = workers or process_count(max(1, sum(missing)), most)
+    settings = (cell.setting for cell in grid.cells)
+    count = workers or process_count(settings, max(1, sum(missing)), most)
     seconds = sum(
         found.seconds * left / cell.setting.runs
         for (cell, found), left in zip(estimates, missing, strict=True)

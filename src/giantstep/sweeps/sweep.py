@@ -18,7 +18,7 @@ from giantstep.store.folder import Store
 from giantstep.store.identity import prediction_name
 from giantstep.sweeps.cluster import Cluster
 from giantstep.sweeps.grid import Cell, Grid, make_grid
-from giantstep.sweeps.local import Pool, process_count
+from giantstep.sweeps.local import Pool, check_workers, process_count, share_accelerators
 from giantstep.sweeps.result import Outcome, Sweep
 from giantstep.sweeps.work import Report, Task
 
@@ -95,10 +95,11 @@ def run_grid(
     progress: Callable[[Progress], None] | None = None,
 ) -> Sweep:
     """Do what a store is missing of a grid, and read what it then holds."""
-    if workers is not None and workers < 1:
-        raise InputError(f"workers must be at least 1, got {workers}")
+    check_workers(workers)
     store.prepare()
-    count = workers or process_count(max(1, grid.runs), memory)
+    share_accelerators()
+    settings = (cell.setting for cell in grid.cells)
+    count = workers or process_count(settings, max(1, grid.runs), memory)
     pending = missing_tasks(grid, store, theory=theory, memory=memory, workers=count)
     failures: dict[int, str] = {}
     if pending:
@@ -169,14 +170,14 @@ def _outcome(
     except FileNotFoundError:
         failure = failure or "not finished"
     except InputError as error:
-        skipped.append(str(error))
-        failure = str(error)
+        failure = f"{error}; once it is removed the same command makes it anew"
+        skipped.append(failure)
     try:
         if theory:
             predicted, complaint = store.prediction(cell.setting)
     except FileNotFoundError:
         complaint = failure
     except InputError as error:
-        skipped.append(str(error))
-        complaint = str(error)
+        complaint = f"{error}; once it is removed the same command makes it anew"
+        skipped.append(complaint)
     return Outcome(cell, simulated, predicted, complaint, failure)

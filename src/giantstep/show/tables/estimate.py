@@ -18,5 +18,6 @@ def estimate_table(found: Mapping[str, Estimate | str]) -> RenderableType:
         if isinstance(each, str):
             table.add_row(engine, "-", "-", "-")
         else:
-            table.add_row(engine, f"{each.flops:.2g}", size(each.bytes), duration(each.seconds))
+            name = engine if each.device == "cpu" else f"{engine}, {each.device}"
+            table.add_row(name, f"{each.flops:.2g}", size(each.bytes), duration(each.seconds))
     return Group(table, *(each for each in found.values() if isinstance(each, str)))

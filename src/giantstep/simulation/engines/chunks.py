@@ -37,16 +37,17 @@ def plan(setting: Setting, memory: int, place: Place) -> Plan:
     if setting.deflate == 2:
         # The fit of degree 2: two sums in float64, two parts of a chunk, and the matrix itself.
         fixed += d * d * (2 * 8 + 4 * size)
+    # Every device has these, and works on a chunk of its own.
+    fixed, most = fixed * place.count, CHUNK_NUMBERS["cpu" if place.on_cpu else "gpu"] * place.count
     # Ten copies of a chunk: two in flight, on the host and on the device, their transposes in the
     # matrix products, and what the allocator keeps (measured: 8 to 10, benchmarks/dense.py); then
     # preactivations, slopes, coefficients and float64 features.
     sample = 10 * d * size + p * (4 * size + 16)
     block = -(-block_size(d) // place.count) * place.count
-    backend = "cpu" if place.on_cpu else "gpu"
     batch = set_size(setting.batches, setting.n) * d * size
     held = setting.batches != "fresh" and fixed + batch + block * sample <= memory // 2
     room = memory - fixed - (batch if held else 0)
-    blocks = min(room // (block * sample), CHUNK_NUMBERS[backend] // (block * (d + p)))
+    blocks = min(room // (block * sample), most // (block * (d + p)))
     largest = max(set_size(setting.batches, setting.n), setting.readout_n, setting.test_n)
     chunk = block * min(max(1, blocks), -(-largest // block))
     total = fixed + chunk * sample + (batch if held else 0)

@@ -37,12 +37,11 @@ from giantstep.simulation.engines.chunks import plan
 from giantstep.simulation.engines.counted import counted_samples
 from giantstep.simulation.engines.dense_stream import DenseStream, Fit, Layer
 from giantstep.simulation.engines.place import Context, Place
+from giantstep.simulation.engines.rounded import MATMUL, product
 from giantstep.simulation.engines.samples import HostSampler
 from giantstep.simulation.engines.traced import JAX, traced_setting
 from giantstep.simulation.meter import Meter
 from giantstep.simulation.moments import Moment, run_by_run
-
-MATMUL = {"float32": "highest", "float64": "highest", "tf32": "tensorfloat32"}
 
 
 class DenseEngine:
@@ -184,7 +183,7 @@ class DenseEngine:
 
     def _projected(self, inputs: Any, noise: Any, layer: Layer, fit: Fit) -> Any:
         """Preactivations (p x n), labels and deflated labels of a chunk."""
-        pre = layer.weights @ inputs.T + layer.biases[:, None]
+        pre = product(layer.weights, inputs.T, self.setting.precision) + layer.biases[:, None]
         return pre, *self._labels(inputs, noise, layer, fit)
 
     def _label_sums(self, inputs: Any, noise: Any, counts: Any, layer: Layer, fit: Fit) -> Any:
@@ -206,7 +205,7 @@ class DenseEngine:
         c = coefficients(self.traced, pre, labels, readout, JAX)
         c = jnp.where(counts, c, 0.0).astype(inputs.dtype)
         own = readout_descent(self.traced, pre, labels, readout, JAX, counts)
-        return c @ inputs, own
+        return product(c, inputs, self.setting.precision), own
 
     def _features(self, inputs: Any, noise: Any, counts: Any, layer: Layer, fit: Fit) -> Any:
         """sigma(W x + b) and labels, both zero for samples that do not count."""

@@ -1,0 +1,191 @@
+"""What sizes an hour reaches with each engine: ``python -m benchmarks reach > docs/reach.md``.
+
+The largest d whose run the cost model puts within an hour and within memory, found by bisection.
+Nothing is timed: the rates are those of a typical core and of the accelerator that was measured.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from types import SimpleNamespace
+from typing import Any
+
+from giantstep.errors import InputError
+from giantstep.problem.setting import Setting
+from giantstep.simulation import accelerator, machine
+from giantstep.simulation.cost import work
+from giantstep.simulation.engines import deferred
+from giantstep.simulation.engines.chunks import plan
+from giantstep.simulation.rates import Rates
+
+HOUR, GIB = 3600.0, 2.0**30
+
+VALUE = 1e-9
+"""Seconds of a core for a value of a plain activation or target."""
+
+LAPTOP_SPEEDUP = 6.0
+"""Eight cores, as fast as six: they share memory and clock."""
+
+LINK = 50e9
+"""Bytes a second between two hosts, 400 Gbit/s."""
+
+SHARED = ("normals", "values", "labels", "moved", "blocks")
+"""Work on samples, which devices share, beside the products."""
+
+COMMON: dict[str, Any] = {"activation": "relu", "readout_n": 0, "test_n": 0, "start": "sphere"}
+SMALLEST = 64
+
+
+@dataclass(frozen=True)
+class Machine:
+    """A name, how many devices of what memory, and the seconds of a run there."""
+
+    name: str
+    memory: float
+    seconds: Callable[[Setting], float]
+    devices: int = 1
+    on_cpu: bool = False
+    precision: str = "float32"
+
+    def fits(self, setting: Setting) -> bool:
+        """Whether the arrays of a run fit the memory."""
+        memory = int(self.memory * self.devices)
+        if setting.engine == "deferred":
+            return deferred.objection(setting, memory) is None
+        place: Any = SimpleNamespace(count=self.devices, on_cpu=self.on_cpu)
+        try:
+            plan(setting, memory, place)
+        except InputError:
+            return False
+        return True
+
+
+def laptop_seconds(setting: Setting) -> float:
+    """Of a run on all cores."""
+    done = asdict(work(setting))
+    done |= {name: VALUE * done[name] for name in ("values", "labels")}
+    rates = Rates(machine.TYPICAL[setting.engine].seconds, LAPTOP_SPEEDUP)
+    return rates.of(done, threads=8)
+
+
+def gpu_seconds(setting: Setting, devices: int = 1) -> float:
+    """Of a run on so many accelerators, which share the samples and add up their gradients."""
+    done = accelerator.unit_work(setting)
+    rates = accelerator.TYPICAL[setting.engine]
+    parts = {name: number * rates.seconds.get(name, 0.0) for name, number in done.items()}
+    shared = sum(v for k, v in parts.items() if k in SHARED or k.startswith("products"))
+    # Every chunk ends with a sum over the devices: each sends and receives the gradient once.
+    chunks = done["blocks"] / devices
+    reduction = chunks * 2 * 8 * setting.p * setting.d / LINK if devices > 1 else 0.0
+    return shared / devices + sum(parts.values()) - shared + reduction
+
+
+MACHINES = (
+    Machine("laptop, 8 cores", 8 * GIB, laptop_seconds, on_cpu=True),
+    Machine("one H200", 52 * GIB, gpu_seconds, precision="tf32"),
+    Machine("64 H200", 52 * GIB, lambda s: gpu_seconds(s, 64), devices=64, precision="tf32"),
+)
+
+QUESTIONS: dict[str, dict[str, Any]] = {
+    "one step, p = 8, n = d^2": {"p": 8, "n": "d^2", "steps": 1},
+    "one step, p = 8, n = d^3": {"p": 8, "n": "d^3", "steps": 1},
+    "two steps, p = d/2, n = 4d": {"p": "d/2", "n": "4d", "steps": 2},
+    "one step, p = d/2, n = d^2": {"p": "d/2", "n": "d^2", "steps": 1},
+}
+
+
+def setting_of(fields: dict[str, Any], engine: str, where: Machine, d: int) -> Setting:
+    on_gpu = not where.on_cpu and engine == "deferred"
+    device = "gpu" if on_gpu else "auto"
+    precision = where.precision if engine == "dense" else "float32"
+    return Setting(
+        "x1 + x1*x2", d=d, engine=engine, device=device, precision=precision, **COMMON, **fields
+    )
+
+
+def reached(fields: dict[str, Any], engine: str, where: Machine) -> tuple[int, str] | None:
+    """The largest d, to two digits, and what ends it; None where the engine cannot run any."""
+
+    def ended(d: int) -> str | None:
+        try:
+            setting = setting_of(fields, engine, where, d)
+            if not where.fits(setting):
+                return "memory"
+            return "time" if where.seconds(setting) > HOUR else None
+        except InputError:
+            return "refused"
+
+    if ended(SMALLEST) is not None:
+        return None
+    low, high = math.log(SMALLEST), math.log(1e12)
+    while high - low > 0.01:
+        middle = (low + high) / 2
+        low, high = (middle, high) if ended(round(math.exp(middle))) is None else (low, middle)
+    digits = 10 ** (int(low / math.log(10)) - 1)
+    return int(math.exp(low) / digits) * digits, ended(round(math.exp(high))) or "time"
+
+
+def count(number: float) -> str:
+    """A size as it is read: 12,000 or 3.4e8."""
+    return (
+        f"{number:,.0f}" if number < 1e6 else f"{number:.2g}".replace("e+0", "e").replace("e+", "e")
+    )
+
+
+def main() -> None:
+    """Print the page."""
+    print(HEAD)
+    for name, fields in QUESTIONS.items():
+        print(f"\n## {name[0].upper()}{name[1:]}\n")
+        print("| machine | engine | largest d | n | p | ended by |")
+        print("|---|---|---|---|---|---|")
+        for where in MACHINES:
+            for engine in ("deferred", "dense"):
+                if engine == "deferred" and where.devices > 1:
+                    continue
+                found = reached(fields, engine, where)
+                if found is None:
+                    print(f"| {where.name} | {engine} | - | - | - | refused |")
+                    continue
+                setting = setting_of(fields, engine, where, found[0])
+                sizes = " | ".join(count(v) for v in (setting.d, setting.n, setting.p))
+                print(f"| {where.name} | {engine} | {sizes} | {found[1]} |")
+    print(TAIL)
+
+
+HEAD = """# What an hour reaches
+
+Made by `python -m benchmarks reach > docs/reach.md` from the cost model behind `giantstep
+estimate`: the largest d, to two digits, of one run that ends within an hour and fits the memory.
+Predicted, not run. Where the model was compared with the clock it is within a factor of 2 for most
+settings (`python -m benchmarks estimate`, and with `--device gpu`): d is then uncertain by a
+factor of 2^(1/k) where the time grows like d^k.
+
+- **Laptop**: eight cores of 2023 as fast as six, 8 GiB for arrays (`--memory "8 GiB"`), float32.
+- **One H200**: rates measured on one, 52 GiB for arrays (half of what JAX takes of 139 GiB); the
+  dense engine in tf32, the deferred one in float32.
+- **64 H200**: samples are spread, weights are everywhere. Work on samples is divided by 64; the
+  start, Gram matrices and what is recorded are not. Each chunk of samples ends with a sum of the
+  gradients over the devices, 16 bytes for each weight over links of 400 Gbit/s. Not run on more
+  than one GPU; eight virtual devices and two processes give the same sums. The deferred engine
+  uses one device: a sweep spreads its runs, one process for each GPU.
+
+The deferred engine draws nothing in R^d, so that d itself costs nothing and n and p set the time;
+it needs p + r <= d. No readout is fitted here; `giantstep estimate` says what one takes."""
+
+TAIL = """
+## Memory
+
+| engine | arrays, in bytes |
+|---|---|
+| deferred, fresh batches | about 190 p^2, whatever n and d |
+| deferred, reused batches | 8 n (r + 5 p + 2 p steps): samples are held on the host |
+| dense | 24 p d + 48 p^2 on every device, and a chunk of samples that is cut to fit |
+
+More is refused before anything runs, with the number of bytes it would take."""
+
+
+if __name__ == "__main__":
+    main()
