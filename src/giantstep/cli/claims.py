@@ -83,7 +83,7 @@ def claims(
             seed=seed,
             folder=folder,
             started=started,
-            processes=min(cores(), len(chosen)),
+            processes=cores(),
         )
         try:
             for record in found:
