@@ -73,7 +73,7 @@ Sizes = Mapping[tuple[int, int], Sequence[dict[str, Any]]]
 
 
 def five_regimes(fields: Fields, *, sizes: Sizes, runs: int) -> Findings:
-    """Errors in the regimes (n, p) of order (d, 1), (d, d), (d^2, 1), (d^2, d) that have sizes.
+    """Errors in those of the regimes (n, p) of order (d^i, d^j), j <= i = 1, 2, that have sizes.
 
     Each against the floor of what one step learns there, from both sides.  The floors are those of
     the target in the field ``promised``.
@@ -143,7 +143,7 @@ def sizes_of(narrow: tuple[int, int], wide: tuple[int, int]) -> Sizes:
     """
     small = {"step_size": "0.4*p^1.5"}
     linear, quadratic = {"step_size": "2*p^1.5"}, {"step_size": "8*p^1.5*d^0.5"}
-    readout = {"readout_n": 20_000, "test_n": 60_000}
+    readout = {"readout_n": 20_000, "test_n": 240_000}
     (first, third), (second, fourth) = narrow, wide
     return {
         (1, 0): [small | readout | {"d": first, "n": "32d", "p": p} for p in (2, 12, 72)],
@@ -155,7 +155,11 @@ def sizes_of(narrow: tuple[int, int], wide: tuple[int, int]) -> Sizes:
     }
 
 
-QUICK_SIZES, FULL_SIZES = sizes_of((1000, 120), (64, 24)), sizes_of((2000, 240), (160, 48))
+QUICK_SIZES = sizes_of((1000, 120), (64, 24))
+FULL_SIZES: Sizes = {
+    **sizes_of((2000, 240), (160, 48)),
+    (2, 2): [{"step_size": "8*p^1.5*d^0.5", "d": 32, "n": 16 * p, "p": p} for p in (256, 1024)],
+}
 
 CLAIMS = (
     Claim(
@@ -216,8 +220,8 @@ CLAIMS = (
     ),
     Claim(
         "five-regimes",
-        "Each of the regimes n ~ d, d^2 by p ~ 1, d comes down to the floor of what one step "
-        "learns: w1 at n ~ d, w2 from deflated labels at n ~ d^2.",
+        "Each of the regimes n ~ d, d^2 by p ~ 1, d, at full size d^2 too, comes down to the "
+        "floor of what one step learns: w1 at n ~ d, w2 from deflated labels at n ~ d^2.",
         f"{PAPER}, section 2.3, Table 1 with U as it is learned",
         "one step; p growing within its order of d",
         "test error at least the floor but for what leaks, its excess falling with p by an "
@@ -230,14 +234,15 @@ CLAIMS = (
             "activation": "softplus",
             "steps": 1,
             "ridge": "1e-6/p^2, 1e-4/p^2, 1e-2/p^2, 1/p^2",
-            "test_n": 10_000,
+            # The square of He4(x1) He2(x2) x3 is rarely large: most of the scatter is the test's.
+            "test_n": 40_000,
             "untold": {},
         },
         {
             "labels without the terms that are out of reach": {"target": "x1"},
             **NOTHING_FITTED,
         },
-        {"sizes": QUICK_SIZES, "runs": 20},
+        {"sizes": QUICK_SIZES, "runs": 10},
         {"sizes": FULL_SIZES, "runs": 12},
     ),
 )
