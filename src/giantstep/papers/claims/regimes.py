@@ -134,7 +134,7 @@ FIVE = (
 )
 
 
-def sizes_of(narrow: tuple[int, int], wide: tuple[int, int]) -> Sizes:
+def sizes_of(narrow: tuple[int, int], wide: tuple[int, int], test_n: int) -> Sizes:
     """Sizes of the regimes, p growing, at the dimensions of the narrow and of the wide ones.
 
     At n ~ d^2 it takes a step of order p d^(1/2) to show the second degree; the readout starts
@@ -143,7 +143,7 @@ def sizes_of(narrow: tuple[int, int], wide: tuple[int, int]) -> Sizes:
     """
     small = {"step_size": "0.4*p^1.5"}
     linear, quadratic = {"step_size": "2*p^1.5"}, {"step_size": "8*p^1.5*d^0.5"}
-    readout = {"readout_n": 20_000, "test_n": 240_000}
+    readout = {"readout_n": 20_000, "test_n": test_n}
     (first, third), (second, fourth) = narrow, wide
     return {
         (1, 0): [small | readout | {"d": first, "n": "32d", "p": p} for p in (2, 12, 72)],
@@ -155,9 +155,9 @@ def sizes_of(narrow: tuple[int, int], wide: tuple[int, int]) -> Sizes:
     }
 
 
-QUICK_SIZES = sizes_of((1000, 120), (64, 24))
+QUICK_SIZES = sizes_of((1000, 120), (64, 24), 100_000)
 FULL_SIZES: Sizes = {
-    **sizes_of((2000, 240), (160, 48)),
+    **sizes_of((2000, 240), (160, 48), 240_000),
     (2, 2): [{"step_size": "8*p^1.5*d^0.5", "d": 32, "n": 16 * p, "p": p} for p in (256, 1024)],
 }
 
