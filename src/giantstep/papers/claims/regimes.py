@@ -212,8 +212,8 @@ CLAIMS = (
             "test_n": 10_000,
         },
         {},
-        {"sizes": QUICK_SIZES, "runs": 12},
-        {"sizes": FULL_SIZES, "runs": 12},
+        {"sizes": QUICK_SIZES, "runs": 6},
+        {"sizes": FULL_SIZES, "runs": 6},
         seen="errors above 1.08, not .08 and .04: labels as they are teach the step w1 alone, "
         "deflated ones w2 alone, and He2(x1) x2 needs both.",
         corrected="five-regimes",

@@ -153,8 +153,8 @@ def fingerprint(claim: Claim, full: bool, controls: bool, seed: int) -> str:
     parts = [
         *(claim.id, claim.statement, claim.paper, claim.regime, claim.rule),
         *(claim.seen, claim.corrected),
-        *(_plain(fields) for fields in (claim.fields, claim.tuned, bound, size)),
-        {reason: _plain(changes) for reason, changes in claim.controls.items()},
+        *(plain_fields(fields) for fields in (claim.fields, claim.tuned, bound, size)),
+        {reason: plain_fields(changes) for reason, changes in claim.controls.items()},
         inspect.getsource(experiment),
         package_source(),
     ]
@@ -165,7 +165,7 @@ def fingerprint(claim: Claim, full: bool, controls: bool, seed: int) -> str:
 def _record(claim: Claim, parts: Sequence[Part], full: bool, seed: int) -> dict[str, Any]:
     """What the experiments of a claim found, in the order of _changes, as plain values."""
     found, *others = [part.found for part in parts]
-    changes = [_plain(fields) for fields in _changes(claim, bool(others))[1:]]
+    changes = [plain_fields(fields) for fields in _changes(claim, bool(others))[1:]]
     reasons = list(claim.controls) if others else []
     rest = list(zip(changes, others, strict=True))
     return {
@@ -176,7 +176,7 @@ def _record(claim: Claim, parts: Sequence[Part], full: bool, seed: int) -> dict[
         "rule": claim.rule,
         "seen": claim.seen,
         "corrected": claim.corrected,
-        "setting": _plain(claim.fields),
+        "setting": plain_fields(claim.fields),
         "size": "full" if full else "quick",
         "seed": seed,
         "verdict": found.verdict,
@@ -194,7 +194,7 @@ def _record(claim: Claim, parts: Sequence[Part], full: bool, seed: int) -> dict[
     }
 
 
-def _plain(fields: Mapping[str, Any]) -> dict[str, str]:
+def plain_fields(fields: Mapping[str, Any]) -> dict[str, str]:
     """Fields as texts that are the same in every process; a callable is its name."""
     return {name: getattr(value, "__name__", str(value)) for name, value in fields.items()}
 
