@@ -12,6 +12,7 @@ from contextlib import ExitStack
 from dataclasses import asdict, dataclass
 from functools import partial
 from multiprocessing import get_context
+from multiprocessing.pool import AsyncResult
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,9 @@ from giantstep.papers.claims.record import Claim, Findings
 from giantstep.records.file import write_whole
 from giantstep.records.origin import package_source
 from giantstep.simulation.threads import share_processors, single_blas
+
+LOOK = 0.1
+"""Seconds between looks at what other processes have finished."""
 
 
 def run_claims(
@@ -44,8 +48,16 @@ def run_claims(
         path = None if folder is None else folder / f"{claim.id}.json"
         return path, fingerprint(claim, full, controls, seed)
 
+    def finished(claim: Claim, parts: Sequence[Part]) -> dict[str, Any]:
+        path, key = place(claim)
+        record = _record(claim, parts, full, seed) | {"fingerprint": key}
+        if path is not None:
+            _write(path, record)
+        return record
+
     with ExitStack() as stack:
-        ahead: dict[str, list[Any]] = {}
+        ahead: dict[str, list[AsyncResult[Part]]] = {}
+        done: dict[str, dict[str, Any]] = {}
         numbers = {
             claim.id: len(_changes(claim, controls))
             for claim in claims
@@ -62,21 +74,25 @@ def run_claims(
                 for name, number in numbers.items()
             }
         for claim in claims:
-            path, key = place(claim)
-            kept = None if claim.id in ahead else _kept(path, key)
+            kept = None if claim.id in numbers else _kept(*place(claim))
             if kept is not None:
                 yield kept
                 continue
             if started is not None:
                 started(claim)
-            if claim.id in ahead:
-                parts = [part.get() for part in ahead[claim.id]]
-            else:
-                parts = [_measured(claim, c, full, seed) for c in _changes(claim, controls)]
-            record = _record(claim, parts, full, seed) | {"fingerprint": key}
-            if path is not None:
-                _write(path, record)
-            yield record
+            if claim.id not in ahead:
+                yield finished(
+                    claim, [_measured(claim, c, full, seed) for c in _changes(claim, controls)]
+                )
+                continue
+            while claim.id not in done:
+                # Those that are there before their turn are written all the same.
+                for other in claims:
+                    parts = ahead.get(other.id, [])
+                    if parts and other.id not in done and all(part.ready() for part in parts):
+                        done[other.id] = finished(other, [part.get() for part in parts])
+                time.sleep(LOOK)
+            yield done[claim.id]
 
 
 @dataclass(frozen=True)
