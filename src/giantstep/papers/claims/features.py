@@ -222,7 +222,7 @@ RULE = (
     "to tend to 0; exponent of |F - F_l| in n negative; excess of the objective and of the test "
     "error below half of that with one spike fewer"
 )
-QUICK, FULL = {"d": (40, 240), "runs": 16}, {"d": (100, 300, 900), "runs": 12}
+QUICK, FULL = {"d": (40, 240), "runs": 16}, {"d": (80, 240, 640), "runs": 12}
 
 CLAIMS = (
     Claim(

@@ -62,7 +62,7 @@ CLAIMS = (
         WIDE | {"step_size": 0.0, "model": "gaussian"},
         {"after a giant step the features are no longer Gaussian": {"step_size": ORDER_ONE}},
         {"d": (60, 150), "runs": 32},
-        {"d": (100, 200, 400), "runs": 60},
+        {"d": (100, 200, 400), "runs": 24},
     ),
     Claim(
         "conditional-equivalence-after",
@@ -75,7 +75,7 @@ CLAIMS = (
         WIDE | {"step_size": ORDER_ONE, "model": "conditional"},
         {"one mean and covariance for all values of the learned coordinate": {"model": "gaussian"}},
         {"d": (60, 150), "runs": 32},
-        {"d": (100, 200, 400), "runs": 60},
+        {"d": (100, 200, 400), "runs": 24},
     ),
     Claim(
         "gaussian-equivalence-fails-after",
@@ -88,7 +88,7 @@ CLAIMS = (
         WIDE | {"step_size": ORDER_ONE, "model": "gaussian"},
         {"without a step the Gaussian model is right": {"step_size": 0.0}},
         {"d": (60, 150), "runs": 32},
-        {"d": (100, 200, 400), "runs": 60},
+        {"d": (100, 200, 400), "runs": 24},
     ),
     Claim(
         "spike-thresholds",
@@ -102,7 +102,7 @@ CLAIMS = (
         WIDE | {"readout_n": "n", "clear": 1.25, "drifts": 1.0},
         LATER_SPIKES,
         {"d": (50, 100, 200, 400), "runs": 6},
-        {"d": (50, 100, 200, 400, 800), "runs": 12},
+        {"d": (50, 100, 200, 400, 800), "runs": 6},
         tuned={"clear": (1.15, 1.4)} | DRIFTS,
     ),
     Claim(
@@ -118,7 +118,7 @@ CLAIMS = (
             "no spike has left the bulk": {"exponent": -0.3},
         },
         {"d": 150, "runs": 6},
-        {"d": 600, "runs": 12},
+        {"d": 400, "runs": 8},
     ),
     Claim(
         "spikes-lower-the-loss",
@@ -130,7 +130,7 @@ CLAIMS = (
         WIDE,
         {"without a linear part beta does not know the target": {"target": "He2(x1)/sqrt(2)"}},
         {"d": 150, "runs": 16},
-        {"d": 500, "runs": 32},
+        {"d": 400, "runs": 16},
     ),
     Claim(
         "nonlinear-from-second-spike",
@@ -149,7 +149,7 @@ CLAIMS = (
             "tanh is odd: there is no second spike": {"activation": "tanh"},
         },
         {"d": (30, 90, 270), "runs": 16},
-        {"d": (50, 150, 450), "runs": 40},
+        {"d": (50, 150, 450), "runs": 24},
     ),
     Claim(
         "no-spike-without-c1",
@@ -161,7 +161,7 @@ CLAIMS = (
         WIDE | {"activation": EVEN, "readout_n": "n"},
         {"c_1 = 1/2": {"activation": RELU}},
         {"d": 150, "runs": 10},
-        {"d": 600, "runs": 12},
+        {"d": 400, "runs": 12},
         seen="one spike from alpha = 1/4 on, the constant: the step lengthens the rows, "
         "eta^2 c_2 (d/n) E[r^2] Var(sigma') 1 (a^2)^T.",
         corrected="constant-spike-without-c1",
@@ -176,7 +176,7 @@ CLAIMS = (
         WIDE | {"activation": EVEN, "readout_n": "n"},
         {"c_1 = 1/2": {"activation": RELU}},
         {"d": 200, "runs": 16},
-        {"d": 800, "runs": 16},
+        {"d": 500, "runs": 12},
     ),
     Claim(
         "constant-spike-without-c1",
@@ -189,6 +189,6 @@ CLAIMS = (
         WIDE | {"activation": EVEN, "readout_n": "n"},
         {"with c_1 != 0 the spikes are the polynomials of X beta": {"activation": RELU}},
         {"d": 150, "runs": 10},
-        {"d": 600, "runs": 12},
+        {"d": 400, "runs": 12},
     ),
 )

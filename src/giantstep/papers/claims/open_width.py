@@ -259,7 +259,7 @@ CLAIMS = (
             "held against a step that learns nothing": {"within": -0.5},
         },
         {"d": (50, 100, 200), "runs": 16},
-        {"d": (100, 200, 400, 800), "runs": 24},
+        {"d": (100, 200, 400), "runs": 24},
         tuned=DRIFTS,
     ),
     Claim(
@@ -300,7 +300,7 @@ CLAIMS = (
         WIDE | {"readout_n": "n", "taken": 0.33},
         {"a step so small that no spike has left the bulk": {"taken": -0.2}},
         {"d": 200, "runs": 10},
-        {"d": 600, "runs": 20},
+        {"d": 400, "runs": 12},
     ),
     Claim(
         "spikes-at-different-rates",
@@ -315,7 +315,7 @@ CLAIMS = (
         WIDE | {"n": "d^1.5", "readout_n": "n", "clear": 1.25, "drifts": 1.0},
         LATER_SPIKES,
         {"d": (25, 50, 100, 200), "runs": 10},
-        {"d": (25, 50, 100, 200, 400), "runs": 12},
+        {"d": (25, 50, 100, 200, 400), "runs": 8},
         tuned={"clear": (1.15, 1.4)} | DRIFTS,
     ),
 )

@@ -157,7 +157,7 @@ def sizes_of(narrow: tuple[int, int], wide: tuple[int, int], *, test_n: int, mos
 
 
 QUICK_SIZES = sizes_of((1000, 120), (64, 24), test_n=100_000, most=4)
-FULL_SIZES = sizes_of((2000, 240), (160, 48), test_n=240_000, most=8)
+FULL_SIZES = sizes_of((2000, 240), (120, 48), test_n=240_000, most=8)
 
 CLAIMS = (
     Claim(
