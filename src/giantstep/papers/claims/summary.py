@@ -24,7 +24,7 @@ INTRODUCTION = (
 )
 COLUMNS = ("claim", "what it says", "paper", "full size", "quick size", "controls", "tuned")
 
-Record = Mapping[str, Any]
+Record = dict[str, Any]
 
 
 def stored_records(folder: Path) -> list[Record]:
