@@ -66,6 +66,11 @@ def test_a_record_of_another_statement_does_not_count(tmp_path: Path) -> None:
     assert row(page)[1:] == ["Values are positive.", "paper", "-", "-", "-", "-"]
 
 
+def test_bars_of_a_statement_do_not_end_a_cell() -> None:
+    page = summary({"one": claim_of("|w| falls.")}, [])
+    assert "| one | \\|w\\| falls. | paper | - | - | - | - |" in page
+
+
 def test_the_command_prints_the_page(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     name = "linear-batch-necessary"
     list(run_claims([CLAIMS[name]], folder=tmp_path / "one", seed=1))

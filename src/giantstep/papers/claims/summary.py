@@ -67,7 +67,7 @@ def summary(claims: Mapping[str, Claim], records: Iterable[Record]) -> str:
                 "the same",
             ),
         )
-        lines.append("| " + " | ".join(cells) + " |")
+        lines.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
     everything = [record for found in kept.values() for record in found]
     measured = [_measured(_of_size(everything, size), size) for size in ("full", "quick")]
     parts = [f"# {TITLE}", INTRODUCTION, *(text for text in measured if text), "\n".join(lines)]
