@@ -52,7 +52,7 @@ THEORIES: dict[str, tuple[Callable[[Setting], Any], dict[str, Any]]] = {
     "one pass": (predict, {"target": "x1", "d": 100, "n": 1, "p": 8, "steps": 9, "step_size": 0.1}),
     "one step law": (lambda s: one_step_law(s, np.zeros(1), 1.0), {"target": "x1"}),
     "cosines": (lambda s: cosine_quantiles(s, np.array([0.5])), {"target": "x1"}),
-    "feature models": (lambda s: list(stepped_runs(s)), WIDE | ONE),
+    "features after a step": (lambda s: list(stepped_runs(s)), WIDE | ONE),
 }
 LINEAR: dict[str, tuple[Callable[[Setting], Any], dict[str, Any]]] = {
     "linear width": (lambda s: predict(s, theory="linear-width"), WIDE | ONE),
@@ -70,8 +70,9 @@ def covers(name: str, changes: dict[str, Any]) -> bool:
     return COVERED.get(name, set()).issuperset(changes)
 
 
-# Of one-sample steps lengths need more samples, and samples that are seen again smaller p.
-OTHERWISE = [("one pass", "rows"), ("one pass", "batches")]
+# Of one-sample steps lengths need more samples, and samples that are seen again smaller p; features
+# after a step, which are simulated, may be of any inputs.
+OTHERWISE = [("one pass", "rows"), ("one pass", "batches"), ("features after a step", "inputs")]
 REFUSED = [
     (name, changes, sentence)
     for name in THEORIES | LINEAR

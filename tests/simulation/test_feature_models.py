@@ -55,9 +55,10 @@ def stepped(record: Setting) -> SteppedRun:
 # -- the step -------------------------------------------------------------------------------------
 
 
-def test_a_run_is_that_of_the_dense_engine() -> None:
+@pytest.mark.parametrize("inputs", ["gaussian", "rademacher"])
+def test_a_run_is_that_of_the_dense_engine(inputs: str) -> None:
     """The weights of ``simulate`` in float64, its errors, and its runs by their numbers."""
-    record = setting(d=40, runs=2, engine="dense", precision="float64", ridge=0.1)
+    record = setting(d=40, runs=2, engine="dense", precision="float64", ridge=0.1, inputs=inputs)
     trajectory = simulate(record)
     assert trajectory.train_error is not None
     assert trajectory.test_error is not None
@@ -247,7 +248,7 @@ def test_bad_input_is_refused() -> None:
     with pytest.raises(InputError, match="steps must be at least 1"):
         stepped(setting(steps=0))
     with pytest.raises(InputError, match="inputs must be gaussian"):
-        stepped(setting(inputs="rademacher"))
+        equivalences(setting(inputs="rademacher"))
     with pytest.raises(InputError, match="deflate must be -1"):
         stepped(setting(deflate=1))
     with pytest.raises(InputError, match="readout_n must be positive"):

@@ -1,6 +1,8 @@
 """Threads: BLAS keeps to one inside them and gets its own back, whatever happens in between."""
 
 import os
+import subprocess
+import sys
 import threading
 from collections.abc import Iterator
 
@@ -101,3 +103,20 @@ def test_errstate_reaches_the_threads() -> None:
         assert np.all(np.isinf(submit(workers(), overflow, 0).result()[0]))
     with np.errstate(over="raise"), pytest.raises(FloatingPointError):
         added_up(ordered(overflow, 4))
+
+
+def test_a_process_of_several_has_one_thread_of_every_blas() -> None:
+    """SciPy brings a BLAS of its own, which is loaded later than NumPy's."""
+    script = """
+import numpy, threadpoolctl
+from giantstep.simulation.threads import cores, share_processors
+share_processors()
+import scipy.linalg
+found = {library["num_threads"] for library in threadpoolctl.threadpool_info()}
+print(found, cores())
+"""
+    environment = os.environ | {"OPENBLAS_NUM_THREADS": "2", "OMP_NUM_THREADS": "2"}
+    said = subprocess.run(
+        [sys.executable, "-c", script], env=environment, capture_output=True, text=True, check=True
+    ).stdout
+    assert said == "{1} 1\n"

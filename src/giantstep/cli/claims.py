@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
+
+from cyclopts import Parameter
 
 from giantstep.cli.output import as_json, reserve, write_json
 from giantstep.errors import InputError
@@ -11,6 +13,7 @@ from giantstep.papers.claims import CLAIMS
 from giantstep.papers.claims.differences import differences as differences_page
 from giantstep.papers.claims.record import Claim
 from giantstep.papers.claims.running import run_claims, stored_claims
+from giantstep.papers.claims.summary import stored_records, summary
 from giantstep.papers.plot import Plot
 from giantstep.show.page import claims_page
 from giantstep.show.progress import spinner
@@ -28,6 +31,7 @@ def claims(
     out: Path = Path("results/claims"),
     again: bool = False,
     differences: bool = False,
+    table: Annotated[tuple[Path, ...], Parameter(consume_multiple=True)] = (),
     quiet: bool = False,
 ) -> None:
     """Measure the claims of the papers and judge them.
@@ -46,16 +50,22 @@ def claims(
     json:
         Print the records as JSON instead of a table.
     out:
-        Folder for claims.json, claims.html and the figures; finished claims in it are kept.
+        Folder for claims.json, claims.html, claims.md and the figures; finished claims in it are
+        kept.
     again:
         Run claims anew that the folder holds already.
     differences:
         Measure nothing; print where the papers and the measurements differ, as docs/differences.md.
+    table:
+        Measure nothing; print the verdicts of all records below these folders, as docs/claims.md.
     quiet:
         No table and no progress.
     """
     if differences:
         print(differences_page(CLAIMS), end="")
+        return
+    if table:
+        print(summary(CLAIMS, [r for folder in table for r in stored_records(folder)]), end="")
         return
     unknown = [name for name in ids if name not in CLAIMS]
     if unknown:
@@ -83,7 +93,7 @@ def claims(
             seed=seed,
             folder=folder,
             started=started,
-            processes=min(cores(), len(chosen)),
+            processes=cores(),
         )
         try:
             for record in found:
@@ -99,6 +109,7 @@ def claims(
     held = stored_claims(everything, folder, full=full, controls=controls, seed=seed)
     write_json({"claims": held}, folder / "claims.json")
     (folder / "claims.html").write_text(claims_page(held), encoding="utf-8")
+    (folder / "claims.md").write_text(summary(CLAIMS, held), encoding="utf-8")
     if not json and not quiet:
         show(claims_table(records))
         show(f"page: {folder / 'claims.html'}")

@@ -203,6 +203,8 @@ def equivalences(
     Every model of a run sees the same step, training and test data (readout_batch, readout_n and
     test_n of the setting); differences are therefore best judged by ``excess``.
     """
+    if not setting.inputs.is_gaussian:
+        raise InputError(f"inputs must be gaussian for feature models, got {setting.inputs.text!r}")
     if not ridge > 0:
         raise InputError(f"ridge must be positive, got {ridge:g}")
     if runs < 2:

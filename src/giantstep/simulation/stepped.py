@@ -21,7 +21,7 @@ from giantstep.simulation.table import FeatureTable
 
 @dataclass(frozen=True)
 class LabelledSamples:
-    """Inputs, the first of them along the target directions, and their labels."""
+    """Inputs and their labels; Gaussian ones have the target directions for their first axes."""
 
     inputs: Float[np.ndarray, "n d"]
     labels: Float[np.ndarray, " n"]
@@ -78,11 +78,9 @@ def stepped_runs(setting: Setting, runs: Iterable[int] = (0,)) -> Iterator[Stepp
     """The runs of these numbers after their first step, by the dense engine in float64."""
     if setting.steps < 1:
         raise InputError(f"steps must be at least 1 for features after a step, got {setting.steps}")
-    if not setting.inputs.is_gaussian:
-        raise InputError(f"inputs must be gaussian for feature models, got {setting.inputs.text!r}")
     if setting.deflate >= 0:
-        raise InputError(f"deflate must be -1 for feature models, got {setting.deflate}")
-    if (beyond := beyond_plain(setting, "feature models")) is not None:
+        raise InputError(f"deflate must be -1 for features after a step, got {setting.deflate}")
+    if (beyond := beyond_plain(setting, "features after a step", {"inputs": None})) is not None:
         raise InputError(beyond)
     if setting.readout_n == 0:
         raise InputError("readout_n must be positive for a readout, got 0")

@@ -19,6 +19,16 @@ ALLOWED: list[int] = []
 """The number of threads of this process where it is one of several that share the processors."""
 
 
+def share_processors() -> None:
+    """One thread from now on, as one of several processes: our own, of BLAS and of JAX.
+
+    JAX reads its number when it is loaded.
+    """
+    flags = "--xla_cpu_multi_thread_eigen=false intra_op_parallelism_threads=1"
+    os.environ["XLA_FLAGS"] = f"{os.environ.get('XLA_FLAGS', '')} {flags}".strip()
+    use_threads(1)
+
+
 def use_threads(count: int) -> None:
     """Let this process use so many threads of its own, and of BLAS, from now on."""
     ALLOWED[:] = [count]
@@ -59,7 +69,9 @@ LIMITED: list[Any] = []
 
 @cache
 def blas() -> ThreadpoolController:
-    """The libraries of linear algebra; searched for once, in milliseconds, NumPy's being loaded."""
+    """The libraries of linear algebra, searched for once: NumPy's, and SciPy's own."""
+    import scipy.linalg  # noqa: F401
+
     return ThreadpoolController().select(user_api="blas")
 
 

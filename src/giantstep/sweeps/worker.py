@@ -19,17 +19,15 @@ def main() -> None:
     # Lines of JSON are all that may leave through standard output.
     out = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)
-    # One thread each: there are as many processes as processors.  JAX reads this when it loads.
-    flags = "--xla_cpu_multi_thread_eigen=false intra_op_parallelism_threads=1"
-    os.environ["XLA_FLAGS"] = f"{os.environ.get('XLA_FLAGS', '')} {flags}".strip()
     tasks: queue.SimpleQueue[str] = queue.SimpleQueue()
     threading.Thread(target=_listen, args=(tasks,), daemon=True).start()
 
-    from giantstep.simulation.threads import use_threads
+    from giantstep.simulation.threads import share_processors
     from giantstep.store.folder import Store
     from giantstep.sweeps.work import Report, perform
 
-    use_threads(1)
+    # As many processes as processors; before JAX is loaded.
+    share_processors()
     store = Store(Path(sys.argv[1]))
     while True:
         task = json.loads(tasks.get())

@@ -79,15 +79,26 @@ def test_tuned_fields_are_repeated_with_the_controls() -> None:
 
 
 def test_claims_side_by_side_are_the_same_records(tmp_path: Path) -> None:
-    """In other processes, each record written where it was measured."""
+    """In other processes, the controls of a claim too."""
     chosen = [CLAIMS[name] for name in ("one-step-formulas", "beta-of-labels")]
-    apart = list(run_claims(chosen, folder=tmp_path, processes=2))
+    apart = list(run_claims(chosen, folder=tmp_path, controls=True, processes=2))
     assert [record["id"] for record in apart] == [claim.id for claim in chosen]
-    assert stored_claims(chosen, tmp_path, full=False, controls=False, seed=0) == apart
-    again = list(run_claims(chosen, folder=tmp_path, processes=2))
+    assert stored_claims(chosen, tmp_path, full=False, controls=True, seed=0) == apart
+    again = list(run_claims(chosen, folder=tmp_path, controls=True, processes=2))
     assert again == apart
-    [alone] = run_claims(chosen[:1])
-    assert alone["measured"] == apart[0]["measured"]
+    [alone] = run_claims(chosen[1:], controls=True)
+    for name in ("measured", "controls", "tuned"):
+        assert alone[name] == apart[1][name]
+
+
+def test_what_is_finished_before_its_turn_is_written(tmp_path: Path) -> None:
+    """The second claim takes a fifth of the first's time: an interrupt then does not lose it."""
+    chosen = [CLAIMS[name] for name in ("one-step-nothing", "linear-batch-necessary")]
+    found = run_claims(chosen, folder=tmp_path, processes=2)
+    first = next(found)
+    found.close()  # type: ignore[attr-defined]
+    assert first["id"] == chosen[0].id
+    assert len(stored_claims(chosen, tmp_path, full=False, controls=False, seed=0)) == 2
 
 
 def test_a_broken_record_is_measured_anew(tmp_path: Path) -> None:

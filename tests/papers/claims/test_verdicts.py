@@ -43,6 +43,7 @@ SLOW = {
     "different-rates",
     "equal-links-never",
     "feature-learning-floor",
+    "features-of-other-inputs",
     "five-regimes",
     "five-regimes-table",
     "fresh-needs-exponent-one",

@@ -130,7 +130,8 @@ def gains(fields: Fields, *, exponents: Sequence[float], d: int, runs: int) -> F
     for index, size in enumerate(sizes):
         sized = setting.vary(step_size=size)
         for step in stepped_runs(sized, range(runs)):
-            found[index, step.run] = _objective_and_test_error(step)
+            drawn = tables(step, real_features(step))
+            found[index, step.run] = objective_and_test_error(*drawn, setting)
     theory = [losses(setting.vary(step_size=size)) for size in sizes]
     predicted = np.array([[point.objective, point.test] for point in theory])
     quantities = []
@@ -149,11 +150,12 @@ def gains(fields: Fields, *, exponents: Sequence[float], d: int, runs: int) -> F
     return Findings(quantities, Plot("spikes", "training objective, test error", curves))
 
 
-def _objective_and_test_error(step: SteppedRun) -> tuple[float, float]:
+def objective_and_test_error(
+    training: FeatureTable, test: FeatureTable, setting: Setting
+) -> tuple[float, float]:
     """The objective at its minimum, and the test error there."""
-    training, test = tables(step, real_features(step))
-    fit = fit_readout(training, step.setting)
-    squares, _ = test.reduce(squared_errors, step.setting.scale * fit.weights)
+    fit = fit_readout(training, setting)
+    squares, _ = test.reduce(squared_errors, setting.scale * fit.weights)
     return _objective(fit), float(squares[0]) / test.count
 
 

@@ -12,7 +12,7 @@ from giantstep.gaussian.moments import feature_moments
 from giantstep.gaussian.rules import gauss_hermite
 from giantstep.papers.claims.experiments import Fields
 from giantstep.papers.claims.feature_experiments import (
-    objective,
+    objective_and_test_error,
     singular_values,
     spikes_in_the_limit,
 )
@@ -24,7 +24,7 @@ from giantstep.prediction.wide.step import learned_step
 from giantstep.problem.activation import centred
 from giantstep.problem.setting import Setting
 from giantstep.simulation.feature_models import longer_rows, spikes
-from giantstep.simulation.stepped import SteppedRun, stepped_runs
+from giantstep.simulation.stepped import LabelledSamples, SteppedRun, stepped_runs
 from giantstep.simulation.table import FeatureTable
 
 EXPONENTS = (0.125, 0.3)
@@ -46,6 +46,8 @@ NODES = 48
 def expansions(fields: Fields, *, d: Sequence[int], runs: int) -> Findings:
     """F - F_l over the sizes: what it leaves of the spikes, its norm, what it costs a readout.
 
+    The cost is that of the training objective (Theorem 4.1) and of the test error (Theorem 4.2).
+
     The last spike of F_l is multiplied by the field ``times``; ``longer`` is whether F_2 has the
     constant of longer rows.  ``runs`` are those of the largest d; smaller ones have more.
     """
@@ -60,30 +62,28 @@ def expansions(fields: Fields, *, d: Sequence[int], runs: int) -> Findings:
         found = [
             np.array(
                 [
-                    _compared(step, order, times, longer)
+                    compared(step, order, times, longer=longer)
                     for step in stepped_runs(setting, range(runs * d[-1] // setting.d))
                 ]
             )
             for setting in settings[:-1]
         ]
-        # What F_l has of each part; the last part is that of longer rows.
-        held = np.append(np.ones(order), 1.0 if longer else 0.0)[: order + (order > 1)]
-        held[order - 1] = times
-        near, far = (predicted_parts(setting, order) - held for setting in settings[-2:])
-        for k in range(order - 1, len(held)):
-            name = f"l = {order}: left of " + ("1 (a^2)^T" if k == order else f"spike {order}")
-            # a^(2k) over p readouts scatters by p^-1/2.
-            allowance = 2.0 * settings[-2].p ** -0.5
-            left = found[-1][:, k] - held[k]
-            quantities.append(mean_of(name, left, SMALL, float(near[k]), allowance=allowance))
-            name = f"{name}, predicted at n = {settings[-1].n:.0e}"
-            quantities.append(exact(name, float(far[k]), (-0.01, 0.01), 0.0, allowance=0.01))
-        norms = [values[:, -3] for values in found]
+        held = held_parts(order, times, longer=longer)
+        far = predicted_parts(settings[-1], order) - held
+        left = left_of_spikes(f"l = {order}", settings[-2], held, found[-1])
+        for k, quantity in enumerate(left, order - 1):
+            name = f"{quantity.name}, predicted at n = {settings[-1].n:.0e}"
+            quantities += [
+                quantity,
+                exact(name, float(far[k]), (-0.01, 0.01), 0.0, allowance=0.01),
+            ]
+        norms = [values[:, -5] for values in found]
         name = f"l = {order}: exponent of |F - F_l|"
         quantities.append(exponent_of(name, [s.n for s in settings[:-1]], norms, FALLING))
-        name = f"l = {order}: excess of the objective"
-        excess, fewer = found[-1][:, -2], found[-1][:, -1]
-        quantities.append(mean_of(name, excess / fewer.mean(), SMALL))
+        for column, what in ((-4, "objective"), (-2, "test error")):
+            excess, fewer = found[-1][:, column], found[-1][:, column + 1]
+            name = f"l = {order}: excess of the {what}"
+            quantities.append(mean_of(name, excess / fewer.mean(), SMALL))
         curves += _curves(order, alpha, d, norms)
     label = r"$|F - F_\ell|/\sqrt{n}$"
     return Findings(quantities, Plot("samples $n$", label, curves, "log", "log"))
@@ -98,31 +98,76 @@ def _curves(
     return [seen, Curve(rf"$n^{{{alpha - 0.5:g}}}$", n, line, theory=True)]
 
 
-def _compared(step: SteppedRun, order: int, times: float, longer: bool) -> list[float]:
-    """Coefficients of the spikes in F - F_0, |F - F_l|/sqrt(n), excess objectives of F_l, F_(l-1).
+def held_parts(order: int, times: float, *, longer: bool) -> Float[np.ndarray, " l"]:
+    """What F_l has of each spike and, for l = 2, of the part of longer rows."""
+    held = np.append(np.ones(order), 1.0 if longer else 0.0)[: order + (order > 1)]
+    held[order - 1] = times
+    return held
 
-    For l = 2 the last coefficient is that of longer rows.
+
+def left_of_spikes(
+    name: str,
+    setting: Setting,
+    held: Float[np.ndarray, " l"],
+    found: Float[np.ndarray, "runs k"],
+) -> list[Quantity]:
+    """What F_l leaves of its last spike, and of longer rows, as predicted for Gaussian inputs."""
+    order = 1 if len(held) == 1 else len(held) - 1
+    near = predicted_parts(setting, order) - held
+    # a^(2k) over p readouts scatters by p^-1/2.
+    allowance = 2.0 * setting.p**-0.5
+    return [
+        mean_of(
+            f"{name}: left of " + ("1 (a^2)^T" if k == order else f"spike {order}"),
+            found[:, k] - held[k],
+            SMALL,
+            float(near[k]),
+            allowance=allowance,
+        )
+        for k in range(order - 1, len(held))
+    ]
+
+
+def compared(step: SteppedRun, order: int, times: float, *, longer: bool) -> list[float]:
+    """Coefficients of the spikes in F - F_0, |F - F_l|/sqrt(n), what F_l costs a ridge readout.
+
+    For l = 2 the last coefficient is that of longer rows.  The costs are excess objectives of F_l
+    and of F_(l-1), then their excess test errors.
     """
-    inputs = step.training.inputs
-    along, a = inputs @ step.spike, step.readout
-    start = np.asarray(step.setting.activation(inputs @ step.start.T), dtype=float)
-    real = step.features(inputs)
-    parts = [*spikes(step, order), *([longer_rows(step)] if order > 1 else [])]
-    left = np.array([part.left(along) for part in parts])
-    right = np.array([a**part.degree for part in parts])
-    coefficients = _least_squares(real - start, left, right)
-    fewer = start + left[: order - 1].T @ right[: order - 1]
-    model = fewer + times * np.outer(left[order - 1], right[order - 1])
-    if longer and order > 1:
-        model = model + np.outer(left[order], right[order])
-    least, most, reached = (
-        objective(FeatureTable(features, step.training.labels), step.setting)
-        for features in (real, fewer, model)
-    )
+    a, added = step.readout, [*spikes(step, order), *([longer_rows(step)] if order > 1 else [])]
+    right = np.array([a**part.degree for part in added])
+    held = held_parts(order, times, longer=longer)
+
+    def models(samples: LabelledSamples) -> tuple[Float[np.ndarray, "n p"], ...]:
+        """F, F_0, F_(l-1) and F_l."""
+        start = np.asarray(step.setting.activation(samples.inputs @ step.start.T), dtype=float)
+        left = lefts(samples)
+        fewer = start + left[: order - 1].T @ right[: order - 1]
+        rest = (held[order - 1 :, None] * left[order - 1 :]).T @ right[order - 1 :]
+        return step.features(samples.inputs), start, fewer, fewer + rest
+
+    def lefts(samples: LabelledSamples) -> Float[np.ndarray, "l n"]:
+        along = samples.inputs @ step.spike
+        return np.array([part.left(along) for part in added])
+
+    training, test = models(step.training), models(step.test)
+    real, start, _, model = training
+    coefficients = _least_squares(real - start, lefts(step.training), right)
     # With |a| and |beta|, which tend to constants, the scatter of the runs is gone.
     unit = float(np.linalg.norm(a) * np.linalg.norm(step.spike))
     norm = float(singular_values(real - model, 1)[0]) / unit**order
-    return [*coefficients, norm, reached - least, most - least]
+    least, most, reached = (
+        np.array(
+            objective_and_test_error(
+                FeatureTable(training[k], step.training.labels),
+                FeatureTable(test[k], step.test.labels),
+                step.setting,
+            )
+        )
+        for k in (0, 2, 3)
+    )
+    costs = np.column_stack([reached - least, most - least])
+    return [*coefficients, norm, *costs.ravel()]
 
 
 def _least_squares(
@@ -162,7 +207,7 @@ SMOOTH = WIDE | {
     "activation": centred("gelu(z)"),
     "residual": "labels",
     "readout_n": "n",
-    "test_n": 10,
+    "test_n": "2n",
     "multiples": (0.7, 1.0),
     "times": 1.0,
 }
@@ -174,17 +219,17 @@ WRONG = {
 REGIME = "n = 4 d, p = d, eta = 0.7 n^0.125 (l = 1) and n^0.3 (l = 2), residual y, gelu"
 RULE = (
     "what F_l leaves of spike l and of 1 (a^2)^T as predicted at this n, below 1/2, and predicted "
-    "to tend to 0; exponent of |F - F_l| in n negative; excess of the objective below half of that "
-    "with one spike fewer"
+    "to tend to 0; exponent of |F - F_l| in n negative; excess of the objective and of the test "
+    "error below half of that with one spike fewer"
 )
-QUICK, FULL = {"d": (40, 240), "runs": 16}, {"d": (100, 300, 900), "runs": 12}
+QUICK, FULL = {"d": (40, 240), "runs": 16}, {"d": (80, 240, 640), "runs": 12}
 
 CLAIMS = (
     Claim(
         "spikes-make-the-features",
         "F is F_0 and l spikes c_1^k c_k eta^k (X beta)^k (a^k)^T up to a small norm, and a ridge "
-        "readout on their sum has the training loss of one on F.",
-        f"{ONE_STEP}, Theorems 3.3 and 4.1",
+        "readout on their sum has the training and the test error of one on F.",
+        f"{ONE_STEP}, Theorems 3.3, 4.1 and 4.2",
         REGIME,
         RULE,
         expansions,
@@ -202,8 +247,8 @@ CLAIMS = (
         "longer-rows-complete-the-features",
         "F is F_0, l spikes c_1^k c_k eta^k (X beta)^k (a^k)^T and, above alpha = 1/4, "
         "c_2 ds 1 (a^2)^T, ds = eta^2 (d/n) E[r^2] Var sigma': then a ridge readout has the same "
-        "training loss.",
-        f"{ONE_STEP}, Theorems 3.3 and 4.1, with the length of the rows",
+        "training and test error.",
+        f"{ONE_STEP}, Theorems 3.3, 4.1 and 4.2, with the length of the rows",
         REGIME,
         RULE,
         expansions,

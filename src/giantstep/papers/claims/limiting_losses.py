@@ -169,7 +169,7 @@ SMOOTH = WIDE | {
     "lengthened": True,
 }
 REGIME = "n, d, p in proportion, eta = n^alpha, alpha = 1/8, 5/16, c_1, c_2 != 0 = c_3"
-QUICK, FULL = {"d": (60, 200), "runs": 12}, {"d": (125, 500, 2000), "runs": 6}
+QUICK, FULL = {"d": (60, 200), "runs": 12}, {"d": (125, 350, 1000), "runs": 8}
 
 CLAIMS = (
     Claim(

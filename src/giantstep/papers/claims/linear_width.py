@@ -11,6 +11,7 @@ from giantstep.papers.claims.feature_experiments import (
     gains,
     quadratic_share,
 )
+from giantstep.papers.claims.quantity import DRIFTS
 from giantstep.papers.claims.record import Claim
 from giantstep.papers.claims.spike_experiments import (
     added_spikes,
@@ -61,7 +62,7 @@ CLAIMS = (
         WIDE | {"step_size": 0.0, "model": "gaussian"},
         {"after a giant step the features are no longer Gaussian": {"step_size": ORDER_ONE}},
         {"d": (60, 150), "runs": 32},
-        {"d": (100, 200, 400), "runs": 60},
+        {"d": (100, 200, 400), "runs": 24},
     ),
     Claim(
         "conditional-equivalence-after",
@@ -74,7 +75,7 @@ CLAIMS = (
         WIDE | {"step_size": ORDER_ONE, "model": "conditional"},
         {"one mean and covariance for all values of the learned coordinate": {"model": "gaussian"}},
         {"d": (60, 150), "runs": 32},
-        {"d": (100, 200, 400), "runs": 60},
+        {"d": (100, 200, 400), "runs": 24},
     ),
     Claim(
         "gaussian-equivalence-fails-after",
@@ -87,7 +88,7 @@ CLAIMS = (
         WIDE | {"step_size": ORDER_ONE, "model": "gaussian"},
         {"without a step the Gaussian model is right": {"step_size": 0.0}},
         {"d": (60, 150), "runs": 32},
-        {"d": (100, 200, 400), "runs": 60},
+        {"d": (100, 200, 400), "runs": 24},
     ),
     Claim(
         "spike-thresholds",
@@ -95,13 +96,14 @@ CLAIMS = (
         f"{ONE_STEP}, Theorem 3.3",
         "n, d, p in proportion, step size searched up to n^(1/2)",
         "exponent in n of the step at which spike l is 1.25 times the bulk of the start nearer to "
-        "(l-1)/(2l) than to that of another spike",
+        "(l-1)/(2l) than to that of another spike, and as predicted beside the drift of a factor "
+        "1 + n^(-1/(2l))",
         partial(leaving_exponents, letter="n"),
-        WIDE | {"readout_n": "n", "clear": 1.25},
+        WIDE | {"readout_n": "n", "clear": 1.25, "drifts": 1.0},
         LATER_SPIKES,
         {"d": (50, 100, 200, 400), "runs": 6},
-        {"d": (50, 100, 200, 400, 800), "runs": 12},
-        tuned={"clear": (1.15, 1.4)},
+        {"d": (50, 100, 200, 400, 800), "runs": 6},
+        tuned={"clear": (1.15, 1.4)} | DRIFTS,
     ),
     Claim(
         "spike-alignment",
@@ -116,7 +118,7 @@ CLAIMS = (
             "no spike has left the bulk": {"exponent": -0.3},
         },
         {"d": 150, "runs": 6},
-        {"d": 600, "runs": 12},
+        {"d": 400, "runs": 8},
     ),
     Claim(
         "spikes-lower-the-loss",
@@ -128,7 +130,7 @@ CLAIMS = (
         WIDE,
         {"without a linear part beta does not know the target": {"target": "He2(x1)/sqrt(2)"}},
         {"d": 150, "runs": 16},
-        {"d": 500, "runs": 32},
+        {"d": 400, "runs": 16},
     ),
     Claim(
         "nonlinear-from-second-spike",
@@ -147,7 +149,7 @@ CLAIMS = (
             "tanh is odd: there is no second spike": {"activation": "tanh"},
         },
         {"d": (30, 90, 270), "runs": 16},
-        {"d": (50, 150, 450), "runs": 40},
+        {"d": (50, 150, 450), "runs": 24},
     ),
     Claim(
         "no-spike-without-c1",
@@ -159,7 +161,7 @@ CLAIMS = (
         WIDE | {"activation": EVEN, "readout_n": "n"},
         {"c_1 = 1/2": {"activation": RELU}},
         {"d": 150, "runs": 10},
-        {"d": 600, "runs": 12},
+        {"d": 400, "runs": 12},
         seen="one spike from alpha = 1/4 on, the constant: the step lengthens the rows, "
         "eta^2 c_2 (d/n) E[r^2] Var(sigma') 1 (a^2)^T.",
         corrected="constant-spike-without-c1",
@@ -174,7 +176,7 @@ CLAIMS = (
         WIDE | {"activation": EVEN, "readout_n": "n"},
         {"c_1 = 1/2": {"activation": RELU}},
         {"d": 200, "runs": 16},
-        {"d": 800, "runs": 16},
+        {"d": 500, "runs": 12},
     ),
     Claim(
         "constant-spike-without-c1",
@@ -187,6 +189,6 @@ CLAIMS = (
         WIDE | {"activation": EVEN, "readout_n": "n"},
         {"with c_1 != 0 the spikes are the polynomials of X beta": {"activation": RELU}},
         {"d": 150, "runs": 10},
-        {"d": 600, "runs": 12},
+        {"d": 400, "runs": 12},
     ),
 )

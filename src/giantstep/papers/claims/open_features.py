@@ -12,7 +12,16 @@ import numpy as np
 from jaxtyping import Float
 
 from giantstep.papers.claims.experiments import Fields, photograph_patches
-from giantstep.papers.claims.feature_experiments import step_size
+from giantstep.papers.claims.feature_experiments import spikes_in_the_limit, step_size
+from giantstep.papers.claims.features import (
+    EXPONENTS,
+    SMALL,
+    SMOOTH,
+    WRONG,
+    compared,
+    held_parts,
+    left_of_spikes,
+)
 from giantstep.papers.claims.linear_width import TWO_SPIKES, WIDE
 from giantstep.papers.claims.quantity import mean_of
 from giantstep.papers.claims.record import Claim, Findings
@@ -76,6 +85,36 @@ def _first_spikes(
     return found.singular_values[:, 1, :2]
 
 
+def other_expansions(fields: Fields, *, laws: Sequence[str], d: int, runs: int) -> Findings:
+    """What F_l leaves of its last spike, and costs a readout, for inputs of several laws.
+
+    F_l is that of ``expansions``, with X beta of these inputs and the coefficients of Gaussian
+    ones; predictions are for Gaussian ones too.  The field ``instead`` is that of other_spectra.
+    """
+    given = dict(fields)
+    multiples, times, instead = (given.pop(name) for name in ("multiples", "times", "instead"))
+    quantities, lefts = [], []
+    for alpha, multiple in zip(EXPONENTS, multiples, strict=True):
+        order = spikes_in_the_limit(alpha)
+        base = Setting(**given | {"d": d, "step_size": f"{multiple}*n^{alpha:g}"})
+        held = held_parts(order, times, longer=True)
+        for law in laws:
+            drawn = stepped_runs(base.vary(inputs=instead or law), range(runs))
+            found = np.array([compared(step, order, times, longer=True) for step in drawn])
+            name = f"{law}, l = {order}"
+            quantities += left_of_spikes(name, base, held, found)
+            excess, fewer = found[:, -4], found[:, -3]
+            quantities.append(
+                mean_of(f"{name}: excess of the objective", excess / fewer.mean(), SMALL)
+            )
+            lefts.append(found[:, order - 1] - held[order - 1])
+    x = list(range(1, len(lefts) + 1))
+    names = [f"{law}, l = {spikes_in_the_limit(alpha)}" for alpha in EXPONENTS for law in laws]
+    label = ", ".join(f"{k} {name}" for k, name in zip(x, names, strict=True))
+    curves = [mean_curve("simulation", x, lefts), Curve("limit", x, [0.0] * len(x), theory=True)]
+    return Findings(quantities, Plot(label, "left of the last spike", curves))
+
+
 def rising_error(fields: Fields, *, exponents: Sequence[float], d: int, runs: int) -> Findings:
     """Relative rise of the test error from step size to step size, on the same data run by run."""
     setting = Setting(**dict(fields) | {"d": d})
@@ -134,6 +173,26 @@ CLAIMS = (
         corrected="spikes-of-other-inputs",
     ),
     Claim(
+        "features-of-other-inputs",
+        "Independent inputs of identity covariance, Gaussian or not, give features F_0, l spikes "
+        "of their own X beta and the part of longer rows.",
+        f"{ONE_STEP}, open question on inputs, of Theorems 3.3 and 4.1",
+        "n = 4 d, p = d, residual y, gelu; signs, Student of 5 degrees",
+        "what F_l leaves of spike l and of 1 (a^2)^T below 1/2 and as predicted for Gaussian "
+        "inputs; excess of the objective below half of that with one spike fewer, for every law",
+        partial(other_expansions, laws=("rademacher", "student(5)")),
+        SMOOTH | {"instead": None},
+        WRONG
+        | {
+            "eigenvalues i^(-1/2) of the covariance: rows are longer to them, by tr S^2/d": {
+                "instead": "correlated(0.5)"
+            }
+        },
+        {"d": 150, "runs": 16},
+        {"d": 400, "runs": 16},
+        tuned={"multiples": ((0.6, 0.9), (0.8, 1.2))},
+    ),
+    Claim(
         "linear-target-loses",
         "On a linear target with noise the test error rises with alpha from the second spike on.",
         f"{ONE_STEP}, open question on targets without a nonlinear part",
@@ -148,7 +207,7 @@ CLAIMS = (
             }
         },
         {"d": 150, "runs": 16},
-        {"d": 500, "runs": 24},
+        {"d": 400, "runs": 16},
         tuned={"noise": (0.25, 1.0)},
     ),
 )

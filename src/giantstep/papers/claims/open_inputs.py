@@ -19,7 +19,7 @@ from giantstep.papers.claims.experiments import (
     scaling_curve,
 )
 from giantstep.papers.claims.open_targets import RELU, each_learned
-from giantstep.papers.claims.quantity import LEARNED, drift, exponent_of
+from giantstep.papers.claims.quantity import DRIFTS, LEARNED, drift, exponent_of
 from giantstep.papers.claims.record import Claim, Findings
 from giantstep.papers.plot import Curve, Plot
 
@@ -47,10 +47,10 @@ def other_laws(fields: Fields, *, d: Sequence[int], runs: int) -> Findings:
 def photograph(fields: Fields, *, edges: Sequence[int], rows: int, runs: int) -> Findings:
     """Cosine with v* on patches of a photograph against their number of pixels d = edge^2.
 
-    ``law`` of the fields is ``whitened`` or ``data``.
+    ``law`` of the fields is ``whitened`` or ``data``, ``drifts`` the factor of the drift.
     """
     setting = dict(fields) | {"steps": 1}
-    law = setting.pop("law")
+    law, drifts = setting.pop("law"), setting.pop("drifts")
     statistic = neurons([[1.0]], 1)
     d = [edge * edge for edge in edges]
     values = []
@@ -68,7 +68,14 @@ def photograph(fields: Fields, *, edges: Sequence[int], rows: int, runs: int) ->
         scaling_curve(f"photograph, {law}", d, values),
     ]
     quantities = [
-        exponent_of("exponent in the number of pixels", d, values, LEARNED, 0.0, allowance=drift(d))
+        exponent_of(
+            "exponent in the number of pixels",
+            d,
+            values,
+            LEARNED,
+            0.0,
+            allowance=drift(d, drifts),
+        )
     ]
     return Findings(quantities, Plot("pixels $d$", "cosine with $v^*$", curves, "log", "log"))
 
@@ -112,6 +119,7 @@ CLAIMS = (
             "n": "16d",
             "step_size": "4*p",
             "inputs": ("correlated(0.5)",),
+            "drifts": 1.0,
         },
         {
             "a few eigenvalues hold all the variance: Sigma v* is theirs, whatever v*": {
@@ -120,6 +128,7 @@ CLAIMS = (
         },
         {"d": (20, 80, 320), "runs": 32},
         {"d": (20, 60, 180, 540), "runs": 80},
+        tuned=DRIFTS,
     ),
     Claim(
         "photograph-whitened",
@@ -129,7 +138,14 @@ CLAIMS = (
         "exponent of the median cosine with v* in the number of pixels above -1/4 and as "
         "predicted, 0",
         photograph,
-        RELU | {"target": "tanh(x1)", "n": "4d", "step_size": "8*p", "law": "whitened"},
+        RELU
+        | {
+            "target": "tanh(x1)",
+            "n": "4d",
+            "step_size": "8*p",
+            "law": "whitened",
+            "drifts": 1.0,
+        },
         {
             "raw patches vary mostly in brightness: Sigma v* is that direction, whatever v*": {
                 "law": "data"
@@ -137,5 +153,6 @@ CLAIMS = (
         },
         {"edges": (4, 8, 16), "rows": 5000, "runs": 120},
         {"edges": (4, 6, 8, 12, 16, 20), "rows": 40_000, "runs": 100},
+        tuned=DRIFTS,
     ),
 )

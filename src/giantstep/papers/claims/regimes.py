@@ -134,20 +134,21 @@ FIVE = (
 )
 
 
-def sizes_of(narrow: tuple[int, int], wide: tuple[int, int]) -> Sizes:
+def sizes_of(narrow: tuple[int, int], wide: tuple[int, int], *, test_n: int, most: int) -> Sizes:
     """Sizes of the regimes, p growing, at the dimensions of the narrow and of the wide ones.
 
     At n ~ d^2 it takes a step of order p d^(1/2) to show the second degree; the readout starts
     Gaussian, |a| of order p^(1/2): p^1.5.  At n ~ d a small step, after which one neuron alone does
-    not yet fit x1: the excess is seen beside the noise of the test set.
+    not yet fit x1: the excess is seen beside the noise of the test set, ``test_n``.  At n, p ~ d it
+    falls slowly, the more so the larger d, with p up to ``most`` d.
     """
     small = {"step_size": "0.4*p^1.5"}
     linear, quadratic = {"step_size": "2*p^1.5"}, {"step_size": "8*p^1.5*d^0.5"}
-    readout = {"readout_n": 20_000, "test_n": 60_000}
+    readout = {"readout_n": 20_000, "test_n": test_n}
     (first, third), (second, fourth) = narrow, wide
     return {
         (1, 0): [small | readout | {"d": first, "n": "32d", "p": p} for p in (2, 12, 72)],
-        (1, 1): [linear | {"d": second, "n": 16 * p, "p": p} for p in (second // 2, 4 * second)],
+        (1, 1): [linear | {"d": second, "n": 16 * p, "p": p} for p in (second // 2, most * second)],
         (2, 0): [quadratic | readout | {"d": third, "n": "8*d^2", "p": p} for p in (4, 12, 36)],
         (2, 1): [
             quadratic | {"d": fourth, "n": "16*d^2", "p": p} for p in (fourth // 2, 4 * fourth)
@@ -155,7 +156,8 @@ def sizes_of(narrow: tuple[int, int], wide: tuple[int, int]) -> Sizes:
     }
 
 
-QUICK_SIZES, FULL_SIZES = sizes_of((1000, 120), (64, 24)), sizes_of((2000, 240), (160, 48))
+QUICK_SIZES = sizes_of((1000, 120), (64, 24), test_n=100_000, most=4)
+FULL_SIZES = sizes_of((2000, 240), (120, 48), test_n=240_000, most=8)
 
 CLAIMS = (
     Claim(
@@ -208,8 +210,8 @@ CLAIMS = (
             "test_n": 10_000,
         },
         {},
-        {"sizes": QUICK_SIZES, "runs": 12},
-        {"sizes": FULL_SIZES, "runs": 12},
+        {"sizes": QUICK_SIZES, "runs": 6},
+        {"sizes": FULL_SIZES, "runs": 6},
         seen="errors above 1.08, not .08 and .04: labels as they are teach the step w1 alone, "
         "deflated ones w2 alone, and He2(x1) x2 needs both.",
         corrected="five-regimes",
@@ -219,7 +221,8 @@ CLAIMS = (
         "Each of the regimes n ~ d, d^2 by p ~ 1, d comes down to the floor of what one step "
         "learns: w1 at n ~ d, w2 from deflated labels at n ~ d^2.",
         f"{PAPER}, section 2.3, Table 1 with U as it is learned",
-        "one step; p growing within its order of d",
+        "one step; p growing within its order of d (n, p ~ d^2 is out of reach: at d = 32, "
+        "p = d^2, n = 16 p the error is 1.11, far from its floor 0.04)",
         "test error at least the floor but for what leaks, its excess falling with p by an "
         "exponent below -0.1, in each regime",
         five_regimes,
@@ -230,14 +233,15 @@ CLAIMS = (
             "activation": "softplus",
             "steps": 1,
             "ridge": "1e-6/p^2, 1e-4/p^2, 1e-2/p^2, 1/p^2",
-            "test_n": 10_000,
+            # The square of He4(x1) He2(x2) x3 is rarely large: most of the scatter is the test's.
+            "test_n": 40_000,
             "untold": {},
         },
         {
             "labels without the terms that are out of reach": {"target": "x1"},
             **NOTHING_FITTED,
         },
-        {"sizes": QUICK_SIZES, "runs": 20},
+        {"sizes": QUICK_SIZES, "runs": 10},
         {"sizes": FULL_SIZES, "runs": 12},
     ),
 )

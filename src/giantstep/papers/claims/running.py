@@ -9,9 +9,10 @@ import signal
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from functools import partial
 from multiprocessing import get_context
+from multiprocessing.pool import AsyncResult
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,10 @@ from giantstep.papers.claims.quantity import LEVEL, quantity_dict
 from giantstep.papers.claims.record import Claim, Findings
 from giantstep.records.file import write_whole
 from giantstep.records.origin import package_source
+from giantstep.simulation.threads import share_processors, single_blas
+
+LOOK = 0.1
+"""Seconds between looks at what other processes have finished."""
 
 
 def run_claims(
@@ -36,51 +41,83 @@ def run_claims(
 
     A record is taken from the folder only if its fingerprint is that of the claim.  An interrupt
     is passed on: the claims before it are in the folder, those it cut short are not.  With
-    ``processes``, for claims of ``CLAIMS``, as many are measured at a time.
+    ``processes``, for claims of ``CLAIMS``, as many experiments run at a time.
     """
 
     def place(claim: Claim) -> tuple[Path | None, str]:
         path = None if folder is None else folder / f"{claim.id}.json"
         return path, fingerprint(claim, full, controls, seed)
 
+    def finished(claim: Claim, parts: Sequence[Part]) -> dict[str, Any]:
+        path, key = place(claim)
+        record = _record(claim, parts, full, seed) | {"fingerprint": key}
+        if path is not None:
+            _write(path, record)
+        return record
+
     with ExitStack() as stack:
-        ahead: dict[str, Any] = {}
-        if processes > 1:
-            missing = [
-                claim for claim in claims if _is_listed(claim) and _kept(*place(claim)) is None
-            ]
+        ahead: dict[str, list[AsyncResult[Part]]] = {}
+        done: dict[str, dict[str, Any]] = {}
+        numbers = {
+            claim.id: len(_changes(claim, controls))
+            for claim in claims
+            if _is_listed(claim) and _kept(*place(claim)) is None
+        }
+        if (taken := min(processes, sum(numbers.values()))) > 1:
             # Spawned: a fork of a process with threads may hang.
-            pool = stack.enter_context(
-                get_context("spawn").Pool(min(processes, len(missing) or 1), _without_interrupts)
-            )
+            pool = stack.enter_context(get_context("spawn").Pool(taken, _one_of_several))
             ahead = {
-                claim.id: pool.apply_async(
-                    _measured_by_name, (claim.id, full, controls, seed, *place(claim))
-                )
-                for claim in missing
+                name: [
+                    pool.apply_async(_measured_by_name, (name, index, full, seed))
+                    for index in range(number)
+                ]
+                for name, number in numbers.items()
             }
         for claim in claims:
-            path, key = place(claim)
-            kept = None if claim.id in ahead else _kept(path, key)
+            kept = None if claim.id in numbers else _kept(*place(claim))
             if kept is not None:
                 yield kept
                 continue
             if started is not None:
                 started(claim)
-            if claim.id in ahead:
-                yield ahead[claim.id].get()
-            else:
-                yield _measured(claim, full, controls, seed, path, key)
+            if claim.id not in ahead:
+                yield finished(
+                    claim, [_measured(claim, c, full, seed) for c in _changes(claim, controls)]
+                )
+                continue
+            while claim.id not in done:
+                # Those that are there before their turn are written all the same.
+                for other in claims:
+                    parts = ahead.get(other.id, [])
+                    if parts and other.id not in done and all(part.ready() for part in parts):
+                        done[other.id] = finished(other, [part.get() for part in parts])
+                time.sleep(LOOK)
+            yield done[claim.id]
 
 
-def _measured(
-    claim: Claim, full: bool, controls: bool, seed: int, path: Path | None, key: str
-) -> dict[str, Any]:
-    """The record of a claim, written as soon as it is there."""
-    record = claim_record(claim, full, controls, seed) | {"fingerprint": key}
-    if path is not None:
-        _write(path, record)
-    return record
+@dataclass(frozen=True)
+class Part:
+    """What one experiment of a claim found, the seconds it took and those of the processor."""
+
+    found: Findings
+    seconds: float
+    processor_seconds: float
+
+
+def _changes(claim: Claim, controls: bool) -> list[Mapping[str, Any]]:
+    """The fields that each experiment of a claim changes: none, those of controls, tuned ones."""
+    if not controls:
+        return [{}]
+    tuned = [{name: value} for name, values in claim.tuned.items() for value in values]
+    return [{}, *claim.controls.values(), *tuned]
+
+
+def _measured(claim: Claim, changes: Mapping[str, Any], full: bool, seed: int) -> Part:
+    wall, processor = time.perf_counter(), time.process_time()
+    # Matrices are small: threads of BLAS that wait for each other took four times the work.
+    with single_blas():
+        found = claim.run(full, seed, changes)
+    return Part(found, time.perf_counter() - wall, time.process_time() - processor)
 
 
 def _is_listed(claim: Claim) -> bool:
@@ -90,15 +127,17 @@ def _is_listed(claim: Claim) -> bool:
     return CLAIMS.get(claim.id) is claim
 
 
-def _measured_by_name(name: str, *rest: Any) -> dict[str, Any]:
+def _measured_by_name(name: str, index: int, full: bool, seed: int) -> Part:
     from giantstep.papers.claims import CLAIMS
 
-    return _measured(CLAIMS[name], *rest)
+    # The claim itself comes first, with the controls or without.
+    return _measured(CLAIMS[name], _changes(CLAIMS[name], True)[index], full, seed)
 
 
-def _without_interrupts() -> None:
+def _one_of_several() -> None:
     """An interrupt of the terminal is for the process that waits; it ends the others."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    share_processors()
 
 
 def stored_claims(
@@ -130,8 +169,8 @@ def fingerprint(claim: Claim, full: bool, controls: bool, seed: int) -> str:
     parts = [
         *(claim.id, claim.statement, claim.paper, claim.regime, claim.rule),
         *(claim.seen, claim.corrected),
-        *(_plain(fields) for fields in (claim.fields, claim.tuned, bound, size)),
-        {reason: _plain(changes) for reason, changes in claim.controls.items()},
+        *(plain_fields(fields) for fields in (claim.fields, claim.tuned, bound, size)),
+        {reason: plain_fields(changes) for reason, changes in claim.controls.items()},
         inspect.getsource(experiment),
         package_source(),
     ]
@@ -139,11 +178,13 @@ def fingerprint(claim: Claim, full: bool, controls: bool, seed: int) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def claim_record(claim: Claim, full: bool, controls: bool, seed: int) -> dict[str, Any]:
-    """Measure a claim, with controls and over its tuned fields where asked for, as plain values."""
-    begin = time.perf_counter()
-    found = claim.run(full, seed)
-    record: dict[str, Any] = {
+def _record(claim: Claim, parts: Sequence[Part], full: bool, seed: int) -> dict[str, Any]:
+    """What the experiments of a claim found, in the order of _changes, as plain values."""
+    found, *others = [part.found for part in parts]
+    changes = [plain_fields(fields) for fields in _changes(claim, bool(others))[1:]]
+    reasons = list(claim.controls) if others else []
+    rest = list(zip(changes, others, strict=True))
+    return {
         "id": claim.id,
         "statement": claim.statement,
         "paper": claim.paper,
@@ -151,33 +192,25 @@ def claim_record(claim: Claim, full: bool, controls: bool, seed: int) -> dict[st
         "rule": claim.rule,
         "seen": claim.seen,
         "corrected": claim.corrected,
-        "setting": _plain(claim.fields),
+        "setting": plain_fields(claim.fields),
         "size": "full" if full else "quick",
         "seed": seed,
         "verdict": found.verdict,
         **_numbers(found),
         "plot": None if found.plot is None else asdict(found.plot),
-        "controls": [],
-        "tuned": [],
+        "controls": [
+            {"reason": reason, "changes": fields, "verdict": other.verdict, **_numbers(other)}
+            for reason, (fields, other) in zip(reasons, rest, strict=False)
+        ],
+        "tuned": [
+            {"changes": fields, "verdict": other.verdict} for fields, other in rest[len(reasons) :]
+        ],
+        "seconds": sum(part.seconds for part in parts),
+        "processor_seconds": sum(part.processor_seconds for part in parts),
     }
-    for reason, changes in claim.controls.items() if controls else ():
-        other = claim.run(full, seed, changes)
-        record["controls"].append(
-            {
-                "reason": reason,
-                "changes": _plain(changes),
-                "verdict": other.verdict,
-                **_numbers(other),
-            }
-        )
-    for name, values in claim.tuned.items() if controls else ():
-        for value in values:
-            other = claim.run(full, seed, {name: value})
-            record["tuned"].append({"changes": _plain({name: value}), "verdict": other.verdict})
-    return record | {"seconds": time.perf_counter() - begin}
 
 
-def _plain(fields: Mapping[str, Any]) -> dict[str, str]:
+def plain_fields(fields: Mapping[str, Any]) -> dict[str, str]:
     """Fields as texts that are the same in every process; a callable is its name."""
     return {name: getattr(value, "__name__", str(value)) for name, value in fields.items()}
 

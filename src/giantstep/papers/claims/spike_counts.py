@@ -112,7 +112,7 @@ CLAIMS = (
         },
         # The third spike stands clear of the bulk in every run from d = 1000 on.
         {"exponents": EXPONENTS[:-1], "d": 250, "runs": 16},
-        {"exponents": EXPONENTS, "d": 1000, "runs": 8},
+        {"exponents": EXPONENTS, "d": 1000, "runs": 6},
         tuned={"multiple": (2.8, 3.5)},
     ),
 )

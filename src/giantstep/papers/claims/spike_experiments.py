@@ -79,11 +79,11 @@ def leaving_exponents(fields: Fields, *, letter: str, d: Sequence[int], runs: in
 
     ``runs`` are those of the largest d; smaller ones scatter more, cost less and have more.  The
     features are expanded in eta a_i, of order size^(-1/2) where spike 1 leaves, size^(-1/4) where
-    spike 2 does: the corrections that the exponents may have.  ``clear`` of the fields is that of
-    leaving_sizes.
+    spike 2 does: the corrections that the exponents may have, times the field ``drifts``.  Of the
+    fields ``clear`` is that of leaving_sizes.
     """
     given = dict(fields)
-    clear = given.pop("clear")
+    clear, drifts = given.pop("clear"), given.pop("drifts")
     settings = [Setting(**given | {"d": size, "step_size": 1.0}) for size in d]
     sizes = [getattr(setting, letter) for setting in settings]
     found = [
@@ -98,7 +98,11 @@ def leaving_exponents(fields: Fields, *, letter: str, d: Sequence[int], runs: in
     scaled = merged(
         [
             scaling_findings(
-                sizes, {name: values[name]}, regions, expected, allowance=drift(sizes, power=power)
+                sizes,
+                {name: values[name]},
+                regions,
+                expected,
+                allowance=drift(sizes, drifts, power),
             )
             for name, power in zip(names, (0.5, 0.25), strict=True)
         ]

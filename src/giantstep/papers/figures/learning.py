@@ -6,10 +6,16 @@ The target x1 + x1 x2 + He2(x2)/sqrt 2 has floors 2, 1, 0 at n, p ~ d: with no d
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+from itertools import starmap
+from multiprocessing import get_context
 from typing import Any
 
 import numpy as np
+from jaxtyping import Float
 
 from giantstep.analysis.floors import floor
 from giantstep.errors import NoTheoryError
@@ -19,6 +25,7 @@ from giantstep.prediction.predict import predict
 from giantstep.problem.setting import Setting
 from giantstep.records.trajectory import Trajectory
 from giantstep.simulation.simulate import simulate
+from giantstep.simulation.threads import cores, share_processors
 
 PAPER = "arXiv 2305.18270"
 LADDER: dict[str, Any] = {
@@ -45,36 +52,66 @@ PREDICTED = 2
 """Steps that the theory of linear width covers."""
 
 
+APART = 256
+"""Dimension from which a size is worth a process of its own: it compiles anew for every n."""
+
+
+@dataclass(frozen=True)
+class Point:
+    """Test errors of one n by run: after T = 0, 1, .. steps, of the linear kernel, as predicted."""
+
+    errors: Float[np.ndarray, "runs t"]
+    linear: Float[np.ndarray, " runs"]
+    predicted: Float[np.ndarray, " t"]
+
+
 def learning_curves(
     seed: int, *, small_d: int, large_d: int, runs: int, exponents: Sequence[float], steps: int
 ) -> list[Plot]:
     """Test error after T = 0..steps steps, and of the linear kernel, at two dimensions."""
+    sizes = [(d, kappa) for d in (large_d, small_d) for kappa in reversed(exponents)]
+    point = partial(_point, runs=runs, steps=steps, seed=seed)
+    if large_d < APART or cores() == 1:
+        found = list(starmap(point, sizes))
+    else:
+        # Spawned: a fork of a process with threads may hang.
+        with get_context("spawn").Pool(min(cores(), len(sizes)), _one_of_several) as pool:
+            found = pool.starmap(point, sizes, chunksize=1)
+    points = dict(zip(sizes, found, strict=True))
     return [
-        _curves(d, seed, runs=runs, exponents=exponents, steps=steps, title=title)
+        _curves(exponents, [points[d, kappa] for kappa in exponents], title)
         for d, title in ((small_d, "smaller dimension"), (large_d, "larger dimension"))
     ]
 
 
-def _curves(
-    d: int, seed: int, *, runs: int, exponents: Sequence[float], steps: int, title: str
-) -> Plot:
+def _one_of_several() -> None:
+    """One thread, and of an accelerator's memory what is needed: others use it too."""
+    os.environ["XLA_PYTHON_CLIENT_PREALLOCATE"] = "false"
+    share_processors()
+
+
+def _point(d: int, kappa: float, *, runs: int, steps: int, seed: int) -> Point:
     """All T of a run share its start and its batches, all n their first samples."""
-    settings = [
-        Setting(**LADDER, d=d, n=f"d^{kappa}", steps=steps, step_size="p", runs=runs, seed=seed)
-        for kappa in exponents
-    ]
-    found = [_test_errors(simulate(setting)) for setting in settings]
-    linear = [simulate(s.vary(**LINEAR)) for s in settings]
-    lines = [_predicted(setting.vary(steps=PREDICTED)) for setting in settings]
-    curves = [mean_curve("linear kernel", exponents, [_test_errors(t)[:, 0] for t in linear])]
-    for step in range(steps + 1):
+    setting = Setting(
+        **LADDER, d=d, n=f"d^{kappa}", steps=steps, step_size="p", runs=runs, seed=seed
+    )
+    return Point(
+        _test_errors(simulate(setting)),
+        _test_errors(simulate(setting.vary(**LINEAR)))[:, 0],
+        _predicted(setting.vary(steps=PREDICTED)),
+    )
+
+
+def _curves(exponents: Sequence[float], points: Sequence[Point], title: str) -> Plot:
+    curves = [mean_curve("linear kernel", exponents, [point.linear for point in points])]
+    for step in range(points[0].errors.shape[1]):
         name = f"$T = {step}$" if step else "random features"
-        curves.append(mean_curve(name, exponents, [errors[:, step] for errors in found]))
+        curves.append(mean_curve(name, exponents, [point.errors[:, step] for point in points]))
         if step <= PREDICTED:
             known = [
-                (float(x), float(line[step]))
-                for x, line in zip(exponents, lines, strict=True)
-                if not np.isnan(line[step])
+                (float(x), float(point.predicted[step]))
+                for x, point in zip(exponents, points, strict=True)
+                if not np.isnan(point.predicted[step])
             ]
             curves.append(Curve(name, [x for x, _ in known], [y for _, y in known], theory=True))
     return Plot(
