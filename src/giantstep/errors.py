@@ -3,6 +3,9 @@
 A bug is none of them, and is never printed as a sentence.
 """
 
+from collections.abc import Iterable
+from difflib import get_close_matches
+
 
 class InputError(ValueError):
     """Input that cannot be used; its message is one sentence with the offending value."""
@@ -32,3 +35,23 @@ def shown(value: object) -> str:
         text = "a value too long to print"
     line = " ".join(text.split()) if "\n" in text else text
     return line if len(line) <= SHOWN else line[: SHOWN - 3] + "..."
+
+
+NEAR = 4
+"""Names that a complaint suggests in the place of an unknown one."""
+
+
+def near(name: str, known: Iterable[str]) -> list[str]:
+    """The known names that look like one that is not: those that hold it, then the closest."""
+    names, low = list(known), name.lower()
+    holding = [each for each in names if low and low in each.lower()]
+    folded = {each.lower(): each for each in names}
+    close = [folded[each] for each in get_close_matches(low, folded, NEAR)]
+    return list(dict.fromkeys([*holding, *close]))[:NEAR]
+
+
+def unknown_name(kind: str, name: str, known: Iterable[str], where: str) -> InputError:
+    """The complaint about a name: what it looks like, and ``where`` all of them are listed."""
+    similar = near(name, known)
+    meant = f", did you mean {' or '.join(similar)}" if similar else ""
+    return InputError(f"unknown {kind} {shown(name)}{meant}; {where} lists all")

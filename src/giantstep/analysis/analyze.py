@@ -26,6 +26,7 @@ from giantstep.analysis.weak_recovery import WeakRecovery, weak_recovery
 from giantstep.errors import InputError
 from giantstep.gaussian.series import HermiteSeries
 from giantstep.gaussian.tensors import rank_tolerance
+from giantstep.gaussian.terms import write_sum
 from giantstep.problem.activation import Activation, make_activation
 from giantstep.problem.target import Target, in_coordinates, make_target
 
@@ -191,25 +192,12 @@ def _staircase_dict(stairs: Staircase) -> dict[str, Any]:
     }
 
 
-def describe(series: HermiteSeries, tolerance: float, most: int = 8) -> str:
-    """A series as text, its largest terms first, ``...`` for the rest."""
+def describe(series: HermiteSeries, tolerance: float) -> str:
+    """A series as text, without what is below the tolerance."""
     terms: dict[str, float] = {}
     for degree in np.unique(series.degrees).tolist():
         terms |= tensor_terms(series, degree)
-    pieces = (
-        sorted(terms.items(), key=lambda item: -abs(item[1]))
-        if len(terms) > most
-        else terms.items()
-    )
-    text = ""
-    for name, value in list(pieces)[:most]:
-        if abs(value) <= tolerance:
-            continue
-        sign = "-" if value < 0 else "+"
-        size = f"{abs(value):.4g}"
-        body = size if name == "1" else name if size == "1" else f"{size}*{name}"
-        text += f" {sign} {body}" if text else (f"-{body}" if sign == "-" else body)
-    return (text or "0") + (" + ..." if len(terms) > most else "")
+    return write_sum({name: value for name, value in terms.items() if abs(value) > tolerance})
 
 
 def analyze(

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
-from giantstep.cli.output import as_json, reserve, write_json
-from giantstep.errors import InputError
+from cyclopts import Parameter
+
+from giantstep.cli.output import OutAt, Said, Switch, as_json, reserve, write_json
+from giantstep.errors import InputError, unknown_name
 from giantstep.papers.claims import CLAIMS
 from giantstep.papers.claims.differences import differences as differences_page
 from giantstep.papers.claims.record import Claim
@@ -14,21 +17,22 @@ from giantstep.papers.claims.running import run_claims, stored_claims
 from giantstep.papers.plot import Plot
 from giantstep.show.page import claims_page
 from giantstep.show.progress import spinner
-from giantstep.show.tables.claims import claims_table
+from giantstep.show.tables.claims import claim_words, claims_list, claims_table
 from giantstep.show.tables.parts import show
 from giantstep.simulation.threads import cores
 
 
 def claims(
     *ids: str,
-    full: bool = False,
-    controls: bool = False,
+    full: Switch = False,
+    controls: Switch = False,
     seed: int = 0,
-    json: bool = False,
-    out: Path = Path("results/claims"),
-    again: bool = False,
-    differences: bool = False,
-    quiet: bool = False,
+    list_: Annotated[bool, Parameter("--list", negative="", show_default=False)] = False,
+    json: Said = False,
+    out: OutAt = Path("results/claims"),
+    again: Switch = False,
+    differences: Switch = False,
+    quiet: Said = False,
 ) -> None:
     """Measure the claims of the papers and judge them.
 
@@ -43,6 +47,8 @@ def claims(
         repeat its verdict over the range of every constant that was tuned.
     seed:
         Seed of every simulation.
+    list_:
+        Measure nothing; list the claims, what each says and its paper.
     json:
         Print the records as JSON instead of a table.
     out:
@@ -57,12 +63,12 @@ def claims(
     if differences:
         print(differences_page(CLAIMS), end="")
         return
-    unknown = [name for name in ids if name not in CLAIMS]
-    if unknown:
-        raise InputError(f"unknown claim {unknown[0]!r}, expected one of {', '.join(CLAIMS)}")
     if seed < 0:
         raise InputError(f"seed must not be negative, got {seed}")
-    chosen = [CLAIMS[name] for name in dict.fromkeys(ids)] or list(CLAIMS.values())
+    chosen = named_claims(ids)
+    if list_:
+        show(claims_list(chosen))
+        return
     controls = controls or full
     folder = out / ("full" if full else "quick")
     reserve(folder)
@@ -100,12 +106,22 @@ def claims(
     write_json({"claims": held}, folder / "claims.json")
     (folder / "claims.html").write_text(claims_page(held), encoding="utf-8")
     if not json and not quiet:
+        if ids:
+            show(claim_words(records))
         show(claims_table(records))
         show(f"page: {folder / 'claims.html'}")
     if interrupted:
         raise KeyboardInterrupt(
             f"interrupted after {len(records)} of {len(chosen)} claims, which are kept in {folder}"
         )
+
+
+def named_claims(names: Sequence[str]) -> list[Claim]:
+    """The claims of these names, all of them for none."""
+    for name in names:
+        if name not in CLAIMS:
+            raise unknown_name("claim", name, CLAIMS, "giantstep claims --list")
+    return [CLAIMS[name] for name in dict.fromkeys(names)] or list(CLAIMS.values())
 
 
 def _draw(record: dict[str, Any], folder: Path) -> None:
