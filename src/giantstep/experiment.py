@@ -21,6 +21,7 @@ from giantstep.prediction.theories import ROUGH, theory_of_rows, whitened_share
 from giantstep.problem.setting import Setting
 from giantstep.problem.updates import UPDATES
 from giantstep.records.comparison import Comparison, compare
+from giantstep.records.drawing import Drawn
 from giantstep.records.labels import FittedLabels
 from giantstep.records.summary import StepSummary, summarize
 from giantstep.records.trajectory import Trajectory
@@ -28,7 +29,7 @@ from giantstep.simulation.simulate import MEMORY, simulate
 
 
 @dataclass(frozen=True)
-class Experiment:
+class Experiment(Drawn):
     """Analysis, prediction and simulation of one setting, and the comparison of the last two.
 
     ``predicted`` is None where no theory covers the setting, and ``complaint`` says why;
@@ -43,6 +44,12 @@ class Experiment:
     simulated: Trajectory
     comparison: Comparison | None
     labels: FittedLabels | None = None
+
+    def __repr__(self) -> str:
+        found = self.complaint or "not compared, 1 run"
+        if self.comparison is not None:
+            found = repr(self.comparison)
+        return f"Experiment({self.setting!r}: {found})"
 
     @property
     def setting(self) -> Setting:

@@ -29,13 +29,14 @@ from giantstep.gaussian.tensors import rank_tolerance
 from giantstep.gaussian.terms import write_sum
 from giantstep.problem.activation import Activation, make_activation
 from giantstep.problem.target import Target, in_coordinates, make_target
+from giantstep.records.drawing import Drawn
 
 LABEL_DEGREE = 3
 """Powers of a polynomial label that are tried exactly before its bounded transforms."""
 
 
 @dataclass(frozen=True)
-class Analysis:
+class Analysis(Drawn):
     """Exponents, one step, staircases and floors of a target; ``as_dict`` has the stable keys.
 
     ``active`` spans the directions the target depends on.  ``floors`` are those of this
@@ -58,6 +59,15 @@ class Analysis:
     label_degree: int
     undecided: tuple[str, ...]
     notes: tuple[str, ...]
+
+    def __repr__(self) -> str:
+        stairs = f"fresh {self.fresh.dimensions}, reused {self.reused.dimensions}"
+        floors = ", ".join(f"{floor.narrow:.4g}" for floor in self.floors)
+        return (
+            f"Analysis({self.target.name!r}, {self.activation.name!r}: leap index "
+            f"{self.leap_index}, generative exponent {self.generative_exponent}, dimensions "
+            f"{stairs} of {self.target.r}, narrow floors {floors})"
+        )
 
     @property
     def unresolved(self) -> float:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
@@ -116,6 +117,10 @@ def claims(
         )
 
 
+TITLE = 80
+"""Characters of a line above a figure."""
+
+
 def named_claims(names: Sequence[str]) -> list[Claim]:
     """The claims of these names, all of them for none."""
     for name in names:
@@ -133,7 +138,8 @@ def _draw(record: dict[str, Any], folder: Path) -> None:
     from giantstep.show.plots.curves import curves
     from giantstep.show.plots.style import save
 
-    figure = Figure(figsize=(6.0, 4.2), layout="constrained")
+    figure = Figure(figsize=(6.4, 4.6), layout="constrained")
     axes = curves(figure.subplots(), Plot.from_dict(record["plot"]))
-    axes.set_title(f"{record['id']}: {record['verdict']}", fontsize="medium")
+    words = textwrap.fill(record["statement"], TITLE)
+    axes.set_title(f"{words}\n({record['id']}: {record['verdict']})", fontsize="small")
     save(figure, path)

@@ -17,6 +17,7 @@ from jaxtyping import Bool, Float, Int
 
 from giantstep.errors import InputError
 from giantstep.gaussian.rules import Rule, hermite_values
+from giantstep.gaussian.terms import hermite_terms, write_sum
 
 MAX_SERIES_TERMS = 200_000
 """Refuse a change of coordinates that would fill a series beyond this (some 50 MB in r = 20)."""
@@ -68,6 +69,13 @@ class HermiteSeries:
     error: float = 0.0
     replicates: Float[np.ndarray, "s m"] | None = None
     tail_uncertainty: float = 0.0
+
+    def __repr__(self) -> str:
+        kept = np.abs(self.coefficients) > np.maximum(ROUNDING, self.error + self.standard_errors)
+        terms = hermite_terms(self.exponents[kept], self.coefficients[kept])
+        return (
+            f"HermiteSeries({write_sum(terms)}; variance {self.variance:.4g}, tail {self.tail:.2g})"
+        )
 
     @property
     def r(self) -> int:

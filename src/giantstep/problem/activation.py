@@ -106,6 +106,9 @@ class Activation:
     function: Callable[[Any], Any] | None = None
     slope: Callable[[Any], Any] | None = None
 
+    def __repr__(self) -> str:
+        return f"Activation({self.name!r})"
+
     @property
     def _identity(self) -> tuple[object, ...]:
         return (self.name, self.expression, id(self.function), id(self.slope))

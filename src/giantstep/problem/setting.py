@@ -219,6 +219,15 @@ class Setting(BaseModel):
         given.setdefault("steps", len(listed(given["step_size"])))
         return cls(target, **given)
 
+    def __repr__(self) -> str:
+        """What was given, as it can be typed again."""
+        named = {name: v for name, v in self._given.items() if _differs(v, DEFAULTS[name])}
+        target = shown(self.target.name)
+        rest = [f"{name}={shown(v)}" for name, v in named.items() if name != "target"]
+        return f"Setting({', '.join([target, *rest])})"
+
+    __str__ = __repr__
+
     @property
     def turns(self) -> bool:
         """Whether all directions are alike but those known from the start."""
@@ -349,6 +358,11 @@ LINEAR_WIDTH: dict[str, Any] = {
     "spectra": "p",
 }
 """The papers' convention at linear width; the record's own defaults are for narrow networks."""
+
+
+def _differs(given: object, default: object) -> bool:
+    """Whether a field was given something else; arrays and callables always count."""
+    return type(given) is not type(default) or given != default
 
 
 # How the texts of a record are read again.

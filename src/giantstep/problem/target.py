@@ -68,6 +68,9 @@ class Target:
     notes: tuple[str, ...] = ()
     column: str = ""
 
+    def __repr__(self) -> str:
+        return f"Target({self.name!r}, r={self.r})"
+
     @property
     def _identity(self) -> tuple[object, ...]:
         return (self.name, self.r, self.expression, id(self.function), self.notes)

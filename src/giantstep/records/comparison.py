@@ -77,6 +77,13 @@ class Comparison:
     runs: int
     level: float
 
+    def __repr__(self) -> str:
+        word = "agrees" if self.agrees else f"disagrees in {self.farthest}"
+        return (
+            f"Comparison({word}: p-value {self.p_value:.2g}, least likely of {self.count} "
+            f"comparisons {self.sigmas:.1f} sigma off, {self.runs} runs)"
+        )
+
     @property
     def sigmas(self) -> float:
         """The least likely of all deviations, as that of a normal variable.

@@ -26,6 +26,12 @@ class Scaling:
     high: float
     level: float
 
+    def __repr__(self) -> str:
+        return (
+            f"Scaling({self.verdict}: exponent {self.exponent:.3g} in "
+            f"[{self.low:.3g}, {self.high:.3g}] at level {self.level:g})"
+        )
+
     @property
     def verdict(self) -> LearningVerdict:
         """Learned if the whole interval is above -1/4, not learned if it is below."""

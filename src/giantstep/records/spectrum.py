@@ -9,9 +9,12 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float
 
+from giantstep.language.brief import brief
+from giantstep.records.drawing import Drawn
+
 
 @dataclass(frozen=True)
-class Spectrum:
+class Spectrum(Drawn):
     """Runs by steps; everything in decreasing order, NaN where there is nothing or it is unknown.
 
     ``singular_values`` are the measured ones.  ``edge`` is the end of the bulk, and what exceeds
@@ -32,6 +35,8 @@ class Spectrum:
     right: Float[np.ndarray, "runs t k degrees"] | None = None
     grid: Float[np.ndarray, "t q"] | None = None
     density: Float[np.ndarray, "t q"] | None = None
+
+    __repr__ = brief
 
     def arrays(self) -> dict[str, Float[np.ndarray, "..."]]:
         """What is known, by name."""

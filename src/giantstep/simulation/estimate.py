@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from giantstep.language.brief import brief
 from giantstep.problem.setting import Setting
 from giantstep.simulation.cost import peak_bytes, work
 from giantstep.simulation.machine import TYPICAL, Rates, known_rates, rates, unit_work
@@ -24,6 +25,8 @@ class Estimate:
     bytes: int
     seconds: float
     measured: bool
+
+    __repr__ = brief
 
     def as_dict(self) -> dict[str, Any]:
         """Plain values."""

@@ -176,6 +176,10 @@ class Equivalences:
     ridge: float
     models: dict[str, Errors]
 
+    def __repr__(self) -> str:
+        found = ", ".join(f"{name} {self.mean(name)[0]:.4g}" for name in self.models)
+        return f"Equivalences(ridge {self.ridge:g}, mean test errors: {found})"
+
     def mean(self, model: str, what: str = "test") -> tuple[float, float]:
         """Mean over runs of ``test``, ``train`` or ``distance``, and its standard error."""
         return _mean(getattr(self.models[model], what))

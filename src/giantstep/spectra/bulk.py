@@ -22,6 +22,7 @@ import numpy as np
 from jaxtyping import Complex, Float
 
 from giantstep.errors import InputError, NotConvergedError
+from giantstep.language.brief import brief
 
 TRACY_WIDOM_VARIANCE = 1.607781034581
 """Variance of TW_1 (tracy_widom_moments computes it)."""
@@ -70,6 +71,8 @@ class Bulk:
     fixed_rows: bool = False
     offset: float = 0.0
     spread: float = 0.0
+
+    __repr__ = brief
 
     def __post_init__(self) -> None:
         if len(self.scales) == 0 or np.any(self.scales <= 0) or np.any(np.diff(self.scales) < 0):

@@ -27,6 +27,8 @@ from jaxtyping import Float
 from numpy.typing import ArrayLike
 
 from giantstep.errors import InputError, NoTheoryError
+from giantstep.language.brief import brief
+from giantstep.records.drawing import Drawn
 from giantstep.spectra.noise import Calibration, NoiseLaw, calibrate_noise, spike
 from giantstep.spectra.scales import Scales, fitted_scales
 
@@ -51,7 +53,7 @@ MOST_OUTLIERS = 0.2
 
 
 @dataclass(frozen=True)
-class LayerOutliers:
+class LayerOutliers(Drawn):
     """Singular values of W beyond its own bulk, in decreasing order, k of them.
 
     ``deviation`` is sigma, the standard deviation of an entry of the noise; ``row_scales`` and
@@ -82,6 +84,8 @@ class LayerOutliers:
     misfit_limit: float
     grid: Float[np.ndarray, " q"]
     density: Float[np.ndarray, " q"]
+
+    __repr__ = brief
 
     @property
     def count(self) -> int:

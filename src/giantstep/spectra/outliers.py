@@ -16,6 +16,7 @@ import numpy as np
 from jaxtyping import Float
 
 from giantstep.errors import InputError
+from giantstep.language.brief import brief
 from giantstep.problem.activation import Activation
 from giantstep.problem.starts import STARTS, Given, whole_space
 from giantstep.spectra.bulk import Bulk, Edge
@@ -49,6 +50,8 @@ class Outliers:
     threshold: float
     floor: float
     level: float
+
+    __repr__ = brief
 
     @property
     def count(self) -> int:

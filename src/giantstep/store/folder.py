@@ -153,6 +153,14 @@ class Results:
     predictions: tuple[Trajectory | None, ...]
     skipped: tuple[tuple[str, str], ...]
 
+    def __repr__(self) -> str:
+        runs = sum(trajectory.runs for trajectory in self.trajectories)
+        predicted = sum(each is not None for each in self.predictions)
+        return (
+            f"Results({len(self.trajectories)} settings, {runs} runs, {predicted} predictions, "
+            f"{len(self.skipped)} files skipped)"
+        )
+
     @cached_property
     def table(self) -> Table:
         """A row for each run and step: fields that differ, observables, predictions."""

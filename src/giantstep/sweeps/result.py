@@ -14,6 +14,7 @@ from jaxtyping import Float
 from giantstep.errors import InputError
 from giantstep.gaussian.tensors import information_exponent
 from giantstep.problem.setting import Setting
+from giantstep.records.drawing import Drawn
 from giantstep.records.observables import expected, names, observed
 from giantstep.records.scaling import Scaling, scaling_exponent
 from giantstep.records.table import Table, make_table
@@ -76,12 +77,16 @@ class DimensionExponent:
 
 
 @dataclass(frozen=True)
-class Sweep:
+class Sweep(Drawn):
     """All cells of a grid, in its order; ``skipped`` are files that could not be read."""
 
     grid: Grid
     outcomes: tuple[Outcome, ...]
     skipped: tuple[str, ...] = ()
+
+    def __repr__(self) -> str:
+        axes = ", ".join(f"{axis.name} ({len(axis.places)})" for axis in self.axes)
+        return f"Sweep(over {axes}: {len(self.finished)} of {len(self.outcomes)} cells finished)"
 
     @property
     def axes(self) -> tuple[Axis, ...]:

@@ -59,6 +59,9 @@ class Claim:
     seen: str = ""
     corrected: str = ""
 
+    def __repr__(self) -> str:
+        return f"Claim({self.id!r}: {self.statement} {self.paper})"
+
     def run(
         self, full: bool = False, seed: int = 0, changes: Mapping[str, Any] | None = None
     ) -> Findings:

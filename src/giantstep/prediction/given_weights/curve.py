@@ -23,16 +23,18 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from giantstep.errors import InputError
+from giantstep.language.brief import brief
 from giantstep.prediction.given_weights.directions import learned_directions
 from giantstep.prediction.given_weights.family import NODES, Family, make_family
 from giantstep.prediction.given_weights.fixed_point import constant_level, fixed_point
 from giantstep.prediction.given_weights.response import Response, respond
 from giantstep.problem.setting import Setting
 from giantstep.problem.target import ORTHONORMAL
+from giantstep.records.drawing import Drawn
 
 
 @dataclass(frozen=True)
-class LearningCurve:
+class LearningCurve(Drawn):
     """Mean squared train and test error of ridge, and its minimised objective, on a grid."""
 
     ridges: Float[np.ndarray, " a"]
@@ -40,6 +42,8 @@ class LearningCurve:
     train: Float[np.ndarray, "a b"]
     test: Float[np.ndarray, "a b"]
     objective: Float[np.ndarray, "a b"]
+
+    __repr__ = brief
 
 
 def learning_curve(

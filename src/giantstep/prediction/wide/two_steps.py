@@ -20,6 +20,7 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Float
 
+from giantstep.language.brief import brief
 from giantstep.prediction.wide.second_kernel import RowUpdate, weight_updates
 from giantstep.prediction.wide.second_samples import Network, objection
 from giantstep.prediction.wide.step import TYPICAL, Draw, refuse_if
@@ -47,6 +48,8 @@ class WeightOutliers:
     left: Float[np.ndarray, "k q"]
     readout: Float[np.ndarray, " q"]
     weights: Float[np.ndarray, " q"]
+
+    __repr__ = brief
 
     @property
     def count(self) -> int:
