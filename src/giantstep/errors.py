@@ -8,19 +8,38 @@ from difflib import get_close_matches
 
 
 class InputError(ValueError):
-    """Input that cannot be used; its message is one sentence with the offending value."""
+    """Input that cannot be used; its message is one sentence with the offending value.
+
+    >>> from giantstep import InputError, Setting
+    >>> try:
+    ...     Setting("x1", d="4q")
+    ... except InputError as error:
+    ...     print(error)
+    d must be a whole number, got '4q'
+    """
 
 
 class NoTheoryError(Exception):
-    """No theory covers a setting; the message says why."""
+    """No theory covers a setting; the message says why.
+
+    Raised by ``predict``; ``run_experiment`` and the command line go on without a prediction and
+    say why.
+    """
 
 
 class NotConvergedError(ArithmeticError):
-    """An iteration that stopped short of its tolerance; the message says where and how far."""
+    """An iteration that stopped short of its tolerance; the message says where and how far.
+
+    Fixed points of the theories raise it (docs/derivations/closed_system.md): a NaN is no result.
+    """
 
 
 class DivergenceError(ArithmeticError):
-    """A run left the finite numbers; the message says where."""
+    """A run left the finite numbers; the message says where.
+
+    ``simulate`` raises it at the first step with a number that is not finite: the step size is too
+    large for this activation.
+    """
 
 
 SHOWN = 60

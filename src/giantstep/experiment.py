@@ -36,6 +36,9 @@ class Experiment(Drawn):
     ``comparison`` is None without a prediction, or with fewer than two runs.  For labels of a data
     set analysis and prediction are those of the function that is fitted to them, ``labels``, and
     there are none without it.
+
+    ``floors`` are what no readout beats after each step (arXiv 2305.18270, section 2.3), ``steps``
+    and ``predicted_steps`` what tables show.
     """
 
     analysis: Analysis | None
@@ -211,6 +214,12 @@ def run_experiment(
     (``giantstep.estimator.labels.fit_labels``), ``memory`` and ``progress`` are those of
     ``simulate``, in whose place another ``simulator`` may take stored runs.  An interrupt (Ctrl-C)
     keeps the runs that were finished.
+
+    >>> from giantstep import Setting, run_experiment
+    >>> setting = Setting("x1", d=1000, p=2, steps=1, runs=3, readout_n=100, test_n=100)
+    >>> found = run_experiment(setting)
+    >>> found.comparison.agrees, [round(floor, 2) for floor in found.floors]
+    (True, [1.0, 0.0])
     """
     model = setting if labels is None else labels.model(setting)
     analysis, predicted, complaint = None, None, None

@@ -41,6 +41,10 @@ class Analysis(Drawn):
 
     ``active`` spans the directions the target depends on.  ``floors`` are those of this
     activation, fresh batches, step by step.  ``undecided`` says what could not be settled.
+
+    leap index l = min {k >= 1 : T_k != 0}, T_k = E[grad^k f]; staircase U_{t+1} = U_t + span of the
+    linear parts of f given x_U; floors E Var(f | P_U x) and |P_{U,>k} f|^2 (arXiv 2305.18270,
+    Definition 3, Theorem 7 and section 2.3).  Gaussian inputs, fixed r, d to infinity.
     """
 
     target: Target
@@ -221,6 +225,17 @@ def analyze(
 
     ``label_degree`` is the highest power of a polynomial label that is tried exactly before the
     bounded transforms; 1 leaves the label as it is, also for reused batches.
+
+    T_k = E[grad^k f] and b_k = E[sigma^(k)] decide everything: f -> target, sigma -> activation.
+    Inputs are N(0, I), the number of directions fixed, d to infinity (arXiv 2305.18270; reused
+    batches arXiv 2402.03220; weak recovery arXiv 2405.15480).
+
+    >>> from giantstep import analyze
+    >>> found = analyze("x1 + x2 + x1^2 - x2^2")
+    >>> found.leap_index, found.fresh.dimensions
+    (1, [1, 2])
+    >>> [round(floor.narrow, 3) for floor in found.floors]
+    [6.0, 4.0, 0.0]
     """
     if not 1 <= label_degree <= 8:
         raise InputError(f"label_degree must be in 1..8, got {label_degree}")

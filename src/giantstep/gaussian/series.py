@@ -61,6 +61,15 @@ class HermiteSeries:
     on the quadrature error of a coefficient.  Where coefficients come from randomised points,
     ``replicates`` holds one estimate of all of them from each independent randomisation, and
     ``coefficients`` their mean; ``tail_uncertainty`` is then the standard error of E f^2.
+
+    h_alpha = prod_j He_{alpha_j}(x_j)/sqrt(alpha_j!) are orthonormal under N(0, I), so that E f^2 =
+    |c|^2 + tail.  exponents -> alpha, coefficients -> c.  T_k of arXiv 2305.18270 is the part of
+    degree k.
+
+    >>> from giantstep import make_target
+    >>> series = make_target("x1^2").series
+    >>> round(series.variance, 12), series.degree
+    (2.0, 2)
     """
 
     exponents: Int[np.ndarray, "m r"]

@@ -24,6 +24,10 @@ class Spectrum(Drawn):
     ``overlap`` is |<v_k, w*_j>| of the leading right singular vectors of W; ``left`` and ``right``
     are |overlaps| of the features' singular vectors with h_0(kappa) .. h_4(kappa) and a^0 .. a^4.
     ``density`` is the predicted one of the bulk on ``grid``, a row for each step.
+
+    W = noise + finite rank: singular values outside the bulk are learned directions, v_k their
+    right singular vectors (arXiv 2310.07891, arXiv 2605.17767).  n, d and p large and in
+    proportion.
     """
 
     singular_values: Float[np.ndarray, "runs t m"] | None = None

@@ -55,6 +55,9 @@ class Trajectory(Drawn):
     of freedom.  ``relative_uncertainty`` is a share of every value of a prediction, for what its
     theory leaves out at this size.  What is not estimated is not there.  A field ``*_deviation`` of
     a prediction is the standard deviation over runs of what one run has.
+
+    A network of arXiv 2305.18270, f(x) = s_p sum_i a_i sigma(<w_i, x>), observed after every
+    recorded step; W -> ``rows``, w*_k the target directions.
     """
 
     setting: Setting

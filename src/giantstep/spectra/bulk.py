@@ -62,6 +62,10 @@ class Bulk:
     ``fixed_rows``: the population's members have fixed length, as rows on a sphere have.
     ``offset``/n and ``spread``/n^2 are a further shift and variance of the largest eigenvalue, as
     measured where no formula is known (giantstep.spectra.outliers.calibrate).
+
+    1/m = -z + sum_j c_j s_j/(1 + m s_j) for the Stieltjes transform m(z), n large: the law of
+    Marchenko and Pastur for the scales s_j (docs/derivations/bulk.md); edges fluctuate by Tracy and
+    Widom's law.
     """
 
     scales: Float[np.ndarray, " m"]

@@ -43,6 +43,9 @@ class Claim:
     each with a range of other values over which the verdict is repeated.  A claim that the
     measurement contradicts says in ``seen`` what is measured instead, and in ``corrected`` the
     identifier of the claim that holds in its place.
+
+    The papers are arXiv 2305.18270, 2310.07891, 2605.17767 and those that ``paper`` names;
+    docs/claims.md has the verdicts.
     """
 
     id: str
