@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from giantstep.records.scaling import scaling_exponent as scaling_exponent
     from giantstep.records.spectrum import Spectrum as Spectrum
     from giantstep.records.trajectory import Trajectory as Trajectory
+    from giantstep.show.plots.record import plot as plot
     from giantstep.simulation.estimate import Estimate as Estimate
     from giantstep.simulation.estimate import estimate as estimate
     from giantstep.simulation.feature_models import Equivalences as Equivalences
@@ -108,6 +109,7 @@ _HOME = {
     "loss_curve": "giantstep.prediction.wide.losses",
     "make_activation": "giantstep.problem.activation",
     "make_target": "giantstep.problem.target",
+    "plot": "giantstep.show.plots.record",
     "predict": "giantstep.prediction.predict",
     "run_claims": "giantstep.papers.claims.running",
     "run_experiment": "giantstep.experiment",
@@ -162,6 +164,7 @@ __all__ = [
     "loss_curve",
     "make_activation",
     "make_target",
+    "plot",
     "predict",
     "run_claims",
     "run_experiment",

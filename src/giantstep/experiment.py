@@ -21,6 +21,7 @@ from giantstep.prediction.theories import ROUGH, theory_of_rows, whitened_share
 from giantstep.problem.setting import Setting
 from giantstep.problem.updates import UPDATES
 from giantstep.records.comparison import Comparison, compare
+from giantstep.records.drawing import Drawn
 from giantstep.records.labels import FittedLabels
 from giantstep.records.summary import StepSummary, summarize
 from giantstep.records.trajectory import Trajectory
@@ -28,13 +29,16 @@ from giantstep.simulation.simulate import MEMORY, simulate
 
 
 @dataclass(frozen=True)
-class Experiment:
+class Experiment(Drawn):
     """Analysis, prediction and simulation of one setting, and the comparison of the last two.
 
     ``predicted`` is None where no theory covers the setting, and ``complaint`` says why;
     ``comparison`` is None without a prediction, or with fewer than two runs.  For labels of a data
     set analysis and prediction are those of the function that is fitted to them, ``labels``, and
     there are none without it.
+
+    ``floors`` are what no readout beats after each step (arXiv 2305.18270, section 2.3), ``steps``
+    and ``predicted_steps`` what tables show.
     """
 
     analysis: Analysis | None
@@ -43,6 +47,12 @@ class Experiment:
     simulated: Trajectory
     comparison: Comparison | None
     labels: FittedLabels | None = None
+
+    def __repr__(self) -> str:
+        found = self.complaint or "not compared, 1 run"
+        if self.comparison is not None:
+            found = repr(self.comparison)
+        return f"Experiment({self.setting!r}: {found})"
 
     @property
     def setting(self) -> Setting:
@@ -204,6 +214,12 @@ def run_experiment(
     (``giantstep.estimator.labels.fit_labels``), ``memory`` and ``progress`` are those of
     ``simulate``, in whose place another ``simulator`` may take stored runs.  An interrupt (Ctrl-C)
     keeps the runs that were finished.
+
+    >>> from giantstep import Setting, run_experiment
+    >>> setting = Setting("x1", d=1000, p=2, steps=1, runs=3, readout_n=100, test_n=100)
+    >>> found = run_experiment(setting)
+    >>> found.comparison.agrees, [round(floor, 2) for floor in found.floors]
+    (True, [1.0, 0.0])
     """
     model = setting if labels is None else labels.model(setting)
     analysis, predicted, complaint = None, None, None

@@ -162,7 +162,9 @@ LEARN = ["learn", "staircase", "--d", "2000", "--test-n", "500", "--readout-n", 
 def test_learn_prints_the_table(capsys: pytest.CaptureFixture[str]) -> None:
     main([*LEARN, "--runs", "2"])
     text = capsys.readouterr().out
-    assert "d = 2,000, n = 8,000, p = 8, fresh batches" in text
+    assert "= x1 + x2 + x1^2 - x2^2\n" in text
+    assert "d = 2,000, n = 8,000, p = 8, 2 steps of size 8 (giant)\n" in text
+    assert "gaussian inputs, noise 0, symmetric start, fresh batches, seed 0\n" in text
     assert "x1 + x2 (step 1)" in text
     assert "x1 - x2 (step 2)" in text
     assert "floor" in text
@@ -248,7 +250,7 @@ def test_spectrum_runs_to_the_end(tmp_path: Path, capsys: pytest.CaptureFixture[
     main([*command, "--test-n", "200", "--out", str(tmp_path)])
     text = capsys.readouterr().out
     # Its own defaults: n = 2d, p = 1.5d and one step.
-    assert "d = 60, n = 120, p = 90, fresh batches" in text
+    assert "d = 60, n = 120, p = 90, 1 step of size" in text
     assert "Outlying singular values" in text
     assert "Ridge readout, mean squared error" in text
     assert "theory (linear-width) and simulation" in text

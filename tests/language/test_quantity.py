@@ -40,6 +40,9 @@ LETTERS = {"d": 100.0, "n": 400.0, "p": 8.0}
         ("n*p/d", 32.0),
         ("3n^0.5p", 480.0),
         ("2^0.5", math.sqrt(2)),
+        ("d*log(d)", 100 * math.log(100)),
+        ("2d log( n )^2", 200 * math.log(400) ** 2),
+        ("d/log(p)", 100 / math.log(8)),
     ],
 )
 def test_products_of_powers(value: object, expected: float) -> None:
@@ -76,6 +79,10 @@ REFUSED = [
     "0^-1",
     "1/0",
     "0*1e999",
+    "log(q)",
+    "log(2d)",
+    "log d",
+    "giant",
     "٣",
     "4d; import os",
     "9" * 1000,
@@ -116,7 +123,19 @@ def test_letters_are_those_that_are_known() -> None:
 
 def test_a_word_of_the_caller_is_named() -> None:
     with pytest.raises(InputError, match=r"^ridge must be cv, a number or a product .*, got 'loo'"):
-        quantity("loo", {"d": 100}, "ridge", also="cv")
+        quantity("loo", {"d": 100}, "ridge", kind="cv, a number")
+
+
+def test_a_size_is_asked_for_as_a_whole_number() -> None:
+    with pytest.raises(InputError, match=r"^d must be a whole number, got 'abc'$"):
+        whole("abc", {}, "d")
+    with pytest.raises(InputError, match=r"^n must be a whole number or a product .* '4d' .*'4q'$"):
+        whole("4q", LETTERS, "n")
+
+
+def test_the_log_of_one_is_no_divisor() -> None:
+    with pytest.raises(InputError, match=r"^n must be finite, got 'd/log\(d\)'$"):
+        quantity("d/log(d)", {"d": 1.0}, "n")
 
 
 @given(st.one_of(st.text(max_size=120), st.text("0123456789.eE+-*/^ dnpx", max_size=20)))

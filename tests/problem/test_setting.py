@@ -200,6 +200,8 @@ def test_giant_counts_from_the_first_degree_that_is_left(
         ((1, "d"), (1.0, 100.0)),
         ("p^0.5,p^0.5", (4.0, 4.0)),
         ("giant, 2p", (16.0, 32.0)),
+        ("3*giant, giant/2", (48.0, 8.0)),
+        ("3giant, giant*d^-0.5", (48.0, 1.6)),
         (["giant", "n^0.5"], (16.0, 20.0)),
         (["p"], (16.0, 16.0)),
     ],
@@ -376,9 +378,9 @@ def test_a_target_is_needed() -> None:
         Setting(d=100)
 
 
-def test_unknown_keys_are_refused_with_the_known_ones() -> None:
-    with pytest.raises(InputError, match=r"^unknown key 'widht', expected one of target, .*, n, "):
-        Setting(TARGET).vary(widht=3)
+def test_unknown_keys_are_refused_with_the_nearest() -> None:
+    with pytest.raises(InputError, match=r"^unknown key 'nois', did you mean noise; help\("):
+        Setting(TARGET).vary(nois=3)
 
 
 WORDS = {

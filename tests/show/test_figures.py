@@ -78,6 +78,16 @@ def test_picture_of_learn(target: str, tmp_path: Path) -> None:
     assert len(learn_figure(alone).axes) == 1
 
 
+def test_crosses_are_those_of_the_run_that_is_shown() -> None:
+    """Every run has a prediction of its own here; four neurons after 0, 1, 2 steps have crosses."""
+    setting = Setting("x1 + He2(x1)*x2", d=200, p=4, runs=3, readout_n=0, test_n=0)
+    found = run_experiment(setting)
+    assert found.predicted is not None
+    assert len(found.predicted.overlap) == 3
+    clouds = learn_figure(found).axes[0].collections
+    assert [len(cloud.get_offsets()) for cloud in clouds] == [4, 4, 4, 12]
+
+
 def test_the_picture_has_the_floors_of_the_table() -> None:
     """Reused batches learn He3 in the second step: table and picture say so alike."""
     setting = Setting("He3(x1)", d=300, p=4, batches="reused", readout_n=100, test_n=100)

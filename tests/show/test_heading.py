@@ -13,10 +13,10 @@ from giantstep.show.tables.experiment import heading
 @pytest.mark.parametrize(
     ("step_size", "said"),
     [
-        ("giant", "step size 8, 8\n"),
-        (0.24, "step size 0.24, 0.24, 0.03 of a giant one\n"),
-        (24, "step size 24, 24, 3 times a giant one\n"),
-        ((0.24, 8), "step size 0.24, 8, 0.03, 1 of a giant one\n"),
+        ("giant", "2 steps of size 8 (giant)\n"),
+        (0.24, "2 steps of size 0.24 (0.03 * giant)\n"),
+        ("3*giant", "2 steps of size 24 (3 * giant)\n"),
+        ((0.24, 8), "2 steps of size 0.24, 8 (0.03, 1 * giant)\n"),
     ],
 )
 def test_the_heading_says_how_large_a_step_is(step_size: object, said: str) -> None:
@@ -27,11 +27,11 @@ def test_the_heading_says_how_large_a_step_is(step_size: object, said: str) -> N
 def test_of_many_steps_one_size_is_said() -> None:
     setting = Setting("x1", d=100, n=1, steps=50, step_size=0.24, readout_n=0, test_n=0)
     said = heading(run_experiment(setting.vary(record="log"))).plain
-    assert "step size 0.24 at each of 50 steps, 0.03 of a giant one\n" in said
+    assert "50 steps of size 0.24 (0.03 * giant)\n" in said
 
 
 def test_without_a_step_no_row_is_asked_for_one(tmp_path: Path) -> None:
     np.save(tmp_path / "a.npy", np.random.default_rng(0).standard_normal((20, 4)))
     inputs, sizes = f"data({tmp_path / 'a.npy'})", {"n": 16, "readout_n": 10, "test_n": 10}
     setting = Setting("x1", inputs=inputs, p=2, steps=0, step_size=1.0, **sizes)
-    assert "step size none\n" in heading(run_experiment(setting)).plain
+    assert "no step\n" in heading(run_experiment(setting)).plain

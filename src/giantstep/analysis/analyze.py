@@ -26,19 +26,25 @@ from giantstep.analysis.weak_recovery import WeakRecovery, weak_recovery
 from giantstep.errors import InputError
 from giantstep.gaussian.series import HermiteSeries
 from giantstep.gaussian.tensors import rank_tolerance
+from giantstep.gaussian.terms import write_sum
 from giantstep.problem.activation import Activation, make_activation
 from giantstep.problem.target import Target, in_coordinates, make_target
+from giantstep.records.drawing import Drawn
 
 LABEL_DEGREE = 3
 """Powers of a polynomial label that are tried exactly before its bounded transforms."""
 
 
 @dataclass(frozen=True)
-class Analysis:
+class Analysis(Drawn):
     """Exponents, one step, staircases and floors of a target; ``as_dict`` has the stable keys.
 
     ``active`` spans the directions the target depends on.  ``floors`` are those of this
     activation, fresh batches, step by step.  ``undecided`` says what could not be settled.
+
+    leap index l = min {k >= 1 : T_k != 0}, T_k = E[grad^k f]; staircase U_{t+1} = U_t + span of the
+    linear parts of f given x_U; floors E Var(f | P_U x) and |P_{U,>k} f|^2 (arXiv 2305.18270,
+    Definition 3, Theorem 7 and section 2.3).  Gaussian inputs, fixed r, d to infinity.
     """
 
     target: Target
@@ -57,6 +63,15 @@ class Analysis:
     label_degree: int
     undecided: tuple[str, ...]
     notes: tuple[str, ...]
+
+    def __repr__(self) -> str:
+        stairs = f"fresh {self.fresh.dimensions}, reused {self.reused.dimensions}"
+        floors = ", ".join(f"{floor.narrow:.4g}" for floor in self.floors)
+        return (
+            f"Analysis({self.target.name!r}, {self.activation.name!r}: leap index "
+            f"{self.leap_index}, generative exponent {self.generative_exponent}, dimensions "
+            f"{stairs} of {self.target.r}, narrow floors {floors})"
+        )
 
     @property
     def unresolved(self) -> float:
@@ -191,25 +206,12 @@ def _staircase_dict(stairs: Staircase) -> dict[str, Any]:
     }
 
 
-def describe(series: HermiteSeries, tolerance: float, most: int = 8) -> str:
-    """A series as text, its largest terms first, ``...`` for the rest."""
+def describe(series: HermiteSeries, tolerance: float) -> str:
+    """A series as text, without what is below the tolerance."""
     terms: dict[str, float] = {}
     for degree in np.unique(series.degrees).tolist():
         terms |= tensor_terms(series, degree)
-    pieces = (
-        sorted(terms.items(), key=lambda item: -abs(item[1]))
-        if len(terms) > most
-        else terms.items()
-    )
-    text = ""
-    for name, value in list(pieces)[:most]:
-        if abs(value) <= tolerance:
-            continue
-        sign = "-" if value < 0 else "+"
-        size = f"{abs(value):.4g}"
-        body = size if name == "1" else name if size == "1" else f"{size}*{name}"
-        text += f" {sign} {body}" if text else (f"-{body}" if sign == "-" else body)
-    return (text or "0") + (" + ..." if len(terms) > most else "")
+    return write_sum({name: value for name, value in terms.items() if abs(value) > tolerance})
 
 
 def analyze(
@@ -223,6 +225,17 @@ def analyze(
 
     ``label_degree`` is the highest power of a polynomial label that is tried exactly before the
     bounded transforms; 1 leaves the label as it is, also for reused batches.
+
+    T_k = E[grad^k f] and b_k = E[sigma^(k)] decide everything: f -> target, sigma -> activation.
+    Inputs are N(0, I), the number of directions fixed, d to infinity (arXiv 2305.18270; reused
+    batches arXiv 2402.03220; weak recovery arXiv 2405.15480).
+
+    >>> from giantstep import analyze
+    >>> found = analyze("x1 + x2 + x1^2 - x2^2")
+    >>> found.leap_index, found.fresh.dimensions
+    (1, [1, 2])
+    >>> [round(floor.narrow, 3) for floor in found.floors]
+    [6.0, 4.0, 0.0]
     """
     if not 1 <= label_degree <= 8:
         raise InputError(f"label_degree must be in 1..8, got {label_degree}")

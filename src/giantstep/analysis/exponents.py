@@ -8,7 +8,6 @@ label.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -25,6 +24,7 @@ from giantstep.gaussian.tensors import (
     standard_deviation,
     tensor_presence,
 )
+from giantstep.gaussian.terms import hermite_terms
 from giantstep.problem.activation import Activation
 
 # A coefficient b_k(s) of the activation below this is zero: quadrature leaves 1e-13.
@@ -75,19 +75,8 @@ def tensor_terms(series: HermiteSeries, degree: int) -> dict[str, float]:
     """The part of one degree as {``He2(x1)*x2``: coefficient}: the tensor T_k, spelled out."""
     part = series.select(series.degrees == degree)
     tolerances = np.maximum(rank_tolerance(series), (1.0 + SIGMAS) * part.standard_errors)
-    return {
-        name_term(exponent): float(c) / math.sqrt(math.prod(map(math.factorial, exponent)))
-        for exponent, c, tolerance in zip(
-            part.exponents.tolist(), part.coefficients, tolerances, strict=True
-        )
-        if abs(c) > tolerance
-    }
-
-
-def name_term(exponent: Sequence[int]) -> str:
-    """``He2(x1)*x2`` for the exponents (2, 1)."""
-    factors = [f"x{j + 1}" if k == 1 else f"He{k}(x{j + 1})" for j, k in enumerate(exponent) if k]
-    return "*".join(factors) or "1"
+    present = np.abs(part.coefficients) > tolerances
+    return hermite_terms(part.exponents[present], part.coefficients[present])
 
 
 def one_step(

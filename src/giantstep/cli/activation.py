@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from giantstep.analysis.activation import HIGHEST_DEGREE, analyze_activation
-from giantstep.cli.output import Typed, as_json, reserve, write_json
+from giantstep.cli.output import Out, Said, Typed, as_json, reserve, write_json
 
 
 def activation(
@@ -13,10 +11,10 @@ def activation(
     /,
     *,
     degree: int = HIGHEST_DEGREE,
-    json: bool = False,
-    out: Path | None = None,
-    overwrite: bool = False,
-    quiet: bool = False,
+    json: Said = False,
+    out: Out = None,
+    overwrite: Said = False,
+    quiet: Said = False,
 ) -> None:
     """Say what an activation can pick up: coefficients, slopes, response to the label.
 

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from giantstep.analysis.analyze import analyze as run
-from giantstep.cli.output import Typed, as_json, reserve, write_json
+from giantstep.cli.output import Out, Said, Typed, as_json, reserve, write_json
+from giantstep.show.progress import patience
 
 
 def analyze(
@@ -14,10 +13,10 @@ def analyze(
     *,
     activation: Typed = "relu",
     label_degree: int = 3,
-    json: bool = False,
-    out: Path | None = None,
-    overwrite: bool = False,
-    quiet: bool = False,
+    json: Said = False,
+    out: Out = None,
+    overwrite: Said = False,
+    quiet: Said = False,
 ) -> None:
     """Say what can be learned, before any simulation: exponents, staircase, floors.
 
@@ -41,7 +40,8 @@ def analyze(
         Print nothing but what --json asks for.
     """
     files = reserve(out, "analysis.json", overwrite=overwrite)
-    record = run(target, activation, label_degree=label_degree)
+    with patience("analyzing: a function of many directions takes some seconds", quiet):
+        record = run(target, activation, label_degree=label_degree)
     if files is not None:
         write_json(record.as_dict(), files[0])
     if json:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import asdict
 
-from giantstep.cli.output import as_json
+from giantstep.cli.output import Said, as_json
 from giantstep.problem.catalog import CATALOG
 
 
-def catalog(*, json: bool = False) -> None:
+def catalog(*, json: Said = False) -> None:
     """List the papers' targets by name.
 
     Parameters

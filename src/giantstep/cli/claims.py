@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import textwrap
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
 from cyclopts import Parameter
 
-from giantstep.cli.output import as_json, reserve, write_json
-from giantstep.errors import InputError
+from giantstep.cli.output import OutAt, Said, Switch, as_json, reserve, write_json
+from giantstep.errors import InputError, unknown_name
 from giantstep.papers.claims import CLAIMS
 from giantstep.papers.claims.differences import differences as differences_page
 from giantstep.papers.claims.record import Claim
@@ -17,22 +19,25 @@ from giantstep.papers.claims.summary import stored_records, summary
 from giantstep.papers.plot import Plot
 from giantstep.show.page import claims_page
 from giantstep.show.progress import spinner
-from giantstep.show.tables.claims import claims_table
+from giantstep.show.tables.claims import claim_words, claims_list, claims_table
 from giantstep.show.tables.parts import show
 from giantstep.simulation.threads import cores
 
 
 def claims(
     *ids: str,
-    full: bool = False,
-    controls: bool = False,
+    full: Switch = False,
+    controls: Switch = False,
     seed: int = 0,
-    json: bool = False,
-    out: Path = Path("results/claims"),
-    again: bool = False,
-    differences: bool = False,
-    table: Annotated[tuple[Path, ...], Parameter(consume_multiple=True)] = (),
-    quiet: bool = False,
+    list_: Annotated[bool, Parameter("--list", negative="", show_default=False)] = False,
+    json: Said = False,
+    out: OutAt = Path("results/claims"),
+    again: Switch = False,
+    differences: Switch = False,
+    table: Annotated[
+        tuple[Path, ...], Parameter(consume_multiple=True, negative="", show_default=False)
+    ] = (),
+    quiet: Said = False,
 ) -> None:
     """Measure the claims of the papers and judge them.
 
@@ -47,6 +52,8 @@ def claims(
         repeat its verdict over the range of every constant that was tuned.
     seed:
         Seed of every simulation.
+    list_:
+        Measure nothing; list the claims, what each says and its paper.
     json:
         Print the records as JSON instead of a table.
     out:
@@ -67,12 +74,12 @@ def claims(
     if table:
         print(summary(CLAIMS, [r for folder in table for r in stored_records(folder)]), end="")
         return
-    unknown = [name for name in ids if name not in CLAIMS]
-    if unknown:
-        raise InputError(f"unknown claim {unknown[0]!r}, expected one of {', '.join(CLAIMS)}")
     if seed < 0:
         raise InputError(f"seed must not be negative, got {seed}")
-    chosen = [CLAIMS[name] for name in dict.fromkeys(ids)] or list(CLAIMS.values())
+    chosen = named_claims(ids)
+    if list_:
+        show(claims_list(chosen))
+        return
     controls = controls or full
     folder = out / ("full" if full else "quick")
     reserve(folder)
@@ -111,12 +118,26 @@ def claims(
     (folder / "claims.html").write_text(claims_page(held), encoding="utf-8")
     (folder / "claims.md").write_text(summary(CLAIMS, held), encoding="utf-8")
     if not json and not quiet:
+        if ids:
+            show(claim_words(records))
         show(claims_table(records))
         show(f"page: {folder / 'claims.html'}")
     if interrupted:
         raise KeyboardInterrupt(
             f"interrupted after {len(records)} of {len(chosen)} claims, which are kept in {folder}"
         )
+
+
+TITLE = 80
+"""Characters of a line above a figure."""
+
+
+def named_claims(names: Sequence[str]) -> list[Claim]:
+    """The claims of these names, all of them for none."""
+    for name in names:
+        if name not in CLAIMS:
+            raise unknown_name("claim", name, CLAIMS, "giantstep claims --list")
+    return [CLAIMS[name] for name in dict.fromkeys(names)] or list(CLAIMS.values())
 
 
 def _draw(record: dict[str, Any], folder: Path) -> None:
@@ -128,7 +149,8 @@ def _draw(record: dict[str, Any], folder: Path) -> None:
     from giantstep.show.plots.curves import curves
     from giantstep.show.plots.style import save
 
-    figure = Figure(figsize=(6.0, 4.2), layout="constrained")
+    figure = Figure(figsize=(6.4, 4.6), layout="constrained")
     axes = curves(figure.subplots(), Plot.from_dict(record["plot"]))
-    axes.set_title(f"{record['id']}: {record['verdict']}", fontsize="medium")
+    words = textwrap.fill(record["statement"], TITLE)
+    axes.set_title(f"{words}\n({record['id']}: {record['verdict']})", fontsize="small")
     save(figure, path)

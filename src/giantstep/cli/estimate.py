@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import sys
-from pathlib import Path
 from typing import Annotated
 
 from cyclopts import Parameter
 
-from giantstep.cli.fields import Fields, given_fields, memory_bytes
-from giantstep.cli.output import Typed, as_json
+from giantstep.cli.fields import Fields, File, Memory, given_fields, memory_bytes
+from giantstep.cli.output import Said, Switch, Typed, as_json
 from giantstep.errors import InputError
 from giantstep.problem.setting import Setting
 from giantstep.show.tables.estimate import estimate_table
@@ -24,11 +23,11 @@ def estimate_command(
     /,
     *,
     fields: Annotated[Fields | None, Parameter(name="*")] = None,  # type: ignore[valid-type]
-    file: Path | None = None,
-    memory: str = "2 GiB",
-    recalibrate: bool = False,
-    json: bool = False,
-    quiet: bool = False,
+    file: File = None,
+    memory: Memory = "2 GiB",
+    recalibrate: Switch = False,
+    json: Said = False,
+    quiet: Said = False,
 ) -> None:
     """Predict flops, bytes and seconds of a setting with each engine.
 

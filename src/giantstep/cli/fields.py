@@ -9,10 +9,18 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any
 
-from cyclopts import Parameter
+from cyclopts import Group, Parameter
 
 from giantstep.errors import InputError
+from giantstep.problem.fields import GROUPS, KINDS, in_words
 from giantstep.problem.setting import DEFAULTS, LINEAR_WIDTH, Setting
+
+_SECTIONS = {group: Group(group, sort_key=place) for place, group in enumerate(GROUPS)}
+_SECTION_OF = {field: _SECTIONS[group] for group, fields in GROUPS.items() for field in fields}
+
+# Options of every command that takes a setting, beside its fields.
+File = Annotated[Path | None, Parameter(group=_SECTIONS["Experiment"], metavar="FILE")]
+Memory = Annotated[str, Parameter(group=_SECTIONS["Computation"], metavar="BYTES")]
 
 
 def _flags(name: str, defaults: Mapping[str, Any]) -> type:
@@ -23,26 +31,21 @@ def _flags(name: str, defaults: Mapping[str, Any]) -> type:
             Annotated[
                 str | None,
                 Parameter(
-                    help=_help(entry.description, defaults[field]),
+                    help=in_words(Setting.model_fields[field].description, defaults[field]),
+                    group=group,
+                    metavar=KINDS.get(field, "WORD"),
                     allow_leading_hyphen=True,
                     show_default=False,
                 ),
             ],
             None,
         )
-        for field, entry in Setting.model_fields.items()
-        if field not in ("target", "start_overlaps", "start_gram")
+        for field, group in _SECTION_OF.items()
     ]
     made = dataclasses.make_dataclass(name, flags, frozen=True)
     # The command line looks for the fields in the module a class says it comes from.
     made.__module__ = __name__
     return made
-
-
-def _help(description: str | None, default: Any) -> str:
-    """A description that says its defaults itself, or the default beside it."""
-    shown = f"{default:g}" if isinstance(default, float) else default
-    return f"{description}; {shown} by default" if default is not None else f"{description}"
 
 
 Fields = _flags("Fields", DEFAULTS)

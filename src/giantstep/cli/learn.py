@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
 from giantstep.cli.experiment import run_command
-from giantstep.cli.fields import Fields, given_fields
-from giantstep.cli.output import Typed
+from giantstep.cli.fields import Fields, File, Memory, given_fields
+from giantstep.cli.output import Out, Said, Typed
 from giantstep.experiment import Experiment
 from giantstep.problem.setting import Setting
 from giantstep.show.tables.learn import learn_report
@@ -23,12 +22,12 @@ def learn(
     /,
     *,
     fields: Annotated[Fields | None, Parameter(name="*")] = None,  # type: ignore[valid-type]
-    file: Path | None = None,
-    memory: str = "2 GiB",
-    json: bool = False,
-    out: Path | None = None,
-    overwrite: bool = False,
-    quiet: bool = False,
+    file: File = None,
+    memory: Memory = "2 GiB",
+    json: Said = False,
+    out: Out = None,
+    overwrite: Said = False,
+    quiet: Said = False,
 ) -> None:
     """Predict and simulate giant steps, side by side, step by step.
 

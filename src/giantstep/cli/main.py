@@ -7,50 +7,37 @@ import signal
 import sys
 from typing import NoReturn
 
-from cyclopts import App, CycloptsError
+from cyclopts import App, CycloptsError, Group
 
 from giantstep import __version__
+from giantstep.cli.commands import COMMANDS, GO_ON, PAPERS, START
 from giantstep.errors import DivergenceError, InputError, NotConvergedError, NoTheoryError
+
+GROUPS = {name: Group(name, sort_key=place) for place, name in enumerate((START, GO_ON, PAPERS))}
+REST = Group("This program", sort_key=len(GROUPS))
 
 app = App(
     name="giantstep",
     help="What does a two-layer neural network learn from a few giant gradient steps?",
+    help_epilogue="Begin with: giantstep analyze staircase, then giantstep learn staircase.",
     version=__version__,
+    group_commands=REST,
     result_action="return_value",
     # Ours is the sentence about an interrupt.
     suppress_keyboard_interrupt=False,
 )
-app.command(
-    "giantstep.cli.analyze:analyze",
-    help="Say what can be learned, before any simulation: exponents, staircase, floors.",
+for place, command in enumerate(COMMANDS):
+    app.command(
+        command.path,
+        name=command.name,
+        help=command.help,
+        help_epilogue="Examples:\n\n" + "\n".join(f"    {line}" for line in command.examples),
+        group=GROUPS[command.group],
+        sort_key=place,
+    )
+app.register_install_completion_command(
+    help="Let the shell complete commands and options (bash, zsh, fish).", group=REST
 )
-app.command(
-    "giantstep.cli.activation:activation",
-    help="Say what an activation can pick up: coefficients, slopes, response to the label.",
-)
-app.command(
-    "giantstep.cli.learn:learn",
-    help="Predict and simulate giant steps, side by side, step by step.",
-)
-app.command(
-    "giantstep.cli.spectrum:spectrum",
-    help="Spectra, outliers and losses at linear width: theory over the histogram.",
-)
-app.command(
-    "giantstep.cli.sweep:sweep",
-    help="Simulate and predict a grid of settings; stop and go on at any moment.",
-)
-app.command(
-    "giantstep.cli.estimate:estimate_command",
-    name="estimate",
-    help="Predict what a setting would take: operations, memory, time.",
-)
-app.command(
-    "giantstep.cli.claims:claims",
-    help="Measure the claims of the papers and judge them.",
-)
-app.command("giantstep.cli.reproduce:reproduce", help="Draw the figures of the papers.")
-app.command("giantstep.cli.catalog:catalog", help="List the papers' targets by name.")
 
 
 def main(arguments: list[str] | None = None) -> None:

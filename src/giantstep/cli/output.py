@@ -7,13 +7,21 @@ import tempfile
 from pathlib import Path
 from typing import Annotated, Any
 
-from cyclopts import Parameter
+from cyclopts import Group, Parameter
 
 from giantstep.errors import InputError
 from giantstep.records.file import write_whole
 
 # A target may begin with a minus sign: -x1 + x2 is no option.
 Typed = Annotated[str, Parameter(allow_leading_hyphen=True)]
+
+# How results are said and where they go: the last options of a command, before those of a setting
+# that few people need.
+_OUTPUT = Group("Output", sort_key=0.5)
+Out = Annotated[Path | None, Parameter(group=_OUTPUT, metavar="FOLDER")]
+OutAt = Annotated[Path, Parameter(group=_OUTPUT, metavar="FOLDER")]
+Switch = Annotated[bool, Parameter(negative="", show_default=False)]
+Said = Annotated[bool, Parameter(group=_OUTPUT, negative="", show_default=False)]
 
 
 def reserve(out: Path | None, *names: str, overwrite: bool = False) -> list[Path] | None:

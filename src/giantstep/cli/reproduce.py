@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
 from cyclopts import Parameter
 
-from giantstep.cli.output import reserve
-from giantstep.errors import InputError
+from giantstep.cli.output import OutAt, Said, Switch, reserve
+from giantstep.errors import InputError, unknown_name
 from giantstep.papers.figures import REPRODUCTIONS
+from giantstep.papers.figures.record import Reproduction
 from giantstep.papers.figures.stored import computed, stored, write
 from giantstep.show.plots.papers import paper_figure
 from giantstep.show.plots.style import save
@@ -22,13 +24,13 @@ KINDS = ("png", "pdf", "json")
 
 def reproduce(
     *figures: str,
-    run: bool = False,
-    full: bool = False,
+    run: Switch = False,
+    full: Switch = False,
     seed: int = 0,
-    list_: Annotated[bool, Parameter("--list", negative="")] = False,
-    out: Path = Path("results/figures"),
-    overwrite: bool = False,
-    quiet: bool = False,
+    list_: Annotated[bool, Parameter("--list", negative="", show_default=False)] = False,
+    out: OutAt = Path("results/figures"),
+    overwrite: Said = False,
+    quiet: Said = False,
 ) -> None:
     """Draw the papers' figures, prediction and simulation together.
 
@@ -54,26 +56,22 @@ def reproduce(
     quiet:
         No progress.
     """
-    unknown = [name for name in figures if name not in REPRODUCTIONS]
-    if unknown:
-        expected = ", ".join(REPRODUCTIONS)
-        raise InputError(f"unknown figure {unknown[0]!r}, expected one of {expected}")
+    chosen = named_figures(figures)
     if seed < 0:
         raise InputError(f"seed must not be negative, got {seed}")
     if not run and (full or seed):
         given = "full" if full else f"seed {seed}"
         raise InputError(f"stored figures are drawn as they are: {given} needs --run")
-    names = list(dict.fromkeys(figures)) or list(REPRODUCTIONS)
     if list_:
-        show(figures_table([REPRODUCTIONS[name] for name in names]))
+        show(figures_table(chosen))
         return
-    files = [f"{name}.{kind}" for name in names for kind in KINDS]
+    files = [f"{figure.name}.{kind}" for figure in chosen for kind in KINDS]
     reserve(out, *files, overwrite=overwrite)
     origins = {}
     with spinner(quiet) as say:
-        for index, name in enumerate(names, 1):
-            say(f"{index} of {len(names)}: {name}")
-            figure = REPRODUCTIONS[name]
+        for index, figure in enumerate(chosen, 1):
+            name = figure.name
+            say(f"{index} of {len(chosen)}: {name}")
             kept = None if run else stored(name)
             data = computed(figure, full, seed) if kept is None else kept
             drawn = paper_figure(figure, data)
@@ -84,3 +82,11 @@ def reproduce(
     if not quiet:
         for name, origin in origins.items():
             show(f"{name}: {out / name}.png\n    {origin}")
+
+
+def named_figures(names: Sequence[str]) -> list[Reproduction]:
+    """The figures of these names, all of them for none."""
+    for name in names:
+        if name not in REPRODUCTIONS:
+            raise unknown_name("figure", name, REPRODUCTIONS, "giantstep reproduce --list")
+    return [REPRODUCTIONS[name] for name in dict.fromkeys(names)] or list(REPRODUCTIONS.values())

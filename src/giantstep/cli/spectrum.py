@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Annotated
 from cyclopts import Parameter
 
 from giantstep.cli.experiment import run_command
-from giantstep.cli.fields import LinearWidthFields, given_fields
+from giantstep.cli.fields import File, LinearWidthFields, Memory, given_fields
 from giantstep.cli.layer import layer_command
-from giantstep.cli.output import Typed
+from giantstep.cli.output import Out, Said, Typed
 from giantstep.errors import InputError
 from giantstep.experiment import Experiment
 from giantstep.problem.setting import Setting
@@ -25,14 +25,14 @@ def spectrum(
     /,
     *,
     fields: Annotated[LinearWidthFields | None, Parameter(name="*")] = None,  # type: ignore[valid-type]
-    file: Path | None = None,
+    file: File = None,
     weights: Path | None = None,
     level: float | None = None,
-    memory: str = "2 GiB",
-    json: bool = False,
-    out: Path | None = None,
-    overwrite: bool = False,
-    quiet: bool = False,
+    memory: Memory = "2 GiB",
+    json: Said = False,
+    out: Out = None,
+    overwrite: Said = False,
+    quiet: Said = False,
 ) -> None:
     """Spectra of weights and features at linear width, predicted and measured.
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import json as texts
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
 from cyclopts import Parameter
 
-from giantstep.cli.fields import Fields, given_fields, memory_bytes
-from giantstep.cli.output import as_json, reserve, write_json
+from giantstep.cli.fields import Fields, Memory, given_fields, memory_bytes
+from giantstep.cli.output import Out, Said, Switch, as_json, reserve, write_json
 from giantstep.errors import InputError
 from giantstep.records.file import write_whole
 from giantstep.show.progress import sweep_progress
@@ -29,7 +29,10 @@ def sweep(
     file: Path | None = None,
     /,
     *,
-    vary: Annotated[tuple[str, ...], Parameter(allow_leading_hyphen=True)] = (),
+    vary: Annotated[
+        tuple[str, ...],
+        Parameter(allow_leading_hyphen=True, negative="", show_default=False, metavar="AXIS"),
+    ] = (),
     target: Annotated[str | None, Parameter(allow_leading_hyphen=True)] = None,
     fields: Annotated[Fields | None, Parameter(name="*")] = None,  # type: ignore[valid-type]
     show: str | None = None,
@@ -37,12 +40,12 @@ def sweep(
     theory: bool = True,
     workers: int | None = None,
     cluster: str | None = None,
-    memory: str = "2 GiB",
-    dry_run: bool = False,
-    json: bool = False,
-    out: Path | None = None,
-    overwrite: bool = False,
-    quiet: bool = False,
+    memory: Memory = "2 GiB",
+    dry_run: Switch = False,
+    json: Said = False,
+    out: Out = None,
+    overwrite: Said = False,
+    quiet: Said = False,
 ) -> None:
     """Simulate and predict every setting of a grid; stop and go on at any moment.
 
@@ -79,9 +82,7 @@ def sweep(
     quiet:
         No table and no progress.
     """
-    setting, axes = ({}, {}) if file is None else read_sweep_file(file)
-    base: dict[str, Any] = setting | given_fields(target, fields, None)
-    tables = _merged(axes, read_vary(vary))
+    base, tables = asked(file, vary, target, fields)
     bound = memory_bytes(memory)
     grid = make_grid(base, tables)
     for cell in grid.cells:
@@ -121,6 +122,14 @@ def sweep(
         shown(f"folder: {folder}")
     if found.failed:
         sys.exit(1)
+
+
+def asked(
+    file: Path | None, vary: Sequence[str], target: str | None, fields: Any
+) -> tuple[dict[str, Any], Any]:
+    """The fields and the axes of the file, those of the command line over them."""
+    setting, axes = ({}, {}) if file is None else read_sweep_file(file)
+    return setting | given_fields(target, fields, None), _merged(axes, read_vary(vary))
 
 
 def _merged(axes: Any, varied: list[dict[str, str]]) -> Any:

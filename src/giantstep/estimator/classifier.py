@@ -45,6 +45,15 @@ class GiantStepClassifier(ClassifierMixin, GiantStep):
     ----------
     classes_ : ndarray of shape (n_classes,)
         The classes, sorted.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from giantstep import GiantStepClassifier
+    >>> x = np.random.default_rng(0).standard_normal((300, 5))
+    >>> model = GiantStepClassifier().fit(x, x[:, 0] + x[:, 1] > 0)
+    >>> bool(model.score(x, x[:, 0] + x[:, 1] > 0) > 0.9)
+    True
     """
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:  # noqa: N803

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 
 import numpy as np
@@ -11,6 +10,7 @@ from jaxtyping import Float
 from giantstep.errors import InputError
 from giantstep.gaussian.rules import gauss_hermite
 from giantstep.gaussian.series import series_from_grid
+from giantstep.gaussian.terms import hermite_terms, write_sum
 from giantstep.problem.target import Target, make_target
 
 DEGREE = 4
@@ -40,9 +40,5 @@ def fitted_target(
     kept = (np.abs(series.coefficients) > SURE * standard_error) & (series.degrees > 0)
     if not kept.any():
         raise InputError("no coefficient of the fitted function is beyond its standard error")
-    terms = []
-    for exponent, value in zip(series.exponents[kept], series.coefficients[kept], strict=True):
-        scale = math.prod(math.sqrt(math.factorial(int(e))) for e in exponent)
-        factors = [f"He{e}(x{j + 1})" for j, e in enumerate(exponent) if e]
-        terms.append("*".join([f"({float(value) / scale:.6g})", *factors]))
-    return make_target(" + ".join(terms))
+    terms = hermite_terms(series.exponents[kept], series.coefficients[kept])
+    return make_target(write_sum(terms, most=len(terms), digits=6))

@@ -17,6 +17,7 @@ from jaxtyping import Bool, Float, Int
 
 from giantstep.errors import InputError
 from giantstep.gaussian.rules import Rule, hermite_values
+from giantstep.gaussian.terms import hermite_terms, write_sum
 
 MAX_SERIES_TERMS = 200_000
 """Refuse a change of coordinates that would fill a series beyond this (some 50 MB in r = 20)."""
@@ -60,6 +61,15 @@ class HermiteSeries:
     on the quadrature error of a coefficient.  Where coefficients come from randomised points,
     ``replicates`` holds one estimate of all of them from each independent randomisation, and
     ``coefficients`` their mean; ``tail_uncertainty`` is then the standard error of E f^2.
+
+    h_alpha = prod_j He_{alpha_j}(x_j)/sqrt(alpha_j!) are orthonormal under N(0, I), so that E f^2 =
+    |c|^2 + tail.  exponents -> alpha, coefficients -> c.  T_k of arXiv 2305.18270 is the part of
+    degree k.
+
+    >>> from giantstep import make_target
+    >>> series = make_target("x1^2").series
+    >>> round(series.variance, 12), series.degree
+    (2.0, 2)
     """
 
     exponents: Int[np.ndarray, "m r"]
@@ -68,6 +78,13 @@ class HermiteSeries:
     error: float = 0.0
     replicates: Float[np.ndarray, "s m"] | None = None
     tail_uncertainty: float = 0.0
+
+    def __repr__(self) -> str:
+        kept = np.abs(self.coefficients) > np.maximum(ROUNDING, self.error + self.standard_errors)
+        terms = hermite_terms(self.exponents[kept], self.coefficients[kept])
+        return (
+            f"HermiteSeries({write_sum(terms)}; variance {self.variance:.4g}, tail {self.tail:.2g})"
+        )
 
     @property
     def r(self) -> int:

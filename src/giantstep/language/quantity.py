@@ -1,4 +1,4 @@
-"""Sizes and step sizes in terms of d, n and p: ``4d``, ``d^1.5``, ``d/2``, ``p*d^0.5``."""
+"""Sizes and step sizes in terms of others: ``4d``, ``d^1.5``, ``d*log(d)``, ``3*giant``."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ from giantstep.errors import InputError, shown
 
 _PIECE = re.compile(
     r"\s*(?P<operator>[*/]?)\s*(?P<sign>-?)\s*"
-    r"(?:(?P<number>[0-9]*\.?[0-9]+(?:[eE][+-]?[0-9]+)?)|(?P<letter>[a-z]))"
+    r"(?:(?P<number>[0-9]*\.?[0-9]+(?:[eE][+-]?[0-9]+)?)"
+    r"|log\(\s*(?P<log>[a-z])\s*\)|(?P<letter>giant|[a-z]))"
     r"(?:\s*\^\s*(?P<exponent>-?[0-9]*\.?[0-9]+))?",
     re.ASCII,
 )
@@ -32,14 +33,21 @@ def listed(value: object) -> list[object]:
     return list(value) if isinstance(value, list | tuple) else [value]
 
 
-def quantity(value: object, letters: Mapping[str, float], field: str, *, also: str = "") -> float:
-    """The number meant by a number or a text: a product of numbers and powers of letters.
+def quantity(
+    value: object,
+    letters: Mapping[str, float],
+    field: str,
+    *,
+    kind: str = "a number",
+    like: str = "'4d' or 'd^1.5'",
+) -> float:
+    """The number meant by a number or a text: a product of numbers, powers of letters and logs.
 
-    ``also`` is a word that the caller understands by itself, named in the complaint.
+    A letter is d, n or p, or ``giant``; log is the natural one.  ``kind`` is what a complaint says
+    is expected, ``like`` what it gives for examples of a product.
     """
-    expected = f"{also}, a number" if also else "a number"
-    if letters:
-        expected += f" or a product of powers of {', '.join(letters)}, such as '4d' or 'd^1.5'"
+    products = f" or a product of powers of {', '.join(letters)}, such as {like}" if letters else ""
+    expected = kind + products
     complaint = InputError(f"{field} must be {expected}, got {shown(value)}")
     if isinstance(value, bool) or not isinstance(value, Real | str):
         raise complaint
@@ -67,12 +75,11 @@ def _product(text: str, letters: Mapping[str, float]) -> float | None:
             return None
         if match["sign"]:
             result = -result
-        if match["letter"]:
-            if match["letter"] not in letters:
-                return None
-            base = letters[match["letter"]]
-        else:
-            base = float(match["number"])
+        letter = match["letter"] or match["log"]
+        if letter and letter not in letters:
+            return None
+        base = letters[letter] if letter else float(match["number"])
+        base = math.log(base) if match["log"] else base
         factor = base ** float(match["exponent"] or 1)
         result = result / factor if match["operator"] == "/" else result * factor
         position = match.end()
@@ -92,7 +99,7 @@ def whole(
     What is given in terms of a letter (``1.5d``, ``d^1.5``) is rounded to the nearest integer, ties
     to the even one; a plain number must be whole, and an integer keeps its last digit.
     """
-    number = quantity(value, letters, field)
+    number = quantity(value, letters, field, kind="a whole number")
     if isinstance(value, str) and any(letter in value for letter in letters):
         size = round(number)
     elif isinstance(value, Integral) or (isinstance(value, str) and _DIGITS.fullmatch(value)):

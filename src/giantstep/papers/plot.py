@@ -14,13 +14,19 @@ from giantstep.records.spectrum import Spectrum
 
 @dataclass(frozen=True)
 class Curve:
-    """Points of a plot: a line if theory, points with error bars if simulation."""
+    """Points of a plot: a line if theory, points with error bars if simulation.
+
+    A ``guide`` is a predicted slope through the first point, not a prediction; what counts or has
+    kinds for x is not ``joined`` by lines.
+    """
 
     label: str
     x: Sequence[float]
     y: Sequence[float]
     error: Sequence[float] | None = None
     theory: bool = False
+    guide: bool = False
+    joined: bool = True
 
 
 def mean_curve(label: str, x: Sequence[float], values: Sequence[np.ndarray]) -> Curve:

@@ -64,6 +64,14 @@ def predict(
     The rows of a data set are taken for N(0, I), which a note says how far they are from; where no
     theory is precise at its sizes every run is predicted by a simulated one on Gaussian rows
     (``theory="gaussian-runs"``).
+
+    Papers: arXiv 2305.18270 (narrow, fresh), arXiv 2402.03220 (reused), arXiv 2310.07891 and arXiv
+    2605.17767 (linear width), arXiv 2403.08160 (quadratic width).
+
+    >>> from giantstep import Setting, predict
+    >>> found = predict(Setting("x1", d=10_000, p=4, steps=1, readout_n=0, test_n=0))
+    >>> found.theory
+    'narrow'
     """
     if scrambles < 2:
         raise InputError(f"scrambles must be at least 2 for an uncertainty, got {scrambles}")

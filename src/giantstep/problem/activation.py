@@ -99,12 +99,18 @@ class Activation:
 
     ``slope`` is the derivative of the callable; without it, central differences serve.  Two
     activations with callables are equal where the callables are the same objects.
+
+    sigma = sum_k c_k He_k; b_k = k! c_k = E[sigma^(k)(z)] decides what a step can pick up
+    (``giantstep activation NAME``; arXiv 2305.18270).
     """
 
     name: str
     expression: Expression | None = None
     function: Callable[[Any], Any] | None = None
     slope: Callable[[Any], Any] | None = None
+
+    def __repr__(self) -> str:
+        return f"Activation({self.name!r})"
 
     @property
     def _identity(self) -> tuple[object, ...]:
@@ -332,7 +338,14 @@ def differentiate(node: Expression) -> Expression:
 
 
 def make_activation(value: str | Callable[[Any], Any] | Activation) -> Activation:
-    """An activation from its name, an expression in z such as ``He1 + He2/2``, or a callable."""
+    """An activation from its name, an expression in z such as ``He1 + He2/2``, or a callable.
+
+    >>> from giantstep import make_activation
+    >>> make_activation("He1 + He2/2")
+    Activation('He1 + He2/2')
+    >>> float(make_activation("relu")(-1.0))
+    0.0
+    """
     if isinstance(value, Activation):
         return value
     if isinstance(value, str):

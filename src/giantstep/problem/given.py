@@ -54,7 +54,8 @@ def read_fields(fields: dict[str, Any]) -> dict[str, Any]:
     scale = str(fields["output_scale"])
     readout = _readout(fields["readout_start"], p)
     transform, loss = make_transform(fields["label_transform"]), read_loss(fields["loss"])
-    start_rows, start_gram = make_rows(fields["start_rows"]), _plain(fields["start_gram"])
+    start_rows = make_rows(fields["start_rows"])
+    start_gram = _matrix(fields["start_gram"], letters, "start_gram")
 
     def giant() -> float:
         try:
@@ -91,7 +92,7 @@ def read_fields(fields: dict[str, Any]) -> dict[str, Any]:
         "steps": steps,
         "step_size": step_sizes(fields["step_size"], steps, letters, giant=giant),
         "output_scale": scale,
-        "start_overlaps": _plain(fields["start_overlaps"]),
+        "start_overlaps": _matrix(fields["start_overlaps"], letters, "start_overlaps"),
         "start_gram": start_gram,
         "start_rows": start_rows,
         "readout_start": readout,
@@ -140,7 +141,11 @@ def _row_length(rows: GivenRows | None, gram: Any) -> float:
         return 1.0
 
 
-def _plain(value: Any) -> Any:
+def _matrix(value: Any, letters: Mapping[str, float], field: str) -> Any:
+    """Rows of numbers; in a text rows are parted by ``;`` and numbers by ``,``."""
+    if isinstance(value, str):
+        rows = value.split(";")
+        return [[quantity(entry, letters, field) for entry in listed(row)] for row in rows]
     return value.tolist() if isinstance(value, np.ndarray) else value
 
 
@@ -171,7 +176,9 @@ def _deflate(value: Any) -> int:
 def _ridges(value: Any, letters: Mapping[str, float]) -> tuple[float, ...] | str:
     if isinstance(value, str) and value.strip() == "cv":
         return "cv"
-    numbers = tuple(quantity(ridge, letters, "ridge", also="cv") for ridge in listed(value))
+    numbers = tuple(
+        quantity(ridge, letters, "ridge", kind="cv, a number") for ridge in listed(value)
+    )
     if not numbers:
         raise InputError("ridge is empty, got []")
     for number in numbers:

@@ -11,7 +11,7 @@ import numpy as np
 from jaxtyping import Float
 from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, ValidationError
 
-from giantstep.errors import InputError, shown
+from giantstep.errors import InputError, shown, unknown_name
 from giantstep.language.functions import NUMPY, Namespace
 from giantstep.language.quantity import listed
 from giantstep.language.word import Word
@@ -19,6 +19,7 @@ from giantstep.problem import batches as batch_kinds
 from giantstep.problem import between, losses, recording
 from giantstep.problem.activation import Activation, make_activation
 from giantstep.problem.consistency import check_setting
+from giantstep.problem.fields import explained
 from giantstep.problem.given import read_fields
 from giantstep.problem.given_rows import GivenRows, make_rows
 from giantstep.problem.inputs import LAWS, InputLaw, make_inputs
@@ -35,13 +36,31 @@ Size = SupportsFloat | str
 OutputScale = Literal["1/p", "1/sqrt(p)", "1"]
 
 
+@explained
 class Setting(BaseModel):
     """One experiment: target, network, sizes, steps, data.
 
-    Sizes and step sizes may be given in terms of d, n and p (``n="4d"``, ``step_size="p*d^0.5"``);
-    they are held as numbers, sizes rounded to the nearest integer.  A plain number must be whole.
-    Sizes go up to 2^53, runs to 2^32, steps to 10^6, seeds to 2^63 - 1.  ``vary`` gives the setting
-    anew with some of the fields changed, those given in terms of others following along.
+    The network is f(x) = s_p sum_i a_i sigma(<w_i, x> + b_i), a step on a batch of n samples
+
+        w_i <- (1 - decay) w_i + step_size * s_p a_i/n sum_j (y_j - f(x_j)) sigma'(<w_i, x_j>) x_j
+
+    and labels are y = f*(<w*_1, x>, ..., <w*_r, x>) + noise.  s_p -> output_scale,
+    a -> readout_start, W -> start, b -> bias, sigma -> activation, f* -> target; x has the law
+    ``inputs``.  After every step a ridge readout is fitted and tested on samples of its own.
+
+    Sizes and step sizes may be given in terms of d, n and p (``n="4d"``, ``n="d*log(d)"``,
+    ``step_size="p*d^0.5"``) and of the giant step (``step_size="3*giant"``); they are held as
+    numbers, sizes rounded to the nearest integer.  A plain number must be whole.  Sizes go up to
+    2^53, runs to 2^32, steps to 10^6, seeds to 2^63 - 1.  ``vary`` gives the setting anew with some
+    of the fields changed, those given in terms of others following along.  The setting is that of
+    arXiv 2305.18270; at linear width (``Setting.linear_width``) that of arXiv 2310.07891.
+
+    >>> from giantstep import Setting
+    >>> setting = Setting("x1 + He2(x1)*x2", d=1000, n="4d", step_size="3*giant")
+    >>> setting.n, setting.step_size
+    (4000, (24.0, 24.0))
+    >>> setting.vary(d=2000).n
+    8000
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", arbitrary_types_allowed=True)
@@ -53,19 +72,20 @@ class Setting(BaseModel):
         description="relu, erf, tanh, sigmoid, softplus, gelu, silu, sin, or an expression in z"
     )
     d: int = Field(description="input dimension: 1000, or the columns of a data set")
-    n: int = Field(description="batch size, such as 4d or d^1.5")
+    n: int = Field(description="batch size, such as 4d, d^1.5 or d*log(d)")
     p: int = Field(description="number of neurons, may be given in terms of d")
-    steps: int = Field(description="number of giant steps")
+    steps: int = Field(description="number of giant steps, a whole number")
     step_size: tuple[float, ...] = Field(
-        description="one size or one a step: a number, n^0.3, p*d^0.5, or giant"
+        description="one size or one a step: giant (an update of order one), 3*giant, n^0.3, or a "
+        "number"
     )
-    output_scale: OutputScale = Field(description="1/p, 1/sqrt(p) or 1")
+    output_scale: OutputScale = Field(description="s_p before the sum: 1/p, 1/sqrt(p) or 1")
     start: StartName = Field(description=f"rows of W: {', '.join(STARTS)}")
     start_overlaps: tuple[tuple[float, ...], ...] | None = Field(
-        description="overlaps of the orthogonal start, p rows of r numbers"
+        description="overlaps of the orthogonal or given start, p rows of r numbers: '.5, 0; 0, .5'"
     )
     start_gram: tuple[tuple[float, ...], ...] | None = Field(
-        description="Gram matrix of the rows of the given start, p rows of p numbers"
+        description="Gram matrix of the rows of the given start, p rows of p numbers: '1, 0; 0, 1'"
     )
     start_rows: GivenRows | None = Field(
         description="the rows of the given start: a file FILE.npy of W, or of coordinates"
@@ -143,8 +163,8 @@ class Setting(BaseModel):
         step_size: Size | Sequence[Size] = "giant",
         output_scale: str | int = "1/p",
         start: str = "symmetric",
-        start_overlaps: Sequence[Sequence[float]] | None = None,
-        start_gram: Sequence[Sequence[float]] | None = None,
+        start_overlaps: str | Sequence[Sequence[float]] | None = None,
+        start_gram: str | Sequence[Sequence[float]] | None = None,
         start_rows: str | Float[np.ndarray, "p q"] | GivenRows | None = None,
         readout_start: str | Sequence[float] = "signs",
         readout_between: str = "frozen",
@@ -199,6 +219,15 @@ class Setting(BaseModel):
             del given["test_n"]
         given.setdefault("steps", len(listed(given["step_size"])))
         return cls(target, **given)
+
+    def __repr__(self) -> str:
+        """What was given, as it can be typed again."""
+        named = {name: v for name, v in self._given.items() if _differs(v, DEFAULTS[name])}
+        target = shown(self.target.name)
+        rest = [f"{name}={shown(v)}" for name, v in named.items() if name != "target"]
+        return f"Setting({', '.join([target, *rest])})"
+
+    __str__ = __repr__
 
     @property
     def turns(self) -> bool:
@@ -332,6 +361,11 @@ LINEAR_WIDTH: dict[str, Any] = {
 """The papers' convention at linear width; the record's own defaults are for narrow networks."""
 
 
+def _differs(given: object, default: object) -> bool:
+    """Whether a field was given something else; arrays and callables always count."""
+    return type(given) is not type(default) or given != default
+
+
 # How the texts of a record are read again.
 _READERS: dict[str, Callable[[str], object]] = {
     "target": read_target,
@@ -355,7 +389,7 @@ _reads_back_once = lru_cache(maxsize=256)(_reads_back)
 def _refusal(unknown: Mapping[str, object]) -> InputError:
     if "unstorable" in unknown:  # the record of a setting that no text gives back
         return InputError(str(unknown["unstorable"]))
-    return InputError(f"unknown key {shown(min(unknown))}, expected one of {', '.join(DEFAULTS)}")
+    return unknown_name("key", min(unknown), DEFAULTS, "help(giantstep.Setting)")
 
 
 def _sentence(error: ValidationError) -> str:

@@ -35,10 +35,10 @@ def step_sizes(
         )
     numbers = []
     for size in sizes:
-        if isinstance(size, str) and size.strip() == "giant":
-            number = giant()
-        else:
-            number = quantity(size, letters, "step_size", also="giant")
+        # A size that does not speak of the giant one does not ask for it: it may have none.
+        known = giant() if isinstance(size, str) and "giant" in size else math.nan
+        like = "'3*giant' or 'p*d^0.5'"
+        number = quantity(size, {**letters, "giant": known}, "step_size", like=like)
         if abs(number) > FLOAT32_MAX:
             raise InputError(f"step_size overflows float32, got {shown(size)}")
         numbers.append(number)

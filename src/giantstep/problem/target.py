@@ -59,6 +59,9 @@ class Target:
     ``notes`` says what was done to the input, such as directions made orthonormal.  Two targets
     with callables are equal where the callable is the same object.  Of the labels in a ``column``
     of a data set no function is known, and no direction: r = 0.
+
+    y = f(<w*_1, x>, ..., <w*_r, x>) with orthonormal w*: a multi-index model (arXiv 2305.18270,
+    section 1).  ``series`` is its Hermite expansion, with bounds on what that leaves out.
     """
 
     name: str
@@ -67,6 +70,9 @@ class Target:
     function: Callable[..., Any] | None = None
     notes: tuple[str, ...] = ()
     column: str = ""
+
+    def __repr__(self) -> str:
+        return f"Target({self.name!r}, r={self.r})"
 
     @property
     def _identity(self) -> tuple[object, ...]:
@@ -234,6 +240,12 @@ def make_target(
 
     ``directions`` (one row for each of x1, x2, ...) need not be orthonormal: they are replaced by
     an orthonormal set spanning the same space, and the target's notes say so.
+
+    >>> from giantstep import make_target
+    >>> make_target("x1 + He2(x1)*x2").series
+    HermiteSeries(x1 + He2(x1)*x2; variance 3, tail 0)
+    >>> make_target(lambda u, v: u * v).r
+    2
     """
     if isinstance(value, Target):
         target = value
@@ -263,7 +275,14 @@ def separable(
     links: Sequence[str | Callable[[Any], Any]],
     directions: Sequence[Sequence[SupportsFloat]] | Float[np.ndarray, "r m"] | None = None,
 ) -> Target:
-    """The separable target sum_k link_k(x_k), links being expressions in z or callables."""
+    """The separable target sum_k link_k(x_k), links being expressions in z or callables.
+
+    f(x) = sum_k link_k(<w*_k, x>): the committee of arXiv 2305.18270.
+
+    >>> from giantstep import separable
+    >>> separable(["z", "He2(z)"]).r
+    2
+    """
     if not links:
         raise InputError("links is empty, got []")
     name = " + ".join(

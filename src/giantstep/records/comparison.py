@@ -68,6 +68,14 @@ class Comparison:
     agree unless ``p_value`` is below ``level``; ``least`` is the p-value of the least likely entry.
     ``resolution`` is, by observable, the deviation that these runs would have shown, as a share of
     the observable's own size: agreement means agreement to within that.
+
+    t = (mean over runs - predicted) / sqrt(s^2/runs + uncertainty^2), Student's; p-values p_j of
+    all m entries are combined to m / sum_j 1/p_j.  Runs are independent.
+
+    >>> from giantstep import Setting, compare, predict, simulate
+    >>> setting = Setting("x1", d=1000, p=2, steps=1, runs=4, readout_n=0, test_n=0)
+    >>> compare(predict(setting), simulate(setting)).agrees
+    True
     """
 
     deviations: dict[str, Float[np.ndarray, "..."]]
@@ -76,6 +84,13 @@ class Comparison:
     least: float
     runs: int
     level: float
+
+    def __repr__(self) -> str:
+        word = "agrees" if self.agrees else f"disagrees in {self.farthest}"
+        return (
+            f"Comparison({word}: p-value {self.p_value:.2g}, least likely of {self.count} "
+            f"comparisons {self.sigmas:.1f} sigma off, {self.runs} runs)"
+        )
 
     @property
     def sigmas(self) -> float:
@@ -176,6 +191,9 @@ def compare(
     A prediction of one row is for all runs; one of several rows is for each run in turn, and the
     deviation is that of the mean difference.  Records of different settings are refused, but for
     the fields named in ``ignoring``.
+
+    t = (mean over runs - predicted) / sqrt(s^2/runs + uncertainty^2), entry by entry; see
+    ``Comparison``, which has an example and the verdict at false-alarm rate ``level``.
     """
     if predicted.theory is None or simulated.theory is not None:
         raise InputError(

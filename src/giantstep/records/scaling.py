@@ -19,12 +19,23 @@ BOUNDARY = -0.25
 
 @dataclass(frozen=True)
 class Scaling:
-    """Exponent of an observable in d, with a bootstrap interval and what it decides."""
+    """Exponent of an observable in d, with a bootstrap interval and what it decides.
+
+    |value| ~ d^exponent; ``low`` and ``high`` bound it at the stated level.  Learned where the
+    interval is above -1/4, not learned where it is below: a random direction has -1/2 (arXiv
+    2305.18270, Theorems 4-5).
+    """
 
     exponent: float
     low: float
     high: float
     level: float
+
+    def __repr__(self) -> str:
+        return (
+            f"Scaling({self.verdict}: exponent {self.exponent:.3g} in "
+            f"[{self.low:.3g}, {self.high:.3g}] at level {self.level:g})"
+        )
 
     @property
     def verdict(self) -> LearningVerdict:
@@ -41,7 +52,17 @@ def scaling_exponent(
     resamples: int = 2000,
     seed: int = 0,
 ) -> Scaling:
-    """Slope of log median |value| against log size; the runs at each size are resampled."""
+    """Slope of log median |value| against log size; the runs at each size are resampled.
+
+    log median |value| = exponent * log(size) + constant, least squares; sizes -> d, values -> runs
+    at each size, independent of each other.
+
+    >>> import numpy as np
+    >>> from giantstep import scaling_exponent
+    >>> d = [100, 1000, 10_000]
+    >>> scaling_exponent(d, [np.full(5, size**-0.5) for size in d]).verdict
+    'not learned'
+    """
     if len(sizes) < 2 or len(sizes) != len(values):
         raise InputError(
             f"sizes and values must match, at least 2 of them, got {len(sizes)} and {len(values)}"

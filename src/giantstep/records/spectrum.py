@@ -9,9 +9,12 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float
 
+from giantstep.language.brief import brief
+from giantstep.records.drawing import Drawn
+
 
 @dataclass(frozen=True)
-class Spectrum:
+class Spectrum(Drawn):
     """Runs by steps; everything in decreasing order, NaN where there is nothing or it is unknown.
 
     ``singular_values`` are the measured ones.  ``edge`` is the end of the bulk, and what exceeds
@@ -21,6 +24,10 @@ class Spectrum:
     ``overlap`` is |<v_k, w*_j>| of the leading right singular vectors of W; ``left`` and ``right``
     are |overlaps| of the features' singular vectors with h_0(kappa) .. h_4(kappa) and a^0 .. a^4.
     ``density`` is the predicted one of the bulk on ``grid``, a row for each step.
+
+    W = noise + finite rank: singular values outside the bulk are learned directions, v_k their
+    right singular vectors (arXiv 2310.07891, arXiv 2605.17767).  n, d and p large and in
+    proportion.
     """
 
     singular_values: Float[np.ndarray, "runs t m"] | None = None
@@ -32,6 +39,8 @@ class Spectrum:
     right: Float[np.ndarray, "runs t k degrees"] | None = None
     grid: Float[np.ndarray, "t q"] | None = None
     density: Float[np.ndarray, "t q"] | None = None
+
+    __repr__ = brief
 
     def arrays(self) -> dict[str, Float[np.ndarray, "..."]]:
         """What is known, by name."""

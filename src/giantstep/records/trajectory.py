@@ -11,6 +11,7 @@ from jaxtyping import Float, Int
 
 from giantstep.errors import InputError
 from giantstep.problem.setting import Setting
+from giantstep.records.drawing import Drawn
 from giantstep.records.file import restored, trajectory_bytes, write_whole
 from giantstep.records.origin import Origin
 from giantstep.records.spectrum import Spectrum
@@ -30,7 +31,7 @@ direction of their own: rounding of a Gram matrix leaves 1e-16."""
 
 
 @dataclass(frozen=True)
-class Trajectory:
+class Trajectory(Drawn):
     """Runs by recorded steps of everything observed, or predicted; arrays are float64.
 
     ``overlap`` is <w_i, w*_k>, ``norms`` |w_i|, ``gram`` <w_i, w_j> (left out where p x p matrices
@@ -55,6 +56,9 @@ class Trajectory:
     theory leaves out at this size.  What is not estimated is not there.  A field ``*_deviation`` of
     a prediction is the standard deviation over runs of what one run has; of many rows it may be
     known for the first ones only, and is NaN in the others.
+
+    A network of arXiv 2305.18270, f(x) = s_p sum_i a_i sigma(<w_i, x>), observed after every
+    recorded step; W -> ``rows``, w*_k the target directions.
     """
 
     setting: Setting
@@ -94,6 +98,17 @@ class Trajectory:
     notes: tuple[str, ...] = ()
     interrupted: bool = field(default=False, compare=False)
     origin: Origin | None = field(default=None, compare=False)
+
+    def __repr__(self) -> str:
+        what = (
+            f"simulated, {self.engine} engine" if self.theory is None else f"theory {self.theory}"
+        )
+        shape = " x ".join(map(str, self.overlap.shape))
+        errors = ""
+        if self.test_error is not None:
+            first, last = self.test_error.mean(axis=0)[[0, -1]].tolist()
+            errors = f", test error {first:.4g} -> {last:.4g}"
+        return f"Trajectory({what}: overlap {shape} (runs, steps, p, r){errors}; {self.setting!r})"
 
     @property
     def runs(self) -> int:

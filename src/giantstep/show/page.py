@@ -6,9 +6,12 @@ from collections.abc import Sequence
 from html import escape
 from typing import Any
 
+from giantstep.show.tables.parts import counted
+
 STYLE = """
 body { font: 16px/1.5 Georgia, serif; max-width: 54rem; margin: 2rem auto; padding: 0 1rem; }
-table { border-collapse: collapse; width: 100%; font-size: 0.9rem; }
+table { border-collapse: collapse; width: 100%; font-size: 0.9rem; display: block;
+  overflow-x: auto; }
 th, td { text-align: left; padding: 0.2rem 0.6rem 0.2rem 0; border-bottom: 1px solid #ccc;
   vertical-align: top; }
 section { margin-top: 2.5rem; }
@@ -32,12 +35,14 @@ def claims_page(records: Sequence[dict[str, Any]]) -> str:
     sections = "".join(_section(record) for record in records)
     return (
         '<!doctype html><html lang="en"><meta charset="utf-8">'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">'
         f"<title>Claims of the papers</title><style>{STYLE}</style>"
-        f"<h1>Claims of the papers, measured</h1><p>{len(records)} claims: {summary}. Every "
-        "interval has level 99 %. A quantity holds if its whole interval lies in the region where "
-        "the claim puts it and it is within four standard errors of the predicted number, beside a "
-        "stated allowance for the finite size; it fails if the interval lies outside or the number "
-        "is further off, and is undecided otherwise.</p>"
+        "<h1>Claims of the papers, measured</h1>"
+        f"<p>{counted(len(records), 'claim')}: {summary}. Every interval has level 99 %. "
+        "A quantity holds if its whole interval lies in the region where the claim puts it and it "
+        "is within four standard errors of the predicted number, beside a stated allowance for the "
+        "finite size; it fails if the interval lies outside or the number is further off, and is "
+        "undecided otherwise.</p>"
         f"<table><tr><th>claim</th><th>statement</th><th>verdict</th></tr>{rows}</table>"
         f"{_differences(records)}{sections}</html>\n"
     )

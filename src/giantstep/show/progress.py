@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import timedelta
+from typing import TYPE_CHECKING
 
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
-from giantstep.sweeps.sweep import Progress as Progressing
+if TYPE_CHECKING:  # an analysis loads nothing of sweeps
+    from giantstep.sweeps.sweep import Progress as Progressing
 
 
 @contextmanager
@@ -21,19 +24,20 @@ def progress_bar(quiet: bool) -> Iterator[Callable[[float, int], None] | None]:
         yield None
         return
     columns = (
-        TextColumn("simulating"),
+        TextColumn("{task.description}"),
         BarColumn(),
         TextColumn("{task.percentage:3.0f} %"),
         TextColumn("{task.fields[rate]}"),
         TimeRemainingColumn(),
     )
     with Progress(*columns, console=console, transient=True) as bar:
-        task = bar.add_task("simulating", total=1.0, rate="")
+        task = bar.add_task("predicting", total=1.0, rate="")
         start = time.perf_counter()
 
         def report(share: float, samples: int) -> None:
             rate = samples / max(time.perf_counter() - start, 1e-9)
-            bar.update(task, completed=share, rate=f"{rate:,.0f} samples/s")
+            said = f"{rate:,.0f} samples/s"
+            bar.update(task, description="simulating", completed=share, rate=said)
 
         yield report
 
@@ -47,6 +51,31 @@ def spinner(quiet: bool) -> Iterator[Callable[[str], None]]:
         return
     with console.status("") as status:
         yield lambda text: status.update(text)
+
+
+PATIENCE = 2.0
+"""Seconds after which a computation without a bar says that it is at work."""
+
+
+@contextmanager
+def patience(text: str, quiet: bool, after: float = PATIENCE) -> Iterator[None]:
+    """A line on standard error about work that takes longer than people wait; none before."""
+    console = Console(stderr=True)
+    if quiet:
+        yield
+        return
+    status = console.status(text) if console.is_terminal else None
+    start = status.start if status is not None else lambda: console.print(text)
+    timer = threading.Timer(after, start)
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
+        timer.join()
+        if status is not None:
+            status.stop()
 
 
 EVERY = 10.0

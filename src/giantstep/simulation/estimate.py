@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from giantstep.language.brief import brief
 from giantstep.problem.setting import Setting
 from giantstep.simulation import machine
 from giantstep.simulation.cost import on_accelerator, peak_bytes, work
@@ -19,6 +20,9 @@ class Estimate:
 
     ``device`` is cpu or gpu; ``measured`` says whether the seconds are from the speed of this
     machine, or of a typical one.
+
+    seconds = operations of the engine / rate of this machine for them, memory traffic counted;
+    ``flops`` is their number.
     """
 
     engine: str
@@ -27,6 +31,8 @@ class Estimate:
     seconds: float
     measured: bool
     device: str = "cpu"
+
+    __repr__ = brief
 
     def as_dict(self) -> dict[str, Any]:
         """Plain values."""
@@ -46,6 +52,13 @@ def estimate(
     ``threads`` is 1 for a process of a sweep, else all there are.  The machine is measured once
     and remembered, ``again`` measures it anew; without ``calibrate`` a machine that was not
     measured is taken for a typical one.
+
+    Operations are counted from the sizes (n p known-directions for each step of the deferred
+    engine, n d p of the dense one), rates are measured on this machine.
+
+    >>> from giantstep import Setting, estimate
+    >>> estimate(Setting("x1", d=1000), calibrate=False).engine
+    'deferred'
     """
     engine = choose_engine(setting, memory)
     chosen = setting if setting.engine == engine else setting.vary(engine=engine)

@@ -170,11 +170,19 @@ class Errors:
 
 @dataclass(frozen=True)
 class Equivalences:
-    """Errors of every model by name: real, gaussian, conditional, expansion 0, expansion 1, ..."""
+    """Errors of every model by name: real, gaussian, conditional, expansion 0, expansion 1, ...
+
+    ``mean(model, what)`` and ``excess(model, what)`` are means over runs with standard errors, of
+    "train" or "test" (arXiv 2310.07891, arXiv 2305.18270).
+    """
 
     setting: Setting
     ridge: float
     models: dict[str, Errors]
+
+    def __repr__(self) -> str:
+        found = ", ".join(f"{name} {self.mean(name)[0]:.4g}" for name in self.models)
+        return f"Equivalences(ridge {self.ridge:g}, mean test errors: {found})"
 
     def mean(self, model: str, what: str = "test") -> tuple[float, float]:
         """Mean over runs of ``test``, ``train`` or ``distance``, and its standard error."""
@@ -202,6 +210,10 @@ def equivalences(
     ridge -> lambda of min mean (y - s_p phi.a)^2 + lambda |a|^2, orders -> the l of the expansions.
     Every model of a run sees the same step, training and test data (readout_batch, readout_n and
     test_n of the setting); differences are therefore best judged by ``excess``.
+
+    F_l = sigma(X W_0^T) + sum_{k<=l} c_1^k c_k eta^k (X beta)^k (a^k)^T is the expansion in l
+    spikes (arXiv 2310.07891); the Gaussian and the conditional Gaussian equivalents are those of
+    arXiv 2305.18270.  n, d and p in proportion, one step.
     """
     if not setting.inputs.is_gaussian:
         raise InputError(f"inputs must be gaussian for feature models, got {setting.inputs.text!r}")

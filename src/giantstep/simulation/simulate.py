@@ -122,6 +122,15 @@ def simulate(
     ``partial`` the runs that were finished are returned instead, marked as ``interrupted``.
     Labels of a data set have no directions of their own: overlaps are with orthonormal
     ``directions``, where they are given.
+
+    Steps W <- (1 - decay) W + step_size * update and the readout of every recorded step, as
+    ``Setting`` has them.  Gaussian inputs are simulated exactly in law at any d by drawing only
+    what a step reveals (deferred engine, docs/derivations/deferred.md, arXiv 2101.07464).
+
+    >>> from giantstep import Setting, simulate
+    >>> setting = Setting("x1", d=10_000, p=4, steps=1, runs=2, readout_n=0, test_n=0)
+    >>> simulate(setting).overlap.shape  # runs, steps 0..T, neurons, directions
+    (2, 2, 4, 1)
     """
     start = time.perf_counter()
     meter = Meter(expected_samples(setting), progress)

@@ -22,6 +22,7 @@ import numpy as np
 from jaxtyping import Complex, Float
 
 from giantstep.errors import InputError, NotConvergedError
+from giantstep.language.brief import brief
 
 TRACY_WIDOM_VARIANCE = 1.607781034581
 """Variance of TW_1 (tracy_widom_moments computes it)."""
@@ -61,6 +62,10 @@ class Bulk:
     ``fixed_rows``: the population's members have fixed length, as rows on a sphere have.
     ``offset``/n and ``spread``/n^2 are a further shift and variance of the largest eigenvalue, as
     measured where no formula is known (giantstep.spectra.outliers.calibrate).
+
+    1/m = -z + sum_j c_j s_j/(1 + m s_j) for the Stieltjes transform m(z), n large: the law of
+    Marchenko and Pastur for the scales s_j (docs/derivations/bulk.md); edges fluctuate by Tracy and
+    Widom's law.
     """
 
     scales: Float[np.ndarray, " m"]
@@ -70,6 +75,8 @@ class Bulk:
     fixed_rows: bool = False
     offset: float = 0.0
     spread: float = 0.0
+
+    __repr__ = brief
 
     def __post_init__(self) -> None:
         if len(self.scales) == 0 or np.any(self.scales <= 0) or np.any(np.diff(self.scales) < 0):

@@ -27,6 +27,8 @@ from jaxtyping import Float
 from numpy.typing import ArrayLike
 
 from giantstep.errors import InputError, NoTheoryError
+from giantstep.language.brief import brief
+from giantstep.records.drawing import Drawn
 from giantstep.spectra.noise import Calibration, NoiseLaw, calibrate_noise, spike
 from giantstep.spectra.scales import Scales, fitted_scales
 
@@ -51,7 +53,7 @@ MOST_OUTLIERS = 0.2
 
 
 @dataclass(frozen=True)
-class LayerOutliers:
+class LayerOutliers(Drawn):
     """Singular values of W beyond its own bulk, in decreasing order, k of them.
 
     ``deviation`` is sigma, the standard deviation of an entry of the noise; ``row_scales`` and
@@ -63,6 +65,9 @@ class LayerOutliers:
     |cosines| to be expected between the vectors and those without noise.  ``misfit`` is the largest
     number of singular values by which the bulk is ahead of its law or behind it, ``misfit_limit``
     what noise does not exceed.  ``density`` is that of the bulk on ``grid``.
+
+    W = diag(rows) Z diag(columns) + finite rank, Z of independent entries; a spike of strength
+    theta shows at a singular value above it (docs/derivations/layer.md, arXiv 1103.2221).
     """
 
     singular_values: Float[np.ndarray, " m"]
@@ -82,6 +87,8 @@ class LayerOutliers:
     misfit_limit: float
     grid: Float[np.ndarray, " q"]
     density: Float[np.ndarray, " q"]
+
+    __repr__ = brief
 
     @property
     def count(self) -> int:
@@ -195,6 +202,16 @@ def layer_outliers(weights: ArrayLike, level: float = LEVEL, seed: int = 0) -> L
     weights -> W with a row for each neuron; its transpose has the same singular values, with
     neurons and directions exchanged.  level -> probability that noise of these entries, sizes and
     scales shows an outlier.  seed -> of the random orders of the entries.
+
+    Independent entries around a part of small rank are assumed; where no such bulk fits,
+    NoTheoryError says so (docs/derivations/layer.md, arXiv 1103.2221).
+
+    >>> import numpy as np
+    >>> from giantstep import layer_outliers
+    >>> weights = np.random.default_rng(0).standard_normal((60, 40))
+    >>> weights[:, 3] += 3.0
+    >>> layer_outliers(weights).count
+    1
     """
     matrix = _checked(weights)
     kept = np.any(matrix != 0, axis=1), np.any(matrix != 0, axis=0)

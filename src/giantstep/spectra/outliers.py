@@ -16,6 +16,7 @@ import numpy as np
 from jaxtyping import Float
 
 from giantstep.errors import InputError
+from giantstep.language.brief import brief
 from giantstep.problem.activation import Activation
 from giantstep.problem.starts import STARTS, Given, whole_space
 from giantstep.spectra.bulk import Bulk, Edge
@@ -41,6 +42,9 @@ class Outliers:
     ``above`` the upper threshold, ``between`` bulk intervals, ``below`` the lower threshold (zeros
     not counted); ``threshold`` and ``floor`` are singular values, ``level`` the false-positive rate
     at each end.
+
+    The threshold is the quantile of the Tracy-Widom law of the edge at 1 - level
+    (docs/derivations/bulk.md).
     """
 
     above: Float[np.ndarray, " a"]
@@ -49,6 +53,8 @@ class Outliers:
     threshold: float
     floor: float
     level: float
+
+    __repr__ = brief
 
     @property
     def count(self) -> int:
@@ -74,6 +80,14 @@ def count_outliers(
     """Singular values outside the bulk, at false-positive rate ``level`` for each end of it.
 
     singular_values -> those of F/sqrt(n) (features, see ``centre``) or of W (weights).
+
+    threshold = edge + scale * (quantile of Tracy-Widom at 1 - level), n and p large
+    (docs/derivations/bulk.md).
+
+    >>> import numpy as np
+    >>> from giantstep import count_outliers, weight_bulk
+    >>> count_outliers(np.array([1.9, 1.2, 1.0]), weight_bulk(100, 400)).count
+    1
     """
     values = _sorted(singular_values)
     if isinstance(bulk, ProfileBulk):  # the fluctuations of its lower end are not known

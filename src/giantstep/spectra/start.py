@@ -58,6 +58,10 @@ def weight_bulk(p: int, d: int, start: str = "sphere") -> Bulk:
 
     Here K = W^T W (d x d) and the p rows are the population, all of scale 1.  The symmetric start
     has p/2 distinct rows, each twice: K = 2 W'^T W', a population of p/2 with scale 2.
+
+    >>> from giantstep import weight_bulk
+    >>> round(weight_bulk(100, 400).edges[-1][1], 6)  # 1 + sqrt(p/d)
+    1.5
     """
     kind = _independent(p, d, start)
     _check_sizes(p=p, d=d)
@@ -72,6 +76,13 @@ def feature_bulk(
 
     Features with c_0 != 0 have a further, large singular value from their mean, which centring
     removes (giantstep.spectra.outliers.centre).  The symmetric start doubles p/2 distinct neurons.
+
+    K = sigma(X W^T) sigma(X W^T)^T/n: rows of covariance c_1^2 W W^T + (E sigma^2 - c_0^2 - c_1^2)
+    I (docs/derivations/bulk.md).  n, d and p large and in proportion.
+
+    >>> from giantstep import feature_bulk, make_activation
+    >>> feature_bulk(make_activation("tanh"), n=200, d=100, p=150).size
+    200
     """
     copies = _independent(p, d, start).copies
     _check_sizes(n=n, d=d, p=p)

@@ -147,11 +147,21 @@ class Results:
 
     ``predictions`` stand beside the trajectories, None where there is none; ``skipped`` are the
     files that could not be read, with the reason.
+
+    ``load`` reads it; ``table``, ``to_pandas`` and ``to_xarray`` have a row for each run and step.
     """
 
     trajectories: tuple[Trajectory, ...]
     predictions: tuple[Trajectory | None, ...]
     skipped: tuple[tuple[str, str], ...]
+
+    def __repr__(self) -> str:
+        runs = sum(trajectory.runs for trajectory in self.trajectories)
+        predicted = sum(each is not None for each in self.predictions)
+        return (
+            f"Results({len(self.trajectories)} settings, {runs} runs, {predicted} predictions, "
+            f"{len(self.skipped)} files skipped)"
+        )
 
     @cached_property
     def table(self) -> Table:
@@ -171,6 +181,12 @@ def load(folder: str | Path) -> Results:
     """Read every result in a folder and the folders in it, also while others write there.
 
     A truncated or foreign file is reported by name and skipped; nothing is unpickled.
+
+    >>> import tempfile
+    >>> from giantstep import load
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     load(folder)
+    Results(0 settings, 0 runs, 0 predictions, 0 files skipped)
     """
     root = Path(folder)
     if not root.is_dir():

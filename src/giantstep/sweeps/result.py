@@ -14,6 +14,7 @@ from jaxtyping import Float
 from giantstep.errors import InputError
 from giantstep.gaussian.tensors import information_exponent
 from giantstep.problem.setting import Setting
+from giantstep.records.drawing import Drawn
 from giantstep.records.observables import expected, names, observed
 from giantstep.records.scaling import Scaling, scaling_exponent
 from giantstep.records.table import Table, make_table
@@ -76,12 +77,21 @@ class DimensionExponent:
 
 
 @dataclass(frozen=True)
-class Sweep:
-    """All cells of a grid, in its order; ``skipped`` are files that could not be read."""
+class Sweep(Drawn):
+    """All cells of a grid, in its order; ``skipped`` are files that could not be read.
+
+    ``measured`` and ``predicted`` are arrays over the axes, ``exponents`` fits |cosine| ~
+    d^exponent along d (``Scaling``), ``limit`` is the leap index, where one step on n = d^k begins
+    to learn (arXiv 2305.18270, Theorems 4-5).
+    """
 
     grid: Grid
     outcomes: tuple[Outcome, ...]
     skipped: tuple[str, ...] = ()
+
+    def __repr__(self) -> str:
+        axes = ", ".join(f"{axis.name} ({len(axis.places)})" for axis in self.axes)
+        return f"Sweep(over {axes}: {len(self.finished)} of {len(self.outcomes)} cells finished)"
 
     @property
     def axes(self) -> tuple[Axis, ...]:

@@ -68,6 +68,13 @@ def sweep(
     processes of this machine, or with ``cluster`` ("local", or the address of a scheduler) to
     Dask's; ``memory`` bounds the arrays of each.  A cell that fails has its reason, the others
     go on.
+
+    >>> import tempfile
+    >>> from giantstep import sweep
+    >>> base = {"target": "x1", "p": 2, "steps": 1, "readout_n": 0, "test_n": 0}
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     sweep(base, {"d": [50, 100]}, out=folder, workers=1)
+    Sweep(over d (2): 2 of 2 cells finished)
     """
     grid = make_grid(base, axes)
     with ExitStack() as stack:

@@ -73,7 +73,7 @@ def scaling_findings(
         if quantity.expected is not None:
             line = curve.y[0] * (np.array(d) / d[0]) ** quantity.expected
             label = f"slope {quantity.expected:g}"
-            curves.append(Curve(label, list(d), line.tolist(), theory=True))
+            curves.append(Curve(label, list(d), line.tolist(), theory=True, guide=True))
     return Findings(quantities, Plot("dimension $d$", y_label, curves, "log", "log"))
 
 

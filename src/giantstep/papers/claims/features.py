@@ -95,7 +95,7 @@ def _curves(
     n = [4.0 * size for size in d]
     seen = mean_curve(rf"$\ell = {order}$", n, norms)
     line = [seen.y[0] * (x / n[0]) ** (alpha - 0.5) for x in n]
-    return [seen, Curve(rf"$n^{{{alpha - 0.5:g}}}$", n, line, theory=True)]
+    return [seen, Curve(f"slope {alpha - 0.5:g}", n, line, theory=True, guide=True)]
 
 
 def held_parts(order: int, times: float, *, longer: bool) -> Float[np.ndarray, " l"]:

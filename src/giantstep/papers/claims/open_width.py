@@ -113,7 +113,7 @@ def beyond_one_half(fields: Fields, *, d: Sequence[int], runs: int) -> Findings:
     ]
     for values, limit in ((spikes, alpha), (bulks, alpha - 0.5)):
         line = np.median(values[0]) * (np.array(sizes) / sizes[0]) ** limit
-        curves.append(Curve(f"slope {limit:g}", sizes, line.tolist(), theory=True))
+        curves.append(Curve(f"slope {limit:g}", sizes, line.tolist(), theory=True, guide=True))
     plot = Plot("samples $n$", "singular value of the features", curves, "log", "log")
     return Findings(quantities, plot)
 
@@ -208,7 +208,7 @@ def spikes_by_activation(fields: Fields, *, exponent: float, d: int, runs: int) 
     x = list(range(1, len(ACTIVATIONS) + 1))
     curves = [
         mean_curve("simulation", x, numbers),
-        Curve("Hermite coefficients", x, predicted, theory=True),
+        Curve("Hermite coefficients", x, predicted, theory=True, joined=False),
     ]
     label = ", ".join(f"{k} {name}" for k, name in zip(x, ACTIVATIONS, strict=True))
     return Findings(quantities, Plot(label, "spikes", curves))

@@ -59,7 +59,7 @@ def rank_one(fields: Fields, *, d: Sequence[int], runs: int) -> Findings:
     line = [float(np.median(rest[0])) * (size / d[0]) ** -0.5 for size in d]
     curves = [
         mean_curve("simulation", d, rest),
-        Curve(r"$d^{-1/2}$", list(d), line, theory=True),
+        Curve("slope -1/2", list(d), line, theory=True, guide=True),
     ]
     label = "share of the update that is not of rank one"
     return Findings(quantities, Plot("dimension $d$", label, curves, "log", "log"))

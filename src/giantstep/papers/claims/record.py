@@ -43,6 +43,9 @@ class Claim:
     each with a range of other values over which the verdict is repeated.  A claim that the
     measurement contradicts says in ``seen`` what is measured instead, and in ``corrected`` the
     identifier of the claim that holds in its place.
+
+    The papers are arXiv 2305.18270, 2310.07891, 2605.17767 and those that ``paper`` names;
+    docs/claims.md has the verdicts.
     """
 
     id: str
@@ -58,6 +61,9 @@ class Claim:
     tuned: Mapping[str, Sequence[Any]] = field(default_factory=dict)
     seen: str = ""
     corrected: str = ""
+
+    def __repr__(self) -> str:
+        return f"Claim({self.id!r}: {self.statement} {self.paper})"
 
     def run(
         self, full: bool = False, seed: int = 0, changes: Mapping[str, Any] | None = None

@@ -124,7 +124,9 @@ def _regime_plot(errors: Sequence[Any], floors: Sequence[float]) -> Plot:
     x = [float(k) for k in range(1, len(floors) + 1)]
     plot = error_plot("regime", x, errors, {})
     return Plot(
-        "regime", "test error", [Curve("floor", x, list(floors), theory=True), *plot.curves]
+        "regime",
+        "test error",
+        [Curve("floor", x, list(floors), theory=True, joined=False), *plot.curves],
     )
 
 

@@ -42,6 +42,10 @@ def run_claims(
     A record is taken from the folder only if its fingerprint is that of the claim.  An interrupt
     is passed on: the claims before it are in the folder, those it cut short are not.  With
     ``processes``, for claims of ``CLAIMS``, as many experiments run at a time.
+
+    >>> from giantstep import CLAIMS
+    >>> CLAIMS["one-step-line"].paper
+    'arXiv 2305.18270 (JMLR), Theorems 4-5'
     """
 
     def place(claim: Claim) -> tuple[Path | None, str]:

@@ -70,6 +70,7 @@ def counts(fields: Fields, *, exponents: Sequence[float], d: int, runs: int) -> 
             list(exponents),
             [float(clear_outliers(theory)) for theory in theories],
             theory=True,
+            joined=False,
         ),
         Curve("limit", grid.tolist(), limit, theory=True),
     ]

@@ -23,23 +23,32 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from giantstep.errors import InputError
+from giantstep.language.brief import brief
 from giantstep.prediction.given_weights.directions import learned_directions
 from giantstep.prediction.given_weights.family import NODES, Family, make_family
 from giantstep.prediction.given_weights.fixed_point import constant_level, fixed_point
 from giantstep.prediction.given_weights.response import Response, respond
 from giantstep.problem.setting import Setting
 from giantstep.problem.target import ORTHONORMAL
+from giantstep.records.drawing import Drawn
 
 
 @dataclass(frozen=True)
-class LearningCurve:
-    """Mean squared train and test error of ridge, and its minimised objective, on a grid."""
+class LearningCurve(Drawn):
+    """Mean squared train and test error of ridge, and its minimised objective, on a grid.
+
+    train = E mean (y - s_p phi.a)^2 on the n samples of the fit, test on a fresh one; ridges ->
+    rows, sizes -> columns (arXiv 2305.18270, conditional Gaussian equivalence;
+    docs/derivations/equivalence.md).
+    """
 
     ridges: Float[np.ndarray, " a"]
     sizes: Int[np.ndarray, " b"]
     train: Float[np.ndarray, "a b"]
     test: Float[np.ndarray, "a b"]
     objective: Float[np.ndarray, "a b"]
+
+    __repr__ = brief
 
 
 def learning_curve(
@@ -60,6 +69,17 @@ def learning_curve(
     the target directions, by default the first r axes; ``sizes`` -> n, by default readout_n;
     ``nodes`` an axis of kappa (more for a label that jumps as a function of kappa).  Holds for n, d
     and p large and comparable; the samples behind W must be independent of the readout's.
+
+    Given kappa = V x the features count as Gaussian, with the mean and the covariance that sigma(W
+    x) has given kappa (arXiv 2305.18270; docs/derivations/equivalence.md).
+
+    >>> import numpy as np
+    >>> from giantstep import Setting, learning_curve
+    >>> weights = np.linalg.qr(np.random.default_rng(0).standard_normal((60, 60)))[0]
+    >>> setting = Setting("x1", d=60, p=60, ridge=0.1, readout_n=120, test_n=10)
+    >>> curve = learning_curve(setting, weights, sizes=[120, 240])
+    >>> bool(curve.test[0, 1] < curve.test[0, 0])
+    True
     """
     complaint = objection(setting)
     if complaint is not None:

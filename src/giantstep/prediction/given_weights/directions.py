@@ -26,6 +26,17 @@ def learned_directions(
     ``include`` -> directions that must be there, such as the target's; ``start`` -> weights
     subtracted first, so that a step too small to leave the bulk of W is seen (then k is needed: the
     noise of a gradient alone is no isotropic bulk).
+
+    W = noise + sum_k s_k u_k v_k^T: the v_k whose s_k is outside the Marchenko-Pastur bulk of W
+    (arXiv 2305.18270; docs/derivations/equivalence.md).
+
+    >>> import numpy as np
+    >>> from giantstep import learned_directions
+    >>> key = np.random.default_rng(0)
+    >>> weights = key.standard_normal((80, 60)) / 60**0.5
+    >>> weights[:, 0] += 3.0
+    >>> bool(abs(learned_directions(weights)[0, 0]) > 0.9)
+    True
     """
     d = weights.shape[1]
     given = np.zeros((0, d)) if include is None else np.linalg.qr(include.T)[0].T

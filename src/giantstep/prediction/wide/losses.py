@@ -40,6 +40,9 @@ class Losses:
 
     ``loose`` -> where the penalty was searched, how far the train error of a neighbour is away,
     relative, whose test error leave-one-out cannot tell from the best.
+
+    objective = min over a of mean (y - s_p phi.a)^2 + ridge |a|^2; n, d and p large and in
+    proportion, one step of size n^alpha (arXiv 2310.07891; docs/derivations/closed_system.md).
     """
 
     ridge: float
@@ -71,6 +74,14 @@ def loss_curve(
     """``losses`` at several penalties or readout sizes, each started from the one before.
 
     All pairs, the penalties varying fastest.
+
+    The closed system of docs/derivations/closed_system.md, one step at linear or quadratic width
+    (arXiv 2310.07891, arXiv 2402.04980).
+
+    >>> from giantstep import Setting, loss_curve
+    >>> small, large = loss_curve(Setting.linear_width("x1", d=200), ridges=[0.1, 10.0])
+    >>> small.test < large.test
+    True
     """
     refuse_if(objection(setting))
     penalties = _ridges(setting) if ridges is None else list(ridges)

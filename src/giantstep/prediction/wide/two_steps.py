@@ -20,6 +20,7 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Float
 
+from giantstep.language.brief import brief
 from giantstep.prediction.wide.second_kernel import RowUpdate, weight_updates
 from giantstep.prediction.wide.second_samples import Network, objection
 from giantstep.prediction.wide.step import TYPICAL, Draw, refuse_if
@@ -37,6 +38,9 @@ class WeightOutliers:
     span of the target; ``strengths`` theta_k, outliers or not; ``left`` the left singular vector
     times sqrt(p) as a function of ``readout`` u, whose law has the ``weights``; ``edge`` the end of
     the bulk of independent rows.
+
+    W = W_0 + sum_k theta_k u_k v_k^T, a finite-rank sum over orders of the readout (arXiv
+    2605.17767; docs/derivations/two_step.md).  n, d, p large and in proportion.
     """
 
     singular_values: Float[np.ndarray, " k"]
@@ -48,13 +52,25 @@ class WeightOutliers:
     readout: Float[np.ndarray, " q"]
     weights: Float[np.ndarray, " q"]
 
+    __repr__ = brief
+
     @property
     def count(self) -> int:
         return len(self.singular_values)
 
 
 def weight_outliers(setting: Setting, draw: Draw = TYPICAL) -> tuple[WeightOutliers, ...]:
-    """Deterministic prediction after every step, n, d, p in proportion, given a run's readout."""
+    """Deterministic prediction after every step, n, d, p in proportion, given a run's readout.
+
+    W = W_0 + sum_k theta_k u_k v_k^T with u_k functions of the readout.  In the limit the second
+    step adds floor(alpha_2/(1/2 - alpha_1)) outliers for step sizes p^alpha_1, p^alpha_2 (arXiv
+    2605.17767; docs/derivations/two_step.md); here they are those of the actual sizes.
+
+    >>> from giantstep import Setting, weight_outliers
+    >>> setting = Setting.linear_width("x1 + He2(x1)/1.4", d=1000, step_size="n^0.4")
+    >>> weight_outliers(setting)[-1].count
+    1
+    """
     refuse_if(objection(setting))
     network = Network(setting, draw)
     return tuple(outliers_of(network, update) for update in weight_updates(network))

@@ -7,7 +7,7 @@ from typing import Any
 from matplotlib.axes import Axes
 from matplotlib.ticker import NullLocator
 
-from giantstep.papers.plot import Plot
+from giantstep.papers.plot import Curve, Plot
 from giantstep.show.plots.panels import THEORY, level, mark
 
 MARKERS = "os^Dv*Ph<>"
@@ -18,6 +18,21 @@ CROWDED = 8
 OUTSIDE = {"loc": "center left", "bbox_to_anchor": (1.0, 0.5)}
 FEW = 8
 """Points on an axis up to which each has its tick."""
+
+
+GUIDE = "0.5"
+"""The colour of a slope that is drawn through a measured point: no prediction."""
+
+
+def _look(curve: Curve, index: int) -> tuple[str, dict[str, Any]]:
+    """Name and style of a line: a prediction, one of separate places, or a guide for the eye."""
+    if curve.guide:
+        name = f"guide: {curve.label}, through the first point"
+        return name, {"color": GUIDE, "linestyle": ":", "linewidth": 1.2, "zorder": 1.0}
+    name = curve.label if curve.label.startswith("theory") else f"theory: {curve.label}"
+    if not curve.joined:
+        return name, {"color": THEORY, "linestyle": "none", "marker": "_", "markersize": 18}
+    return name, {"color": THEORY, "linestyle": LINES[index % len(LINES)], "linewidth": 1.2}
 
 
 def curves(axes: Axes, plot: Plot) -> Axes:
@@ -34,19 +49,11 @@ def curves(axes: Axes, plot: Plot) -> Axes:
             capsize=3,
             color=str(0.6 * index / max(1, len(simulated))),
         )
-    named = set()
+    named: set[str] = set()
     for index, curve in enumerate(c for c in plot.curves if c.theory):
-        label = curve.label
-        if not label.startswith("theory"):
-            label = f"theory: {label}"
-        axes.plot(
-            curve.x,
-            curve.y,
-            LINES[index % len(LINES)],
-            color=THEORY,
-            linewidth=1.2,
-            label="_nolegend_" if label in named else label,
-        )
+        label, style = _look(curve, index)
+        label = "_nolegend_" if label in named else label
+        axes.plot(curve.x, curve.y, label=label, **style)
         named.add(label)
     for label, value in plot.levels.items():
         level(axes, value, label)
@@ -62,13 +69,15 @@ def curves(axes: Axes, plot: Plot) -> Axes:
     # A limit far beyond what was measured has the axis to itself.
     reach = max((x for curve in plot.curves for x in curve.x), default=0.0)
     far = plot.x_scale == "log" and reach > 100.0 * max(places, default=reach)
-    if len(places) <= FEW and not far:
+    if places and len(places) <= FEW and not far:
         axes.set_xticks(places, [f"{x:g}" for x in places])
         axes.xaxis.set_minor_locator(NullLocator())
     axes.set_xlabel(plot.x_label)
     axes.set_ylabel(plot.y_label)
     axes.set_title(plot.title, fontsize="medium")
     named_curves = len(axes.get_legend_handles_labels()[1])
-    beside: dict[str, Any] = OUTSIDE if named_curves > CROWDED else {}
+    beside: dict[str, Any] = dict(OUTSIDE) if named_curves > CROWDED else {}
+    if any(curve.error is not None for curve in plot.curves):
+        beside |= {"title": "bars: 2 standard errors", "title_fontsize": "x-small"}
     axes.legend(fontsize="small", framealpha=0.8, edgecolor="none", **beside)
     return axes

@@ -76,5 +76,5 @@ def errors(
     axes.set_ylim(bottom=-0.02 * axes.get_ylim()[1])
     axes.set_xlabel("giant steps $t$")
     axes.set_ylabel("mean squared error")
-    axes.legend(fontsize="small")
+    axes.legend(fontsize="small", title="bars: standard errors", title_fontsize="x-small")
     return axes

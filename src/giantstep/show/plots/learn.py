@@ -25,7 +25,8 @@ def learn_figure(experiment: Experiment) -> Figure:
         plane, names = target_plane(stairs, r)
         axes = panels.pop(0)
         if len(plane) == 2:
-            theory = None if predicted is None else (predicted.cosine @ plane.T).reshape(-1, 2)
+            # Neurons are those of the first run, and so is the prediction where each has its own.
+            theory = None if predicted is None else (predicted.cosine[0] @ plane.T).reshape(-1, 2)
             neurons(axes, trajectory.cosine[0] @ plane.T, names, theory)
         else:
             _single_index(axes, trajectory, predicted)

@@ -35,12 +35,12 @@ def spectrum(
 
     ``values`` are singular values, ``density`` their predicted density on a grid (per singular
     value, zeros not counted), ``measured`` the outliers that were found in each run,
-    ``source`` where density and edge come from.
+    ``source`` where density and edge come from; without one the edge is only that of the bins.
     """
     flat = values.ravel()
     top = max([float(flat.max()), *predicted])
     positive = flat[flat > 1e-6 * top]
-    inside = positive[positive <= 1.02 * edge]
+    inside = positive[positive <= (1.02 if source else 1.0) * edge]
     low = float(inside.min()) if inside.size else 0.0
     ends = max(BINS // 6, min(BINS, inside.size // FILLED))
     # On a logarithmic axis areas are shares if densities are per log unit.
@@ -69,7 +69,8 @@ def spectrum(
             linewidth=1.6,
             label=f"{source}: bulk",
         )
-    axes.axvline(edge, color="firebrick", linewidth=0.8, linestyle=":", label=f"{source}: edge")
+    if source:
+        axes.axvline(edge, color="firebrick", linewidth=0.8, linestyle=":", label=f"{source}: edge")
     for index, value in enumerate(predicted):
         axes.plot(
             value,
@@ -88,7 +89,9 @@ def spectrum(
             color="black",
             markerfacecolor="none",
             markersize=7,
-            label="measured outliers" if index == 0 else "_nolegend_",
+            label=("measured outliers" if source else "measured, beyond the bins")
+            if index == 0
+            else "_nolegend_",
             zorder=6,
         )
     axes.set_ylim(0.0, 1.35 * tall)
@@ -133,6 +136,8 @@ def spectrum_panel(
         outliers = np.nanmean(theory["outliers"][:, step, : predicted.usual(step)], axis=0)
         density = (theory["grid"][step], theory["density"][step])
     found = np.zeros((len(values), 0)) if measured.outliers is None else measured.outliers[:, step]
+    if density is None:
+        found = np.where(values > edge, values, np.nan)
     return spectrum(
         axes,
         values,
@@ -141,6 +146,7 @@ def spectrum_panel(
         predicted=outliers.tolist(),
         measured=[run[~np.isnan(run)].tolist() for run in found],
         symbol=symbol,
+        source="" if density is None else "theory",
     )
 
 

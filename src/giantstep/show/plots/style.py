@@ -8,7 +8,7 @@ import matplotlib as mpl
 from matplotlib.figure import Figure
 
 from giantstep.problem.setting import Setting
-from giantstep.problem.step_size import size_list
+from giantstep.show.tables.setting import steps_text
 
 # Luminance falls monotonically along the map: steps stay apart in print.
 STEP_COLOURS = mpl.colormaps["viridis_r"]
@@ -23,8 +23,7 @@ def save(figure: Figure, path: Path) -> None:
 
 def setting_title(setting: Setting) -> str:
     """The setting in one line."""
-    sizes = size_list(setting.step_size, digits=4)
     return (
         f"{setting.target.name}, {setting.activation.name}: d = {setting.d:,}, n = {setting.n:,}, "
-        f"p = {setting.p:,}, step size {sizes}, {setting.batches} batches"
+        f"p = {setting.p:,}, {steps_text(setting)}, {setting.batches} batches"
     )

@@ -11,9 +11,12 @@ from giantstep.analysis.analyze import Analysis, describe
 from giantstep.analysis.staircase import Staircase
 from giantstep.analysis.subspace import name_space
 from giantstep.gaussian.tensors import rank_tolerance
-from giantstep.language.expression import format_expression
-from giantstep.problem.catalog import CATALOG
-from giantstep.show.tables.parts import make_table, number
+from giantstep.gaussian.terms import write_sum
+from giantstep.show.tables.parts import counted, make_table, notes, number
+from giantstep.show.tables.setting import target_lines
+
+FEW = 4
+"""Powers of the label that are listed."""
 
 
 def _power(letter: str, exponent: int) -> str:
@@ -121,26 +124,16 @@ def _recovery(analysis: Analysis) -> str:
 def analysis_report(analysis: Analysis) -> RenderableType:
     """The whole analysis as one page of tables."""
     series = analysis.series
-    tensor = " + ".join(
-        name if value == 1 else f"{value:.4g}*{name}"
-        for name, value in list(analysis.deciding_tensor.items())[:6]
-    ).replace("+ -", "- ")
-    head = Text()
-    head.append(f"{analysis.target.name}\n", style="bold")
-    if analysis.target.name in CATALOG and analysis.target.expression is not None:
-        text = format_expression(analysis.target.expression)
-        head.append(f"= {text}\n")
-    count = analysis.target.r
+    decided = ""
+    if analysis.deciding_tensor:
+        decided = f", decided by T_{analysis.leap_index}: {write_sum(analysis.deciding_tensor, 6)}"
+    head = target_lines(analysis.target)
     variance = _within(series.variance + series.tail, 3.0 * series.tail_uncertainty)
     head.append(
-        f"{count} direction{'s' if count > 1 else ''}, degree {series.degree}, "
+        f"{counted(analysis.target.r, 'direction')}, degree {series.degree}, "
         f"variance {variance}, activation {analysis.activation.name}\n"
     )
-    head.append(
-        f"leap index (information exponent) {_exponent(analysis.leap_index)}"
-        + (f", decided by T_{analysis.leap_index}: {tensor}" if tensor else "")
-        + "\n"
-    )
+    head.append(f"leap index (information exponent) {_exponent(analysis.leap_index)}{decided}\n")
     head.append(f"generative exponent {_exponent(analysis.generative_exponent)}\n")
     leaps = ", ".join(map(str, analysis.leaps)) or "none"
     head.append(f"leaps until everything is learned: {leaps}\n")
@@ -159,9 +152,7 @@ def analysis_report(analysis: Analysis) -> RenderableType:
         "",
         _regimes(analysis),
     ]
-    if analysis.notes:
-        parts += ["", *(Text(f"note: {note}", style="yellow") for note in analysis.notes)]
-    return Group(*parts)
+    return Group(*parts, *notes(analysis.notes))
 
 
 def activation_report(found: ActivationAnalysis) -> RenderableType:
@@ -174,5 +165,6 @@ def activation_report(found: ActivationAnalysis) -> RenderableType:
             "" if entry.degree == 0 else number(entry.slope),
             "" if entry.degree == 0 else "yes" if entry.picks_up else "no",
         )
-    handed = ", ".join("y" if k == 1 else f"y^{k}" for k in sorted(found.label_powers))
+    powers = ["y" if k == 1 else f"y^{k}" for k in sorted(found.label_powers)]
+    handed = ", ".join(powers if len(powers) <= FEW else [*powers[:FEW], "..."])
     return Group(table, "", Text(f"reused batches hand on {handed or 'nothing'}"))

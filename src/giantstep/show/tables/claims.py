@@ -9,9 +9,36 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from giantstep.papers.claims.record import Claim
 from giantstep.show.page import changes_text, region_text
+from giantstep.show.tables.parts import counted, make_table
 
 STYLES = {"holds": "green", "fails": "red", "undecided": "yellow"}
+
+
+def claims_list(claims: Sequence[Claim]) -> RenderableType:
+    """What every claim says, and its paper; nothing is measured."""
+    table = make_table(
+        "Claims by name; giantstep claims NAME measures one", "claim", "says", "paper"
+    )
+    table.columns[0].no_wrap = True
+    for claim in claims:
+        table.add_row(claim.id, claim.statement, claim.paper)
+    return table
+
+
+def claim_words(records: Sequence[dict[str, Any]]) -> RenderableType:
+    """What the claims that were asked for say, where, in which regime, and what decides them."""
+    parts: list[RenderableType] = []
+    for record in records:
+        parts += [
+            Text(record["id"], style="bold"),
+            Text(record["statement"]),
+            Text(f"{record['paper']}; {record['regime']}", style="dim"),
+            Text(f"rule: {record['rule']}", style="dim"),
+            "",
+        ]
+    return Group(*parts)
 
 
 def claims_table(records: Sequence[dict[str, Any]]) -> RenderableType:
@@ -46,7 +73,7 @@ def claims_table(records: Sequence[dict[str, Any]]) -> RenderableType:
         verdict: sum(record["verdict"] == verdict for record in records) for verdict in STYLES
     }
     summary = ", ".join(f"{count} {verdict}" for verdict, count in counts.items())
-    lines = [f"{len(records)} claims: {summary}"]
+    lines = [f"{counted(len(records), 'claim')}: {summary}"]
     lines += [
         f"the papers and the measurements differ: {record['id']}, see {record['corrected']}"
         for record in records

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
 from rich.text import Text
 
 from giantstep.experiment import Experiment
-from giantstep.problem.step_size import size_list
 from giantstep.records.comparison import Comparison
+from giantstep.show.tables.parts import counted
+from giantstep.show.tables.setting import data_text, steps_text, target_lines
 
 SHOWN = {
     "overlap": "overlaps",
@@ -22,22 +22,16 @@ SHOWN = {
 
 
 def heading(experiment: Experiment) -> Text:
-    """The setting in three lines."""
+    """The setting in a few lines."""
     simulated, setting = experiment.simulated, experiment.setting
-    sizes = size_list(setting.step_size, digits=4)
-    shares = setting.giant_shares
-    # The giant size itself, up to the rounding of a size that was typed.
-    if not np.allclose(shares, 1.0, rtol=0.01):
-        alike = shares[:1] if len(set(shares)) == 1 else shares
-        times = "times" if min(alike) > 1 else "of"
-        sizes += f", {size_list(alike, digits=2)} {times} a giant one"
     runs = simulated.runs
-    head = Text()
-    head.append(f"{setting.target.name}\n", style="bold")
+    head = target_lines(setting.target)
     head.append(
         f"{setting.activation.name}, d = {setting.d:,}, n = {setting.n:,}, p = {setting.p:,}, "
-        f"{setting.batches} batches, step size {sizes}\n"
-        f"{runs} run{'s' if runs > 1 else ''}, {simulated.engine} engine, {simulated.seconds:.2f} s"
+        f"{steps_text(setting)}\n"
+        f"{data_text(setting)}\n"
+        f"{counted(runs, 'run')}, {simulated.engine} engine, {simulated.seconds:.2f} s",
+        style="not bold",
     )
     if simulated.interrupted:
         head.append(f", interrupted after {runs} of {setting.runs} runs", style="yellow")

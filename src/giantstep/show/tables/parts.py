@@ -13,22 +13,38 @@ from giantstep.records.summary import Value
 
 def make_table(title: str, *columns: str) -> Table:
     """A table without lines; long cells are folded."""
-    table = Table(title=title, title_justify="left", title_style="bold", box=None, pad_edge=False)
+    # A title may be wider than its table.
+    above = Text(title, no_wrap=True, overflow="ignore") if title else None
+    table = Table(title=above, title_justify="left", title_style="bold", box=None, pad_edge=False)
     for column in columns:
         table.add_column(column, overflow="fold")
     return table
 
 
+def counted(count: int, noun: str) -> str:
+    """1 claim, 2 claims."""
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
+
+
+ROUNDING = 1e-12
+"""Numbers of order one that should be zero are this small at most."""
+
+
+def plain(value: float, digits: int, zero: float = ROUNDING) -> str:
+    """A number in a few digits: 100 for 1e+02, 0 for what is below ``zero``."""
+    return "0" if abs(value) < zero else f"{float(f'{value:.{digits}g}'):.6g}"
+
+
 def number(value: float | None) -> str:
-    return "-" if value is None else f"{value:.4g}"
+    return "-" if value is None else plain(value, 4)
 
 
 def spread(value: Value | None, digits: int = 3) -> str:
     """A mean with its standard error where there is one."""
     if value is None:
         return "-"
-    mean = f"{value.mean:.{digits}g}"
-    return mean if value.standard_error is None else f"{mean} ± {value.standard_error:.1g}"
+    mean = plain(value.mean, digits)
+    return mean if value.standard_error is None else f"{mean} ± {plain(value.standard_error, 1)}"
 
 
 def listed(values: Sequence[Value], digits: int = 4) -> str:

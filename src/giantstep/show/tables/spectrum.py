@@ -32,8 +32,8 @@ def _steps(
     """Measured and predicted spectrum of one matrix after each step."""
     theory = experiment.predicted_steps
     return [
-        (step.step, measured, None if theory is None else getattr(theory[step.step], matrix))
-        for step in experiment.steps
+        (step.step, measured, None if theory is None else getattr(theory[place], matrix))
+        for place, step in enumerate(experiment.steps)
         if (measured := getattr(step, matrix)) is not None
     ]
 
@@ -85,10 +85,10 @@ def _errors(experiment: Experiment) -> Table:
         "Ridge readout, mean squared error", "step", "train", "theory", "test", "theory"
     )
     theory = experiment.predicted_steps
-    for step in experiment.steps:
+    for place, step in enumerate(experiment.steps):
         cells = [str(step.step)]
         for name in ("train_error", "test_error"):
-            below = None if theory is None else theory[step.step].errors.get(name)
+            below = None if theory is None else theory[place].errors.get(name)
             cells += [spread(step.errors[name], 4), spread(below, 4)]
         table.add_row(*cells)
     return table

@@ -6,7 +6,7 @@ from rich.console import Group, RenderableType
 from rich.text import Text
 
 from giantstep.records.summary import measured
-from giantstep.show.tables.parts import make_table, notes, number, spread
+from giantstep.show.tables.parts import counted, make_table, notes, number, spread
 from giantstep.sweeps.axes import short
 from giantstep.sweeps.preview import Preview
 from giantstep.sweeps.result import COSINES, Sweep
@@ -39,9 +39,9 @@ def size(count: float) -> str:
 def preview_lines(found: Preview) -> list[str]:
     """The preview in a few lines."""
     lines = [
-        f"{found.cells:,} cells, {found.runs:,} runs, {found.held:,} of them finished; "
-        f"{found.workers} workers, up to {size(found.bytes)} of arrays each; simulations take "
-        f"about {duration(found.seconds)}"
+        f"{counted(found.cells, 'cell')}, {counted(found.runs, 'run')}, {found.held:,} of them "
+        f"finished; {counted(found.workers, 'worker')}, up to {size(found.bytes)} of arrays each; "
+        f"simulations take about {duration(found.seconds)}"
     ]
     lines += [
         f"  {cell.text}: {duration(each.seconds)} on one core, {size(each.bytes)}, "
@@ -95,7 +95,7 @@ def sweep_report(sweep: Sweep, observable: str) -> RenderableType:
     missing = [o for o in sweep.outcomes if o.complaint is not None and o.failure is None]
     if missing:
         remarks.append(
-            f"{len(missing):,} cells have no prediction; {missing[0].cell.text}: "
+            f"{counted(len(missing), 'cell')} without a prediction; {missing[0].cell.text}: "
             f"{missing[0].complaint}"
         )
     return Group(*parts, *notes(remarks))

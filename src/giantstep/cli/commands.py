@@ -1,0 +1,126 @@
+"""The commands in the order of a newcomer's path: what each does, and examples to copy."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+START, GO_ON, PAPERS = "Start here", "Go on", "The papers"
+"""Groups of the list of commands."""
+
+
+@dataclass(frozen=True)
+class Command:
+    """A command by name: where its function is (it loads when it is called), and its words."""
+
+    name: str
+    path: str
+    group: str
+    help: str
+    examples: tuple[str, ...]
+
+
+COMMANDS = (
+    Command(
+        "analyze",
+        "giantstep.cli.analyze:analyze",
+        START,
+        "Say what can be learned, before any simulation: exponents, staircase, floors.",
+        (
+            'giantstep analyze "x1 + x2 + x1^2 - x2^2"',
+            'giantstep analyze "x1*x2*x3" --activation "tanh(z + 0.5)"',
+            "giantstep analyze five-regimes --json",
+        ),
+    ),
+    Command(
+        "learn",
+        "giantstep.cli.learn:learn",
+        START,
+        "Predict and simulate giant steps, side by side, step by step.",
+        (
+            'giantstep learn "x1 + x2 + x1^2 - x2^2" --d 10000 --n 4d --runs 10',
+            "giantstep learn hidden-by-oddness --activation tanh --batches reused --steps 3 --n 8d",
+            'giantstep learn "x1 + He2(x1)*x2" --step-size 3*giant --noise 0.5 --out results',
+            'giantstep learn "column(price)" --inputs "whitened(houses.csv)" --runs 10',
+        ),
+    ),
+    Command(
+        "explain",
+        "giantstep.cli.explain:explain",
+        START,
+        "Say what a word of the tables means: leap, T_k, giant, floor, ...",
+        ("giantstep explain", "giantstep explain leap", "giantstep explain kept and dropped"),
+    ),
+    Command(
+        "catalog",
+        "giantstep.cli.catalog:catalog",
+        START,
+        "List the papers' targets by name.",
+        ("giantstep catalog",),
+    ),
+    Command(
+        "activation",
+        "giantstep.cli.activation:activation",
+        START,
+        "Say what an activation can pick up: coefficients, slopes, response to the label.",
+        ("giantstep activation relu", 'giantstep activation "He1 + He2/2" --degree 4'),
+    ),
+    Command(
+        "estimate",
+        "giantstep.cli.estimate:estimate_command",
+        GO_ON,
+        "Predict what a setting would take: operations, memory, time.",
+        ("giantstep estimate five-regimes --d 1000 --n d^2 --runs 100",),
+    ),
+    Command(
+        "sweep",
+        "giantstep.cli.sweep:sweep",
+        GO_ON,
+        "Simulate and predict a grid of settings; stop and go on at any moment.",
+        (
+            'giantstep sweep --target "He2(x1)" --vary d=100,1000 --vary n=d^1..d^2:5 --steps 1',
+            "giantstep sweep examples/leap2.toml --dry-run",
+            'giantstep sweep examples/leap2.toml --vary "d=50..500:6 log" --out results/leap2',
+        ),
+    ),
+    Command(
+        "spectrum",
+        "giantstep.cli.spectrum:spectrum",
+        GO_ON,
+        "Spectra, outliers and losses at linear width, theory over the histogram; or the outliers "
+        "of a weight matrix of your own (--weights).",
+        (
+            'giantstep spectrum "x1 + He2(x1)/1.4" --d 1000 --step-size n^0.38 --runs 4',
+            "giantstep spectrum two-step --step-size p^0.4,p^0.4 --batches reused --out results",
+            "giantstep spectrum --weights layer.npy",
+        ),
+    ),
+    Command(
+        "claims",
+        "giantstep.cli.claims:claims",
+        PAPERS,
+        "Measure the claims of the papers and judge them.",
+        (
+            "giantstep claims --list",
+            "giantstep claims one-step-line staircase-example-1",
+            "giantstep claims spike-count --controls",
+        ),
+    ),
+    Command(
+        "reproduce",
+        "giantstep.cli.reproduce:reproduce",
+        PAPERS,
+        "Draw the figures of the papers.",
+        ("giantstep reproduce --list", "giantstep reproduce phase spikes", "giantstep reproduce"),
+    ),
+    Command(
+        "cite",
+        "giantstep.cli.cite:cite",
+        PAPERS,
+        "Print the BibTeX of the project, and of the papers behind a command or a result.",
+        (
+            "giantstep cite",
+            'giantstep cite learn "x1 + He2(x1)*x2" --batches reused',
+            "giantstep cite results/learn.json",
+        ),
+    ),
+)

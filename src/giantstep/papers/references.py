@@ -1,0 +1,248 @@
+"""The papers behind the theories, and which of them a setting rests on: BibTeX as data."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+from giantstep.errors import NoTheoryError
+from giantstep.prediction.theories import choose_theory
+from giantstep.problem.catalog import CATALOG
+from giantstep.problem.setting import Setting
+from giantstep.simulation.simulate import choose_engine
+
+PROJECT = """@software{{giantstep,
+  author = {{{{The giantstep developers}}}},
+  title = {{giantstep: what two-layer networks learn from a few giant gradient steps}},
+  version = {{{version}}},
+  year = {{2026}}
+}}"""
+
+
+@dataclass(frozen=True)
+class Reference:
+    """A paper: authors as BibTeX takes them, and where it appeared beside arXiv."""
+
+    key: str
+    arxiv: str
+    authors: str
+    title: str
+    year: int
+    venue: str = ""
+
+    @property
+    def bibtex(self) -> str:
+        kind = "article" if not self.venue or "Journal" in self.venue else "inproceedings"
+        where = "journal" if kind == "article" else "booktitle"
+        fields = {
+            "author": self.authors,
+            "title": f"{{{self.title}}}",
+            where: self.venue or f"arXiv preprint arXiv:{self.arxiv}",
+            "year": str(self.year),
+            "eprint": self.arxiv,
+            "archiveprefix": "arXiv",
+        }
+        body = ",\n".join(f"  {name} = {{{value}}}" for name, value in fields.items())
+        return f"@{kind}{{{self.key},\n{body}\n}}"
+
+
+ICML, NEURIPS = (
+    "International Conference on Machine Learning",
+    ("Advances in Neural Information Processing Systems"),
+)
+
+_ALL = (
+    Reference(
+        "dandi2024giant",
+        "2305.18270",
+        "Dandi, Yatin and Krzakala, Florent and Loureiro, Bruno and Pesce, Luca and Stephan, "
+        "Ludovic",
+        "How Two-Layer Neural Networks Learn, One (Giant) Step at a Time",
+        2024,
+        "Journal of Machine Learning Research",
+    ),
+    Reference(
+        "moniri2024theory",
+        "2310.07891",
+        "Moniri, Behrad and Lee, Donghwan and Hassani, Hamed and Dobriban, Edgar",
+        "A Theory of Non-Linear Feature Learning with One Gradient Step in Two-Layer Neural "
+        "Networks",
+        2024,
+        ICML,
+    ),
+    Reference(
+        "moniri2026two",
+        "2605.17767",
+        "Moniri, Behrad and Hassani, Hamed",
+        "Feature Learning in Linear-Width Two-Layer Networks: Two vs. One Step of Gradient Descent",
+        2026,
+    ),
+    Reference(
+        "dandi2024benefits",
+        "2402.03220",
+        "Dandi, Yatin and Troiani, Emanuele and Arnaboldi, Luca and Pesce, Luca and "
+        "Zdeborov{\\'a}, Lenka and Krzakala, Florent",
+        "The Benefits of Reusing Batches for Gradient Descent in Two-Layer Networks: Breaking the "
+        "Curse of Information and Leap Exponents",
+        2024,
+        ICML,
+    ),
+    Reference(
+        "arnaboldi2024repetita",
+        "2405.15459",
+        "Arnaboldi, Luca and Dandi, Yatin and Krzakala, Florent and Pesce, Luca and Stephan, "
+        "Ludovic",
+        "Repetita Iuvant: Data Repetition Allows SGD to Learn High-Dimensional Multi-Index "
+        "Functions",
+        2024,
+    ),
+    Reference(
+        "tsiolis2025information",
+        "2510.21020",
+        "Tsiolis, Konstantinos Christopher and Mousavi-Hosseini, Alireza and Erdogdu, Murat A.",
+        "From Information to Generative Exponent: Learning Rate Induces Phase Transitions in SGD",
+        2025,
+    ),
+    Reference(
+        "sonthalia2025low",
+        "2510.01303",
+        "Sonthalia, Rishi and Murray, Michael and Mont{\\'u}far, Guido",
+        "Low Rank Gradients and Where to Find Them",
+        2025,
+    ),
+    Reference(
+        "benarous2021online",
+        "2003.10409",
+        "Ben Arous, Gerard and Gheissari, Reza and Jagannath, Aukosh",
+        "Online Stochastic Gradient Descent on Non-Convex Losses from High-Dimensional Inference",
+        2021,
+        "Journal of Machine Learning Research",
+    ),
+    Reference(
+        "veiga2022phase",
+        "2202.00293",
+        "Veiga, Rodrigo and Stephan, Ludovic and Loureiro, Bruno and Krzakala, Florent and "
+        "Zdeborov{\\'a}, Lenka",
+        "Phase Diagram of Stochastic Gradient Descent in High-Dimensional Two-Layer Neural "
+        "Networks",
+        2022,
+        NEURIPS,
+    ),
+    Reference(
+        "ba2022high",
+        "2205.01445",
+        "Ba, Jimmy and Erdogdu, Murat A. and Suzuki, Taiji and Wang, Zhichao and Wu, Denny and "
+        "Yang, Greg",
+        "High-Dimensional Asymptotics of Feature Learning: How One Gradient Step Improves the "
+        "Representation",
+        2022,
+        NEURIPS,
+    ),
+    Reference(
+        "cui2024asymptotics",
+        "2402.04980",
+        "Cui, Hugo and Pesce, Luca and Dandi, Yatin and Krzakala, Florent and Lu, Yue M. and "
+        "Zdeborov{\\'a}, Lenka and Loureiro, Bruno",
+        "Asymptotics of Feature Learning in Two-Layer Networks after One Gradient-Step",
+        2024,
+        ICML,
+    ),
+    Reference(
+        "dandi2024random",
+        "2410.18938",
+        "Dandi, Yatin and Pesce, Luca and Cui, Hugo and Krzakala, Florent and Lu, Yue M. and "
+        "Loureiro, Bruno",
+        "A Random Matrix Theory Perspective on the Spectrum of Learned Features and Asymptotic "
+        "Generalization Capabilities",
+        2024,
+    ),
+    Reference(
+        "hu2024asymptotics",
+        "2403.08160",
+        "Hu, Hong and Lu, Yue M. and Misiakiewicz, Theodor",
+        "Asymptotics of Random Feature Regression Beyond the Linear Scaling Regime",
+        2024,
+    ),
+    Reference(
+        "troiani2024fundamental",
+        "2405.15480",
+        "Troiani, Emanuele and Dandi, Yatin and Defilippis, Leonardo and Zdeborov{\\'a}, Lenka and "
+        "Loureiro, Bruno and Krzakala, Florent",
+        "Fundamental Limits of Weak Learnability in High-Dimensional Multi-Index Models",
+        2024,
+    ),
+    Reference(
+        "lu2021householder",
+        "2101.07464",
+        "Lu, Yue M.",
+        "Householder Dice: A Matrix-Free Algorithm for Simulating Dynamics on Gaussian and Random "
+        "Orthogonal Ensembles",
+        2021,
+    ),
+    Reference(
+        "benaych2012singular",
+        "1103.2221",
+        "Benaych-Georges, Florent and Nadakuditi, Raj Rao",
+        "The Singular Values and Vectors of Low Rank Perturbations of Large Rectangular Random "
+        "Matrices",
+        2012,
+        "Journal of Multivariate Analysis",
+    ),
+)
+
+REFERENCES = {reference.arxiv: reference for reference in _ALL}
+"""The papers by their arXiv numbers."""
+
+ANALYSIS = ("2305.18270", "2402.03220", "2405.15480")
+"""Exponents and staircases, reused batches, weak recovery."""
+
+LAYER = ("1103.2221",)
+"""Outliers of a matrix against its own bulk."""
+
+SMALL_BATCH = 20
+"""d/n from which on steps are one-pass steps: their theory is that of small batches."""
+
+
+def _theory(setting: Setting) -> str:
+    try:
+        return choose_theory(setting).name
+    except NoTheoryError:
+        return ""
+
+
+_RULES: tuple[tuple[Callable[[Setting], bool], tuple[str, ...]], ...] = (
+    (lambda s: s.seen_again, ("2402.03220",)),
+    (lambda s: s.batches.name == "repeat", ("2405.15459",)),
+    (lambda s: _theory(s) == "linear-width", ("2310.07891",)),
+    (lambda s: _theory(s) == "linear-width" and s.steps > 1, ("2605.17767",)),
+    (lambda s: _theory(s) == "linear-width" and s.readout_n > 0, ("2402.04980", "2410.18938")),
+    (lambda s: _theory(s) == "quadratic-width", ("2310.07891", "2403.08160")),
+    (lambda s: s.inputs.kind == "spiked", ("2510.01303",)),
+    (lambda s: SMALL_BATCH * s.n <= s.d, ("2202.00293", "2003.10409")),
+    (lambda s: choose_engine(s) == "deferred", ("2101.07464",)),
+)
+"""What of a setting rests on which papers, beside the giant steps themselves."""
+
+
+def papers_of(setting: Setting) -> list[str]:
+    """The arXiv numbers of what a setting uses: its target, its theory, its engine."""
+    found = ["2305.18270"]
+    if setting.target.name in CATALOG:
+        found += papers_in(CATALOG[setting.target.name].source)
+    for applies, papers in _RULES:
+        if applies(setting):
+            found += papers
+    return list(dict.fromkeys(found))
+
+
+def papers_in(text: str) -> list[str]:
+    """The arXiv numbers that a text names."""
+    return re.findall(r"\b[0-9]{4}\.[0-9]{4,5}\b", text)
+
+
+def bibliography(papers: Iterable[str], version: str) -> str:
+    """BibTeX of the project and of these papers."""
+    entries = [PROJECT.format(version=version)]
+    entries += [REFERENCES[paper].bibtex for paper in dict.fromkeys(papers)]
+    return "\n\n".join(entries)

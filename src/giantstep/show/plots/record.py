@@ -1,0 +1,186 @@
+"""One picture for every record: ``giantstep.plot(record)``, or ``record.plot()``."""
+
+from __future__ import annotations
+
+from functools import singledispatch
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
+
+from giantstep.analysis.analyze import Analysis
+from giantstep.errors import InputError
+from giantstep.experiment import Experiment
+from giantstep.papers.plot import Curve, Plot
+from giantstep.prediction.given_weights.curve import LearningCurve
+from giantstep.records.spectrum import Spectrum
+from giantstep.records.trajectory import Trajectory
+from giantstep.show.plots.curves import curves
+from giantstep.show.plots.errors import errors
+from giantstep.show.plots.learn import learn_figure
+from giantstep.show.plots.spectrum import layer_figure, spectrum_figure, spectrum_panel
+from giantstep.show.plots.style import setting_title
+from giantstep.show.plots.sweep import curves_figure, map_axes, map_figure
+from giantstep.spectra.layer import LayerOutliers
+from giantstep.sweeps.result import Sweep, check_observable
+
+SYMBOLS = {"weights": "$W$", "gradients": "the gradient", "features": r"$\sigma(XW^\top)/\sqrt{n}$"}
+
+
+@singledispatch
+def plot(record: object) -> Figure:
+    """Draw a record and return the matplotlib figure; ``.savefig(path)`` keeps it.
+
+    Drawn are Analysis (floors and dimensions step by step), Trajectory (alignment, errors and
+    spectra), Experiment (the picture of ``giantstep learn`` or ``spectrum``), Spectrum (after the
+    last step), LearningCurve, Sweep (the map of two axes, or curves of one) and LayerOutliers; each
+    has it as a method too.
+
+    >>> from giantstep import analyze, plot
+    >>> len(plot(analyze("x1 + He2(x1)*x2")).axes)
+    2
+    """
+    raise InputError(f"record must be one that has a picture, got {type(record).__name__}")
+
+
+@plot.register
+def _experiment(record: Experiment) -> Figure:
+    wide = record.simulated.weights is not None or record.simulated.features is not None
+    return spectrum_figure(record) if wide else learn_figure(record)
+
+
+@plot.register
+def _trajectory(record: Trajectory) -> Figure:
+    """Median |cosine| with every target direction, the readout's errors, spectra at the end."""
+    spectra = {name: part for name in SYMBOLS if (part := getattr(record, name)) is not None}
+    aligned, fitted = record.overlap.shape[-1] > 0, record.test_error is not None
+    count = max(aligned + fitted + len(spectra), 1)
+    figure = Figure(figsize=(5.25 * count, 4.6), layout="constrained")
+    panels = list(figure.subplots(1, count, squeeze=False)[0])
+    if aligned:
+        curves(panels.pop(0), _cosines(record))
+    if fitted:
+        errors(panels.pop(0), record, [None] * len(record.steps))
+    for name, part in spectra.items():
+        _last_step(panels.pop(0), part, SYMBOLS[name])
+    figure.suptitle(setting_title(record.setting), fontsize="medium")
+    return figure
+
+
+def _cosines(record: Trajectory) -> Plot:
+    medians = np.median(np.abs(record.drawn().cosine), axis=2)
+    means = medians.mean(axis=0)
+    bars = medians.std(axis=0, ddof=1) / np.sqrt(len(medians)) if len(medians) > 1 else None
+    steps = [float(step) for step in record.steps]
+    drawn = [
+        Curve(
+            f"x{k + 1}",
+            steps,
+            means[:, k].tolist(),
+            None if bars is None or record.theory else bars[:, k].tolist(),
+            theory=record.theory is not None,
+        )
+        for k in range(means.shape[1])
+    ]
+    label = "median |cosine| over neurons, bars: 2 s.e. over runs"
+    return Plot("giant steps t", label, drawn, y_range=(-0.02, 1.02))
+
+
+@plot.register
+def _spectrum(record: Spectrum) -> Figure:
+    figure = Figure(figsize=(5.3, 4.4), layout="constrained")
+    _last_step(figure.subplots(), record, "the matrix")
+    return figure
+
+
+def _last_step(axes: Axes, part: Spectrum, symbol: str) -> None:
+    """Measured values after the last step; of a prediction its density and outliers."""
+    arrays = part.arrays()
+    step = next(iter(arrays.values())).shape[1] - 1
+    if part.singular_values is not None:
+        spectrum_panel(axes, part, part if "density" in arrays else None, step, symbol)
+        return
+    grid, density = arrays["grid"][step], arrays["density"][step]
+    outliers = arrays["outliers"][:, step].ravel()
+    axes.plot(grid, density, color="firebrick", label="theory: bulk")
+    shown = outliers[np.isfinite(outliers)]
+    axes.plot(shown, 0.0 * shown, "v", color="firebrick", label="theory: outliers")
+    axes.set_xlabel(f"singular values of {symbol}")
+    axes.set_ylabel("density")
+    axes.legend(fontsize="small")
+
+
+@plot.register
+def _analysis(record: Analysis) -> Figure:
+    """Floors after every step with this activation, and dimensions of both staircases."""
+    figure = Figure(figsize=(10.0, 4.4), layout="constrained")
+    left, right = figure.subplots(1, 2)
+    for step, floor in enumerate(record.floors):
+        for k, level in enumerate(floor.by_degree):
+            label = "narrow, p ~ 1" if k == 0 else f"wide, k = {k}"
+            left.hlines(
+                floor.narrow if k == 0 else level,
+                step - 0.35,
+                step + 0.35,
+                color=str(0.22 * k),
+                linewidth=2.0,
+                label=label if step == 0 else "",
+            )
+    left.set_ylim(bottom=-0.02 * max(record.floors[0].narrow, 1e-9))
+    left.set_ylabel("mean squared error that no readout beats")
+    left.set_title(f"floors with {record.activation.name}, fresh batches", fontsize="medium")
+    left.legend(fontsize="small")
+    for stairs, marker, name in ((record.fresh, "o", "fresh"), (record.reused, "^", "reused")):
+        dimensions = [0, *(len(basis) for basis in stairs.bases)]
+        right.plot(
+            range(len(dimensions)),
+            dimensions,
+            drawstyle="steps-post",
+            marker=marker,
+            color="black" if name == "fresh" else "0.5",
+            label=f"{name} batches",
+        )
+    right.set_ylim(-0.1, record.target.r + 0.1)
+    right.set_yticks(range(record.target.r + 1))
+    right.set_ylabel("directions that n ~ d samples a step can reach")
+    right.set_title("staircases", fontsize="medium")
+    right.legend(fontsize="small")
+    for axes in (left, right):
+        axes.set_xlabel("giant steps t")
+        axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+    figure.suptitle(record.target.name, fontsize="medium")
+    return figure
+
+
+@plot.register
+def _learning_curve(record: LearningCurve) -> Figure:
+    """Test error against the size of the readout's data, a line for each penalty; or against it."""
+    figure = Figure(figsize=(6.4, 4.4), layout="constrained")
+    if len(record.sizes) > 1:
+        x, label = [float(size) for size in record.sizes], "samples of the readout"
+        rows = [
+            (f"ridge {ridge:.3g}", row)
+            for ridge, row in zip(record.ridges, record.test, strict=True)
+        ]
+    else:
+        x, label = [float(ridge) for ridge in record.ridges], "ridge penalty"
+        rows = [("test", record.test[:, 0]), ("train", record.train[:, 0])]
+    drawn = [Curve(name, x, row.tolist(), theory=True) for name, row in rows]
+    scale = "log" if len(x) > 1 and max(x) > 10.0 * min(x) else "linear"
+    curves(figure.subplots(), Plot(label, "mean squared error", drawn, x_scale=scale))
+    return figure
+
+
+@plot.register
+def _sweep(record: Sweep) -> Figure:
+    if not record.finished:
+        raise InputError("record must have a finished cell to be drawn, got none")
+    observable = check_observable(None, record.finished[0].cell.setting)
+    draw = curves_figure if map_axes(record) is None else map_figure
+    return draw(record, observable)
+
+
+@plot.register
+def _layer(record: LayerOutliers) -> Figure:
+    return layer_figure(record, "weights")

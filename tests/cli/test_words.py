@@ -1,0 +1,236 @@
+"""What a newcomer reads: help with examples, terms, citations, names that are almost right."""
+
+import json
+import re
+import shlex
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+from cyclopts import App
+
+from giantstep.cli.commands import COMMANDS
+from giantstep.cli.main import app, main
+from giantstep.papers.claims import CLAIMS
+from giantstep.papers.figures import REPRODUCTIONS
+from giantstep.papers.glossary import BY_NAME, TERMS, look_up
+from giantstep.papers.references import REFERENCES, papers_in
+from giantstep.problem.catalog import CATALOG
+from giantstep.problem.fields import GROUPS
+from giantstep.problem.setting import Setting
+
+SIZES = ["--d", "100", "--readout-n", "0", "--test-n", "0"]
+
+
+def said(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> str:
+    main(arguments)
+    return capsys.readouterr().out
+
+
+def refusal(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> str:
+    with pytest.raises(SystemExit) as stopped:
+        main(arguments)
+    assert stopped.value.code == 2
+    text = capsys.readouterr().err
+    assert text.count("\n") == 1
+    return text
+
+
+def test_commands_come_in_the_order_of_a_newcomers_path(capsys: pytest.CaptureFixture[str]) -> None:
+    text = said(["--help"], capsys)
+    places = [text.index(f"│ {command.name} ") for command in COMMANDS]
+    assert places == sorted(places)
+    assert text.index("Start here") < text.index("Go on") < text.index("The papers")
+    assert "--install-completion" in text
+
+
+@pytest.mark.parametrize("command", COMMANDS, ids=lambda command: command.name)
+def test_every_example_of_help_can_be_typed(
+    command: object, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """It is shown by --help, and its arguments are understood; nothing is run."""
+    [found] = [each for each in COMMANDS if each is command]
+    module, _, function = found.path.partition(":")
+    alone = App(name=found.name, default_command=getattr(import_module(module), function))
+    text = " ".join(said([found.name, "--help"], capsys).split())
+    assert found.examples
+    for line in found.examples:
+        assert " ".join(line.split()) in text
+        program, name, *arguments = shlex.split(line)
+        assert (program, name) == ("giantstep", found.name)
+        alone.parse_args(arguments, exit_on_error=False, print_error=False)
+
+
+def test_a_setting_of_an_example_is_one(capsys: pytest.CaptureFixture[str]) -> None:
+    """``cite`` builds the settings of the examples of learn, but for the file nobody has."""
+    [learn] = [command for command in COMMANDS if command.name == "learn"]
+    for line in learn.examples[:3]:
+        assert "@software{giantstep" in said(["cite", *shlex.split(line)[1:]], capsys)
+
+
+def test_options_stand_in_groups_the_common_ones_first(capsys: pytest.CaptureFixture[str]) -> None:
+    text = said(["learn", "--help"], capsys)
+    titles = ["Arguments", "Experiment", "Output", "Network", "Steps", "Data", "Readout"]
+    places = [text.index(f"─ {title} ─") for title in [*titles, "Computation"]]
+    assert places == sorted(places)
+    assert "--d SIZE" in text
+    assert "--steps INTEGER" in text
+    assert "--no-json" not in text
+
+
+def test_every_field_is_in_one_group_and_a_flag(capsys: pytest.CaptureFixture[str]) -> None:
+    grouped = [field for fields in GROUPS.values() for field in fields]
+    assert sorted(["target", *grouped]) == sorted(Setting.model_fields)
+    text = said(["learn", "--help"], capsys)
+    for field in grouped:
+        assert f"--{field.replace('_', '-')} " in text
+
+
+def test_overlaps_and_gram_can_be_typed(capsys: pytest.CaptureFixture[str]) -> None:
+    command = ["learn", "x1", "--d", "50", "--p", "2", "--readout-n", "0", "--test-n", "0"]
+    typed = ["--start", "given", "--start-overlaps", ".5; -.5", "--start-gram", "1, 0; 0, 1"]
+    found = json.loads(said([*command, *typed, "--json"], capsys))["simulation"]["setting"]
+    assert found["start_overlaps"] == [[0.5], [-0.5]]
+    assert found["start_gram"] == [[1.0, 0.0], [0.0, 1.0]]
+    typed[3] = ".5; q"
+    assert "start_overlaps must be a number" in refusal([*command, *typed], capsys)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "piece"),
+    [
+        (["learn", "x1", "--d", "abc"], "d must be a whole number, got 'abc'"),
+        (["learn", "x1", "--steps", "2d"], "steps must be a whole number, got '2d'"),
+        (["learn", "x1", "--n", "4q"], "n must be a whole number or a product of powers of d, p"),
+        (["learn", "x1", "--step-size", "huge"], "of d, n, p, giant, such as '3*giant'"),
+        (["claims", "bogus"], "unknown claim 'bogus'; giantstep claims --list lists all"),
+        (["claims", "spike-counts"], "did you mean spike-count"),
+        (["reproduce", "spike"], "unknown figure 'spike', did you mean spikes;"),
+        (["explain", "flor"], "unknown term 'flor', did you mean floor"),
+        (["cite", "nowhere"], "about must be a command or a file or folder of results, got 'now"),
+        (["cite", "claims", "bogus"], "unknown claim 'bogus'"),
+        (["cite", "learn", "x1", "--d", "abc"], "d must be a whole number"),
+    ],
+)
+def test_what_is_almost_right_is_answered_in_one_sentence(
+    arguments: list[str], piece: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = refusal(arguments, capsys)
+    assert piece in text
+    assert len(text) < 250
+
+
+def test_an_unknown_key_names_the_nearest() -> None:
+    with pytest.raises(ValueError, match=r"unknown key 'step', did you mean steps or step_size"):
+        Setting("x1", step=3)
+
+
+def test_claims_are_listed_with_what_they_say(capsys: pytest.CaptureFixture[str]) -> None:
+    words = " ".join(said(["claims", "--list", "one-step-line"], capsys).split())
+    assert "one-step-line" in words
+    assert "arXiv 2305.18270" in words
+    assert "spike-count" not in words
+    everything = said(["claims", "--list"], capsys)
+    assert all(name in everything for name in CLAIMS)
+
+
+def test_a_claim_is_told_before_it_is_judged(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    main(["claims", "one-step-line", "--out", str(tmp_path)])
+    text = " ".join(capsys.readouterr().out.split())
+    claim = CLAIMS["one-step-line"]
+    for words in (claim.statement, claim.paper, claim.rule):
+        assert " ".join(words.split()) in text
+    assert "1 claim: 1 holds" in text
+    page = (tmp_path / "quick" / "claims.html").read_text()
+    assert "1 claim: 1 holds" in page
+    assert '<meta name="viewport"' in page
+
+
+def test_every_term_is_explained(capsys: pytest.CaptureFixture[str]) -> None:
+    listed = said(["explain"], capsys)
+    names = [name for term in TERMS for name in term.names]
+    assert len(set(names)) == len(names)
+    for term in TERMS:
+        assert term.name in listed
+        assert all(name in BY_NAME for name in term.see), term
+        assert all(paper in REFERENCES for paper in papers_in(term.paper)), term
+    for name in ("leap", "T_k", "b_k", "floor", "giant", "deflated", "spike", "kappa", "fresh"):
+        assert look_up(name)
+    assert look_up("t 2").name == "T_k"
+    assert "Definition 3" in said(["explain", "leap"], capsys)
+    assert "singular value" in said(["explain", "kept", "and", "dropped"], capsys)
+    assert list(json.loads(said(["explain", "giant", "--json"], capsys))) == ["giant"]
+
+
+def test_words_of_the_tables_are_in_the_glossary(capsys: pytest.CaptureFixture[str]) -> None:
+    """The columns of what a newcomer sees first."""
+    main(["analyze", "staircase"])
+    main(["learn", "staircase", "--d", "300", "--readout-n", "100", "--test-n", "100"])
+    text = capsys.readouterr().out
+    for word in ("kept / dropped", "narrow p ~ 1", "principal cosines", "network itself", "floor"):
+        assert word in text
+        assert look_up(word)
+
+
+def test_papers_that_are_named_can_be_cited() -> None:
+    sources = [claim.paper for claim in CLAIMS.values()]
+    sources += [figure.paper for figure in REPRODUCTIONS.values()]
+    sources += [entry.source for entry in CATALOG.values()]
+    named = {paper for source in sources for paper in papers_in(source)}
+    assert len(named) >= 8
+    assert named <= set(REFERENCES)
+    keys = [reference.key for reference in REFERENCES.values()]
+    assert len(set(keys)) == len(keys)
+    for reference in REFERENCES.values():
+        assert reference.bibtex.count("{") == reference.bibtex.count("}")
+
+
+@pytest.mark.parametrize(
+    ("about", "papers"),
+    [
+        ([], ["2305.18270"]),
+        (["learn", "x1", "--inputs", "rademacher"], ["2305.18270"]),
+        (["learn", "x1*x2", "--d", "10^5"], ["2305.18270", "2101.07464"]),
+        (["learn", "tanh-cubic", "--inputs", "uniform"], ["2305.18270", "2402.03220"]),
+        (
+            ["learn", "x1", "--inputs", "uniform", "--batches", "repeat(2)"],
+            ["2305.18270", "2402.03220", "2405.15459"],
+        ),
+        (
+            ["spectrum", "x1", *SIZES, "--step-size", "1,1"],
+            ["2305.18270", "2310.07891", "2605.17767"],
+        ),
+        (["spectrum", "--weights", "layer.npy"], ["1103.2221"]),
+        (["analyze", "x1"], ["2305.18270", "2402.03220", "2405.15480"]),
+        (["claims", "learning-rate-decides"], ["2510.21020"]),
+        (["reproduce", "reuse-map"], ["2402.03220"]),
+        (["sweep", "--target", "x1", "--vary", "d=50,60", "--inputs", "uniform"], ["2305.18270"]),
+    ],
+)
+def test_a_command_is_cited_by_the_papers_it_rests_on(
+    about: list[str], papers: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = said(["cite", *about], capsys)
+    assert text.startswith("@software{giantstep,")
+    assert re.findall(r"^  eprint = {(.*)}", text, flags=re.MULTILINE) == papers
+
+
+def test_results_are_cited_by_their_settings(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    sizes = ["--d", "50", "--readout-n", "0", "--test-n", "0", "--inputs", "uniform"]
+    main(["learn", "x1", *sizes, "--batches", "reused", "--out", str(tmp_path), "--quiet"])
+    for about in (tmp_path, tmp_path / "learn.json"):
+        assert "2402.03220" in said(["cite", str(about)], capsys)
+    (tmp_path / "other.json").write_text("{}")
+    assert "such as learn.json" in refusal(["cite", str(tmp_path / "other.json")], capsys)
+    (tmp_path / "empty").mkdir()
+    assert "about must hold results" in refusal(["cite", str(tmp_path / "empty")], capsys)
+
+
+def test_completion_knows_commands_and_options() -> None:
+    script = app.generate_completion(shell="bash")
+    for word in ("analyze", "explain", "--step-size", "--list"):
+        assert word in script

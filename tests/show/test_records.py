@@ -1,0 +1,126 @@
+"""Records as they are met: a line at the prompt, and a picture."""
+
+import numpy as np
+import pytest
+from matplotlib.figure import Figure
+
+import giantstep
+from giantstep import InputError, Setting, Spectrum
+from giantstep.papers.plot import Curve, Plot
+from giantstep.show.plots.curves import curves
+
+SMALL = {"d": 200, "p": 2, "steps": 1, "readout_n": 50, "test_n": 50, "runs": 2}
+SETTING = Setting("x1 + x1*x2", **SMALL)
+
+
+@pytest.fixture(scope="module")
+def records() -> dict[str, object]:
+    experiment = giantstep.run_experiment(SETTING)
+    wide = giantstep.simulate(Setting.linear_width("x1", d=40, test_n=50, runs=2))
+    weights = np.random.default_rng(0).standard_normal((40, 30))
+    curve = Setting("x1", d=30, p=40, steps=0, ridge=[0.1, 1.0], readout_n=60, test_n=10)
+    return {
+        "setting": SETTING,
+        "target": SETTING.target,
+        "activation": SETTING.activation,
+        "analysis": experiment.analysis,
+        "series": SETTING.target.series,
+        "simulated": experiment.simulated,
+        "predicted": experiment.predicted,
+        "comparison": experiment.comparison,
+        "experiment": experiment,
+        "estimate": giantstep.estimate(SETTING, calibrate=False),
+        "claim": giantstep.CLAIMS["one-step-line"],
+        "spectrum": wide.weights,
+        "wide": wide,
+        "bulk": giantstep.weight_bulk(60, 40),
+        "layer": giantstep.layer_outliers(weights),
+        "curve": giantstep.learning_curve(curve, weights[:, :30], sizes=[60, 120]),
+        "outliers": giantstep.weight_outliers(Setting.linear_width("x1", d=40))[-1],
+        "scaling": giantstep.scaling_exponent([10, 100], [np.ones(3), np.ones(3)]),
+    }
+
+
+def test_a_record_is_one_short_line(records: dict[str, object]) -> None:
+    for name, record in records.items():
+        text = repr(record)
+        assert len(text) < 400, name
+        assert "\n" not in text, name
+        assert "array(" not in text, name
+
+
+def test_a_setting_can_be_typed_again() -> None:
+    assert repr(SETTING) == (
+        "Setting('x1 + x1*x2', d=200, p=2, steps=1, readout_n=50, test_n=50, runs=2)"
+    )
+    assert eval(repr(SETTING)) == SETTING
+    assert repr(Setting("x1", n="d*log(d)")) == "Setting('x1', n='d*log(d)')"
+
+
+def test_records_say_what_matters(records: dict[str, object]) -> None:
+    assert "leap index 1" in repr(records["analysis"])
+    assert repr(records["series"]) == "HermiteSeries(x1 + x1*x2; variance 2, tail 0)"
+    assert "overlap 2 x 2 x 2 x 2 (runs, steps, p, r)" in repr(records["simulated"])
+    assert "theory narrow" in repr(records["predicted"])
+    assert repr(records["comparison"]).startswith("Comparison(agrees: p-value")
+
+
+@pytest.mark.parametrize(
+    ("name", "panels"),
+    [
+        ("analysis", 2),
+        ("simulated", 2),
+        ("predicted", 2),
+        ("experiment", 2),
+        ("spectrum", 1),
+        ("wide", 5),
+        ("layer", 1),
+        ("curve", 1),
+    ],
+)
+def test_records_have_a_picture(records: dict[str, object], name: str, panels: int) -> None:
+    record = records[name]
+    figure = record.plot()  # type: ignore[attr-defined]
+    assert isinstance(figure, Figure)
+    assert len(figure.axes) == panels
+    for axes in figure.axes:
+        assert axes.get_xlabel()
+        assert axes.get_ylabel()
+        assert len(axes.get_xticks())
+
+
+def test_a_sweep_has_a_picture(tmp_path: object) -> None:
+    base = {"target": "x1", **SMALL, "readout_n": 0, "test_n": 0}
+    found = giantstep.sweep(base, {"d": [50, 100]}, out=tmp_path, workers=1)
+    assert "over d (2): 2 of 2 cells finished" in repr(found)
+    assert len(found.plot().axes) == 1
+
+
+def test_what_has_no_picture_is_refused() -> None:
+    with pytest.raises(InputError, match="record must be one that has a picture, got int"):
+        giantstep.plot(3)
+
+
+def test_a_spectrum_without_theory_shows_no_edge() -> None:
+    """What lies beyond the bins is marked, and no line says theory."""
+    values = np.concatenate([np.linspace(2.0, 1.0, 199), [9.0]])[::-1]
+    figure = Spectrum(singular_values=np.sort(values)[None, None, ::-1].copy()).plot()
+    labels = [text.get_text() for text in figure.axes[0].get_legend().get_texts()]
+    assert labels == ["measured", "measured, beyond the bins"]
+
+
+def test_a_guide_is_no_prediction_and_counts_are_not_joined() -> None:
+    drawn = [
+        Curve("runs", [1.0, 2.0], [1.0, 2.0], [0.1, 0.1]),
+        Curve("slope 1", [1.0, 2.0], [1.0, 2.0], theory=True, guide=True),
+        Curve("spikes", [1.0, 2.0], [1.0, 3.0], theory=True, joined=False),
+        Curve("limit", [1.0, 2.0], [1.0, 3.0], theory=True),
+    ]
+    axes = curves(Figure().subplots(), Plot("x", "y", drawn))
+    legend = axes.get_legend()
+    labels = [text.get_text() for text in legend.get_texts()]
+    assert labels[0].startswith("guide: slope 1")
+    assert legend.get_title().get_text() == "bars: 2 standard errors"
+    lines = {line.get_label(): line.get_linestyle() for line in axes.get_lines()}
+    assert lines["theory: spikes"] == "None"
+    assert lines["theory: limit"] != "None"

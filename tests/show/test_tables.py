@@ -1,0 +1,101 @@
+"""Tables that read well: zeros, natural order, theory that does not look like disagreement."""
+
+import re
+import time
+
+import pytest
+from rich.console import Console, RenderableType
+
+from giantstep.analysis.analyze import analyze
+from giantstep.experiment import run_experiment
+from giantstep.gaussian.terms import write_sum
+from giantstep.problem.setting import Setting
+from giantstep.records.summary import Value
+from giantstep.show.progress import patience
+from giantstep.show.tables.analysis import analysis_report
+from giantstep.show.tables.learn import CHANCE, learn_report
+from giantstep.show.tables.parts import counted, number, plain, spread
+from giantstep.show.tables.spectrum import spectrum_report
+
+
+def text_of(content: RenderableType) -> str:
+    console = Console(width=120, highlight=False)
+    with console.capture() as capture:
+        console.print(content)
+    return capture.get()
+
+
+def test_numbers_are_short_and_zeros_are_zero() -> None:
+    assert [number(v) for v in (5e-34, -1e-16, 0.0, 57.0, 3.97412, None)] == [
+        *("0", "0", "0", "57", "3.974", "-"),
+    ]
+    assert spread(Value(161.3, 104.0)) == "161 ± 100"
+    assert plain(2e-13, 1, zero=0.0) == "2e-13"
+    assert [counted(k, "claim") for k in (0, 1, 2)] == ["0 claims", "1 claim", "2 claims"]
+
+
+def test_sums_are_in_natural_order_and_end_in_dots() -> None:
+    tensor = analyze("x3*x1 + 3*x2 - x1").deciding_tensor
+    assert write_sum(tensor) == "-x1 + 3*x2"
+    assert write_sum({"x1": 1.0, "x2": 3.0, "x3": 2.0}, most=2) == "3*x2 + 2*x3 + ..."
+    assert write_sum({}) == "0"
+    eight = text_of(analysis_report(analyze("+".join(f"x{k}" for k in range(1, 9)))))
+    assert "T_1: x1 + x2 + x3 + x4 + x5 + x6 + ...\n" in eight
+    mixed = text_of(analysis_report(analyze("x3*x1 + 3*x2 - x1^2 + exp(x1)/3")))
+    assert "T_1: 0.5496*x1 + 3*x2\n" in mixed
+    assert not re.search(r"e-1[0-9]", mixed.split("note:")[0])
+
+
+def test_theory_that_is_zero_to_leading_order_does_not_read_as_disagreement() -> None:
+    """Two steps at linear width are predicted up to d^-1/2: the cell says so, and a note."""
+    sizes = {"d": 60, "n": "4d", "p": 90, "steps": 2, "readout_n": 0, "test_n": 0}
+    text = text_of(learn_report(run_experiment(Setting("x1", **sizes))))
+    rows = [line.split() for line in text.split("\n") if line.startswith("theory ")]
+    assert rows[0][2:4] == CHANCE.split(" ")
+    assert CHANCE not in " ".join(rows[1])
+    assert "is 0 to leading order" in text
+    narrow = text_of(learn_report(run_experiment(Setting("x1", **{**sizes, "p": 2, "d": 1000}))))
+    assert CHANCE not in narrow
+
+
+def test_an_orthogonal_start_is_zero_and_said_so() -> None:
+    sizes = {"d": 500, "p": 2, "steps": 1, "readout_n": 0, "test_n": 0, "start": "orthogonal"}
+    text = text_of(learn_report(run_experiment(Setting("x1", **sizes))))
+    assert CHANCE not in text
+
+
+def test_of_many_steps_some_are_shown() -> None:
+    setting = Setting("x1", d=200, p=2, steps=40, readout_n=50, test_n=50)
+    text = text_of(learn_report(run_experiment(setting)))
+    steps = [int(line.split()[0]) for line in text.split("\n") if re.match(r"[0-9]+ +[0-9.]", line)]
+    half = steps[: len(steps) // 2]
+    assert half == steps[len(steps) // 2 :]
+    assert half[:3] == [0, 1, 2]
+    assert half[-1] == 40
+    assert len(half) <= 16
+    assert f"{41 - len(half)} of 41 steps are left out; --json has all" in text
+
+
+@pytest.mark.parametrize("record", ["log", "every(15)"])
+def test_floors_stand_beside_the_steps_that_are_recorded(record: str) -> None:
+    setting = Setting("x1", d=200, p=2, steps=40, record=record, readout_n=50, test_n=50)
+    found = run_experiment(setting)
+    assert len(found.floors) == len(found.steps) < 41
+    assert "\n40 " in text_of(learn_report(found))
+
+
+def test_spectra_stand_beside_the_steps_that_are_recorded() -> None:
+    sizes = {"d": 30, "step_size": "1,1", "record": "every(2)", "test_n": 50}
+    text = text_of(spectrum_report(run_experiment(Setting.linear_width("x1", **sizes))))
+    assert "theory (linear-width)" in text or "compared with --runs" in text
+
+
+def test_long_work_is_announced_and_short_work_is_not(capsys: pytest.CaptureFixture[str]) -> None:
+    with patience("at work", quiet=False, after=60.0):
+        pass
+    with patience("at work", quiet=True, after=0.0):
+        time.sleep(0.05)
+    assert capsys.readouterr().err == ""
+    with patience("at work", quiet=False, after=0.0):
+        time.sleep(0.05)
+    assert capsys.readouterr().err == "at work\n"
