@@ -32,6 +32,7 @@ def sweep(
     target: Annotated[str | None, Parameter(allow_leading_hyphen=True)] = None,
     fields: Annotated[Fields | None, Parameter(name="*")] = None,  # type: ignore[valid-type]
     show: str | None = None,
+    boundary: float | None = None,
     theory: bool = True,
     workers: int | None = None,
     cluster: str | None = None,
@@ -55,6 +56,8 @@ def sweep(
         An expression such as "x1 + He2(x1)*x2", or a name of the catalog.
     show:
         What table and figures show: alignment (by default), cosine_1, test_error, norm, ...
+    boundary:
+        The value at which the map has its lines; cosines have them at 0.5 unless told otherwise.
     theory:
         Predict every cell beside its runs.
     workers:
@@ -109,7 +112,7 @@ def sweep(
         raise KeyboardInterrupt(
             f"interrupted: what is finished is kept in {folder}, the same command goes on"
         ) from None
-    _write(found, observable, folder, about)
+    _write(found, observable, folder, about, boundary=boundary)
     if json:
         print(as_json(found.as_dict(observable)))
     elif not quiet:
@@ -145,11 +148,18 @@ def _check_other(folder: Path, about: Mapping[str, Any], overwrite: bool) -> Non
         raise InputError(f"out holds another sweep, got {str(folder)!r}; --overwrite replaces it")
 
 
-def _write(found: Sweep, observable: str, folder: Path, about: Mapping[str, Any]) -> None:
+def _write(
+    found: Sweep,
+    observable: str,
+    folder: Path,
+    about: Mapping[str, Any],
+    *,
+    boundary: float | None,
+) -> None:
     from giantstep.show.plots.style import save
     from giantstep.show.plots.sweep import sweep_figures
 
     write_json({"asked": dict(about)} | found.as_dict(observable), folder / "sweep.json")
     (folder / "table.csv").write_text(found.table.as_csv(), encoding="utf-8")
-    for name, figure in sweep_figures(found, observable).items():
+    for name, figure in sweep_figures(found, observable, boundary).items():
         save(figure, folder / name)

@@ -333,6 +333,9 @@ def _magnitudes(predicted: Trajectory, simulated: Trajectory) -> Iterator[Differ
     if predicted.overlap_uncertainty is not None:
         error = ordered(predicted, "overlap", "_uncertainty")[: len(theory)]
     squares = np.sum(theory**2 - error**2 + spread, axis=2)
+    if len(theory) > 1:  # what strays is known around the first rows, perhaps not around all
+        known = np.isfinite(squares).all(axis=(1, 2))
+        squares, values, spread = squares[known], values[known], spread[known]
     centre = squares.mean(axis=0)
     uncertainty = DEVIATION_SHARE * np.sum(spread, axis=2).mean(axis=0)
     if len(theory) == 1:

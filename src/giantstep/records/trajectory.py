@@ -53,7 +53,8 @@ class Trajectory:
     samples in a simulation, of quadrature in theory, where ``uncertainty_freedom`` are its degrees
     of freedom.  ``relative_uncertainty`` is a share of every value of a prediction, for what its
     theory leaves out at this size.  What is not estimated is not there.  A field ``*_deviation`` of
-    a prediction is the standard deviation over runs of what one run has.
+    a prediction is the standard deviation over runs of what one run has; of many rows it may be
+    known for the first ones only, and is NaN in the others.
     """
 
     setting: Setting
@@ -160,7 +161,8 @@ class Trajectory:
         deviation = self.overlap_deviation
         if deviation is None:
             return self
-        rows = np.arange(max(runs, self.runs)) % self.runs
+        (known,) = np.nonzero(np.isfinite(deviation).all(axis=(1, 2, 3)))
+        rows = np.resize(known, max(runs, len(known)))
         normals = np.random.default_rng(0).standard_normal((len(rows), *deviation.shape[1:]))
         norms = self.norms[rows]
         if self.gram is None or self.theory != "narrow":

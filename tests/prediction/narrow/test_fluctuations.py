@@ -4,6 +4,7 @@ Simulated standard deviations have standard errors sqrt((kurtosis - 1)/(4 RUNS))
 """
 
 import math
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from giantstep.prediction.narrow.start import start_of_run, typical_start
 from giantstep.prediction.predict import predict
 from giantstep.problem.setting import Setting
 from giantstep.records.comparison import compare, ordered
+from giantstep.records.observables import expected, observed
 from giantstep.records.trajectory import Trajectory
 from giantstep.simulation.simulate import simulate
 
@@ -265,3 +267,29 @@ def test_products_of_estimates_are_of_independent_ones() -> None:
     exact = 4 * np.average((2 * math.pi * (1 + z**2)) ** -0.5, weights=weights) ** 2
     assert abs(np.mean(products) - exact) < 4 * error
     assert np.mean(squares) - exact > 6 * error
+
+
+def test_magnitudes_of_more_rows_than_deviations(monkeypatch: Any) -> None:
+    """Deviations of the first rows serve for all: alignments after five steps of 60 runs.
+
+    Five comparisons of medians over four neurons at 4 standard errors of the measurement and of the
+    128 drawn runs: level 1e-3.  Without deviations the prediction is that of the means, and fails.
+    """
+    fields = {"target": "threshold", "activation": "softplus", "residual": "labels", "n": "2d"}
+    setting = Setting(**(BASE | fields), d=2000, p=4, steps=8, step_size="10p", runs=60)
+    monkeypatch.setattr(fluctuations, "MOST_WORK", 16 * 2 * 4 * 2**10 * 4 * 8)
+    predicted = predict(setting)
+    assert predicted.overlap_deviation is not None
+    known = np.isfinite(predicted.overlap_deviation).all(axis=(1, 2, 3))
+    assert predicted.runs == 60
+    assert known.tolist() == [True] * 16 + [False] * 44
+    measured = observed(simulate(setting))["alignment"][:, 1:6]
+
+    def distance(prediction: Trajectory) -> float:
+        error = measured.std(axis=0) * math.sqrt(1 / 60 + 1 / 128)
+        off = expected(prediction)["alignment"][1:6] - measured.mean(axis=0)
+        return float(np.max(np.abs(off / error)))
+
+    assert distance(predicted) < 4
+    assert distance(replace(predicted, overlap_deviation=None)) > 6
+    assert compare(predicted, simulate(setting)).p_value > 1e-3

@@ -88,10 +88,11 @@ class Deviations:
     gram: Float[np.ndarray, "t p p"]
 
 
-def covers(setting: Setting, rows: int) -> bool:
-    """Whether deviations are estimated for so many rows."""
-    work = 2 * COLUMNS[0] * POINTS[0] * setting.p * setting.steps * rows
-    return entries(setting) <= MOST_ENTRIES and work <= MOST_WORK
+def affordable_rows(setting: Setting) -> int:
+    """Rows of a prediction for which deviations are estimated."""
+    if entries(setting) > MOST_ENTRIES:
+        return 0
+    return MOST_WORK // (2 * COLUMNS[0] * POINTS[0] * setting.p * max(setting.steps, 1))
 
 
 def entries(setting: Setting) -> int:

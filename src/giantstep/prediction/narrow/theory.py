@@ -16,7 +16,7 @@ from giantstep.prediction.narrow.coverage import SAMPLES_OF_A_LENGTH
 from giantstep.prediction.narrow.draws import Fluctuations, drawn_errors
 from giantstep.prediction.narrow.fluctuations import (
     Deviations,
-    covers,
+    affordable_rows,
     deviations,
     start_columns,
 )
@@ -174,23 +174,32 @@ def _deviations(
 ) -> dict[str, np.ndarray]:
     """Standard deviations of one run around its row, from the batch and, unless ``own``, the start.
 
-    Nothing where they are not estimated, or leave the finite numbers.
+    NaN in the rows after those that are affordable; nothing where none is estimated, or one
+    leaves the finite numbers.
     """
     rows = []
     runs = max(FINITE_RUNS // len(starts), FEWEST_RUNS)
     frozen = setting.readout_between == "frozen" and setting.update == "gradient"
-    for row, start in enumerate(starts):
-        if setting.seen_again or setting.deflate >= 0 or not frozen:
-            if finite_runs.covers(setting):
+    if setting.seen_again or setting.deflate >= 0 or not frozen:
+        if finite_runs.covers(setting):
+            for row, start in enumerate(starts):
                 rows.append(finite_runs.deviations(setting, start, given=own, runs=runs, seed=row))
-        elif covers(setting, len(starts)):
-            rows.append(_around(setting, start, arrays, row=row, rows=len(starts), own=own))
+    else:
+        known = starts[: affordable_rows(setting)]
+        for row, start in enumerate(known):
+            rows.append(_around(setting, start, arrays, row=row, rows=len(known), own=own))
     found = {
         f"{name}_deviation": np.stack([getattr(row, name) for row in rows])
         for name in ("overlap", "norms", "gram")
         if rows
     }
-    return found if all(np.all(np.isfinite(values)) for values in found.values()) else {}
+    if not all(np.all(np.isfinite(values)) for values in found.values()):
+        return {}
+    rest = len(starts) - len(rows)
+    return {
+        name: np.pad(v, [(0, rest)] + [(0, 0)] * (v.ndim - 1), constant_values=np.nan)
+        for name, v in found.items()
+    }
 
 
 def _around(

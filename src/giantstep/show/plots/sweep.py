@@ -35,11 +35,12 @@ def map_axes(sweep: Sweep) -> tuple[int, int] | None:
     return (found[0], found[1]) if len(found) > 1 else None
 
 
-def map_figure(sweep: Sweep, observable: str) -> Figure:
+def map_figure(sweep: Sweep, observable: str, boundary: float | None = None) -> Figure:
     """The observable over two axes, a panel for each place on the others.
 
-    Contours of the measured and of the predicted values are at the cosine 1/2, or halfway between
-    the least and the largest value; one step on n = d^k also has its limit, k = leap.
+    Contours of the measured and of the predicted values are at ``boundary``: unless told otherwise
+    the cosine 1/2, or halfway between the least and the largest value; one step on n = d^k also
+    has its limit, k = leap.
     """
     chosen = map_axes(sweep)
     assert chosen is not None
@@ -51,8 +52,8 @@ def map_figure(sweep: Sweep, observable: str) -> Figure:
     others = [axis for index, axis in enumerate(sweep.axes) if index not in chosen]
     places = list(itertools.product(*(range(len(axis.places)) for axis in others)))[:PANELS]
     cosines = observable.startswith(COSINES)
-    ends = (0.0, 1.0) if cosines else (np.nanmin(measured), np.nanmax(measured))
-    level = LEARNED if cosines else 0.5 * sum(ends)
+    ends = (0.0 if cosines else np.nanmin(measured), np.nanmax(measured))
+    level = boundary if boundary is not None else LEARNED if cosines else 0.5 * sum(ends)
     figure = Figure(figsize=(1.6 + 4.4 * len(places), 4.4), layout="constrained")
     panels = figure.subplots(1, len(places), squeeze=False, sharey=True)[0]
     for axes, place in zip(panels, places, strict=True):
@@ -167,11 +168,13 @@ def _spread(count: int, most: int) -> list[int]:
     return sorted({round(k) for k in np.linspace(0, count - 1, min(count, most)).tolist()})
 
 
-def sweep_figures(sweep: Sweep, observable: str) -> dict[str, Figure]:
+def sweep_figures(
+    sweep: Sweep, observable: str, boundary: float | None = None
+) -> dict[str, Figure]:
     """The figures there are, by the names of their files."""
     if not sweep.finished:
         return {}
     found = {"curves.png": curves_figure(sweep, observable)}
     if map_axes(sweep) is not None:
-        found["map.png"] = map_figure(sweep, observable)
+        found["map.png"] = map_figure(sweep, observable, boundary)
     return found
