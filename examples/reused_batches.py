@@ -73,8 +73,9 @@ for kind in simulated:
 
 # %%
 sizes = [d, 4 * d, 16 * d]
-for kind in simulated:
-    cosines = [cosine(simulate(base.vary(batches=kind, d=size)))[:, -1] for size in sizes]
+for kind, many in (("fresh", 100), ("reused", runs)):  # what is not learned scatters more
+    varied = base.vary(batches=kind, runs=many)
+    cosines = [cosine(simulate(varied.vary(d=size)))[:, -1] for size in sizes]
     scaling = scaling_exponent(sizes, cosines)
     shown = ", ".join(f"{c.mean():.3f}" for c in cosines)
     print(f"{kind:6s}: {shown}; exponent {scaling.exponent:+.2f}, {scaling.verdict}")

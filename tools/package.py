@@ -28,7 +28,7 @@ COMMANDS = (
     ("giantstep", "learn", "x1 + x2 + x1^2 - x2^2", "--d", "1000", "--runs", "2"),
     ("giantstep", "spectrum", "x1 + He2(x1)", "--d", "60", "--runs", "2"),
     ("giantstep", "reproduce", "spikes", "--out", "figures"),
-    ("giantstep", "sweep", "He2(x1)", "--vary", "d=50,100", "--runs", "2", "--out", "sweep"),
+    ("giantstep", "sweep", "--target", "He2(x1)", "--vary", "d=50,100", "--out", "sweep"),
     ("python", "-c", "import giantstep as g; [getattr(g, name) for name in g.__all__]"),
     ("python", "-c", "import dask, plotly, starlette, uvicorn"),
 )
