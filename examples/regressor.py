@@ -42,7 +42,6 @@ def table(rows, seed):
 fit = GiantStepRegressor().fit(*table(400, 0))
 print(fit.explain())
 fit.plot()
-plt.show()
 
 # %% [markdown]
 # ## And nothing that is not

@@ -48,7 +48,7 @@ for axis, (title, alpha, step) in zip(axes, shown, strict=True):
     spikes, expected = found.outliers[:, step], theory.outliers[:, step]
     axis.plot(spikes.ravel(), np.full(spikes.size, 0.15), "o", mfc="none", color="C0")
     axis.plot(expected.ravel(), np.full(expected.size, 0.3), "v", color="C1", ms=8)
-    axis.set(title=title, xlabel="singular value of the features", ylim=(0, 2.5))
+    axis.set(title=title, xlabel="singular value of the features", ylim=(0, 3))
 axes[0].set_ylabel("density")
 axes[0].legend(title="spikes: circles runs, triangles theory", fontsize="small")
 plt.show()
