@@ -87,5 +87,4 @@ assert worse > 4
 # **Conclusion.** Yes: orthogonalising makes the quiet direction nearly as visible as the loud one.
 # And no, it does not pay here. Four neurons have four singular directions and the target has two;
 # the other two hold noise, and Muon, fair to all, makes that as long as the rest. The readout is
-# worse off. Fairness pays where the directions of the gradient are mostly signal: as many neurons
-# as there is something to learn, or many more steps than one.
+# worse off. Where fairness pays, this page does not show.

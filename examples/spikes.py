@@ -82,4 +82,4 @@ for name, gain in (("first", before - one), ("second", one - two)):
 # **Conclusion.** None, one, two: the spikes come as announced, and each lowers the error of the
 # readout by many standard errors. At these sizes, though, the places of the spikes are only
 # roughly those of the limit: theory states an uncertainty for what it leaves out, and the verdict
-# above counts it in. At d = 1000 the triangles move onto the circles (`giantstep spectrum`).
+# above counts it in.
