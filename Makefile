@@ -4,7 +4,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 STAMP := .venv/installed
 
-.PHONY: demo test lint bench figures pins clean
+.PHONY: demo test lint bench figures package pins clean
 
 demo: $(STAMP)
 	$(BIN)/giantstep learn "x1 + x2 + x1^2 - x2^2" --d 10000 --n 64d --p 64 --step-size 3p^1.5 \
@@ -28,14 +28,23 @@ figures: $(STAMP)
 	$(BIN)/giantstep reproduce --run --full --overwrite --out results/figures
 	cp results/figures/*.json src/giantstep/papers/figures/data
 
-# Newest versions of the direct dependencies, frozen.
+# Wheel and sdist, tried in empty environments with the newest and with the lowest allowed versions.
+package: $(STAMP)
+	$(BIN)/python tools/package.py
+
+# The two locks: newest versions of all that is used here, lowest ones of what pyproject.toml names.
 pins:
 	$(PYTHON) -m venv --clear .venv
 	$(BIN)/pip install --upgrade jax numpy scipy pydantic cyclopts rich matplotlib jaxtyping \
-	    threadpoolctl scikit-learn pandas xarray "dask[distributed]" beartype pytest pytest-xdist hypothesis ruff mypy scipy-stubs hatchling \
-	    editables
-	(echo '# Everything `make test` and `make demo` install, pinned. Renew with `make pins`.'; \
+	    threadpoolctl scikit-learn pandas xarray "dask[distributed]" starlette uvicorn plotly \
+	    playwright httpx beartype pytest pytest-xdist hypothesis ruff mypy scipy-stubs hatchling \
+	    editables build
+	(echo '# Everything `make test` and `make demo` install, pinned: the newest allowed versions. Renew with `make pins`.'; \
 	    $(BIN)/pip freeze) > requirements.txt
+	$(BIN)/pip install uv
+	(echo '# The lowest allowed versions of the direct dependencies and extras, tried by `make package`. Renew with `make pins`.'; \
+	    $(BIN)/uv pip compile pyproject.toml --extra app --extra cluster --extra sklearn \
+	    --resolution lowest-direct --python-version 3.11 --quiet --no-annotate --no-header) > requirements-lowest.txt
 
 clean:
 	rm -rf .venv build dist

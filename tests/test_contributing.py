@@ -1,0 +1,91 @@
+"""The recipes of CONTRIBUTING.md work: they are put into a copy of the package, and used there."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+PAGE = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+KINDS = (
+    "an activation",
+    "a target",
+    "an input law",
+    "a kind of update",
+    "a claim",
+    "a theory",
+    "a figure",
+)
+PLACE = re.compile(r"# (\S+\.py), (?:before (.+)|at the end)\n")
+
+
+def blocks(kind: str) -> list[str]:
+    """The code of one recipe."""
+    section = PAGE.split(f"## Add {kind}\n")[1].split("\n## ")[0]
+    return re.findall(r"```python\n(.*?)```", section, flags=re.DOTALL)
+
+
+def put(block: str, package: Path) -> None:
+    """Insert a block where its first line says: before the line that begins so, or at the end."""
+    place = PLACE.match(block)
+    assert place is not None
+    path, code = package / place[1], block[place.end() :]
+    text = path.read_text(encoding="utf-8")
+    if place[2] is None:
+        text += "\n\n" + code
+    else:
+        [line] = [line for line in text.splitlines() if line.strip().startswith(place[2])]
+        text = text.replace(line, code + line, 1)
+    path.write_text(text, encoding="utf-8")
+
+
+@pytest.fixture(scope="module")
+def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the package and everything that the recipes add."""
+    folder = tmp_path_factory.mktemp("copy")
+    package = folder / "giantstep"
+    shutil.copytree(
+        ROOT / "src" / "giantstep", package, ignore=shutil.ignore_patterns("__pycache__")
+    )
+    for kind in KINDS:
+        for block in blocks(kind):
+            if PLACE.match(block):
+                put(block, package)
+    return folder
+
+
+def use(code: str, folder: Path, source: Path) -> subprocess.CompletedProcess[str]:
+    variables = os.environ | {"PYTHONPATH": str(source), "MPLBACKEND": "agg"}
+    return subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=folder,
+        env=variables,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_recipe_works(kind: str, copy: Path, tmp_path: Path) -> None:
+    uses = [block for block in blocks(kind) if not PLACE.match(block)]
+    done = use("\n".join(uses), tmp_path, copy)
+    assert uses
+    assert done.returncode == 0, done.stderr
+    # Nothing of it is there without the recipe.
+    assert use("\n".join(uses), tmp_path, ROOT / "src").returncode != 0
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_recipe_is_short(kind: str) -> None:
+    added = [block for block in blocks(kind) if PLACE.match(block)]
+    assert 0 < sum(len(block.splitlines()) for block in added) < 30
+
+
+def test_the_map_has_every_room() -> None:
+    rooms = {p.name for p in (ROOT / "src/giantstep").iterdir() if (p / "__init__.py").is_file()}
+    assert rooms - set(re.findall(r"^\| `(\w+)/", PAGE, flags=re.MULTILINE)) == set()
