@@ -66,4 +66,5 @@ html_theme_options = {
     "pygments_light_style": "default",
     "pygments_dark_style": "monokai",
 }
-html_sidebars = {"index": []}
+# Pages without neighbours have the width for themselves.
+html_sidebars = {"index": [], "tutorial": [], "choose": []}

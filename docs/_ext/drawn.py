@@ -91,6 +91,25 @@ def catalog(source: Path) -> str:
     return table(("name", "target", "why", "from"), rows)
 
 
+def examples(source: Path) -> str:
+    """The scripts and grids of ``examples/``, each with its title and its text."""
+    parts = []
+    for path in sorted((source.parent / "examples").glob("*.*")):
+        text = path.read_text(encoding="utf-8").rstrip()
+        language = {".py": "python", ".toml": "toml"}[path.suffix]
+        title = re.search(r"^# (?:# )?(\S.*)$", text, flags=re.MULTILINE)
+        run = f"python examples/{path.name}"
+        if path.suffix == ".toml":
+            run = f"giantstep sweep examples/{path.name} --out results/{path.stem}"
+        parts.append(
+            f"## {title[1].rstrip('.') if title else path.stem}\n\n"
+            f"```{{code-block}} console\n$ {run}\n```\n\n"
+            f"````{{dropdown}} `examples/{path.name}`\n"
+            f"```{{code-block}} {language}\n{text}\n```\n````"
+        )
+    return "\n\n".join(parts)
+
+
 def commands(source: Path) -> str:
     """What every command says of itself."""
     names = [name for name in command_line if not name.startswith("-")]
@@ -101,7 +120,7 @@ def commands(source: Path) -> str:
 
 DRAWN: dict[str, Callable[[Path], str]] = {
     function.__name__: function
-    for function in (figures, fields, linear_width, functions, catalog, commands)
+    for function in (figures, fields, linear_width, functions, catalog, examples, commands)
 }
 
 
