@@ -4,7 +4,10 @@ PYTHON ?= python3
 BIN := .venv/bin
 STAMP := .venv/installed
 
-.PHONY: demo test lint bench figures pins clean
+DOCS := sphinx pydata-sphinx-theme myst-nb sphinx-copybutton sphinx-design sphinx-mathjax-offline
+DOCS_STAMP := .venv/installed-docs
+
+.PHONY: demo test lint bench docs figures pins clean
 
 demo: $(STAMP)
 	$(BIN)/giantstep learn "x1 + x2 + x1^2 - x2^2" --d 10000 --n 64d --p 64 --step-size 3p^1.5 \
@@ -23,6 +26,13 @@ lint: $(STAMP)
 bench: $(STAMP)
 	$(BIN)/python -m benchmarks
 
+# The site, built anew with all its pictures in docs/_build/html: every cell and every command of
+# its pages runs, warnings are errors, and links within it are checked.
+docs: $(DOCS_STAMP)
+	rm -rf docs/_build
+	OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 $(BIN)/python -m sphinx -b html -W --keep-going -n -q -j 2 docs docs/_build/html
+	$(BIN)/python docs/closed.py docs/_build/html
+
 # The numbers of the papers' figures at their full sizes, as `giantstep reproduce` draws them.
 figures: $(STAMP)
 	$(BIN)/giantstep reproduce --run --full --overwrite --out results/figures
@@ -36,6 +46,9 @@ pins:
 	    editables
 	(echo '# Everything `make test` and `make demo` install, pinned. Renew with `make pins`.'; \
 	    $(BIN)/pip freeze) > requirements.txt
+	$(BIN)/pip install -c requirements.txt $(DOCS)
+	(echo '# What `make docs` installs beside requirements.txt, pinned. Renew with `make pins`.'; \
+	    $(BIN)/pip freeze | grep -vxFf requirements.txt) > docs/requirements.txt
 
 clean:
 	rm -rf .venv build dist
@@ -46,3 +59,7 @@ $(STAMP): requirements.txt pyproject.toml
 	$(BIN)/pip install --quiet --disable-pip-version-check -r requirements.txt
 	$(BIN)/pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
 	touch $(STAMP)
+
+$(DOCS_STAMP): $(STAMP) docs/requirements.txt
+	$(BIN)/pip install --quiet --disable-pip-version-check -r requirements.txt -r docs/requirements.txt
+	touch $(DOCS_STAMP)

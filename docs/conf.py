@@ -31,6 +31,7 @@ myst_heading_anchors = 4
 
 # Every cell runs at every build, and numbers inside the text are evaluated with them.
 nb_execution_mode = "inline"
+nb_eval_name_regex = r".+"
 nb_execution_raise_on_error = True
 nb_execution_timeout = 120
 nb_merge_streams = True

@@ -96,7 +96,7 @@ def examples(source: Path) -> str:
     parts = []
     for path in sorted((source.parent / "examples").glob("*.*")):
         text = path.read_text(encoding="utf-8").rstrip()
-        language = {".py": "python", ".toml": "toml"}[path.suffix]
+        language = path.suffix.removeprefix(".")
         title = re.search(r"^# (?:# )?(\S.*)$", text, flags=re.MULTILINE)
         run = f"python examples/{path.name}"
         if path.suffix == ".toml":
