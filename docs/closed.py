@@ -39,7 +39,9 @@ class Page(HTMLParser):
 
 def complaints(folder: Path) -> Iterator[str]:
     """One sentence for each link that leads nowhere and each thing asked of the network."""
-    pages = {path: Page(path.read_text(encoding="utf-8")) for path in folder.rglob("*.html")}
+    # Below _static the theme leaves templates, which are no pages.
+    paths = [path for path in folder.rglob("*.html") if "_static" not in path.parts]
+    pages = {path: Page(path.read_text(encoding="utf-8")) for path in paths}
     for path, page in pages.items():
         name = path.relative_to(folder)
         for asked in page.asked:

@@ -42,7 +42,7 @@ def resolve(name: str) -> object:
 
 
 def commands(text: str) -> list[list[str]]:
-    """Every command of ours in a block for the shell, as arguments; what it is piped into is not."""
+    """Every command of ours in a block for the shell, as arguments, without what it is piped to."""
     found = []
     for _, kind, block in FENCE.findall(text):
         if kind in ("{shell}", "bash", "console"):
@@ -142,7 +142,9 @@ def test_a_closed_site_and_ones_that_are_not(tmp_path: Path) -> None:
     complaints = load(DOCS / "closed.py").complaints
     style = tmp_path / "style.css"
     style.write_text("p { background: url(dots.png) }")
-    good = '<link rel="stylesheet" href="style.css"><a href="b.html#there">b</a><a href="http://x.y">'
+    good = (
+        '<link rel="stylesheet" href="style.css"><a href="b.html#there">b</a><a href="http://x.y">'
+    )
     (tmp_path / "a.html").write_text(good)
     (tmp_path / "b.html").write_text('<p id="there"><img src="data:image/png;base64,x"></p>')
     assert list(complaints(tmp_path)) == []

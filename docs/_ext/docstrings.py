@@ -1,7 +1,8 @@
 """Docstrings as they are written, for a reader of the source, made into reStructuredText.
 
-Sections are those of numpy's convention, which napoleon reads.  Formulas hold stars, bars and trailing underscores, which would be read as markup: they are
-escaped outside literals.  An indented block is an equation and keeps its line breaks.
+Sections are those of numpy's convention, which napoleon reads.  Formulas hold stars, bars and
+trailing underscores, which would be read as markup: they are escaped outside literals.  An
+indented block after an empty line is an equation and keeps its line breaks.
 """
 
 import re
@@ -26,15 +27,17 @@ def escape(line: str) -> str:
 def restructure(lines: list[str]) -> list[str]:
     """Escape prose, keep doctests, and set indented blocks before the sections as literal."""
     made: list[str] = []
-    in_sections = in_doctest = False
+    in_sections = in_doctest = in_equation = False
     for index, line in enumerate(lines):
         below = lines[index + 1] if index + 1 < len(lines) else ""
         in_sections = in_sections or bool(UNDERLINE.match(below) and line.strip())
         in_doctest = line.lstrip().startswith(">>>") or (in_doctest and bool(line.strip()))
-        opens = line.startswith(" ") and not in_sections and not in_doctest
-        if opens and made and not made[-1].strip():
+        indented = line.startswith(" ") and not in_sections and not in_doctest
+        if indented and not in_equation and made and not made[-1].strip():
             made += ["::", ""]
-        literal = in_doctest or (opens and bool(line.strip())) or UNDERLINE.match(line)
+            in_equation = True
+        in_equation = in_equation and (indented or not line.strip())
+        literal = in_doctest or in_equation or UNDERLINE.match(line)
         made.append(line if literal else escape(line))
     return made
 

@@ -61,7 +61,11 @@ def figures(source: Path) -> str:
 def fields(source: Path) -> str:
     """Every field of a setting: what it means and what it is unless given."""
     rows = [
-        (code(name), (entry.description or "").replace("<", "&lt;").replace("*", r"\*"), code(usual))
+        (
+            code(name),
+            (entry.description or "").replace("<", "&lt;").replace("*", r"\*"),
+            code(usual),
+        )
         for name, entry in Setting.model_fields.items()
         for usual in [DEFAULTS.get(name)]
     ]
