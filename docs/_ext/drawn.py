@@ -52,8 +52,8 @@ def figures(source: Path) -> str:
             f"![{figure.title}](/_build/pictures/{name}.png)\n\n"
             f"```{{code-block}} console\n$ giantstep reproduce {name}\n$ {data.command}\n```\n\n"
             f"The numbers took {data.seconds:.0f} s on {data.device}.\n\n"
-            f"````{{dropdown}} The lines that make it: `papers/figures/{home}`\n"
-            f"```{{code-block}} python\n{lines}\n```\n````"
+            f":::{{dropdown}} The lines that make it: `papers/figures/{home}`\n"
+            f"```{{code-block}} python\n{lines}\n```\n:::"
         )
     return "\n\n".join(parts)
 
@@ -108,8 +108,8 @@ def examples(source: Path) -> str:
         parts.append(
             f"## {title[1].rstrip('.') if title else path.stem}\n\n"
             f"```{{code-block}} console\n$ {run}\n```\n\n"
-            f"````{{dropdown}} `examples/{path.name}`\n"
-            f"```{{code-block}} {language}\n{text}\n```\n````"
+            f":::{{dropdown}} `examples/{path.name}`\n"
+            f"```{{code-block}} {language}\n{text}\n```\n:::"
         )
     return "\n\n".join(parts)
 

@@ -20,7 +20,7 @@ from sphinx.util import logging
 from sphinx.util.docutils import SphinxDirective
 
 LOGGER = logging.getLogger(__name__)
-WIDTH = 100
+WIDTH = 88
 """Columns of a page's text blocks."""
 
 
