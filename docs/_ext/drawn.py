@@ -11,6 +11,7 @@ from pathlib import Path
 
 from sphinx.application import Sphinx
 
+import giantstep
 from giantstep.cli.main import app as command_line
 from giantstep.language.functions import FUNCTIONS
 from giantstep.papers.figures import REPRODUCTIONS
@@ -95,6 +96,20 @@ def catalog(source: Path) -> str:
     return table(("name", "target", "why", "from"), rows)
 
 
+def other_names(source: Path) -> str:
+    """Public names that no group of the reference has, as one more group."""
+    page = (source / "reference" / "api.md").read_text(encoding="utf-8")
+    listed = set(re.findall(r":: giantstep\.(\w+)$", page, flags=re.MULTILINE))
+    entries = [
+        f".. autoclass:: giantstep.{name}\n   :members:"
+        if inspect.isclass(getattr(giantstep, name))
+        else f".. autofunction:: giantstep.{name}"
+        for name in giantstep.__all__
+        if name not in listed
+    ]
+    return "## More\n\n```{eval-rst}\n" + "\n".join(entries) + "\n```" if entries else ""
+
+
 def examples(source: Path) -> str:
     """The scripts and grids of ``examples/``, each with its title and its text."""
     parts = []
@@ -124,7 +139,16 @@ def commands(source: Path) -> str:
 
 DRAWN: dict[str, Callable[[Path], str]] = {
     function.__name__: function
-    for function in (figures, fields, linear_width, functions, catalog, examples, commands)
+    for function in (
+        figures,
+        fields,
+        linear_width,
+        functions,
+        catalog,
+        other_names,
+        examples,
+        commands,
+    )
 }
 
 
