@@ -3,8 +3,10 @@
 PYTHON ?= python3
 BIN := .venv/bin
 STAMP := .venv/installed
+DOCS := sphinx pydata-sphinx-theme myst-nb sphinx-copybutton sphinx-design sphinx-mathjax-offline
+DOCS_STAMP := .venv/installed-docs
 
-.PHONY: demo test lint bench figures package pins clean
+.PHONY: demo test lint bench docs pictures figures package pins clean
 
 demo: $(STAMP)
 	$(BIN)/giantstep learn "x1 + x2 + x1^2 - x2^2" --d 10000 --n 64d --p 64 --step-size 3p^1.5 \
@@ -22,6 +24,22 @@ lint: $(STAMP)
 
 bench: $(STAMP)
 	$(BIN)/python -m benchmarks
+
+# The site, built anew with all its pictures in docs/_build/html: every cell and every command of
+# its pages runs, warnings are errors, and links within it are checked.
+docs: $(DOCS_STAMP)
+	rm -rf docs/_build
+	OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 $(BIN)/python -m sphinx -b html -W --keep-going -q -j 2 docs docs/_build/html
+	$(BIN)/python docs/closed.py docs/_build/html
+
+# The pictures of the README, drawn by its own commands; those of the site are drawn by `make docs`.
+pictures: demo
+	cp results/demo/learn.png docs/staircase.png
+	$(BIN)/giantstep spectrum "x1 + He2(x1)/1.4142" --activation "relu(z) - 0.398942" --d 1000 --n 2d --p 1.5d \
+	    --step-size n^0.38 --noise 0.5 --runs 4 --out results/spectrum --overwrite
+	cp results/spectrum/spectrum.png docs/spectrum.png
+	$(BIN)/giantstep sweep examples/leap2.toml --out results/leap2 --overwrite
+	cp results/leap2/map.png docs/phase_leap2.png
 
 # The numbers of the papers' figures at their full sizes, as `giantstep reproduce` draws them.
 figures: $(STAMP)
@@ -41,6 +59,9 @@ pins:
 	    editables build
 	(echo '# Everything `make test` and `make demo` install, pinned: the newest allowed versions. Renew with `make pins`.'; \
 	    $(BIN)/pip freeze) > requirements.txt
+	$(BIN)/pip install -c requirements.txt $(DOCS)
+	(echo '# What `make docs` installs beside requirements.txt, pinned. Renew with `make pins`.'; \
+	    $(BIN)/pip freeze | grep -vxFf requirements.txt) > docs/requirements.txt
 	$(BIN)/pip install uv
 	(echo '# The lowest allowed versions of the direct dependencies and extras, tried by `make package`. Renew with `make pins`.'; \
 	    $(BIN)/uv pip compile pyproject.toml --extra app --extra cluster --extra sklearn \
@@ -55,3 +76,7 @@ $(STAMP): requirements.txt pyproject.toml
 	$(BIN)/pip install --quiet --disable-pip-version-check -r requirements.txt
 	$(BIN)/pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
 	touch $(STAMP)
+
+$(DOCS_STAMP): $(STAMP) docs/requirements.txt
+	$(BIN)/pip install --quiet --disable-pip-version-check -r requirements.txt -r docs/requirements.txt
+	touch $(DOCS_STAMP)

@@ -1,0 +1,162 @@
+"""What the code lists itself, written into the pages that ask for it: ``<!-- drawn: NAME -->``.
+
+Figures of the papers are drawn from their stored numbers; tables of fields, functions, targets
+and commands come from the records that the program itself reads.
+"""
+
+import inspect
+import re
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+
+from sphinx.application import Sphinx
+
+import giantstep
+from giantstep.cli.main import app as command_line
+from giantstep.language.functions import FUNCTIONS
+from giantstep.papers.figures import REPRODUCTIONS
+from giantstep.papers.figures.stored import stored
+from giantstep.problem.catalog import CATALOG
+from giantstep.problem.setting import DEFAULTS, LINEAR_WIDTH, Setting
+from giantstep.show.plots.papers import paper_figure
+from giantstep.show.plots.style import save
+
+MARK = re.compile(r"<!-- drawn: (\w+) -->")
+
+
+def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """A Markdown table; bars inside a cell are escaped."""
+    lines = [head, ["---"] * len(head), *rows]
+    return "\n".join(
+        "| " + " | ".join(cell.replace("|", r"\|") for cell in line) + " |" for line in lines
+    )
+
+
+def code(value: object) -> str:
+    return f"`{value}`" if value not in (None, "") else ""
+
+
+def figures(source: Path) -> str:
+    """Every figure of the papers: picture, caption, the command and the lines that make it."""
+    folder = source / "_build" / "pictures"
+    folder.mkdir(parents=True, exist_ok=True)
+    parts = []
+    for name, figure in REPRODUCTIONS.items():
+        data = stored(name)
+        if data is None:
+            raise ValueError(f"no stored numbers of {name}: make figures computes them")
+        save(paper_figure(figure, data), folder / f"{name}.png")
+        lines = inspect.getsource(figure.panels).rstrip()
+        home = Path(str(inspect.getsourcefile(figure.panels))).name
+        parts.append(
+            f"## {figure.title}\n\n*{figure.paper}*\n\n"
+            f"![{figure.title}](/_build/pictures/{name}.png)\n\n"
+            f"```{{code-block}} console\n$ giantstep reproduce {name}\n$ {data.command}\n```\n\n"
+            f"The numbers took {data.seconds:.0f} s on {data.device}.\n\n"
+            f":::{{dropdown}} The lines that make it: `papers/figures/{home}`\n"
+            f"```{{code-block}} python\n{lines}\n```\n:::"
+        )
+    return "\n\n".join(parts)
+
+
+def fields(source: Path) -> str:
+    """Every field of a setting: what it means and what it is unless given."""
+    rows = [
+        (
+            code(name),
+            (entry.description or "").replace("<", "&lt;").replace("*", r"\*"),
+            code(usual),
+        )
+        for name, entry in Setting.model_fields.items()
+        for usual in [DEFAULTS.get(name)]
+    ]
+    return table(("field", "meaning", "unless given"), rows)
+
+
+def linear_width(source: Path) -> str:
+    """What ``Setting.linear_width`` and ``giantstep spectrum`` start from."""
+    return table(("field", "unless given"), [(code(k), code(v)) for k, v in LINEAR_WIDTH.items()])
+
+
+def functions(source: Path) -> str:
+    return ", ".join(code(name) for name in FUNCTIONS)
+
+
+def catalog(source: Path) -> str:
+    """The papers' targets by name; long expressions are shortened."""
+    rows = [
+        (
+            code(name),
+            code(e.expression if len(e.expression) < 90 else e.expression[:60] + " ..."),
+            e.remark,
+            e.source,
+        )
+        for name, e in CATALOG.items()
+    ]
+    return table(("name", "target", "why", "from"), rows)
+
+
+def other_names(source: Path) -> str:
+    """Public names that no group of the reference has, as one more group."""
+    page = (source / "reference" / "api.md").read_text(encoding="utf-8")
+    listed = set(re.findall(r":: giantstep\.(\w+)$", page, flags=re.MULTILINE))
+    entries = [
+        f".. autoclass:: giantstep.{name}\n   :members:"
+        if inspect.isclass(getattr(giantstep, name))
+        else f".. autofunction:: giantstep.{name}"
+        for name in giantstep.__all__
+        if name not in listed
+    ]
+    return "## More\n\n```{eval-rst}\n" + "\n".join(entries) + "\n```" if entries else ""
+
+
+def examples(source: Path) -> str:
+    """The scripts and grids of ``examples/``, each with its title and its text."""
+    parts = []
+    for path in sorted((source.parent / "examples").glob("*.*")):
+        text = path.read_text(encoding="utf-8").rstrip()
+        language = path.suffix.removeprefix(".")
+        title = re.search(r"^# (?:# )?(\S.*)$", text, flags=re.MULTILINE)
+        run = f"python examples/{path.name}"
+        if path.suffix == ".toml":
+            run = f"giantstep sweep examples/{path.name} --out results/{path.stem}"
+        parts.append(
+            f"## {title[1].rstrip('.') if title else path.stem}\n\n"
+            f"```{{code-block}} console\n$ {run}\n```\n\n"
+            f":::{{dropdown}} `examples/{path.name}`\n"
+            f"```{{code-block}} {language}\n{text}\n```\n:::"
+        )
+    return "\n\n".join(parts)
+
+
+def commands(source: Path) -> str:
+    """What every command says of itself."""
+    names = [name for name in command_line if not name.startswith("-")]
+    return "\n\n".join(
+        f"## giantstep {name}\n\n```{{shell}}\ngiantstep {name} --help\n```" for name in names
+    )
+
+
+DRAWN: dict[str, Callable[[Path], str]] = {
+    function.__name__: function
+    for function in (
+        figures,
+        fields,
+        linear_width,
+        functions,
+        catalog,
+        other_names,
+        examples,
+        commands,
+    )
+}
+
+
+def fill(app: Sphinx, name: str, source: list[str]) -> None:
+    """Put what the code lists in the place of its marks."""
+    source[0] = MARK.sub(lambda mark: DRAWN[mark[1]](Path(app.srcdir)), source[0])
+
+
+def setup(app: Sphinx) -> dict[str, bool]:
+    app.connect("source-read", fill)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,0 +1,166 @@
+"""What the pages of the site say is so: names exist, commands parse, every block is one that runs.
+
+``make docs`` runs the blocks themselves and checks the links of the built site.
+"""
+
+import re
+import shlex
+from importlib import import_module
+from importlib.util import module_from_spec, spec_from_file_location
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+from cyclopts import CycloptsError
+
+import giantstep
+from giantstep.cli.main import app
+
+DOCS = Path(__file__).parents[1] / "docs"
+PAGES = {
+    str(path.relative_to(DOCS)): path.read_text(encoding="utf-8")
+    for path in sorted(DOCS.rglob("*.md"))
+    if "_build" not in path.parts
+}
+FENCE = re.compile(r"^(`{3,})(\S*)[^\n]*\n(.*?)^\1\s*$", flags=re.DOTALL | re.MULTILINE)
+
+
+def names(text: str) -> list[str]:
+    """Dotted names of the package in inline code."""
+    return re.findall(r"`(giantstep(?:\.\w+)+)`", text)
+
+
+def resolve(name: str) -> object:
+    """What a dotted name stands for: a module, or something in one."""
+    found: object = giantstep
+    parts = name.split(".")
+    for depth, part in enumerate(parts[1:], 2):
+        if not hasattr(found, part):
+            import_module(".".join(parts[:depth]))
+        found = getattr(found, part)
+    return found
+
+
+def commands(text: str) -> list[list[str]]:
+    """Every command of ours in a block for the shell, as arguments, without what it is piped to."""
+    found = []
+    for _, kind, block in FENCE.findall(text):
+        if kind in ("{shell}", "bash", "console"):
+            lines = re.sub(r"\\\n\s*", " ", block).splitlines()
+            for line in (line.removeprefix("$ ") for line in lines):
+                if line.startswith("giantstep "):
+                    tokens = shlex.split(line, comments=True)
+                    end = tokens.index("|") if "|" in tokens else len(tokens)
+                    found.append(tokens[1:end])
+    return found
+
+
+def parse(command: list[str]) -> None:
+    app.parse_args(command, exit_on_error=False, print_error=False)
+
+
+def load(path: Path) -> ModuleType:
+    spec = spec_from_file_location(path.stem, path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+ALL_NAMES = sorted({name for text in PAGES.values() for name in names(text)})
+ALL_COMMANDS = [(page, command) for page, text in PAGES.items() for command in commands(text)]
+
+
+@pytest.mark.parametrize("name", ALL_NAMES)
+def test_name_exists(name: str) -> None:
+    resolve(name)
+
+
+def test_a_name_that_does_not_exist_is_seen() -> None:
+    assert names("in `giantstep.spectra.bulk.Hulk`") == ["giantstep.spectra.bulk.Hulk"]
+    with pytest.raises(ImportError):
+        resolve("giantstep.spectra.bulk.Hulk")
+
+
+def test_every_equation_of_the_theory_has_its_place() -> None:
+    told = set(re.findall(r"\\tag\{(\d+)\}", PAGES["theory/index.md"]))
+    placed = set(re.findall(r"^\| (?:covariance of )?\((\d+)\)", PAGES["theory/formulas.md"], re.M))
+    assert told == placed
+    assert len(told) >= 10
+
+
+@pytest.mark.parametrize(("page", "command"), ALL_COMMANDS)
+def test_command_parses(page: str, command: list[str]) -> None:
+    if "--help" not in command:
+        parse(command)
+
+
+def test_a_command_that_does_not_parse_is_seen() -> None:
+    [command] = commands("```{shell}\ngiantstep learn staircase \\\n    --widths 3 | head\n```\n")
+    with pytest.raises(CycloptsError):
+        parse(command)
+
+
+def test_there_is_enough_to_check() -> None:
+    assert len(ALL_NAMES) >= 40
+    assert len(ALL_COMMANDS) >= 15
+
+
+# Derivations hold equations, and what was measured on other machines is shown as it was.
+SHOWN_AS_IT_WAS = ("derivations/", "reach.md")
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if not page.startswith(SHOWN_AS_IT_WAS)])
+def test_every_block_is_one_that_runs(page: str) -> None:
+    """Python and commands with output stand in blocks that the build executes."""
+    kinds = {kind for _, kind, _ in FENCE.findall(PAGES[page])}
+    assert not kinds & {"python", "py", "pycon", "console", "ipython"}
+    if "{code-cell}" in kinds:
+        assert PAGES[page].startswith("---\nfile_format: mystnb\n")
+
+
+def test_reference_groups_public_names() -> None:
+    """No name stands twice or is none of ours; those of no group the build puts into one."""
+    pattern = r"^\.\. (?:auto\w+|py:data):: giantstep\.(\w+)$"
+    grouped = re.findall(pattern, PAGES["reference/api.md"], re.M)
+    assert len(grouped) == len(set(grouped))
+    assert set(grouped) <= set(giantstep.__all__)
+    assert "<!-- drawn: other_names -->" in PAGES["reference/api.md"]
+
+
+def test_pins_of_the_site_stand_beside_those_of_the_tests() -> None:
+    """No package is pinned twice, and no line names an index."""
+    lines = [
+        line
+        for file in (DOCS.parent / "requirements.txt", DOCS / "requirements.txt")
+        for line in file.read_text(encoding="utf-8").splitlines()
+        if not line.startswith("#")
+    ]
+    assert all(re.fullmatch(r"[\w.-]+==[\w.]+", line) for line in lines)
+    packages = [re.sub(r"[-_.]+", "-", line.split("==")[0].lower()) for line in lines]
+    assert len(packages) == len(set(packages))
+
+
+def test_a_closed_site_and_ones_that_are_not(tmp_path: Path) -> None:
+    complaints = load(DOCS / "closed.py").complaints
+    style = tmp_path / "style.css"
+    style.write_text("p { background: url(dots.png) }")
+    good = (
+        '<link rel="stylesheet" href="style.css"><a href="b.html#there">b</a><a href="http://x.y">'
+    )
+    (tmp_path / "a.html").write_text(good)
+    (tmp_path / "b.html").write_text('<p id="there"><img src="data:image/png;base64,x"></p>')
+    assert list(complaints(tmp_path)) == []
+    for wrong in (
+        '<script src="https://cdn.example/x.js"></script>',
+        '<link rel="stylesheet" href="//cdn.example/x.css">',
+        '<img src="gone.png">',
+        '<a href="c.html">c</a>',
+        '<a href="b.html#gone">b</a>',
+    ):
+        (tmp_path / "a.html").write_text(wrong)
+        assert len(list(complaints(tmp_path))) >= 1, wrong
+    (tmp_path / "a.html").write_text(good)
+    style.write_text("@font-face { src: url('https://fonts.example/x.woff2') }")
+    assert len(list(complaints(tmp_path))) == 1
