@@ -4,12 +4,16 @@ PYTHON ?= python3
 BIN := .venv/bin
 STAMP := .venv/installed
 
-.PHONY: demo test lint bench figures pins clean
+.PHONY: demo explore test lint bench figures pins clean
 
 demo: $(STAMP)
 	$(BIN)/giantstep learn "x1 + x2 + x1^2 - x2^2" --d 10000 --n 64d --p 64 --step-size 3p^1.5 \
 	    --readout-start gaussian --bias 6 --bias-at readout --readout-n 4d --test-n 10d --runs 2 \
 	    --out results/demo --overwrite
+
+explore: $(STAMP)
+	$(BIN)/pip install --quiet --disable-pip-version-check --no-build-isolation -e ".[app]"
+	$(BIN)/giantstep explore
 
 # Two processes with one thread each: linear algebra of small matrices gains nothing from two.
 test: lint

@@ -50,6 +50,10 @@ app.command(
     help="Measure the claims of the papers and judge them.",
 )
 app.command("giantstep.cli.reproduce:reproduce", help="Draw the figures of the papers.")
+app.command(
+    "giantstep.cli.explore:explore",
+    help="Open the explorer, a page on this machine: theory at once, runs landing on it.",
+)
 app.command("giantstep.cli.catalog:catalog", help="List the papers' targets by name.")
 
 

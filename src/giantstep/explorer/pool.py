@@ -1,0 +1,112 @@
+"""Warm workers, and calls that answer at once: the newest of a page takes the place of older."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from contextlib import suppress
+from typing import Any
+
+from giantstep.explorer.worker import Worker
+
+WARM = 3
+"""Processes that wait: one for an analysis, one for a prediction, one for a job."""
+
+AT_ONCE = 2
+"""Calls that are computed at the same time."""
+
+GRACE = 1.0
+"""Seconds in which a call that nobody waits for may still end; then its process is killed, which
+costs a second of loading another."""
+
+
+class Superseded(Exception):  # noqa: N818 - not an error: nobody waits for the answer
+    """A newer call of the same page has taken the place of this one."""
+
+
+class Pool:
+    """Workers that are idle, and how many calls may be under way."""
+
+    def __init__(self) -> None:
+        self._idle: list[Worker] = []
+        self._all: set[Worker] = set()
+        self._calls = asyncio.Semaphore(AT_ONCE)
+        self._latest: dict[tuple[str, str], asyncio.Task[tuple[str, bytes]]] = {}
+        self._leaving: set[asyncio.Task[None]] = set()
+
+    def start(self) -> None:
+        """Spawn the processes that wait."""
+        while len(self._idle) < WARM:
+            self._idle.append(self._spawned())
+
+    def stop(self) -> None:
+        """End every process."""
+        for worker in self._all:
+            worker.kill()
+        self._idle.clear()
+
+    def _spawned(self) -> Worker:
+        worker = Worker()
+        self._all.add(worker)
+        return worker
+
+    def take(self) -> Worker:
+        """An idle worker, the one that has waited longest: it is the warmest."""
+        while self._idle:
+            worker = self._idle.pop(0)
+            if worker.alive:
+                return worker
+            self._all.discard(worker)
+        return self._spawned()
+
+    def give_back(self, worker: Worker, *, finished: bool) -> None:
+        """A worker that has finished its task waits for the next one; another is killed."""
+        if finished and worker.alive:
+            self._idle.insert(0, worker)
+        else:
+            worker.kill()
+            self._all.discard(worker)
+            self.start()
+
+    async def call(self, page: str, task: str, request: Mapping[str, Any]) -> tuple[str, bytes]:
+        """The last message of a task; Superseded if the same page asks again meanwhile."""
+        key = page, task
+        before = self._latest.get(key)
+        if before is not None:
+            before.cancel()
+        mine = asyncio.create_task(self._answer(task, request))
+        self._latest[key] = mine
+        try:
+            return await mine
+        except asyncio.CancelledError:
+            mine.cancel()
+            raise Superseded from None
+        finally:
+            if self._latest.get(key) is mine:
+                del self._latest[key]
+
+    async def _answer(self, task: str, request: Mapping[str, Any]) -> tuple[str, bytes]:
+        await self._calls.acquire()
+        worker = self.take()
+        worker.send(task, request)
+        ending = asyncio.create_task(_end(worker))
+        try:
+            return await asyncio.shield(ending)
+        finally:
+            leaving = asyncio.create_task(self._leave(worker, ending))
+            self._leaving.add(leaving)
+            leaving.add_done_callback(self._leaving.discard)
+
+    async def _leave(self, worker: Worker, ending: asyncio.Task[tuple[str, bytes]]) -> None:
+        """Wait a little for a call that nobody waits for, then free its place."""
+        with suppress(TimeoutError):
+            await asyncio.wait_for(asyncio.shield(ending), 0.0 if ending.done() else GRACE)
+        finished = ending.done() and ending.result()[0] != "died"
+        self.give_back(worker, finished=finished)
+        self._calls.release()
+        if not ending.done():
+            await ending
+
+
+async def _end(worker: Worker) -> tuple[str, bytes]:
+    return [message async for message in worker.messages()][-1]

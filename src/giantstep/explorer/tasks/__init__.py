@@ -1,0 +1,49 @@
+"""What a worker can be asked to do: a record in this list, a file for each.
+
+The server reads the list; the mathematics behind it loads in the workers alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Any, Literal
+
+Emit = Callable[[str, Any], None]
+"""Sends an event: its name, and plain values."""
+
+Run = Callable[[Mapping[str, Any], Emit], Any]
+"""Takes the request of the page, may send events, and returns plain values."""
+
+
+@dataclass(frozen=True)
+class Task:
+    """One kind of work, ``run`` as MODULE:FUNCTION of this room.
+
+    A ``call`` (GET or POST /api/NAME) and an ``export`` (POST /api/export/NAME) answer at once, and
+    a newer request of the same page takes the place of an older one.  A ``job`` (POST /api/jobs
+    with its name as ``kind``) waits in a queue, streams events, and can be cancelled.
+    """
+
+    name: str
+    way: Literal["call", "export", "job"]
+    run: str
+
+    def load(self) -> Run:
+        """The function itself."""
+        module, _, name = self.run.partition(":")
+        return getattr(import_module(f"{__name__}.{module}"), name)
+
+
+TASKS: dict[str, Task] = {
+    task.name: task
+    for task in (
+        Task("vocabulary", "call", "vocabulary:vocabulary"),
+        Task("analyze", "call", "analyze:run"),
+        Task("predict", "call", "predict:run"),
+        Task("toml", "export", "export:toml"),
+        Task("python", "export", "export:python"),
+        Task("learn", "job", "learn:run"),
+    )
+}

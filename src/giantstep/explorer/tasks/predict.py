@@ -1,0 +1,44 @@
+"""The narrow pane before a run: what theory says, against floors, at once."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict
+from typing import Any
+
+from giantstep.errors import NotConvergedError, NoTheoryError
+from giantstep.explorer.limits import MEMORY, read_setting
+from giantstep.explorer.tasks import Emit
+from giantstep.explorer.tasks.analyze import analysis_of
+from giantstep.explorer.views.trajectory import Frame, neurons_view, steps_view
+from giantstep.prediction.predict import predict
+from giantstep.simulation.estimate import estimate
+
+
+def run(request: Mapping[str, Any], emit: Emit) -> dict[str, Any]:
+    """Prediction of ``setting``; ``complaint`` says why there is none.
+
+    ``log2_points`` of the request, where it is given, asks for a quick draft.
+    """
+    setting = read_setting(request.get("setting", {}))
+    frame = Frame(analysis_of(setting.target, setting.activation), setting)
+    expected = estimate(setting, memory=MEMORY, calibrate=False)
+    found = frame.as_dict() | {
+        "setting": setting.as_dict(),
+        "giant_shares": list(setting.giant_shares),
+        "estimate": asdict(expected),
+        "theory": None,
+        "complaint": None,
+        "notes": list(frame.analysis.notes),
+    }
+    try:
+        predicted = predict(setting, log2_points=request.get("log2_points"))
+    except (NoTheoryError, NotConvergedError) as error:
+        return found | {"complaint": str(error)}
+    return found | {
+        "theory": predicted.theory,
+        "notes": [*frame.analysis.notes, *predicted.notes],
+        "seconds": predicted.seconds,
+        "steps": steps_view(predicted, frame),
+        "neurons": neurons_view(predicted, frame),
+    }
