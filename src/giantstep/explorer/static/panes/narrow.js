@@ -1,0 +1,189 @@
+// Few neurons: what theory says at once, and runs that land on it.
+
+import * as api from "../api.js";
+import * as state from "../state.js";
+import { choice, slider, text } from "../parts/controls.js";
+import { el, number, replace, subscripts } from "../parts/dom.js";
+import { exports } from "../parts/exports.js";
+import { notes } from "../parts/notes.js";
+import { player } from "../parts/player.js";
+import { runner } from "../parts/runner.js";
+import { alignment, errors, neurons } from "./narrow_plots.js";
+
+const KEY = "narrow.";
+const parts = {};
+let predicted = null;
+let measured = null;
+let page = null;
+
+/** Fields of the setting, as the server reads them. */
+function fields() {
+  const { size, ratio, kappa, ...rest } = state.under(KEY);
+  return {
+    target: state.get("target"),
+    activation: state.get("activation"),
+    ...rest,
+    n: size === "kappa" ? `d^${kappa}` : `${ratio}d`,
+  };
+}
+
+function sizes(setting, shares) {
+  const steps = setting.step_size.map((size) => number(size, 3));
+  const size = new Set(steps).size === 1 ? steps[0] : steps.slice(0, 4).join(", ");
+  const share = shares.length ? ` (${number(shares[0], 2)} × giant)` : "";
+  return `d = ${number(setting.d)}, n = ${number(setting.n)}, p = ${setting.p}, step size ${size}${share}`;
+}
+
+function seconds(value) {
+  if (value < 1) return "less than a second";
+  return value < 90 ? `about ${Math.ceil(value)} s` : `about ${Math.ceil(value / 60)} min`;
+}
+
+function draw() {
+  if (predicted === null) return;
+  const at = parts.player.step();
+  neurons(parts.neurons, predicted, measured, at);
+  alignment(parts.alignment, predicted, measured);
+  errors(parts.errors, predicted, measured);
+}
+
+function tell() {
+  const { setting, giant_shares: shares, complaint, theory, estimate } = predicted;
+  parts.sizes.textContent = sizes(setting, shares);
+  parts.cost.textContent = `${setting.runs} runs: ${seconds(estimate.seconds)} with the ${estimate.engine} engine`;
+  parts.regime.hidden = complaint === null;
+  replace(
+    parts.regime,
+    el("strong", {}, "Outside the theory's regime. "),
+    complaint ?? "",
+    " The simulation runs all the same.",
+  );
+  parts.theory.textContent = theory ? `Theory: ${theory}` : "No prediction";
+  notes(parts.notes, "What the prediction leaves out", predicted.notes.map(subscripts));
+}
+
+async function predict() {
+  const begun = performance.now();
+  parts.answer.setAttribute("aria-busy", "true");
+  parts.problem.hidden = true;
+  try {
+    predicted = await api.call("predict", { setting: fields() });
+    parts.answer.classList.remove("stale");
+    parts.player.steps(predicted.recorded);
+    tell();
+    draw();
+    page.say(`Predicted in ${Math.round(performance.now() - begun)} ms.`);
+  } catch (problem) {
+    parts.problem.textContent = problem.message;
+    parts.problem.hidden = false;
+    parts.answer.classList.add("stale");
+  }
+  parts.answer.setAttribute("aria-busy", "false");
+}
+
+/** What the runs say as they come in. */
+const handlers = {
+  frame(frame) {
+    measured = { ...frame, runs: [], steps: null, comparison: null };
+  },
+  run({ run, steps, neurons: places }) {
+    measured.runs[run] = places;
+    measured.steps = steps;
+    draw();
+  },
+  result(found) {
+    measured = { ...measured, ...found, runs: measured.runs };
+    const { comparison } = found;
+    if (comparison) {
+      page.say(
+        comparison.agrees
+          ? "Theory and simulation agree."
+          : "Theory and simulation differ by more than chance.",
+      );
+    }
+    draw();
+  },
+};
+
+export default {
+  id: "narrow",
+  title: "Few neurons",
+
+  mount(root, given) {
+    page = given;
+    const { batches, updates, most } = page.vocabulary;
+    state.declare({
+      "narrow.d": 1000,
+      "narrow.size": "ratio",
+      "narrow.ratio": 4,
+      "narrow.kappa": 1.5,
+      "narrow.p": 8,
+      "narrow.steps": 2,
+      "narrow.step_size": "giant",
+      "narrow.batches": "fresh",
+      "narrow.update": "gradient",
+      "narrow.bias": 0,
+      "narrow.bias_at": "start",
+      "narrow.noise": 0,
+      "narrow.runs": 8,
+      "narrow.seed": 0,
+    });
+    parts.ratio = slider("narrow.ratio", { words: "Samples for each input", symbol: "n/d", from: 0.25, to: 64, log: true });
+    parts.kappa = slider("narrow.kappa", { words: "Exponent of the samples", symbol: "κ, n = d^κ", from: 0.5, to: 2, help: "n ~ d^κ: a leap of κ needs as much" });
+    parts.player = player(draw);
+    parts.runner = runner({ kind: "learn", request: () => ({ setting: fields() }), on: handlers, page });
+    for (const name of ["neurons", "alignment", "errors"]) parts[name] = el("div", { class: "plot" });
+    parts.problem = el("p", { class: "problem", role: "alert", hidden: true });
+    parts.regime = el("p", { class: "regime", hidden: true });
+    parts.sizes = el("p", { class: "sizes" });
+    parts.cost = el("small");
+    parts.theory = el("small");
+    parts.notes = el("div");
+    const asked = el(
+      "div",
+      { class: "card asked" },
+      el("h2", {}, "Network and data"),
+      text("target", { words: "Target", symbol: "f(x)" }),
+      choice("activation", { words: "Activation", symbol: "σ(z)", options: page.vocabulary.activations }),
+      slider("narrow.d", { words: "Inputs", symbol: "d", from: 10, to: 1e9, log: true, whole: true }),
+      choice("narrow.size", { words: "Samples of a step", symbol: "n", options: [["ratio", "in multiples of d"], ["kappa", "as a power of d"]] }),
+      parts.ratio,
+      parts.kappa,
+      slider("narrow.p", { words: "Neurons", symbol: "p", from: 2, to: 200, log: true, whole: true }),
+      slider("narrow.steps", { words: "Giant steps", symbol: "T", from: 1, to: 10, whole: true }),
+      text("narrow.step_size", { words: "Step size", symbol: "η", help: "giant (an update of order one), a number, p*d^0.5, or one a step: 8, 4" }),
+      choice("narrow.batches", { words: "Batches", options: batches.filter((name) => ["fresh", "reused"].includes(name)).map((name) => [name, name === "fresh" ? "fresh at every step" : "the same reused"]) }),
+      choice("narrow.update", { words: "Update", options: updates }),
+      slider("narrow.bias", { words: "Biases", symbol: "standard deviation", from: 0, to: 6 }),
+      choice("narrow.bias_at", { words: "Biases act", options: [["start", "in the steps and the readout"], ["readout", "in the readout alone"]] }),
+      slider("narrow.noise", { words: "Label noise", symbol: "standard deviation", from: 0, to: 3 }),
+      slider("narrow.runs", { words: "Runs", symbol: "", from: 1, to: Math.min(most.runs, 64), log: true, whole: true }),
+      text("narrow.seed", { words: "Seed", mode: "numeric" }),
+    );
+    parts.answer = el(
+      "div",
+      { class: "answer" },
+      el("div", { class: "card" }, parts.runner.node, parts.sizes, parts.cost, parts.problem, parts.regime),
+      el(
+        "div",
+        { class: "pair" },
+        el("figure", { class: "card" }, el("figcaption", {}, "Neurons in the plane of two target directions"), parts.neurons, parts.player.node, exports({ node: parts.neurons, name: "neurons" })),
+        el("figure", { class: "card" }, el("figcaption", {}, "Alignment with what each step adds"), parts.alignment, exports({ node: parts.alignment, name: "alignment" })),
+        el("figure", { class: "card" }, el("figcaption", {}, "Error against floors"), parts.errors, exports({ node: parts.errors, name: "errors" })),
+      ),
+      el("div", { class: "card" }, parts.theory, parts.notes, exports({ setting: fields, job: () => parts.runner.job(), data: () => ({ predicted, measured }) })),
+    );
+    replace(root, asked, parts.answer);
+    this.update(new Set([KEY]));
+  },
+
+  update(changed) {
+    const kappa = state.get("narrow.size") === "kappa";
+    parts.ratio.hidden = kappa;
+    parts.kappa.hidden = !kappa;
+    const mine = [...changed].some((key) => key.startsWith(KEY) || key === "target" || key === "activation");
+    if (!mine) return;
+    measured = null;
+    predict();
+  },
+};
