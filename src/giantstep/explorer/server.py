@@ -12,11 +12,18 @@ from typing import Any
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
 from starlette.requests import Request
-from starlette.responses import FileResponse, JSONResponse, Response, StreamingResponse
+from starlette.responses import (
+    FileResponse,
+    HTMLResponse,
+    JSONResponse,
+    Response,
+    StreamingResponse,
+)
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
 from giantstep.errors import shown
+from giantstep.explorer import plotly
 from giantstep.explorer.guard import PAGE, Access, Guard
 from giantstep.explorer.jobs import Full, Job, Jobs
 from giantstep.explorer.pool import Pool, Superseded
@@ -66,13 +73,14 @@ def refused(message: str, status: int = 422, field: str | None = None) -> JSONRe
 
 
 async def _index(request: Request) -> Response:
-    return FileResponse(STATIC / "index.html", headers={"cache-control": "no-cache"})
+    """The page, with the elements that Plotly looks for."""
+    text = (STATIC / "index.html").read_text(encoding="utf-8")
+    found = text.replace("<!-- plotly -->", plotly.placeholders())
+    return HTMLResponse(found, headers={"cache-control": "no-cache"})
 
 
 async def _plotly(request: Request) -> Response:
-    """Plotly's own JavaScript, from the installed package."""
-    path = Path(str(files("plotly") / "package_data" / "plotly.min.js"))
-    return FileResponse(path, headers={"cache-control": "max-age=86400"})
+    return FileResponse(plotly.script(), headers={"cache-control": "max-age=86400"})
 
 
 async def _body(request: Request) -> dict[str, Any] | None:
