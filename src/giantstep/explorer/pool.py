@@ -12,12 +12,12 @@ from giantstep.explorer.worker import Worker
 WARM = 3
 """Processes that wait: one for an analysis, one for a prediction, one for a job."""
 
-AT_ONCE = 2
-"""Calls that are computed at the same time."""
+AT_ONCE = 3
+"""Calls that are computed at the same time, those that nobody waits for any more counted."""
 
-GRACE = 1.0
-"""Seconds in which a call that nobody waits for may still end; then its process is killed, which
-costs a second of loading another."""
+GRACE = 2.0
+"""Seconds in which a call that nobody waits for may still end; then its process is killed.  To load
+another takes as long."""
 
 
 class Superseded(Exception):  # noqa: N818 - not an error: nobody waits for the answer

@@ -47,7 +47,7 @@ function draw() {
   errors(parts.errors, predicted, measured);
 }
 
-function tell() {
+function tell(draft) {
   const { setting, giant_shares: shares, complaint, theory, estimate } = predicted;
   parts.sizes.textContent = sizes(setting, shares);
   parts.cost.textContent = `${setting.runs} runs: ${seconds(estimate.seconds)} with the ${estimate.engine} engine`;
@@ -58,21 +58,26 @@ function tell() {
     complaint ?? "",
     " The simulation runs all the same.",
   );
-  parts.theory.textContent = theory ? `Theory: ${theory}` : "No prediction";
+  parts.theory.textContent = theory ? `Theory: ${theory} networks${draft ? ", a draft; refining …" : ""}` : "No prediction";
   notes(parts.notes, "What the prediction leaves out", predicted.notes.map(subscripts));
 }
 
+/** A draft at once, then the whole prediction in its place. */
 async function predict() {
   const begun = performance.now();
+  const setting = fields();
   parts.answer.setAttribute("aria-busy", "true");
   parts.problem.hidden = true;
   try {
-    predicted = await api.call("predict", { setting: fields() });
-    parts.answer.classList.remove("stale");
-    parts.player.steps(predicted.recorded);
-    tell();
-    draw();
-    page.say(`Predicted in ${Math.round(performance.now() - begun)} ms.`);
+    for (const draft of [true, false]) {
+      predicted = await api.call("predict", { setting, draft });
+      parts.answer.classList.remove("stale");
+      parts.player.steps(predicted.recorded);
+      tell(draft);
+      draw();
+      if (draft) page.say(`Predicted in ${Math.round(performance.now() - begun)} ms.`);
+      if (predicted.theory === null) break;
+    }
   } catch (problem) {
     parts.problem.textContent = problem.message;
     parts.problem.hidden = false;
