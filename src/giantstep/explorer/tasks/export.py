@@ -11,8 +11,8 @@ from giantstep.explorer.limits import read_setting
 from giantstep.explorer.tasks import Emit
 from giantstep.problem.setting import DEFAULTS, LINEAR_WIDTH
 
-COMMANDS = {"learn": DEFAULTS, "spectrum": DEFAULTS | LINEAR_WIDTH}
-"""The commands that run a setting, with what they fill in."""
+COMMANDS = {"learn": DEFAULTS, "spectrum": DEFAULTS | LINEAR_WIDTH, "analyze": DEFAULTS}
+"""The commands that take a setting, with what they fill in."""
 
 
 def given(request: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
@@ -41,6 +41,10 @@ def toml(request: Mapping[str, Any], emit: Emit) -> dict[str, Any]:
 def python(request: Mapping[str, Any], emit: Emit) -> dict[str, Any]:
     """A script that runs the experiment and prints how theory and simulation compare."""
     command, fields = given(request)
+    if command == "analyze":
+        named = ", ".join(_literal(request["setting"][name]) for name in ("target", "activation"))
+        text = f"from giantstep import analyze\n\nanalysis = analyze({named})\n"
+        return {"name": "giantstep_analyze.py", "text": text + "print(analysis.as_dict())\n"}
     make = "Setting.linear_width" if command == "spectrum" else "Setting"
     arguments = "".join(f"    {name}={_literal(value)},\n" for name, value in fields.items())
     text = (

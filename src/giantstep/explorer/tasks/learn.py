@@ -14,6 +14,7 @@ from giantstep.explorer.views.trajectory import Frame, neurons_view, steps_view
 from giantstep.problem.setting import Setting
 from giantstep.records.table import make_table
 from giantstep.records.trajectory import Trajectory, keeps_gram
+from giantstep.show.tables.experiment import verdict
 from giantstep.simulation.simulate import simulate_runs
 from giantstep.store.folder import stacked
 
@@ -38,8 +39,8 @@ def run(request: Mapping[str, Any], emit: Emit) -> dict[str, Any]:
         "engine": experiment.simulated.engine,
         "seconds": experiment.simulated.seconds,
         "steps": steps_view(experiment.simulated, frame),
-        "complaint": experiment.complaint,
-        "comparison": None if comparison is None else comparison.as_dict(),
+        "verdict": " ".join(verdict(experiment).plain.split()),
+        "agrees": None if comparison is None else comparison.agrees,
         "record": experiment.as_dict(),
     }
 

@@ -15,7 +15,7 @@ from giantstep.prediction.predict import predict
 from giantstep.simulation.estimate import estimate
 
 DRAFT = {"scrambles": 2, "log2_points": 11}
-"""Accuracy of what is drawn first: a fifth of a second up to p = 50, cosines to a few hundredths."""
+"""What is drawn first: a fifth of a second up to p = 50, cosines within a few hundredths."""
 
 
 def run(request: Mapping[str, Any], emit: Emit) -> dict[str, Any]:

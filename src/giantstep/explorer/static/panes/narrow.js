@@ -2,10 +2,11 @@
 
 import * as api from "../api.js";
 import * as state from "../state.js";
-import { choice, slider, text } from "../parts/controls.js";
-import { el, number, replace, subscripts } from "../parts/dom.js";
+import { choice, mark, slider, text } from "../parts/controls.js";
+import { debounced, el, number, replace, subscripts } from "../parts/dom.js";
 import { exports } from "../parts/exports.js";
-import { notes } from "../parts/notes.js";
+import { targetAndActivation } from "../parts/expression.js";
+import { complaint, notes } from "../parts/notes.js";
 import { player } from "../parts/player.js";
 import { runner } from "../parts/runner.js";
 import { alignment, errors, neurons } from "./narrow_plots.js";
@@ -62,16 +63,22 @@ function tell(draft) {
   notes(parts.notes, "What the prediction leaves out", predicted.notes.map(subscripts));
 }
 
+/** A sentence where the mistake is: in a line, below a control, or above the answer. */
+function refuse(problem) {
+  const shown = [parts.lines.mark(problem), mark(parts.asked, problem)].some(Boolean);
+  parts.problem.say(problem === null || shown ? "" : problem.message);
+}
+
 /** A draft at once, then the whole prediction in its place. */
 async function predict() {
   const begun = performance.now();
   const setting = fields();
   parts.answer.setAttribute("aria-busy", "true");
-  parts.problem.hidden = true;
   try {
     for (const draft of [true, false]) {
       predicted = await api.call("predict", { setting, draft });
       parts.answer.classList.remove("stale");
+      refuse(null);
       parts.player.steps(predicted.recorded);
       tell(draft);
       draw();
@@ -79,36 +86,51 @@ async function predict() {
       if (predicted.theory === null) break;
     }
   } catch (problem) {
-    parts.problem.textContent = problem.message;
-    parts.problem.hidden = false;
+    refuse(problem);
     parts.answer.classList.add("stale");
   }
   parts.answer.setAttribute("aria-busy", "false");
 }
 
+// A target is predicted at every keystroke: after the last one.
+const soon = debounced(120, predict);
+
 /** What the runs say as they come in. */
 const handlers = {
   frame(frame) {
-    measured = { ...frame, runs: [], steps: null, comparison: null };
+    measured = { ...frame, runs: [], steps: null };
+    verdict(null);
   },
   run({ run, steps, neurons: places }) {
     measured.runs[run] = places;
     measured.steps = steps;
-    draw();
+    soonDrawn();
   },
   result(found) {
     measured = { ...measured, ...found, runs: measured.runs };
-    const { comparison } = found;
-    if (comparison) {
-      page.say(
-        comparison.agrees
-          ? "Theory and simulation agree."
-          : "Theory and simulation differ by more than chance.",
-      );
-    }
+    verdict(found);
     draw();
   },
 };
+
+// Runs may come in faster than plots can be drawn.
+let waiting = false;
+function soonDrawn() {
+  if (waiting) return;
+  waiting = true;
+  window.requestAnimationFrame(() => {
+    waiting = false;
+    draw();
+  });
+}
+
+/** What the comparison of theory and runs says. */
+function verdict(found) {
+  parts.verdict.hidden = !found?.verdict;
+  parts.verdict.textContent = found?.verdict ?? "";
+  parts.verdict.classList.toggle("agrees", found?.agrees === true);
+  parts.verdict.classList.toggle("differs", found?.agrees === false);
+}
 
 export default {
   id: "narrow",
@@ -133,23 +155,24 @@ export default {
       "narrow.runs": 8,
       "narrow.seed": 0,
     });
-    parts.ratio = slider("narrow.ratio", { words: "Samples for each input", symbol: "n/d", from: 0.25, to: 64, log: true });
-    parts.kappa = slider("narrow.kappa", { words: "Exponent of the samples", symbol: "κ, n = d^κ", from: 0.5, to: 2, help: "n ~ d^κ: a leap of κ needs as much" });
+    parts.ratio = slider("narrow.ratio", { words: "Samples for each input", symbol: "n/d", field: "n", from: 0.25, to: 64, log: true });
+    parts.kappa = slider("narrow.kappa", { words: "Exponent of the samples", symbol: "κ, n = d^κ", field: "n", from: 0.5, to: 2, help: "n ~ d^κ: a leap of κ needs as much" });
     parts.player = player(draw);
     parts.runner = runner({ kind: "learn", request: () => ({ setting: fields() }), on: handlers, page });
     for (const name of ["neurons", "alignment", "errors"]) parts[name] = el("div", { class: "plot" });
-    parts.problem = el("p", { class: "problem", role: "alert", hidden: true });
+    parts.problem = complaint();
+    parts.lines = targetAndActivation(page.vocabulary);
+    parts.verdict = el("p", { class: "verdict", role: "status", hidden: true });
     parts.regime = el("p", { class: "regime", hidden: true });
     parts.sizes = el("p", { class: "sizes" });
     parts.cost = el("small");
     parts.theory = el("small");
     parts.notes = el("div");
-    const asked = el(
+    parts.asked = el(
       "div",
       { class: "card asked" },
       el("h2", {}, "Network and data"),
-      text("target", { words: "Target", symbol: "f(x)" }),
-      choice("activation", { words: "Activation", symbol: "σ(z)", options: page.vocabulary.activations }),
+      parts.lines.nodes,
       slider("narrow.d", { words: "Inputs", symbol: "d", from: 10, to: 1e9, log: true, whole: true }),
       choice("narrow.size", { words: "Samples of a step", symbol: "n", options: [["ratio", "in multiples of d"], ["kappa", "as a power of d"]] }),
       parts.ratio,
@@ -168,17 +191,17 @@ export default {
     parts.answer = el(
       "div",
       { class: "answer" },
-      el("div", { class: "card" }, parts.runner.node, parts.sizes, parts.cost, parts.problem, parts.regime),
+      el("div", { class: "card" }, parts.runner.node, parts.sizes, parts.cost, parts.problem.node, parts.regime, parts.verdict),
       el(
         "div",
-        { class: "pair" },
+        { class: "plots" },
         el("figure", { class: "card" }, el("figcaption", {}, "Neurons in the plane of two target directions"), parts.neurons, parts.player.node, exports({ node: parts.neurons, name: "neurons" })),
         el("figure", { class: "card" }, el("figcaption", {}, "Alignment with what each step adds"), parts.alignment, exports({ node: parts.alignment, name: "alignment" })),
         el("figure", { class: "card" }, el("figcaption", {}, "Error against floors"), parts.errors, exports({ node: parts.errors, name: "errors" })),
       ),
       el("div", { class: "card" }, parts.theory, parts.notes, exports({ setting: fields, job: () => parts.runner.job(), data: () => ({ predicted, measured }) })),
     );
-    replace(root, asked, parts.answer);
+    replace(root, parts.asked, parts.answer);
     this.update(new Set([KEY]));
   },
 
@@ -186,9 +209,13 @@ export default {
     const kappa = state.get("narrow.size") === "kappa";
     parts.ratio.hidden = kappa;
     parts.kappa.hidden = !kappa;
-    const mine = [...changed].some((key) => key.startsWith(KEY) || key === "target" || key === "activation");
-    if (!mine) return;
+    parts.lines.show();
+    const typed = changed.has("target") || changed.has("activation");
+    if (!typed && ![...changed].some((key) => key.startsWith(KEY))) return;
+    parts.runner.stop("Cancelled: the setting has changed.");
     measured = null;
-    predict();
+    verdict(null);
+    if (typed) soon();
+    else predict();
   },
 };

@@ -4,7 +4,9 @@ import * as api from "../api.js";
 import * as state from "../state.js";
 import { bars } from "../parts/bars.js";
 import { debounced, el, number, replace, subscripts } from "../parts/dom.js";
-import { notes } from "../parts/notes.js";
+import { targetAndActivation } from "../parts/expression.js";
+import { exports } from "../parts/exports.js";
+import { complaint, notes } from "../parts/notes.js";
 import { stairs } from "../parts/stairs.js";
 
 // After the last keystroke: short enough to feel immediate, long enough to skip half-typed words.
@@ -13,61 +15,6 @@ const PAUSE = 60;
 const parts = {};
 let found = null;
 let page = null;
-
-function expression(key, words, symbol, help, menu) {
-  const id = `${key}-text`;
-  const line = el("input", {
-    id,
-    type: "text",
-    class: "expression",
-    spellcheck: "false",
-    autocomplete: "off",
-    autocapitalize: "off",
-    "aria-describedby": `${id}-problem ${id}-help`,
-    oninput: () => state.set({ [key]: line.value }),
-  });
-  const echo = el("code", { class: "echo", "aria-hidden": "true", hidden: true });
-  const problem = el("p", { id: `${id}-problem`, class: "problem", role: "alert", hidden: true });
-  parts[key] = { line, echo, problem, menu };
-  return el(
-    "div",
-    { class: "control" },
-    el("label", { for: id }, words, " ", el("span", { class: "symbol" }, symbol)),
-    el("div", { class: "with-menu" }, line, menu),
-    echo,
-    problem,
-    el("small", { id: `${id}-help` }, help),
-  );
-}
-
-function picker(key, words, options) {
-  const menu = el(
-    "select",
-    {
-      "aria-label": words,
-      onchange: () => {
-        if (menu.value) state.set({ [key]: menu.value });
-      },
-    },
-    el("option", { value: "" }, words),
-    options.map(([value, text]) => el("option", { value }, text)),
-  );
-  return menu;
-}
-
-/** Show which character a sentence is about. */
-function mark(key, problem) {
-  const { line, echo, problem: place } = parts[key];
-  const mine = problem && (problem.field === key || (problem.field === null && key === "target"));
-  line.setAttribute("aria-invalid", Boolean(mine));
-  place.hidden = !mine;
-  place.textContent = mine ? problem.message : "";
-  echo.hidden = !(mine && problem.position);
-  if (echo.hidden) return;
-  const at = problem.position - 1;
-  const typed = line.value;
-  replace(echo, typed.slice(0, at), el("mark", {}, typed[at] ?? " "), typed.slice(at + 1));
-}
 
 function figures(analysis) {
   const shown = [
@@ -135,20 +82,20 @@ function draw() {
   notes(parts.notes, "Notes", [...found.undecided, ...blindness(found), ...found.notes].map(subscripts));
 }
 
+const both = () => ({ target: state.get("target"), activation: state.get("activation") });
+
 async function analyse() {
   const begun = performance.now();
-  const asked = { target: state.get("target"), activation: state.get("activation") };
   parts.root.setAttribute("aria-busy", "true");
   try {
-    found = await api.call("analyze", asked);
-    mark("target", null);
-    mark("activation", null);
+    found = await api.call("analyze", both());
+    parts.lines.mark(null);
+    parts.problem.say("");
     parts.answer.classList.remove("stale");
     draw();
     page.say(`Analysed in ${Math.round(performance.now() - begun)} ms.`);
   } catch (problem) {
-    mark("target", problem);
-    mark("activation", problem);
+    parts.problem.say(parts.lines.mark(problem) ? "" : problem.message);
     parts.answer.classList.add("stale");
   }
   parts.root.setAttribute("aria-busy", "false");
@@ -156,35 +103,26 @@ async function analyse() {
 
 const soon = debounced(PAUSE, analyse);
 
-function showLines() {
-  for (const key of ["target", "activation"]) {
-    const { line, menu } = parts[key];
-    if (line.value !== state.get(key)) line.value = state.get(key);
-    menu.value = [...menu.options].some((option) => option.value === line.value) ? line.value : "";
-  }
-}
-
 export default {
   id: "target",
   title: "Target",
 
   mount(root, given) {
     page = given;
-    const { catalog, activations } = page.vocabulary;
     parts.root = root;
+    parts.lines = targetAndActivation(page.vocabulary);
+    parts.problem = complaint();
     parts.figures = el("dl", { class: "figures" });
     parts.bars = el("div", { class: "drawing" });
     parts.floors = el("div", { class: "scroll" });
     parts.notes = el("div");
     for (const kind of ["fresh", "reused"]) parts[kind] = el("div", { class: "drawing" });
-    const targets = picker("target", "Targets of the papers", catalog.map((entry) => [entry.expression, `${entry.name}: ${entry.remark}`]));
-    const neurons = picker("activation", "Activations", activations.map((name) => [name, name]));
     const asked = el(
       "div",
       { class: "card asked" },
       el("h2", {}, "Target and neuron"),
-      expression("target", "Target", "f(x)", "a function of the directions x1, x2, …: + - * / ^, He2(x1), tanh(x1 + x2), …", targets),
-      expression("activation", "Activation", "σ(z)", "a name, or an expression in z such as He1 + He2/2", neurons),
+      parts.lines.nodes,
+      parts.problem.node,
       el("h3", {}, "Hermite coefficients ", el("span", { class: "symbol" }, "cₖ = E[σ(z) Heₖ(z)]/k!")),
       parts.bars,
       el("small", {}, "Degree k below its bar. A gradient step follows directions of degree k only through cₖ ≠ 0."),
@@ -200,20 +138,26 @@ export default {
         el(
           "div",
           { class: "pair" },
-          el("figure", {}, el("figcaption", {}, "Fresh batches"), parts.fresh),
-          el("figure", {}, el("figcaption", {}, "Reused batches"), parts.reused),
+          el("figure", {}, el("figcaption", {}, "Fresh batches"), parts.fresh, exports({ node: parts.fresh, name: "staircase-fresh" })),
+          el("figure", {}, el("figcaption", {}, "Reused batches"), parts.reused, exports({ node: parts.reused, name: "staircase-reused" })),
         ),
       ),
-      el("div", { class: "card" }, el("h2", {}, "Floors"), parts.floors, parts.notes),
+      el(
+        "div",
+        { class: "card" },
+        el("h2", {}, "Floors"),
+        parts.floors,
+        parts.notes,
+        exports({ name: "analysis", command: "analyze", setting: both, data: () => found }),
+      ),
     );
     replace(root, asked, parts.answer);
     new ResizeObserver(debounced(50, draw)).observe(root);
-    showLines();
     analyse();
   },
 
   update(changed) {
-    showLines();
+    parts.lines.show();
     if (changed.has("target") || changed.has("activation")) soon();
   },
 };

@@ -18,8 +18,49 @@ export function saveText(name, text, type = "text/plain") {
   window.setTimeout(() => URL.revokeObjectURL(address), 1000);
 }
 
+const WORDS = { toml: "TOML file", python: "Python lines" };
+
+const STYLED = ["fill", "fill-opacity", "stroke", "stroke-width", "stroke-dasharray", "font-family", "font-size", "font-weight"];
+
+/** A drawing of the page as one that stands by itself: its styles become attributes. */
+function standalone(drawing) {
+  const copy = drawing.cloneNode(true);
+  const pairs = [[drawing, copy]];
+  const [theirs, ours] = [drawing, copy].map((root) => [...root.querySelectorAll("*")]);
+  theirs.forEach((node, index) => pairs.push([node, ours[index]]));
+  for (const [node, own] of pairs) {
+    const style = window.getComputedStyle(node);
+    for (const name of STYLED) own.setAttribute(name, style.getPropertyValue(name));
+    own.removeAttribute("class");
+  }
+  copy.setAttribute("xmlns", "http://www.w3.org/2000/svg");
+  return new XMLSerializer().serializeToString(copy);
+}
+
+/** The picture of a drawing in points of the screen, twice as fine. */
+async function painted(text, width, height) {
+  const image = new Image();
+  image.src = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(text)}`;
+  await image.decode();
+  const canvas = el("canvas", { width: 2 * width, height: 2 * height });
+  const context = canvas.getContext("2d");
+  context.fillStyle = window.getComputedStyle(document.body).getPropertyValue("--card");
+  context.fillRect(0, 0, canvas.width, canvas.height);
+  context.drawImage(image, 0, 0, canvas.width, canvas.height);
+  return canvas.toDataURL("image/png");
+}
+
+/** The address of the picture of a plot, or of a drawing. */
+async function address(node, format) {
+  const drawing = node.querySelector(":scope > svg");
+  if (drawing === null) return picture(node, format);
+  const text = standalone(drawing);
+  if (format === "svg") return `data:image/svg+xml;charset=utf-8,${encodeURIComponent(text)}`;
+  return painted(text, drawing.clientWidth, drawing.clientHeight);
+}
+
 /**
- * Buttons: SVG and PNG of a plot ``node``; or TOML and Python of ``setting()`` (with the ``command``
+ * Buttons: SVG and PNG of the plot or drawing in a ``node``; or TOML and Python of ``setting()`` (with the ``command``
  * that runs it), JSON of ``data()``, CSV of ``job()``.
  */
 export function exports({ node, name = "giantstep", setting, command = "learn", data, job }) {
@@ -48,13 +89,15 @@ export function exports({ node, name = "giantstep", setting, command = "learn", 
     for (const format of ["svg", "png"]) {
       found.push(
         button(format.toUpperCase(), `Save ${name} as ${format.toUpperCase()}`, async () =>
-          save(`${name}.${format}`, await picture(node, format)),
+          save(`${name}.${format}`, await address(node, format)),
         ),
       );
     }
   }
   if (setting) {
-    for (const [format, words] of [["toml", "TOML file"], ["python", "Python lines"]]) {
+    const kinds = command === "analyze" ? ["python"] : ["toml", "python"];
+    for (const format of kinds) {
+      const words = WORDS[format];
       found.push(
         button(words, `Save the ${words} that reproduce this`, async () => {
           const made = await api.call(`export/${format}`, { command, setting: setting() });

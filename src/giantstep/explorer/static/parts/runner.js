@@ -2,61 +2,77 @@
 
 import * as api from "../api.js";
 import { el } from "./dom.js";
+import { complaint } from "./notes.js";
 
 /**
- * {node, job()}. ``request`` gives what is sent with the job, ``on`` the functions for its events
- * (those of its kind, and result).
+ * {node, job(), stop(why)}. ``request`` gives what is sent with the job, ``on`` the functions for its
+ * events (those of its kind, and result). Events of a job that was stopped are not told any more.
  */
 export function runner({ kind, request, on, page, words = "Run" }) {
   let job = null;
-  let running = false;
+  let turn = 0;
   const bar = el("progress", { max: 1, "aria-label": "Progress", hidden: true });
-  const told = el("span", { role: "status" });
-  const problem = el("p", { class: "problem", role: "alert", hidden: true });
+  const told = el("span", { class: "told" });
+  const problem = complaint();
   const run = el("button", { type: "button", class: "main", onclick: start }, words);
-  const cancel = el("button", { type: "button", disabled: true, onclick: () => job?.cancel() }, "Cancel");
+  const cancel = el("button", { type: "button", hidden: true, onclick: () => stop("Cancelled; what had come in stays.") }, "Cancel");
 
-  function state(active, text) {
-    running = active;
-    run.disabled = active;
-    cancel.disabled = !active;
+  function show(active, text) {
+    run.hidden = active;
+    cancel.hidden = !active;
     bar.hidden = !active;
     told.textContent = text;
     if (active) bar.removeAttribute("value");
   }
 
-  function failed(error) {
-    state(false, "");
-    problem.textContent = error.message;
-    problem.hidden = false;
+  function end(text, error = null) {
+    turn += 1;
+    const focused = document.activeElement === cancel;
+    show(false, text);
+    if (focused) run.focus();
+    problem.say(error?.message);
+    if (text) page.say(text);
+  }
+
+  /** End a job that is waiting or running, saying why. */
+  function stop(why) {
+    if (cancel.hidden) return;
+    job?.cancel();
+    end(why);
   }
 
   async function start() {
-    if (running) return;
-    problem.hidden = true;
-    state(true, "waiting");
+    const mine = (turn += 1);
+    problem.say("");
+    show(true, "waiting for its turn");
+    cancel.focus();
+    const current = (tell) => (value) => mine === turn && tell(value);
+    const own = Object.entries(on).map(([name, tell]) => [name, current(tell)]);
     try {
-      job = await api.submit(kind, request(), {
-        ...on,
-        started: () => state(true, "running"),
-        progress: ({ share }) => {
+      const begun = await api.submit(kind, request(), {
+        ...Object.fromEntries(own),
+        started: current(() => show(true, "running")),
+        progress: current(({ share }) => {
           bar.value = share;
           told.textContent = `${Math.round(100 * share)} %`;
-        },
-        result: (found) => {
-          state(false, "finished");
+        }),
+        result: current((found) => {
+          end("Finished.");
           on.result?.(found);
-        },
-        problem: failed,
-        cancelled: () => {
-          state(false, "cancelled");
-          page.say("The run was cancelled; what had come in stays.");
-        },
+        }),
+        problem: current((error) => end("", error)),
+        cancelled: current(() => end("Cancelled; what had come in stays.")),
       });
+      if (mine === turn) job = begun;
+      else begun.cancel(); // stopped before it had a number
     } catch (error) {
-      failed(error);
+      if (mine === turn) end("", error);
     }
   }
 
-  return { node: el("div", {}, el("div", { class: "row" }, run, cancel, bar, told), problem), job: () => job };
+  return {
+    node: el("div", {}, el("div", { class: "row" }, run, cancel, bar, told), problem.node),
+    job: () => job,
+    stop,
+  };
 }
