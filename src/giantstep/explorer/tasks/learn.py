@@ -39,7 +39,7 @@ def run(request: Mapping[str, Any], emit: Emit) -> dict[str, Any]:
         "engine": experiment.simulated.engine,
         "seconds": experiment.simulated.seconds,
         "steps": steps_view(experiment.simulated, frame),
-        "verdict": " ".join(verdict(experiment).plain.split()),
+        "verdict": verdict(experiment).plain.strip().replace("\n", ". "),
         "agrees": None if comparison is None else comparison.agrees,
         "record": experiment.as_dict(),
     }

@@ -17,6 +17,16 @@ let predicted = null;
 let measured = null;
 let page = null;
 
+const BATCHES = { fresh: "fresh at every step", reused: "the same reused at all steps" };
+
+const LEGEND = "Lines are theory, points runs with bars of two standard errors.";
+
+function figure(name, title, ...below) {
+  const node = el("figure", { class: "card" }, el("figcaption", {}, title), parts[name], below);
+  node.append(exports({ node: parts[name], name }));
+  return node;
+}
+
 /** Fields of the setting, as the server reads them. */
 function fields() {
   const { size, ratio, kappa, ...rest } = state.under(KEY);
@@ -180,13 +190,18 @@ export default {
       slider("narrow.p", { words: "Neurons", symbol: "p", from: 2, to: 200, log: true, whole: true }),
       slider("narrow.steps", { words: "Giant steps", symbol: "T", from: 1, to: 10, whole: true }),
       text("narrow.step_size", { words: "Step size", symbol: "η", help: "giant (an update of order one), a number, p*d^0.5, or one a step: 8, 4" }),
-      choice("narrow.batches", { words: "Batches", options: batches.filter((name) => ["fresh", "reused"].includes(name)).map((name) => [name, name === "fresh" ? "fresh at every step" : "the same reused"]) }),
-      choice("narrow.update", { words: "Update", options: updates }),
-      slider("narrow.bias", { words: "Biases", symbol: "standard deviation", from: 0, to: 6 }),
-      choice("narrow.bias_at", { words: "Biases act", options: [["start", "in the steps and the readout"], ["readout", "in the readout alone"]] }),
-      slider("narrow.noise", { words: "Label noise", symbol: "standard deviation", from: 0, to: 3 }),
-      slider("narrow.runs", { words: "Runs", symbol: "", from: 1, to: Math.min(most.runs, 64), log: true, whole: true }),
-      text("narrow.seed", { words: "Seed", mode: "numeric" }),
+      choice("narrow.batches", { words: "Batches", options: batches.filter((name) => name in BATCHES).map((name) => [name, BATCHES[name]]) }),
+      slider("narrow.runs", { words: "Runs", from: 1, to: Math.min(most.runs, 64), log: true, whole: true }),
+      el(
+        "details",
+        {},
+        el("summary", {}, "Update, biases, noise, seed"),
+        choice("narrow.update", { words: "Update", options: updates }),
+        slider("narrow.bias", { words: "Biases", symbol: "standard deviation", from: 0, to: 6 }),
+        choice("narrow.bias_at", { words: "Biases act", options: [["start", "in the steps and the readout"], ["readout", "in the readout alone"]] }),
+        slider("narrow.noise", { words: "Label noise", symbol: "standard deviation", from: 0, to: 3 }),
+        text("narrow.seed", { words: "Seed", mode: "numeric" }),
+      ),
     );
     parts.answer = el(
       "div",
@@ -195,11 +210,18 @@ export default {
       el(
         "div",
         { class: "plots" },
-        el("figure", { class: "card" }, el("figcaption", {}, "Neurons in the plane of two target directions"), parts.neurons, parts.player.node, exports({ node: parts.neurons, name: "neurons" })),
-        el("figure", { class: "card" }, el("figcaption", {}, "Alignment with what each step adds"), parts.alignment, exports({ node: parts.alignment, name: "alignment" })),
-        el("figure", { class: "card" }, el("figcaption", {}, "Error against floors"), parts.errors, exports({ node: parts.errors, name: "errors" })),
+        figure("neurons", "Neurons in the plane of two target directions", parts.player.node),
+        figure("alignment", "Alignment with what each step adds", el("small", {}, LEGEND)),
+        figure("errors", "Error against floors", el("small", {}, `${LEGEND} No readout beats a floor.`)),
+        el(
+          "div",
+          { class: "card" },
+          el("h2", {}, "Theory, and what to keep"),
+          parts.theory,
+          parts.notes,
+          exports({ setting: fields, job: () => parts.runner.job(), data: () => ({ predicted, measured }) }),
+        ),
       ),
-      el("div", { class: "card" }, parts.theory, parts.notes, exports({ setting: fields, job: () => parts.runner.job(), data: () => ({ predicted, measured }) })),
     );
     replace(root, parts.asked, parts.answer);
     this.update(new Set([KEY]));

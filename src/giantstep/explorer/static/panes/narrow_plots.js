@@ -5,8 +5,6 @@ import { subscripts } from "../parts/dom.js";
 
 const MARKS = ["circle", "square", "diamond", "triangle-up", "cross", "star"];
 
-const measuredSteps = (measured) => measured?.steps ?? null;
-
 /** Neurons in the plane up to a step, with the way they came; crosses are the prediction. */
 export function neurons(node, predicted, measured, at) {
   const names = predicted.plane.map(subscripts);
@@ -59,63 +57,67 @@ export function neurons(node, predicted, measured, at) {
   });
 }
 
-/** Median cosines with each subspace: theory as lines, runs as points with two standard errors. */
-export function alignment(node, predicted, measured) {
-  const steps = measuredSteps(measured);
-  return plot(node, "Median cosine of the neurons with each subspace, step by step", (colour) => {
-    const data = predicted.subspaces.flatMap((title, index) => {
-      const shade = colour.series[index % colour.series.length];
-      const name = subscripts(title);
-      const found = [];
-      if (predicted.steps) {
-        found.push({ x: predicted.recorded, y: predicted.steps.map((step) => step.median_cosines[index].mean), type: "scatter", mode: "lines", name: `theory: ${name}`, line: { color: shade, width: 2 } });
-      }
-      if (steps) {
-        const values = steps.map((step) => step.median_cosines[index]);
-        found.push({
-          x: measured.recorded,
-          y: values.map((value) => value.mean),
-          error_y: { type: "data", array: values.map((value) => 2 * (value.standard_error ?? 0)), color: shade, thickness: 1.5 },
-          type: "scatter",
-          mode: "markers",
-          name: `runs: ${name}`,
-          marker: { color: shade, symbol: MARKS[index % MARKS.length], size: 9 },
-        });
-      }
-      return found;
+/** A quantity step by step: theory as a line, runs as points with two standard errors. */
+function curves(predicted, measured, { name, pick, colour, symbol, dash = "solid" }) {
+  const found = [];
+  const values = (steps) => steps.map((step) => pick(step) ?? null);
+  if (predicted.steps?.some((step) => pick(step))) {
+    found.push({
+      x: predicted.recorded,
+      y: values(predicted.steps).map((value) => value?.mean ?? null),
+      type: "scatter",
+      mode: "lines",
+      name,
+      legendgroup: name,
+      line: { color: colour, width: 2, dash },
+      hovertemplate: "theory %{y:.4g}",
     });
+  }
+  if (measured?.steps?.some((step) => pick(step))) {
+    const points = values(measured.steps);
+    found.push({
+      x: measured.recorded,
+      y: points.map((value) => value?.mean ?? null),
+      error_y: { type: "data", array: points.map((value) => 2 * (value?.standard_error ?? 0)), color: colour, thickness: 1.5 },
+      type: "scatter",
+      mode: "markers",
+      name,
+      legendgroup: name,
+      showlegend: found.length === 0,
+      marker: { color: colour, symbol, size: 9 },
+      hovertemplate: "runs %{y:.4g} ± %{error_y.array:.2g}",
+    });
+  }
+  return found;
+}
+
+/** Median cosines with each subspace. */
+export function alignment(node, predicted, measured) {
+  return plot(node, "Median cosine of the neurons with each subspace, step by step", (colour) => {
+    const data = predicted.subspaces.flatMap((title, index) =>
+      curves(predicted, measured, {
+        name: subscripts(title),
+        pick: (step) => step.median_cosines[index],
+        colour: colour.series[index % colour.series.length],
+        symbol: MARKS[index % MARKS.length],
+      }),
+    );
     return { data, layout: axes(predicted, "median cosine of the neurons", { range: [0, 1.05] }) };
   });
 }
 
 const ERRORS = [
-  ["test_error", "readout, test", "circle", "solid", "measured"],
-  ["train_error", "readout, train", "square", "dot", "faint"],
-  ["network_error", "network itself", "triangle-up", "dash", "floor"],
+  ["test_error", "readout, test", "circle", "solid"],
+  ["train_error", "readout, train", "square", "dot"],
+  ["network_error", "network itself", "triangle-up", "dash"],
 ];
 
 /** Errors step by step over the floors that no readout beats. */
 export function errors(node, predicted, measured) {
-  const steps = measuredSteps(measured);
   return plot(node, "Mean squared errors step by step, and floors", (colour) => {
-    const data = [];
-    for (const [key, words, symbol, dash, shade] of ERRORS) {
-      if (predicted.steps?.some((step) => key in step)) {
-        data.push({ x: predicted.recorded, y: predicted.steps.map((step) => step[key]?.mean ?? null), type: "scatter", mode: "lines", name: `theory: ${words}`, line: { color: colour.theory, dash, width: 1.8 } });
-      }
-      if (steps?.some((step) => key in step)) {
-        const values = steps.map((step) => step[key]);
-        data.push({
-          x: measured.recorded,
-          y: values.map((value) => value?.mean ?? null),
-          error_y: { type: "data", array: values.map((value) => 2 * (value?.standard_error ?? 0)), color: colour[shade], thickness: 1.5 },
-          type: "scatter",
-          mode: "markers",
-          name: `runs: ${words}`,
-          marker: { color: colour[shade], symbol, size: 9 },
-        });
-      }
-    }
+    const data = ERRORS.flatMap(([key, name, symbol, dash], index) =>
+      curves(predicted, measured, { name, pick: (step) => step[key], colour: colour.series[index], symbol, dash }),
+    );
     const x = [];
     const y = [];
     predicted.recorded.forEach((step, index) => {
@@ -123,7 +125,7 @@ export function errors(node, predicted, measured) {
       x.push(step - 0.4, step + 0.4, null);
       y.push(predicted.floors[index], predicted.floors[index], null);
     });
-    data.push({ x, y, type: "scatter", mode: "lines", name: "floor: what no readout beats", line: { color: colour.floor, width: 3 }, hovertemplate: "floor %{y:.4g}" });
+    data.push({ x, y, type: "scatter", mode: "lines", name: "floor", line: { color: colour.floor, width: 3 }, hovertemplate: "floor %{y:.4g}" });
     return { data, layout: axes(predicted, "mean squared error", { rangemode: "tozero" }) };
   });
 }

@@ -68,6 +68,8 @@ function blindness(analysis) {
 }
 
 function draw() {
+  parts.answer.hidden = found === null;
+  parts.empty.hidden = found !== null;
   if (found === null) return;
   replace(parts.figures, figures(found));
   for (const kind of ["fresh", "reused"]) {
@@ -96,7 +98,7 @@ async function analyse() {
     page.say(`Analysed in ${Math.round(performance.now() - begun)} ms.`);
   } catch (problem) {
     parts.problem.say(parts.lines.mark(problem) ? "" : problem.message);
-    parts.answer.classList.add("stale");
+    if (found !== null) parts.answer.classList.add("stale");
   }
   parts.root.setAttribute("aria-busy", "false");
 }
@@ -151,7 +153,9 @@ export default {
         exports({ name: "analysis", command: "analyze", setting: both, data: () => found }),
       ),
     );
-    replace(root, asked, parts.answer);
+    parts.empty = el("p", { class: "card" }, "What can be learned of a target is shown here as soon as it can be read.");
+    replace(root, asked, parts.answer, parts.empty);
+    draw();
     new ResizeObserver(debounced(50, draw)).observe(root);
     analyse();
   },

@@ -19,7 +19,7 @@ export function bars(degrees, name, width) {
     const x = index * step + step * 0.18;
     const y = coefficient > 0 ? zero - height : zero;
     const middle = index * step + step / 2;
-    const value = coefficient === 0 ? "0" : number(coefficient, 2);
+    const value = coefficient === 0 ? "0" : coefficient.toFixed(3);
     return [
       svg(
         "g",
