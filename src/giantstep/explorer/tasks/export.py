@@ -31,11 +31,11 @@ def given(request: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
 
 
 def _number(value: Any) -> Any:
-    """A text that is a plain number as that number, the page sends texts; else as it is."""
-    for read in (int, float):
+    """The page sends texts: one that is a plain number as that number, anything else as it is."""
+    for read in (int, float) if isinstance(value, str) else ():
         try:
             return read(value)
-        except (TypeError, ValueError):
+        except ValueError:
             continue
     return value
 
