@@ -24,6 +24,9 @@ def test_what_is_never_learned_is_listed(client) -> None:
     found = client.post("/api/analyze", json={"target": "He3(x1)", "activation": "relu"}).json()
     assert found["stairs"]["fresh"]["missing"] == ["x1"]
     assert found["stairs"]["fresh"]["steps"] == []
+    # Reused batches see it in the second step, through y^3: the first stays where it is.
+    reused = [step["adds"] for step in found["stairs"]["reused"]["steps"]]
+    assert reused == [[], ["x1"]]
 
 
 @pytest.mark.parametrize(

@@ -21,8 +21,8 @@ QUEUED = 8
 KEPT = 24
 """Finished jobs whose results can still be fetched."""
 
-EVENT_BYTES = 2**26
-"""Bytes of events kept of one job; what comes beyond is told to those who listen and dropped."""
+EVENT_BYTES = 2**25
+"""Bytes of events of one job: what comes beyond is left out, but for the end."""
 
 
 class Full(Exception):  # noqa: N818 - an answer, not a failure

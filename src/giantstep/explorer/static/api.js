@@ -66,9 +66,12 @@ export async function submit(kind, request, on) {
   events.onerror = () => {
     if (events.readyState === EventSource.CLOSED) on.problem?.(unreachable());
   };
+  const cancel = () => fetch(`/api/jobs/${id}`, { method: "DELETE", headers, keepalive: true });
+  // Nobody waits for a job of a page that is gone.
+  window.addEventListener("pagehide", () => events.readyState === EventSource.CLOSED || cancel());
   return {
     id,
     file: (name) => `/api/jobs/${id}/files/${name}`,
-    cancel: () => fetch(`/api/jobs/${id}`, { method: "DELETE", headers }),
+    cancel,
   };
 }

@@ -3,7 +3,7 @@
 import * as api from "../api.js";
 import * as state from "../state.js";
 import { choice, mark, slider, text } from "../parts/controls.js";
-import { debounced, el, number, replace, subscripts } from "../parts/dom.js";
+import { debounced, el, number, replace, readable } from "../parts/dom.js";
 import { exports } from "../parts/exports.js";
 import { targetAndActivation } from "../parts/expression.js";
 import { complaint, notes } from "../parts/notes.js";
@@ -70,7 +70,7 @@ function tell(draft) {
     " The simulation runs all the same.",
   );
   parts.theory.textContent = theory ? `Theory: ${theory} networks${draft ? ", a draft; refining …" : ""}` : "No prediction";
-  notes(parts.notes, "What the prediction leaves out", predicted.notes.map(subscripts));
+  notes(parts.notes, "What the prediction leaves out", predicted.notes.map(readable));
 }
 
 /** A sentence where the mistake is: in a line, below a control, or above the answer. */

@@ -1,13 +1,13 @@
 // The three plots of the narrow pane, from what the server sent.
 
 import { plot } from "../plots.js";
-import { subscripts } from "../parts/dom.js";
+import { readable } from "../parts/dom.js";
 
 const MARKS = ["circle", "square", "diamond", "triangle-up", "cross", "star"];
 
 /** Neurons in the plane up to a step, with the way they came; crosses are the prediction. */
 export function neurons(node, predicted, measured, at) {
-  const names = predicted.plane.map(subscripts);
+  const names = predicted.plane.map(readable);
   const single = names.length === 1;
   const recorded = predicted.recorded;
   const points = (run, step) => run[step].map((place) => (single ? [recorded[step], place[0]] : place));
@@ -96,7 +96,7 @@ export function alignment(node, predicted, measured) {
   return plot(node, "Median cosine of the neurons with each subspace, step by step", (colour) => {
     const data = predicted.subspaces.flatMap((title, index) =>
       curves(predicted, measured, {
-        name: subscripts(title),
+        name: readable(title),
         pick: (step) => step.median_cosines[index],
         colour: colour.series[index % colour.series.length],
         symbol: MARKS[index % MARKS.length],
