@@ -97,6 +97,12 @@ class Jobs:
         self._pool = pool
         self._jobs: dict[str, Job] = {}
         self._tasks: set[asyncio.Task[None]] = set()
+        self._loop = asyncio.get_running_loop()
+
+    def close(self) -> None:
+        """Cancel everything, from any thread: streams end, and the server can stop."""
+        jobs = list(self._jobs.values())
+        self._loop.call_soon_threadsafe(lambda: [self.cancel(job) for job in jobs])
 
     def of(self, page: str) -> list[Job]:
         return [job for job in self._jobs.values() if job.page == page]

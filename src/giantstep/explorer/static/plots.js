@@ -33,6 +33,9 @@ const axis = (colour) => ({
   linecolor: colour.faint,
   automargin: true,
   fixedrange: true,
+  // 1e+12, not a raised exponent: Plotly would style it inline, which the policy forbids. For the same
+  // reason no text of a plot holds markup.
+  exponentformat: "e",
 });
 
 /**

@@ -3,12 +3,13 @@
 import * as api from "../api.js";
 import * as state from "../state.js";
 import { choice, mark, slider, text } from "../parts/controls.js";
-import { debounced, el, number, replace, readable } from "../parts/dom.js";
+import { debounced, el, number, readable, replace } from "../parts/dom.js";
 import { exports } from "../parts/exports.js";
 import { targetAndActivation } from "../parts/expression.js";
 import { complaint, notes } from "../parts/notes.js";
 import { player } from "../parts/player.js";
 import { runner } from "../parts/runner.js";
+import { waiting } from "../parts/waiting.js";
 import { alignment, errors, neurons } from "./narrow_plots.js";
 
 const KEY = "narrow.";
@@ -16,6 +17,7 @@ const parts = {};
 let predicted = null;
 let measured = null;
 let page = null;
+let turn = 0;
 
 const BATCHES = { fresh: "fresh at every step", reused: "the same reused at all steps" };
 
@@ -58,19 +60,18 @@ function draw() {
   errors(parts.errors, predicted, measured);
 }
 
-function tell(draft) {
-  const { setting, giant_shares: shares, complaint, theory, estimate } = predicted;
+function tell() {
+  const { setting, giant_shares: shares, complaint: objection, estimate } = predicted;
   parts.sizes.textContent = sizes(setting, shares);
   parts.cost.textContent = `${setting.runs} runs: ${seconds(estimate.seconds)} with the ${estimate.engine} engine`;
-  parts.regime.hidden = complaint === null;
+  parts.regime.hidden = objection === null;
   replace(
     parts.regime,
     el("strong", {}, "Outside the theory's regime. "),
-    complaint ?? "",
-    " The simulation runs all the same.",
+    readable(objection ?? ""),
+    ". The simulation runs all the same.",
   );
-  parts.theory.textContent = theory ? `Theory: ${theory} networks${draft ? ", a draft; refining …" : ""}` : "No prediction";
-  notes(parts.notes, "What the prediction leaves out", predicted.notes.map(readable));
+  notes(parts.notes, "Notes", predicted.notes.map(readable));
 }
 
 /** A sentence where the mistake is: in a line, below a control, or above the answer. */
@@ -79,27 +80,50 @@ function refuse(problem) {
   parts.problem.say(problem === null || shown ? "" : problem.message);
 }
 
-/** A draft at once, then the whole prediction in its place. */
+/** What the server said of the setting, drawn. */
+function show(found, words) {
+  predicted = found;
+  refuse(null);
+  parts.answer.classList.remove("stale");
+  parts.theory.textContent = words;
+  parts.player.steps(predicted.recorded);
+  tell();
+  draw();
+}
+
+/** A draft at once, then the whole prediction in its place; floors first where theory is slow. */
 async function predict() {
   const begun = performance.now();
   const setting = fields();
-  parts.answer.setAttribute("aria-busy", "true");
+  const mine = (turn += 1);
+  let drawn = false;
+  parts.waiting.begin(async () => {
+    if (drawn) return;
+    const frame = await api.call("frame", { setting }).catch(() => null);
+    if (mine === turn && !drawn && frame) show(frame, "Theory is being computed.");
+  });
   try {
     for (const draft of [true, false]) {
-      predicted = await api.call("predict", { setting, draft });
-      parts.answer.classList.remove("stale");
-      refuse(null);
-      parts.player.steps(predicted.recorded);
-      tell(draft);
-      draw();
+      const found = await api.call("predict", { setting, draft });
+      drawn = true;
+      if (found.theory === null) {
+        show(found, "No prediction.");
+        break;
+      }
+      show(found, `Theory of ${found.theory} networks.${draft ? " A draft, which is being refined." : ""}`);
       if (draft) page.say(`Predicted in ${Math.round(performance.now() - begun)} ms.`);
-      if (predicted.theory === null) break;
     }
   } catch (problem) {
+    drawn = true;
     refuse(problem);
     parts.answer.classList.add("stale");
   }
-  parts.answer.setAttribute("aria-busy", "false");
+  parts.waiting.end();
+}
+
+function stopped() {
+  api.drop("predict");
+  parts.theory.textContent = predicted?.theory ? "Stopped: this is a draft." : "Stopped before there was a prediction.";
 }
 
 // A target is predicted at every keystroke: after the last one.
@@ -124,12 +148,12 @@ const handlers = {
 };
 
 // Runs may come in faster than plots can be drawn.
-let waiting = false;
+let asked = false;
 function soonDrawn() {
-  if (waiting) return;
-  waiting = true;
+  if (asked) return;
+  asked = true;
   window.requestAnimationFrame(() => {
-    waiting = false;
+    asked = false;
     draw();
   });
 }
@@ -171,6 +195,7 @@ export default {
     parts.runner = runner({ kind: "learn", request: () => ({ setting: fields() }), on: handlers, page });
     for (const name of ["neurons", "alignment", "errors"]) parts[name] = el("div", { class: "plot" });
     parts.problem = complaint();
+    parts.waiting = waiting("Theory is being computed", stopped);
     parts.lines = targetAndActivation(page.vocabulary);
     parts.verdict = el("p", { class: "verdict", role: "status", hidden: true });
     parts.regime = el("p", { class: "regime", hidden: true });
@@ -206,7 +231,7 @@ export default {
     parts.answer = el(
       "div",
       { class: "answer" },
-      el("div", { class: "card" }, parts.runner.node, parts.sizes, parts.cost, parts.problem.node, parts.regime, parts.verdict),
+      el("div", { class: "card" }, parts.runner.node, parts.waiting.node, parts.sizes, parts.cost, parts.problem.node, parts.regime, parts.verdict),
       el(
         "div",
         { class: "plots" },

@@ -3,7 +3,7 @@
 import * as api from "../api.js";
 import * as state from "../state.js";
 import { bars } from "../parts/bars.js";
-import { debounced, el, number, replace, readable } from "../parts/dom.js";
+import { debounced, el, number, readable, replace } from "../parts/dom.js";
 import { targetAndActivation } from "../parts/expression.js";
 import { exports } from "../parts/exports.js";
 import { complaint, notes } from "../parts/notes.js";
