@@ -31,12 +31,13 @@ function figure(name, title, ...below) {
 
 /** Fields of the setting, as the server reads them. */
 function fields() {
-  const { size, ratio, kappa, ...rest } = state.under(KEY);
+  const { size, ratio, kappa, stepping, giant, formula, ...rest } = state.under(KEY);
   return {
     target: state.get("target"),
     activation: state.get("activation"),
     ...rest,
     n: size === "kappa" ? `d^${kappa}` : `${ratio}d`,
+    step_size: stepping === "formula" ? formula : `${giant}giant`,
   };
 }
 
@@ -180,7 +181,9 @@ export default {
       "narrow.kappa": 1.5,
       "narrow.p": 8,
       "narrow.steps": 2,
-      "narrow.step_size": "giant",
+      "narrow.stepping": "giant",
+      "narrow.giant": 1,
+      "narrow.formula": "p*d^0.5",
       "narrow.batches": "fresh",
       "narrow.update": "gradient",
       "narrow.bias": 0,
@@ -191,6 +194,8 @@ export default {
     });
     parts.ratio = slider("narrow.ratio", { words: "Samples for each input", symbol: "n/d", field: "n", from: 0.25, to: 64, log: true });
     parts.kappa = slider("narrow.kappa", { words: "Exponent of the samples", symbol: "κ, n = d^κ", field: "n", from: 0.5, to: 2, help: "n ~ d^κ: a leap of κ needs as much" });
+    parts.giant = slider("narrow.giant", { words: "Size of an update", symbol: "η/η giant", field: "step_size", from: 0.01, to: 100, log: true, help: "1: one update is as long as a row of W" });
+    parts.formula = text("narrow.formula", { words: "Formula", field: "step_size", help: "a number, p*d^0.5, n^0.3, or one a step: 8, 4" });
     parts.player = player(draw);
     parts.runner = runner({ kind: "learn", request: () => ({ setting: fields() }), on: handlers, page });
     for (const name of ["neurons", "alignment", "errors"]) parts[name] = el("div", { class: "plot" });
@@ -214,7 +219,9 @@ export default {
       parts.kappa,
       slider("narrow.p", { words: "Neurons", symbol: "p", from: 2, to: 200, log: true, whole: true }),
       slider("narrow.steps", { words: "Giant steps", symbol: "T", from: 1, to: 10, whole: true }),
-      text("narrow.step_size", { words: "Step size", symbol: "η", help: "giant (an update of order one), a number, p*d^0.5, or one a step: 8, 4" }),
+      choice("narrow.stepping", { words: "Step size", symbol: "η", field: "stepping", options: [["giant", "in giant ones"], ["formula", "as a formula"]] }),
+      parts.giant,
+      parts.formula,
       choice("narrow.batches", { words: "Batches", options: batches.filter((name) => name in BATCHES).map((name) => [name, BATCHES[name]]) }),
       slider("narrow.runs", { words: "Runs", from: 1, to: Math.min(most.runs, 64), log: true, whole: true }),
       el(
@@ -235,7 +242,7 @@ export default {
       el(
         "div",
         { class: "plots" },
-        figure("neurons", "Neurons in the plane of two target directions", parts.player.node),
+        figure("neurons", "Neurons along the target directions", parts.player.node),
         figure("alignment", "Alignment with what each step adds", el("small", {}, LEGEND)),
         figure("errors", "Error against floors", el("small", {}, `${LEGEND} No readout beats a floor.`)),
         el(
@@ -256,6 +263,9 @@ export default {
     const kappa = state.get("narrow.size") === "kappa";
     parts.ratio.hidden = kappa;
     parts.kappa.hidden = !kappa;
+    const formula = state.get("narrow.stepping") === "formula";
+    parts.giant.hidden = formula;
+    parts.formula.hidden = !formula;
     parts.lines.show();
     const typed = changed.has("target") || changed.has("activation");
     if (!typed && ![...changed].some((key) => key.startsWith(KEY))) return;

@@ -126,8 +126,18 @@ export function errors(node, predicted, measured) {
       y.push(predicted.floors[index], predicted.floors[index], null);
     });
     data.push({ x, y, type: "scatter", mode: "lines", name: "floor", line: { color: colour.floor, width: 3 }, hovertemplate: "floor %{y:.4g}" });
-    return { data, layout: axes(predicted, "mean squared error", { rangemode: "tozero" }) };
+    return { data, layout: axes(predicted, "mean squared error", frame(predicted, measured)) };
   });
+}
+
+/** Errors of the readout and floors fill the frame; the network itself may be far beyond it. */
+function frame(predicted, measured) {
+  const steps = [...(predicted.steps ?? []), ...(measured?.steps ?? [])];
+  const means = (key) => steps.map((step) => step[key]?.mean ?? 0);
+  const top = Math.max(...predicted.floors.map((floor) => floor ?? 0), ...means("test_error"), ...means("train_error"));
+  return Math.max(0, ...means("network_error")) > 3 * top && top > 0
+    ? { range: [-0.02 * top, 1.3 * top] }
+    : { rangemode: "tozero" };
 }
 
 function axes(predicted, title, y) {
