@@ -56,6 +56,15 @@ def test_outside_every_theory_there_is_a_sentence_and_the_rest(client) -> None:
     assert found["floors"][0] == pytest.approx(6.0, rel=0.05)
 
 
+def test_what_cannot_be_run_here_is_still_shown(client) -> None:
+    """The sign of a gradient needs the dense engine, which cannot hold so many inputs."""
+    fields = {"target": "x1", "d": 10**9, "n": "d^0.7", "update": "sign"}
+    found = client.post("/api/frame", json={"setting": fields}).json()
+    assert "dense engine needs" in found["cost"]["message"]
+    runnable = client.post("/api/frame", json={"setting": fields | {"update": "gradient"}}).json()
+    assert runnable["cost"]["engine"] == "deferred"
+
+
 @pytest.mark.parametrize(
     ("fields", "word"),
     [

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from giantstep.errors import NotConvergedError, NoTheoryError
+from giantstep.errors import InputError, NotConvergedError, NoTheoryError
 from giantstep.explorer.limits import MEMORY, read_setting
 from giantstep.explorer.tasks import Emit
 from giantstep.explorer.tasks.analyze import analysis_of
 from giantstep.explorer.views.trajectory import Frame, neurons_view, steps_view
 from giantstep.prediction.predict import predict
+from giantstep.problem.setting import Setting
 from giantstep.simulation.estimate import estimate
 
 DRAFT = {"scrambles": 2, "log2_points": 11}
@@ -49,8 +50,16 @@ def _known(against: Frame) -> dict[str, Any]:
     return against.as_dict() | {
         "setting": setting.as_dict(),
         "giant_shares": list(setting.giant_shares),
-        "estimate": estimate(setting, memory=MEMORY, calibrate=False).as_dict(),
+        "cost": _cost(setting),
         "theory": None,
         "complaint": None,
         "notes": list(against.analysis.notes),
     }
+
+
+def _cost(setting: Setting) -> dict[str, Any]:
+    """What the runs would take, or the sentence why no engine takes them."""
+    try:
+        return estimate(setting, memory=MEMORY, calibrate=False).as_dict()
+    except InputError as error:
+        return {"message": str(error)}

@@ -62,9 +62,11 @@ function draw() {
 }
 
 function tell() {
-  const { setting, giant_shares: shares, complaint: objection, estimate } = predicted;
+  const { setting, giant_shares: shares, complaint: objection, cost } = predicted;
   parts.sizes.textContent = sizes(setting, shares);
-  parts.cost.textContent = `${setting.runs} runs: ${seconds(estimate.seconds)} with the ${estimate.engine} engine`;
+  parts.cost.textContent = cost.seconds
+    ? `${setting.runs} runs: ${seconds(cost.seconds)} with the ${cost.engine} engine`
+    : `It cannot be run here: ${cost.message}.`;
   parts.regime.hidden = objection === null;
   replace(
     parts.regime,
@@ -217,7 +219,7 @@ export default {
       choice("narrow.size", { words: "Samples of a step", symbol: "n", options: [["ratio", "in multiples of d"], ["kappa", "as a power of d"]] }),
       parts.ratio,
       parts.kappa,
-      slider("narrow.p", { words: "Neurons", symbol: "p", from: 2, to: 200, log: true, whole: true }),
+      slider("narrow.p", { words: "Neurons", symbol: "p", from: 2, to: 200, log: true, whole: true, multiple: 2, help: "in pairs that begin as opposites" }),
       slider("narrow.steps", { words: "Giant steps", symbol: "T", from: 1, to: 10, whole: true }),
       choice("narrow.stepping", { words: "Step size", symbol: "η", field: "stepping", options: [["giant", "in giant ones"], ["formula", "as a formula"]] }),
       parts.giant,
