@@ -63,6 +63,8 @@ export async function plot(node, words, make) {
   node.setAttribute("role", "img");
   node.setAttribute("aria-label", words);
   await library.react(node, data, own, { displayModeBar: false, responsive: true });
+  // A drawing outside the window in which Plotly measures texts: a picture for nobody.
+  document.getElementById("js-plotly-tester")?.setAttribute("aria-hidden", "true");
 }
 
 /** Draw everything anew in the colours of the theme. */
