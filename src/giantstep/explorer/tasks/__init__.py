@@ -42,8 +42,10 @@ TASKS: dict[str, Task] = {
         Task("vocabulary", "call", "vocabulary:vocabulary"),
         Task("analyze", "call", "analyze:run"),
         Task("predict", "call", "predict:run"),
+        Task("wide", "call", "wide:predict"),
         Task("toml", "export", "export:toml"),
         Task("python", "export", "export:python"),
         Task("learn", "job", "learn:run"),
+        Task("spectrum", "job", "wide:run"),
     )
 }
