@@ -52,7 +52,7 @@ export function spectrum(node, matrix, found, step) {
       layout: {
         shapes,
         bargap: 0,
-        xaxis: { title: { text: `singular value of ${NAMES[matrix]}` }, type: found?.log ? "log" : "linear", ...(found?.log ? { dtick: "D2" } : { rangemode: "tozero" }) },
+        xaxis: { title: { text: `singular value of ${NAMES[matrix]}` }, type: found?.log ? "log" : "linear", ...(found?.log ? { dtick: "D2", tickformat: "~g" } : { rangemode: "tozero" }) },
         yaxis: { title: { text: `density (${unit})` }, range: [0, top] },
       },
     };
