@@ -103,7 +103,7 @@ async function predict() {
   parts.waiting.begin(async () => {
     if (drawn) return;
     const frame = await api.call("frame", { setting }).catch(() => null);
-    if (mine === turn && !drawn && frame) show(frame, "Theory is being computed.");
+    if (mine === turn && !drawn && frame) show({ ...frame, pending: true }, "Theory is being computed.");
   });
   try {
     for (const draft of [true, false]) {

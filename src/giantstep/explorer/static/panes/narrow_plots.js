@@ -53,15 +53,16 @@ export function neurons(node, predicted, measured, at) {
           yaxis: { title: { text: `cosine with ${names[1]}` }, range, scaleanchor: "x" },
           shapes: [{ type: "circle", x0: -1, x1: 1, y0: -1, y1: 1, line: { color: colour.line } }],
         };
-    return { data, layout: { ...layout, annotations: hint(data, colour) } };
+    return { data, layout: { ...layout, annotations: hint(data, predicted, colour) } };
   });
 }
 
-/** What to do where there is nothing to draw yet. */
-function hint(data, colour) {
+/** What to wait for, or to do, where there is nothing to draw yet. */
+function hint(data, predicted, colour) {
   if (data.length) return [];
+  const text = predicted.pending ? "theory is being computed" : "no prediction: press Run to see";
   const place = { xref: "paper", yref: "paper", x: 0.5, y: 0.5, showarrow: false };
-  return [{ ...place, text: "no prediction: press Run to see", font: { color: colour.faint } }];
+  return [{ ...place, text, font: { color: colour.faint } }];
 }
 
 /** A quantity step by step: theory as a line, runs as points with two standard errors. */
@@ -110,7 +111,7 @@ export function alignment(node, predicted, measured) {
       }),
     );
     const layout = axes(predicted, "median cosine of the neurons", { range: [0, 1.05] });
-    return { data, layout: { ...layout, annotations: hint(data, colour) } };
+    return { data, layout: { ...layout, annotations: hint(data, predicted, colour) } };
   });
 }
 
