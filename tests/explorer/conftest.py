@@ -5,8 +5,8 @@ from __future__ import annotations
 import socket
 import threading
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 
 import pytest
 
@@ -18,12 +18,12 @@ httpx = pytest.importorskip("httpx", reason="the tests of the explorer ask with 
 from giantstep.explorer.guard import Access  # noqa: E402
 from giantstep.explorer.server import make_app  # noqa: E402
 
-PATIENCE = 60.0
+PATIENCE = 180.0
 """Seconds a computation may take on a machine that has other work."""
 
 
 @contextmanager
-def serving(access: Access, folder: object = None) -> Iterator[str]:
+def _serving(access: Access, folder: object = None) -> Iterator[str]:
     """The address of a server that lives as long as the block."""
     listening = socket.create_server(("127.0.0.1", 0))
     app = make_app(access, folder)
@@ -39,8 +39,14 @@ def serving(access: Access, folder: object = None) -> Iterator[str]:
 
 @pytest.fixture(scope="session")
 def address() -> Iterator[str]:
-    with serving(Access()) as found:
+    with _serving(Access()) as found:
         yield found
+
+
+@pytest.fixture
+def serving() -> Callable[..., AbstractContextManager[str]]:
+    """A server of one's own: serving(access, folder) as a context, which gives its address."""
+    return _serving
 
 
 @pytest.fixture

@@ -24,6 +24,9 @@ def test_what_is_never_learned_is_listed(client) -> None:
     found = client.post("/api/analyze", json={"target": "He3(x1)", "activation": "relu"}).json()
     assert found["stairs"]["fresh"]["missing"] == ["x1"]
     assert found["stairs"]["fresh"]["steps"] == []
+    # Reused batches see it in the second step, through y^3: the first stays where it is.
+    reused = [step["adds"] for step in found["stairs"]["reused"]["steps"]]
+    assert reused == [[], ["x1"]]
 
 
 @pytest.mark.parametrize(
@@ -51,6 +54,15 @@ def test_outside_every_theory_there_is_a_sentence_and_the_rest(client) -> None:
     found = client.post("/api/predict", json={"setting": fields}).json()
     assert "update must be" in found["complaint"]
     assert found["floors"][0] == pytest.approx(6.0, rel=0.05)
+
+
+def test_what_cannot_be_run_here_is_still_shown(client) -> None:
+    """The sign of a gradient needs the dense engine, which cannot hold so many inputs."""
+    fields = {"target": "x1", "d": 10**9, "n": "d^0.7", "update": "sign"}
+    found = client.post("/api/frame", json={"setting": fields}).json()
+    assert "dense engine needs" in found["cost"]["message"]
+    runnable = client.post("/api/frame", json={"setting": fields | {"update": "gradient"}}).json()
+    assert runnable["cost"]["engine"] == "deferred"
 
 
 @pytest.mark.parametrize(

@@ -21,8 +21,8 @@ QUEUED = 8
 KEPT = 24
 """Finished jobs whose results can still be fetched."""
 
-EVENT_BYTES = 2**26
-"""Bytes of events kept of one job; what comes beyond is told to those who listen and dropped."""
+EVENT_BYTES = 2**25
+"""Bytes of events of one job: what comes beyond is left out, but for the end."""
 
 
 class Full(Exception):  # noqa: N818 - an answer, not a failure
@@ -97,6 +97,12 @@ class Jobs:
         self._pool = pool
         self._jobs: dict[str, Job] = {}
         self._tasks: set[asyncio.Task[None]] = set()
+        self._loop = asyncio.get_running_loop()
+
+    def close(self) -> None:
+        """Cancel everything, from any thread: streams end, and the server can stop."""
+        jobs = list(self._jobs.values())
+        self._loop.call_soon_threadsafe(lambda: [self.cancel(job) for job in jobs])
 
     def of(self, page: str) -> list[Job]:
         return [job for job in self._jobs.values() if job.page == page]

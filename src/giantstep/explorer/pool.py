@@ -10,7 +10,8 @@ from typing import Any
 from giantstep.explorer.worker import Worker
 
 WARM = 3
-"""Processes that wait: one for an analysis, one for a prediction, one for a job."""
+"""Processes that are there from the start: for an analysis, a prediction and a job.  Others come
+when more is under way, and stay."""
 
 AT_ONCE = 3
 """Calls that are computed at the same time, those that nobody waits for any more counted."""
@@ -32,15 +33,31 @@ class Pool:
         self._all: set[Worker] = set()
         self._calls = asyncio.Semaphore(AT_ONCE)
         self._latest: dict[tuple[str, str], asyncio.Task[tuple[str, bytes]]] = {}
+        self._filling: asyncio.Task[None] | None = None
         self._leaving: set[asyncio.Task[None]] = set()
 
-    def start(self) -> None:
-        """Spawn the processes that wait."""
-        while len(self._idle) < WARM:
-            self._idle.append(self._spawned())
+    async def start(self) -> None:
+        """Spawn the first process and wait until it is warm; the others follow one by one."""
+        first = self._spawned()
+        self._idle.append(first)
+        await first.warm.wait()
+        self._fill()
+
+    def _fill(self) -> None:
+        """See to it that there are enough processes, loading one at a time."""
+        if self._filling is None or self._filling.done():
+            self._filling = asyncio.create_task(self._filled())
+
+    async def _filled(self) -> None:
+        while len(self._all) < WARM:
+            worker = self._spawned()
+            self._idle.append(worker)
+            await worker.warm.wait()
 
     def stop(self) -> None:
         """End every process."""
+        if self._filling is not None:
+            self._filling.cancel()
         for worker in self._all:
             worker.kill()
         self._idle.clear()
@@ -51,29 +68,34 @@ class Pool:
         return worker
 
     def take(self) -> Worker:
-        """An idle worker, the one that has waited longest: it is the warmest."""
-        while self._idle:
-            worker = self._idle.pop(0)
-            if worker.alive:
-                return worker
-            self._all.discard(worker)
-        return self._spawned()
+        """An idle worker, one that is warm where there is any."""
+        self._idle = [worker for worker in self._idle if worker.alive]
+        self._all = {worker for worker in self._all if worker.alive}
+        if not self._idle:
+            return self._spawned()
+        chosen = max(self._idle, key=lambda worker: worker.warm.is_set())
+        self._idle.remove(chosen)
+        return chosen
 
     def give_back(self, worker: Worker, *, finished: bool) -> None:
-        """A worker that has finished its task waits for the next one; another is killed."""
+        """A worker that has finished its task waits for the next one; any other is killed."""
         if finished and worker.alive:
-            self._idle.insert(0, worker)
+            self._idle.append(worker)
         else:
             worker.kill()
             self._all.discard(worker)
-            self.start()
+            self._fill()
+
+    def drop(self, page: str, task: str) -> None:
+        """Give up the call of a task that a page has under way, where it has one."""
+        before = self._latest.pop((page, task), None)
+        if before is not None:
+            before.cancel()
 
     async def call(self, page: str, task: str, request: Mapping[str, Any]) -> tuple[str, bytes]:
         """The last message of a task; Superseded if the same page asks again meanwhile."""
+        self.drop(page, task)
         key = page, task
-        before = self._latest.get(key)
-        if before is not None:
-            before.cancel()
         mine = asyncio.create_task(self._answer(task, request))
         self._latest[key] = mine
         try:

@@ -7,6 +7,7 @@ import sys
 import threading
 import webbrowser
 from pathlib import Path
+from types import FrameType
 
 from giantstep.errors import InputError
 from giantstep.explorer.guard import Access
@@ -29,15 +30,28 @@ def serve(host: str, port: int, folder: Path | None, *, browser: bool) -> None:
     access = Access.at(host)
     address = page_address(access, listening.getsockname()[1])
     print(f"giantstep explore: {address}  (Ctrl-C ends it)", file=sys.stderr, flush=True)
-    if browser:
-        threading.Timer(0.5, webbrowser.open, [address]).start()
+
+    def ready() -> None:
+        # In a thread: a browser that is started may keep its caller waiting.
+        if browser:
+            threading.Thread(target=webbrowser.open, args=[address], daemon=True).start()
+
+    app = make_app(access, folder, ready)
+
+    class Server(uvicorn.Server):
+        """Ends the streams of running jobs first: they would keep it from stopping."""
+
+        def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+            app.state.jobs.close()
+            super().handle_exit(sig, frame)
+
     settings = uvicorn.Config(
-        make_app(access, folder),
+        app,
         log_level="warning",
         server_header=False,
         timeout_graceful_shutdown=1,
     )
-    uvicorn.Server(settings).run(sockets=[listening])
+    Server(settings).run(sockets=[listening])
 
 
 def page_address(access: Access, port: int) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from importlib.resources import files
 from pathlib import Path
@@ -36,14 +36,22 @@ STATIC = Path(str(files("giantstep.explorer") / "static"))
 STATUS = {"result": 200, "problem": 422, "bug": 500, "died": 500}
 
 
-def make_app(access: Access | None = None, folder: Path | None = None) -> Starlette:
-    """The application; ``folder`` is the only one that a page may look into."""
+def make_app(
+    access: Access | None = None,
+    folder: Path | None = None,
+    ready: Callable[[], object] = lambda: None,
+) -> Starlette:
+    """The application; ``folder`` is the only one that a page may look into.
+
+    ``ready`` is called once a worker is warm and requests are answered.
+    """
 
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
         app.state.pool = Pool()
         app.state.jobs = Jobs(app.state.pool)
-        app.state.pool.start()
+        await app.state.pool.start()
+        ready()
         yield
         app.state.pool.stop()
 
@@ -57,7 +65,7 @@ def make_app(access: Access | None = None, folder: Path | None = None) -> Starle
             Route("/api/jobs/{id}/files/{name}", _file),
             Route("/api/jobs/{id}", _cancel, methods=["DELETE"]),
             Route("/api/export/{task}", _export, methods=["POST"]),
-            Route("/api/{task}", _call, methods=["GET", "POST"]),
+            Route("/api/{task}", _call, methods=["GET", "POST", "DELETE"]),
             Mount("/static", StaticFiles(directory=STATIC)),
         ],
         middleware=[Middleware(Guard, access=access or Access())],
@@ -116,8 +124,12 @@ async def _answer(request: Request, task: str) -> Response:
 
 async def _call(request: Request) -> Response:
     task = request.path_params["task"]
-    known = _is(task, "call")
-    return await _answer(request, task) if known else refused("no such address", 404)
+    if not _is(task, "call"):
+        return refused("no such address", 404)
+    if request.method == "DELETE":
+        request.app.state.pool.drop(request.headers[PAGE], task)
+        return Response(status_code=204)
+    return await _answer(request, task)
 
 
 async def _export(request: Request) -> Response:

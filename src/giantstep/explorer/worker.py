@@ -19,7 +19,8 @@ PROGRESS_SECONDS = 0.1
 class Worker:
     """The handle of a spawned process that takes one task after the other.
 
-    Spawned: a fork of a process with threads may hang.  Its messages are (name, JSON): events,
+    Spawned: a fork of a process with threads may hang.  ``warm`` is set when it has loaded what it
+    needs.  Its messages are (name, JSON): events,
     then one of ``result``, ``problem`` or ``bug``; ``died`` where the process ended without one.
     """
 
@@ -32,23 +33,26 @@ class Worker:
         self._connection = ours
         self._loop = asyncio.get_running_loop()
         self._messages: asyncio.Queue[tuple[str, bytes]] = asyncio.Queue()
+        self.alive, self.warm = True, asyncio.Event()
         threading.Thread(target=self._listen, daemon=True).start()
-
-    @property
-    def alive(self) -> bool:
-        return self.process.is_alive()
 
     def _listen(self) -> None:
         try:
             while True:
-                message = self._connection.recv()
-                self._loop.call_soon_threadsafe(self._messages.put_nowait, message)
+                self._loop.call_soon_threadsafe(self._hear, self._connection.recv())
         except (EOFError, OSError):
+            self.alive = False
+            self.process.join()
             lost = ("died", b'{"message":"the computation was stopped"}')
         try:
-            self._loop.call_soon_threadsafe(self._messages.put_nowait, lost)
+            self._loop.call_soon_threadsafe(self._hear, lost)
         except RuntimeError:  # the server is gone already
             return
+
+    def _hear(self, message: tuple[str, bytes]) -> None:
+        self.warm.set()
+        if message[0] != "warm":
+            self._messages.put_nowait(message)
 
     def send(self, task: str, request: Mapping[str, Any]) -> None:
         self._connection.send((task, dict(request)))
@@ -63,11 +67,20 @@ class Worker:
 
     def kill(self) -> None:
         """End the process at once, whatever it computes."""
+        self.alive = False
         self.process.kill()
 
 
 ENDS = frozenset({"result", "problem", "bug", "died"})
 """Names of the messages that end a task."""
+
+
+FIRST = {"target": "x1 + x2 + x1^2 - x2^2", "activation": "relu"}
+WARMING: tuple[tuple[str, dict[str, Any]], ...] = (
+    ("analyze", FIRST),
+    ("predict", {"setting": FIRST | {"d": 100, "p": 4, "readout_n": "2d"}, "draft": True}),
+)
+"""What a process computes before its first task: it loads what most tasks need."""
 
 
 def work(connection: Connection) -> None:
@@ -91,6 +104,10 @@ def work(connection: Connection) -> None:
             said = now
         connection.send((name, encoded(value)))
 
+    for task, request in WARMING:
+        if not connection.poll():  # whoever waits already is served first
+            runs[task](request, lambda name, value: None)
+    connection.send(("warm", b""))
     while True:
         try:
             task, request = connection.recv()

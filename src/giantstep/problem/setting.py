@@ -57,7 +57,7 @@ class Setting(BaseModel):
     p: int = Field(description="number of neurons, may be given in terms of d")
     steps: int = Field(description="number of giant steps")
     step_size: tuple[float, ...] = Field(
-        description="one size or one a step: a number, n^0.3, p*d^0.5, or giant"
+        description="one size or one a step: a number, n^0.3, p*d^0.5, giant or 0.5giant"
     )
     output_scale: OutputScale = Field(description="1/p, 1/sqrt(p) or 1")
     start: StartName = Field(description=f"rows of W: {', '.join(STARTS)}")

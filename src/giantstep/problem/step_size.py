@@ -27,7 +27,10 @@ FLOAT32_MAX = float(np.finfo(np.float32).max)
 def step_sizes(
     given: object, steps: int, letters: Mapping[str, float], *, giant: Callable[[], float]
 ) -> tuple[float, ...]:
-    """One number for each step, from one size or from as many as there are steps."""
+    """One number for each step, from one size or from as many as there are steps.
+
+    ``giant`` is the size at which one update is of order one, ``0.5giant`` half of it.
+    """
     sizes = listed(given)
     if len(sizes) not in (1, steps):
         raise InputError(
@@ -35,8 +38,11 @@ def step_sizes(
         )
     numbers = []
     for size in sizes:
-        if isinstance(size, str) and size.strip() == "giant":
-            number = giant()
+        text = size.strip() if isinstance(size, str) else ""
+        if text.endswith("giant"):
+            share = text.removesuffix("giant").rstrip("* ")
+            times = quantity(share, letters, "step_size", also="giant") if share else 1.0
+            number = times * giant()
         else:
             number = quantity(size, letters, "step_size", also="giant")
         if abs(number) > FLOAT32_MAX:

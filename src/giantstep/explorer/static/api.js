@@ -43,6 +43,14 @@ export async function call(path, body, slot = path) {
   return control.signal.aborted ? new Promise(() => {}) : found;
 }
 
+/** Give up a call that is under way: its promise never settles, the server stops its work. */
+export function drop(path) {
+  const control = pending.get(path);
+  if (!control) return;
+  control.abort();
+  fetch(`/api/${path}`, { method: "DELETE", headers }).catch(() => {});
+}
+
 /**
  * Start a job. ``on`` holds a function for each event: started, progress, those of the job's kind,
  * and one of result, problem, cancelled at its end. Returns {id, cancel}.
@@ -66,9 +74,12 @@ export async function submit(kind, request, on) {
   events.onerror = () => {
     if (events.readyState === EventSource.CLOSED) on.problem?.(unreachable());
   };
+  const cancel = () => fetch(`/api/jobs/${id}`, { method: "DELETE", headers, keepalive: true });
+  // Nobody waits for a job of a page that is gone.
+  window.addEventListener("pagehide", () => events.readyState === EventSource.CLOSED || cancel());
   return {
     id,
     file: (name) => `/api/jobs/${id}/files/${name}`,
-    cancel: () => fetch(`/api/jobs/${id}`, { method: "DELETE", headers }),
+    cancel,
   };
 }

@@ -33,6 +33,9 @@ const axis = (colour) => ({
   linecolor: colour.faint,
   automargin: true,
   fixedrange: true,
+  // 1e+12, not a raised exponent: Plotly would style it inline, which the policy forbids. For the same
+  // reason no text of a plot holds markup.
+  exponentformat: "e",
 });
 
 /**
@@ -46,7 +49,7 @@ export async function plot(node, words, make) {
   const colour = colours();
   const { data, layout } = make(colour);
   const own = {
-    paper_bgcolor: "rgba(0,0,0,0)",
+    paper_bgcolor: colour.card,
     plot_bgcolor: "rgba(0,0,0,0)",
     font: { color: colour.ink, family: "system-ui, sans-serif", size: 13 },
     margin: { l: 8, r: 12, t: 12, b: 8 },

@@ -21,9 +21,9 @@ Run = Callable[[Mapping[str, Any], Emit], Any]
 class Task:
     """One kind of work, ``run`` as MODULE:FUNCTION of this room.
 
-    A ``call`` (GET or POST /api/NAME) and an ``export`` (POST /api/export/NAME) answer at once, and
-    a newer request of the same page takes the place of an older one.  A ``job`` (POST /api/jobs
-    with its name as ``kind``) waits in a queue, streams events, and can be cancelled.
+    A ``call`` (GET or POST /api/NAME) and an ``export`` (POST /api/export/NAME) answer at once; a
+    newer one of the same page, or DELETE /api/NAME, ends one that is under way.  A ``job`` (POST
+    /api/jobs with its name as ``kind``) waits in a queue, streams events, and can be cancelled.
     """
 
     name: str
@@ -41,6 +41,7 @@ TASKS: dict[str, Task] = {
     for task in (
         Task("vocabulary", "call", "vocabulary:vocabulary"),
         Task("analyze", "call", "analyze:run"),
+        Task("frame", "call", "predict:frame"),
         Task("predict", "call", "predict:run"),
         Task("wide", "call", "wide:predict"),
         Task("phase", "call", "phase:predict"),

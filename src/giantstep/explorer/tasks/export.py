@@ -20,14 +20,24 @@ def given(request: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
     command = str(request.get("command", "learn"))
     if command not in COMMANDS:
         raise InputError(f"command must be one of {', '.join(COMMANDS)}, got {command!r}")
-    fields = dict(request.get("setting", {}))
+    fields = {name: as_number(value) for name, value in request.get("setting", {}).items()}
     read_setting(fields, wide=command == "spectrum")
     defaults = COMMANDS[command]
     return command, {
         name: value
         for name, value in fields.items()
-        if value not in (None, "") and str(value) != str(defaults[name])
+        if value not in (None, "") and value != defaults[name]
     }
+
+
+def as_number(value: Any) -> Any:
+    """The page sends texts: one that is a plain number as that number, anything else as it is."""
+    for read in (int, float) if isinstance(value, str) else ():
+        try:
+            return read(value)
+        except ValueError:
+            continue
+    return value
 
 
 def toml(request: Mapping[str, Any], emit: Emit) -> dict[str, Any]:

@@ -11,9 +11,11 @@ from typing import Any
 from giantstep.errors import InputError, NotConvergedError, NoTheoryError, shown
 from giantstep.explorer.limits import MEMORY, check_fields, check_job, check_sizes
 from giantstep.explorer.tasks import Emit
+from giantstep.explorer.tasks.export import as_number
 from giantstep.explorer.tasks.predict import DRAFT
 from giantstep.explorer.views.phase import cell_view, coarse_first, map_view
 from giantstep.prediction.predict import predict as predict_setting
+from giantstep.problem.setting import DEFAULTS
 from giantstep.records.trajectory import Trajectory
 from giantstep.simulation.cost import flops
 from giantstep.simulation.simulate import simulate_runs
@@ -146,7 +148,7 @@ def toml(request: Mapping[str, Any], emit: Emit) -> dict[str, Any]:
     grid_of(request)
     flag = "" if show is None else f" --show {show}"
     lines = [f"# giantstep sweep giantstep_sweep.toml{flag}", "[setting]"]
-    lines += [f"{name} = {json.dumps(value)}" for name, value in check_fields(fields).items()]
+    lines += [f"{name} = {json.dumps(value)}" for name, value in _given(fields).items()]
     lines += ["", "[axes]"]
     lines += [f"{name} = {json.dumps(value)}" for name, value in axes.items()]
     return {"name": "giantstep_sweep.toml", "text": "\n".join(lines) + "\n"}
@@ -158,7 +160,7 @@ def python(request: Mapping[str, Any], emit: Emit) -> dict[str, Any]:
     _, observable = grid_of(request)
     text = (
         "from giantstep import sweep\n\n"
-        f"setting = {json.dumps(check_fields(fields), indent=4)}\n"
+        f"setting = {json.dumps(_given(fields), indent=4)}\n"
         f"axes = {json.dumps(axes, indent=4)}\n"
         'if __name__ == "__main__":\n'
         '    found = sweep(setting, axes, out="results/phase")\n'
@@ -166,3 +168,12 @@ def python(request: Mapping[str, Any], emit: Emit) -> dict[str, Any]:
         f"    print(found.measured({observable!r}))\n"
     )
     return {"name": "giantstep_sweep.py", "text": text}
+
+
+def _given(fields: Mapping[str, Any]) -> dict[str, Any]:
+    """The fields that are not at their defaults, plain numbers as numbers."""
+    return {
+        name: value
+        for name, typed in check_fields(fields).items()
+        if (value := as_number(typed)) != DEFAULTS[name]
+    }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, replace
+from dataclasses import replace
 from typing import Any
 
 from giantstep.errors import NotConvergedError, NoTheoryError
@@ -11,6 +11,7 @@ from giantstep.experiment import Experiment, run_experiment
 from giantstep.explorer.limits import MEMORY, check_job, read_setting
 from giantstep.explorer.tasks import Emit
 from giantstep.explorer.tasks.analyze import analysis_of
+from giantstep.explorer.tasks.predict import cost_of
 from giantstep.explorer.views.spectrum import MATRICES, spectra_view
 from giantstep.explorer.views.trajectory import Frame, steps_view
 from giantstep.prediction.predict import predict as predict_setting
@@ -18,7 +19,6 @@ from giantstep.problem.setting import Setting
 from giantstep.records.table import make_table
 from giantstep.records.trajectory import Trajectory, keeps_gram
 from giantstep.show.tables.experiment import verdict
-from giantstep.simulation.estimate import estimate
 from giantstep.simulation.simulate import simulate_runs
 from giantstep.store.folder import stacked
 
@@ -32,7 +32,7 @@ def predict(request: Mapping[str, Any], emit: Emit) -> dict[str, Any]:
     frame = Frame(analysis_of(setting.target, setting.activation), setting)
     found = frame.as_dict() | {
         "setting": setting.as_dict(),
-        "estimate": asdict(estimate(setting, memory=MEMORY, calibrate=False)),
+        "cost": cost_of(setting),
         "theory": None,
     }
     asked = setting.vary(**DRAFT) if request.get("draft") else setting

@@ -45,8 +45,9 @@ def stairs_view(stairs: Staircase, r: int) -> dict[str, Any]:
         )
     learned = stairs.bases[-1]
     rest = completed(learned)[len(learned) :]
+    rising = [step["step"] for step in steps if step["adds"]]
     return {
-        "steps": [step for step in steps if step["adds"]],
+        "steps": steps[: max(rising, default=0)],
         "dimension": len(learned),
         "directions": r,
         "missing": name_space(rest) if len(rest) else [],

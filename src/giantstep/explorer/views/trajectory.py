@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -19,6 +18,9 @@ from giantstep.records.trajectory import Trajectory
 
 MOST_NEURONS = 400
 """Neurons that are drawn of a run, evenly spread: more lie on top of each other."""
+
+MOST_PLACES = 2**15
+"""Places of neurons that are sent of a run, all steps counted: half a megabyte."""
 
 
 @dataclass(frozen=True)
@@ -61,9 +63,7 @@ def steps_view(trajectory: Trajectory, frame: Frame) -> list[dict[str, Any]]:
 def neurons_view(trajectory: Trajectory, frame: Frame) -> list[Any]:
     """Cosines with the directions of the plane, by run, step and neuron."""
     plane, _ = frame.plane
-    shown = _shown(trajectory.overlap.shape[2])
+    _, steps, p, _ = trajectory.overlap.shape
+    count = min(p, MOST_NEURONS, max(1, MOST_PLACES // steps))
+    shown = np.linspace(0, p - 1, count).round().astype(int)
     return (trajectory.cosine[:, :, shown] @ plane.T).tolist()
-
-
-def _shown(p: int) -> Sequence[int]:
-    return np.unique(np.linspace(0, p - 1, min(p, MOST_NEURONS)).round().astype(int)).tolist()

@@ -3,12 +3,13 @@
 import * as api from "../api.js";
 import * as state from "../state.js";
 import { choice, mark, slider, text } from "../parts/controls.js";
-import { debounced, el, number, replace, subscripts } from "../parts/dom.js";
+import { debounced, el, number, readable, replace } from "../parts/dom.js";
 import { exports } from "../parts/exports.js";
 import { targetAndActivation } from "../parts/expression.js";
 import { complaint, notes } from "../parts/notes.js";
 import { player } from "../parts/player.js";
 import { runner } from "../parts/runner.js";
+import { waiting } from "../parts/waiting.js";
 import { alignment, errors, neurons } from "./narrow_plots.js";
 
 const KEY = "narrow.";
@@ -16,6 +17,7 @@ const parts = {};
 let predicted = null;
 let measured = null;
 let page = null;
+let turn = 0;
 
 const BATCHES = { fresh: "fresh at every step", reused: "the same reused at all steps" };
 
@@ -29,12 +31,13 @@ function figure(name, title, ...below) {
 
 /** Fields of the setting, as the server reads them. */
 function fields() {
-  const { size, ratio, kappa, ...rest } = state.under(KEY);
+  const { size, ratio, kappa, stepping, giant, formula, ...rest } = state.under(KEY);
   return {
     target: state.get("target"),
     activation: state.get("activation"),
     ...rest,
     n: size === "kappa" ? `d^${kappa}` : `${ratio}d`,
+    step_size: stepping === "formula" ? formula : giant === "1" ? "giant" : `${giant}giant`,
   };
 }
 
@@ -58,19 +61,20 @@ function draw() {
   errors(parts.errors, predicted, measured);
 }
 
-function tell(draft) {
-  const { setting, giant_shares: shares, complaint, theory, estimate } = predicted;
+function tell() {
+  const { setting, giant_shares: shares, complaint: objection, cost } = predicted;
   parts.sizes.textContent = sizes(setting, shares);
-  parts.cost.textContent = `${setting.runs} runs: ${seconds(estimate.seconds)} with the ${estimate.engine} engine`;
-  parts.regime.hidden = complaint === null;
+  parts.cost.textContent = cost.seconds
+    ? `${setting.runs} runs: ${seconds(cost.seconds)} with the ${cost.engine} engine`
+    : `It cannot be run here: ${cost.message}.`;
+  parts.regime.hidden = objection === null;
   replace(
     parts.regime,
     el("strong", {}, "Outside the theory's regime. "),
-    complaint ?? "",
-    " The simulation runs all the same.",
+    `${readable(objection ?? "")}. `,
+    cost.seconds ? "The simulation runs all the same." : "",
   );
-  parts.theory.textContent = theory ? `Theory: ${theory} networks${draft ? ", a draft; refining …" : ""}` : "No prediction";
-  notes(parts.notes, "What the prediction leaves out", predicted.notes.map(subscripts));
+  notes(parts.notes, "Notes", predicted.notes.map(readable));
 }
 
 /** A sentence where the mistake is: in a line, below a control, or above the answer. */
@@ -79,27 +83,50 @@ function refuse(problem) {
   parts.problem.say(problem === null || shown ? "" : problem.message);
 }
 
-/** A draft at once, then the whole prediction in its place. */
+/** What the server said of the setting, drawn. */
+function show(found, words) {
+  predicted = found;
+  refuse(null);
+  parts.answer.classList.remove("stale");
+  parts.theory.textContent = words;
+  parts.player.steps(predicted.recorded);
+  tell();
+  draw();
+}
+
+/** A draft at once, then the whole prediction in its place; floors first where theory is slow. */
 async function predict() {
   const begun = performance.now();
   const setting = fields();
-  parts.answer.setAttribute("aria-busy", "true");
+  const mine = (turn += 1);
+  let drawn = false;
+  parts.waiting.begin(async () => {
+    if (drawn) return;
+    const frame = await api.call("frame", { setting }).catch(() => null);
+    if (mine === turn && !drawn && frame) show({ ...frame, pending: true }, "Theory is being computed.");
+  });
   try {
     for (const draft of [true, false]) {
-      predicted = await api.call("predict", { setting, draft });
-      parts.answer.classList.remove("stale");
-      refuse(null);
-      parts.player.steps(predicted.recorded);
-      tell(draft);
-      draw();
+      const found = await api.call("predict", { setting, draft });
+      drawn = true;
+      if (found.theory === null) {
+        show(found, "No prediction.");
+        break;
+      }
+      show(found, `Theory of ${found.theory} networks.${draft ? " A draft, which is being refined." : ""}`);
       if (draft) page.say(`Predicted in ${Math.round(performance.now() - begun)} ms.`);
-      if (predicted.theory === null) break;
     }
   } catch (problem) {
+    drawn = true;
     refuse(problem);
     parts.answer.classList.add("stale");
   }
-  parts.answer.setAttribute("aria-busy", "false");
+  parts.waiting.end();
+}
+
+function stopped() {
+  api.drop("predict");
+  parts.theory.textContent = predicted?.theory ? "Stopped: this is a draft." : "Stopped before there was a prediction.";
 }
 
 // A target is predicted at every keystroke: after the last one.
@@ -124,12 +151,12 @@ const handlers = {
 };
 
 // Runs may come in faster than plots can be drawn.
-let waiting = false;
+let asked = false;
 function soonDrawn() {
-  if (waiting) return;
-  waiting = true;
+  if (asked) return;
+  asked = true;
   window.requestAnimationFrame(() => {
-    waiting = false;
+    asked = false;
     draw();
   });
 }
@@ -156,7 +183,9 @@ export default {
       "narrow.kappa": 1.5,
       "narrow.p": 8,
       "narrow.steps": 2,
-      "narrow.step_size": "giant",
+      "narrow.stepping": "giant",
+      "narrow.giant": 1,
+      "narrow.formula": "p*d^0.5",
       "narrow.batches": "fresh",
       "narrow.update": "gradient",
       "narrow.bias": 0,
@@ -167,10 +196,13 @@ export default {
     });
     parts.ratio = slider("narrow.ratio", { words: "Samples for each input", symbol: "n/d", field: "n", from: 0.25, to: 64, log: true });
     parts.kappa = slider("narrow.kappa", { words: "Exponent of the samples", symbol: "κ, n = d^κ", field: "n", from: 0.5, to: 2, help: "n ~ d^κ: a leap of κ needs as much" });
+    parts.giant = slider("narrow.giant", { words: "Size of an update", symbol: "η/η giant", field: "step_size", from: 0.01, to: 100, log: true, help: "1: one update is as long as a row of W" });
+    parts.formula = text("narrow.formula", { words: "Formula", field: "step_size", help: "a number, p*d^0.5, n^0.3, or one a step: 8, 4" });
     parts.player = player(draw);
     parts.runner = runner({ kind: "learn", request: () => ({ setting: fields() }), on: handlers, page });
     for (const name of ["neurons", "alignment", "errors"]) parts[name] = el("div", { class: "plot" });
     parts.problem = complaint();
+    parts.waiting = waiting("Theory is being computed", stopped);
     parts.lines = targetAndActivation(page.vocabulary);
     parts.verdict = el("p", { class: "verdict", role: "status", hidden: true });
     parts.regime = el("p", { class: "regime", hidden: true });
@@ -187,9 +219,11 @@ export default {
       choice("narrow.size", { words: "Samples of a step", symbol: "n", options: [["ratio", "in multiples of d"], ["kappa", "as a power of d"]] }),
       parts.ratio,
       parts.kappa,
-      slider("narrow.p", { words: "Neurons", symbol: "p", from: 2, to: 200, log: true, whole: true }),
+      slider("narrow.p", { words: "Neurons", symbol: "p", from: 2, to: 200, log: true, whole: true, multiple: 2, help: "in pairs that begin as opposites" }),
       slider("narrow.steps", { words: "Giant steps", symbol: "T", from: 1, to: 10, whole: true }),
-      text("narrow.step_size", { words: "Step size", symbol: "η", help: "giant (an update of order one), a number, p*d^0.5, or one a step: 8, 4" }),
+      choice("narrow.stepping", { words: "Step size", symbol: "η", field: "stepping", options: [["giant", "in giant ones"], ["formula", "as a formula"]] }),
+      parts.giant,
+      parts.formula,
       choice("narrow.batches", { words: "Batches", options: batches.filter((name) => name in BATCHES).map((name) => [name, BATCHES[name]]) }),
       slider("narrow.runs", { words: "Runs", from: 1, to: Math.min(most.runs, 64), log: true, whole: true }),
       el(
@@ -206,11 +240,11 @@ export default {
     parts.answer = el(
       "div",
       { class: "answer" },
-      el("div", { class: "card" }, parts.runner.node, parts.sizes, parts.cost, parts.problem.node, parts.regime, parts.verdict),
+      el("div", { class: "card" }, parts.runner.node, parts.waiting.node, parts.sizes, parts.cost, parts.problem.node, parts.regime, parts.verdict),
       el(
         "div",
         { class: "plots" },
-        figure("neurons", "Neurons in the plane of two target directions", parts.player.node),
+        figure("neurons", "Neurons along the target directions", parts.player.node),
         figure("alignment", "Alignment with what each step adds", el("small", {}, LEGEND)),
         figure("errors", "Error against floors", el("small", {}, `${LEGEND} No readout beats a floor.`)),
         el(
@@ -231,6 +265,9 @@ export default {
     const kappa = state.get("narrow.size") === "kappa";
     parts.ratio.hidden = kappa;
     parts.kappa.hidden = !kappa;
+    const formula = state.get("narrow.stepping") === "formula";
+    parts.giant.hidden = formula;
+    parts.formula.hidden = !formula;
     parts.lines.show();
     const typed = changed.has("target") || changed.has("activation");
     if (!typed && ![...changed].some((key) => key.startsWith(KEY))) return;

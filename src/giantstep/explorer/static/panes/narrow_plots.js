@@ -1,13 +1,13 @@
 // The three plots of the narrow pane, from what the server sent.
 
 import { plot } from "../plots.js";
-import { subscripts } from "../parts/dom.js";
+import { readable } from "../parts/dom.js";
 
 const MARKS = ["circle", "square", "diamond", "triangle-up", "cross", "star"];
 
 /** Neurons in the plane up to a step, with the way they came; crosses are the prediction. */
 export function neurons(node, predicted, measured, at) {
-  const names = predicted.plane.map(subscripts);
+  const names = predicted.plane.map(readable);
   const single = names.length === 1;
   const recorded = predicted.recorded;
   const points = (run, step) => run[step].map((place) => (single ? [recorded[step], place[0]] : place));
@@ -53,8 +53,16 @@ export function neurons(node, predicted, measured, at) {
           yaxis: { title: { text: `cosine with ${names[1]}` }, range, scaleanchor: "x" },
           shapes: [{ type: "circle", x0: -1, x1: 1, y0: -1, y1: 1, line: { color: colour.line } }],
         };
-    return { data, layout };
+    return { data, layout: { ...layout, annotations: hint(data, predicted, colour) } };
   });
+}
+
+/** What to wait for, or to do, where there is nothing to draw yet. */
+function hint(data, predicted, colour) {
+  if (data.length) return [];
+  const text = predicted.pending ? "theory is being computed" : "no prediction: press Run to see";
+  const place = { xref: "paper", yref: "paper", x: 0.5, y: 0.5, showarrow: false };
+  return [{ ...place, text, font: { color: colour.faint } }];
 }
 
 /** A quantity step by step: theory as a line, runs as points with two standard errors. */
@@ -96,13 +104,14 @@ export function alignment(node, predicted, measured) {
   return plot(node, "Median cosine of the neurons with each subspace, step by step", (colour) => {
     const data = predicted.subspaces.flatMap((title, index) =>
       curves(predicted, measured, {
-        name: subscripts(title),
+        name: readable(title),
         pick: (step) => step.median_cosines[index],
         colour: colour.series[index % colour.series.length],
         symbol: MARKS[index % MARKS.length],
       }),
     );
-    return { data, layout: axes(predicted, "median cosine of the neurons", { range: [0, 1.05] }) };
+    const layout = axes(predicted, "median cosine of the neurons", { range: [0, 1.05] });
+    return { data, layout: { ...layout, annotations: hint(data, predicted, colour) } };
   });
 }
 
@@ -126,8 +135,18 @@ export function errors(node, predicted, measured) {
       y.push(predicted.floors[index], predicted.floors[index], null);
     });
     data.push({ x, y, type: "scatter", mode: "lines", name: "floor", line: { color: colour.floor, width: 3 }, hovertemplate: "floor %{y:.4g}" });
-    return { data, layout: axes(predicted, "mean squared error", { rangemode: "tozero" }) };
+    return { data, layout: axes(predicted, "mean squared error", frame(predicted, measured)) };
   });
+}
+
+/** Errors of the readout and floors fill the frame; the network itself may be far beyond it. */
+function frame(predicted, measured) {
+  const steps = [...(predicted.steps ?? []), ...(measured?.steps ?? [])];
+  const means = (key) => steps.map((step) => step[key]?.mean ?? 0);
+  const top = Math.max(...predicted.floors.map((floor) => floor ?? 0), ...means("test_error"), ...means("train_error"));
+  return Math.max(0, ...means("network_error")) > 3 * top && top > 0
+    ? { range: [-0.02 * top, 1.3 * top] }
+    : { rangemode: "tozero" };
 }
 
 function axes(predicted, title, y) {

@@ -122,7 +122,7 @@ async function predict() {
   const asked = request();
   let first = 0;
   cells = new Map();
-  parts.waiting.begin("predicting the map");
+  parts.waiting.begin();
   parts.answer.setAttribute("aria-busy", "true");
   try {
     for (;;) {
@@ -200,7 +200,7 @@ const soon = debounced(150, predict);
 
 function stop() {
   turn += 1;
-  parts.waiting.end();
+  api.drop("phase");
   parts.answer.setAttribute("aria-busy", "false");
   page.say("Stopped; the cells that are there stay.");
 }
@@ -300,7 +300,7 @@ export default {
     parts.lines = targetAndActivation(page.vocabulary);
     parts.problem = complaint();
     parts.failed = complaint();
-    parts.waiting = waiting(stop);
+    parts.waiting = waiting("Theory of the map", stop);
     parts.map = el("div", { class: "plot tall" });
     parts.cut = el("div", { class: "plot" });
     parts.regime = el("p", { class: "regime", hidden: true });

@@ -3,7 +3,7 @@
 import * as api from "../api.js";
 import * as state from "../state.js";
 import { bars } from "../parts/bars.js";
-import { debounced, el, number, replace, subscripts } from "../parts/dom.js";
+import { debounced, el, number, readable, replace } from "../parts/dom.js";
 import { targetAndActivation } from "../parts/expression.js";
 import { exports } from "../parts/exports.js";
 import { complaint, notes } from "../parts/notes.js";
@@ -81,7 +81,7 @@ function draw() {
   const width = Math.max(200, Math.floor(parts.bars.clientWidth));
   replace(parts.bars, bars(found.coefficients.degrees, found.activation, width));
   replace(parts.floors, floors(found));
-  notes(parts.notes, "Notes", [...found.undecided, ...blindness(found), ...found.notes].map(subscripts));
+  notes(parts.notes, "Notes", [...found.undecided, ...blindness(found), ...found.notes].map(readable));
 }
 
 const both = () => ({ target: state.get("target"), activation: state.get("activation") });

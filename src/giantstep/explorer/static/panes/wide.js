@@ -3,7 +3,7 @@
 import * as api from "../api.js";
 import * as state from "../state.js";
 import { choice, mark, slider, text } from "../parts/controls.js";
-import { debounced, el, number, replace, subscripts } from "../parts/dom.js";
+import { debounced, el, number, readable, replace } from "../parts/dom.js";
 import { exports } from "../parts/exports.js";
 import { targetAndActivation } from "../parts/expression.js";
 import { complaint, notes } from "../parts/notes.js";
@@ -97,14 +97,21 @@ function seconds(value) {
 }
 
 function tell() {
-  const { setting, complaint, theory, estimate } = predicted;
+  const { setting, complaint: objection, theory, cost } = predicted;
   const steps = setting.step_size.map((size) => number(size, 3)).join(", then ");
   parts.sizes.textContent = `d = ${number(setting.d)}, n = ${number(setting.n)}, p = ${number(setting.p)}, step size ${steps}`;
-  parts.cost.textContent = `${setting.runs} runs: ${seconds(estimate.seconds)} with the ${estimate.engine} engine`;
-  parts.regime.hidden = complaint === null;
-  replace(parts.regime, el("strong", {}, "Outside the theory's regime. "), complaint ?? "", " The simulation runs all the same.");
-  parts.theory.textContent = theory ? `Theory: ${theory}, drawn for the readout of the first run` : "No prediction";
-  notes(parts.notes, "What the prediction leaves out", predicted.notes.map(subscripts));
+  parts.cost.textContent = cost.seconds
+    ? `${setting.runs} runs: ${seconds(cost.seconds)} with the ${cost.engine} engine`
+    : `It cannot be run here: ${cost.message}.`;
+  parts.regime.hidden = objection === null;
+  replace(
+    parts.regime,
+    el("strong", {}, "Outside the theory's regime. "),
+    `${readable(objection ?? "")}. `,
+    cost.seconds ? "The simulation runs all the same." : "",
+  );
+  parts.theory.textContent = theory ? `Theory of ${theory} networks, drawn for the readout of the first run.` : "No prediction.";
+  notes(parts.notes, "Notes", predicted.notes.map(readable));
 }
 
 /** A sentence where the mistake is: in a line, below a control, or above the answer. */
@@ -119,7 +126,8 @@ async function predict() {
   const mine = (turn += 1);
   const setting = fields();
   parts.answer.setAttribute("aria-busy", "true");
-  parts.waiting.begin("predicting the weights");
+  parts.waiting.begin();
+  parts.waiting.say("Theory of the weights");
   try {
     for (const draft of [true, false]) {
       const found = await api.call("wide", { setting, draft });
@@ -132,7 +140,7 @@ async function predict() {
       draw();
       if (draft) page.say(`Weights predicted in ${Math.round(performance.now() - begun)} ms.`);
       if (predicted.theory === null) break;
-      if (draft) parts.waiting.begin("predicting features and losses");
+      if (draft) parts.waiting.say("Theory of features and losses");
     }
   } catch (problem) {
     if (mine !== turn) return;
@@ -148,7 +156,7 @@ const soon = debounced(150, predict);
 
 function stop() {
   turn += 1;
-  parts.waiting.end();
+  api.drop("wide");
   parts.answer.setAttribute("aria-busy", "false");
   page.say("Stopped; what was predicted stays.");
 }
@@ -163,7 +171,8 @@ const handlers = {
     draw();
   },
   comparing({ runs }) {
-    parts.comparing.begin(`comparing: theory for the readout of each of ${runs} runs`);
+    parts.comparing.begin();
+    parts.comparing.say(`Comparing: theory for the readout of each of ${runs} runs`);
   },
   result(found) {
     parts.comparing.end();
@@ -215,8 +224,8 @@ export default {
     parts.theory = el("small");
     parts.notes = el("div");
     parts.table = el("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "Table of spikes" });
-    parts.waiting = waiting(stop);
-    parts.comparing = waiting(() => parts.runner.stop("Stopped; the runs stay."));
+    parts.waiting = waiting("Theory is being computed", stop);
+    parts.comparing = waiting("Theory and runs are compared", () => parts.runner.stop("Stopped; the runs stay."));
     const { linear_width: conventions } = page.vocabulary;
     parts.asked = el(
       "div",

@@ -19,7 +19,8 @@ export function bars(degrees, name, width) {
     const x = index * step + step * 0.18;
     const y = coefficient > 0 ? zero - height : zero;
     const middle = index * step + step / 2;
-    const value = coefficient === 0 ? "0" : coefficient.toFixed(3);
+    const small = Math.abs(coefficient) < 5e-4 ? "≈ 0" : coefficient.toFixed(3);
+    const value = coefficient === 0 ? "0" : small;
     return [
       svg(
         "g",

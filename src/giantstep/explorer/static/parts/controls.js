@@ -85,10 +85,10 @@ export function text(key, given) {
 const STEPS = 1000;
 
 /** Places on a slider and the values there: evenly spaced, or in their logarithm. */
-function scale({ from, to, log, whole }) {
+function scale({ from, to, log, whole, multiple = 1 }) {
   const round = (value) => {
     if (!whole) return Number(value.toPrecision(3));
-    return value < 100 ? Math.round(value) : Number(value.toPrecision(2));
+    return value < 100 ? multiple * Math.round(value / multiple) : Number(value.toPrecision(2));
   };
   return {
     place: (value) =>
@@ -99,7 +99,8 @@ function scale({ from, to, log, whole }) {
 
 /**
  * A slider with the number beside it, which can be typed too, beyond its ends as well. ``log`` spaces
- * values evenly in their logarithm, ``whole`` rounds them. The state changes when it is released.
+ * values evenly in their logarithm, ``whole`` rounds them to multiples of ``multiple``. The state
+ * changes when it is released.
  */
 export function slider(key, given) {
   const id = fresh(key);

@@ -44,12 +44,12 @@ export function number(value, digits = 3) {
   return Number(value.toPrecision(Math.max(digits, String(Math.trunc(Math.abs(value))).length))).toLocaleString("en");
 }
 
-const RAISED = "⁰¹²³⁴⁵⁶⁷⁸⁹";
-const superscript = (exponent) =>
-  String(exponent)
-    .replace("-", "⁻")
-    .replace(/\d/g, (digit) => RAISED[Number(digit)]);
+const lowered = (digits) => digits.replace(/\d/g, (digit) => "₀₁₂₃₄₅₆₇₈₉"[Number(digit)]);
+const superscript = (digits) =>
+  String(digits).replace("-", "⁻").replace(/\d/g, (digit) => "⁰¹²³⁴⁵⁶⁷⁸⁹"[Number(digit)]);
 
-/** x1 as x₁, for reading. */
-export const subscripts = (text) =>
-  text.replace(/\bx(\d+)/g, (_, digits) => `x${[...digits].map((k) => "₀₁₂₃₄₅₆₇₈₉"[Number(k)]).join("")}`);
+/** A text of the library for reading: x1 as x₁, b_3 as b₃, d^2 as d². */
+export const readable = (text) =>
+  text
+    .replace(/\b([xbc])_?(\d+)\b/g, (_, letter, digits) => letter + lowered(digits))
+    .replace(/\^(\d+)(?![.\d])/g, (_, digits) => superscript(digits));

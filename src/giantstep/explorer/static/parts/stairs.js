@@ -1,6 +1,6 @@
 // The staircase as a picture: a stair for each step, as high as the directions learned by then.
 
-import { subscripts, svg } from "./dom.js";
+import { readable, svg } from "./dom.js";
 
 const HEIGHT = 230;
 const GROUND = 34;
@@ -15,7 +15,7 @@ function lines(names, most) {
     if (last && last.length + word.length >= most) found.push(word);
     else found[found.length - 1] = last ? `${last} ${word}` : word;
   }
-  return found.map(subscripts);
+  return found.map(readable);
 }
 
 function label(x, y, texts, kind) {
@@ -49,15 +49,16 @@ export function stairs(found, title, width) {
     const height = rise * step.dimension;
     const x = (index + 1) * tread;
     const blind = step.blocked.length > 0;
+    const words = step.adds.length ? lines(step.adds, most) : ["nothing new"];
     parts.push(
       svg(
         "g",
         { class: blind ? "stair blind" : "stair" },
-        svg("title", {}, `step ${step.step} adds ${step.adds.join(", ")}`),
+        svg("title", {}, `step ${step.step} adds ${step.adds.join(", ") || "nothing"}`),
         svg("rect", { x, y: floor - height, width: width - x, height }),
         svg("line", { x1: x, y1: floor - height, x2: x + tread, y2: floor - height, class: "tread" }),
       ),
-      label(x + tread / 2, floor - height - 8, lines(step.adds.map((name) => name), most), "adds"),
+      label(x + tread / 2, floor - height - 8, words, step.adds.length ? "adds" : "quiet"),
       ground(index + 1, tread > 55 ? `step ${step.step}` : step.step),
     );
   });
@@ -70,7 +71,7 @@ export function stairs(found, title, width) {
       ground(count - 1, tread > 55 ? "not at n ~ d" : "never"),
     );
   }
-  const told = found.steps.map((step) => `step ${step.step} adds ${step.adds.join(" and ")}`);
+  const told = found.steps.map((step) => `step ${step.step} adds ${step.adds.join(" and ") || "nothing"}`);
   if (ghost) told.push(`${found.missing.join(" and ")} not learned with n of order d`);
   return svg(
     "svg",
