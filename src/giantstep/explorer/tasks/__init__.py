@@ -44,6 +44,7 @@ TASKS: dict[str, Task] = {
         Task("frame", "call", "predict:frame"),
         Task("predict", "call", "predict:run"),
         Task("wide", "call", "wide:predict"),
+        Task("map", "call", "phase:frame"),
         Task("phase", "call", "phase:predict"),
         Task("sweeps", "call", "stored_sweeps:listed"),
         Task("sweep", "call", "stored_sweeps:opened"),

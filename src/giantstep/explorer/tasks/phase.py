@@ -88,6 +88,12 @@ def grid_of(request: Mapping[str, Any]) -> tuple[Grid, str]:
     return _read(json.dumps(asked(request)))
 
 
+def frame(request: Mapping[str, Any], emit: Emit) -> dict[str, Any]:
+    """The map before any cell is known."""
+    grid, observable = grid_of(request)
+    return map_view(grid.axes, observable, Sweep(grid, ()).limit)
+
+
 def predict(request: Mapping[str, Any], emit: Emit) -> dict[str, Any]:
     """Cells in the order of ``coarse_first``, from number ``first`` on, as many as PART allows."""
     grid, observable = grid_of(request)
@@ -98,10 +104,9 @@ def predict(request: Mapping[str, Any], emit: Emit) -> dict[str, Any]:
         cells.append(cell_view(_predicted(grid.cells[index]), observable))
         if time.perf_counter() - begin > PART:
             break
-    done = first + len(cells)
-    return map_view(grid.axes, observable, Sweep(grid, ()).limit) | {
+    return frame(request, emit) | {
         "cells": cells,
-        "done": done,
+        "done": first + len(cells),
         "total": len(order),
     }
 

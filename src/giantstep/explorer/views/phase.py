@@ -16,12 +16,15 @@ STRIDE = 4
 
 
 def map_view(axes: Sequence[Axis], observable: str, limit: float | None) -> dict[str, Any]:
-    """What cells are seen against: axes, the ends of the scale and the boundary of cosines."""
+    """What cells are seen against: axes, scale and, for cosines, the boundary.
+
+    The upper end of the scale is None where it is the largest value.
+    """
     cosines = observable.startswith(COSINES)
     return {
         "axes": [{"name": axis.name, "label": axis.label, "texts": axis.texts} for axis in axes],
         "show": observable,
-        "ends": [0.0, 1.0] if cosines else None,
+        "ends": [0.0, 1.0] if cosines else [0.0, None],
         "level": LEARNED if cosines else None,
         "limit": None if limit is None else _limit(axes, limit),
     }

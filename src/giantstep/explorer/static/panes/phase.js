@@ -122,7 +122,12 @@ async function predict() {
   const asked = request();
   let first = 0;
   cells = new Map();
-  parts.waiting.begin();
+  parts.waiting.begin(async () => {
+    const frame = first === 0 ? await api.call("map", asked).catch(() => null) : null;
+    if (mine !== turn || first > 0 || frame === null) return;
+    map = titled(frame);
+    draw();
+  });
   parts.answer.setAttribute("aria-busy", "true");
   try {
     for (;;) {

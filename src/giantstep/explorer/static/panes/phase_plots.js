@@ -32,11 +32,12 @@ function nearest(cells, i, j) {
   return best;
 }
 
-/** Ends of the scale of colours: those of the quantity, or of what is there. */
+/** Ends of the scale of colours: those of the quantity, or the largest value that is there. */
 function range(map, cells) {
-  if (map.ends) return map.ends;
+  const [low, high] = map.ends;
+  if (high !== null) return map.ends;
   const all = cells.flat().flatMap((cell) => [cell?.predicted, cell?.mean]).filter((value) => typeof value === "number");
-  return all.length ? [Math.min(...all), Math.max(...all)] : [0, 1];
+  return [low, all.length ? Math.max(...all) : 1];
 }
 
 // Shades of the strip that explains the colours.
@@ -130,7 +131,7 @@ export function diagram(node, map, cells) {
         hovermode: "closest",
         xaxis: { ...ticks(x, columns.length), domain: [0, 0.9] },
         yaxis: ticks(y, rows.length),
-        xaxis2: { domain: [0.935, 0.97], showticklabels: false, showgrid: false, zeroline: false, anchor: "y2" },
+        xaxis2: { domain: [0.935, 0.97], showticklabels: false, ticks: "", showgrid: false, zeroline: false, anchor: "y2" },
         yaxis2: { title: { text: map.title }, anchor: "x2", side: "right", range: [low, high], showgrid: false, zeroline: false },
       },
     };
@@ -166,8 +167,8 @@ export function cut(node, map, cells) {
     return {
       data,
       layout: {
-        xaxis: { title: { text: axisTitle(x) }, tickvals: x.texts.map((_, i) => i), ticktext: x.texts },
-        yaxis: { title: { text: map.title }, ...(map.ends ? { range: [map.ends[0], map.ends[1] + 0.03] } : {}) },
+        xaxis: { title: { text: axisTitle(x) }, tickvals: x.texts.map((_, i) => i), ticktext: x.texts, range: [-0.5, x.texts.length - 0.5] },
+        yaxis: { title: { text: map.title }, ...(map.ends[1] === null ? { rangemode: "tozero" } : { range: [map.ends[0], map.ends[1] + 0.03] }) },
       },
     };
   });
