@@ -21,7 +21,7 @@ httpx = pytest.importorskip("httpx", reason="the tests of the explorer ask with 
 from giantstep.explorer.guard import Access  # noqa: E402
 from giantstep.explorer.server import make_app  # noqa: E402
 
-PATIENCE = 60.0
+PATIENCE = 180.0
 """Seconds a computation may take on a machine that has other work."""
 
 

@@ -33,6 +33,14 @@ def read_setting(fields: Mapping[str, Any], *, wide: bool = False) -> Setting:
 
     ``wide`` fills what is not given with the conventions of linear width.
     """
+    given = check_fields(fields)
+    setting = Setting.linear_width(**given) if wide else Setting(**given)
+    check_sizes(setting)
+    return setting
+
+
+def check_fields(fields: Mapping[str, Any]) -> dict[str, Any]:
+    """The fields that are given, refused where the page may not have them."""
     given = {name: value for name, value in fields.items() if value not in (None, "")}
     for name, value in given.items():
         if name not in FIELDS:
@@ -40,11 +48,14 @@ def read_setting(fields: Mapping[str, Any], *, wide: bool = False) -> Setting:
         if len(str(value)) > LONGEST:
             raise InputError(f"{name} is longer than {LONGEST} characters, got {shown(value)}")
     _check_inputs(str(given.get("inputs", "gaussian")))
-    setting = Setting.linear_width(**given) if wide else Setting(**given)
+    return given
+
+
+def check_sizes(setting: Setting) -> None:
+    """Refuse a setting that is larger than what a page shows."""
     for name, most in MOST.items():
         if getattr(setting, name) > most:
             raise InputError(f"{name} must be at most {most} here, got {getattr(setting, name)}")
-    return setting
 
 
 def _check_inputs(text: str) -> None:
@@ -54,11 +65,11 @@ def _check_inputs(text: str) -> None:
         raise InputError(f"inputs must be drawn from a law here, got {shown(text)}")
 
 
-def check_job(setting: Setting) -> None:
+def check_job(*settings: Setting) -> None:
     """Refuse runs that would take longer than anybody waits before a page."""
-    expected = estimate(setting, memory=MEMORY, calibrate=False)
-    if expected.seconds > SECONDS:
+    seconds = sum(estimate(each, memory=MEMORY, calibrate=False).seconds for each in settings)
+    if seconds > SECONDS:
         raise InputError(
-            f"these runs would take about {expected.seconds / 60:,.0f} minutes, more than the "
+            f"these runs would take about {seconds / 60:,.0f} minutes, more than the "
             f"{SECONDS / 60:.0f} of the page: take fewer samples n or runs, or the command line"
         )

@@ -10,7 +10,8 @@ from typing import Any
 from giantstep.explorer.worker import Worker
 
 WARM = 3
-"""Processes that wait: one for an analysis, one for a prediction, one for a job."""
+"""Processes that are there from the start: for an analysis, a prediction and a job.  Others come
+when more is under way, and stay."""
 
 AT_ONCE = 3
 """Calls that are computed at the same time, those that nobody waits for any more counted."""
@@ -43,12 +44,12 @@ class Pool:
         self._fill()
 
     def _fill(self) -> None:
-        """See to it that enough processes wait, loading one at a time."""
+        """See to it that there are enough processes, loading one at a time."""
         if self._filling is None or self._filling.done():
             self._filling = asyncio.create_task(self._filled())
 
     async def _filled(self) -> None:
-        while len(self._idle) < WARM:
+        while len(self._all) < WARM:
             worker = self._spawned()
             self._idle.append(worker)
             await worker.warm.wait()
@@ -78,7 +79,7 @@ class Pool:
 
     def give_back(self, worker: Worker, *, finished: bool) -> None:
         """A worker that has finished its task waits for the next one; any other is killed."""
-        if finished and worker.alive and len(self._idle) < WARM:
+        if finished and worker.alive:
             self._idle.append(worker)
         else:
             worker.kill()

@@ -33,18 +33,16 @@ class Worker:
         self._connection = ours
         self._loop = asyncio.get_running_loop()
         self._messages: asyncio.Queue[tuple[str, bytes]] = asyncio.Queue()
-        self.warm = asyncio.Event()
+        self.alive, self.warm = True, asyncio.Event()
         threading.Thread(target=self._listen, daemon=True).start()
-
-    @property
-    def alive(self) -> bool:
-        return self.process.is_alive()
 
     def _listen(self) -> None:
         try:
             while True:
                 self._loop.call_soon_threadsafe(self._hear, self._connection.recv())
         except (EOFError, OSError):
+            self.alive = False
+            self.process.join()
             lost = ("died", b'{"message":"the computation was stopped"}')
         try:
             self._loop.call_soon_threadsafe(self._hear, lost)
@@ -69,6 +67,7 @@ class Worker:
 
     def kill(self) -> None:
         """End the process at once, whatever it computes."""
+        self.alive = False
         self.process.kill()
 
 

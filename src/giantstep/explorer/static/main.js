@@ -6,10 +6,13 @@ import { el, replace } from "./parts/dom.js";
 import { themed } from "./plots.js";
 import target from "./panes/target.js";
 import narrow from "./panes/narrow.js";
+import wide from "./panes/wide.js";
+import phase from "./panes/phase.js";
+import claims from "./panes/claims.js";
 
 // A pane is {id, title, mount(root, page), update(changed)}: mount builds it once, when it is first
 // shown; update is called with the set of changed keys whenever it is shown.
-const PANES = [target, narrow];
+const PANES = [target, narrow, wide, phase, claims];
 
 const THEMES = { auto: "as the system", light: "light", dark: "dark" };
 const mounted = new Set();

@@ -49,7 +49,7 @@ export async function plot(node, words, make) {
   const colour = colours();
   const { data, layout } = make(colour);
   const own = {
-    paper_bgcolor: "rgba(0,0,0,0)",
+    paper_bgcolor: colour.card,
     plot_bgcolor: "rgba(0,0,0,0)",
     font: { color: colour.ink, family: "system-ui, sans-serif", size: 13 },
     margin: { l: 8, r: 12, t: 12, b: 8 },

@@ -20,7 +20,7 @@ def given(request: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
     command = str(request.get("command", "learn"))
     if command not in COMMANDS:
         raise InputError(f"command must be one of {', '.join(COMMANDS)}, got {command!r}")
-    fields = {name: _number(value) for name, value in request.get("setting", {}).items()}
+    fields = {name: as_number(value) for name, value in request.get("setting", {}).items()}
     read_setting(fields, wide=command == "spectrum")
     defaults = COMMANDS[command]
     return command, {
@@ -30,7 +30,7 @@ def given(request: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
     }
 
 
-def _number(value: Any) -> Any:
+def as_number(value: Any) -> Any:
     """The page sends texts: one that is a plain number as that number, anything else as it is."""
     for read in (int, float) if isinstance(value, str) else ():
         try:

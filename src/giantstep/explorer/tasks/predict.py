@@ -50,14 +50,14 @@ def _known(against: Frame) -> dict[str, Any]:
     return against.as_dict() | {
         "setting": setting.as_dict(),
         "giant_shares": list(setting.giant_shares),
-        "cost": _cost(setting),
+        "cost": cost_of(setting),
         "theory": None,
         "complaint": None,
         "notes": list(against.analysis.notes),
     }
 
 
-def _cost(setting: Setting) -> dict[str, Any]:
+def cost_of(setting: Setting) -> dict[str, Any]:
     """What the runs would take, or the sentence why no engine takes them."""
     try:
         return estimate(setting, memory=MEMORY, calibrate=False).as_dict()

@@ -7,6 +7,7 @@ from typing import Any, get_args
 
 from giantstep.explorer.limits import FIELDS, MOST
 from giantstep.explorer.tasks import Emit
+from giantstep.explorer.tasks.phase import AXES
 from giantstep.language.functions import FUNCTIONS
 from giantstep.problem.batches import BATCHES
 from giantstep.problem.catalog import CATALOG
@@ -36,5 +37,9 @@ def vocabulary(request: Mapping[str, Any], emit: Emit) -> dict[str, Any]:
         "defaults": {name: DEFAULTS[name] for name in FIELDS},
         "linear_width": LINEAR_WIDTH,
         "descriptions": {name: Setting.model_fields[name].description for name in FIELDS},
+        "axes": [
+            {"name": name, "words": words, "symbol": symbol, "field": field, "values": values}
+            for name, (words, symbol, field, values) in AXES.items()
+        ],
         "most": MOST,
     }

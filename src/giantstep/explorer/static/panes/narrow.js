@@ -37,7 +37,7 @@ function fields() {
     activation: state.get("activation"),
     ...rest,
     n: size === "kappa" ? `d^${kappa}` : `${ratio}d`,
-    step_size: stepping === "formula" ? formula : `${giant}giant`,
+    step_size: stepping === "formula" ? formula : giant === "1" ? "giant" : `${giant}giant`,
   };
 }
 
@@ -71,8 +71,8 @@ function tell() {
   replace(
     parts.regime,
     el("strong", {}, "Outside the theory's regime. "),
-    readable(objection ?? ""),
-    ". The simulation runs all the same.",
+    `${readable(objection ?? "")}. `,
+    cost.seconds ? "The simulation runs all the same." : "",
   );
   notes(parts.notes, "Notes", predicted.notes.map(readable));
 }
@@ -103,7 +103,7 @@ async function predict() {
   parts.waiting.begin(async () => {
     if (drawn) return;
     const frame = await api.call("frame", { setting }).catch(() => null);
-    if (mine === turn && !drawn && frame) show(frame, "Theory is being computed.");
+    if (mine === turn && !drawn && frame) show({ ...frame, pending: true }, "Theory is being computed.");
   });
   try {
     for (const draft of [true, false]) {

@@ -53,8 +53,16 @@ export function neurons(node, predicted, measured, at) {
           yaxis: { title: { text: `cosine with ${names[1]}` }, range, scaleanchor: "x" },
           shapes: [{ type: "circle", x0: -1, x1: 1, y0: -1, y1: 1, line: { color: colour.line } }],
         };
-    return { data, layout };
+    return { data, layout: { ...layout, annotations: hint(data, predicted, colour) } };
   });
+}
+
+/** What to wait for, or to do, where there is nothing to draw yet. */
+function hint(data, predicted, colour) {
+  if (data.length) return [];
+  const text = predicted.pending ? "theory is being computed" : "no prediction: press Run to see";
+  const place = { xref: "paper", yref: "paper", x: 0.5, y: 0.5, showarrow: false };
+  return [{ ...place, text, font: { color: colour.faint } }];
 }
 
 /** A quantity step by step: theory as a line, runs as points with two standard errors. */
@@ -102,7 +110,8 @@ export function alignment(node, predicted, measured) {
         symbol: MARKS[index % MARKS.length],
       }),
     );
-    return { data, layout: axes(predicted, "median cosine of the neurons", { range: [0, 1.05] }) };
+    const layout = axes(predicted, "median cosine of the neurons", { range: [0, 1.05] });
+    return { data, layout: { ...layout, annotations: hint(data, predicted, colour) } };
   });
 }
 

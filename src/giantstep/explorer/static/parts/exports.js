@@ -61,9 +61,10 @@ async function address(node, format) {
 
 /**
  * Buttons: SVG and PNG of the plot or drawing in a ``node``; or TOML and Python of ``setting()`` (with the ``command``
- * that runs it), JSON of ``data()``, CSV of ``job()``.
+ * that runs it), JSON of ``data()``, CSV of ``job()``. Panes with ``lines`` of their own name the exports of the server
+ * by their kind, with what these are asked in ``request()``.
  */
-export function exports({ node, name = "giantstep", setting, command = "learn", data, job }) {
+export function exports({ node, name = "giantstep", setting, command = "learn", lines, request, data, job }) {
   const problem = el("span", { class: "problem", role: "alert", hidden: true });
   const button = (words, label, run) =>
     el(
@@ -94,13 +95,13 @@ export function exports({ node, name = "giantstep", setting, command = "learn", 
       );
     }
   }
-  if (setting) {
-    const kinds = command === "analyze" ? ["python"] : ["toml", "python"];
-    for (const format of kinds) {
+  if (setting || lines) {
+    const own = command === "analyze" ? { python: "python" } : { toml: "toml", python: "python" };
+    for (const [format, task] of Object.entries(lines ?? own)) {
       const words = WORDS[format];
       found.push(
         button(words, `Save the ${words} that reproduce this`, async () => {
-          const made = await api.call(`export/${format}`, { command, setting: setting() });
+          const made = await api.call(`export/${task}`, request ? request() : { command, setting: setting() });
           saveText(made.name, made.text);
         }),
       );

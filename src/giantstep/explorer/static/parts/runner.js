@@ -41,6 +41,15 @@ export function runner({ kind, request, on, page, words = "Run" }) {
     end(why);
   }
 
+  /** Say how long it has taken, until there is progress to tell. */
+  function count(mine) {
+    const begun = performance.now();
+    const timer = window.setInterval(() => {
+      if (mine !== turn || bar.hasAttribute("value")) window.clearInterval(timer);
+      else told.textContent = `running, ${Math.round((performance.now() - begun) / 1000)} s`;
+    }, 1000);
+  }
+
   async function start() {
     const mine = (turn += 1);
     problem.say("");
@@ -51,7 +60,10 @@ export function runner({ kind, request, on, page, words = "Run" }) {
     try {
       const begun = await api.submit(kind, request(), {
         ...Object.fromEntries(own),
-        started: current(() => show(true, "running")),
+        started: current(() => {
+          show(true, "running");
+          count(mine);
+        }),
         progress: current(({ share }) => {
           bar.value = share;
           told.textContent = `${Math.round(100 * share)} %`;
