@@ -103,7 +103,8 @@ async function predict() {
   parts.waiting.begin(async () => {
     if (drawn) return;
     const frame = await api.call("frame", { setting }).catch(() => null);
-    if (mine === turn && !drawn && frame) show({ ...frame, pending: true }, "Theory is being computed.");
+    if (mine === turn && !drawn && frame)
+      show({ ...frame, pending: true }, "Theory is being computed.");
   });
   try {
     for (const draft of [true, false]) {
@@ -113,7 +114,10 @@ async function predict() {
         show(found, "No prediction.");
         break;
       }
-      show(found, `Theory of ${found.theory} networks.${draft ? " A draft, which is being refined." : ""}`);
+      show(
+        found,
+        `Theory of ${found.theory} networks.${draft ? " A draft, which is being refined." : ""}`,
+      );
       if (draft) page.say(`Predicted in ${Math.round(performance.now() - begun)} ms.`);
     }
   } catch (problem) {
@@ -126,7 +130,9 @@ async function predict() {
 
 function stopped() {
   api.drop("predict");
-  parts.theory.textContent = predicted?.theory ? "Stopped: this is a draft." : "Stopped before there was a prediction.";
+  parts.theory.textContent = predicted?.theory
+    ? "Stopped: this is a draft."
+    : "Stopped before there was a prediction.";
 }
 
 // A target is predicted at every keystroke: after the last one.
@@ -194,13 +200,45 @@ export default {
       "narrow.runs": 8,
       "narrow.seed": 0,
     });
-    parts.ratio = slider("narrow.ratio", { words: "Samples for each input", symbol: "n/d", field: "n", from: 0.25, to: 64, log: true });
-    parts.kappa = slider("narrow.kappa", { words: "Exponent of the samples", symbol: "κ, n = d^κ", field: "n", from: 0.5, to: 2, help: "n ~ d^κ: a leap of κ needs as much" });
-    parts.giant = slider("narrow.giant", { words: "Size of an update", symbol: "η/η giant", field: "step_size", from: 0.01, to: 100, log: true, help: "1: one update is as long as a row of W" });
-    parts.formula = text("narrow.formula", { words: "Formula", field: "step_size", help: "a number, p*d^0.5, n^0.3, or one a step: 8, 4" });
+    parts.ratio = slider("narrow.ratio", {
+      words: "Samples for each input",
+      symbol: "n/d",
+      field: "n",
+      from: 0.25,
+      to: 64,
+      log: true,
+    });
+    parts.kappa = slider("narrow.kappa", {
+      words: "Exponent of the samples",
+      symbol: "κ, n = d^κ",
+      field: "n",
+      from: 0.5,
+      to: 2,
+      help: "n ~ d^κ: a leap of κ needs as much",
+    });
+    parts.giant = slider("narrow.giant", {
+      words: "Size of an update",
+      symbol: "η/η giant",
+      field: "step_size",
+      from: 0.01,
+      to: 100,
+      log: true,
+      help: "1: one update is as long as a row of W",
+    });
+    parts.formula = text("narrow.formula", {
+      words: "Formula",
+      field: "step_size",
+      help: "a number, p*d^0.5, n^0.3, or one a step: 8, 4",
+    });
     parts.player = player(draw);
-    parts.runner = runner({ kind: "learn", request: () => ({ setting: fields() }), on: handlers, page });
-    for (const name of ["neurons", "alignment", "errors"]) parts[name] = el("div", { class: "plot" });
+    parts.runner = runner({
+      kind: "learn",
+      request: () => ({ setting: fields() }),
+      on: handlers,
+      page,
+    });
+    for (const name of ["neurons", "alignment", "errors"])
+      parts[name] = el("div", { class: "plot" });
     parts.problem = complaint();
     parts.waiting = waiting("Theory is being computed", stopped);
     parts.lines = targetAndActivation(page.vocabulary);
@@ -215,45 +253,114 @@ export default {
       { class: "card asked" },
       el("h2", {}, "Network and data"),
       parts.lines.nodes,
-      slider("narrow.d", { words: "Inputs", symbol: "d", from: 10, to: 1e9, log: true, whole: true }),
-      choice("narrow.size", { words: "Samples of a step", symbol: "n", options: [["ratio", "in multiples of d"], ["kappa", "as a power of d"]] }),
+      slider("narrow.d", {
+        words: "Inputs",
+        symbol: "d",
+        from: 10,
+        to: 1e9,
+        log: true,
+        whole: true,
+      }),
+      choice("narrow.size", {
+        words: "Samples of a step",
+        symbol: "n",
+        options: [
+          ["ratio", "in multiples of d"],
+          ["kappa", "as a power of d"],
+        ],
+      }),
       parts.ratio,
       parts.kappa,
-      slider("narrow.p", { words: "Neurons", symbol: "p", from: 2, to: 200, log: true, whole: true, multiple: 2, help: "in pairs that begin as opposites" }),
+      slider("narrow.p", {
+        words: "Neurons",
+        symbol: "p",
+        from: 2,
+        to: 200,
+        log: true,
+        whole: true,
+        multiple: 2,
+        help: "in pairs that begin as opposites",
+      }),
       slider("narrow.steps", { words: "Giant steps", symbol: "T", from: 1, to: 10, whole: true }),
-      choice("narrow.stepping", { words: "Step size", symbol: "η", field: "stepping", options: [["giant", "in giant ones"], ["formula", "as a formula"]] }),
+      choice("narrow.stepping", {
+        words: "Step size",
+        symbol: "η",
+        field: "stepping",
+        options: [
+          ["giant", "in giant ones"],
+          ["formula", "as a formula"],
+        ],
+      }),
       parts.giant,
       parts.formula,
-      choice("narrow.batches", { words: "Batches", options: batches.filter((name) => name in BATCHES).map((name) => [name, BATCHES[name]]) }),
-      slider("narrow.runs", { words: "Runs", from: 1, to: Math.min(most.runs, 64), log: true, whole: true }),
+      choice("narrow.batches", {
+        words: "Batches",
+        options: batches.filter((name) => name in BATCHES).map((name) => [name, BATCHES[name]]),
+      }),
+      slider("narrow.runs", {
+        words: "Runs",
+        from: 1,
+        to: Math.min(most.runs, 64),
+        log: true,
+        whole: true,
+      }),
       el(
         "details",
         {},
         el("summary", {}, "Update, biases, noise, seed"),
         choice("narrow.update", { words: "Update", options: updates }),
         slider("narrow.bias", { words: "Biases", symbol: "standard deviation", from: 0, to: 6 }),
-        choice("narrow.bias_at", { words: "Biases act", options: [["start", "in the steps and the readout"], ["readout", "in the readout alone"]] }),
-        slider("narrow.noise", { words: "Label noise", symbol: "standard deviation", from: 0, to: 3 }),
+        choice("narrow.bias_at", {
+          words: "Biases act",
+          options: [
+            ["start", "in the steps and the readout"],
+            ["readout", "in the readout alone"],
+          ],
+        }),
+        slider("narrow.noise", {
+          words: "Label noise",
+          symbol: "standard deviation",
+          from: 0,
+          to: 3,
+        }),
         text("narrow.seed", { words: "Seed", mode: "numeric" }),
       ),
     );
     parts.answer = el(
       "div",
       { class: "answer" },
-      el("div", { class: "card" }, parts.runner.node, parts.waiting.node, parts.sizes, parts.cost, parts.problem.node, parts.regime, parts.verdict),
+      el(
+        "div",
+        { class: "card" },
+        parts.runner.node,
+        parts.waiting.node,
+        parts.sizes,
+        parts.cost,
+        parts.problem.node,
+        parts.regime,
+        parts.verdict,
+      ),
       el(
         "div",
         { class: "plots" },
         figure("neurons", "Neurons along the target directions", parts.player.node),
         figure("alignment", "Alignment with what each step adds", el("small", {}, LEGEND)),
-        figure("errors", "Error against floors", el("small", {}, `${LEGEND} No readout beats a floor.`)),
+        figure(
+          "errors",
+          "Error against floors",
+          el("small", {}, `${LEGEND} No readout beats a floor.`),
+        ),
         el(
           "div",
           { class: "card" },
           el("h2", {}, "Theory, and what to keep"),
           parts.theory,
           parts.notes,
-          exports({ setting: fields, job: () => parts.runner.job(), data: () => ({ predicted, measured }) }),
+          exports({
+            setting: fields,
+            job: () => parts.runner.job(),
+            data: () => ({ predicted, measured }),
+          }),
         ),
       ),
     );
