@@ -39,23 +39,39 @@ function drawList() {
   const shown = chosen();
   const counts = VERDICTS.map((verdict) => `${shown.filter((entry) => entry.verdict === verdict).length} ${verdict}`);
   parts.count.textContent = `${shown.length} of ${listed.length} claims: ${counts.join(", ")}`;
-  const current = state.get("claims.id");
-  replace(
-    parts.list,
-    shown.map((entry) =>
-      el(
-        "li",
-        {},
-        el(
-          "button",
-          { type: "button", class: "claim", "aria-current": entry.id === current ? "true" : null, onclick: () => state.set({ "claims.id": entry.id }) },
-          badge(entry.verdict),
-          el("span", { class: "name" }, entry.id),
-          el("small", {}, entry.statement),
-        ),
-      ),
-    ),
+  const focused = parts.list.contains(document.activeElement);
+  replace(parts.list, shown.map((entry) => el("li", {}, line(entry, entry.id === state.get("claims.id")))));
+  // One stop of the tab key for the whole list: arrows move within it.
+  const stop = parts.list.querySelector("[aria-current]") ?? parts.list.querySelector("button");
+  stop?.setAttribute("tabindex", 0);
+  if (focused) stop?.focus();
+}
+
+function line(entry, current) {
+  return el(
+    "button",
+    {
+      type: "button",
+      class: "claim",
+      tabindex: -1,
+      "aria-current": current ? "true" : null,
+      onclick: () => state.set({ "claims.id": entry.id }),
+      onkeydown: step,
+    },
+    badge(entry.verdict),
+    el("span", { class: "name" }, entry.id),
+    el("small", {}, entry.statement),
   );
+}
+
+/** Arrow keys go from claim to claim. */
+function step(event) {
+  const all = [...parts.list.querySelectorAll("button")];
+  const at = all.indexOf(event.currentTarget);
+  const next = { ArrowDown: at + 1, ArrowUp: at - 1, Home: 0, End: all.length - 1 }[event.key];
+  if (next === undefined) return;
+  event.preventDefault();
+  all[next]?.focus();
 }
 
 function quantities(record) {

@@ -314,6 +314,7 @@ export default {
     parts.exponents = el("details", { class: "notes", hidden: true });
     parts.table = el("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "Numbers of the cells" });
     parts.numbers = el("details", { class: "notes", ontoggle: () => draw() }, el("summary", {}, "Numbers as a table"), parts.table);
+    parts.reproduced = exports({ name: "phase", lines: { toml: "sweep-toml", python: "sweep-python" }, request, job: () => parts.runner.job() });
     parts.computed = el("div", {}, controls());
     parts.asked = el("div", { class: "card asked" }, el("h2", {}, "Two axes"), parts.stored, parts.computed);
     parts.answer = el(
@@ -337,13 +338,7 @@ export default {
         exports({ node: parts.cut, name: "phase-cut" }),
         parts.numbers,
         parts.exponents,
-        exports({
-          name: "phase",
-          lines: { toml: "sweep-toml", python: "sweep-python" },
-          request,
-          job: () => parts.runner.job(),
-          data: () => ({ map, cells: [...cells.values()] }),
-        }),
+        el("div", { class: "row exports" }, parts.reproduced, exports({ name: "phase", data: () => ({ map, cells: [...cells.values()] }) })),
       ),
     );
     replace(root, parts.asked, parts.answer);
@@ -362,6 +357,8 @@ export default {
     for (const [field, node] of Object.entries(fixed)) node.hidden = taken.includes(field);
     parts.computed.hidden = stored();
     parts.runner.node.hidden = stored();
+    // What made a stored sweep is in its own folder.
+    parts.reproduced.hidden = stored();
     if (parts.menu) parts.menu.value = state.get("phase.stored");
     parts.lines.show();
     if (changed.size === 1 && changed.has("phase.slice")) {
