@@ -246,7 +246,7 @@ def test_an_experiment_is_kept_whole(visit, capsys) -> None:
     seen = visit()
     page = seen.open(urlencode(NARROW | {"narrow.noise": 0.1}))
     expected = SETTING.vary(noise=0.1)
-    _, file = kept(page, "Save the TOML file that reproduce this")
+    _, file = kept(page, "Save the TOML file that reproduces this")
     assert Setting(**tomllib.loads(file.decode())) == expected
     name, lines = kept(page, "Save the Python lines that reproduce this")
     compile(lines, name, "exec")
@@ -271,12 +271,21 @@ def test_what_goes_wrong_is_noticed(visit) -> None:
     seen = visit()
     page = seen.open()
     page.evaluate("document.body.setAttribute('style', 'color: red')")
-    page.evaluate("document.head.append(Object.assign(document.createElement('script'), {text: '1'}))")
+    page.evaluate(
+        "document.head.append(Object.assign(document.createElement('script'), {text: '1'}))"
+    )
     page.evaluate("fetch('http://127.0.0.1:9/').catch(() => 0)")
     page.evaluate("window.open('http://127.0.0.1:9/')")
     page.evaluate("setTimeout(() => { throw new Error('lost') })")
     page.evaluate("console.warn('careful')")
     page.wait_for_timeout(300)
-    for words in ("style-src", "script-src", "connect-src", "request: http://127.0.0.1:9/", "lost", "careful"):
+    for words in (
+        "style-src",
+        "script-src",
+        "connect-src",
+        "request: http://127.0.0.1:9/",
+        "lost",
+        "careful",
+    ):
         assert any(words in fault for fault in seen.faults), words
     seen.faults.clear()

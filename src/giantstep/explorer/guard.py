@@ -135,7 +135,10 @@ class Guard:
 def _same_origin(headers: Mapping[str, str]) -> bool:
     origin = headers.get("origin")
     if origin is not None:
-        return urlsplit(origin).netloc == headers.get("host")
+        try:
+            return urlsplit(origin).netloc == headers.get("host")
+        except ValueError:
+            return False
     return headers.get("sec-fetch-site", "none") in ("none", "same-origin")
 
 

@@ -18,6 +18,9 @@ RUNNING = 2
 QUEUED = 8
 """Jobs of one page that may wait."""
 
+WAITING = 64
+"""Jobs of all pages that may wait."""
+
 KEPT = 24
 """Finished jobs whose results can still be fetched."""
 
@@ -26,7 +29,7 @@ EVENT_BYTES = 2**25
 
 
 class Full(Exception):  # noqa: N818 - an answer, not a failure
-    """A page has as many jobs waiting as it may."""
+    """As many jobs wait as may, of this page or of all."""
 
 
 @dataclass
@@ -112,7 +115,8 @@ class Jobs:
 
     def submit(self, page: str, task: str, request: Mapping[str, Any]) -> Job:
         """Put a job into the queue of its page."""
-        if sum(job.state == "queued" for job in self.of(page)) >= QUEUED:
+        waiting = [job.page for job in self._jobs.values() if job.state == "queued"]
+        if waiting.count(page) >= QUEUED or len(waiting) >= WAITING:
             raise Full
         job = Job(page, task, request)
         self._jobs[job.id] = job

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
@@ -31,6 +32,9 @@ from giantstep.explorer.tasks import TASKS
 
 BODY = 2**16
 """Bytes of a request: a setting is a few hundred."""
+
+SHAPES = {"setting": (dict, "object"), "axes": (list, "array")}
+"""What parts of a request must be, where it has them; the tasks read what they hold."""
 
 STATIC = Path(str(files("giantstep.explorer") / "static"))
 STATUS = {"result": 200, "problem": 422, "bug": 500, "died": 500}
@@ -107,19 +111,41 @@ async def _body(request: Request) -> dict[str, Any] | None:
     return found if isinstance(found, dict) else None
 
 
-async def _answer(request: Request, task: str) -> Response:
+async def _asked(request: Request) -> dict[str, Any] | JSONResponse:
+    """What a task is told, or the refusal of what is no such thing."""
     body = await _body(request)
     if body is None:
         return refused(f"the request must be a JSON object of at most {BODY} bytes", 400)
+    for name, (kind, words) in SHAPES.items():
+        if name in body and not isinstance(body[name], kind):
+            return refused(f"{name} must be a JSON {words}, got {shown(body[name])}", field=name)
     # What may be read below the folder given at the start, and nothing else, is told to the task.
     folder = request.app.state.folder
     body["folder"] = None if folder is None else str(folder)
+    return body
+
+
+async def _answer(request: Request, task: str) -> Response:
+    body = await _asked(request)
+    if isinstance(body, Response):
+        return body
     page = request.headers.get(PAGE, "")
+    calling = asyncio.create_task(request.app.state.pool.call(page, task, body))
+    leaving = asyncio.create_task(_left(request))
+    await asyncio.wait({calling, leaving}, return_when=asyncio.FIRST_COMPLETED)
+    leaving.cancel()
+    calling.cancel()  # nobody waits for it, unless it is done
     try:
-        end, data = await request.app.state.pool.call(page, task, body)
+        end, data = await calling
     except Superseded:
         return refused("a newer request has taken the place of this one", 409)
     return Response(data, STATUS[end], media_type="application/json")
+
+
+async def _left(request: Request) -> None:
+    """Wait until whoever asked is gone."""
+    while (await request.receive())["type"] != "http.disconnect":
+        pass
 
 
 async def _call(request: Request) -> Response:
@@ -143,15 +169,13 @@ def _is(task: object, way: str) -> bool:
 
 
 async def _submit(request: Request) -> Response:
-    body = await _body(request)
-    if body is None:
-        return refused(f"the request must be a JSON object of at most {BODY} bytes", 400)
+    body = await _asked(request)
+    if isinstance(body, Response):
+        return body
     kind = body.pop("kind", None)
     if not _is(kind, "job"):
         known = ", ".join(name for name, task in TASKS.items() if task.way == "job")
         return refused(f"kind must be one of {known}, got {shown(kind)}", field="kind")
-    folder = request.app.state.folder
-    body["folder"] = None if folder is None else str(folder)
     try:
         job = request.app.state.jobs.submit(request.headers[PAGE], kind, body)
     except Full:

@@ -74,7 +74,8 @@ def _claim(request: Mapping[str, Any]) -> Claim:
 
 def _seed(request: Mapping[str, Any]) -> int:
     text = str(request.get("seed", 0)).strip()
-    if not text.isdecimal() or int(text) >= LARGEST_SEED:
+    # Ten digits are enough, and thousands of them are too many for int.
+    if not text.isdecimal() or len(text) > 10 or int(text) >= LARGEST_SEED:
         raise InputError(f"seed must be a whole number below 2^31, got {shown(text)}")
     return int(text)
 

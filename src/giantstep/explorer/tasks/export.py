@@ -52,7 +52,8 @@ def python(request: Mapping[str, Any], emit: Emit) -> dict[str, Any]:
     """A script that runs the experiment and prints how theory and simulation compare."""
     command, fields = given(request)
     if command == "analyze":
-        named = ", ".join(_literal(request["setting"][name]) for name in ("target", "activation"))
+        both = DEFAULTS | fields
+        named = ", ".join(_literal(both[name]) for name in ("target", "activation"))
         text = f"from giantstep import analyze\n\nanalysis = analyze({named})\n"
         return {"name": "giantstep_analyze.py", "text": text + "print(analysis.as_dict())\n"}
     make = "Setting.linear_width" if command == "spectrum" else "Setting"

@@ -50,12 +50,14 @@ AXES = {
 def asked(request: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any], str | None]:
     """Fields of the base, values of the axes by field, and what is shown."""
     axes: dict[str, Any] = {}
-    for axis in list(request.get("axes", []))[:3]:
+    for axis in request.get("axes", [])[:3]:
+        if not isinstance(axis, Mapping):
+            raise InputError(f"axes must be objects with field and values, got {shown(axis)}")
         field, values = str(axis.get("field", "")), axis.get("values", "")
         if field in axes:
             raise InputError(f"axes must be two different fields, got {field!r} twice")
         axes[field] = values
-    fields = {k: v for k, v in dict(request.get("setting", {})).items() if k not in axes}
+    fields = {k: v for k, v in request.get("setting", {}).items() if k not in axes}
     show = request.get("show")
     return fields, axes, None if show is None else str(show)
 
@@ -98,7 +100,9 @@ def predict(request: Mapping[str, Any], emit: Emit) -> dict[str, Any]:
     """Cells in the order of ``coarse_first``, from number ``first`` on, as many as PART allows."""
     grid, observable = grid_of(request)
     order = coarse_first(grid)
-    first = int(request.get("first", 0))
+    first = request.get("first", 0)
+    if not isinstance(first, int) or first < 0:
+        raise InputError(f"first must be the number of a cell, got {shown(first)}")
     begin, cells = time.perf_counter(), []
     for index in order[first:]:
         cells.append(cell_view(_predicted(grid.cells[index]), observable))

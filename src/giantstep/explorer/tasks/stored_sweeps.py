@@ -65,8 +65,12 @@ def _record(folder: str | None, name: str) -> Any:
     if folder is None:
         raise InputError("sweep needs a folder: start with giantstep explore --folder DIR")
     root = Path(folder).resolve()
-    path = (root / name / RECORD).resolve()
-    if not path.is_relative_to(root) or not path.is_file():
+    try:
+        path = (root / name / RECORD).resolve()
+        inside = path.is_relative_to(root) and path.is_file()
+    except (OSError, ValueError):  # no file can have such a name
+        inside = False
+    if not inside:
         raise InputError(f"sweep must be one of the folder, got {shown(name)}")
     if path.stat().st_size > BYTES:
         raise InputError(f"sweep is larger than {BYTES >> 20} MiB, got {shown(name)}")

@@ -19,6 +19,7 @@ export function saveText(name, text, type = "text/plain") {
 }
 
 const WORDS = { toml: "TOML file", python: "Python lines" };
+const LABELS = { toml: "Save the TOML file that reproduces this", python: "Save the Python lines that reproduce this" };
 
 const STYLED = ["fill", "fill-opacity", "stroke", "stroke-width", "stroke-dasharray", "font-family", "font-size", "font-weight"];
 
@@ -98,9 +99,8 @@ export function exports({ node, name = "giantstep", setting, command = "learn", 
   if (setting || lines) {
     const own = command === "analyze" ? { python: "python" } : { toml: "toml", python: "python" };
     for (const [format, task] of Object.entries(lines ?? own)) {
-      const words = WORDS[format];
       found.push(
-        button(words, `Save the ${words} that reproduce this`, async () => {
+        button(WORDS[format], LABELS[format], async () => {
           const made = await api.call(`export/${task}`, request ? request() : { command, setting: setting() });
           saveText(made.name, made.text);
         }),
