@@ -1,4 +1,4 @@
-"""What an attacker or a clumsy user may send: a sentence comes back, nothing hangs, nothing leaks."""
+"""What an attacker or a clumsy user may send: a sentence comes back, nothing hangs or leaks."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def test_two_hosts_are_one_too_many(address) -> None:
 @pytest.mark.parametrize("expression", [
     "9**9**9", "9^9^9^9", "x1^1000000", "(1e300*x1)^32", "__import__('os').system('id')", "x1.real",
     "lambda: x1", "(" * 3000, "(" * 2900 + "x1" + ")" * 2900, "-" * 5900 + "x1", "tanh(" * 900,
-    "He999999999(x1)", "x999999999999", "x1\x00", "x１", "x1/0", "exp(exp(exp(x1)))", "nan", "",
+    "He999999999(x1)", "x999999999999", "x1\x00", "x\uff11", "x1/0", "exp(exp(exp(x1)))", "nan", "",
     "*".join(f"x{k}" for k in range(1, 65)), "(" + "+".join(f"x{k}" for k in range(1, 65)) + ")^32",
     "x1+" * 1999 + "x1+", "x1;x2", "x1\nx2", "<script>alert(1)</script>", "%s%n{0}",
 ])  # fmt: skip
@@ -98,10 +98,11 @@ def test_a_hostile_expression_is_a_sentence(client, expression: str) -> None:
 
 
 @pytest.mark.parametrize("fields", [
-    {"d": "9" * 5000}, {"d": "9**9**9"}, {"d": 10**400}, {"d": True}, {"d": [1]}, {"d": -1}, {"d": 0},
+    {"d": "9" * 5000}, {"d": "9**9**9"}, {"d": 10**400}, {"d": True}, {"d": [1]}, {"d": 0},
     {"n": "d^50"}, {"n": "(" * 5000}, {"p": 10**9}, {"p": "d"}, {"steps": 10**6}, {"runs": 10**9},
     {"runs": 0}, {"seed": -1}, {"seed": 10**30}, {"step_size": [1] * 1500}, {"step_size": 1e308},
-    {"noise": 1e308}, {"bias": "inf"}, {"test_n": 10**18}, {"readout_n": "d^9"}, {"target": {"a": 1}},
+    {"noise": 1e308}, {"bias": "inf"}, {"test_n": 10**18}, {"readout_n": "d^9"},
+    {"target": {"a": 1}},
     {"target": ["x1"]}, {"batches": ["fresh"]}, {"inputs": ["data(/etc/passwd)"]},
     {"inputs": " data (/etc/passwd)"}, {"__class__": 1}, {"device": "gpu:0"}, {"start_rows": "/"},
 ])  # fmt: skip

@@ -26,7 +26,8 @@ SETTING = Setting(
 LONG = NARROW | {"narrow.d": 20_000, "narrow.ratio": 64, "narrow.p": 64, "narrow.runs": 64}
 """Minutes of work."""
 
-DRAWN = """(name) => document.querySelector(`[role=tabpanel]:not([hidden]) .plot[aria-label^="${name}"]`)
+DRAWN = """(name) => document
+    .querySelector(`[role=tabpanel]:not([hidden]) .plot[aria-label^="${name}"]`)
     .data.map(({x, y, mode, name, error_y}) => ({x, y, mode, name, bars: error_y?.array}))"""
 
 
@@ -158,19 +159,15 @@ def test_a_click_cancels_and_the_page_goes_on(visit) -> None:
 
 
 def test_the_address_restores_the_state(visit) -> None:
-    values = "[...document.querySelectorAll('[role=tabpanel]:not([hidden]) :is(input, select)')].map((at) => at.value)"
-    first = visit()
-    page = first.open()
+    fields = "'[role=tabpanel]:not([hidden]) :is(input, select)'"
+    values = f"[...document.querySelectorAll({fields})].map((at) => at.value)"
+    page = visit().open("narrow.p=4&narrow.steps=1")
     page.get_by_label("Target f(x)").fill("x1 + x1*x2")
     page.get_by_label("Colours").select_option("dark")
     page.get_by_role("tab", name="Few neurons").click()
     page.get_by_label("Inputs d").focus()
     page.keyboard.press("ArrowRight")
     chosen(page).get_by_label("Samples of a step n").select_option("kappa")
-    chosen(page).get_by_label("Batches").select_option("reused")
-    page.get_by_label("Neurons, p: type a value").fill("4")
-    page.get_by_label("Giant steps, T: type a value").fill("1")
-    page.keyboard.press("Enter")
     refined(page)
     second = visit()
     again = second.open(page.url.partition("#")[2])
@@ -183,7 +180,7 @@ def test_the_address_restores_the_state(visit) -> None:
     # An address that is pasted over another one in the same window.
     again.goto(f"{second.address}/#{urlencode({'target': 'x2'})}")
     again.get_by_role("tab", name="Target", selected=True).wait_for()
-    assert again.get_by_label("Target f(x)").input_value() == "x2"
+    assert chosen(again).get_by_label("Target f(x)").input_value() == "x2"
 
 
 @pytest.mark.parametrize(
@@ -242,7 +239,7 @@ def test_a_staircase_is_kept_as_a_picture(visit) -> None:
     assert json.loads(kept(page, "Save the data as JSON")[1])["leap_index"] == 1
 
 
-def test_an_experiment_is_kept_whole(visit, capsys) -> None:
+def test_an_experiment_is_kept_whole(visit) -> None:
     seen = visit()
     page = seen.open(urlencode(NARROW | {"narrow.noise": 0.1}))
     expected = SETTING.vary(noise=0.1)
