@@ -6,16 +6,28 @@ STAMP := .venv/installed
 DOCS := sphinx pydata-sphinx-theme myst-nb sphinx-copybutton sphinx-design sphinx-mathjax-offline
 DOCS_STAMP := .venv/installed-docs
 
-.PHONY: demo test lint bench docs pictures figures package pins clean
+.PHONY: demo explore test browser lint bench docs pictures figures package pins clean
 
 demo: $(STAMP)
 	$(BIN)/giantstep learn "x1 + x2 + x1^2 - x2^2" --d 10000 --n 64d --p 64 --step-size 3p^1.5 \
 	    --readout-start gaussian --bias 6 --bias-at readout --readout-n 4d --test-n 10d --runs 2 \
 	    --out results/demo --overwrite
 
+explore: $(STAMP)
+	$(BIN)/pip install --quiet --disable-pip-version-check --no-build-isolation -e ".[app]"
+	$(BIN)/giantstep explore
+
 # Two processes with one thread each: linear algebra of small matrices gains nothing from two.
-test: lint
+test: lint browser
 	OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist worksteal
+
+# A browser for the tests of the page: Debian's, where root may install it; without one they are skipped.
+browser:
+	@command -v chromium || command -v chromium-browser || command -v google-chrome \
+	    || { [ "$$(id -u)" = 0 ] && command -v apt-get > /dev/null \
+	        && { apt-get install -y -qq --no-install-recommends chromium \
+	            || { apt-get update -qq && apt-get install -y -qq --no-install-recommends chromium; }; }; } \
+	    || echo "no Chromium here: the page is not tested in a browser"
 
 lint: $(STAMP)
 	$(BIN)/ruff format --check .

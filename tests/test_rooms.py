@@ -22,6 +22,7 @@ ROOMS = [
     "papers",
     "show",
     "estimator",
+    "explorer",
     "cli",
 ]
 

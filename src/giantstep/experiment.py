@@ -82,13 +82,7 @@ class Experiment(Drawn):
     def subspaces(self) -> list[tuple[str, Float[np.ndarray, "k r"]]]:
         """What each step of the staircase adds, and what is left, with a title each."""
         stairs = self.stairs
-        if stairs is None:
-            return []
-        added = [(t, stairs.added(t)) for t in range(1, len(stairs.bases) + 1)]
-        found = [(f"{_names(basis)} (step {t})", basis) for t, basis in added if len(basis)]
-        learned = stairs.bases[-1] if stairs.bases else np.zeros((0, self.model.target.r))
-        rest = completed(learned)[len(learned) :]
-        return [*found, (f"{_names(rest)} (not at n ~ d)", rest)] if len(rest) else found
+        return [] if stairs is None else subspaces_of(stairs, self.model.target.r)
 
     @cached_property
     def steps(self) -> tuple[StepSummary, ...]:
@@ -125,6 +119,15 @@ class Experiment(Drawn):
 
 def _names(basis: Float[np.ndarray, "k r"]) -> str:
     return ", ".join(name_space(basis))
+
+
+def subspaces_of(stairs: Staircase, r: int) -> list[tuple[str, Float[np.ndarray, "k r"]]]:
+    """What each step of a staircase adds, and what is left, with a title each."""
+    added = [(t, stairs.added(t)) for t in range(1, len(stairs.bases) + 1)]
+    found = [(f"{_names(basis)} (step {t})", basis) for t, basis in added if len(basis)]
+    learned = stairs.bases[-1] if stairs.bases else np.zeros((0, r))
+    rest = completed(learned)[len(learned) :]
+    return [*found, (f"{_names(rest)} (not at n ~ d)", rest)] if len(rest) else found
 
 
 def stairs_of(analysis: Analysis, setting: Setting) -> Staircase:

@@ -152,6 +152,21 @@ def test_giant_knows_the_words(changes: dict[str, Any], size: float) -> None:
     assert third.giant_shares == pytest.approx((1 / 3, 1 / 3))
 
 
+@pytest.mark.parametrize(
+    ("text", "share"), [("0.5giant", 0.5), ("2 giant", 2.0), ("3*giant", 3.0), ("p*giant", 8.0)]
+)
+def test_a_share_of_the_giant_size_is_written_as_one_of_d(text: str, share: float) -> None:
+    setting = Setting("x1", d=100, p=8, step_size=text)
+    assert setting.giant_shares == pytest.approx((share, share))
+    assert setting.vary(target="He2(x1)").giant_shares == pytest.approx((share, share))
+
+
+@pytest.mark.parametrize("text", ["giants", "xgiant", "giant2", "giant giant"])
+def test_other_words_with_giant_are_refused(text: str) -> None:
+    with pytest.raises(InputError, match="step_size must be giant, a number"):
+        Setting("x1", d=100, step_size=text)
+
+
 def test_giant_of_a_callable_sees_through_a_loss() -> None:
     setting = Setting(lambda x: x**3 - 3 * x, d=900, p=16, steps=1, loss="absolute")
     assert setting.step_size == pytest.approx((16.0,))

@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import lru_cache, partial
 
 import numpy as np
 from jaxtyping import Float
@@ -297,6 +297,8 @@ def _needed_term(
     return best[1], bounded.get(best[2], best[2])
 
 
+# Many targets are analysed with one activation, as somebody types one.
+@lru_cache(maxsize=64)
 def label_response(activation: Activation, highest: int) -> frozenset[int]:
     """Powers of the label that a reused batch hands to the second step.
 

@@ -44,6 +44,13 @@ COMMANDS = (
         ),
     ),
     Command(
+        "explore",
+        "giantstep.cli.explore:explore",
+        START,
+        "Open the explorer, a page on this machine: theory at once, runs landing on it.",
+        ("giantstep explore", "giantstep explore --port 8800 --folder results"),
+    ),
+    Command(
         "explain",
         "giantstep.cli.explain:explain",
         START,

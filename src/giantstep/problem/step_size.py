@@ -27,7 +27,10 @@ FLOAT32_MAX = float(np.finfo(np.float32).max)
 def step_sizes(
     given: object, steps: int, letters: Mapping[str, float], *, giant: Callable[[], float]
 ) -> tuple[float, ...]:
-    """One number for each step, from one size or from as many as there are steps."""
+    """One number for each step, from one size or from as many as there are steps.
+
+    ``giant`` is the size at which one update is of order one, ``giant/2`` half of it.
+    """
     sizes = listed(given)
     if len(sizes) not in (1, steps):
         raise InputError(

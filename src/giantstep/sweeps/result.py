@@ -55,6 +55,20 @@ class Outcome:
         known = observable in self._expected
         return float(self._expected[observable][-1]) if known else np.nan
 
+    def as_dict(self, observable: str) -> dict[str, Any]:
+        """An observable after the last step as plain values, measured and predicted."""
+        values, theory = self.measured(observable), self.expected(observable)
+        many = len(values) > 1
+        return {
+            "at": dict(self.cell.values),
+            "runs": len(values),
+            "mean": float(values.mean()) if len(values) else None,
+            "standard_error": float(values.std(ddof=1)) / len(values) ** 0.5 if many else None,
+            "predicted": None if np.isnan(theory) else theory,
+            "no_prediction": self.complaint,
+            "failure": self.failure,
+        }
+
 
 @dataclass(frozen=True)
 class DimensionExponent:
@@ -199,29 +213,19 @@ class Sweep(Drawn):
                 for axis in self.axes
             ],
             "show": observable,
-            "cells": [self._cell(outcome, observable) for outcome in self.outcomes],
+            "cells": [outcome.as_dict(observable) for outcome in self.outcomes],
             "exponents": [exponent.as_dict() for exponent in exponents],
             "limit": self.limit,
             "revisions": self.revisions,
             "skipped": list(self.skipped),
         }
 
-    def _cell(self, outcome: Outcome, observable: str) -> dict[str, Any]:
-        values, theory = outcome.measured(observable), outcome.expected(observable)
-        many = len(values) > 1
-        return {
-            "at": dict(outcome.cell.values),
-            "runs": len(values),
-            "mean": float(values.mean()) if len(values) else None,
-            "standard_error": float(values.std(ddof=1)) / len(values) ** 0.5 if many else None,
-            "predicted": None if np.isnan(theory) else theory,
-            "no_prediction": outcome.complaint,
-            "failure": outcome.failure,
-        }
-
 
 COSINES = ("alignment", "cosine_", "principal_cosine_")
 """Observables whose exponent in d says whether a direction is learned."""
+
+LEARNED = 0.5
+"""The cosine at which the boundary of a map is drawn."""
 
 
 def check_observable(observable: str | None, setting: Setting) -> str:

@@ -51,7 +51,7 @@ class FigureData:
 
     def as_json(self) -> str:
         """One line a panel, numbers with DIGITS digits; a NaN is refused."""
-        record = _rounded(asdict(self))
+        record = rounded(asdict(self))
         panels = [json.dumps(panel, allow_nan=False) for panel in record.pop("panels")]
         head = json.dumps(record, indent=1, allow_nan=False).removesuffix("\n}")
         return head + ',\n "panels": [\n' + ",\n".join(panels) + "\n]}\n"
@@ -99,12 +99,12 @@ def _device() -> str:
     return found
 
 
-def _rounded(value: Any) -> Any:
+def rounded(value: Any) -> Any:
     """The same record with floats of DIGITS significant digits."""
     if isinstance(value, float):
         return float(f"{value:.{DIGITS}g}")
     if isinstance(value, Mapping):
-        return {key: _rounded(part) for key, part in value.items()}
+        return {key: rounded(part) for key, part in value.items()}
     if isinstance(value, list | tuple):
-        return [_rounded(part) for part in value]
+        return [rounded(part) for part in value]
     return value

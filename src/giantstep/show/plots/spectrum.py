@@ -12,13 +12,9 @@ from matplotlib.ticker import LogLocator, NullFormatter
 
 from giantstep.experiment import Experiment
 from giantstep.records.spectrum import Spectrum
+from giantstep.show.histogram import bulk_histogram, per_unit
 from giantstep.show.plots.style import setting_title
 from giantstep.spectra.layer import LayerOutliers
-
-# Outliers beyond this multiple of the edge would squeeze the bulk on a linear axis.
-FAR = 3.0
-# Bins of a histogram at most, and values a bin at least on average.
-BINS, FILLED = 60, 4
 
 
 def spectrum(
@@ -37,34 +33,21 @@ def spectrum(
     value, zeros not counted), ``measured`` the outliers that were found in each run,
     ``source`` where density and edge come from; without one the edge is only that of the bins.
     """
-    flat = values.ravel()
-    top = max([float(flat.max()), *predicted])
-    positive = flat[flat > 1e-6 * top]
-    inside = positive[positive <= (1.02 if source else 1.0) * edge]
-    low = float(inside.min()) if inside.size else 0.0
-    ends = max(BINS // 6, min(BINS, inside.size // FILLED))
-    # On a logarithmic axis areas are shares if densities are per log unit.
-    far = top > FAR * edge
-    if far:
+    histogram = bulk_histogram(values, edge, predicted, margin=1.02 if source else 1.0)
+    bins, heights, tall = histogram.bins, histogram.heights, histogram.tall
+    if histogram.log:
         axes.set_xscale("log")
         axes.xaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
         axes.xaxis.set_major_formatter("{x:g}")
         axes.xaxis.set_minor_formatter(NullFormatter())
-        bins = np.geomspace(max(low, 0.02 * edge), 1.02 * edge, ends)
-    else:
-        bins = np.linspace(max(0.0, low - 0.02 * edge), 1.02 * edge, ends)
-    counts, _ = np.histogram(inside, bins)
-    widths = np.diff(np.log(bins) if far else bins)
-    heights = counts / (widths * max(positive.size, 1))
     axes.stairs(heights, bins, fill=True, color="0.82")
     axes.stairs(heights, bins, color="0.55", linewidth=0.8, label="measured")
-    tall = float(np.quantile(heights, 0.97)) if heights.size else 1.0
     if density is not None:
         grid, heights_there = density
         shown = grid >= 0.9 * bins[0]
         axes.plot(
             grid[shown],
-            (heights_there * grid if far else heights_there)[shown],
+            per_unit(grid, heights_there, log=histogram.log)[shown],
             color="firebrick",
             linewidth=1.6,
             label=f"{source}: bulk",
@@ -96,7 +79,7 @@ def spectrum(
         )
     axes.set_ylim(0.0, 1.35 * tall)
     axes.set_xlabel(f"singular value of {symbol}")
-    axes.set_ylabel("density (per log unit)" if far else "density (per unit)")
+    axes.set_ylabel("density (per log unit)" if histogram.log else "density (per unit)")
     axes.legend(fontsize="small", frameon=False)
     return axes
 

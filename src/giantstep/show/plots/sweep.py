@@ -16,13 +16,10 @@ from giantstep.papers.plot import Curve, Plot
 from giantstep.show.plots.curves import curves
 from giantstep.show.plots.panels import THEORY
 from giantstep.sweeps.axes import Axis
-from giantstep.sweeps.result import COSINES, POWER, Sweep
+from giantstep.sweeps.result import COSINES, LEARNED, POWER, Sweep
 
 PANELS = 6
 """Maps, or curves in a panel, at most: of more places on the other axes some are left out."""
-
-LEARNED = 0.5
-"""The cosine at which the boundary of a map is drawn."""
 
 
 def map_axes(sweep: Sweep) -> tuple[int, int] | None:

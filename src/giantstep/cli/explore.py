@@ -1,0 +1,34 @@
+"""``giantstep explore``: the web page."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+from cyclopts import Parameter
+
+from giantstep.explorer.serve import serve
+
+
+def explore(
+    *,
+    port: int = 8765,
+    host: str = "127.0.0.1",
+    folder: Path | None = None,
+    browser: Annotated[bool, Parameter(negative="--no-browser")] = True,
+) -> None:
+    """Open a page to type targets, move sliders, see theory at once and watch runs land on it.
+
+    Parameters
+    ----------
+    port:
+        Where the server listens; 0 takes any port that is free.
+    host:
+        Address it listens at: this machine alone unless told otherwise.  At any other address only
+        those who have the token that is printed are answered.
+    folder:
+        A folder of stored sweeps that the page may open; it sees no other.
+    browser:
+        Open the page in a browser.
+    """
+    serve(host, port, folder, browser=browser)

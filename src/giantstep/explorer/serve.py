@@ -1,0 +1,72 @@
+"""Start the server, say where it is, open the page."""
+
+from __future__ import annotations
+
+import socket
+import sys
+import threading
+import webbrowser
+from pathlib import Path
+from types import FrameType
+
+from giantstep.errors import InputError
+from giantstep.explorer.guard import Access
+
+
+def serve(host: str, port: int, folder: Path | None, *, browser: bool) -> None:
+    """Serve until interrupted; ``port`` 0 takes any that is free."""
+    try:
+        import plotly  # noqa: F401 - its JavaScript is what is served
+        import uvicorn
+
+        from giantstep.explorer.server import make_app
+    except ImportError as error:
+        raise InputError(
+            f"the explorer needs {error.name}, which is not installed: pip install giantstep[app]"
+        ) from None
+    if folder is not None and not folder.is_dir():
+        raise InputError(f"folder must be one of results, got {str(folder)!r}")
+    listening = _listening(host, port)
+    access = Access.at(host)
+    address = page_address(access, listening.getsockname()[1])
+    print(f"giantstep explore: {address}  (Ctrl-C ends it)", file=sys.stderr, flush=True)
+
+    def ready() -> None:
+        # In a thread: a browser that is started may keep its caller waiting.
+        if browser:
+            threading.Thread(target=webbrowser.open, args=[address], daemon=True).start()
+
+    app = make_app(access, folder, ready)
+
+    class Server(uvicorn.Server):
+        """Ends the streams of running jobs first: they would keep it from stopping."""
+
+        def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+            app.state.jobs.close()
+            super().handle_exit(sig, frame)
+
+    settings = uvicorn.Config(
+        app,
+        log_level="warning",
+        server_header=False,
+        timeout_graceful_shutdown=1,
+    )
+    Server(settings).run(sockets=[listening])
+
+
+def page_address(access: Access, port: int) -> str:
+    """The address to open, with the token where there is one."""
+    host = "127.0.0.1" if access.host in ("0.0.0.0", "::") else access.host
+    shown = f"[{host}]" if ":" in host else host
+    query = "" if access.token is None else f"?token={access.token}"
+    return f"http://{shown}:{port}/{query}"
+
+
+def _listening(host: str, port: int) -> socket.socket:
+    if not 0 <= port < 2**16:
+        raise InputError(f"port must be in 0..65535, got {port}")
+    try:
+        family = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0][0]
+        return socket.create_server((host, port), family=family)
+    except OSError as error:
+        raise InputError(f"cannot listen at {host}:{port}: {error.strerror}") from None

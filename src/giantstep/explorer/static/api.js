@@ -1,0 +1,92 @@
+// The server, as functions: calls that answer at once, jobs that stream.
+
+const PAGE = crypto.getRandomValues(new Uint32Array(3)).join("-");
+const headers = { "content-type": "application/json", "x-giantstep-page": PAGE };
+const pending = new Map();
+
+/** What the server refuses: a sentence, the field it is about, the position in it (from 1). */
+export class Problem extends Error {
+  constructor({ message, field = null, position = null }) {
+    super(message);
+    this.field = field;
+    this.position = position;
+  }
+}
+
+async function answer(response) {
+  const found = await response.json().catch(() => ({ message: "the server gave no answer" }));
+  if (!response.ok) throw new Problem(found);
+  return found;
+}
+
+const unreachable = () =>
+  new Problem({ message: "the server does not answer: is giantstep explore still running?" });
+
+/**
+ * Ask for /api/PATH. A newer call with the same ``slot`` takes the place of an older one, whose
+ * promise then never settles: nobody waits for it any more.
+ */
+export async function call(path, body, slot = path) {
+  pending.get(slot)?.abort();
+  const control = new AbortController();
+  pending.set(slot, control);
+  const request =
+    body === undefined ? { headers } : { method: "POST", headers, body: JSON.stringify(body) };
+  let response;
+  try {
+    response = await fetch(`/api/${path}`, { ...request, signal: control.signal });
+  } catch (error) {
+    if (error.name === "AbortError") return new Promise(() => {});
+    throw unreachable();
+  }
+  if (response.status === 409) return new Promise(() => {});
+  const found = await answer(response);
+  return control.signal.aborted ? new Promise(() => {}) : found;
+}
+
+/** Give up a call that is under way: its promise never settles, the server stops its work. */
+export function drop(path) {
+  const control = pending.get(path);
+  if (!control) return;
+  control.abort();
+  fetch(`/api/${path}`, { method: "DELETE", headers }).catch(() => {});
+}
+
+/**
+ * Start a job. ``on`` holds a function for each event: started, progress, those of the job's kind,
+ * and one of result, problem, cancelled at its end. Returns {id, cancel}.
+ */
+export async function submit(kind, request, on) {
+  const body = JSON.stringify({ kind, ...request });
+  const response = await fetch("/api/jobs", { method: "POST", headers, body }).catch(() => {
+    throw unreachable();
+  });
+  const { id } = await answer(response);
+  const events = new EventSource(`/api/jobs/${id}/events`);
+  const ends = {
+    result: "result",
+    problem: "problem",
+    bug: "problem",
+    died: "problem",
+    cancelled: "cancelled",
+  };
+  for (const name of new Set([...Object.keys(on), ...Object.keys(ends)])) {
+    events.addEventListener(name, ({ data }) => {
+      const value = JSON.parse(data);
+      if (name in ends) events.close();
+      const told = ends[name] ?? name;
+      on[told]?.(told === "problem" ? new Problem(value) : value);
+    });
+  }
+  events.onerror = () => {
+    if (events.readyState === EventSource.CLOSED) on.problem?.(unreachable());
+  };
+  const cancel = () => fetch(`/api/jobs/${id}`, { method: "DELETE", headers, keepalive: true });
+  // Nobody waits for a job of a page that is gone.
+  window.addEventListener("pagehide", () => events.readyState === EventSource.CLOSED || cancel());
+  return {
+    id,
+    file: (name) => `/api/jobs/${id}/files/${name}`,
+    cancel,
+  };
+}

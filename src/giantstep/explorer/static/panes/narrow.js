@@ -1,0 +1,240 @@
+// Few neurons: what theory says at once, and runs that land on it.
+
+import * as api from "../api.js";
+import * as state from "../state.js";
+import { debounced, el, number, readable, replace } from "../parts/dom.js";
+import { exports } from "../parts/exports.js";
+import { complaint, notes } from "../parts/notes.js";
+import { player } from "../parts/player.js";
+import { runner } from "../parts/runner.js";
+import { waiting } from "../parts/waiting.js";
+import { controls, fields } from "./narrow_controls.js";
+import { alignment, errors, neurons } from "./narrow_plots.js";
+
+const KEY = "narrow.";
+const parts = {};
+let predicted = null;
+let measured = null;
+let page = null;
+let turn = 0;
+
+const LEGEND = "Lines are theory, points runs with bars of two standard errors.";
+
+function figure(name, title, ...below) {
+  const node = el("figure", { class: "card" }, el("figcaption", {}, title), parts[name], below);
+  node.append(exports({ node: parts[name], name }));
+  return node;
+}
+
+function sizes(setting, shares) {
+  const steps = setting.step_size.map((size) => number(size, 3));
+  const size = new Set(steps).size === 1 ? steps[0] : steps.slice(0, 4).join(", ");
+  const share = shares.length ? ` (${number(shares[0], 2)} × giant)` : "";
+  return `d = ${number(setting.d)}, n = ${number(setting.n)}, p = ${setting.p}, step size ${size}${share}`;
+}
+
+function seconds(value) {
+  if (value < 1) return "less than a second";
+  return value < 90 ? `about ${Math.ceil(value)} s` : `about ${Math.ceil(value / 60)} min`;
+}
+
+function draw() {
+  if (predicted === null) return;
+  const at = parts.player.step();
+  neurons(parts.neurons, predicted, measured, at);
+  alignment(parts.alignment, predicted, measured);
+  errors(parts.errors, predicted, measured);
+}
+
+function tell() {
+  const { setting, giant_shares: shares, complaint: objection, cost } = predicted;
+  parts.sizes.textContent = sizes(setting, shares);
+  parts.cost.textContent = cost.seconds
+    ? `${setting.runs} runs: ${seconds(cost.seconds)} with the ${cost.engine} engine`
+    : `It cannot be run here: ${cost.message}.`;
+  parts.regime.hidden = objection === null;
+  replace(
+    parts.regime,
+    el("strong", {}, "Outside the theory's regime. "),
+    `${readable(objection ?? "")}. `,
+    cost.seconds ? "The simulation runs all the same." : "",
+  );
+  notes(parts.notes, "Notes", predicted.notes.map(readable));
+}
+
+/** A sentence where the mistake is: in a line, below a control, or above the answer. */
+function refuse(problem) {
+  const shown = parts.asked.mark(problem);
+  parts.problem.say(shown ? "" : problem?.message);
+}
+
+/** What the server said of the setting, drawn. */
+function show(found, words) {
+  predicted = found;
+  parts.plots.hidden = false;
+  refuse(null);
+  parts.answer.classList.remove("stale");
+  parts.theory.textContent = words;
+  parts.player.steps(predicted.recorded);
+  tell();
+  draw();
+}
+
+/** A draft at once, then the whole prediction in its place; floors first where theory is slow. */
+async function predict() {
+  const begun = performance.now();
+  const setting = fields();
+  const mine = (turn += 1);
+  let drawn = false;
+  parts.waiting.begin(async () => {
+    if (drawn) return;
+    const frame = await api.call("frame", { setting }).catch(() => null);
+    if (mine === turn && !drawn && frame)
+      show({ ...frame, pending: true }, "Theory is being computed.");
+  });
+  try {
+    for (const draft of [true, false]) {
+      const found = await api.call("predict", { setting, draft });
+      drawn = true;
+      if (found.theory === null) {
+        show(found, "No prediction.");
+        break;
+      }
+      show(
+        found,
+        `Theory of ${found.theory} networks.${draft ? " A draft, which is being refined." : ""}`,
+      );
+      if (draft) page.say(`Predicted in ${Math.round(performance.now() - begun)} ms.`);
+    }
+  } catch (problem) {
+    drawn = true;
+    refuse(problem);
+    parts.answer.classList.add("stale");
+  }
+  parts.waiting.end();
+}
+
+function stopped() {
+  api.drop("predict");
+  parts.theory.textContent = predicted?.theory
+    ? "Stopped: this is a draft."
+    : "Stopped before there was a prediction.";
+}
+
+// A target is predicted at every keystroke: after the last one.
+const soon = debounced(120, predict);
+
+/** What the runs say as they come in. */
+const handlers = {
+  frame(frame) {
+    measured = { ...frame, runs: [], steps: null };
+    verdict(null);
+  },
+  run({ run, steps, neurons: places }) {
+    measured.runs[run] = places;
+    measured.steps = steps;
+    soonDrawn();
+  },
+  result(found) {
+    measured = { ...measured, ...found, runs: measured.runs };
+    verdict(found);
+    draw();
+  },
+};
+
+// Runs may come in faster than plots can be drawn.
+let asked = false;
+function soonDrawn() {
+  if (asked) return;
+  asked = true;
+  window.requestAnimationFrame(() => {
+    asked = false;
+    draw();
+  });
+}
+
+/** What the comparison of theory and runs says. */
+function verdict(found) {
+  parts.verdict.hidden = !found?.verdict;
+  parts.verdict.textContent = found?.verdict ?? "";
+  parts.verdict.classList.toggle("agrees", found?.agrees === true);
+  parts.verdict.classList.toggle("differs", found?.agrees === false);
+}
+
+export default {
+  id: "narrow",
+  title: "Few neurons",
+
+  mount(root, given) {
+    page = given;
+    parts.asked = controls(page.vocabulary);
+    parts.player = player(draw);
+    parts.runner = runner({
+      kind: "learn",
+      request: () => ({ setting: fields() }),
+      on: handlers,
+      page,
+    });
+    for (const name of ["neurons", "alignment", "errors"])
+      parts[name] = el("div", { class: "plot" });
+    parts.problem = complaint();
+    parts.waiting = waiting("Theory is being computed", stopped);
+    parts.verdict = el("p", { class: "verdict", role: "status", hidden: true });
+    parts.regime = el("p", { class: "regime", hidden: true });
+    parts.sizes = el("p", { class: "sizes" });
+    parts.cost = el("small");
+    parts.theory = el("small");
+    parts.notes = el("div");
+    parts.answer = el(
+      "div",
+      { class: "answer" },
+      el(
+        "div",
+        { class: "card" },
+        parts.runner.node,
+        parts.waiting.node,
+        parts.sizes,
+        parts.cost,
+        parts.problem.node,
+        parts.regime,
+        parts.verdict,
+      ),
+      (parts.plots = el(
+        "div",
+        { class: "plots", hidden: true },
+        figure("neurons", "Neurons along the target directions", parts.player.node),
+        figure("alignment", "Alignment with what each step adds", el("small", {}, LEGEND)),
+        figure(
+          "errors",
+          "Error against floors",
+          el("small", {}, `${LEGEND} No readout beats a floor.`),
+        ),
+        el(
+          "div",
+          { class: "card" },
+          el("h2", {}, "Theory, and what to keep"),
+          parts.theory,
+          parts.notes,
+          exports({
+            setting: fields,
+            job: () => parts.runner.job(),
+            data: () => ({ predicted, measured }),
+          }),
+        ),
+      )),
+    );
+    replace(root, parts.asked.node, parts.answer);
+    this.update(new Set([KEY]));
+  },
+
+  update(changed) {
+    parts.asked.show();
+    const typed = changed.has("target") || changed.has("activation");
+    if (!typed && ![...changed].some((key) => key.startsWith(KEY))) return;
+    parts.runner.stop("Cancelled: the setting has changed.");
+    measured = null;
+    verdict(null);
+    if (typed) soon();
+    else predict();
+  },
+};

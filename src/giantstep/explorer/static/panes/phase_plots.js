@@ -1,0 +1,175 @@
+// The phase diagram and a cut through it, from cells that the server sent.
+
+import { plot } from "../plots.js";
+import { number } from "../parts/dom.js";
+
+const CURVES = 6;
+const MARKS = ["circle", "square", "diamond", "triangle-up", "cross", "star"];
+const SCALE = "Viridis";
+
+const axisTitle = (axis) => (axis ? axis.title : "");
+
+/** What a cell says, line by line. */
+function words(cell) {
+  const at = Object.entries(cell.at).map(([field, value]) => `${field} = ${value}`);
+  const sizes = cell.sizes ? [Object.entries(cell.sizes).map(([name, value]) => `${name} = ${number(value)}`).join(", ")] : [];
+  const theory = cell.predicted === null ? (cell.no_prediction ?? "no prediction") : `theory ${number(cell.predicted, 3)}`;
+  const spread = cell.standard_error === null ? "" : ` ± ${number(cell.standard_error, 2)}`;
+  const runs = cell.mean === null ? [cell.failure].filter(Boolean) : [`runs ${number(cell.mean, 3)}${spread} (${cell.runs})`];
+  return [at.join(", "), ...sizes, theory, ...runs].map((line) => (line.length > 70 ? `${line.slice(0, 68)} …` : line));
+}
+
+/** The value of the nearest cell that is known already: a coarse map before the fine one. */
+function nearest(cells, i, j) {
+  let best = null;
+  let least = Infinity;
+  for (const [row, line] of cells.entries()) {
+    for (const [column, cell] of line.entries()) {
+      const far = Math.abs(row - j) + Math.abs(column - i);
+      if (cell?.told && far < least) [best, least] = [cell.predicted, far];
+    }
+  }
+  return best;
+}
+
+/** Ends of the scale of colours: those of the quantity, or the largest value that is there. */
+function range(map, cells) {
+  const [low, high] = map.ends;
+  if (high !== null) return map.ends;
+  const all = cells.flat().flatMap((cell) => [cell?.predicted, cell?.mean]).filter((value) => typeof value === "number");
+  return [low, all.length ? Math.max(...all) : 1];
+}
+
+// Shades of the strip that explains the colours.
+const SHADES = 64;
+
+/** The scale of colours as a map of its own: Plotly's colour bar styles its pieces inline, which the page forbids. */
+function scaleStrip(low, high) {
+  const steps = Array.from({ length: SHADES }, (_, k) => low + ((high - low) * (k + 0.5)) / SHADES);
+  return { type: "heatmap", x: [0], y: steps, z: steps.map((value) => [value]), xaxis: "x2", yaxis: "y2", zmin: low, zmax: high, colorscale: SCALE, showscale: false, xgap: 0.01, hoverinfo: "skip" };
+}
+
+/** Theory as the ground, measured cells as discs on it: they vanish where both agree. */
+export function diagram(node, map, cells) {
+  const [x, y] = map.axes;
+  const title = `${map.title} over ${axisTitle(x)} and ${axisTitle(y)}`;
+  return plot(node, title, (colour) => {
+    const [low, high] = range(map, cells);
+    const columns = x.texts.map((_, i) => i);
+    const rows = cells.map((_, j) => j);
+    const ground = cells.map((line, j) => line.map((cell, i) => (cell?.told ? cell.predicted : nearest(cells, i, j))));
+    const text = cells.map((line) => line.map((cell) => (cell ? words(cell).join("<br>") : "not computed yet")));
+    const hover = { hovertemplate: "%{text}<extra></extra>" };
+    const data = [
+      { type: "heatmap", x: columns, y: rows, z: ground, text, ...hover, zmin: low, zmax: high, colorscale: SCALE, showscale: false, xgap: 1, ygap: 1 },
+      scaleStrip(low, high),
+    ];
+    const known = ground.flat().filter((value) => value !== null);
+    if (map.level !== null && ground.length > 1 && Math.min(...known) < map.level && map.level < Math.max(...known)) {
+      data.push({
+        type: "contour",
+        x: columns,
+        y: rows,
+        z: ground,
+        contours: { start: map.level, end: map.level, size: 1, coloring: "lines" },
+        line: { width: 2.5, dash: "dash" },
+        colorscale: [[0, colour.theory], [1, colour.theory]],
+        showscale: false,
+        hoverinfo: "skip",
+        name: `theory: ${map.level}`,
+        showlegend: true,
+      });
+    }
+    const found = cells.flatMap((line, j) => line.map((cell, i) => ({ cell, i, j }))).filter(({ cell }) => cell?.mean !== null && cell?.mean !== undefined);
+    const room = Math.min((node.clientWidth - 160) / columns.length, (node.clientHeight - 110) / rows.length);
+    if (found.length) {
+      data.push({
+        type: "scatter",
+        mode: "markers",
+        name: "runs",
+        showlegend: true,
+        x: found.map(({ i }) => i),
+        y: found.map(({ j }) => j),
+        text: found.map(({ cell }) => words(cell).join("<br>")),
+        ...hover,
+        marker: {
+          symbol: "circle",
+          size: Math.max(7, Math.min(26, 0.55 * room)),
+          color: found.map(({ cell }) => cell.mean),
+          cmin: low,
+          cmax: high,
+          colorscale: SCALE,
+          line: { color: colour.card, width: 2 },
+        },
+      });
+    }
+    const shapes = [];
+    const annotations = [];
+    if (map.limit) {
+      const across = map.limit.axis === 0;
+      const [at, along] = across ? ["x", "y"] : ["y", "x"];
+      const line = { color: colour.ink, width: 2, dash: "dot" };
+      shapes.push({ type: "line", [`${at}0`]: map.limit.place, [`${at}1`]: map.limit.place, [`${along}0`]: 0, [`${along}1`]: across ? 1 : 0.9, [`${along}ref`]: "paper", line });
+      annotations.push({
+        text: `limit of large d: ${number(map.limit.value)}`,
+        [at]: map.limit.place,
+        [along]: across ? 1 : 0.9,
+        [`${along}ref`]: "paper",
+        [`${along}anchor`]: across ? "bottom" : "right",
+        [`${at}anchor`]: across ? "center" : "bottom",
+        showarrow: false,
+        font: { size: 12 },
+      });
+    }
+    const ticks = (axis, count) => ({ title: { text: axisTitle(axis) }, tickvals: Array.from({ length: count }, (_, k) => k), ticktext: axis?.texts ?? [""], range: [-0.5, count - 0.5], showgrid: false, zeroline: false });
+    return {
+      data,
+      layout: {
+        shapes,
+        annotations,
+        margin: { l: 8, r: 12, t: 56, b: 8 },
+        hovermode: "closest",
+        xaxis: { ...ticks(x, columns.length), domain: [0, 0.9] },
+        yaxis: ticks(y, rows.length),
+        xaxis2: { domain: [0.935, 0.97], showticklabels: false, ticks: "", showgrid: false, zeroline: false, anchor: "y2" },
+        yaxis2: { title: { text: map.title }, anchor: "x2", side: "right", range: [low, high], showgrid: false, zeroline: false },
+      },
+    };
+  });
+}
+
+/** Curves over the first axis, one for each of a few places on the second. */
+export function cut(node, map, cells) {
+  const [x, y] = map.axes;
+  return plot(node, `${map.title} over ${axisTitle(x)}`, (colour) => {
+    const stride = Math.max(1, Math.ceil(cells.length / CURVES));
+    const rows = cells.map((_, j) => j).filter((j) => j % stride === 0);
+    const data = rows.flatMap((j, k) => {
+      const name = y ? `${y.name} = ${y.texts[j]}` : map.title;
+      const ink = colour.series[k % colour.series.length];
+      const known = cells[j].map((cell, i) => [i, cell]).filter(([, cell]) => cell?.told && cell.predicted !== null);
+      const found = cells[j].map((cell, i) => [i, cell]).filter(([, cell]) => typeof cell?.mean === "number");
+      const shared = { type: "scatter", name, legendgroup: name };
+      return [
+        { ...shared, mode: "lines", x: known.map(([i]) => i), y: known.map(([, cell]) => cell.predicted), line: { color: ink, width: 2 }, hovertemplate: "theory %{y:.3g}" },
+        {
+          ...shared,
+          showlegend: false,
+          mode: "markers",
+          x: found.map(([i]) => i),
+          y: found.map(([, cell]) => cell.mean),
+          error_y: { type: "data", array: found.map(([, cell]) => 2 * (cell.standard_error ?? 0)), color: ink, thickness: 1.5 },
+          marker: { color: ink, symbol: MARKS[k % MARKS.length], size: 9 },
+          hovertemplate: "runs %{y:.3g}",
+        },
+      ];
+    });
+    return {
+      data,
+      layout: {
+        xaxis: { title: { text: axisTitle(x) }, tickvals: x.texts.map((_, i) => i), ticktext: x.texts, range: [-0.5, x.texts.length - 0.5] },
+        yaxis: { title: { text: map.title }, ...(map.ends[1] === null ? { rangemode: "tozero" } : { range: [map.ends[0], map.ends[1] + 0.03] }) },
+      },
+    };
+  });
+}

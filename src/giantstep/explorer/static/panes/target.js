@@ -1,0 +1,219 @@
+// What can be learned, before any run: type a target, see its staircase.
+
+import * as api from "../api.js";
+import * as state from "../state.js";
+import { bars } from "../parts/bars.js";
+import { debounced, el, number, readable, replace } from "../parts/dom.js";
+import { targetAndActivation } from "../parts/expression.js";
+import { exports } from "../parts/exports.js";
+import { complaint, notes } from "../parts/notes.js";
+import { stairs } from "../parts/stairs.js";
+
+// After the last keystroke: short enough to feel immediate, long enough to skip half-typed words.
+const PAUSE = 60;
+
+const parts = {};
+let found = null;
+let page = null;
+
+function figures(analysis) {
+  const shown = [
+    [
+      "Leap index",
+      "ℓ",
+      analysis.leap_index,
+      "smallest degree with a Hermite tensor: n ~ dˡ samples let one step see it",
+    ],
+    [
+      "Leaps",
+      "",
+      analysis.leaps.join(" → ") || "–",
+      "n ~ dᵏ that each stage needs, until all directions are learned",
+    ],
+    [
+      "Generative exponent",
+      "k*",
+      analysis.generative_exponent,
+      "the same after the best transform of the label: what reused batches can use",
+    ],
+    ["Directions", "r", analysis.directions.length, "that the target depends on at most"],
+    ["Variance", "Var f", number(analysis.variance, 4), "the error of a constant guess"],
+  ];
+  return shown.map(([words, symbol, value, help]) =>
+    el(
+      "div",
+      { class: "figure" },
+      el("dt", {}, words, " ", el("span", { class: "symbol" }, symbol)),
+      el("dd", {}, value ?? "none", el("small", {}, help)),
+    ),
+  );
+}
+
+function floors(analysis) {
+  const head = ["After step", "few neurons", "n, p ~ d", "n, p ~ d²", "n, p ~ d³"];
+  const rows = analysis.floors.map((floor) =>
+    el(
+      "tr",
+      {},
+      el("th", { scope: "row" }, floor.step === 0 ? "0 (start)" : floor.step),
+      floor.by_degree.map((value) => el("td", {}, number(value, 4))),
+    ),
+  );
+  return el(
+    "table",
+    {},
+    el("caption", {}, "Floors: the mean squared error that no readout beats, fresh batches"),
+    el(
+      "thead",
+      {},
+      el(
+        "tr",
+        {},
+        head.map((text) => el("th", { scope: "col" }, text)),
+      ),
+    ),
+    el("tbody", {}, rows),
+  );
+}
+
+function blindness(analysis) {
+  const told = [];
+  for (const [kind, drawn] of Object.entries(analysis.stairs)) {
+    for (const step of drawn.steps) {
+      for (const { directions, coefficient } of step.blocked) {
+        told.push(
+          `With ${kind} batches step ${step.step} adds ${directions.join(", ")}, but ${analysis.activation} cannot use it: its coefficient of degree ${coefficient} is zero.`,
+        );
+      }
+    }
+  }
+  return told;
+}
+
+function draw() {
+  parts.answer.hidden = found === null;
+  parts.empty.hidden = found !== null;
+  if (found === null) return;
+  replace(parts.figures, figures(found));
+  for (const kind of ["fresh", "reused"]) {
+    const node = parts[kind];
+    const width = Math.max(200, Math.floor(node.clientWidth));
+    const title = `Staircase with ${kind} batches`;
+    replace(node, stairs(found.stairs[kind], title, width));
+  }
+  const width = Math.max(200, Math.floor(parts.bars.clientWidth));
+  replace(parts.bars, bars(found.coefficients.degrees, found.activation, width));
+  replace(parts.floors, floors(found));
+  notes(
+    parts.notes,
+    "Notes",
+    [...found.undecided, ...blindness(found), ...found.notes].map(readable),
+  );
+}
+
+const both = () => ({ target: state.get("target"), activation: state.get("activation") });
+
+async function analyse() {
+  const begun = performance.now();
+  parts.root.setAttribute("aria-busy", "true");
+  try {
+    found = await api.call("analyze", both());
+    parts.lines.mark(null);
+    parts.problem.say("");
+    parts.answer.classList.remove("stale");
+    draw();
+    page.say(`Analysed in ${Math.round(performance.now() - begun)} ms.`);
+  } catch (problem) {
+    parts.problem.say(parts.lines.mark(problem) ? "" : problem.message);
+    if (found !== null) parts.answer.classList.add("stale");
+  }
+  parts.root.setAttribute("aria-busy", "false");
+}
+
+const soon = debounced(PAUSE, analyse);
+
+export default {
+  id: "target",
+  title: "Target",
+
+  mount(root, given) {
+    page = given;
+    parts.root = root;
+    parts.lines = targetAndActivation(page.vocabulary);
+    parts.problem = complaint();
+    parts.figures = el("dl", { class: "figures" });
+    parts.bars = el("div", { class: "drawing" });
+    parts.floors = el("div", { class: "scroll" });
+    parts.notes = el("div");
+    for (const kind of ["fresh", "reused"]) parts[kind] = el("div", { class: "drawing" });
+    const asked = el(
+      "div",
+      { class: "card asked" },
+      el("h2", {}, "Target and neuron"),
+      parts.lines.nodes,
+      parts.problem.node,
+      el(
+        "h3",
+        {},
+        "Hermite coefficients ",
+        el("span", { class: "symbol" }, "cₖ = E[σ(z) Heₖ(z)]/k!"),
+      ),
+      parts.bars,
+      el(
+        "small",
+        {},
+        "Degree k below its bar. A gradient step follows directions of degree k only through cₖ ≠ 0.",
+      ),
+    );
+    parts.answer = el(
+      "div",
+      { class: "answer" },
+      el("div", { class: "card" }, el("h2", {}, "What can be learned"), parts.figures),
+      el(
+        "div",
+        { class: "card" },
+        el("h2", {}, "Staircase ", el("span", { class: "symbol" }, "n ~ d samples a step")),
+        el(
+          "div",
+          { class: "pair" },
+          el(
+            "figure",
+            {},
+            el("figcaption", {}, "Fresh batches"),
+            parts.fresh,
+            exports({ node: parts.fresh, name: "staircase-fresh" }),
+          ),
+          el(
+            "figure",
+            {},
+            el("figcaption", {}, "Reused batches"),
+            parts.reused,
+            exports({ node: parts.reused, name: "staircase-reused" }),
+          ),
+        ),
+      ),
+      el(
+        "div",
+        { class: "card" },
+        el("h2", {}, "Floors"),
+        parts.floors,
+        parts.notes,
+        exports({ name: "analysis", command: "analyze", setting: both, data: () => found }),
+      ),
+    );
+    parts.empty = el(
+      "p",
+      { class: "card" },
+      "What can be learned of a target is shown here as soon as it can be read.",
+    );
+    replace(root, asked, parts.answer, parts.empty);
+    draw();
+    new ResizeObserver(debounced(50, draw)).observe(root);
+    analyse();
+  },
+
+  update(changed) {
+    parts.lines.show();
+    if (changed.has("target") || changed.has("activation")) soon();
+  },
+};

@@ -1,0 +1,59 @@
+// Elements from data: no markup is ever read from a text.
+
+const SVG = "http://www.w3.org/2000/svg";
+
+function filled(node, attributes, children) {
+  for (const [name, value] of Object.entries(attributes ?? {})) {
+    if (value === null || value === undefined || value === false) continue;
+    if (name.startsWith("on")) node.addEventListener(name.slice(2), value);
+    else node.setAttribute(name, value === true ? "" : String(value));
+  }
+  node.append(...children.flat().filter((child) => child !== null && child !== undefined));
+  return node;
+}
+
+/** An HTML element: el("p", {class: "note"}, "text", other). */
+export const el = (tag, attributes, ...children) =>
+  filled(document.createElement(tag), attributes, children);
+
+/** An element of a drawing. */
+export const svg = (tag, attributes, ...children) =>
+  filled(document.createElementNS(SVG, tag), attributes, children);
+
+/** Put these children in the place of those that are there. */
+export function replace(node, ...children) {
+  node.replaceChildren(...children.flat().filter((child) => child !== null && child !== undefined));
+}
+
+/** Call a function once nothing has happened for some milliseconds. */
+export function debounced(wait, run) {
+  let timer = 0;
+  return (...given) => {
+    window.clearTimeout(timer);
+    timer = window.setTimeout(() => run(...given), wait);
+  };
+}
+
+/** A number as a person writes it: 1,000,000 or 3.2e9; digits after the point as asked. */
+export function number(value, digits = 3) {
+  if (value === null || value === undefined) return "–";
+  if (value !== 0 && (Math.abs(value) >= 1e7 || Math.abs(value) < 1e-3)) {
+    const [mantissa, exponent] = value.toExponential(digits - 1).split("e");
+    return `${Number(mantissa)}·10${superscript(Number(exponent))}`;
+  }
+  return Number(
+    value.toPrecision(Math.max(digits, String(Math.trunc(Math.abs(value))).length)),
+  ).toLocaleString("en");
+}
+
+const lowered = (digits) => digits.replace(/\d/g, (digit) => "₀₁₂₃₄₅₆₇₈₉"[Number(digit)]);
+const superscript = (digits) =>
+  String(digits)
+    .replace("-", "⁻")
+    .replace(/\d/g, (digit) => "⁰¹²³⁴⁵⁶⁷⁸⁹"[Number(digit)]);
+
+/** A text of the library for reading: x1 as x₁, b_3 as b₃, d^2 as d². */
+export const readable = (text) =>
+  text
+    .replace(/\b([xbc])_?(\d+)\b/g, (_, letter, digits) => letter + lowered(digits))
+    .replace(/\^(\d+)(?![.\d])/g, (_, digits) => superscript(digits));

@@ -1,0 +1,32 @@
+// Sentences in place: what went wrong, what theory does not cover.
+
+import { el, replace } from "./dom.js";
+
+/** A place for one sentence about what went wrong; an empty text clears it. */
+export function complaint() {
+  const node = el("p", { class: "problem", role: "alert", hidden: true });
+  return {
+    node,
+    say(text) {
+      node.textContent = text ?? "";
+      node.hidden = !text;
+    },
+  };
+}
+
+/** A list of notes, folded where there are many. */
+export function notes(node, heading, texts) {
+  if (texts.length === 0) {
+    replace(node);
+    return;
+  }
+  const list = el(
+    "ul",
+    {},
+    texts.map((text) => el("li", {}, text)),
+  );
+  replace(
+    node,
+    el("details", { class: "notes", open: texts.length < 4 }, el("summary", {}, heading), list),
+  );
+}

@@ -1,0 +1,90 @@
+// A run button with progress and cancel, for any kind of job.
+
+import * as api from "../api.js";
+import { el } from "./dom.js";
+import { complaint } from "./notes.js";
+
+/**
+ * {node, job(), stop(why)}. ``request`` gives what is sent with the job, ``on`` the functions for its
+ * events (those of its kind, and result). Events of a job that was stopped are not told any more.
+ */
+export function runner({ kind, request, on, page, words = "Run" }) {
+  let job = null;
+  let turn = 0;
+  const bar = el("progress", { max: 1, "aria-label": "Progress", hidden: true });
+  const told = el("span", { class: "told" });
+  const problem = complaint();
+  const run = el("button", { type: "button", class: "main", onclick: start }, words);
+  const cancel = el("button", { type: "button", hidden: true, onclick: () => stop("Cancelled; what had come in stays.") }, "Cancel");
+
+  function show(active, text) {
+    run.hidden = active;
+    cancel.hidden = !active;
+    bar.hidden = !active;
+    told.textContent = text;
+    if (active) bar.removeAttribute("value");
+  }
+
+  function end(text, error = null) {
+    turn += 1;
+    const focused = document.activeElement === cancel;
+    show(false, text);
+    if (focused) run.focus();
+    problem.say(error?.message);
+    if (text) page.say(text);
+  }
+
+  /** End a job that is waiting or running, saying why. */
+  function stop(why) {
+    if (cancel.hidden) return;
+    job?.cancel();
+    end(why);
+  }
+
+  /** Say how long it has taken, until there is progress to tell. */
+  function count(mine) {
+    const begun = performance.now();
+    const timer = window.setInterval(() => {
+      if (mine !== turn || bar.hasAttribute("value")) window.clearInterval(timer);
+      else told.textContent = `running, ${Math.round((performance.now() - begun) / 1000)} s`;
+    }, 1000);
+  }
+
+  async function start() {
+    const mine = (turn += 1);
+    problem.say("");
+    show(true, "waiting for its turn");
+    cancel.focus();
+    const current = (tell) => (value) => mine === turn && tell(value);
+    const own = Object.entries(on).map(([name, tell]) => [name, current(tell)]);
+    try {
+      const begun = await api.submit(kind, request(), {
+        ...Object.fromEntries(own),
+        started: current(() => {
+          show(true, "running");
+          count(mine);
+        }),
+        progress: current(({ share }) => {
+          bar.value = share;
+          told.textContent = `${Math.round(100 * share)} %`;
+        }),
+        result: current((found) => {
+          end("Finished.");
+          on.result?.(found);
+        }),
+        problem: current((error) => end("", error)),
+        cancelled: current(() => end("Cancelled; what had come in stays.")),
+      });
+      if (mine === turn) job = begun;
+      else begun.cancel(); // stopped before it had a number
+    } catch (error) {
+      if (mine === turn) end("", error);
+    }
+  }
+
+  return {
+    node: el("div", {}, el("div", { class: "row" }, run, cancel, bar, told), problem.node),
+    job: () => job,
+    stop,
+  };
+}

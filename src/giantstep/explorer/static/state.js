@@ -1,0 +1,73 @@
+// The whole state of the page, as texts by name; it lives in the address, after the #.
+//
+// A pane declares its keys with their defaults; only what differs from them is in the address.
+
+const defaults = new Map();
+const values = new Map();
+const listeners = new Set();
+
+const fromAddress = () => new URLSearchParams(window.location.hash.slice(1));
+// What the address says to panes that have not been shown yet.
+let others = new Map(fromAddress());
+
+/** Make keys known: {key: default}. A value in the address takes precedence. */
+export function declare(entries) {
+  for (const [key, value] of Object.entries(entries)) {
+    if (defaults.has(key)) continue;
+    defaults.set(key, String(value));
+    values.set(key, others.get(key) ?? String(value));
+    others.delete(key);
+  }
+}
+
+/** The value of a key, a text. */
+export const get = (key) => values.get(key);
+
+/** The default of a key. */
+export const initial = (key) => defaults.get(key);
+
+/** The keys that begin with a prefix, without it: {field: value}. */
+export function under(prefix) {
+  const found = {};
+  for (const [key, value] of values) {
+    if (key.startsWith(prefix)) found[key.slice(prefix.length)] = value;
+  }
+  return found;
+}
+
+/** Change some keys, write the address anew and tell those who listen which have changed. */
+export function set(changes) {
+  const changed = new Set();
+  for (const [key, value] of Object.entries(changes)) {
+    if (!defaults.has(key)) throw new Error(`undeclared key ${key}`);
+    if (values.get(key) !== String(value)) changed.add(key);
+    values.set(key, String(value));
+  }
+  if (changed.size === 0) return;
+  window.history.replaceState(null, "", address());
+  for (const listener of listeners) listener(changed);
+}
+
+/** Call a function with the set of changed keys whenever something changes. */
+export function listen(listener) {
+  listeners.add(listener);
+}
+
+/** The address that restores this state. */
+export function address() {
+  const query = new URLSearchParams([...others]);
+  for (const [key, value] of values) {
+    if (value !== defaults.get(key)) query.set(key, value);
+  }
+  const text = query.toString();
+  return `${window.location.origin}${window.location.pathname}${text ? `#${text}` : ""}`;
+}
+
+// An address typed or pasted into the same window.
+window.addEventListener("hashchange", () => {
+  const given = fromAddress();
+  others = new Map([...given].filter(([key]) => !defaults.has(key)));
+  const changes = {};
+  for (const [key, value] of defaults) changes[key] = given.get(key) ?? value;
+  set(changes);
+});

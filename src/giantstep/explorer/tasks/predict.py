@@ -1,0 +1,65 @@
+"""The narrow pane before a run: what theory says, against floors, at once."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from giantstep.errors import InputError, NotConvergedError, NoTheoryError
+from giantstep.explorer.limits import MEMORY, read_setting
+from giantstep.explorer.tasks import Emit
+from giantstep.explorer.tasks.analyze import analysis_of
+from giantstep.explorer.views.trajectory import Frame, neurons_view, steps_view
+from giantstep.prediction.predict import predict
+from giantstep.problem.setting import Setting
+from giantstep.simulation.estimate import estimate
+
+DRAFT: dict[str, Any] = {"scrambles": 2, "log2_points": 11}
+"""What is drawn first: a fifth of a second up to p = 50, cosines within a few hundredths."""
+
+
+def frame(request: Mapping[str, Any], emit: Emit) -> dict[str, Any]:
+    """What is known of ``setting`` before its theory is computed: floors, sizes, what runs cost."""
+    return _known(_frame(request))
+
+
+def run(request: Mapping[str, Any], emit: Emit) -> dict[str, Any]:
+    """Prediction of ``setting``; ``complaint`` says why there is none, ``draft`` is a quick one."""
+    against = _frame(request)
+    found, notes = _known(against), against.analysis.notes
+    try:
+        predicted = predict(against.setting, **(DRAFT if request.get("draft") else {}))
+    except (NoTheoryError, NotConvergedError) as error:
+        return found | {"complaint": str(error)}
+    return found | {
+        "theory": predicted.theory,
+        "notes": [*notes, *predicted.notes],
+        "seconds": predicted.seconds,
+        "steps": steps_view(predicted, against),
+        "neurons": neurons_view(predicted, against),
+    }
+
+
+def _frame(request: Mapping[str, Any]) -> Frame:
+    setting = read_setting(request.get("setting", {}))
+    return Frame(analysis_of(setting.target, setting.activation), setting)
+
+
+def _known(against: Frame) -> dict[str, Any]:
+    setting = against.setting
+    return against.as_dict() | {
+        "setting": setting.as_dict(),
+        "giant_shares": list(setting.giant_shares),
+        "cost": cost_of(setting),
+        "theory": None,
+        "complaint": None,
+        "notes": list(against.analysis.notes),
+    }
+
+
+def cost_of(setting: Setting) -> dict[str, Any]:
+    """What the runs would take, or the sentence why no engine takes them."""
+    try:
+        return estimate(setting, memory=MEMORY, calibrate=False).as_dict()
+    except InputError as error:
+        return {"message": str(error)}

@@ -1,0 +1,97 @@
+"""Sweeps below the folder given at the start: which there are, and one of them as a map."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from giantstep.errors import InputError, shown
+from giantstep.explorer.tasks import Emit
+from giantstep.explorer.views.phase import map_view
+from giantstep.sweeps.axes import Axis, read_axes
+
+RECORD = "sweep.json"
+"""What ``giantstep sweep`` writes of a finished sweep."""
+
+MOST = 200
+"""Sweeps that are listed."""
+
+BYTES = 2**24
+"""Size of a record that is read: some ten thousand cells."""
+
+NUMBERS = ("mean", "standard_error", "predicted")
+
+
+def listed(request: Mapping[str, Any], emit: Emit) -> dict[str, Any]:
+    """Names of the folders with a sweep, the folder itself as a dot."""
+    folder = request["folder"]
+    if folder is None:
+        return {"folder": None, "sweeps": []}
+    root = Path(folder).resolve()
+    found = sorted(path.parent.relative_to(root).as_posix() for path in root.rglob(RECORD))
+    return {"folder": root.name, "sweeps": found[:MOST], "left_out": max(0, len(found) - MOST)}
+
+
+def opened(request: Mapping[str, Any], emit: Emit) -> dict[str, Any]:
+    """The sweep of a ``name`` from the list: axes and cells, as they were written."""
+    name = str(request.get("name", ""))
+    record = _record(request["folder"], name)
+    try:
+        axes = read_axes(record["asked"]["axes"])
+        cells, show = list(record["cells"]), str(record["show"])
+        limit = record["limit"]
+        places = _places(axes)
+        if len(cells) != len(places) or not isinstance(limit, float | int | None):
+            raise ValueError
+        shown_cells = [
+            _cell(cell) | {"place": place} for cell, place in zip(cells, places, strict=True)
+        ]
+        return map_view(axes, show, limit) | {
+            "name": name,
+            "cells": shown_cells,
+            "setting": {str(k): str(v) for k, v in record["asked"]["setting"].items()},
+        }
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        # An InputError about the axes says what is wrong with them; the rest is another file.
+        reason = f": {error}" if isinstance(error, InputError) else ""
+        raise InputError(f"sweep cannot be read, got {shown(name)}{reason}") from None
+
+
+def _record(folder: str | None, name: str) -> Any:
+    """What the file of a sweep holds; nothing outside the folder is ever opened."""
+    if folder is None:
+        raise InputError("sweep needs a folder: start with giantstep explore --folder DIR")
+    root = Path(folder).resolve()
+    try:
+        path = (root / name / RECORD).resolve()
+        inside = path.is_relative_to(root) and path.is_file()
+    except (OSError, ValueError):  # no file can have such a name
+        inside = False
+    if not inside:
+        raise InputError(f"sweep must be one of the folder, got {shown(name)}")
+    if path.stat().st_size > BYTES:
+        raise InputError(f"sweep is larger than {BYTES >> 20} MiB, got {shown(name)}")
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError):
+        raise InputError(f"sweep cannot be read, got {shown(name)}") from None
+
+
+def _places(axes: tuple[Axis, ...]) -> list[list[int]]:
+    """The places of the cells, the last axis fastest."""
+    found: list[list[int]] = [[]]
+    for axis in axes:
+        found = [[*place, index] for place in found for index in range(len(axis.places))]
+    return found
+
+
+def _cell(cell: Mapping[str, Any]) -> dict[str, Any]:
+    numbers = {name: None if cell[name] is None else float(cell[name]) for name in NUMBERS}
+    if not all(value is None or math.isfinite(value) for value in numbers.values()):
+        raise ValueError
+    words = {name: cell[name] and str(cell[name]) for name in ("no_prediction", "failure")}
+    at = {str(field): str(value) for field, value in cell["at"].items()}
+    return {"at": at, "runs": int(cell["runs"]), **numbers, **words}

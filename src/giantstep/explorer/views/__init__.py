@@ -1,0 +1,1 @@
+"""Records in, plain values out: what the page draws."""

@@ -1,0 +1,69 @@
+"""A prediction or some runs as the page draws them: steps, subspaces, floors, neurons."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from jaxtyping import Float
+
+from giantstep.analysis.analyze import Analysis
+from giantstep.analysis.staircase import target_plane
+from giantstep.experiment import floors_of, stairs_of, subspaces_of
+from giantstep.problem.setting import Setting
+from giantstep.records.summary import summarize
+from giantstep.records.trajectory import Trajectory
+
+MOST_NEURONS = 400
+"""Neurons that are drawn of a run, evenly spread: more lie on top of each other."""
+
+MOST_PLACES = 2**15
+"""Places of neurons that are sent of a run, all steps counted: half a megabyte."""
+
+
+@dataclass(frozen=True)
+class Frame:
+    """What trajectories of a setting are seen against: its subspaces, its plane, its floors."""
+
+    analysis: Analysis
+    setting: Setting
+
+    @cached_property
+    def subspaces(self) -> list[tuple[str, Float[np.ndarray, "k r"]]]:
+        stairs = stairs_of(self.analysis, self.setting)
+        return subspaces_of(stairs, self.setting.target.r)
+
+    @cached_property
+    def plane(self) -> tuple[Float[np.ndarray, "k r"], tuple[str, ...]]:
+        """The first two directions that are learned, one where the target has no second."""
+        return target_plane(stairs_of(self.analysis, self.setting), self.setting.target.r)
+
+    @property
+    def bases(self) -> list[Float[np.ndarray, "k r"]]:
+        return [basis for _, basis in self.subspaces]
+
+    def as_dict(self) -> dict[str, Any]:
+        """Names of subspaces and directions, and the floor after every recorded step."""
+        floors = floors_of(self.analysis, self.setting)
+        return {
+            "recorded": list(self.setting.recorded),
+            "subspaces": [name for name, _ in self.subspaces],
+            "plane": list(self.plane[1]),
+            "floors": [floors[step] for step in self.setting.recorded],
+        }
+
+
+def steps_view(trajectory: Trajectory, frame: Frame) -> list[dict[str, Any]]:
+    """Lengths, cosines and errors after every recorded step, means with standard errors."""
+    return [step.as_dict() for step in summarize(trajectory, frame.bases)]
+
+
+def neurons_view(trajectory: Trajectory, frame: Frame) -> list[Any]:
+    """Cosines with the directions of the plane, by run, step and neuron."""
+    plane, _ = frame.plane
+    _, steps, p, _ = trajectory.overlap.shape
+    count = min(p, MOST_NEURONS, max(1, MOST_PLACES // steps))
+    shown = np.linspace(0, p - 1, count).round().astype(int)
+    return (trajectory.cosine[:, :, shown] @ plane.T).tolist()

@@ -1,0 +1,127 @@
+"""Who is answered: this machine's own pages, and elsewhere those who have the token."""
+
+import re
+import socket
+import urllib.parse
+
+import httpx
+import pytest
+
+from giantstep.errors import InputError
+from giantstep.explorer.guard import PAGE, POLICY, Access
+from giantstep.explorer.serve import page_address, serve
+
+OWN = {PAGE: "test"}
+
+
+def test_only_loopback_goes_without_a_token() -> None:
+    assert Access.at("127.0.0.1").token is None
+    for host in ("0.0.0.0", "192.168.0.7", "::"):
+        access = Access.at(host)
+        assert access.token is not None
+        assert access.token in page_address(access, 80)
+    assert Access.at("0.0.0.0").token != Access.at("0.0.0.0").token
+
+
+@pytest.mark.parametrize("path", ["/", "/static/main.js", "/plotly.js", "/api/vocabulary", "/no"])
+def test_every_answer_has_the_policy(client, path) -> None:
+    answer = client.get(path)
+    assert answer.headers["content-security-policy"] == POLICY
+    assert answer.headers["x-content-type-options"] == "nosniff"
+    assert answer.headers["referrer-policy"] == "no-referrer"
+
+
+def test_the_policy_lets_nothing_in_from_elsewhere_and_nothing_inline() -> None:
+    rules = dict(rule.split(" ", 1) for rule in POLICY.split("; "))
+    assert rules["default-src"] == "'none'"
+    assert rules["script-src"] == rules["style-src"] == rules["connect-src"] == "'self'"
+    assert "unsafe" not in POLICY
+    assert "http" not in POLICY
+
+
+def test_the_page_has_no_inline_script_style_or_foreign_address(client) -> None:
+    page = client.get("/").text
+    assert re.findall(r"<script(?![^>]* src=)", page) == []
+    assert "<style" not in page
+    assert re.findall(r'\s(?:style|on\w+)="', page) == []
+    assert re.findall(r'(?:src|href)="(?!/static/|#)', page) == []
+    # The sheets that Plotly would otherwise write into the page.
+    script = client.get("/plotly.js").text
+    for name in re.findall(r'getElementById\("([0-9a-f]{64})"\)', script):
+        assert f'id="{name}"' in page
+
+
+@pytest.mark.parametrize("host", ["evil.example", "127.0.0.1.evil.example", "192.168.0.7", "", "["])
+def test_a_foreign_host_is_refused(client, host) -> None:
+    assert client.get("/", headers={"host": host}).status_code in (400, 421)
+    assert client.get("/", headers={"host": "localhost:1"}).status_code == 200
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {"origin": "http://evil.example"},
+        {"origin": "null"},
+        {"origin": "http://127.0.0.1:1"},
+        {"sec-fetch-site": "cross-site"},
+        {"sec-fetch-site": "same-site"},
+    ],
+)
+def test_a_foreign_origin_is_refused(client, headers) -> None:
+    body = {"target": "x1", "activation": "relu"}
+    assert client.post("/api/analyze", json=body, headers=headers).status_code == 403
+    own = {"origin": str(client.base_url).rstrip("/"), "sec-fetch-site": "same-origin"}
+    assert client.post("/api/analyze", json=body, headers=own).status_code == 200
+
+
+def test_a_request_that_a_form_could_send_is_refused(address) -> None:
+    body = {"kind": "learn", "setting": {"target": "x1"}}
+    assert httpx.post(f"{address}/api/jobs", json=body).status_code == 403
+    assert httpx.delete(f"{address}/api/jobs/none").status_code == 403
+
+
+def test_elsewhere_only_the_token_opens_the_page(serving) -> None:
+    access = Access("0.0.0.0", "secret")
+    with serving(access) as address, httpx.Client(base_url=address, headers=OWN) as client:
+        for path in ("/", "/api/vocabulary", "/static/main.js", "/?token=wrong", "/?token="):
+            assert client.get(path).status_code == 403
+        cookie = {"cookie": "giantstep_token=wrong"}
+        assert client.get("/", headers=cookie).status_code == 403
+        opened = client.get("/?token=secret")
+        assert opened.status_code == 303
+        assert "secret" not in opened.headers["location"]
+        kept = opened.headers["set-cookie"].lower()
+        assert "httponly" in kept
+        assert "samesite=strict" in kept
+        assert client.get("/").status_code == 200
+        assert client.get("/", headers={"host": "evil.example"}).status_code == 421
+        assert client.get("/", headers={"host": "192.168.0.7:80"}).status_code == 200
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/static/../guard.py",
+        "/static/..%2fguard.py",
+        "/static//etc/passwd",
+        "/static/%2e%2e/%2e%2e/",
+    ],
+)
+def test_no_address_leaves_the_static_files(address, path) -> None:
+    host, port = urllib.parse.urlsplit(address).netloc.split(":")
+    with socket.create_connection((host, int(port))) as line:
+        line.sendall(f"GET {path} HTTP/1.0\r\nHost: {host}:{port}\r\n\r\n".encode())
+        answer = b"".join(iter(lambda: line.recv(4096), b""))
+    assert answer.startswith((b"HTTP/1.1 404", b"HTTP/1.1 400"))
+
+
+def test_a_port_or_a_folder_that_cannot_be_is_a_sentence(tmp_path) -> None:
+    with pytest.raises(InputError, match=r"port must be in 0..65535, got 70000"):
+        serve("127.0.0.1", 70_000, None, browser=False)
+    with pytest.raises(InputError, match="folder must be"):
+        serve("127.0.0.1", 0, tmp_path / "none", browser=False)
+    with (
+        socket.create_server(("127.0.0.1", 0)) as taken,
+        pytest.raises(InputError, match="cannot listen at"),
+    ):
+        serve("127.0.0.1", taken.getsockname()[1], None, browser=False)
