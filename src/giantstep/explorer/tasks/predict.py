@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
 from giantstep.errors import InputError, NotConvergedError, NoTheoryError
@@ -15,7 +14,7 @@ from giantstep.prediction.predict import predict
 from giantstep.problem.setting import Setting
 from giantstep.simulation.estimate import estimate
 
-DRAFT = {"scrambles": 2, "log2_points": 11}
+DRAFT: dict[str, Any] = {"scrambles": 2, "log2_points": 11, "deviations": False}
 """What is drawn first: a fifth of a second up to p = 50, cosines within a few hundredths."""
 
 
@@ -28,13 +27,10 @@ def run(request: Mapping[str, Any], emit: Emit) -> dict[str, Any]:
     """Prediction of ``setting``; ``complaint`` says why there is none, ``draft`` is a quick one."""
     against = _frame(request)
     found, notes = _known(against), against.analysis.notes
-    draft = bool(request.get("draft"))
     try:
-        predicted = predict(against.setting, **(DRAFT if draft else {}))
+        predicted = predict(against.setting, **(DRAFT if request.get("draft") else {}))
     except (NoTheoryError, NotConvergedError) as error:
         return found | {"complaint": str(error)}
-    if draft:  # neurons that fluctuate independently: a tenth of the time
-        predicted = replace(predicted, gram=None)
     return found | {
         "theory": predicted.theory,
         "notes": [*notes, *predicted.notes],
