@@ -101,8 +101,8 @@ class Jobs:
 
     def close(self) -> None:
         """Cancel everything, from any thread: streams end, and the server can stop."""
-        jobs = list(self._jobs.values())
-        self._loop.call_soon_threadsafe(lambda: [self.cancel(job) for job in jobs])
+        for job in list(self._jobs.values()):
+            self._loop.call_soon_threadsafe(self.cancel, job)
 
     def of(self, page: str) -> list[Job]:
         return [job for job in self._jobs.values() if job.page == page]

@@ -8,6 +8,7 @@ import threading
 import time
 import traceback
 from collections.abc import AsyncIterator, Mapping
+from contextlib import suppress
 from multiprocessing import get_context
 from multiprocessing.connection import Connection
 from typing import Any
@@ -55,7 +56,9 @@ class Worker:
             self._messages.put_nowait(message)
 
     def send(self, task: str, request: Mapping[str, Any]) -> None:
-        self._connection.send((task, dict(request)))
+        """Ask for a task; a process that is gone has said so already."""
+        with suppress(OSError):
+            self._connection.send((task, dict(request)))
 
     async def messages(self) -> AsyncIterator[tuple[str, bytes]]:
         """What the task says, its end the last."""

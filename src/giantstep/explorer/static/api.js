@@ -30,7 +30,8 @@ export async function call(path, body, slot = path) {
   pending.get(slot)?.abort();
   const control = new AbortController();
   pending.set(slot, control);
-  const request = body === undefined ? { headers } : { method: "POST", headers, body: JSON.stringify(body) };
+  const request =
+    body === undefined ? { headers } : { method: "POST", headers, body: JSON.stringify(body) };
   let response;
   try {
     response = await fetch(`/api/${path}`, { ...request, signal: control.signal });
@@ -62,7 +63,13 @@ export async function submit(kind, request, on) {
   });
   const { id } = await answer(response);
   const events = new EventSource(`/api/jobs/${id}/events`);
-  const ends = { result: "result", problem: "problem", bug: "problem", died: "problem", cancelled: "cancelled" };
+  const ends = {
+    result: "result",
+    problem: "problem",
+    bug: "problem",
+    died: "problem",
+    cancelled: "cancelled",
+  };
   for (const name of new Set([...Object.keys(on), ...Object.keys(ends)])) {
     events.addEventListener(name, ({ data }) => {
       const value = JSON.parse(data);

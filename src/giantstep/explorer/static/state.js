@@ -7,14 +7,16 @@ const values = new Map();
 const listeners = new Set();
 
 const fromAddress = () => new URLSearchParams(window.location.hash.slice(1));
+// What the address says to panes that have not been shown yet.
+let others = new Map(fromAddress());
 
 /** Make keys known: {key: default}. A value in the address takes precedence. */
 export function declare(entries) {
-  const given = fromAddress();
   for (const [key, value] of Object.entries(entries)) {
     if (defaults.has(key)) continue;
     defaults.set(key, String(value));
-    values.set(key, given.get(key) ?? String(value));
+    values.set(key, others.get(key) ?? String(value));
+    others.delete(key);
   }
 }
 
@@ -53,7 +55,7 @@ export function listen(listener) {
 
 /** The address that restores this state. */
 export function address() {
-  const query = new URLSearchParams();
+  const query = new URLSearchParams([...others]);
   for (const [key, value] of values) {
     if (value !== defaults.get(key)) query.set(key, value);
   }
@@ -64,6 +66,7 @@ export function address() {
 // An address typed or pasted into the same window.
 window.addEventListener("hashchange", () => {
   const given = fromAddress();
+  others = new Map([...given].filter(([key]) => !defaults.has(key)));
   const changes = {};
   for (const [key, value] of defaults) changes[key] = given.get(key) ?? value;
   set(changes);

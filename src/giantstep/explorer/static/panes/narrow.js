@@ -2,14 +2,13 @@
 
 import * as api from "../api.js";
 import * as state from "../state.js";
-import { choice, mark, slider, text } from "../parts/controls.js";
 import { debounced, el, number, readable, replace } from "../parts/dom.js";
 import { exports } from "../parts/exports.js";
-import { targetAndActivation } from "../parts/expression.js";
 import { complaint, notes } from "../parts/notes.js";
 import { player } from "../parts/player.js";
 import { runner } from "../parts/runner.js";
 import { waiting } from "../parts/waiting.js";
+import { controls, fields } from "./narrow_controls.js";
 import { alignment, errors, neurons } from "./narrow_plots.js";
 
 const KEY = "narrow.";
@@ -19,26 +18,12 @@ let measured = null;
 let page = null;
 let turn = 0;
 
-const BATCHES = { fresh: "fresh at every step", reused: "the same reused at all steps" };
-
 const LEGEND = "Lines are theory, points runs with bars of two standard errors.";
 
 function figure(name, title, ...below) {
   const node = el("figure", { class: "card" }, el("figcaption", {}, title), parts[name], below);
   node.append(exports({ node: parts[name], name }));
   return node;
-}
-
-/** Fields of the setting, as the server reads them. */
-function fields() {
-  const { size, ratio, kappa, stepping, giant, formula, ...rest } = state.under(KEY);
-  return {
-    target: state.get("target"),
-    activation: state.get("activation"),
-    ...rest,
-    n: size === "kappa" ? `d^${kappa}` : `${ratio}d`,
-    step_size: stepping === "formula" ? formula : giant === "1" ? "giant" : `${giant}giant`,
-  };
 }
 
 function sizes(setting, shares) {
@@ -79,13 +64,14 @@ function tell() {
 
 /** A sentence where the mistake is: in a line, below a control, or above the answer. */
 function refuse(problem) {
-  const shown = [parts.lines.mark(problem), mark(parts.asked, problem)].some(Boolean);
-  parts.problem.say(problem === null || shown ? "" : problem.message);
+  const shown = parts.asked.mark(problem);
+  parts.problem.say(shown ? "" : problem?.message);
 }
 
 /** What the server said of the setting, drawn. */
 function show(found, words) {
   predicted = found;
+  parts.plots.hidden = false;
   refuse(null);
   parts.answer.classList.remove("stale");
   parts.theory.textContent = words;
@@ -103,7 +89,8 @@ async function predict() {
   parts.waiting.begin(async () => {
     if (drawn) return;
     const frame = await api.call("frame", { setting }).catch(() => null);
-    if (mine === turn && !drawn && frame) show({ ...frame, pending: true }, "Theory is being computed.");
+    if (mine === turn && !drawn && frame)
+      show({ ...frame, pending: true }, "Theory is being computed.");
   });
   try {
     for (const draft of [true, false]) {
@@ -113,7 +100,10 @@ async function predict() {
         show(found, "No prediction.");
         break;
       }
-      show(found, `Theory of ${found.theory} networks.${draft ? " A draft, which is being refined." : ""}`);
+      show(
+        found,
+        `Theory of ${found.theory} networks.${draft ? " A draft, which is being refined." : ""}`,
+      );
       if (draft) page.say(`Predicted in ${Math.round(performance.now() - begun)} ms.`);
     }
   } catch (problem) {
@@ -126,7 +116,9 @@ async function predict() {
 
 function stopped() {
   api.drop("predict");
-  parts.theory.textContent = predicted?.theory ? "Stopped: this is a draft." : "Stopped before there was a prediction.";
+  parts.theory.textContent = predicted?.theory
+    ? "Stopped: this is a draft."
+    : "Stopped before there was a prediction.";
 }
 
 // A target is predicted at every keystroke: after the last one.
@@ -175,100 +167,68 @@ export default {
 
   mount(root, given) {
     page = given;
-    const { batches, updates, most } = page.vocabulary;
-    state.declare({
-      "narrow.d": 1000,
-      "narrow.size": "ratio",
-      "narrow.ratio": 4,
-      "narrow.kappa": 1.5,
-      "narrow.p": 8,
-      "narrow.steps": 2,
-      "narrow.stepping": "giant",
-      "narrow.giant": 1,
-      "narrow.formula": "p*d^0.5",
-      "narrow.batches": "fresh",
-      "narrow.update": "gradient",
-      "narrow.bias": 0,
-      "narrow.bias_at": "start",
-      "narrow.noise": 0,
-      "narrow.runs": 8,
-      "narrow.seed": 0,
-    });
-    parts.ratio = slider("narrow.ratio", { words: "Samples for each input", symbol: "n/d", field: "n", from: 0.25, to: 64, log: true });
-    parts.kappa = slider("narrow.kappa", { words: "Exponent of the samples", symbol: "κ, n = d^κ", field: "n", from: 0.5, to: 2, help: "n ~ d^κ: a leap of κ needs as much" });
-    parts.giant = slider("narrow.giant", { words: "Size of an update", symbol: "η/η giant", field: "step_size", from: 0.01, to: 100, log: true, help: "1: one update is as long as a row of W" });
-    parts.formula = text("narrow.formula", { words: "Formula", field: "step_size", help: "a number, p*d^0.5, n^0.3, or one a step: 8, 4" });
+    parts.asked = controls(page.vocabulary);
     parts.player = player(draw);
-    parts.runner = runner({ kind: "learn", request: () => ({ setting: fields() }), on: handlers, page });
-    for (const name of ["neurons", "alignment", "errors"]) parts[name] = el("div", { class: "plot" });
+    parts.runner = runner({
+      kind: "learn",
+      request: () => ({ setting: fields() }),
+      on: handlers,
+      page,
+    });
+    for (const name of ["neurons", "alignment", "errors"])
+      parts[name] = el("div", { class: "plot" });
     parts.problem = complaint();
     parts.waiting = waiting("Theory is being computed", stopped);
-    parts.lines = targetAndActivation(page.vocabulary);
     parts.verdict = el("p", { class: "verdict", role: "status", hidden: true });
     parts.regime = el("p", { class: "regime", hidden: true });
     parts.sizes = el("p", { class: "sizes" });
     parts.cost = el("small");
     parts.theory = el("small");
     parts.notes = el("div");
-    parts.asked = el(
-      "div",
-      { class: "card asked" },
-      el("h2", {}, "Network and data"),
-      parts.lines.nodes,
-      slider("narrow.d", { words: "Inputs", symbol: "d", from: 10, to: 1e9, log: true, whole: true }),
-      choice("narrow.size", { words: "Samples of a step", symbol: "n", options: [["ratio", "in multiples of d"], ["kappa", "as a power of d"]] }),
-      parts.ratio,
-      parts.kappa,
-      slider("narrow.p", { words: "Neurons", symbol: "p", from: 2, to: 200, log: true, whole: true, multiple: 2, help: "in pairs that begin as opposites" }),
-      slider("narrow.steps", { words: "Giant steps", symbol: "T", from: 1, to: 10, whole: true }),
-      choice("narrow.stepping", { words: "Step size", symbol: "η", field: "stepping", options: [["giant", "in giant ones"], ["formula", "as a formula"]] }),
-      parts.giant,
-      parts.formula,
-      choice("narrow.batches", { words: "Batches", options: batches.filter((name) => name in BATCHES).map((name) => [name, BATCHES[name]]) }),
-      slider("narrow.runs", { words: "Runs", from: 1, to: Math.min(most.runs, 64), log: true, whole: true }),
-      el(
-        "details",
-        {},
-        el("summary", {}, "Update, biases, noise, seed"),
-        choice("narrow.update", { words: "Update", options: updates }),
-        slider("narrow.bias", { words: "Biases", symbol: "standard deviation", from: 0, to: 6 }),
-        choice("narrow.bias_at", { words: "Biases act", options: [["start", "in the steps and the readout"], ["readout", "in the readout alone"]] }),
-        slider("narrow.noise", { words: "Label noise", symbol: "standard deviation", from: 0, to: 3 }),
-        text("narrow.seed", { words: "Seed", mode: "numeric" }),
-      ),
-    );
     parts.answer = el(
       "div",
       { class: "answer" },
-      el("div", { class: "card" }, parts.runner.node, parts.waiting.node, parts.sizes, parts.cost, parts.problem.node, parts.regime, parts.verdict),
       el(
         "div",
-        { class: "plots" },
+        { class: "card" },
+        parts.runner.node,
+        parts.waiting.node,
+        parts.sizes,
+        parts.cost,
+        parts.problem.node,
+        parts.regime,
+        parts.verdict,
+      ),
+      (parts.plots = el(
+        "div",
+        { class: "plots", hidden: true },
         figure("neurons", "Neurons along the target directions", parts.player.node),
         figure("alignment", "Alignment with what each step adds", el("small", {}, LEGEND)),
-        figure("errors", "Error against floors", el("small", {}, `${LEGEND} No readout beats a floor.`)),
+        figure(
+          "errors",
+          "Error against floors",
+          el("small", {}, `${LEGEND} No readout beats a floor.`),
+        ),
         el(
           "div",
           { class: "card" },
           el("h2", {}, "Theory, and what to keep"),
           parts.theory,
           parts.notes,
-          exports({ setting: fields, job: () => parts.runner.job(), data: () => ({ predicted, measured }) }),
+          exports({
+            setting: fields,
+            job: () => parts.runner.job(),
+            data: () => ({ predicted, measured }),
+          }),
         ),
-      ),
+      )),
     );
-    replace(root, parts.asked, parts.answer);
+    replace(root, parts.asked.node, parts.answer);
     this.update(new Set([KEY]));
   },
 
   update(changed) {
-    const kappa = state.get("narrow.size") === "kappa";
-    parts.ratio.hidden = kappa;
-    parts.kappa.hidden = !kappa;
-    const formula = state.get("narrow.stepping") === "formula";
-    parts.giant.hidden = formula;
-    parts.formula.hidden = !formula;
-    parts.lines.show();
+    parts.asked.show();
     const typed = changed.has("target") || changed.has("activation");
     if (!typed && ![...changed].some((key) => key.startsWith(KEY))) return;
     parts.runner.stop("Cancelled: the setting has changed.");

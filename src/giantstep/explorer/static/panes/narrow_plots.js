@@ -10,13 +10,20 @@ export function neurons(node, predicted, measured, at) {
   const names = predicted.plane.map(readable);
   const single = names.length === 1;
   const recorded = predicted.recorded;
-  const points = (run, step) => run[step].map((place) => (single ? [recorded[step], place[0]] : place));
+  const points = (run, step) =>
+    run[step].map((place) => (single ? [recorded[step], place[0]] : place));
   const words = `Neurons after step ${recorded[at]}: cosines with ${names.join(" and ")}`;
   return plot(node, words, (colour) => {
     const data = [];
     const cloud = (runs, steps, style) => {
       const places = runs.flatMap((run) => steps.flatMap((step) => points(run, step)));
-      data.push({ x: places.map((p) => p[0]), y: places.map((p) => p[1]), type: "scatter", hovertemplate: "(%{x:.3f}, %{y:.3f})", ...style });
+      data.push({
+        x: places.map((p) => p[0]),
+        y: places.map((p) => p[1]),
+        type: "scatter",
+        hovertemplate: "(%{x:.3f}, %{y:.3f})",
+        ...style,
+      });
     };
     const runs = (measured?.runs ?? []).filter(Boolean);
     const ways = (all) => {
@@ -36,18 +43,59 @@ export function neurons(node, predicted, measured, at) {
       return { x, y };
     };
     if (runs.length) {
-      data.push({ ...ways(runs.slice(0, 8)), type: "scatter", mode: "lines", line: { color: colour.measured, width: 1 }, opacity: 0.35, hoverinfo: "skip", showlegend: false });
-      cloud(runs, [at], { mode: "markers", name: runs.length === 1 ? "neurons of one run" : `neurons of ${runs.length} runs`, marker: { color: colour.measured, size: 8, opacity: 0.7, line: { color: colour.card, width: 1 } } });
+      data.push({
+        ...ways(runs.slice(0, 8)),
+        type: "scatter",
+        mode: "lines",
+        line: { color: colour.measured, width: 1 },
+        opacity: 0.35,
+        hoverinfo: "skip",
+        showlegend: false,
+      });
+      cloud(runs, [at], {
+        mode: "markers",
+        name: runs.length === 1 ? "neurons of one run" : `neurons of ${runs.length} runs`,
+        marker: {
+          color: colour.measured,
+          size: 8,
+          opacity: 0.7,
+          line: { color: colour.card, width: 1 },
+        },
+      });
     }
     if (predicted.neurons) {
       if (!runs.length) {
-        data.push({ ...ways(predicted.neurons.slice(0, 1)), type: "scatter", mode: "lines", line: { color: colour.theory, width: 1 }, opacity: 0.4, hoverinfo: "skip", showlegend: false });
+        data.push({
+          ...ways(predicted.neurons.slice(0, 1)),
+          type: "scatter",
+          mode: "lines",
+          line: { color: colour.theory, width: 1 },
+          opacity: 0.4,
+          hoverinfo: "skip",
+          showlegend: false,
+        });
       }
-      cloud(predicted.neurons, [at], { mode: "markers", name: "theory", marker: { color: colour.theory, symbol: "cross-thin", size: 12, line: { color: colour.theory, width: 2 } } });
+      cloud(predicted.neurons, [at], {
+        mode: "markers",
+        name: "theory",
+        marker: {
+          color: colour.theory,
+          symbol: "cross-thin",
+          size: 12,
+          line: { color: colour.theory, width: 2 },
+        },
+      });
     }
     const range = [-1.08, 1.08];
     const layout = single
-      ? { xaxis: { title: { text: "giant steps t" }, range: [-0.3, recorded.at(-1) + 0.3], tickvals: recorded.length < 12 ? recorded : undefined }, yaxis: { title: { text: `cosine with ${names[0]}` }, range } }
+      ? {
+          xaxis: {
+            title: { text: "giant steps t" },
+            range: [-0.3, recorded.at(-1) + 0.3],
+            tickvals: recorded.length < 12 ? recorded : undefined,
+          },
+          yaxis: { title: { text: `cosine with ${names[0]}` }, range },
+        }
       : {
           xaxis: { title: { text: `cosine with ${names[0]}` }, range, constrain: "domain" },
           yaxis: { title: { text: `cosine with ${names[1]}` }, range, scaleanchor: "x" },
@@ -86,7 +134,12 @@ function curves(predicted, measured, { name, pick, colour, symbol, dash = "solid
     found.push({
       x: measured.recorded,
       y: points.map((value) => value?.mean ?? null),
-      error_y: { type: "data", array: points.map((value) => 2 * (value?.standard_error ?? 0)), color: colour, thickness: 1.5 },
+      error_y: {
+        type: "data",
+        array: points.map((value) => 2 * (value?.standard_error ?? 0)),
+        color: colour,
+        thickness: 1.5,
+      },
       type: "scatter",
       mode: "markers",
       name,
@@ -125,7 +178,13 @@ const ERRORS = [
 export function errors(node, predicted, measured) {
   return plot(node, "Mean squared errors step by step, and floors", (colour) => {
     const data = ERRORS.flatMap(([key, name, symbol, dash], index) =>
-      curves(predicted, measured, { name, pick: (step) => step[key], colour: colour.series[index], symbol, dash }),
+      curves(predicted, measured, {
+        name,
+        pick: (step) => step[key],
+        colour: colour.series[index],
+        symbol,
+        dash,
+      }),
     );
     const x = [];
     const y = [];
@@ -134,7 +193,15 @@ export function errors(node, predicted, measured) {
       x.push(step - 0.4, step + 0.4, null);
       y.push(predicted.floors[index], predicted.floors[index], null);
     });
-    data.push({ x, y, type: "scatter", mode: "lines", name: "floor", line: { color: colour.floor, width: 3 }, hovertemplate: "floor %{y:.4g}" });
+    data.push({
+      x,
+      y,
+      type: "scatter",
+      mode: "lines",
+      name: "floor",
+      line: { color: colour.floor, width: 3 },
+      hovertemplate: "floor %{y:.4g}",
+    });
     return { data, layout: axes(predicted, "mean squared error", frame(predicted, measured)) };
   });
 }
@@ -143,7 +210,11 @@ export function errors(node, predicted, measured) {
 function frame(predicted, measured) {
   const steps = [...(predicted.steps ?? []), ...(measured?.steps ?? [])];
   const means = (key) => steps.map((step) => step[key]?.mean ?? 0);
-  const top = Math.max(...predicted.floors.map((floor) => floor ?? 0), ...means("test_error"), ...means("train_error"));
+  const top = Math.max(
+    ...predicted.floors.map((floor) => floor ?? 0),
+    ...means("test_error"),
+    ...means("train_error"),
+  );
   return Math.max(0, ...means("network_error")) > 3 * top && top > 0
     ? { range: [-0.02 * top, 1.3 * top] }
     : { rangemode: "tozero" };

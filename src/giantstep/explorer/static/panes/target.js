@@ -18,9 +18,24 @@ let page = null;
 
 function figures(analysis) {
   const shown = [
-    ["Leap index", "ℓ", analysis.leap_index, "smallest degree with a Hermite tensor: n ~ dˡ samples let one step see it"],
-    ["Leaps", "", analysis.leaps.join(" → ") || "–", "n ~ dᵏ that each stage needs, until all directions are learned"],
-    ["Generative exponent", "k*", analysis.generative_exponent, "the same after the best transform of the label: what reused batches can use"],
+    [
+      "Leap index",
+      "ℓ",
+      analysis.leap_index,
+      "smallest degree with a Hermite tensor: n ~ dˡ samples let one step see it",
+    ],
+    [
+      "Leaps",
+      "",
+      analysis.leaps.join(" → ") || "–",
+      "n ~ dᵏ that each stage needs, until all directions are learned",
+    ],
+    [
+      "Generative exponent",
+      "k*",
+      analysis.generative_exponent,
+      "the same after the best transform of the label: what reused batches can use",
+    ],
     ["Directions", "r", analysis.directions.length, "that the target depends on at most"],
     ["Variance", "Var f", number(analysis.variance, 4), "the error of a constant guess"],
   ];
@@ -48,7 +63,15 @@ function floors(analysis) {
     "table",
     {},
     el("caption", {}, "Floors: the mean squared error that no readout beats, fresh batches"),
-    el("thead", {}, el("tr", {}, head.map((text) => el("th", { scope: "col" }, text)))),
+    el(
+      "thead",
+      {},
+      el(
+        "tr",
+        {},
+        head.map((text) => el("th", { scope: "col" }, text)),
+      ),
+    ),
     el("tbody", {}, rows),
   );
 }
@@ -81,7 +104,11 @@ function draw() {
   const width = Math.max(200, Math.floor(parts.bars.clientWidth));
   replace(parts.bars, bars(found.coefficients.degrees, found.activation, width));
   replace(parts.floors, floors(found));
-  notes(parts.notes, "Notes", [...found.undecided, ...blindness(found), ...found.notes].map(readable));
+  notes(
+    parts.notes,
+    "Notes",
+    [...found.undecided, ...blindness(found), ...found.notes].map(readable),
+  );
 }
 
 const both = () => ({ target: state.get("target"), activation: state.get("activation") });
@@ -125,9 +152,18 @@ export default {
       el("h2", {}, "Target and neuron"),
       parts.lines.nodes,
       parts.problem.node,
-      el("h3", {}, "Hermite coefficients ", el("span", { class: "symbol" }, "cₖ = E[σ(z) Heₖ(z)]/k!")),
+      el(
+        "h3",
+        {},
+        "Hermite coefficients ",
+        el("span", { class: "symbol" }, "cₖ = E[σ(z) Heₖ(z)]/k!"),
+      ),
       parts.bars,
-      el("small", {}, "Degree k below its bar. A gradient step follows directions of degree k only through cₖ ≠ 0."),
+      el(
+        "small",
+        {},
+        "Degree k below its bar. A gradient step follows directions of degree k only through cₖ ≠ 0.",
+      ),
     );
     parts.answer = el(
       "div",
@@ -140,8 +176,20 @@ export default {
         el(
           "div",
           { class: "pair" },
-          el("figure", {}, el("figcaption", {}, "Fresh batches"), parts.fresh, exports({ node: parts.fresh, name: "staircase-fresh" })),
-          el("figure", {}, el("figcaption", {}, "Reused batches"), parts.reused, exports({ node: parts.reused, name: "staircase-reused" })),
+          el(
+            "figure",
+            {},
+            el("figcaption", {}, "Fresh batches"),
+            parts.fresh,
+            exports({ node: parts.fresh, name: "staircase-fresh" }),
+          ),
+          el(
+            "figure",
+            {},
+            el("figcaption", {}, "Reused batches"),
+            parts.reused,
+            exports({ node: parts.reused, name: "staircase-reused" }),
+          ),
         ),
       ),
       el(
@@ -153,7 +201,11 @@ export default {
         exports({ name: "analysis", command: "analyze", setting: both, data: () => found }),
       ),
     );
-    parts.empty = el("p", { class: "card" }, "What can be learned of a target is shown here as soon as it can be read.");
+    parts.empty = el(
+      "p",
+      { class: "card" },
+      "What can be learned of a target is shown here as soon as it can be read.",
+    );
     replace(root, asked, parts.answer, parts.empty);
     draw();
     new ResizeObserver(debounced(50, draw)).observe(root);

@@ -29,15 +29,33 @@ export function bars(degrees, name, width) {
         svg("rect", { x, y, width: step * 0.64, height: Math.max(height, 1) }),
       ),
       step > 34
-        ? svg("text", { x: middle, y: coefficient < 0 ? zero + height + 12 : y - 4, class: "value", "text-anchor": "middle" }, value)
+        ? svg(
+            "text",
+            {
+              x: middle,
+              y: coefficient < 0 ? zero + height + 12 : y - 4,
+              class: "value",
+              "text-anchor": "middle",
+            },
+            value,
+          )
         : null,
       svg("text", { x: middle, y: HEIGHT - 4, class: "tick", "text-anchor": "middle" }, degree),
     ];
   });
-  const told = degrees.map((entry) => `c${entry.degree} = ${number(entry.coefficient, 3)}`).join(", ");
+  const told = degrees
+    .map((entry) => `c${entry.degree} = ${number(entry.coefficient, 3)}`)
+    .join(", ");
   return svg(
     "svg",
-    { width, height: HEIGHT, viewBox: `0 0 ${width} ${HEIGHT}`, role: "img", class: "bars", "aria-label": `Hermite coefficients of ${name}: ${told}` },
+    {
+      width,
+      height: HEIGHT,
+      viewBox: `0 0 ${width} ${HEIGHT}`,
+      role: "img",
+      class: "bars",
+      "aria-label": `Hermite coefficients of ${name}: ${told}`,
+    },
     svg("line", { x1: 0, y1: zero, x2: width, y2: zero, class: "ground" }),
     parts.filter(Boolean),
   );

@@ -41,7 +41,8 @@ export function mark(root, problem) {
     const sentence = control.querySelector(".problem");
     sentence.hidden = !mine;
     sentence.textContent = mine ? problem.message : "";
-    for (const input of control.querySelectorAll("input, select")) input.setAttribute("aria-invalid", mine);
+    for (const input of control.querySelectorAll("input, select"))
+      input.setAttribute("aria-invalid", mine);
     found ||= mine;
   }
   return found;
@@ -52,7 +53,11 @@ export function choice(key, given) {
   const id = fresh(key);
   const menu = el(
     "select",
-    { id, "aria-describedby": described(id, given.help), onchange: () => state.set({ [key]: menu.value }) },
+    {
+      id,
+      "aria-describedby": described(id, given.help),
+      onchange: () => state.set({ [key]: menu.value }),
+    },
     given.options.map((option) => {
       const [value, text] = Array.isArray(option) ? option : [option, option];
       return el("option", { value }, text);
@@ -93,7 +98,8 @@ function scale({ from, to, log, whole, multiple = 1 }) {
   return {
     place: (value) =>
       STEPS * (log ? Math.log(value / from) / Math.log(to / from) : (value - from) / (to - from)),
-    value: (at) => round(log ? from * (to / from) ** (at / STEPS) : from + ((to - from) * at) / STEPS),
+    value: (at) =>
+      round(log ? from * (to / from) ** (at / STEPS) : from + ((to - from) * at) / STEPS),
   };
 }
 
@@ -135,10 +141,14 @@ export function slider(key, given) {
     inputmode: "decimal",
     class: "number",
     "aria-label": `${given.words}${given.symbol ? `, ${given.symbol}` : ""}: type a value`,
-    onchange: () => state.set({ [key]: typed.value.replaceAll(",", "").trim() || state.initial(key) }),
+    onchange: () =>
+      state.set({ [key]: typed.value.replaceAll(",", "").trim() || state.initial(key) }),
   });
   const say = (found) => {
-    const plain = Math.abs(found) >= 1e7 ? found.toExponential().replace("e+", "e") : found.toLocaleString("en");
+    const plain =
+      Math.abs(found) >= 1e7
+        ? found.toExponential().replace("e+", "e")
+        : found.toLocaleString("en");
     typed.value = plain;
     range.setAttribute("aria-valuetext", number(found));
   };

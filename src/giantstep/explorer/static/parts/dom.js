@@ -41,12 +41,16 @@ export function number(value, digits = 3) {
     const [mantissa, exponent] = value.toExponential(digits - 1).split("e");
     return `${Number(mantissa)}·10${superscript(Number(exponent))}`;
   }
-  return Number(value.toPrecision(Math.max(digits, String(Math.trunc(Math.abs(value))).length))).toLocaleString("en");
+  return Number(
+    value.toPrecision(Math.max(digits, String(Math.trunc(Math.abs(value))).length)),
+  ).toLocaleString("en");
 }
 
 const lowered = (digits) => digits.replace(/\d/g, (digit) => "₀₁₂₃₄₅₆₇₈₉"[Number(digit)]);
 const superscript = (digits) =>
-  String(digits).replace("-", "⁻").replace(/\d/g, (digit) => "⁰¹²³⁴⁵⁶⁷⁸⁹"[Number(digit)]);
+  String(digits)
+    .replace("-", "⁻")
+    .replace(/\d/g, (digit) => "⁰¹²³⁴⁵⁶⁷⁸⁹"[Number(digit)]);
 
 /** A text of the library for reading: x1 as x₁, b_3 as b₃, d^2 as d². */
 export const readable = (text) =>

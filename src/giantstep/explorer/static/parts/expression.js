@@ -87,7 +87,8 @@ export function targetAndActivation({ catalog, activations }) {
     show: () => Object.values(lines).forEach((line) => line.show()),
     /** Mark the line that a problem is about; whether there was one. */
     mark(problem) {
-      for (const [key, line] of Object.entries(lines)) line.mark(problem?.field === key ? problem : null);
+      for (const [key, line] of Object.entries(lines))
+        line.mark(problem?.field === key ? problem : null);
       return problem !== null && problem.field in lines;
     },
   };

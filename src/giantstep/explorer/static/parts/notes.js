@@ -20,6 +20,13 @@ export function notes(node, heading, texts) {
     replace(node);
     return;
   }
-  const list = el("ul", {}, texts.map((text) => el("li", {}, text)));
-  replace(node, el("details", { class: "notes", open: texts.length < 4 }, el("summary", {}, heading), list));
+  const list = el(
+    "ul",
+    {},
+    texts.map((text) => el("li", {}, text)),
+  );
+  replace(
+    node,
+    el("details", { class: "notes", open: texts.length < 4 }, el("summary", {}, heading), list),
+  );
 }

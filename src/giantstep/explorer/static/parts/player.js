@@ -22,7 +22,11 @@ export function player(show) {
     },
   });
   const told = el("output", {}, "");
-  const button = el("button", { type: "button", onclick: () => (timer === null ? play() : stop()) }, "Play");
+  const button = el(
+    "button",
+    { type: "button", onclick: () => (timer === null ? play() : stop()) },
+    "Play",
+  );
 
   const at = () => Math.min(Number(scrub.value), recorded.length - 1);
 

@@ -39,7 +39,11 @@ export function stairs(found, title, width) {
   const floor = HEIGHT - GROUND;
   const parts = [];
   const ground = (index, text) =>
-    svg("text", { x: (index + 0.5) * tread, y: floor + 20, class: "tick", "text-anchor": "middle" }, text);
+    svg(
+      "text",
+      { x: (index + 0.5) * tread, y: floor + 20, class: "tick", "text-anchor": "middle" },
+      text,
+    );
   parts.push(
     svg("line", { x1: 0, y1: floor, x2: width, y2: floor, class: "ground" }),
     label(tread / 2, floor - 8, ["nothing"], "quiet"),
@@ -56,7 +60,13 @@ export function stairs(found, title, width) {
         { class: blind ? "stair blind" : "stair" },
         svg("title", {}, `step ${step.step} adds ${step.adds.join(", ") || "nothing"}`),
         svg("rect", { x, y: floor - height, width: width - x, height }),
-        svg("line", { x1: x, y1: floor - height, x2: x + tread, y2: floor - height, class: "tread" }),
+        svg("line", {
+          x1: x,
+          y1: floor - height,
+          x2: x + tread,
+          y2: floor - height,
+          class: "tread",
+        }),
       ),
       label(x + tread / 2, floor - height - 8, words, step.adds.length ? "adds" : "quiet"),
       ground(index + 1, tread > 55 ? `step ${step.step}` : step.step),
@@ -71,11 +81,20 @@ export function stairs(found, title, width) {
       ground(count - 1, tread > 55 ? "not at n ~ d" : "never"),
     );
   }
-  const told = found.steps.map((step) => `step ${step.step} adds ${step.adds.join(" and ") || "nothing"}`);
+  const told = found.steps.map(
+    (step) => `step ${step.step} adds ${step.adds.join(" and ") || "nothing"}`,
+  );
   if (ghost) told.push(`${found.missing.join(" and ")} not learned with n of order d`);
   return svg(
     "svg",
-    { width, height: HEIGHT, viewBox: `0 0 ${width} ${HEIGHT}`, role: "img", class: "stairs", "aria-label": `${title}: ${told.join("; ") || "nothing is learned"}` },
+    {
+      width,
+      height: HEIGHT,
+      viewBox: `0 0 ${width} ${HEIGHT}`,
+      role: "img",
+      class: "stairs",
+      "aria-label": `${title}: ${told.join("; ") || "nothing is learned"}`,
+    },
     parts,
   );
 }
