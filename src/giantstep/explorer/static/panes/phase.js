@@ -212,6 +212,8 @@ async function open(name) {
     refuse(null);
     parts.answer.classList.remove("stale");
     slices();
+    const setting = Object.entries(found.setting).map(([field, value]) => `${field} = ${value}`);
+    parts.setting.textContent = `Setting: ${setting.join(", ")}`;
     draw();
     page.say(`Opened the sweep ${name}.`);
   } catch (problem) {
@@ -417,6 +419,7 @@ export default {
     parts.cut = el("div", { class: "plot" });
     parts.regime = el("p", { class: "regime", hidden: true });
     parts.stored = el("div", { class: "control", hidden: true });
+    parts.setting = el("p", { class: "sizes", hidden: true });
     parts.slices = el("div", { class: "row" });
     parts.exponents = el("details", { class: "notes", hidden: true });
     parts.table = el("div", {
@@ -505,6 +508,7 @@ export default {
     const taken = ["phase.x", "phase.y"].map((key) => axisNamed(state.get(key))?.field);
     for (const [field, node] of Object.entries(fixed)) node.hidden = taken.includes(field);
     parts.computed.hidden = stored();
+    parts.setting.hidden = !stored();
     parts.runner.node.hidden = stored();
     // What made a stored sweep is in its own folder.
     parts.reproduced.hidden = stored();
