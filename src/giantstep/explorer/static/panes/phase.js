@@ -446,6 +446,7 @@ export default {
       { class: "card asked" },
       el("h2", {}, "Two axes"),
       parts.stored,
+      parts.setting,
       parts.computed,
     );
     parts.answer = el(

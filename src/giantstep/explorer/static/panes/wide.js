@@ -78,36 +78,26 @@ function places(step) {
 }
 
 function spikes() {
-  const rows = [];
-  for (const [matrix, title] of Object.entries(MATRICES)) {
-    predicted.recorded.forEach((step, at) => {
+  const groups = Object.entries(MATRICES).map(([matrix, title]) => {
+    const rows = predicted.recorded.map((step, at) => {
       const theory = predicted.steps?.[at]?.[matrix];
       const runs = measured?.steps?.[at]?.[matrix];
-      const cells = [
-        step,
-        places(theory),
-        runs ? places(runs) : "–",
-        runs?.counts?.join(", ") ?? "–",
-      ];
-      rows.push(
-        el(
-          "tr",
-          {},
-          el("th", { scope: "row" }, at === 0 ? title : ""),
-          cells.map((cell) => el("td", {}, cell)),
-        ),
+      const cells = [places(theory), runs ? places(runs) : "–", runs?.counts?.join(", ") ?? "–"];
+      return el(
+        "tr",
+        {},
+        el("th", { scope: "row" }, `after step ${step}`),
+        cells.map((cell) => el("td", {}, cell)),
       );
     });
-  }
-  const head = ["Matrix", "step", "theory", "runs", "count in each run"];
+    const heading = el("th", { scope: "rowgroup", colspan: 4 }, title);
+    return el("tbody", {}, el("tr", {}, heading), rows);
+  });
+  const head = ["", "theory", "runs", "count in each run"];
   return el(
     "table",
-    {},
-    el(
-      "caption",
-      {},
-      "Spikes: singular values outside the bulk. In brackets those of theory that noise may hide.",
-    ),
+    { class: "spikes" },
+    el("caption", {}, "Singular values outside the bulk; in brackets those that noise may hide"),
     el(
       "thead",
       {},
@@ -117,7 +107,7 @@ function spikes() {
         head.map((title) => el("th", { scope: "col" }, title)),
       ),
     ),
-    el("tbody", {}, rows),
+    groups,
   );
 }
 
@@ -386,7 +376,7 @@ export default {
         ),
         el(
           "div",
-          { class: "card whole" },
+          { class: "card" },
           el("h2", {}, "Spikes, and what to keep"),
           parts.table,
           parts.theory,
