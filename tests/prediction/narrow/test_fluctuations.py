@@ -294,3 +294,14 @@ def test_magnitudes_of_more_rows_than_deviations(monkeypatch: Any) -> None:
     assert distance(predicted) < 4
     assert distance(replace(predicted, overlap_deviation=None)) > 6
     assert compare(predicted, simulate(setting)).p_value > 1e-3
+
+
+@pytest.mark.parametrize("batches", ["fresh", "reused"])
+def test_without_deviations_the_means_are_the_same(batches: str) -> None:
+    setting = Setting("x1 + x1*x2", d=1000, p=4, batches=batches, readout_n=0, test_n=0)
+    whole = predict(setting, scrambles=2, log2_points=8)
+    means = predict(setting, scrambles=2, log2_points=8, deviations=False)
+    assert whole.overlap_deviation is not None
+    assert means.overlap_deviation is None
+    assert np.array_equal(means.overlap, whole.overlap)
+    assert np.array_equal(means.gram, whole.gram)

@@ -10,7 +10,7 @@ const BATCHES = { fresh: "fresh at every step", reused: "the same reused at all 
 const DEFAULTS = {
   "narrow.d": 1000,
   "narrow.size": "ratio",
-  "narrow.ratio": 4,
+  "narrow.ratio": 16,
   "narrow.kappa": 1.5,
   "narrow.p": 8,
   "narrow.steps": 2,
