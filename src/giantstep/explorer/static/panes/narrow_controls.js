@@ -67,7 +67,7 @@ function ways() {
       from: 0.01,
       to: 100,
       log: true,
-      help: "1: one update is as long as a row of W",
+      help: "1: one update is of the order of a row of W",
     }),
     formula: text("narrow.formula", {
       words: "Formula",
