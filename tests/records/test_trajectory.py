@@ -9,7 +9,9 @@ import pytest
 from scipy.linalg import subspace_angles
 
 from giantstep.errors import InputError
+from giantstep.prediction.predict import predict
 from giantstep.problem.setting import Setting
+from giantstep.records.observables import expected
 from giantstep.records.trajectory import Trajectory, keeps_gram, principal_cosines, span_factor
 
 RUNS, STEPS, P, R, D = 5, 2, 4, 3, 40
@@ -109,8 +111,8 @@ def test_means_and_standard_errors_are_over_the_runs() -> None:
         assert mean[name].shape == error[name].shape == value.shape[1:]
     np.testing.assert_allclose(mean["overlap"], weights[..., :R].mean(axis=0), rtol=1e-12)
     squares = (weights[..., :R] - mean["overlap"]) ** 2
-    expected = np.sqrt(squares.sum(axis=0) / (RUNS - 1) / RUNS)
-    np.testing.assert_allclose(error["overlap"], expected, rtol=1e-12)
+    errors = np.sqrt(squares.sum(axis=0) / (RUNS - 1) / RUNS)
+    np.testing.assert_allclose(error["overlap"], errors, rtol=1e-12)
 
 
 def test_one_run_has_no_standard_error() -> None:
@@ -135,3 +137,14 @@ def test_gram_matrices_are_kept_while_they_are_few() -> None:
     assert keeps_gram(few)
     assert not keeps_gram(few.vary(p=1026))
     assert not keeps_gram(few.vary(runs=2))
+
+
+def test_magnitudes_without_fluctuations_are_not_known() -> None:
+    """At linear width overlaps of what is not learned are 0 to leading order: runs show some."""
+    setting = Setting("x1 + He2(x2)", d=100, p=60, n="4d", steps=2, readout_n=0, test_n=0)
+    predicted = predict(setting)
+    assert predicted.theory == "linear-width"
+    assert predicted.overlap_deviation is None
+    found = expected(predicted)
+    assert np.isnan(found["cosine_2"][0])
+    assert found["cosine_1"][1] == pytest.approx(np.median(np.abs(predicted.cosine[0, 1, :, 0])))

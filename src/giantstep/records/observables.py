@@ -38,10 +38,16 @@ def expected(prediction: Trajectory) -> dict[str, Float[np.ndarray, " t"]]:
     """The same numbers of a prediction, averaged over its rows; NaN where it has none.
 
     What one run shows of a direction it has not learned is its fluctuation, so that magnitudes are
-    those of runs drawn around the prediction.
+    those of runs drawn around the prediction.  Without ``overlap_deviation`` those below d^(-1/2),
+    a random row's, are not known.
     """
     found = _of_rows(prediction.drawn(DRAWN)) | _others(prediction)
-    return {name: values.mean(axis=0) for name, values in found.items()}
+    means = {name: values.mean(axis=0) for name, values in found.items()}
+    if prediction.overlap_deviation is None:
+        random = prediction.setting.d**-0.5
+        for name in ("alignment", *(name for name in means if name.startswith("cosine_"))):
+            means[name] = np.where(means[name] < random, np.nan, means[name])
+    return means
 
 
 def _of_rows(trajectory: Trajectory) -> dict[str, Float[np.ndarray, "runs t"]]:
