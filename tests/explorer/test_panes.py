@@ -159,17 +159,29 @@ def test_a_stored_sweep_is_opened_and_nothing_outside_the_folder(tmp_path) -> No
     (inside / "sweep.json").write_text(json.dumps(record), encoding="utf-8")
     (tmp_path / "sweep.json").write_text(json.dumps(record), encoding="utf-8")
     (tmp_path / "results" / "away").symlink_to(tmp_path)
+    (tmp_path / "results" / "linked").mkdir()
+    (tmp_path / "results" / "linked" / "sweep.json").symlink_to(tmp_path / "sweep.json")
     (tmp_path / "results" / "broken").mkdir()
     (tmp_path / "results" / "broken" / "sweep.json").write_text('{"asked": 3}', encoding="utf-8")
     request = {"folder": str(tmp_path / "results")}
 
     listed = stored_sweeps.listed(request, lambda *_: None)
-    assert "mine" in listed["sweeps"]
+    assert listed["sweeps"] == ["broken", "mine"]
     opened = stored_sweeps.opened(request | {"name": "mine"}, lambda *_: None)
     means = [cell["mean"] for cell in opened["cells"]]
     assert means == pytest.approx(found.measured("alignment").ravel().tolist())
     assert [cell["place"] for cell in opened["cells"]] == [[0, 0], [0, 1], [1, 0], [1, 1]]
-    for name in ("..", "../../etc", "/etc", "away", str(tmp_path), "broken", "none", "\0"):
+    for name in (
+        "..",
+        "../../etc",
+        "/etc",
+        "away",
+        "linked",
+        str(tmp_path),
+        "broken",
+        "none",
+        "\0",
+    ):
         with pytest.raises(InputError, match="sweep"):
             stored_sweeps.opened(request | {"name": name}, lambda *_: None)
     with pytest.raises(InputError, match="--folder"):

@@ -6,6 +6,7 @@ import socket
 import sys
 import threading
 import webbrowser
+from contextlib import suppress
 from pathlib import Path
 from types import FrameType
 
@@ -51,7 +52,8 @@ def serve(host: str, port: int, folder: Path | None, *, browser: bool) -> None:
         server_header=False,
         timeout_graceful_shutdown=1,
     )
-    Server(settings).run(sockets=[listening])
+    with suppress(KeyboardInterrupt):  # the way to end it, passed on once everything has ended
+        Server(settings).run(sockets=[listening])
 
 
 def page_address(access: Access, port: int) -> str:

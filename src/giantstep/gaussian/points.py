@@ -29,11 +29,12 @@ SCRAMBLES = 8
 class Accuracy:
     """Of randomised quadrature: independent scrambles, and 2^log2_points points in each.
 
-    None leaves the points to the theory.
+    None leaves the points to the theory.  Without ``deviations`` the means alone are wanted.
     """
 
     scrambles: int = SCRAMBLES
     log2_points: int | None = None
+    deviations: bool = True
 
 
 def normal_points(

@@ -265,3 +265,14 @@ def test_products_of_estimates_are_of_independent_ones() -> None:
     exact = 4 * np.average((2 * math.pi * (1 + z**2)) ** -0.5, weights=weights) ** 2
     assert abs(np.mean(products) - exact) < 4 * error
     assert np.mean(squares) - exact > 6 * error
+
+
+@pytest.mark.parametrize("batches", ["fresh", "reused"])
+def test_without_deviations_the_means_are_the_same(batches: str) -> None:
+    setting = Setting("x1 + x1*x2", d=1000, p=4, batches=batches, readout_n=0, test_n=0)
+    whole = predict(setting, scrambles=2, log2_points=8)
+    means = predict(setting, scrambles=2, log2_points=8, deviations=False)
+    assert whole.overlap_deviation is not None
+    assert means.overlap_deviation is None
+    assert np.array_equal(means.overlap, whole.overlap)
+    assert np.array_equal(means.gram, whole.gram)

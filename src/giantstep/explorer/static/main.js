@@ -20,7 +20,12 @@ const sections = new Map();
 const tabs = new Map();
 const stale = new Map();
 
-state.declare({ pane: PANES[0].id, theme: "auto", target: "x1 + x2 + x1^2 - x2^2", activation: "relu" });
+state.declare({
+  pane: PANES[0].id,
+  theme: "auto",
+  target: "x1 + x2 + x1^2 - x2^2",
+  activation: "relu",
+});
 
 const status = document.getElementById("status");
 const page = {
@@ -63,12 +68,7 @@ function build() {
   );
   menu.value = state.get("theme");
   const copy = el("button", { type: "button", onclick: () => share(copy) }, "Copy link");
-  replace(
-    document.getElementById("tools"),
-    copy,
-    el("label", { for: "theme" }, "Colours "),
-    menu,
-  );
+  replace(document.getElementById("tools"), copy, el("label", { for: "theme" }, "Colours "), menu);
 }
 
 async function share(button) {
@@ -86,7 +86,8 @@ function step(event, pane) {
   if (!(event.key in moves)) return;
   event.preventDefault();
   const at = PANES.indexOf(pane) + moves[event.key];
-  const next = PANES[Number.isFinite(at) ? (at + PANES.length) % PANES.length : at < 0 ? 0 : PANES.length - 1];
+  const next =
+    PANES[Number.isFinite(at) ? (at + PANES.length) % PANES.length : at < 0 ? 0 : PANES.length - 1];
   state.set({ pane: next.id });
   tabs.get(next.id).focus();
 }
@@ -129,7 +130,10 @@ async function start() {
   try {
     page.vocabulary = await api.call("vocabulary");
   } catch (error) {
-    replace(document.getElementById("panes"), el("p", { class: "problem", role: "alert" }, error.message));
+    replace(
+      document.getElementById("panes"),
+      el("p", { class: "problem", role: "alert" }, error.message),
+    );
     return;
   }
   state.listen(show);

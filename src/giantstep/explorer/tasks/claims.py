@@ -10,7 +10,7 @@ from giantstep.explorer.tasks import Emit
 from giantstep.explorer.views.claims import claim_view
 from giantstep.papers.claims import CLAIMS
 from giantstep.papers.claims.record import Claim
-from giantstep.papers.claims.running import claim_record
+from giantstep.papers.claims.running import run_claims
 from giantstep.papers.claims.stored import stored_records
 
 LARGEST_SEED = 2**31
@@ -46,7 +46,7 @@ def stored(request: Mapping[str, Any], emit: Emit) -> dict[str, Any]:
 def run(request: Mapping[str, Any], emit: Emit) -> dict[str, Any]:
     """Measure a claim at its quick size."""
     claim, seed = _claim(request), _seed(request)
-    record = claim_record(claim, full=False, controls=False, seed=seed)
+    [record] = run_claims([claim], seed=seed)
     emit("file", {"name": "table.csv", "text": _table(record)})
     return claim_view(record)
 

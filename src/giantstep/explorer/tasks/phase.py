@@ -12,7 +12,6 @@ from giantstep.errors import InputError, NotConvergedError, NoTheoryError, shown
 from giantstep.explorer.limits import MEMORY, check_fields, check_job, check_sizes
 from giantstep.explorer.tasks import Emit
 from giantstep.explorer.tasks.export import as_number
-from giantstep.explorer.tasks.predict import DRAFT
 from giantstep.explorer.views.phase import cell_view, coarse_first, map_view
 from giantstep.prediction.predict import predict as predict_setting
 from giantstep.problem.setting import DEFAULTS
@@ -27,6 +26,10 @@ from giantstep.sweeps.work import EXPECTED
 
 MOST_CELLS = 400
 """Cells of a map: more are smaller than what a finger can point at."""
+
+ROUGH: dict[str, Any] = {"scrambles": 2, "log2_points": 11}
+"""Points of a prediction: cosines within a hundredth, which no colour shows.  Deviations count:
+where nothing is learned they are what runs show."""
 
 PART = 0.5
 """Seconds after which the cells so far are sent: the page asks for the others at once."""
@@ -117,7 +120,7 @@ def predict(request: Mapping[str, Any], emit: Emit) -> dict[str, Any]:
 
 def _predicted(cell: Cell) -> Outcome:
     try:
-        found = predict_setting(cell.setting, **DRAFT)
+        found = predict_setting(cell.setting, **ROUGH)
     except (NoTheoryError, NotConvergedError) as error:
         return Outcome(cell, None, None, str(error), None)
     return Outcome(cell, None, found, None, None)

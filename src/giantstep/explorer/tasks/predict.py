@@ -14,7 +14,7 @@ from giantstep.prediction.predict import predict
 from giantstep.problem.setting import Setting
 from giantstep.simulation.estimate import estimate
 
-DRAFT: dict[str, Any] = {"scrambles": 2, "log2_points": 11}
+DRAFT: dict[str, Any] = {"scrambles": 2, "log2_points": 11, "deviations": False}
 """What is drawn first: a fifth of a second up to p = 50, cosines within a few hundredths."""
 
 

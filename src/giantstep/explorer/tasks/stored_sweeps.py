@@ -31,8 +31,14 @@ def listed(request: Mapping[str, Any], emit: Emit) -> dict[str, Any]:
     if folder is None:
         return {"folder": None, "sweeps": []}
     root = Path(folder).resolve()
-    found = sorted(path.parent.relative_to(root).as_posix() for path in root.rglob(RECORD))
+    found = _names(root)
     return {"folder": root.name, "sweeps": found[:MOST], "left_out": max(0, len(found) - MOST)}
+
+
+def _names(root: Path) -> list[str]:
+    """The folders with a record that lies in the root itself, wherever a link says it is."""
+    held = (path for path in root.rglob(RECORD) if path.resolve().is_relative_to(root))
+    return sorted(path.parent.relative_to(root).as_posix() for path in held)
 
 
 def opened(request: Mapping[str, Any], emit: Emit) -> dict[str, Any]:
@@ -65,13 +71,9 @@ def _record(folder: str | None, name: str) -> Any:
     if folder is None:
         raise InputError("sweep needs a folder: start with giantstep explore --folder DIR")
     root = Path(folder).resolve()
-    try:
-        path = (root / name / RECORD).resolve()
-        inside = path.is_relative_to(root) and path.is_file()
-    except (OSError, ValueError):  # no file can have such a name
-        inside = False
-    if not inside:
+    if name not in _names(root):
         raise InputError(f"sweep must be one of the folder, got {shown(name)}")
+    path = root / name / RECORD
     if path.stat().st_size > BYTES:
         raise InputError(f"sweep is larger than {BYTES >> 20} MiB, got {shown(name)}")
     try:

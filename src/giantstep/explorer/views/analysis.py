@@ -24,7 +24,7 @@ def analysis_view(analysis: Analysis, activation: ActivationAnalysis) -> dict[st
 
 def stairs_view(stairs: Staircase, r: int) -> dict[str, Any]:
     """Steps with the directions each adds, those the activation is blind to, and what is left."""
-    steps = []
+    steps: list[dict[str, Any]] = []
     for index, basis in enumerate(stairs.bases):
         blocked = [
             {

@@ -139,7 +139,7 @@ def _predict(
     arrays["own_runs"] = own or len(starts) > 1
     if is_long(setting):
         return arrays
-    around = _deviations(setting, starts, arrays, own=own)
+    around = _deviations(setting, starts, arrays, own=own) if accuracy.deviations else {}
     if many or (small and around):
         known = (
             Deviations(*(around[f"{name}_deviation"][0] for name in ("overlap", "norms", "gram")))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 from giantstep.gaussian.points import LOG2_POINTS, Accuracy
 from giantstep.prediction.narrow import reused
@@ -53,6 +54,6 @@ def affordable(setting: Setting, accuracy: Accuracy, rows: int) -> Accuracy:
     scrambles = accuracy.scrambles if rows == 1 else 2
     most = log2_points(setting, scrambles * rows)
     given = accuracy.log2_points
-    if given is None:
-        return Accuracy(scrambles, most)
-    return Accuracy(scrambles, given if rows == 1 else min(given, most))
+    if given is not None:
+        most = given if rows == 1 else min(given, most)
+    return replace(accuracy, scrambles=scrambles, log2_points=most)

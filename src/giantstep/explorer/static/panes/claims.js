@@ -31,16 +31,25 @@ function chosen() {
   const [paper, verdict] = ["claims.paper", "claims.verdict"].map(state.get);
   return listed.filter((entry) => {
     const whole = `${entry.id} ${entry.statement} ${entry.paper}`.toLowerCase();
-    return words.every((word) => whole.includes(word)) && (!paper || paperOf(entry) === paper) && (!verdict || entry.verdict === verdict);
+    return (
+      words.every((word) => whole.includes(word)) &&
+      (!paper || paperOf(entry) === paper) &&
+      (!verdict || entry.verdict === verdict)
+    );
   });
 }
 
 function drawList() {
   const shown = chosen();
-  const counts = VERDICTS.map((verdict) => `${shown.filter((entry) => entry.verdict === verdict).length} ${verdict}`);
+  const counts = VERDICTS.map(
+    (verdict) => `${shown.filter((entry) => entry.verdict === verdict).length} ${verdict}`,
+  );
   parts.count.textContent = `${shown.length} of ${listed.length} claims: ${counts.join(", ")}`;
   const focused = parts.list.contains(document.activeElement);
-  replace(parts.list, shown.map((entry) => el("li", {}, line(entry, entry.id === state.get("claims.id")))));
+  replace(
+    parts.list,
+    shown.map((entry) => el("li", {}, line(entry, entry.id === state.get("claims.id")))),
+  );
   // One stop of the tab key for the whole list: arrows move within it.
   const stop = parts.list.querySelector("[aria-current]") ?? parts.list.querySelector("button");
   stop?.setAttribute("tabindex", 0);
@@ -93,7 +102,15 @@ function quantities(record) {
   return el(
     "table",
     {},
-    el("thead", {}, el("tr", {}, head.map((title) => el("th", { scope: "col" }, title)))),
+    el(
+      "thead",
+      {},
+      el(
+        "tr",
+        {},
+        head.map((title) => el("th", { scope: "col" }, title)),
+      ),
+    ),
     el("tbody", {}, record.quantities.map(row)),
   );
 }
@@ -101,9 +118,32 @@ function quantities(record) {
 function about() {
   const line = (words, value) => (value ? [el("dt", {}, words), el("dd", {}, value)] : []);
   const other = claim.corrected
-    ? [el("dt", {}, "Holds instead"), el("dd", {}, el("button", { type: "button", class: "link", onclick: () => state.set({ "claims.id": claim.corrected }) }, claim.corrected))]
+    ? [
+        el("dt", {}, "Holds instead"),
+        el(
+          "dd",
+          {},
+          el(
+            "button",
+            {
+              type: "button",
+              class: "link",
+              onclick: () => state.set({ "claims.id": claim.corrected }),
+            },
+            claim.corrected,
+          ),
+        ),
+      ]
     : [];
-  return el("dl", { class: "about" }, line("Paper", claim.paper), line("Regime", claim.regime), line("Decided by", claim.rule), line("Seen instead", claim.seen), other);
+  return el(
+    "dl",
+    { class: "about" },
+    line("Paper", claim.paper),
+    line("Regime", claim.regime),
+    line("Decided by", claim.rule),
+    line("Seen instead", claim.seen),
+    other,
+  );
 }
 
 function draw() {
@@ -118,12 +158,22 @@ function draw() {
     return;
   }
   const where = fresh ? `measured here, seed ${record.seed}` : `stored record, seed ${record.seed}`;
-  const before = fresh && claim.record ? ` Stored: ${claim.record.verdict} (seed ${claim.record.seed}).` : "";
-  replace(parts.verdict, badge(record.verdict), ` ${where}, ${record.size} size, ${number(record.seconds, 2)} s.${before}`);
+  const before =
+    fresh && claim.record ? ` Stored: ${claim.record.verdict} (seed ${claim.record.seed}).` : "";
+  replace(
+    parts.verdict,
+    badge(record.verdict),
+    ` ${where}, ${record.size} size, ${number(record.seconds, 2)} s.${before}`,
+  );
   parts.verdict.className = `verdict ${{ holds: "agrees", fails: "differs" }[record.verdict] ?? ""}`;
   replace(parts.table, quantities(record));
   parts.figure.hidden = record.plot === null;
-  if (record.plot) claimPlot(parts.plot, record.plot, `Figure of the claim ${claim.id}: ${record.plot.y_label} over ${record.plot.x_label}`);
+  if (record.plot)
+    claimPlot(
+      parts.plot,
+      record.plot,
+      `Figure of the claim ${claim.id}: ${record.plot.y_label} over ${record.plot.x_label}`,
+    );
 }
 
 async function open() {
@@ -149,7 +199,9 @@ async function load() {
     return;
   }
   const menu = parts.papers.querySelector("select");
-  menu.append(...[...new Set(listed.map(paperOf))].map((paper) => el("option", { value: paper }, paper)));
+  menu.append(
+    ...[...new Set(listed.map(paperOf))].map((paper) => el("option", { value: paper }, paper)),
+  );
   menu.value = state.get("claims.paper");
   drawList();
   parts.list.querySelector("[aria-current]")?.scrollIntoView({ block: "nearest" });
@@ -171,8 +223,20 @@ export default {
 
   mount(root, given) {
     page = given;
-    state.declare({ "claims.id": "staircase-example-1", "claims.find": "", "claims.paper": "", "claims.verdict": "", "claims.seed": 0 });
-    parts.runner = runner({ kind: "measure", request, on: handlers, page, words: "Measure this claim" });
+    state.declare({
+      "claims.id": "staircase-example-1",
+      "claims.find": "",
+      "claims.paper": "",
+      "claims.verdict": "",
+      "claims.seed": 0,
+    });
+    parts.runner = runner({
+      kind: "measure",
+      request,
+      on: handlers,
+      page,
+      words: "Measure this claim",
+    });
     parts.problem = complaint();
     parts.papers = choice("claims.paper", { words: "Paper", options: [["", "all papers"]] });
     parts.count = el("small", { role: "status" });
@@ -181,7 +245,12 @@ export default {
     parts.statement = el("p", { class: "statement" });
     parts.verdict = el("p", { class: "verdict" });
     parts.about = el("div");
-    parts.table = el("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "Quantities of the claim" });
+    parts.table = el("div", {
+      class: "scroll",
+      tabindex: 0,
+      role: "region",
+      "aria-label": "Quantities of the claim",
+    });
     parts.plot = el("div", { class: "plot" });
     parts.figure = el(
       "figure",
@@ -191,7 +260,12 @@ export default {
       el("small", {}, "Lines are theory, points runs with bars of two standard errors."),
       exports({ node: parts.plot, name: "claim" }),
     );
-    parts.record = el("div", { class: "answer" }, el("div", { class: "card" }, el("h2", {}, "Quantities"), parts.table), parts.figure);
+    parts.record = el(
+      "div",
+      { class: "answer" },
+      el("div", { class: "card" }, el("h2", {}, "Quantities"), parts.table),
+      parts.figure,
+    );
     parts.answer = el(
       "div",
       { class: "answer" },
@@ -204,7 +278,13 @@ export default {
         parts.problem.node,
         el("div", { class: "row measure" }, parts.runner.node),
         parts.about,
-        exports({ name: "claim", lines: { python: "claim-python" }, request, job: () => parts.runner.job(), data: () => ({ ...claim, measured: fresh }) }),
+        exports({
+          name: "claim",
+          lines: { python: "claim-python" },
+          request,
+          job: () => parts.runner.job(),
+          data: () => ({ ...claim, measured: fresh }),
+        }),
       ),
       parts.record,
     );
@@ -212,7 +292,10 @@ export default {
       "div",
       { class: "card asked" },
       el("h2", {}, "Claims of the papers"),
-      text("claims.find", { words: "Search", help: "words of the statement, the paper or the name" }),
+      text("claims.find", {
+        words: "Search",
+        help: "words of the statement, the paper or the name",
+      }),
       parts.papers,
       choice("claims.verdict", { words: "Verdict", options: [["", "all verdicts"], ...VERDICTS] }),
       parts.count,

@@ -2,7 +2,18 @@
 
 import { plot } from "../plots.js";
 
-const MARKS = ["circle", "square", "diamond", "triangle-up", "cross", "star", "hexagon", "pentagon", "x", "triangle-down"];
+const MARKS = [
+  "circle",
+  "square",
+  "diamond",
+  "triangle-up",
+  "cross",
+  "star",
+  "hexagon",
+  "pentagon",
+  "x",
+  "triangle-down",
+];
 const DASHES = ["solid", "dash", "dot", "dashdot"];
 
 /** Curves, levels and marks as the record has them. */
@@ -17,14 +28,30 @@ export function claimPlot(node, shown, words) {
         const first = !named.has(name);
         named.add(name);
         const dash = DASHES[lines++ % DASHES.length];
-        return { x: curve.x, y: curve.y, type: "scatter", mode: "lines", name, showlegend: first, line: { color: colour.theory, width: 2, dash }, hovertemplate: "theory %{y:.4g}<extra></extra>" };
+        return {
+          x: curve.x,
+          y: curve.y,
+          type: "scatter",
+          mode: "lines",
+          name,
+          showlegend: first,
+          line: { color: colour.theory, width: 2, dash },
+          hovertemplate: "theory %{y:.4g}<extra></extra>",
+        };
       }
       const k = points++;
       const ink = colour.series[k % colour.series.length];
       return {
         x: curve.x,
         y: curve.y,
-        error_y: curve.error ? { type: "data", array: curve.error.map((error) => 2 * error), color: ink, thickness: 1.5 } : undefined,
+        error_y: curve.error
+          ? {
+              type: "data",
+              array: curve.error.map((error) => 2 * error),
+              color: ink,
+              thickness: 1.5,
+            }
+          : undefined,
         type: "scatter",
         mode: "markers",
         name: curve.label,
@@ -35,16 +62,55 @@ export function claimPlot(node, shown, words) {
     const line = { color: colour.floor, width: 2, dash: "dot" };
     const font = { color: colour.floor, size: 12 };
     const shapes = [
-      ...shown.levels.map(({ at }) => ({ type: "line", xref: "paper", x0: 0, x1: 1, y0: at, y1: at, line })),
-      ...shown.marks.map(({ at }) => ({ type: "line", yref: "paper", y0: 0, y1: 1, x0: at, x1: at, line })),
+      ...shown.levels.map(({ at }) => ({
+        type: "line",
+        xref: "paper",
+        x0: 0,
+        x1: 1,
+        y0: at,
+        y1: at,
+        line,
+      })),
+      ...shown.marks.map(({ at }) => ({
+        type: "line",
+        yref: "paper",
+        y0: 0,
+        y1: 1,
+        x0: at,
+        x1: at,
+        line,
+      })),
     ];
     const place = (at, scale) => (scale === "log" ? Math.log10(at) : at);
     const annotations = [
-      ...shown.levels.map(({ label, at }) => ({ text: label, xref: "paper", x: 1, xanchor: "right", y: place(at, shown.y_scale), yanchor: "bottom", showarrow: false, font })),
-      ...shown.marks.map(({ label, at }) => ({ text: label, yref: "paper", y: 0.02, yanchor: "bottom", x: place(at, shown.x_scale), xanchor: "left", showarrow: false, font })),
+      ...shown.levels.map(({ label, at }) => ({
+        text: label,
+        xref: "paper",
+        x: 1,
+        xanchor: "right",
+        y: place(at, shown.y_scale),
+        yanchor: "bottom",
+        showarrow: false,
+        font,
+      })),
+      ...shown.marks.map(({ label, at }) => ({
+        text: label,
+        yref: "paper",
+        y: 0.02,
+        yanchor: "bottom",
+        x: place(at, shown.x_scale),
+        xanchor: "left",
+        showarrow: false,
+        font,
+      })),
     ];
-    const measured = [...new Set(shown.curves.filter((curve) => !curve.theory).flatMap((curve) => curve.x))].sort((a, b) => a - b);
-    const ticks = measured.length && measured.length < 9 ? { tickvals: measured, ticktext: measured.map((value) => value.toLocaleString("en")) } : {};
+    const measured = [
+      ...new Set(shown.curves.filter((curve) => !curve.theory).flatMap((curve) => curve.x)),
+    ].sort((a, b) => a - b);
+    const ticks =
+      measured.length && measured.length < 9
+        ? { tickvals: measured, ticktext: measured.map((value) => value.toLocaleString("en")) }
+        : {};
     const axis = (label, scale, range, more) => ({
       title: { text: label },
       type: scale,

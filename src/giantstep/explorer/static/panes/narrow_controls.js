@@ -10,7 +10,7 @@ const BATCHES = { fresh: "fresh at every step", reused: "the same reused at all 
 const DEFAULTS = {
   "narrow.d": 1000,
   "narrow.size": "ratio",
-  "narrow.ratio": 4,
+  "narrow.ratio": 16,
   "narrow.kappa": 1.5,
   "narrow.p": 8,
   "narrow.steps": 2,
@@ -67,7 +67,7 @@ function ways() {
       from: 0.01,
       to: 100,
       log: true,
-      help: "1: one update is as long as a row of W",
+      help: "1: one update is of the order of a row of W",
     }),
     formula: text("narrow.formula", {
       words: "Formula",

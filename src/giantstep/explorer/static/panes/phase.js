@@ -32,21 +32,31 @@ const axisNamed = (name) => page.vocabulary.axes.find((axis) => axis.name === na
 
 /** What is asked of the server: fields, axes, and what is shown. */
 function request() {
-  const chosen = [["x", "xs"], ["y", "ys"]].map(([axis, values]) => ({
+  const chosen = [
+    ["x", "xs"],
+    ["y", "ys"],
+  ].map(([axis, values]) => ({
     field: axisNamed(state.get(KEY + axis))?.field ?? state.get(KEY + axis),
     values: state.get(KEY + values),
   }));
   const own = new Set([...AXIS_KEYS, ...chosen.map((axis) => axis.field)]);
   const rest = Object.entries(state.under(KEY)).filter(([name]) => !own.has(name));
-  const shared = ["target", "activation"].filter((name) => !own.has(name)).map((name) => [name, state.get(name)]);
-  return { setting: Object.fromEntries([...shared, ...rest]), axes: chosen, show: state.get("phase.show") };
+  const shared = ["target", "activation"]
+    .filter((name) => !own.has(name))
+    .map((name) => [name, state.get(name)]);
+  return {
+    setting: Object.fromEntries([...shared, ...rest]),
+    axes: chosen,
+    show: state.get("phase.show"),
+  };
 }
 
 /** The cells of the places that are shown, as rows along the second axis. */
 function rows() {
   const others = state.get("phase.slice").split(",").map(Number);
   const [x, y] = map.axes;
-  const at = (i, j) => cells.get([i, ...(y ? [j] : []), ...map.axes.slice(2).map((_, k) => others[k] || 0)].join());
+  const at = (i, j) =>
+    cells.get([i, ...(y ? [j] : []), ...map.axes.slice(2).map((_, k) => others[k] || 0)].join());
   return (y?.texts ?? [""]).map((_, j) => x.texts.map((__, i) => at(i, j) ?? null));
 }
 
@@ -70,15 +80,34 @@ function draw() {
 function table(shown) {
   const line = (cell) => {
     const spread = cell.standard_error === null ? "" : ` ± ${number(cell.standard_error, 2)}`;
-    const at = Object.entries(cell.at).map(([field, value]) => `${field} = ${value}`).join(", ");
-    const values = [number(cell.predicted), cell.mean === null ? "–" : `${number(cell.mean)}${spread}`, cell.runs || "–"];
-    return el("tr", {}, el("th", { scope: "row" }, at), values.map((value) => el("td", {}, value)));
+    const at = Object.entries(cell.at)
+      .map(([field, value]) => `${field} = ${value}`)
+      .join(", ");
+    const values = [
+      number(cell.predicted),
+      cell.mean === null ? "–" : `${number(cell.mean)}${spread}`,
+      cell.runs || "–",
+    ];
+    return el(
+      "tr",
+      {},
+      el("th", { scope: "row" }, at),
+      values.map((value) => el("td", {}, value)),
+    );
   };
   const head = ["Cell", "theory", "runs", "number of runs"];
   return el(
     "table",
     {},
-    el("thead", {}, el("tr", {}, head.map((title) => el("th", { scope: "col" }, title)))),
+    el(
+      "thead",
+      {},
+      el(
+        "tr",
+        {},
+        head.map((title) => el("th", { scope: "col" }, title)),
+      ),
+    ),
     el("tbody", {}, shown.flat().filter(Boolean).map(line)),
   );
 }
@@ -98,10 +127,17 @@ function soonDrawn() {
 function titled(found) {
   const known = (axis, k) => {
     const chosen = stored() ? null : axisNamed(state.get(k === 0 ? "phase.x" : "phase.y"));
-    const words = chosen?.field === axis.name ? `${chosen.words}${chosen.symbol ? `: ${chosen.symbol}` : ""}` : axis.label;
+    const words =
+      chosen?.field === axis.name
+        ? `${chosen.words}${chosen.symbol ? `: ${chosen.symbol}` : ""}`
+        : axis.label;
     return { ...axis, title: words };
   };
-  return { ...found, axes: found.axes.map(known), title: SHOWN[found.show] ?? found.show.replaceAll("_", " ") };
+  return {
+    ...found,
+    axes: found.axes.map(known),
+    title: SHOWN[found.show] ?? found.show.replaceAll("_", " "),
+  };
 }
 
 function keep(found, fill) {
@@ -112,8 +148,19 @@ function keep(found, fill) {
   }
 }
 
-const theory = (before, cell) => ({ ...before, predicted: cell.predicted, no_prediction: cell.no_prediction, told: true });
-const runs = (before, { mean, standard_error: error, runs: count, failure }) => ({ ...before, mean, standard_error: error, runs: count, failure });
+const theory = (before, cell) => ({
+  ...before,
+  predicted: cell.predicted,
+  no_prediction: cell.no_prediction,
+  told: true,
+});
+const runs = (before, { mean, standard_error: error, runs: count, failure }) => ({
+  ...before,
+  mean,
+  standard_error: error,
+  runs: count,
+  failure,
+});
 
 /** The map of theory, coarse first: part by part until it is whole. */
 async function predict() {
@@ -165,6 +212,8 @@ async function open(name) {
     refuse(null);
     parts.answer.classList.remove("stale");
     slices();
+    const setting = Object.entries(found.setting).map(([field, value]) => `${field} = ${value}`);
+    parts.setting.textContent = `Setting: ${setting.join(", ")}`;
     draw();
     page.say(`Opened the sweep ${name}.`);
   } catch (problem) {
@@ -218,9 +267,15 @@ const handlers = {
   result(found) {
     parts.exponents.hidden = found.exponents.length === 0;
     const told = found.exponents.map(({ place, exponent, interval, predicted }) => {
-      const at = Object.entries(place).map(([name, value]) => `${name} = ${value}`).join(", ");
+      const at = Object.entries(place)
+        .map(([name, value]) => `${name} = ${value}`)
+        .join(", ");
       const said = predicted === null ? "" : `, theory ${number(predicted, 2)}`;
-      return el("li", {}, `${at}: d^${number(exponent, 2)} (${number(interval[0], 2)} to ${number(interval[1], 2)}${said})`);
+      return el(
+        "li",
+        {},
+        `${at}: d^${number(exponent, 2)} (${number(interval[0], 2)} to ${number(interval[1], 2)}${said})`,
+      );
     });
     replace(parts.exponents, el("summary", {}, "Exponents in d, measured"), el("ul", {}, told));
     draw();
@@ -233,8 +288,15 @@ async function listSweeps() {
   if (found.folder === null) return;
   const menu = el(
     "select",
-    { id: "phase-stored", onchange: () => state.set({ "phase.stored": menu.value, "phase.slice": "" }) },
-    el("option", { value: "" }, found.sweeps.length ? "none: compute here" : "none in this folder yet"),
+    {
+      id: "phase-stored",
+      onchange: () => state.set({ "phase.stored": menu.value, "phase.slice": "" }),
+    },
+    el(
+      "option",
+      { value: "" },
+      found.sweeps.length ? "none: compute here" : "none in this folder yet",
+    ),
     found.sweeps.map((name) => el("option", { value: name }, name === "." ? found.folder : name)),
   );
   menu.value = state.get("phase.stored");
@@ -271,16 +333,51 @@ function declare() {
 
 function controls() {
   const { axes, batches } = page.vocabulary;
-  const options = axes.map((axis) => [axis.name, `${axis.words}${axis.symbol ? ` (${axis.symbol})` : ""}`]);
+  const options = axes.map((axis) => [
+    axis.name,
+    `${axis.words}${axis.symbol ? ` (${axis.symbol})` : ""}`,
+  ]);
   const help = "a list, LOW..HIGH:COUNT, or LOW..HIGH:COUNT log";
   Object.assign(fixed, {
-    d: slider("phase.d", { words: "Inputs", symbol: "d", from: 10, to: 1e6, log: true, whole: true }),
+    d: slider("phase.d", {
+      words: "Inputs",
+      symbol: "d",
+      from: 10,
+      to: 1e6,
+      log: true,
+      whole: true,
+    }),
     n: text("phase.n", { words: "Samples of a step", symbol: "n", help: "a number, 4d, d^1.5" }),
-    p: slider("phase.p", { words: "Neurons", symbol: "p", from: 2, to: 64, log: true, whole: true }),
-    steps: slider("phase.steps", { words: "Giant steps", symbol: "T", from: 1, to: 6, whole: true }),
-    step_size: text("phase.step_size", { words: "Step size", symbol: "η", help: "giant, a number, p*d^0.5" }),
-    batches: choice("phase.batches", { words: "Batches", options: batches.filter((name) => ["fresh", "reused"].includes(name)) }),
-    noise: slider("phase.noise", { words: "Label noise", symbol: "standard deviation", from: 0, to: 3 }),
+    p: slider("phase.p", {
+      words: "Neurons",
+      symbol: "p",
+      from: 2,
+      to: 64,
+      log: true,
+      whole: true,
+    }),
+    steps: slider("phase.steps", {
+      words: "Giant steps",
+      symbol: "T",
+      from: 1,
+      to: 6,
+      whole: true,
+    }),
+    step_size: text("phase.step_size", {
+      words: "Step size",
+      symbol: "η",
+      help: "giant, a number, p*d^0.5",
+    }),
+    batches: choice("phase.batches", {
+      words: "Batches",
+      options: batches.filter((name) => ["fresh", "reused"].includes(name)),
+    }),
+    noise: slider("phase.noise", {
+      words: "Label noise",
+      symbol: "standard deviation",
+      from: 0,
+      to: 3,
+    }),
   });
   return [
     ...parts.lines.nodes,
@@ -290,7 +387,13 @@ function controls() {
     text("phase.ys", { words: "Values upwards", field: "axes", help }),
     choice("phase.show", { words: "Shown", field: "show", options: Object.entries(SHOWN) }),
     slider("phase.runs", { words: "Runs in each cell", from: 1, to: 16, whole: true }),
-    el("details", {}, el("summary", {}, "What stays the same"), Object.values(fixed), text("phase.seed", { words: "Seed", mode: "numeric" })),
+    el(
+      "details",
+      {},
+      el("summary", {}, "What stays the same"),
+      Object.values(fixed),
+      text("phase.seed", { words: "Seed", mode: "numeric" }),
+    ),
   ];
 }
 
@@ -301,7 +404,13 @@ export default {
   mount(root, given) {
     page = given;
     declare();
-    parts.runner = runner({ kind: "cells", request, on: handlers, page, words: "Measure the cells" });
+    parts.runner = runner({
+      kind: "cells",
+      request,
+      on: handlers,
+      page,
+      words: "Measure the cells",
+    });
     parts.lines = targetAndActivation(page.vocabulary);
     parts.problem = complaint();
     parts.failed = complaint();
@@ -310,23 +419,59 @@ export default {
     parts.cut = el("div", { class: "plot" });
     parts.regime = el("p", { class: "regime", hidden: true });
     parts.stored = el("div", { class: "control", hidden: true });
+    parts.setting = el("p", { class: "sizes", hidden: true });
     parts.slices = el("div", { class: "row" });
     parts.exponents = el("details", { class: "notes", hidden: true });
-    parts.table = el("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "Numbers of the cells" });
-    parts.numbers = el("details", { class: "notes", ontoggle: () => draw() }, el("summary", {}, "Numbers as a table"), parts.table);
-    parts.reproduced = exports({ name: "phase", lines: { toml: "sweep-toml", python: "sweep-python" }, request, job: () => parts.runner.job() });
+    parts.table = el("div", {
+      class: "scroll",
+      tabindex: 0,
+      role: "region",
+      "aria-label": "Numbers of the cells",
+    });
+    parts.numbers = el(
+      "details",
+      { class: "notes", ontoggle: () => draw() },
+      el("summary", {}, "Numbers as a table"),
+      parts.table,
+    );
+    parts.reproduced = exports({
+      name: "phase",
+      lines: { toml: "sweep-toml", python: "sweep-python" },
+      request,
+      job: () => parts.runner.job(),
+    });
     parts.computed = el("div", {}, controls());
-    parts.asked = el("div", { class: "card asked" }, el("h2", {}, "Two axes"), parts.stored, parts.computed);
+    parts.asked = el(
+      "div",
+      { class: "card asked" },
+      el("h2", {}, "Two axes"),
+      parts.stored,
+      parts.setting,
+      parts.computed,
+    );
     parts.answer = el(
       "div",
       { class: "answer" },
-      el("div", { class: "card" }, parts.runner.node, parts.waiting.node, parts.problem.node, parts.failed.node, parts.regime, parts.slices),
+      el(
+        "div",
+        { class: "card" },
+        parts.runner.node,
+        parts.waiting.node,
+        parts.problem.node,
+        parts.failed.node,
+        parts.regime,
+        parts.slices,
+      ),
       el(
         "figure",
         { class: "card" },
         el("figcaption", {}, "Phase diagram"),
         parts.map,
-        el("small", {}, "The ground is theory, a disc what runs measure there: it vanishes where both agree. Point at a cell for its numbers."),
+        el(
+          "small",
+          {},
+          "The ground is theory, a disc what runs measure there: it vanishes where both agree. Point at a cell for its numbers.",
+        ),
         exports({ node: parts.map, name: "phase-diagram" }),
       ),
       el(
@@ -338,7 +483,12 @@ export default {
         exports({ node: parts.cut, name: "phase-cut" }),
         parts.numbers,
         parts.exponents,
-        el("div", { class: "row exports" }, parts.reproduced, exports({ name: "phase", data: () => ({ map, cells: [...cells.values()] }) })),
+        el(
+          "div",
+          { class: "row exports" },
+          parts.reproduced,
+          exports({ name: "phase", data: () => ({ map, cells: [...cells.values()] }) }),
+        ),
       ),
     );
     replace(root, parts.asked, parts.answer);
@@ -347,7 +497,10 @@ export default {
   },
 
   update(changed) {
-    for (const [axis, values] of [["phase.x", "phase.xs"], ["phase.y", "phase.ys"]]) {
+    for (const [axis, values] of [
+      ["phase.x", "phase.xs"],
+      ["phase.y", "phase.ys"],
+    ]) {
       if (changed.has(axis) && !changed.has(values)) {
         state.set({ [values]: axisNamed(state.get(axis)).values });
         return;
@@ -356,6 +509,7 @@ export default {
     const taken = ["phase.x", "phase.y"].map((key) => axisNamed(state.get(key))?.field);
     for (const [field, node] of Object.entries(fixed)) node.hidden = taken.includes(field);
     parts.computed.hidden = stored();
+    parts.setting.hidden = !stored();
     parts.runner.node.hidden = stored();
     // What made a stored sweep is in its own folder.
     parts.reproduced.hidden = stored();

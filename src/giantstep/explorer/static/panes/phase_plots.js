@@ -12,11 +12,25 @@ const axisTitle = (axis) => (axis ? axis.title : "");
 /** What a cell says, line by line. */
 function words(cell) {
   const at = Object.entries(cell.at).map(([field, value]) => `${field} = ${value}`);
-  const sizes = cell.sizes ? [Object.entries(cell.sizes).map(([name, value]) => `${name} = ${number(value)}`).join(", ")] : [];
-  const theory = cell.predicted === null ? (cell.no_prediction ?? "no prediction") : `theory ${number(cell.predicted, 3)}`;
+  const sizes = cell.sizes
+    ? [
+        Object.entries(cell.sizes)
+          .map(([name, value]) => `${name} = ${number(value)}`)
+          .join(", "),
+      ]
+    : [];
+  const theory =
+    cell.predicted === null
+      ? (cell.no_prediction ?? "no prediction")
+      : `theory ${number(cell.predicted, 3)}`;
   const spread = cell.standard_error === null ? "" : ` ± ${number(cell.standard_error, 2)}`;
-  const runs = cell.mean === null ? [cell.failure].filter(Boolean) : [`runs ${number(cell.mean, 3)}${spread} (${cell.runs})`];
-  return [at.join(", "), ...sizes, theory, ...runs].map((line) => (line.length > 70 ? `${line.slice(0, 68)} …` : line));
+  const runs =
+    cell.mean === null
+      ? [cell.failure].filter(Boolean)
+      : [`runs ${number(cell.mean, 3)}${spread} (${cell.runs})`];
+  return [at.join(", "), ...sizes, theory, ...runs].map((line) =>
+    line.length > 70 ? `${line.slice(0, 68)} …` : line,
+  );
 }
 
 /** The value of the nearest cell that is known already: a coarse map before the fine one. */
@@ -36,7 +50,10 @@ function nearest(cells, i, j) {
 function range(map, cells) {
   const [low, high] = map.ends;
   if (high !== null) return map.ends;
-  const all = cells.flat().flatMap((cell) => [cell?.predicted, cell?.mean]).filter((value) => typeof value === "number");
+  const all = cells
+    .flat()
+    .flatMap((cell) => [cell?.predicted, cell?.mean])
+    .filter((value) => typeof value === "number");
   return [low, all.length ? Math.max(...all) : 1];
 }
 
@@ -46,7 +63,20 @@ const SHADES = 64;
 /** The scale of colours as a map of its own: Plotly's colour bar styles its pieces inline, which the page forbids. */
 function scaleStrip(low, high) {
   const steps = Array.from({ length: SHADES }, (_, k) => low + ((high - low) * (k + 0.5)) / SHADES);
-  return { type: "heatmap", x: [0], y: steps, z: steps.map((value) => [value]), xaxis: "x2", yaxis: "y2", zmin: low, zmax: high, colorscale: SCALE, showscale: false, xgap: 0.01, hoverinfo: "skip" };
+  return {
+    type: "heatmap",
+    x: [0],
+    y: steps,
+    z: steps.map((value) => [value]),
+    xaxis: "x2",
+    yaxis: "y2",
+    zmin: low,
+    zmax: high,
+    colorscale: SCALE,
+    showscale: false,
+    xgap: 0.01,
+    hoverinfo: "skip",
+  };
 }
 
 /** Theory as the ground, measured cells as discs on it: they vanish where both agree. */
@@ -57,15 +87,37 @@ export function diagram(node, map, cells) {
     const [low, high] = range(map, cells);
     const columns = x.texts.map((_, i) => i);
     const rows = cells.map((_, j) => j);
-    const ground = cells.map((line, j) => line.map((cell, i) => (cell?.told ? cell.predicted : nearest(cells, i, j))));
-    const text = cells.map((line) => line.map((cell) => (cell ? words(cell).join("<br>") : "not computed yet")));
+    const ground = cells.map((line, j) =>
+      line.map((cell, i) => (cell?.told ? cell.predicted : nearest(cells, i, j))),
+    );
+    const text = cells.map((line) =>
+      line.map((cell) => (cell ? words(cell).join("<br>") : "not computed yet")),
+    );
     const hover = { hovertemplate: "%{text}<extra></extra>" };
     const data = [
-      { type: "heatmap", x: columns, y: rows, z: ground, text, ...hover, zmin: low, zmax: high, colorscale: SCALE, showscale: false, xgap: 1, ygap: 1 },
+      {
+        type: "heatmap",
+        x: columns,
+        y: rows,
+        z: ground,
+        text,
+        ...hover,
+        zmin: low,
+        zmax: high,
+        colorscale: SCALE,
+        showscale: false,
+        xgap: 1,
+        ygap: 1,
+      },
       scaleStrip(low, high),
     ];
     const known = ground.flat().filter((value) => value !== null);
-    if (map.level !== null && ground.length > 1 && Math.min(...known) < map.level && map.level < Math.max(...known)) {
+    if (
+      map.level !== null &&
+      ground.length > 1 &&
+      Math.min(...known) < map.level &&
+      map.level < Math.max(...known)
+    ) {
       data.push({
         type: "contour",
         x: columns,
@@ -73,15 +125,23 @@ export function diagram(node, map, cells) {
         z: ground,
         contours: { start: map.level, end: map.level, size: 1, coloring: "lines" },
         line: { width: 2.5, dash: "dash" },
-        colorscale: [[0, colour.theory], [1, colour.theory]],
+        colorscale: [
+          [0, colour.theory],
+          [1, colour.theory],
+        ],
         showscale: false,
         hoverinfo: "skip",
         name: `theory: ${map.level}`,
         showlegend: true,
       });
     }
-    const found = cells.flatMap((line, j) => line.map((cell, i) => ({ cell, i, j }))).filter(({ cell }) => cell?.mean !== null && cell?.mean !== undefined);
-    const room = Math.min((node.clientWidth - 160) / columns.length, (node.clientHeight - 110) / rows.length);
+    const found = cells
+      .flatMap((line, j) => line.map((cell, i) => ({ cell, i, j })))
+      .filter(({ cell }) => cell?.mean !== null && cell?.mean !== undefined);
+    const room = Math.min(
+      (node.clientWidth - 160) / columns.length,
+      (node.clientHeight - 110) / rows.length,
+    );
     if (found.length) {
       data.push({
         type: "scatter",
@@ -109,7 +169,15 @@ export function diagram(node, map, cells) {
       const across = map.limit.axis === 0;
       const [at, along] = across ? ["x", "y"] : ["y", "x"];
       const line = { color: colour.ink, width: 2, dash: "dot" };
-      shapes.push({ type: "line", [`${at}0`]: map.limit.place, [`${at}1`]: map.limit.place, [`${along}0`]: 0, [`${along}1`]: across ? 1 : 0.9, [`${along}ref`]: "paper", line });
+      shapes.push({
+        type: "line",
+        [`${at}0`]: map.limit.place,
+        [`${at}1`]: map.limit.place,
+        [`${along}0`]: 0,
+        [`${along}1`]: across ? 1 : 0.9,
+        [`${along}ref`]: "paper",
+        line,
+      });
       annotations.push({
         text: `limit of large d: ${number(map.limit.value)}`,
         [at]: map.limit.place,
@@ -121,7 +189,14 @@ export function diagram(node, map, cells) {
         font: { size: 12 },
       });
     }
-    const ticks = (axis, count) => ({ title: { text: axisTitle(axis) }, tickvals: Array.from({ length: count }, (_, k) => k), ticktext: axis?.texts ?? [""], range: [-0.5, count - 0.5], showgrid: false, zeroline: false });
+    const ticks = (axis, count) => ({
+      title: { text: axisTitle(axis) },
+      tickvals: Array.from({ length: count }, (_, k) => k),
+      ticktext: axis?.texts ?? [""],
+      range: [-0.5, count - 0.5],
+      showgrid: false,
+      zeroline: false,
+    });
     return {
       data,
       layout: {
@@ -131,8 +206,22 @@ export function diagram(node, map, cells) {
         hovermode: "closest",
         xaxis: { ...ticks(x, columns.length), domain: [0, 0.9] },
         yaxis: ticks(y, rows.length),
-        xaxis2: { domain: [0.935, 0.97], showticklabels: false, ticks: "", showgrid: false, zeroline: false, anchor: "y2" },
-        yaxis2: { title: { text: map.title }, anchor: "x2", side: "right", range: [low, high], showgrid: false, zeroline: false },
+        xaxis2: {
+          domain: [0.935, 0.97],
+          showticklabels: false,
+          ticks: "",
+          showgrid: false,
+          zeroline: false,
+          anchor: "y2",
+        },
+        yaxis2: {
+          title: { text: map.title },
+          anchor: "x2",
+          side: "right",
+          range: [low, high],
+          showgrid: false,
+          zeroline: false,
+        },
       },
     };
   });
@@ -147,18 +236,34 @@ export function cut(node, map, cells) {
     const data = rows.flatMap((j, k) => {
       const name = y ? `${y.name} = ${y.texts[j]}` : map.title;
       const ink = colour.series[k % colour.series.length];
-      const known = cells[j].map((cell, i) => [i, cell]).filter(([, cell]) => cell?.told && cell.predicted !== null);
-      const found = cells[j].map((cell, i) => [i, cell]).filter(([, cell]) => typeof cell?.mean === "number");
+      const known = cells[j]
+        .map((cell, i) => [i, cell])
+        .filter(([, cell]) => cell?.told && cell.predicted !== null);
+      const found = cells[j]
+        .map((cell, i) => [i, cell])
+        .filter(([, cell]) => typeof cell?.mean === "number");
       const shared = { type: "scatter", name, legendgroup: name };
       return [
-        { ...shared, mode: "lines", x: known.map(([i]) => i), y: known.map(([, cell]) => cell.predicted), line: { color: ink, width: 2 }, hovertemplate: "theory %{y:.3g}" },
+        {
+          ...shared,
+          mode: "lines",
+          x: known.map(([i]) => i),
+          y: known.map(([, cell]) => cell.predicted),
+          line: { color: ink, width: 2 },
+          hovertemplate: "theory %{y:.3g}",
+        },
         {
           ...shared,
           showlegend: false,
           mode: "markers",
           x: found.map(([i]) => i),
           y: found.map(([, cell]) => cell.mean),
-          error_y: { type: "data", array: found.map(([, cell]) => 2 * (cell.standard_error ?? 0)), color: ink, thickness: 1.5 },
+          error_y: {
+            type: "data",
+            array: found.map(([, cell]) => 2 * (cell.standard_error ?? 0)),
+            color: ink,
+            thickness: 1.5,
+          },
           marker: { color: ink, symbol: MARKS[k % MARKS.length], size: 9 },
           hovertemplate: "runs %{y:.3g}",
         },
@@ -167,8 +272,18 @@ export function cut(node, map, cells) {
     return {
       data,
       layout: {
-        xaxis: { title: { text: axisTitle(x) }, tickvals: x.texts.map((_, i) => i), ticktext: x.texts, range: [-0.5, x.texts.length - 0.5] },
-        yaxis: { title: { text: map.title }, ...(map.ends[1] === null ? { rangemode: "tozero" } : { range: [map.ends[0], map.ends[1] + 0.03] }) },
+        xaxis: {
+          title: { text: axisTitle(x) },
+          tickvals: x.texts.map((_, i) => i),
+          ticktext: x.texts,
+          range: [-0.5, x.texts.length - 0.5],
+        },
+        yaxis: {
+          title: { text: map.title },
+          ...(map.ends[1] === null
+            ? { rangemode: "tozero" }
+            : { range: [map.ends[0], map.ends[1] + 0.03] }),
+        },
       },
     };
   });

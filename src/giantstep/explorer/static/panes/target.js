@@ -159,11 +159,7 @@ export default {
         el("span", { class: "symbol" }, "cₖ = E[σ(z) Heₖ(z)]/k!"),
       ),
       parts.bars,
-      el(
-        "small",
-        {},
-        "Degree k below its bar. A gradient step follows directions of degree k only through cₖ ≠ 0.",
-      ),
+      el("small", {}, "Degree k below its bar; pale where a gradient step cannot use it."),
     );
     parts.answer = el(
       "div",

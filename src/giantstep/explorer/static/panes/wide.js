@@ -59,9 +59,15 @@ function draw() {
 }
 
 /** Without the error of the network itself, which giant steps at this width make large. */
-const readoutOnly = (found) => ({ ...found, steps: found.steps?.map(({ network_error: _, ...rest }) => rest) });
+const readoutOnly = (found) => ({
+  ...found,
+  steps: found.steps?.map(({ network_error: _, ...rest }) => rest),
+});
 
-const spread = (value) => (value.standard_error ? `${number(value.mean, 4)} ± ${number(value.standard_error, 2)}` : number(value.mean, 4));
+const spread = (value) =>
+  value.standard_error
+    ? `${number(value.mean, 4)} ± ${number(value.standard_error, 2)}`
+    : number(value.mean, 4);
 
 /** What a step says of the spikes of a matrix, in words. */
 function places(step) {
@@ -72,22 +78,36 @@ function places(step) {
 }
 
 function spikes() {
-  const rows = [];
-  for (const [matrix, title] of Object.entries(MATRICES)) {
-    predicted.recorded.forEach((step, at) => {
+  const groups = Object.entries(MATRICES).map(([matrix, title]) => {
+    const rows = predicted.recorded.map((step, at) => {
       const theory = predicted.steps?.[at]?.[matrix];
       const runs = measured?.steps?.[at]?.[matrix];
-      const cells = [step, places(theory), runs ? places(runs) : "–", runs?.counts?.join(", ") ?? "–"];
-      rows.push(el("tr", {}, el("th", { scope: "row" }, at === 0 ? title : ""), cells.map((cell) => el("td", {}, cell))));
+      const cells = [places(theory), runs ? places(runs) : "–", runs?.counts?.join(", ") ?? "–"];
+      return el(
+        "tr",
+        {},
+        el("th", { scope: "row" }, `after step ${step}`),
+        cells.map((cell) => el("td", {}, cell)),
+      );
     });
-  }
-  const head = ["Matrix", "step", "theory", "runs", "count in each run"];
+    const heading = el("th", { scope: "rowgroup", colspan: 4 }, title);
+    return el("tbody", {}, el("tr", {}, heading), rows);
+  });
+  const head = ["", "theory", "runs", "count in each run"];
   return el(
     "table",
-    {},
-    el("caption", {}, "Spikes: singular values outside the bulk. In brackets those of theory that noise may hide."),
-    el("thead", {}, el("tr", {}, head.map((title) => el("th", { scope: "col" }, title)))),
-    el("tbody", {}, rows),
+    { class: "spikes" },
+    el("caption", {}, "Singular values outside the bulk; in brackets those that noise may hide"),
+    el(
+      "thead",
+      {},
+      el(
+        "tr",
+        {},
+        head.map((title) => el("th", { scope: "col" }, title)),
+      ),
+    ),
+    groups,
   );
 }
 
@@ -110,7 +130,9 @@ function tell() {
     `${readable(objection ?? "")}. `,
     cost.seconds ? "The simulation runs all the same." : "",
   );
-  parts.theory.textContent = theory ? `Theory of ${theory} networks, drawn for the readout of the first run.` : "No prediction.";
+  parts.theory.textContent = theory
+    ? `Theory of ${theory} networks, drawn for the readout of the first run.`
+    : "No prediction.";
   notes(parts.notes, "Notes", predicted.notes.map(readable));
 }
 
@@ -209,12 +231,32 @@ export default {
       "wide.runs": 4,
       "wide.seed": 0,
     });
-    parts.alpha2 = slider("wide.alpha2", { words: "Size of the second step", symbol: "α₂, η₂ = n^α₂", field: "step_size", from: 0, to: 0.8 });
-    parts.batches = choice("wide.batches", { words: "Second step", symbol: "batch", options: [["fresh", "on a fresh batch"], ["reused", "on the same batch, reused"]] });
+    parts.alpha2 = slider("wide.alpha2", {
+      words: "Size of the second step",
+      symbol: "α₂, η₂ = n^α₂",
+      field: "step_size",
+      from: 0,
+      to: 0.8,
+    });
+    parts.batches = choice("wide.batches", {
+      words: "Second step",
+      symbol: "batch",
+      options: [
+        ["fresh", "on a fresh batch"],
+        ["reused", "on the same batch, reused"],
+      ],
+    });
     parts.player = player(draw);
-    parts.runner = runner({ kind: "spectrum", request: () => ({ setting: fields() }), on: handlers, page });
-    for (const name of [...Object.keys(MATRICES), "losses"]) parts[name] = el("div", { class: "plot" });
-    for (const name of Object.keys(MATRICES)) parts[`${name}-none`] = el("small", { hidden: true }, "Not predicted (yet); runs show it.");
+    parts.runner = runner({
+      kind: "spectrum",
+      request: () => ({ setting: fields() }),
+      on: handlers,
+      page,
+    });
+    for (const name of [...Object.keys(MATRICES), "losses"])
+      parts[name] = el("div", { class: "plot" });
+    for (const name of Object.keys(MATRICES))
+      parts[`${name}-none`] = el("small", { hidden: true }, "Not predicted (yet); runs show it.");
     parts.problem = complaint();
     parts.lines = targetAndActivation(page.vocabulary);
     parts.verdict = el("p", { class: "verdict", role: "status", hidden: true });
@@ -223,20 +265,62 @@ export default {
     parts.cost = el("small");
     parts.theory = el("small");
     parts.notes = el("div");
-    parts.table = el("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "Table of spikes" });
+    parts.table = el("div", {
+      class: "scroll",
+      tabindex: 0,
+      role: "region",
+      "aria-label": "Table of spikes",
+    });
     parts.waiting = waiting("Theory is being computed", stop);
-    parts.comparing = waiting("Theory and runs are compared", () => parts.runner.stop("Stopped; the runs stay."));
+    parts.comparing = waiting("Theory and runs are compared", () =>
+      parts.runner.stop("Stopped; the runs stay."),
+    );
     const { linear_width: conventions } = page.vocabulary;
     parts.asked = el(
       "div",
       { class: "card asked" },
       el("h2", {}, "Network and data"),
       parts.lines.nodes,
-      slider("wide.d", { words: "Inputs", symbol: "d", from: 50, to: 1500, log: true, whole: true }),
-      slider("wide.ratio", { words: "Samples for each input", symbol: "n/d", field: "n", from: 0.5, to: 8, log: true }),
-      slider("wide.width", { words: "Neurons for each input", symbol: "p/d", field: "p", from: 0.25, to: 4, log: true }),
-      choice("wide.steps", { words: "Giant steps", symbol: "T", options: [["1", "one"], ["2", "two"]] }),
-      slider("wide.alpha1", { words: "Size of the first step", symbol: "α₁, η₁ = n^α₁", field: "step_size", from: 0, to: 0.6, help: "each spike leaves the bulk at a power of its own" }),
+      slider("wide.d", {
+        words: "Inputs",
+        symbol: "d",
+        from: 50,
+        to: 1500,
+        log: true,
+        whole: true,
+      }),
+      slider("wide.ratio", {
+        words: "Samples for each input",
+        symbol: "n/d",
+        field: "n",
+        from: 0.5,
+        to: 8,
+        log: true,
+      }),
+      slider("wide.width", {
+        words: "Neurons for each input",
+        symbol: "p/d",
+        field: "p",
+        from: 0.25,
+        to: 4,
+        log: true,
+      }),
+      choice("wide.steps", {
+        words: "Giant steps",
+        symbol: "T",
+        options: [
+          ["1", "one"],
+          ["2", "two"],
+        ],
+      }),
+      slider("wide.alpha1", {
+        words: "Size of the first step",
+        symbol: "α₁, η₁ = n^α₁",
+        field: "step_size",
+        from: 0,
+        to: 0.6,
+        help: "each spike leaves the bulk at a power of its own",
+      }),
       parts.alpha2,
       parts.batches,
       slider("wide.runs", { words: "Runs", from: 1, to: 16, whole: true }),
@@ -244,10 +328,25 @@ export default {
         "details",
         {},
         el("summary", {}, "Noise, penalty, seed"),
-        slider("wide.noise", { words: "Label noise", symbol: "standard deviation", from: 0, to: 3 }),
-        slider("wide.ridge", { words: "Penalty of the readout", symbol: "ridge", from: 0.001, to: 10, log: true }),
+        slider("wide.noise", {
+          words: "Label noise",
+          symbol: "standard deviation",
+          from: 0,
+          to: 3,
+        }),
+        slider("wide.ridge", {
+          words: "Penalty of the readout",
+          symbol: "ridge",
+          from: 0.001,
+          to: 10,
+          log: true,
+        }),
         text("wide.seed", { words: "Seed", mode: "numeric" }),
-        el("small", {}, `As in the papers: output scale ${conventions.output_scale}, rows on the ${conventions.start}, ${conventions.readout_start} readout.`),
+        el(
+          "small",
+          {},
+          `As in the papers: output scale ${conventions.output_scale}, rows on the ${conventions.start}, ${conventions.readout_start} readout.`,
+        ),
       ),
     );
     parts.answer = el(
@@ -270,15 +369,25 @@ export default {
         "div",
         { class: "plots" },
         Object.entries(MATRICES).map(([name, title]) => figure(name, title, parts[`${name}-none`])),
-        figure("losses", "Losses of the ridge readout", el("small", {}, "Lines are theory, points runs with bars of two standard errors.")),
+        figure(
+          "losses",
+          "Losses of the ridge readout",
+          el("small", {}, "Lines are theory, points runs with bars of two standard errors."),
+        ),
         el(
           "div",
-          { class: "card whole" },
+          { class: "card" },
           el("h2", {}, "Spikes, and what to keep"),
           parts.table,
           parts.theory,
           parts.notes,
-          exports({ name: "spectrum", command: "spectrum", setting: fields, job: () => parts.runner.job(), data: () => ({ predicted, measured }) }),
+          exports({
+            name: "spectrum",
+            command: "spectrum",
+            setting: fields,
+            job: () => parts.runner.job(),
+            data: () => ({ predicted, measured }),
+          }),
         ),
       ),
     );

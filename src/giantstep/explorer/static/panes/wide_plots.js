@@ -13,7 +13,9 @@ export function spectrum(node, matrix, found, step) {
       const { bins, heights } = found.bars;
       data.push({
         type: "bar",
-        x: heights.map((_, k) => (found.log ? Math.sqrt(bins[k] * bins[k + 1]) : (bins[k] + bins[k + 1]) / 2)),
+        x: heights.map((_, k) =>
+          found.log ? Math.sqrt(bins[k] * bins[k + 1]) : (bins[k] + bins[k + 1]) / 2,
+        ),
         y: heights,
         width: heights.map((_, k) => bins[k + 1] - bins[k]),
         name: "runs: bulk",
@@ -34,17 +36,50 @@ export function spectrum(node, matrix, found, step) {
     }
     const top = found?.top ?? 1;
     const spikes = (x, name, y, marker) =>
-      data.push({ x, y: x.map(() => y), type: "scatter", mode: "markers", name, marker, cliponaxis: false, hovertemplate: `${name} at %{x:.4g}<extra></extra>` });
+      data.push({
+        x,
+        y: x.map(() => y),
+        type: "scatter",
+        mode: "markers",
+        name,
+        marker,
+        cliponaxis: false,
+        hovertemplate: `${name} at %{x:.4g}<extra></extra>`,
+      });
     if (found?.predicted.length) {
-      spikes(found.predicted, "theory: spike", 0.1 * top, { color: colour.theory, symbol: "triangle-down", size: 13 });
+      spikes(found.predicted, "theory: spike", 0.1 * top, {
+        color: colour.theory,
+        symbol: "triangle-down",
+        size: 13,
+      });
     }
     const measured = (found?.spikes ?? []).flat();
     if (measured.length) {
-      spikes(measured, "runs: spike", 0.035 * top, { color: colour.measured, symbol: "triangle-up-open", size: 11, line: { width: 2 } });
+      spikes(measured, "runs: spike", 0.035 * top, {
+        color: colour.measured,
+        symbol: "triangle-up-open",
+        size: 11,
+        line: { width: 2 },
+      });
     }
-    const shapes = (found?.predicted ?? []).map((x) => ({ type: "line", x0: x, x1: x, y0: 0, y1: 0.1 * top, line: { color: colour.theory, width: 1 } }));
+    const shapes = (found?.predicted ?? []).map((x) => ({
+      type: "line",
+      x0: x,
+      x1: x,
+      y0: 0,
+      y1: 0.1 * top,
+      line: { color: colour.theory, width: 1 },
+    }));
     if (found && found.edge !== null) {
-      shapes.push({ type: "line", x0: found.edge, x1: found.edge, y0: 0, y1: 1, yref: "paper", line: { color: colour.theory, width: 1, dash: "dot" } });
+      shapes.push({
+        type: "line",
+        x0: found.edge,
+        x1: found.edge,
+        y0: 0,
+        y1: 1,
+        yref: "paper",
+        line: { color: colour.theory, width: 1, dash: "dot" },
+      });
     }
     const unit = found?.log ? "per log unit" : "per unit";
     return {
@@ -52,7 +87,11 @@ export function spectrum(node, matrix, found, step) {
       layout: {
         shapes,
         bargap: 0,
-        xaxis: { title: { text: `singular value of ${NAMES[matrix]}` }, type: found?.log ? "log" : "linear", ...(found?.log ? { dtick: "D2", tickformat: "~g" } : { rangemode: "tozero" }) },
+        xaxis: {
+          title: { text: `singular value of ${NAMES[matrix]}` },
+          type: found?.log ? "log" : "linear",
+          ...(found?.log ? { dtick: "D2", tickformat: "~g" } : { rangemode: "tozero" }),
+        },
         yaxis: { title: { text: `density (${unit})` }, range: [0, top] },
       },
     };

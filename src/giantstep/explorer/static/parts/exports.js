@@ -19,9 +19,21 @@ export function saveText(name, text, type = "text/plain") {
 }
 
 const WORDS = { toml: "TOML file", python: "Python lines" };
-const LABELS = { toml: "Save the TOML file that reproduces this", python: "Save the Python lines that reproduce this" };
+const LABELS = {
+  toml: "Save the TOML file that reproduces this",
+  python: "Save the Python lines that reproduce this",
+};
 
-const STYLED = ["fill", "fill-opacity", "stroke", "stroke-width", "stroke-dasharray", "font-family", "font-size", "font-weight"];
+const STYLED = [
+  "fill",
+  "fill-opacity",
+  "stroke",
+  "stroke-width",
+  "stroke-dasharray",
+  "font-family",
+  "font-size",
+  "font-weight",
+];
 
 /** A drawing of the page as one that stands by itself: its styles become attributes. */
 function standalone(drawing) {
@@ -65,7 +77,16 @@ async function address(node, format) {
  * that runs it), JSON of ``data()``, CSV of ``job()``. Panes with ``lines`` of their own name the exports of the server
  * by their kind, with what these are asked in ``request()``.
  */
-export function exports({ node, name = "giantstep", setting, command = "learn", lines, request, data, job }) {
+export function exports({
+  node,
+  name = "giantstep",
+  setting,
+  command = "learn",
+  lines,
+  request,
+  data,
+  job,
+}) {
   const problem = el("span", { class: "problem", role: "alert", hidden: true });
   const button = (words, label, run) =>
     el(
@@ -101,7 +122,10 @@ export function exports({ node, name = "giantstep", setting, command = "learn", 
     for (const [format, task] of Object.entries(lines ?? own)) {
       found.push(
         button(WORDS[format], LABELS[format], async () => {
-          const made = await api.call(`export/${task}`, request ? request() : { command, setting: setting() });
+          const made = await api.call(
+            `export/${task}`,
+            request ? request() : { command, setting: setting() },
+          );
           saveText(made.name, made.text);
         }),
       );

@@ -15,7 +15,11 @@ export function runner({ kind, request, on, page, words = "Run" }) {
   const told = el("span", { class: "told" });
   const problem = complaint();
   const run = el("button", { type: "button", class: "main", onclick: start }, words);
-  const cancel = el("button", { type: "button", hidden: true, onclick: () => stop("Cancelled; what had come in stays.") }, "Cancel");
+  const cancel = el(
+    "button",
+    { type: "button", hidden: true, onclick: () => stop("Cancelled; what had come in stays.") },
+    "Cancel",
+  );
 
   function show(active, text) {
     run.hidden = active;
