@@ -17,9 +17,15 @@ from giantstep.analysis.subspace import name_space
 from giantstep.problem.setting import Setting
 from giantstep.simulation.simulate import simulate
 
-NARROW = {"pane": "narrow", "narrow.d": 2000, "narrow.p": 4, "narrow.runs": 3}
+NARROW = {
+    "pane": "narrow",
+    "narrow.d": 2000,
+    "narrow.ratio": 4,
+    "narrow.p": 4,
+    "narrow.runs": 3,
+}
 SETTING = Setting(
-    target="x1 + x2 + x1^2 - x2^2", d=2000, n="4d", p=4, steps=2, step_size="1giant", runs=3
+    target="x1 + x2 + x1^2 - x2^2", d=2000, n="4d", p=4, steps=2, step_size="giant", runs=3
 )
 """What is computed at that address: the page has defaults of its own."""
 

@@ -19,7 +19,10 @@ export function saveText(name, text, type = "text/plain") {
 }
 
 const WORDS = { toml: "TOML file", python: "Python lines" };
-const LABELS = { toml: "Save the TOML file that reproduces this", python: "Save the Python lines that reproduce this" };
+const LABELS = {
+  toml: "Save the TOML file that reproduces this",
+  python: "Save the Python lines that reproduce this",
+};
 
 const STYLED = [
   "fill",
