@@ -292,7 +292,8 @@ def test_magnitudes_of_more_rows_than_deviations(monkeypatch: Any) -> None:
         return float(np.max(np.abs(off / error)))
 
     assert distance(predicted) < 4
-    assert distance(replace(predicted, overlap_deviation=None)) > 6
+    still = np.zeros_like(predicted.overlap_deviation)
+    assert distance(replace(predicted, overlap_deviation=still)) > 6
     assert compare(predicted, simulate(setting)).p_value > 1e-3
 
 
