@@ -153,13 +153,13 @@ def test_a_click_cancels_and_the_page_goes_on(visit) -> None:
     assert button(page, "Cancel").count() == 0
     jobs = page.request.get(f"{seen.address}/api/jobs", headers=seen.headers).json()
     assert [job["state"] for job in jobs] == ["cancelled"]
-    page.get_by_label("Inputs, d: type a value").fill("300")
+    page.get_by_label("Inputs, d: type a value").fill("30000")
     page.keyboard.press("Enter")
-    said(page, "d = 300")
+    said(page, "d = 30,000")
     button(page, "Run").click()
     said(page, "running")
     # A setting that changes meanwhile ends its runs.
-    page.get_by_label("Inputs, d: type a value").fill("310")
+    page.get_by_label("Inputs, d: type a value").fill("31000")
     page.keyboard.press("Enter")
     said(page, "Cancelled: the setting has changed.")
 
