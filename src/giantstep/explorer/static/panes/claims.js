@@ -3,7 +3,7 @@
 import * as api from "../api.js";
 import * as state from "../state.js";
 import { choice, text } from "../parts/controls.js";
-import { el, number, replace } from "../parts/dom.js";
+import { el, number, replace, table } from "../parts/dom.js";
 import { exports } from "../parts/exports.js";
 import { complaint } from "../parts/notes.js";
 import { runner } from "../parts/runner.js";
@@ -98,21 +98,8 @@ function quantities(record) {
       el("td", {}, badge(entry.verdict)),
     );
   };
-  const head = ["Quantity", "claimed", "measured [99 %]", "off by (s.e.)", "verdict"];
-  return el(
-    "table",
-    {},
-    el(
-      "thead",
-      {},
-      el(
-        "tr",
-        {},
-        head.map((title) => el("th", { scope: "col" }, title)),
-      ),
-    ),
-    el("tbody", {}, record.quantities.map(row)),
-  );
+  const titles = ["Quantity", "claimed", "measured [99 %]", "off by (s.e.)", "verdict"];
+  return table(titles, record.quantities.map(row));
 }
 
 function about() {

@@ -2,9 +2,9 @@
 
 import * as api from "../api.js";
 import * as state from "../state.js";
-import { debounced, el, number, readable, replace } from "../parts/dom.js";
+import { debounced, el, number, onceAFrame, readable, replace } from "../parts/dom.js";
 import { exports } from "../parts/exports.js";
-import { complaint, notes } from "../parts/notes.js";
+import { complaint, judge, notes } from "../parts/notes.js";
 import { player } from "../parts/player.js";
 import { runner } from "../parts/runner.js";
 import { waiting } from "../parts/waiting.js";
@@ -128,7 +128,7 @@ const soon = debounced(120, predict);
 const handlers = {
   frame(frame) {
     measured = { ...frame, runs: [], steps: null };
-    verdict(null);
+    judge(parts.verdict, null);
   },
   run({ run, steps, neurons: places }) {
     measured.runs[run] = places;
@@ -137,29 +137,13 @@ const handlers = {
   },
   result(found) {
     measured = { ...measured, ...found, runs: measured.runs };
-    verdict(found);
+    judge(parts.verdict, found);
     draw();
   },
 };
 
 // Runs may come in faster than plots can be drawn.
-let asked = false;
-function soonDrawn() {
-  if (asked) return;
-  asked = true;
-  window.requestAnimationFrame(() => {
-    asked = false;
-    draw();
-  });
-}
-
-/** What the comparison of theory and runs says. */
-function verdict(found) {
-  parts.verdict.hidden = !found?.verdict;
-  parts.verdict.textContent = found?.verdict ?? "";
-  parts.verdict.classList.toggle("agrees", found?.agrees === true);
-  parts.verdict.classList.toggle("differs", found?.agrees === false);
-}
+const soonDrawn = onceAFrame(draw);
 
 export default {
   id: "narrow",
@@ -233,7 +217,7 @@ export default {
     if (!typed && ![...changed].some((key) => key.startsWith(KEY))) return;
     parts.runner.stop("Cancelled: the setting has changed.");
     measured = null;
-    verdict(null);
+    judge(parts.verdict, null);
     if (typed) soon();
     else predict();
   },

@@ -3,7 +3,7 @@
 import * as api from "../api.js";
 import * as state from "../state.js";
 import { choice, mark, slider, text } from "../parts/controls.js";
-import { debounced, el, number, replace } from "../parts/dom.js";
+import { debounced, el, number, onceAFrame, replace, table } from "../parts/dom.js";
 import { exports } from "../parts/exports.js";
 import { targetAndActivation } from "../parts/expression.js";
 import { complaint } from "../parts/notes.js";
@@ -74,10 +74,10 @@ function draw() {
   );
   const lost = shown.flat().filter((cell) => cell?.failure);
   parts.failed.say(lost.length ? `${lost.length} cells failed: ${lost[0].failure}` : "");
-  if (parts.numbers.open) replace(parts.table, table(shown));
+  if (parts.numbers.open) replace(parts.table, numbersOf(shown));
 }
 
-function table(shown) {
+function numbersOf(shown) {
   const line = (cell) => {
     const spread = cell.standard_error === null ? "" : ` ± ${number(cell.standard_error, 2)}`;
     const at = Object.entries(cell.at)
@@ -95,33 +95,12 @@ function table(shown) {
       values.map((value) => el("td", {}, value)),
     );
   };
-  const head = ["Cell", "theory", "runs", "number of runs"];
-  return el(
-    "table",
-    {},
-    el(
-      "thead",
-      {},
-      el(
-        "tr",
-        {},
-        head.map((title) => el("th", { scope: "col" }, title)),
-      ),
-    ),
-    el("tbody", {}, shown.flat().filter(Boolean).map(line)),
-  );
+  const titles = ["Cell", "theory", "runs", "number of runs"];
+  return table(titles, shown.flat().filter(Boolean).map(line));
 }
 
 // Cells come in faster than plots can be drawn.
-let pending = false;
-function soonDrawn() {
-  if (pending) return;
-  pending = true;
-  window.requestAnimationFrame(() => {
-    pending = false;
-    draw();
-  });
-}
+const soonDrawn = onceAFrame(draw);
 
 /** Titles in words for what the server names. */
 function titled(found) {

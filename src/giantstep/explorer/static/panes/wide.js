@@ -6,7 +6,7 @@ import { choice, mark, slider, text } from "../parts/controls.js";
 import { debounced, el, number, readable, replace } from "../parts/dom.js";
 import { exports } from "../parts/exports.js";
 import { targetAndActivation } from "../parts/expression.js";
-import { complaint, notes } from "../parts/notes.js";
+import { complaint, judge, notes } from "../parts/notes.js";
 import { player } from "../parts/player.js";
 import { runner } from "../parts/runner.js";
 import { waiting } from "../parts/waiting.js";
@@ -186,7 +186,7 @@ function stop() {
 const handlers = {
   frame(frame) {
     measured = { ...frame, runs: 0, steps: null, spectra: null };
-    verdict(null);
+    judge(parts.verdict, null);
   },
   run(found) {
     measured = { ...measured, ...found };
@@ -199,18 +199,10 @@ const handlers = {
   result(found) {
     parts.comparing.end();
     measured = { ...measured, ...found };
-    verdict(found);
+    judge(parts.verdict, found);
     draw();
   },
 };
-
-/** What the comparison of theory and runs says. */
-function verdict(found) {
-  parts.verdict.hidden = !found?.verdict;
-  parts.verdict.textContent = found?.verdict ?? "";
-  parts.verdict.classList.toggle("agrees", found?.agrees === true);
-  parts.verdict.classList.toggle("differs", found?.agrees === false);
-}
 
 export default {
   id: "wide",
@@ -405,7 +397,7 @@ export default {
     parts.runner.stop("Cancelled: the setting has changed.");
     parts.comparing.end();
     measured = null;
-    verdict(null);
+    judge(parts.verdict, null);
     if (typed) soon();
     else predict();
   },

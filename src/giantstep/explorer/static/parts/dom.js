@@ -34,6 +34,25 @@ export function debounced(wait, run) {
   };
 }
 
+/** Run once before the next picture of the window, however often it is asked for until then. */
+export function onceAFrame(run) {
+  let asked = false;
+  return () => {
+    if (asked) return;
+    asked = true;
+    window.requestAnimationFrame(() => {
+      asked = false;
+      run();
+    });
+  };
+}
+
+/** A table with a line of titles above its rows. */
+export function table(titles, rows) {
+  const head = titles.map((title) => el("th", { scope: "col" }, title));
+  return el("table", {}, el("thead", {}, el("tr", {}, head)), el("tbody", {}, rows));
+}
+
 /** A number as a person writes it: 1,000,000 or 3.2e9; digits after the point as asked. */
 export function number(value, digits = 3) {
   if (value === null || value === undefined) return "–";

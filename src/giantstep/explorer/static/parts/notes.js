@@ -30,3 +30,11 @@ export function notes(node, heading, texts) {
     el("details", { class: "notes", open: texts.length < 4 }, el("summary", {}, heading), list),
   );
 }
+
+/** What the comparison of theory and runs says; nothing without one. */
+export function judge(node, found) {
+  node.hidden = !found?.verdict;
+  node.textContent = found?.verdict ?? "";
+  node.classList.toggle("agrees", found?.agrees === true);
+  node.classList.toggle("differs", found?.agrees === false);
+}
