@@ -1,6 +1,8 @@
 """What runs take on an accelerator, and how fast it is: parts timed by themselves and small runs.
 
-A process that has just begun takes some seconds more until the accelerator answers.
+Most of a short run is compiling: each probe runs twice, and what the first run takes more than the
+second is what its functions took to compile.  A process that has just begun takes some seconds
+more until the accelerator answers.
 """
 
 from __future__ import annotations
@@ -47,7 +49,7 @@ PROBES: dict[str, list[dict[str, Any]]] = {
     ],
     "dense": [
         SMALL,
-        SMALL | {"steps": 50},
+        SMALL | {"n": 320, "steps": 50},
         SMALL | {"readout_n": 256, "test_n": 256},
         SMALL | {"d": 4096, "n": 2**23, "p": 16},
         SMALL | {"d": 4096, "n": 2**19, "p": 2048, "steps": 2},
@@ -56,18 +58,30 @@ PROBES: dict[str, list[dict[str, Any]]] = {
         SMALL | {"d": 1024, "n": 2048, "p": 512, "steps": 2, "spectra": 8},
     ],
 }
-"""Settings in which one kind of work or another prevails, up to a second each."""
+"""Settings in which one kind of work or another prevails, up to a second each once compiled.
+
+Their shapes differ, so that each has its own functions to compile.
+"""
 
 FITTED = {
-    "deferred": ("cubes", "passes", "blocks", "steps", "moments", "small_steps", "compiled"),
-    "dense": ("matvecs", "passes", "blocks", "steps", "moments", "compiled"),
+    "deferred": ("cubes", "passes", "blocks", "steps", "moments", "small_steps"),
+    "dense": ("matvecs", "passes", "blocks", "steps", "moments"),
 }
 """What cannot be timed by itself; the deferred engine decomposes on the host."""
+
+COMPILED = ("compiled", "tuned")
+"""What only the first run of a setting in a process takes."""
+
+TUNED = 128
+"""Sides of matrices from which on XLA compiles and tries many kernels for a float32 product."""
+
+SHORTEST = 0.1
+"""Seconds of compiling; less is chance, as where another probe has had the same shapes."""
 
 SIZE = 4096
 """Of the square matrices that parts are timed with: enough for an accelerator to be busy."""
 
-# What one H200 took in benchmarks/gpu.py, for accelerators that were not measured.
+# What one H200 took, for accelerators that were not measured.
 TYPICAL = {
     "deferred": Rates(
         {
@@ -85,21 +99,23 @@ TYPICAL = {
     ),
     "dense": Rates(
         {
-            "normals": 6.4e-12,
-            "rows": 1.9e-8,
-            "products.float32": 3.9e-14,
-            "products.tf32": 5.0e-15,
-            "products.bf16": 3.2e-15,
-            "products.bf16x3": 8.8e-15,
+            "normals": 1.0e-11,
+            "rows": 2.4e-8,
+            "products.float32": 4.0e-14,
+            "products.tf32": 6.5e-15,
+            "products.bf16": 4.2e-15,
+            "products.bf16x3": 1.1e-14,
             "exact": 3.4e-14,
-            "values": 2.5e-12,
-            "cubes": 5.4e-14,
-            "sides": 5e-5,
-            "matvecs": 3.4e-3,
-            "moved": 8e-12,
-            "steps": 2e-3,
-            "moments": 5e-3,
-            "compiled": 0.8,
+            "values": 3.2e-12,
+            "labels": 3.2e-12,
+            "cubes": 1.0e-13,
+            "sides": 1e-5,
+            "matvecs": 1.6e-4,
+            "moved": 7.9e-12,
+            "passes": 0.12,
+            "moments": 0.06,
+            "compiled": 2.1,
+            "tuned": 4.1,
         }
     ),
 }
@@ -114,12 +130,15 @@ def unit_work(setting: Setting) -> dict[str, float]:
         block = AcceleratedBlocks(p).block
         done["blocks"] *= HOST.block / block
         done["compiled"] = _shapes(setting, block) / setting.runs
+        done["tuned"] = 0.0
     else:
         done["blocks"] *= CHUNK_NUMBERS["cpu"] * (1.0 + p / d) / CHUNK_NUMBERS["gpu"]
         # The gradient of each block is added to the sum of those before.
         done["moved"] += done["blocks"] * p * d
         # Functions of the matrices that are looked at.
         done["compiled"] += 1.0 / setting.runs
+        large = setting.precision == "float32" and min(d, p) >= TUNED
+        done["tuned"] = done["compiled"] * large
         # Where rows are dependent their span takes a decomposition.
         whole = len(setting.recorded) if p > d else int(STARTS[setting.start].paired)
         done["cubes"] += whole * DECOMPOSITION * p**3
@@ -149,11 +168,16 @@ def measured_rates(engine: str) -> Rates:
     # The first run also wakes the accelerator and its libraries.
     _seconds_of_run(probes[0].vary(n=300, steps=1, readout_n=100, test_n=100, spectra=1))
     timed = {name: each for name, each in _parts().items() if name not in FITTED[engine]}
-    found = []
+    running, compiling = [], []
     for setting in probes:
         done = dict.fromkeys(timed, 0.0) | unit_work(setting)
-        found.append((done, _seconds_of_run(setting)))
-    return fitted_rates(timed, FITTED[engine], found, least=1.0)
+        first, second = _seconds_of_run(setting), _seconds_of_run(setting)
+        running.append((done, second))
+        if first - second > SHORTEST:
+            compiling.append((done, first - second))
+    run = fitted_rates(timed, FITTED[engine], running, least=1.0)
+    compiled = fitted_rates({}, COMPILED, compiling)
+    return Rates({**run.seconds, **compiled.seconds})
 
 
 def _seconds_of_run(setting: Setting) -> float:

@@ -15,7 +15,7 @@ from giantstep.records.file import write_whole
 from giantstep.records.origin import processor
 from giantstep.simulation.threads import cores
 
-SERIAL = ("passes", "steps", "moments", "small_steps", "compiled")
+SERIAL = ("passes", "steps", "moments", "small_steps", "compiled", "tuned")
 """Work that threads do not share."""
 
 
