@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any
 
 import numpy as np
@@ -349,16 +349,23 @@ def make_activation(value: str | Callable[[Any], Any] | Activation) -> Activatio
     if isinstance(value, Activation):
         return value
     if isinstance(value, str):
-        expression = parse(NAMED.get(value.strip(), value), "activation", variable="z")
-        if isinstance(expression, Number):
-            raise InputError(f"activation is constant, got {value!r}")
-        activation = Activation(value.strip(), expression)
-    elif callable(value):
-        activation = Activation(getattr(value, "__name__", "callable"), function=value)
-    else:
-        raise InputError(
-            f"activation must be a name, an expression or a callable, got {shown(value)}"
-        )
+        return _read_once(value)
+    if callable(value):
+        return _checked(Activation(getattr(value, "__name__", "callable"), function=value), value)
+    raise InputError(f"activation must be a name, an expression or a callable, got {shown(value)}")
+
+
+@lru_cache(maxsize=2**8)
+def _read_once(text: str) -> Activation:
+    """One Activation for all settings with this text: its checks and integrals take a while."""
+    expression = parse(NAMED.get(text.strip(), text), "activation", variable="z")
+    if isinstance(expression, Number):
+        raise InputError(f"activation is constant, got {text!r}")
+    return _checked(Activation(text.strip(), expression), text)
+
+
+def _checked(activation: Activation, value: str | Callable[[Any], Any]) -> Activation:
+    """An activation with finite values and moments."""
     with np.errstate(all="ignore"):
         probe = np.asarray(activation(np.linspace(-8.0, 8.0, 33)), dtype=float)
     if probe.shape != (33,) or not np.all(np.isfinite(probe)):

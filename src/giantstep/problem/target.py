@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any, SupportsFloat
 
 import numpy as np
@@ -250,7 +250,7 @@ def make_target(
     if isinstance(value, Target):
         target = value
     elif isinstance(value, str):
-        target = read_target(value)
+        target = _read_once(value)
     elif callable(value):
         r = _arity(value)
         if directions is not None and r is None:
@@ -269,6 +269,12 @@ def make_target(
     if series.variance + series.tail <= 1e-24 * series.square:
         raise InputError(f"target is constant, got {target.name!r}")
     return target
+
+
+@lru_cache(maxsize=2**8)
+def _read_once(text: str) -> Target:
+    """One Target for all settings with this text: to expand it takes milliseconds."""
+    return read_target(text)
 
 
 def separable(

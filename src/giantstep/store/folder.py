@@ -130,7 +130,7 @@ def stacked(setting: Setting, runs: Sequence[Trajectory]) -> Trajectory:
             )
     return replace(
         first,
-        setting=setting.vary(runs=len(runs)),
+        setting=setting if setting.runs == len(runs) else setting.vary(runs=len(runs)),
         seconds=sum(run.seconds for run in runs),
         origin=min((run.origin or {} for run in runs), key=lambda made: made.get("time", "")),
         **fields,

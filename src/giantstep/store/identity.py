@@ -24,7 +24,8 @@ def resolved(setting: Setting, memory: int = MEMORY) -> Setting:
     """
     if setting.unstorable is not None:
         raise InputError(setting.unstorable)
-    return setting.vary(engine=choose_engine(setting, memory))
+    engine = choose_engine(setting, memory)
+    return setting if setting.engine == engine else setting.vary(engine=engine)
 
 
 def run_name(setting: Setting, run: int, directions: Float[np.ndarray, "r d"] | None = None) -> str:

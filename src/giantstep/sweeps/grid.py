@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import itertools
 import tomllib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from giantstep.errors import InputError, shown
-from giantstep.problem.activation import make_activation
 from giantstep.problem.setting import Setting
-from giantstep.problem.target import make_target
 from giantstep.store.identity import resolved
 from giantstep.sweeps.axes import Axis, read_axes, short
 
@@ -66,12 +64,11 @@ def make_grid(
     if count > MOST_CELLS:
         raise InputError(f"axes must give at most {MOST_CELLS:,} cells, got {count:,}")
     cells = []
-    read_once = _once()
     for place in itertools.product(*(range(len(axis.places)) for axis in read)):
         values: dict[str, Any] = {}
         for axis, index in zip(read, place, strict=True):
             values |= axis.places[index]
-        cells.append(Cell(place, values, _setting(base, values, read_once)))
+        cells.append(Cell(place, values, _setting(base, values)))
     seen: dict[Setting, Cell] = {}
     for cell in cells:
         same = seen.setdefault(cell.setting, cell)
@@ -82,33 +79,13 @@ def make_grid(
     return Grid(read, tuple(cells))
 
 
-def _setting(
-    base: Setting | Mapping[str, Any], values: Mapping[str, Any], read: Callable[[str, Any], Any]
-) -> Setting:
+def _setting(base: Setting | Mapping[str, Any], values: Mapping[str, Any]) -> Setting:
     try:
-        fields = {**base, **values} if isinstance(base, Mapping) else values
-        fields = {field: read(field, value) for field, value in fields.items()}
-        return resolved(base.vary(**fields) if isinstance(base, Setting) else Setting(**fields))
+        return resolved(
+            base.vary(**values) if isinstance(base, Setting) else Setting(**{**base, **values})
+        )
     except InputError as error:
         raise InputError(f"{error}, in the cell {place_text(values)}") from None
-
-
-def _once() -> Callable[[str, Any], Any]:
-    """Targets and activations read once for all cells: to expand one takes milliseconds."""
-    readers: dict[str, Callable[[Any], Any]] = {
-        "target": make_target,
-        "activation": make_activation,
-    }
-    found: dict[tuple[str, str], Any] = {}
-
-    def read(field: str, value: Any) -> Any:
-        if field not in readers or not isinstance(value, str):
-            return value
-        if (field, value) not in found:
-            found[field, value] = readers[field](value)
-        return found[field, value]
-
-    return read
 
 
 def read_sweep_file(path: Path) -> tuple[dict[str, Any], Any]:
