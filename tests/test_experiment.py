@@ -225,7 +225,8 @@ def test_theories() -> None:
 
 def test_rows_at_linear_width_are_those_of_the_runs(wide: Experiment) -> None:
     """Sums over neurons in six runs: 4 comparisons, 5 standard errors; a larger step fails."""
-    found = compare(predict(wide.setting), wide.simulated)
+    assert wide.predicted is not None
+    found = compare(wide.predicted, wide.simulated)
     for name in ("overlap", "square length", "weights outliers"):
         assert np.nanmax(np.abs(found.deviations[name])) < 5, name
     wrong = predict(wide.setting.vary(step_size="n^0.4"))

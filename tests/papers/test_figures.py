@@ -34,30 +34,31 @@ from giantstep.problem.activation import centred
 from giantstep.records.spectrum import Spectrum
 from giantstep.show.plots.curves import CROWDED
 from giantstep.show.plots.papers import draw, paper_figure
+from giantstep.show.plots.style import save
 
 TINY = {
     "one-step": {"line_d": 400, "plane_d": 40},
     "staircases": {"d": 400},
-    "floors": {"d": 12, "runs": 2, "exponents": (1.25, 1.5), "points": 2},
+    "floors": {"d": 12, "runs": 2, "exponents": (1.5,), "points": 1},
     "spikes": {"d": 60, "runs": 1},
     "weights": {"p": 60, "runs": 1},
     "losses": {"d": 40, "runs": 2, "points": 2},
     "equivalence": {"d": 30, "runs": 2, "points": 2},
     "alignment": {"d": 40, "runs": 2, "points": 2},
-    "outliers": {"measured": (100, 150), "exponents": (0.4,), "points": 2},
+    "outliers": {"measured": (100, 150), "exponents": (0.4,), "points": 1},
     "strengths": {"measured": (40, 60), "runs": (2, 2)},
-    "reuse": {"sizes": (60, 90), "runs": 2},
-    "reuse-map": {"d": 300, "runs": 2, "ratios": (1.0, 2.0), "steps": 2},
+    "reuse": {"sizes": (60,), "runs": 2},
+    "reuse-map": {"d": 300, "runs": 2, "ratios": (1.0,), "steps": 2},
     "gradient-cosines": {"d": 100, "p": 8, "line_p": 4, "runs": 2},
-    "phase": {"first_d": (30, 60), "second_d": (15, 30), "runs": 2, "draws": 4},
+    "phase": {"first_d": (16, 32), "second_d": (16, 32), "runs": 2, "samples": 1.0, "draws": 4},
     "learning-curves": {
         "small_d": 12,
-        "large_d": 16,
+        "large_d": 12,
         "runs": 2,
-        "exponents": (1.0, 1.25),
+        "exponents": (1.25,),
         "steps": 6,
     },
-    "preprocessed": {"d": 12, "runs": 2, "exponents": (1.0, 1.5)},
+    "preprocessed": {"d": 12, "runs": 2, "exponents": (1.5,)},
     "example-3": {"d": 800},
 }
 """Sizes at which a figure says nothing but has its panels, in about a second."""
@@ -210,6 +211,12 @@ def test_stored_figures_are_drawn_without_simulating(
     def refuse(*arguments: object, **keywords: object) -> None:
         raise AssertionError("a stored figure was simulated")
 
+    def picture(figure: Figure, path: Path) -> None:
+        """What is drawn on one canvas is drawn on another: the test of the command does both."""
+        if path.suffix == ".png":
+            save(figure, path)
+
+    monkeypatch.setattr(command, "save", picture)
     monkeypatch.setitem(REPRODUCTIONS, name, replace(REPRODUCTIONS[name], panels=refuse))
     main(["reproduce", name, "--quiet", "--out", str(tmp_path)])
     assert (tmp_path / f"{name}.png").stat().st_size > 30_000

@@ -65,23 +65,23 @@ def test_an_orthogonal_start_is_zero_and_said_so() -> None:
 
 
 def test_of_many_steps_some_are_shown() -> None:
-    setting = Setting("x1", d=200, p=2, steps=40, readout_n=50, test_n=50)
+    setting = Setting("x1", d=200, p=2, steps=20, readout_n=50, test_n=50)
     text = text_of(learn_report(run_experiment(setting)))
     steps = [int(line.split()[0]) for line in text.split("\n") if re.match(r"[0-9]+ +[0-9.]", line)]
     half = steps[: len(steps) // 2]
     assert half == steps[len(steps) // 2 :]
     assert half[:3] == [0, 1, 2]
-    assert half[-1] == 40
+    assert half[-1] == 20
     assert len(half) <= 16
-    assert f"{41 - len(half)} of 41 steps are left out; --json has all" in text
+    assert f"{21 - len(half)} of 21 steps are left out; --json has all" in text
 
 
-@pytest.mark.parametrize("record", ["log", "every(15)"])
+@pytest.mark.parametrize("record", ["log", "every(4)"])
 def test_floors_stand_beside_the_steps_that_are_recorded(record: str) -> None:
-    setting = Setting("x1", d=200, p=2, steps=40, record=record, readout_n=50, test_n=50)
+    setting = Setting("x1", d=200, p=2, steps=8, record=record, readout_n=50, test_n=50)
     found = run_experiment(setting)
-    assert len(found.floors) == len(found.steps) < 41
-    assert "\n40 " in text_of(learn_report(found))
+    assert len(found.floors) == len(found.steps) < 9
+    assert "\n8 " in text_of(learn_report(found))
 
 
 def test_spectra_stand_beside_the_steps_that_are_recorded() -> None:

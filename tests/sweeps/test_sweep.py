@@ -96,7 +96,7 @@ def mount(options):
 
 def refused(reason):
     try:
-        sweep(base, axes, out=out, theory=False)
+        sweep(base, axes, out=out, theory=False, workers=1)
     except OSError as error:
         assert error.strerror == reason, error
         assert error.filename == out, error
@@ -109,9 +109,9 @@ refused("No space left on device")
 held = sum(found.runs for found in load(out).trajectories)
 assert 0 < held < 24, held
 mount("remount,size=8m")
-table = sweep(base, axes, out=out, theory=False).table
+table = sweep(base, axes, out=out, theory=False, workers=1).table
 mount("remount,ro")
-assert sweep(base, axes, out=out, theory=False).table == table
+assert sweep(base, axes, out=out, theory=False, workers=1).table == table
 base["runs"] += 1
 refused("Read-only file system")
 print(json.dumps(table.columns))
@@ -170,7 +170,7 @@ def test_failures_are_listed_and_the_rest_goes_on(tmp_path: Path) -> None:
 def test_prediction_stands_beside_measurement(tmp_path: Path) -> None:
     base = Setting("x1", d=60, n="4d", p=2, steps=1, readout_n=0, test_n=0, runs=2)
     axes = {"d": [60, 120], "batches": ["fresh"], "update": ["gradient", "sign"]}
-    found = sweep(base, axes, out=tmp_path)
+    found = sweep(base, axes, out=tmp_path, workers=1)
     plain, sign = found.outcomes[:2]
     assert plain.predicted is not None
     assert np.array_equal(plain.predicted.overlap, predict(plain.cell.setting).overlap)

@@ -18,6 +18,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 from jaxtyping import Float
@@ -25,7 +26,7 @@ from jaxtyping import Float
 from giantstep.estimator.coordinates import Turned
 from giantstep.estimator.moments import largest, leading
 from giantstep.estimator.network import RELU, SpanModel, draw_neurons
-from giantstep.spectra.outliers import count_outliers
+from giantstep.spectra.outliers import upper_limit
 from giantstep.spectra.start import weight_bulk
 
 SLICES = 4
@@ -152,12 +153,13 @@ def first_order(
     return Candidate(kind, right.T, singular, noise_edge(len(found), c, level))
 
 
+@lru_cache(maxsize=256)
 def noise_edge(rows: int, columns: int, level: float) -> float:
     """What the largest singular value of a matrix of standard normals exceeds at this level."""
     rows, columns = max(rows, 2), max(columns, 2)
     # The bulk is that of rows of variance 1/columns.
     bulk = weight_bulk(rows, columns, "gaussian")
-    return math.sqrt(columns) * count_outliers(np.ones(1), bulk, level).threshold
+    return math.sqrt(columns) * upper_limit(bulk, level)
 
 
 def second_order(

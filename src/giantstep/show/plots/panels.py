@@ -77,6 +77,8 @@ def count_map(
                     color="white" if counts[i, j] > 3 else "black",
                     ha="center",
                     va="center",
+                    # Inside the axes, which need no room for it.
+                    in_layout=False,
                 )
     for first, second, predicted, found in measured:
         axes.text(
