@@ -21,8 +21,7 @@ HEAVY = {
     "repeated-batches-pair",
     "spike-thresholds",
     "staircase-example-1",
-    "staircase-example-3b",
-    "two-step-outliers",
+    "third-step",
 }
 
 
@@ -44,6 +43,7 @@ SLOW = {
     "equal-links-never",
     "feature-learning-floor",
     "features-of-other-inputs",
+    "features-of-photograph",
     "five-regimes",
     "five-regimes-table",
     "fresh-needs-exponent-one",
@@ -60,6 +60,8 @@ SLOW = {
     "one-pass-exponent-2",
     "one-pass-exponent-3",
     "pair-leaves",
+    "quadratic-width",
+    "quadratic-width-table",
     "random-feature-equality",
     "random-feature-floor",
     "repeated-batches-even-and-odd",
@@ -74,8 +76,10 @@ SLOW = {
     "spoiled-labels",
     "staircase-example-2",
     "staircase-example-3a",
+    "staircase-example-3b",
     "staircase-five-terms",
     "steps-multiply-the-cosine",
+    "two-step-outliers",
     "weaker-links",
 }
 
