@@ -222,7 +222,6 @@ RULE = (
     "to tend to 0; exponent of |F - F_l| in n negative; excess of the objective and of the test "
     "error below half of that with one spike fewer"
 )
-QUICK = {"d": (40, 240), "runs": (160, 20)}
 FULL = {"d": (80, 240, 640), "runs": (96, 32, 12)}
 
 CLAIMS = (
@@ -236,7 +235,7 @@ CLAIMS = (
         expansions,
         SMOOTH | {"longer": False},
         WRONG,
-        QUICK,
+        {"d": (40, 240), "runs": (64, 8)},
         FULL,
         tuned={"multiples": ((0.6, 0.9), (0.8, 1.2))},
         seen="above alpha = 1/4 F also holds c_2 ds 1 (a^2)^T, from longer rows, which grows as "
@@ -255,7 +254,7 @@ CLAIMS = (
         expansions,
         SMOOTH | {"longer": True},
         WRONG | {"rows that keep their length": {"longer": False}},
-        QUICK,
+        {"d": (40, 240), "runs": (160, 20)},
         FULL,
         tuned={"multiples": ((0.6, 0.9), (0.8, 1.2))},
     ),

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from giantstep.analysis.exponents import VANISHING
-from giantstep.papers.claims.experiments import FIRST_LAYER, Fields
+from giantstep.papers.claims.experiments import FIRST_LAYER, Fields, Runs, with_runs
 from giantstep.papers.claims.linear_width import EVEN, ONE_STEP, WIDE
 from giantstep.papers.claims.quantity import drift, exponent_of, mean_of
 from giantstep.papers.claims.record import Claim, Findings

@@ -287,7 +287,7 @@ CLAIMS = (
         "exponent below -0.1, in each regime",
         five_regimes,
         REGIMES,
-        OUT_OF_REACH | NOTHING_FITTED,
+        {**OUT_OF_REACH, **NOTHING_FITTED},
         {
             "sizes": QUICK_SIZES,
             "runs": {(1, 0): (10, 4, 24), (1, 1): 16, (2, 0): (10, 4, 10), (2, 1): 8},

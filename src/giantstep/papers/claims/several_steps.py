@@ -27,8 +27,8 @@ def example(
     fields: Mapping[str, object],
     subspaces: Sequence[Sequence[Sequence[float]]],
     controls: dict[str, dict[str, object]],
-    quick: dict[str, object] = QUICK,
-    full: dict[str, object] = FULL,
+    quick: Mapping[str, object] = QUICK,
+    full: Mapping[str, object] = FULL,
     tuned: Mapping[str, Sequence[str]] | None = None,
 ) -> Claim:
     """A staircase of the slides: which subspace each step reaches."""
