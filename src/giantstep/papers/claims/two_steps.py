@@ -257,7 +257,8 @@ CLAIMS = (
         "On a reused batch with alpha_1 + alpha_2 < 1/2 the second step stays inside the bulk, and "
         "nothing of a target of information exponent above one is learned.",
         f"{PAPER}, abstract: alpha_1, alpha_2 chosen properly",
-        f"{REGIME}; alpha_1 = alpha_2 = 0.15, n = 4 d, information exponent 3",
+        f"{REGIME}; alpha_1 = alpha_2 = 0.15, n = 4 d, information exponent 3; 0.18, nearer to the "
+        "boundary 1/4, has the same limit but not at d in reach: exponent -0.25 up to d = 360",
         "exponent in d of the length of w* in the span of the first two singular vectors below "
         "-1/4",
         not_aligned,
