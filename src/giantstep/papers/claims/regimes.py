@@ -215,10 +215,8 @@ QUADRATIC_RULE = (
     "below -0.1; at the largest p nearer to the floor than to that of p ~ d"
 )
 # More than 2.4 d^2 neurons would span the monomials of degree three at d = 12.
-QUADRATIC_SIZES = (
-    {"ratios": (0.6, 2.4), "d": 12, "runs": 10},
-    {"ratios": (1.0, 3.0), "d": 20, "runs": 6},
-)
+QUADRATIC_QUICK: dict[str, Any] = {"ratios": (0.6, 2.4), "d": 12}
+QUADRATIC_FULL = {"ratios": (1.0, 3.0), "d": 20, "runs": 6}
 
 CLAIMS = (
     Claim(
@@ -304,7 +302,8 @@ CLAIMS = (
         quadratic_width,
         QUADRATIC,
         {},
-        *QUADRATIC_SIZES,
+        QUADRATIC_QUICK | {"runs": 4},
+        QUADRATIC_FULL,
         seen="errors above 1.08, the floor of p ~ d, and not .04: softplus, as relu, is a line and "
         "an even function, so that no sum of neurons without biases has a part like He2(x1) x2, "
         "which is odd and of degree 3; an activation with coefficients of all degrees comes down.",
@@ -325,7 +324,8 @@ CLAIMS = (
             **OUT_OF_REACH,
             **NOTHING_FITTED,
         },
-        *QUADRATIC_SIZES,
+        QUADRATIC_QUICK | {"runs": 10},
+        QUADRATIC_FULL,
         tuned={"step_size": ("2*p^1.5*d^0.5", "8*p^1.5*d^0.5")},
     ),
 )
