@@ -57,7 +57,7 @@ def random_features(fields: Fields, *, d: Sequence[int], runs: Runs) -> Findings
     untold = given.pop("untold")
     floor = learned_floor(given["target"], 0, 1)
     errors = [last_errors(given | untold, d=size, runs=n) for size, n in with_runs(d, runs)]
-    limit = predicted_error(given, d=d[-1])
+    limit = predicted_error(given, d=d[-1], runs=len(errors[-1]))
     leaks = [leak(round(size**1.5), size, 2) for size in d]
     quantities = floor_from_both_sides("floor", d, errors, floor, leaks=leaks)
     name = f"excess over the floor, d = {d[-1]}"
@@ -173,8 +173,8 @@ def sizes_of(
     """Sizes of the regimes, p growing, at the dimensions of the narrow and of the wide ones.
 
     At n ~ d^2 it takes a step of order p d^(1/2) to show the second degree; the readout starts
-    Gaussian, |a| of order p^(1/2): p^1.5.  At n ~ d a small step, after which few of the
-    ``neurons`` do not yet fit x1: the excess is seen beside the noise of the test set, ``test_n``.
+    Gaussian, |a| of order p^(1/2): p^1.5.  At n ~ d a small step, after which the first p of
+    ``neurons`` does not yet fit x1: the excess is seen beside the noise of the test, ``test_n``.
     At n, p ~ d it falls slowly, the more so the larger d, with p up to ``most`` d.
     """
     small = {"step_size": "0.4*p^1.5"}
