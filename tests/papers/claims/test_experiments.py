@@ -6,7 +6,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from giantstep.papers.claims.experiments import neurons, strongest, weakest
+from giantstep.papers.claims.experiments import (
+    neurons,
+    over_sizes,
+    strongest,
+    weakest,
+    with_runs,
+)
 from giantstep.papers.claims.small_batches import crossover
 from giantstep.problem.setting import Setting
 from giantstep.records.trajectory import Trajectory
@@ -63,3 +69,17 @@ def test_the_noise_of_the_gradient_has_five_times_the_squared_cosine_for_he2() -
     assert crossover(sizes) - crossover(sizes, 1.0) == pytest.approx(
         0.5 * math.log(5) / math.log(100)
     )
+
+
+def test_runs_are_the_same_at_every_size_or_one_number_a_size() -> None:
+    assert with_runs((10, 20), 3) == [(10, 3), (20, 3)]
+    assert with_runs((10, 20), (4, 2)) == [(10, 4), (20, 2)]
+    with pytest.raises(ValueError, match="shorter"):
+        with_runs((10, 20), (4,))
+    fields = {"target": "x1", "activation": "relu", "n": "4d", "p": 4, "steps": 1}
+    [few], [more] = (
+        over_sizes(fields, (50,), runs, {"cosine": neurons([[1.0]], 1)})["cosine"]
+        for runs in (2, (5,))
+    )
+    assert len(more) == 5
+    np.testing.assert_array_equal(more[:2], few)

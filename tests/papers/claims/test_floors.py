@@ -3,7 +3,8 @@
 import pytest
 
 from giantstep.papers.claims.floors import LADDER, leak, learned_floor, predicted_error
-from giantstep.papers.claims.regimes import FIVE
+from giantstep.papers.claims.regimes import CLAIMS, FIVE
+from giantstep.problem.activation import make_activation
 
 
 def test_floors_are_the_weights_of_the_terms_that_are_out_of_reach() -> None:
@@ -28,3 +29,14 @@ def test_where_no_theory_covers_a_setting_there_is_no_predicted_error() -> None:
     found = predicted_error({"target": "x1", "steps": 0, "readout_n": 10_000}, d=1000, p=2)
     # One pair of untrained neurons: E f^2 = 1.
     assert found == pytest.approx(1.0, abs=1e-3)
+
+
+def test_only_one_activation_of_the_quadratic_width_has_odd_degrees_beyond_the_line() -> None:
+    """softplus(z) = z/2 + log(2 cosh(z/2)): no coefficient of degree 3, 5, 7."""
+    claims = {claim.id: claim for claim in CLAIMS}
+    odd = {
+        name: make_activation(claims[name].fields["activation"]).coefficients(7).values[3::2]
+        for name in ("quadratic-width-table", "quadratic-width")
+    }
+    assert abs(odd["quadratic-width-table"]).max() < 1e-9
+    assert abs(odd["quadratic-width"][0]) > 0.01

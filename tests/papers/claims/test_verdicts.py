@@ -21,7 +21,7 @@ HEAVY = {
     "repeated-batches-pair",
     "spike-thresholds",
     "staircase-example-1",
-    "two-step-outliers",
+    "third-step",
 }
 
 # Whose quick run itself takes too long, or whose experiment another claim runs here: the command
@@ -35,6 +35,7 @@ SLOW = {
     "equal-links-never",
     "feature-learning-floor",
     "features-of-other-inputs",
+    "features-of-photograph",
     "five-regimes",
     "five-regimes-table",
     "fresh-needs-exponent-one",
@@ -59,6 +60,8 @@ SLOW = {
     "other-activations",
     "pair-leaves",
     "pair-stays",
+    "quadratic-width",
+    "quadratic-width-table",
     "random-feature-equality",
     "random-feature-floor",
     "repeated-batches-even-and-odd",
@@ -80,7 +83,7 @@ SLOW = {
     "staircase-example-3b",
     "staircase-five-terms",
     "steps-multiply-the-cosine",
-    "two-step-outliers-at-unit-scale",
+    "two-step-outliers",
     "weaker-links",
 }
 

@@ -31,17 +31,25 @@ Fields = Mapping[str, Any]
 Statistic = Callable[[Trajectory], Float[np.ndarray, " runs"]]
 """One number a run."""
 
+Runs = int | Sequence[int]
+"""The same number of runs at every size, or one a size: small ones cost less and may have more."""
+
 FIRST_LAYER = {"readout_n": 0, "test_n": 0}
 """Fields of a setting whose second layer is not trained."""
 
 
+def with_runs(sizes: Sequence[int], runs: Runs) -> list[tuple[int, int]]:
+    """Each size with its number of runs."""
+    return list(zip(sizes, [runs] * len(sizes) if isinstance(runs, int) else runs, strict=True))
+
+
 def over_sizes(
-    fields: Fields, d: Sequence[int], runs: int, statistics: Mapping[str, Statistic]
+    fields: Fields, d: Sequence[int], runs: Runs, statistics: Mapping[str, Statistic]
 ) -> dict[str, list[Float[np.ndarray, " runs"]]]:
     """Each statistic's values at every dimension; the second layer is not trained."""
     found: dict[str, list[Float[np.ndarray, " runs"]]] = {name: [] for name in statistics}
-    for size in d:
-        trajectory = simulate(Setting(**(FIRST_LAYER | dict(fields) | {"d": size, "runs": runs})))
+    for size, drawn in with_runs(d, runs):
+        trajectory = simulate(Setting(**(FIRST_LAYER | dict(fields) | {"d": size, "runs": drawn})))
         for name, statistic in statistics.items():
             found[name].append(statistic(trajectory))
     return found
@@ -133,7 +141,7 @@ def staircase(
     *,
     subspaces: Sequence[Sequence[Sequence[float]]],
     d: Sequence[int],
-    runs: int,
+    runs: Runs,
 ) -> Findings:
     """After step t the rows learn exactly span(subspaces[t-1]), by the exponents in d.
 

@@ -9,7 +9,7 @@ import numpy as np
 from jaxtyping import Float
 
 from giantstep.gaussian.moments import feature_moments
-from giantstep.papers.claims.experiments import Fields, scaling_findings
+from giantstep.papers.claims.experiments import Fields, Runs, scaling_findings, with_runs
 from giantstep.papers.claims.quantity import LEARNED, NOT_LEARNED, Region, mean_of
 from giantstep.papers.claims.record import Findings
 from giantstep.papers.plot import Curve, Plot, mean_curve
@@ -94,12 +94,15 @@ def paired_errors(
     return {name: np.array(values) for name, values in found.items()}
 
 
-def equivalence(fields: Fields, *, region: Region, d: Sequence[int], runs: int) -> Findings:
+def equivalence(fields: Fields, *, region: Region, d: Sequence[int], runs: Runs) -> Findings:
     """Relative excess of the errors of a model (field ``model``) over those of the features."""
     given = dict(fields)
     name = given.pop("model")
     models = {"features": real_features, name: MODELS[name]}
-    errors = [paired_errors(Setting(**given | {"d": size}), models, runs) for size in d]
+    errors = [
+        paired_errors(Setting(**given | {"d": size}), models, drawn)
+        for size, drawn in with_runs(d, runs)
+    ]
     real, model = errors[-1]["features"], errors[-1][name]
     excess = (model - real) / real.mean(axis=0)
     quantities = [
@@ -168,20 +171,20 @@ def _objective(fit: Readout) -> float:
     return float(fit.train_errors[0] + fit.penalties[0] * np.sum(fit.weights[0] ** 2))
 
 
-def quadratic_share(fields: Fields, *, d: Sequence[int], runs: int) -> Findings:
+def quadratic_share(fields: Fields, *, d: Sequence[int], runs: Runs) -> Findings:
     """E[fhat h_2(z)], h_2 = He2/sqrt 2: the share that is learned of a target's part h_2(z).
 
     With a step of the size in the field ``one_spike`` it falls with d, with one of ``two_spikes``
-    it does not.  ``runs`` are those of the largest d; smaller ones have more.
+    it does not.
     """
     given = dict(fields)
     names = {"one spike": given.pop("one_spike"), "two spikes": given.pop("two_spikes")}
     shares: dict[str, list[Float[np.ndarray, " runs"]]] = {name: [] for name in names}
-    for size in d:
+    for size, drawn in with_runs(d, runs):
         for name, eta in names.items():
             setting = Setting(**given | {"d": size, "step_size": eta})
-            drawn = stepped_runs(setting, range(runs * d[-1] // size))
-            shares[name].append(np.array([_share(step) for step in drawn]))
+            steps = stepped_runs(setting, range(drawn))
+            shares[name].append(np.array([_share(step) for step in steps]))
     # Halfway between a constant and n^(-1/2), the sampling error of a share that is zero.
     regions = {"one spike": NOT_LEARNED, "two spikes": LEARNED}
     label = r"share learned of $h_2(\langle w^*, x\rangle)$"

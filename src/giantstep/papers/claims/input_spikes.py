@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Float
 
-from giantstep.papers.claims.experiments import FIRST_LAYER, Fields, scaling_curve
+from giantstep.papers.claims.experiments import FIRST_LAYER, Fields, Runs, scaling_curve, with_runs
 from giantstep.papers.claims.quantity import (
     LEARNED,
     NOT_LEARNED,
@@ -89,7 +89,7 @@ def predicted_spikes(setting: Setting, strength: float) -> tuple[float, float]:
     return unit * first, unit * second
 
 
-def rank_of_the_gradient(fields: Fields, *, d: Sequence[int], runs: int) -> Findings:
+def rank_of_the_gradient(fields: Fields, *, d: Sequence[int], runs: Runs) -> Findings:
     """One singular value of order one without a growing spike, two with a spike of n^(1/4)."""
     without, spiked = (_at_one_spike(fields, nu, d, runs=runs) for nu in (0.0, 0.25))
     quantities = [
@@ -164,14 +164,11 @@ def _exponent(name: str, k: int, sizes: SpikedSizes, region: Region, expected: f
     )
 
 
-def _at_one_spike(fields: Fields, nu: float, d: Sequence[int], *, runs: int) -> SpikedSizes:
-    """``runs`` are those of the largest d; smaller ones scatter more, cost less and have more.
-
-    The spike that is simulated is n^(nu + ``beyond``), with the fields ``untold``.
-    """
+def _at_one_spike(fields: Fields, nu: float, d: Sequence[int], *, runs: Runs) -> SpikedSizes:
+    """The spike that is simulated is n^(nu + ``beyond``), with the fields ``untold``."""
     given = FIRST_LAYER | dict(fields)
     beyond, untold = given.pop("beyond"), given.pop("untold")
-    settings = [Setting(**given | {"d": size, "runs": runs * round(d[-1] / size)}) for size in d]
+    settings = [Setting(**given | {"d": size, "runs": drawn}) for size, drawn in with_runs(d, runs)]
     found, predicted = [], []
     for setting in settings:
         first, second = predicted_spikes(setting, setting.n ** (2.0 * nu))
@@ -219,7 +216,7 @@ CLAIMS = (
             },
         },
         # p = 5 d/4 is even.
-        {"d": (96, 192, 384), "runs": 12},
-        {"d": (248, 496, 1000), "runs": 8},
+        {"d": (32, 112, 384), "runs": (144, 24, 16)},
+        {"d": (248, 496, 1000), "runs": (32, 16, 8)},
     ),
 )

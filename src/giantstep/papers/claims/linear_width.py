@@ -61,7 +61,7 @@ CLAIMS = (
         partial(equivalence, region=EQUAL),
         WIDE | {"step_size": 0.0, "model": "gaussian"},
         {"after a giant step the features are no longer Gaussian": {"step_size": ORDER_ONE}},
-        {"d": (60, 150), "runs": 32},
+        {"d": (60, 150), "runs": (8, 44)},
         {"d": (100, 200, 400), "runs": 24},
     ),
     Claim(
@@ -74,7 +74,7 @@ CLAIMS = (
         partial(equivalence, region=EQUAL),
         WIDE | {"step_size": ORDER_ONE, "model": "conditional"},
         {"one mean and covariance for all values of the learned coordinate": {"model": "gaussian"}},
-        {"d": (60, 150), "runs": 32},
+        {"d": (60, 150), "runs": (8, 44)},
         {"d": (100, 200, 400), "runs": 24},
     ),
     Claim(
@@ -87,7 +87,7 @@ CLAIMS = (
         partial(equivalence, region=FAR_OFF),
         WIDE | {"step_size": ORDER_ONE, "model": "gaussian"},
         {"without a step the Gaussian model is right": {"step_size": 0.0}},
-        {"d": (60, 150), "runs": 32},
+        {"d": (60, 150), "runs": (8, 24)},
         {"d": (100, 200, 400), "runs": 24},
     ),
     Claim(
@@ -101,8 +101,8 @@ CLAIMS = (
         partial(leaving_exponents, letter="n"),
         WIDE | {"readout_n": "n", "clear": 1.25, "drifts": 1.0},
         LATER_SPIKES,
-        {"d": (50, 100, 200, 400), "runs": 6},
-        {"d": (50, 100, 200, 400, 800), "runs": 6},
+        {"d": (50, 100, 200, 400), "runs": (48, 24, 12, 6)},
+        {"d": (50, 100, 200, 400, 800), "runs": (96, 48, 24, 12, 6)},
         tuned={"clear": (1.15, 1.4)} | DRIFTS,
     ),
     Claim(
@@ -148,8 +148,8 @@ CLAIMS = (
             },
             "tanh is odd: there is no second spike": {"activation": "tanh"},
         },
-        {"d": (30, 90, 270), "runs": 16},
-        {"d": (50, 150, 450), "runs": 24},
+        {"d": (30, 90, 270), "runs": (144, 48, 16)},
+        {"d": (50, 150, 450), "runs": (216, 72, 24)},
     ),
     Claim(
         "no-spike-without-c1",
@@ -175,7 +175,7 @@ CLAIMS = (
         partial(added_spikes, exponents=(0.15, 0.32)),
         WIDE | {"activation": EVEN, "readout_n": "n"},
         {"c_1 = 1/2": {"activation": RELU}},
-        {"d": 200, "runs": 16},
+        {"d": 200, "runs": 10},
         {"d": 500, "runs": 12},
     ),
     Claim(

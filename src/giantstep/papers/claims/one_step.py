@@ -12,6 +12,7 @@ import numpy as np
 from giantstep.papers.claims.experiments import (
     FIRST_LAYER,
     Fields,
+    Runs,
     complement,
     neurons,
     over_sizes,
@@ -53,7 +54,7 @@ def formulas(fields: Fields, *, d: int, runs: int) -> Findings:
 
 
 def specialisation(
-    fields: Fields, *, basis: Sequence[Sequence[float]], d: Sequence[int], runs: int
+    fields: Fields, *, basis: Sequence[Sequence[float]], d: Sequence[int], runs: Runs
 ) -> Findings:
     """Every neuron learns a part of the subspace, and together they learn every direction of it."""
     statistics = {
@@ -65,7 +66,7 @@ def specialisation(
     return scaling_findings(d, values, regions, expected, "cosine of the neurons")
 
 
-def deflated(fields: Fields, *, d: Sequence[int], runs: int) -> Findings:
+def deflated(fields: Fields, *, d: Sequence[int], runs: Runs) -> Findings:
     """The neurons learn the plane, and w2, outside the line v* = w1, among it."""
     statistics = {"weakest direction": weakest(PLANE, 1), "cosine with w2": neurons(PLANE[1:], 1)}
     values = over_sizes(dict(fields) | {"steps": 1}, d, runs, statistics)
@@ -73,7 +74,7 @@ def deflated(fields: Fields, *, d: Sequence[int], runs: int) -> Findings:
     return scaling_findings(d, values, regions, expected)
 
 
-def line_only(fields: Fields, *, d: Sequence[int], runs: int) -> Findings:
+def line_only(fields: Fields, *, d: Sequence[int], runs: Runs) -> Findings:
     """The line v* = (1, 1)/sqrt 2 is learned by every neuron, nothing else of the plane is."""
     line = [[1.0, 1.0]]
     statistics = {
@@ -136,7 +137,7 @@ CLAIMS = (
         3,
         # relu has no third coefficient; that of the sine is large.
         {"target": "leap-3", "activation": "sin(z)", "n": "d^3", "p": 24},
-        {"d": (16, 32, 64), "runs": 48},
+        {"d": (16, 32, 64), "runs": (160, 24, 64)},
         {"d": (20, 40, 80, 160), "runs": 30},
     ),
     Claim(
@@ -171,7 +172,7 @@ CLAIMS = (
             "the linear part takes the whole step of every neuron": {"deflate": -1},
             "n = 2 d is below the leap of what is left": {"n": "2d"},
         },
-        {"d": (40, 100, 250), "runs": 32},
+        {"d": (40, 100, 250), "runs": (96, 32, 32)},
         {"d": (60, 180, 540), "runs": 30},
     ),
 )

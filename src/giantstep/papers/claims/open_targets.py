@@ -11,6 +11,7 @@ import numpy as np
 from giantstep.analysis.analyze import analyze
 from giantstep.papers.claims.experiments import (
     Fields,
+    Runs,
     as_predicted,
     merged,
     neurons,
@@ -29,7 +30,7 @@ ONE_STEP = "p fixed, n of order d, one step, d to infinity"
 
 
 def weaker_links(
-    fields: Fields, *, weights: Sequence[float], d: Sequence[int], runs: int
+    fields: Fields, *, weights: Sequence[float], d: Sequence[int], runs: Runs
 ) -> Findings:
     """Cosine with w1 - w2 after step 2 for weaker and weaker links, against d and the prediction.
 
@@ -61,7 +62,7 @@ def weaker_links(
     return Findings(quantities, plot)
 
 
-def effective_leaps(fields: Fields, *, d: Sequence[int], runs: int) -> Findings:
+def effective_leaps(fields: Fields, *, d: Sequence[int], runs: Runs) -> Findings:
     """Each of the ``targets`` is learned by one step at n of order d just if its leap is one.
 
     The labels are those of the target and what the field ``added`` adds to it.
@@ -84,7 +85,7 @@ def effective_leaps(fields: Fields, *, d: Sequence[int], runs: int) -> Findings:
     return merged(parts)
 
 
-def each_learned(fields: Fields, *, d: Sequence[int], runs: int, over: str) -> Findings:
+def each_learned(fields: Fields, *, d: Sequence[int], runs: Runs, over: str) -> Findings:
     """One step learns w1 whatever the value of the field: the field ``over`` holds a list.
 
     ``drifts`` of the fields is the factor of the exponents' drift.
@@ -118,7 +119,7 @@ TARGETS = (
     "sign(x1*x2)",
 )
 WEAK_LINKS = "x1 + x2 + {weight}*(x1^2 - x2^2)"
-SIZES = {"d": (200, 1500, 12_000), "runs": 16}
+SIZES = {"d": (200, 1500, 12_000), "runs": (64, 16, 20)}
 FULL = {"d": (300, 3000, 30_000, 300_000), "runs": 16}
 
 CLAIMS = (

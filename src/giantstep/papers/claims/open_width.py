@@ -8,7 +8,7 @@ from functools import partial
 
 import numpy as np
 
-from giantstep.papers.claims.experiments import FIRST_LAYER, Fields, scaling_curve
+from giantstep.papers.claims.experiments import FIRST_LAYER, Fields, Runs, scaling_curve, with_runs
 from giantstep.papers.claims.feature_experiments import (
     SAME,
     singular_values,
@@ -71,25 +71,25 @@ def third_step(fields: Fields, *, d: int, runs: int) -> Findings:
     return Findings(quantities, plot)
 
 
-def beyond_one_half(fields: Fields, *, d: Sequence[int], runs: int) -> Findings:
+def beyond_one_half(fields: Fields, *, d: Sequence[int], runs: Runs) -> Findings:
     """Growth in n of first spike and bulk at eta = 1.5 n^alpha, and the error against less.
 
     The exponents of the two steps are the fields ``exponent`` and ``within``, ``drifts`` is the
-    factor of the drift.  ``runs`` are those of the largest d; smaller ones have more.
+    factor of the drift.
     """
     given = dict(fields)
     alpha, within, drifts = (given.pop(name) for name in ("exponent", "within", "drifts"))
     sizes, spikes, bulks, errors = [], [], [], []
-    for size in d:
+    for size, drawn in with_runs(d, runs):
         setting = Setting(**given | {"d": size, "step_size": step_size(alpha)})
-        drawn = stepped_runs(setting, range(runs * d[-1] // size))
-        found = np.array([_large_step(step) for step in drawn])
+        found = np.array([_large_step(step) for step in stepped_runs(setting, range(drawn))])
         sizes.append(setting.n)
         spikes.append(found[:, 0])
         bulks.append(found[:, 1])
         errors.append(found[:, 2])
     smaller = Setting(**given | {"d": d[-1], "step_size": step_size(within)})
-    before = np.array([_large_step(step)[2] for step in stepped_runs(smaller, range(runs))])
+    same = range(len(errors[-1]))
+    before = np.array([_large_step(step)[2] for step in stepped_runs(smaller, same)])
     # alpha and alpha - 1/2, each to an eighth; the start is n^(-1/2) beside the update of a row.
     quantities = [
         exponent_of(
@@ -241,7 +241,7 @@ CLAIMS = (
                 "step_size": "3*p^0.8, 3*p^0.8, 0.01*p^0.8"
             },
         },
-        {"d": 300, "runs": 10},
+        {"d": 300, "runs": 24},
         {"d": 1000, "runs": 10},
     ),
     Claim(
@@ -258,8 +258,8 @@ CLAIMS = (
             "a bounded activation: the features cannot grow": {"activation": "tanh"},
             "held against a step that learns nothing": {"within": -0.5},
         },
-        {"d": (50, 100, 200), "runs": 16},
-        {"d": (100, 200, 400), "runs": 24},
+        {"d": (50, 100, 200), "runs": (128, 32, 24)},
+        {"d": (100, 200, 400), "runs": (96, 48, 24)},
         tuned=DRIFTS,
     ),
     Claim(
@@ -272,7 +272,7 @@ CLAIMS = (
         partial(noisy_spike, kind="noise", levels=(2.0, 3.0)),
         NOISY,
         {"a prediction that takes the labels for clean": {"told": False}},
-        {"d": 200, "runs": 24},
+        {"d": 200, "runs": 36},
         {"d": 800, "runs": 24},
     ),
     Claim(
@@ -285,7 +285,7 @@ CLAIMS = (
         partial(noisy_spike, kind="corruption", levels=(0.15, 0.25)),
         NOISY,
         {"a prediction that takes the labels for clean": {"told": False}},
-        {"d": 200, "runs": 64},
+        {"d": 200, "runs": 48},
         {"d": 800, "runs": 24},
     ),
     Claim(
@@ -299,7 +299,7 @@ CLAIMS = (
         partial(spikes_by_activation, exponent=0.33),
         WIDE | {"readout_n": "n", "taken": 0.33},
         {"a step so small that no spike has left the bulk": {"taken": -0.2}},
-        {"d": 200, "runs": 10},
+        {"d": 200, "runs": 8},
         {"d": 400, "runs": 12},
     ),
     Claim(
@@ -314,8 +314,8 @@ CLAIMS = (
         partial(leaving_exponents, letter="p"),
         WIDE | {"n": "d^1.5", "readout_n": "n", "clear": 1.25, "drifts": 1.0},
         LATER_SPIKES,
-        {"d": (25, 50, 100, 200), "runs": 10},
-        {"d": (25, 50, 100, 200, 400), "runs": 8},
+        {"d": (25, 50, 100, 200), "runs": (120, 32, 32, 16)},
+        {"d": (25, 50, 100, 200, 400), "runs": (128, 64, 32, 16, 8)},
         tuned={"clear": (1.15, 1.4)} | DRIFTS,
     ),
 )

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from giantstep.analysis.exponents import VANISHING
-from giantstep.papers.claims.experiments import FIRST_LAYER, Fields
+from giantstep.papers.claims.experiments import FIRST_LAYER, Fields, Runs, with_runs
 from giantstep.papers.claims.linear_width import EVEN, ONE_STEP, WIDE
 from giantstep.papers.claims.quantity import drift, exponent_of, mean_of
 from giantstep.papers.claims.record import Claim, Findings
@@ -22,10 +22,10 @@ ONE = {"readout_n": 10, "test_n": 10, "step_size": 1.0}
 """A stepped run draws samples for a readout: as few as may be."""
 
 
-def rank_one(fields: Fields, *, d: Sequence[int], runs: int) -> Findings:
+def rank_one(fields: Fields, *, d: Sequence[int], runs: Runs) -> Findings:
     """|W1 - W0 - eta c_1 a beta^T| over |W1 - W0| falls as d^-1/2, and a beta^T has coefficient 1.
 
-    ``runs`` are those of the largest d; smaller ones have more.  c_1 is multiplied by ``times``.
+    c_1 is multiplied by ``times``.
     """
     given = FIRST_LAYER | dict(fields) | ONE
     times = given.pop("times")
@@ -33,12 +33,10 @@ def rank_one(fields: Fields, *, d: Sequence[int], runs: int) -> Findings:
         np.array(
             [
                 _remainder(step, times)
-                for step in stepped_runs(
-                    Setting(**given | {"d": size}), range(runs * d[-1] // size)
-                )
+                for step in stepped_runs(Setting(**given | {"d": size}), range(drawn))
             ]
         )
-        for size in d
+        for size, drawn in with_runs(d, runs)
     ]
     rest = [values[:, 0] for values in found]
     # The largest readout, sqrt(2 log p) times the others, leads the remainder.
@@ -121,8 +119,8 @@ CLAIMS = (
             "c_1 = 0: the gradient is all remainder": {"activation": EVEN},
             "twice c_1": {"times": 2.0},
         },
-        {"d": (50, 150, 400), "runs": 12},
-        {"d": (100, 300, 1000), "runs": 6},
+        {"d": (50, 150, 400), "runs": (96, 32, 12)},
+        {"d": (100, 300, 1000), "runs": (60, 20, 6)},
     ),
     Claim(
         "beta-knows-the-label",

@@ -12,6 +12,7 @@ from jaxtyping import Float
 from giantstep.papers.claims.experiments import (
     FIRST_LAYER,
     Fields,
+    Runs,
     merged,
     over_sizes,
     scaling_findings,
@@ -58,7 +59,7 @@ def limit_error(limit: Trajectory) -> float:
     return float(np.mean(lengths / limit.norms[0, -1]))
 
 
-def twice_against_once(fields: Fields, *, d: Sequence[int], runs: int) -> Findings:
+def twice_against_once(fields: Fields, *, d: Sequence[int], runs: Runs) -> Findings:
     """Exponents of the neurons' cosine on batches seen twice and once, and the predicted limit.
 
     ``batches`` of the fields is what is simulated; the prediction is for batches seen twice.
@@ -91,16 +92,13 @@ def twice_against_once(fields: Fields, *, d: Sequence[int], runs: int) -> Findin
 
 
 def learning_rates(
-    fields: Fields, *, deltas: Sequence[float], d: Sequence[int], runs: int
+    fields: Fields, *, deltas: Sequence[float], d: Sequence[int], runs: Runs
 ) -> Findings:
-    """Exponent of the neurons' cosine at steps of p d^-delta on batches seen twice, at each delta.
-
-    ``runs`` are those of the largest d; smaller ones scatter more, cost less and have more.
-    """
+    """Exponents of the neurons' cosine at steps of p d^-delta on batches seen twice."""
     return merged([_at_one_rate(dict(fields), delta, d, runs=runs) for delta in deltas])
 
 
-def _at_one_rate(given: dict[str, Any], delta: float, d: Sequence[int], *, runs: int) -> Findings:
+def _at_one_rate(given: dict[str, Any], delta: float, d: Sequence[int], *, runs: Runs) -> Findings:
     """At finite d the exponent of what is learned is that of the predicted cosines.
 
     The region goes halfway to the exponents 0 and -1/2 of what is learned and of what is not.
@@ -108,11 +106,7 @@ def _at_one_rate(given: dict[str, Any], delta: float, d: Sequence[int], *, runs:
     """
     name, falling = f"cosine at delta = {delta:g}", given.pop("falling")
     taken = given | {"step_size": f"p*d^{-falling * delta:g}"}
-    many = [runs * round(math.sqrt(d[-1] / size)) for size in d]
-    values = [
-        over_sizes(taken, [size], count, {name: signed})[name][0]
-        for size, count in zip(d, many, strict=True)
-    ]
+    values = over_sizes(taken, d, runs, {name: signed})[name]
     if delta >= 0.25:
         return scaling_findings(d, {name: values}, {name: NOT_LEARNED}, {name: -0.5})
     told = given | {"batches": TWICE}
@@ -170,7 +164,7 @@ def repeated(name: str, target: str, activation: str, exponent: int) -> Claim:
             },
             "a linear part is learned from fresh batches": {"target": f"x1 + {target}"},
         },
-        {"d": (500, 2000, 8000), "runs": 32},
+        {"d": (500, 2000, 8000), "runs": (128, 32, 36)},
         {"d": (500, 4000, 32_000, 128_000), "runs": 24},
         tuned={"step_size": ("2*p", "4*p")},
     )
@@ -197,7 +191,7 @@ CLAIMS = (
             "batches seen once": {"batches": "fresh"},
             "steps of size p at every d": {"falling": 0.0},
         },
-        {"d": (300, 1500, 7500), "runs": 20, "deltas": (0.0, 0.125, 0.25)},
-        {"d": (1000, 8000, 64_000), "runs": 32, "deltas": (0.0, 0.125, 0.25, 0.5)},
+        {"d": (300, 1500, 7500), "runs": (400, 16, 64), "deltas": (0.0, 0.125, 0.25)},
+        {"d": (1000, 8000, 64_000), "runs": (256, 96, 32), "deltas": (0.0, 0.125, 0.25, 0.5)},
     ),
 )

@@ -14,7 +14,7 @@ RULE = (
     "after each step the exponents in d of sigma_min/sqrt(p) of the neurons' cosines with U above "
     "-1/4 and as predicted, 0, of sigma_max/sqrt(p) outside U below -1/4 and as predicted, -1/2"
 )
-QUICK = {"d": (1000, 5000, 25_000), "runs": 16}
+QUICK = {"d": (1000, 5000, 25_000), "runs": (48, 16, 20)}
 FULL = {"d": (300, 3000, 30_000, 300_000), "runs": 12}
 # Random readouts let neurons of one step differ in more than a sign.
 NETWORK = {"activation": "tanh(z + 0.5)", "n": "8d", "p": 16, "readout_start": "gaussian"}
@@ -27,8 +27,8 @@ def example(
     fields: Mapping[str, object],
     subspaces: Sequence[Sequence[Sequence[float]]],
     controls: dict[str, dict[str, object]],
-    quick: dict[str, object] = QUICK,
-    full: dict[str, object] = FULL,
+    quick: Mapping[str, object] = QUICK,
+    full: Mapping[str, object] = FULL,
     tuned: Mapping[str, Sequence[str]] | None = None,
 ) -> Claim:
     """A staircase of the slides: which subspace each step reaches."""
@@ -50,7 +50,10 @@ def example(
 # The response to He3(x1) is the cube of the first step's cosine: it needs many samples, and a
 # second step that outweighs the first.
 CUBIC = {"activation": "relu", "n": "128d", "p": 16, "step_size": "2*p^1.5, 16*p^1.5"}
-CUBIC_SIZES = ({"d": (150, 400, 1000), "runs": 36}, {"d": (150, 500, 1600, 5000), "runs": 24})
+CUBIC_SIZES = (
+    {"d": (150, 400, 1000), "runs": (144, 24, 56)},
+    {"d": (150, 500, 1600, 5000), "runs": 24},
+)
 
 SUM, DIFFERENCE = (1.0, 1.0), (1.0, -1.0)
 PAIR_LINE = (4.0, 1.0)
@@ -61,7 +64,7 @@ PAIR = {
     "n": "32d",
     "step_size": "2*p^1.5, 8*p^1.5",
 }
-PAIR_SIZES = ({"d": (300, 1500, 7500), "runs": 16}, {"d": (300, 3000, 30_000), "runs": 24})
+PAIR_FULL = {"d": (300, 3000, 30_000), "runs": 24}
 PAIR_TUNED = {"step_size": ("2*p^1.5, 4*p^1.5", "2*p^1.5, 16*p^1.5")}
 X, Y, Z = (1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)
 
@@ -134,7 +137,7 @@ CLAIMS = (
                 "target": "x3 + He2(x2) + He2(x1)*x2 + He4(x1)*He2(x2)*x3 + He2(x2)*He2(x3)"
             },
         },
-        {"d": (100, 300, 900), "runs": 32},
+        {"d": (150, 450, 1350), "runs": (48, 16, 24)},
         {"d": (100, 300, 1000, 3000), "runs": 16},
     ),
     Claim(
@@ -163,7 +166,8 @@ CLAIMS = (
         partial(never, outside=complement((PAIR_LINE,)), steps=2),
         NETWORK | PAIR,
         {"the linear part is w1 - 4 w2": {"target": "x1 - 4*x2 + x1^2 - 1"}},
-        *PAIR_SIZES,
+        {"d": (300, 1500, 7500), "runs": (32, 16, 16)},
+        PAIR_FULL,
         tuned=PAIR_TUNED,
         seen="after step 2 the cosine outside v* does not fall: x1^2 holds 8/17 s t, s along "
         "v* and t across, which is linear in t given s.",
@@ -179,7 +183,8 @@ CLAIMS = (
             "without the square nothing is linear given v*": {"target": "4*x1 + x2"},
             "the linear part is w1 - 4 w2": {"target": "x1 - 4*x2 + x1^2 - 1"},
         },
-        *PAIR_SIZES,
+        {"d": (300, 1500, 7500), "runs": (128, 16, 40)},
+        PAIR_FULL,
         tuned=PAIR_TUNED,
     ),
 )

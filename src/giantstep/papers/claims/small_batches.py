@@ -9,6 +9,7 @@ from functools import partial
 from giantstep.analysis.phase import cosine_exponent
 from giantstep.papers.claims.experiments import (
     Fields,
+    Runs,
     merged,
     neurons,
     over_sizes,
@@ -32,7 +33,7 @@ def crossover(d: Sequence[int], noise: float = 5.0) -> float:
 
 
 def whatever_the_step_size(
-    fields: Fields, *, d: Sequence[int], runs: int, decades: Sequence[float]
+    fields: Fields, *, d: Sequence[int], runs: Runs, decades: Sequence[float]
 ) -> Findings:
     """Exponent of the neurons' cosine with the target at step sizes over decades.
 
@@ -51,7 +52,7 @@ def whatever_the_step_size(
 
 
 def batch_exponents(
-    fields: Fields, *, leap: int, kappas: Sequence[float], d: Sequence[int], runs: int
+    fields: Fields, *, leap: int, kappas: Sequence[float], d: Sequence[int], runs: Runs
 ) -> Findings:
     """Exponent of the neurons' cosine at n = d^kappa and the giant step: -(leap - kappa)/2.
 
@@ -81,7 +82,7 @@ def never(
     outside: Sequence[Sequence[float]],
     steps: int,
     d: Sequence[int],
-    runs: int,
+    runs: Runs,
     noise: float = 1.0,
 ) -> Findings:
     """What the neurons know of a subspace falls as d^(-1/2) after every one of the steps.
@@ -102,7 +103,7 @@ def never(
 
 
 def step_by_step(
-    fields: Fields, *, expected: Sequence[float], d: Sequence[int], runs: int
+    fields: Fields, *, expected: Sequence[float], d: Sequence[int], runs: Runs
 ) -> Findings:
     """Exponent of the neurons' cosine after each step; -1/8 parts -1/4 from 0."""
     names = [f"step {step}" for step in range(1, len(expected) + 1)]
@@ -125,7 +126,7 @@ BETWEEN = {
     "p": 8,
     "step_size": "p*d^0.25",
 }
-BETWEEN_SIZES = ({"d": (100, 500, 2500), "runs": 56}, {"d": (100, 500, 2500, 10_000), "runs": 32})
+BETWEEN_FULL = {"d": (100, 500, 2500, 10_000), "runs": 32}
 
 LINEAR_PART = {"a linear part makes the leap 1": {"target": "x1 + He2(x1)"}}
 
@@ -140,7 +141,7 @@ CLAIMS = (
         whatever_the_step_size,
         {"target": "He2(x1)", "activation": "relu", "n": "4d", "p": 8},
         LINEAR_PART,
-        {"d": (300, 3000, 30_000), "runs": 32, "decades": (-3, -1, 0, 1, 3)},
+        {"d": (300, 3000, 30_000), "runs": (128, 32, 40), "decades": (-3, -1, 0, 1, 3)},
         {"d": (300, 3000, 30_000, 300_000), "runs": 32, "decades": (-3, -2, -1, 0, 1, 2, 3)},
         tuned={"p": (4, 16)},
     ),
@@ -201,7 +202,8 @@ CLAIMS = (
         partial(step_by_step, expected=(-0.25, -0.25)),
         BETWEEN,
         LINEAR_PART,
-        *BETWEEN_SIZES,
+        {"d": (100, 500, 2500), "runs": (240, 40, 48)},
+        BETWEEN_FULL,
         seen="after two steps the cosine no longer falls with d: the first leaves d^(-1/4), from "
         "which the second has a signal of the size of its noise.",
         corrected="steps-multiply-the-cosine",
@@ -217,7 +219,8 @@ CLAIMS = (
         partial(step_by_step, expected=(-0.25, 0.0)),
         BETWEEN,
         {"n = 4 d: the factor does not grow with d": {"n": "4d"}, **LINEAR_PART},
-        *BETWEEN_SIZES,
+        {"d": (100, 500, 2500), "runs": (400, 40, 84)},
+        BETWEEN_FULL,
         tuned={"step_size": ("p*d^0.25/2", "1.5*p*d^0.25")},
     ),
 )

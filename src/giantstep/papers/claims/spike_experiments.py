@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 from jaxtyping import Float
 
-from giantstep.papers.claims.experiments import Fields, merged, scaling_findings
+from giantstep.papers.claims.experiments import Fields, Runs, merged, scaling_findings, with_runs
 from giantstep.papers.claims.feature_experiments import (
     singular_values,
     step_size,
@@ -74,13 +74,12 @@ def _crossing(x: Float[np.ndarray, " k"], y: Float[np.ndarray, " k"], level: flo
     return float(np.interp(level, y[j - 1 : j + 1], x[j - 1 : j + 1]))
 
 
-def leaving_exponents(fields: Fields, *, letter: str, d: Sequence[int], runs: int) -> Findings:
+def leaving_exponents(fields: Fields, *, letter: str, d: Sequence[int], runs: Runs) -> Findings:
     """Exponents in n (or in p, the ``letter``) of the step sizes at which spikes leave the bulk.
 
-    ``runs`` are those of the largest d; smaller ones scatter more, cost less and have more.  The
-    features are expanded in eta a_i, of order size^(-1/2) where spike 1 leaves, size^(-1/4) where
-    spike 2 does: the corrections that the exponents may have, times the field ``drifts``.  Of the
-    fields ``clear`` is that of leaving_sizes.
+    The features are expanded in eta a_i, of order size^(-1/2) where spike 1 leaves and size^(-1/4)
+    where spike 2 does: the corrections that the exponents may have, times the field ``drifts``.
+    Of the fields ``clear`` is that of leaving_sizes.
     """
     given = dict(fields)
     clear, drifts = given.pop("clear"), given.pop("drifts")
@@ -88,7 +87,7 @@ def leaving_exponents(fields: Fields, *, letter: str, d: Sequence[int], runs: in
     sizes = [getattr(setting, letter) for setting in settings]
     found = [
         np.array([leaving_sizes(step, clear) for step in stepped_runs(setting, range(drawn))]).T
-        for setting, drawn in zip(settings, [runs * d[-1] // size for size in d], strict=True)
+        for setting, (_, drawn) in zip(settings, with_runs(d, runs), strict=True)
     ]
     names = ("step of spike 1", "step of spike 2")
     values = {name: [both[k] for both in found] for k, name in enumerate(names)}

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float
 
-from giantstep.papers.claims.experiments import FIRST_LAYER, Fields, scaling_curve
+from giantstep.papers.claims.experiments import FIRST_LAYER, Fields, Runs, scaling_curve, with_runs
 from giantstep.papers.claims.quantity import Region, drift, exponent_of, mean_of
 from giantstep.papers.claims.record import Claim, Findings
 from giantstep.papers.plot import Curve, Plot, mean_curve
@@ -63,7 +63,7 @@ def decayed(fields: Fields, *, decays: Sequence[float], d: int, runs: int) -> Fi
 
 
 def recovery_times(
-    fields: Fields, *, most: int, d: Sequence[int], runs: int, region: Region, exponent: int
+    fields: Fields, *, most: int, d: Sequence[int], runs: Runs, region: Region, exponent: int
 ) -> Findings:
     """Steps until the cosine of a run is WEAK, against d: their exponent is as predicted.
 
@@ -71,11 +71,11 @@ def recovery_times(
     steps; one that does not arrive counts as its last step.  The field
     ``untold`` is not known to the prediction.
     """
-    given = FIRST_LAYER | dict(fields) | {"runs": runs}
+    given = FIRST_LAYER | dict(fields)
     untold = given.pop("untold")
     times, predicted = [], []
-    for size in d:
-        sizes = {"d": size, "steps": most * size ** max(exponent - 1, 1)}
+    for size, drawn in with_runs(d, runs):
+        sizes = {"d": size, "runs": drawn, "steps": most * size ** max(exponent - 1, 1)}
         setting = Setting(**given | sizes | {"start_overlaps": [[size**-0.5]]})
         recorded = {"record": f"every({max(setting.steps // RECORDS, 1)})"}
         times.append(_arrivals(simulate(setting.vary(**recorded, **untold))))
@@ -187,7 +187,7 @@ CLAIMS = (
         (0.75, 1.25),
         step_size="0.3/d",
         controls={"steps of order d^(-1/2)": {"untold": {"step_size": "0.05/d^0.5"}}},
-        quick={"most": 4, "d": (100, 300, 900), "runs": 32},
+        quick={"most": 4, "d": (100, 300, 900), "runs": 16},
         full={"most": 4, "d": (100, 400, 1600, 6400), "runs": 64},
     ),
     one_pass(

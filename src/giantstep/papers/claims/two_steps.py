@@ -9,7 +9,13 @@ from functools import partial
 import numpy as np
 from jaxtyping import Float
 
-from giantstep.papers.claims.experiments import FIRST_LAYER, Fields, scaling_findings
+from giantstep.papers.claims.experiments import (
+    FIRST_LAYER,
+    Fields,
+    Runs,
+    scaling_findings,
+    with_runs,
+)
 from giantstep.papers.claims.quantity import LEARNED, NOT_LEARNED, mean_of
 from giantstep.papers.claims.record import Claim, Findings
 from giantstep.papers.plot import Curve, Plot, mean_curve
@@ -126,18 +132,18 @@ def span_overlap(setting: Setting) -> Float[np.ndarray, " runs"]:
 
 
 def overlaps_over_sizes(
-    fields: Fields, d: Sequence[int], runs: int
+    fields: Fields, d: Sequence[int], runs: Runs
 ) -> tuple[list[Setting], list[Float[np.ndarray, " runs"]]]:
-    """span_overlap at every d; ``runs`` are those of the largest, smaller ones have more."""
+    """span_overlap at every d."""
     given = FIRST_LAYER | dict(fields) | {"spectra": 2}
-    settings = [Setting(**given | {"d": size, "runs": runs * d[-1] // size}) for size in d]
+    settings = [Setting(**given | {"d": size, "runs": drawn}) for size, drawn in with_runs(d, runs)]
     return settings, [span_overlap(setting) for setting in settings]
 
 
 OVERLAP = r"length of $w^*$ in span $(v_1, v_2)$"
 
 
-def not_aligned(fields: Fields, *, d: Sequence[int], runs: int) -> Findings:
+def not_aligned(fields: Fields, *, d: Sequence[int], runs: Runs) -> Findings:
     """The overlap of the first two directions with the target falls with d."""
     _, values = overlaps_over_sizes(fields, d, runs)
     return scaling_findings(
@@ -145,7 +151,7 @@ def not_aligned(fields: Fields, *, d: Sequence[int], runs: int) -> Findings:
     )
 
 
-def aligned(fields: Fields, *, d: Sequence[int], runs: int) -> Findings:
+def aligned(fields: Fields, *, d: Sequence[int], runs: Runs) -> Findings:
     """The overlap does not fall, and is that predicted for reused batches at the largest d.
 
     Its exponent is that of the overlaps predicted at the smallest and the largest d.
@@ -199,7 +205,7 @@ CLAIMS = (
             },
             "steps larger by p^0.2 than those that are counted for": {"beyond": 0.2},
         },
-        {"d": 300, "runs": 8},
+        {"d": 300, "runs": 20},
         {"d": 1000, "runs": 8},
     ),
     Claim(
@@ -230,8 +236,8 @@ CLAIMS = (
         not_aligned,
         HIDDEN,
         {"a reused batch shows the second step the square of the label": {"batches": "reused"}},
-        {"d": (30, 100, 360), "runs": 24},
-        {"d": (60, 250, 1000), "runs": 24},
+        {"d": (30, 100, 360), "runs": (320, 24, 96)},
+        {"d": (60, 250, 1000), "runs": (400, 96, 24)},
     ),
     Claim(
         "reused-goes-beyond",
@@ -243,22 +249,23 @@ CLAIMS = (
         aligned,
         HIDDEN | {"batches": "reused"},
         {"a fresh batch does not know the labels of the first": {"batches": "fresh"}},
-        {"d": (40, 120, 360), "runs": 24},
-        {"d": (60, 250, 1000), "runs": 16},
+        {"d": (40, 120, 360), "runs": (120, 24, 24)},
+        {"d": (60, 250, 1000), "runs": (266, 64, 16)},
     ),
     Claim(
         "reuse-needs-large-steps",
         "On a reused batch with alpha_1 + alpha_2 < 1/2 the second step stays inside the bulk, and "
         "nothing of a target of information exponent above one is learned.",
         f"{PAPER}, abstract: alpha_1, alpha_2 chosen properly",
-        f"{REGIME}; alpha_1 = alpha_2 = 0.15, n = 4 d, information exponent 3",
+        f"{REGIME}; alpha_1 = alpha_2 = 0.15, n = 4 d, information exponent 3; 0.18, nearer to the "
+        "boundary 1/4, has the same limit but not at d in reach: exponent -0.25 up to d = 360",
         "exponent in d of the length of w* in the span of the first two singular vectors below "
         "-1/4",
         not_aligned,
         HIDDEN | {"batches": "reused", "step_size": "p^0.65"},
         {"alpha_1 + alpha_2 = 0.6": {"step_size": "p^0.8"}},
-        {"d": (40, 120, 360), "runs": 30},
-        {"d": (60, 250, 1000), "runs": 16},
+        {"d": (40, 120, 360), "runs": (480, 24, 144)},
+        {"d": (60, 250, 1000), "runs": (266, 64, 16)},
         tuned={"step_size": ("p^0.6", "p^0.68")},
     ),
     Claim(
@@ -271,8 +278,8 @@ CLAIMS = (
         not_aligned,
         NETWORK | {"target": EVEN, "steps": 1, "step_size": "p^0.8"},
         {"a linear part": {"target": f"x1 + {EVEN}"}},
-        {"d": (40, 120, 360), "runs": 10},
-        {"d": (60, 250, 1000), "runs": 16},
+        {"d": (40, 120, 360), "runs": (90, 30, 10)},
+        {"d": (60, 250, 1000), "runs": (266, 64, 16)},
         tuned={"step_size": ("p^0.7", "p^0.85")},
     ),
 )

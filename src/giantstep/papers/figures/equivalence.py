@@ -115,7 +115,8 @@ def alignment(seed: int, *, d: int, runs: int, points: int) -> list[Plot]:
                 EXPONENT,
                 f"|cosine| of singular vector $k$ with {text}",
                 curves,
-                y_range=(0.0, 1.05),
+                # Below the axis there is room for points at 0, which a legend must not cover.
+                y_range=(-0.06, 1.05),
                 marks={"1/4": 0.25},
                 title=f"{name} singular vectors",
             )

@@ -170,7 +170,7 @@ def preprocessed(seed: int, *, d: int, runs: int, exponents: Sequence[float]) ->
             curves,
             levels=floors(),
             x_range=with_room(exponents),
-            y_range=(0.0, 4.5),
+            y_range=(0.0, 5.8),
         )
     ]
 

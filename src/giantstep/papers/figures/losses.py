@@ -57,6 +57,9 @@ def by_step_size(seed: int, *, d: int, runs: int, points: int) -> list[Plot]:
             levels={f"$L_{k}/L_0$": float(v) for k, v in enumerate(limits / limits[0])},
             title=r"$z + \mathrm{He}_2(z)/\sqrt{2}$: objective",
             marks=MARKS,
+            # Room for the legend below L_2, for the names of the levels on the right.
+            x_range=(-0.14, 0.5),
+            y_range=(0.64, 1.02),
         ),
         _test_panel(curved, test, fine, r"$z + \mathrm{He}_2(z)/\sqrt{2}$: test error"),
         _test_panel(straight, measured(straight, runs)[1], fine, "$z$: test error"),
