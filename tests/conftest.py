@@ -57,6 +57,9 @@ def pytest_runtest_setup() -> None:
 jaxtyping.jaxtyped = jaxtyped_in_one_pass
 hook = jaxtyping.install_import_hook([f"giantstep.{name}" for name in CHECKED], "beartype.beartype")
 
+# Small runs: handing a call to another thread and waiting for it takes as long as the call.
+jax.config.update("jax_cpu_enable_async_dispatch", False)
+
 # Many tests run one setting more than once, and an engine compiles its functions anew: what
 # this process has compiled it does not compile again.
 compiled = TemporaryDirectory()
