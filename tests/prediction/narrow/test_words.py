@@ -97,7 +97,7 @@ def judged(name: str) -> tuple[Comparison, Comparison]:
     setting = Setting(**(BASE | CASES[name]))
     predicted, simulated = predict(setting), simulate(setting)
     changes = WITHOUT.get(name, dict.fromkeys(CASES[name].keys() & WORDS))
-    other = predict(setting.vary(**changes))
+    other = predict(setting.vary(**changes), deviations=False)
     if "readout_start" in changes:  # refused before it is compared
         other = replace(other, readout=predicted.readout)
     return compare(predicted, simulated), compare(other, simulated, ignoring=list(changes))
