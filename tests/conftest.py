@@ -3,7 +3,9 @@
 The edges are left alone: they check their input themselves, and the tests hand them bad input.
 """
 
+from collections import Counter
 from collections.abc import Callable
+from dataclasses import is_dataclass
 from functools import wraps
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -15,8 +17,14 @@ CHECKED = ["language.algebra", "gaussian", "analysis", "spectra", "prediction"]
 jaxtyped = jaxtyping.jaxtyped
 
 
+# Of the calls of a function in one test this many are checked, and one in as many of those after
+# them: an iteration calls a line thousands of times with one set of shapes.
+CHECKED_CALLS = 32
+calls: Counter[Any] = Counter()
+
+
 def jaxtyped_in_one_pass(typechecker: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    """What jaxtyping's hook decorates with, at a third of its time.
+    """What jaxtyping's hook decorates with, at a tenth of its time.
 
     The checker sees arguments and result of a call once, in a scope where a letter is one size.
     jaxtyping itself binds the arguments first and has them checked twice, for longer messages.
@@ -24,11 +32,16 @@ def jaxtyped_in_one_pass(typechecker: Callable[[Any], Any]) -> Callable[[Any], A
 
     def decorate(subject: Any) -> Any:
         if isinstance(subject, type):
-            return jaxtyped(subject, typechecker=typechecker)
+            if is_dataclass(subject) and "__init__" in vars(subject):
+                subject.__init__ = decorate(subject.__init__)
+            return subject
         checked = typechecker(subject)
 
         @wraps(subject)
         def call(*arguments: Any, **named: Any) -> Any:
+            calls[subject] = number = calls[subject] + 1
+            if number > CHECKED_CALLS and number % CHECKED_CALLS:
+                return subject(*arguments, **named)
             with jaxtyped("context"):
                 return checked(*arguments, **named)
 
@@ -37,8 +50,15 @@ def jaxtyped_in_one_pass(typechecker: Callable[[Any], Any]) -> Callable[[Any], A
     return decorate
 
 
+def pytest_runtest_setup() -> None:
+    calls.clear()
+
+
 jaxtyping.jaxtyped = jaxtyped_in_one_pass
 hook = jaxtyping.install_import_hook([f"giantstep.{name}" for name in CHECKED], "beartype.beartype")
+
+# Small runs: handing a call to another thread and waiting for it takes as long as the call.
+jax.config.update("jax_cpu_enable_async_dispatch", False)
 
 # Many tests run one setting more than once, and an engine compiles its functions anew: what
 # this process has compiled it does not compile again.

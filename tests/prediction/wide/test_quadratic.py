@@ -167,7 +167,7 @@ CASES: dict[str, dict[str, Any]] = {
     "few neurons": {"p": "d^2/3", "readout_n": "d^2"},
     "after a step": {"steps": 1},
     "pairs, after a large batch": {"steps": 1, "n": "d^2", "start": "symmetric", "p": "d^2"}
-    | {"target": "tanh(x1) + sin(x2)*sin(x3)", "readout_n": "d^2"},
+    | {"target": "tanh(x1) + sin(x2)*sin(x3)", "readout_n": "d^2", "d": 24},
     "polynomials": {"activation": "He1 + He2/2", "d": 24, "start": "gaussian", "ridge": 0.2},
 }
 

@@ -47,12 +47,13 @@ def test_the_law_is_that_of_the_host(name: str, monkeypatch: pytest.MonkeyPatch)
 
 
 def test_results_do_not_depend_on_the_block(monkeypatch: pytest.MonkeyPatch) -> None:
-    one = setting("deflated", 4, runs=1, n=500, ridge=[1e-3, 0.1])
+    """60 samples in one block, and in one of 40 with one of 20 after it."""
+    one = setting("deflated", 4, runs=1, steps=1, test_n=60)
     monkeypatch.setattr(deferred, "accelerated", lambda _: True)
     whole = simulate(one)
 
     def smaller(self: AcceleratedBlocks, p: int) -> None:
-        self.block = 77
+        self.block = 40
 
     monkeypatch.setattr(AcceleratedBlocks, "__init__", smaller)
     parts = simulate(one)

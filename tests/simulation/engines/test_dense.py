@@ -83,7 +83,7 @@ def test_steps_are_those_of_plain_numpy(fields: dict[str, Any], precision: str) 
 @pytest.mark.parametrize("law", ["gaussian", "student(6)", "mixture(0.5)", "uniform"])
 def test_results_do_not_depend_on_the_chunk(law: str) -> None:
     setting = Setting(
-        "x1 + x1*x2", d=3000, n=1500, p=4, inputs=law, engine="dense", noise=0.2, test_n=900
+        "x1 + x1*x2", d=1000, n=1500, p=4, inputs=law, engine="dense", noise=0.2, test_n=1500
     )
     small, large = (simulate(setting, memory=m) for m in (48 * 2**20, MEMORY))
     assert plan(setting, 48 * 2**20, Place()).chunk < plan(setting, MEMORY, Place()).chunk

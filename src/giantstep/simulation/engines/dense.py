@@ -169,7 +169,7 @@ class DenseEngine:
         setting = self.traced
         r = setting.target.r
         # Of a few columns: full precision costs nothing.
-        along = inputs[:, :r] if self._on_axes else precise(inputs, layer.frame.T)
+        along = inputs[:, :r] if self._on_axes else precise(inputs, layer.frame)
         labels = setting.target([along[:, k] for k in range(r)], JAX)
         labels = setting.labels(labels, noise, JAX).astype(inputs.dtype)
         labels = jnp.where(fit.seen_by_step, setting.label_transform(labels, JAX), labels)
@@ -234,7 +234,7 @@ class DenseEngine:
     @property
     def overlap(self) -> Float[np.ndarray, "p r"]:
         with self.context():
-            return np.asarray(precise(self.weights, self.frame.T), dtype=float)
+            return np.asarray(precise(self.weights, self.frame), dtype=float)
 
     @property
     def columns(self) -> int:
@@ -252,9 +252,7 @@ class DenseEngine:
 
     def _gram(self, matrix: Any) -> Any:
         with self.context():
-            # In float64: a giant step leaves singular values of very different size.
-            matrix = matrix.astype(jnp.float64)
-            return self.place.found(matrix @ matrix.T)
+            return self.place.found(squared(matrix))
 
     def step(self, index: int) -> tuple[Float[np.ndarray, "p r"], Any]:
         """Take giant step ``index``; the gradient's target overlaps and its Gram matrix."""
@@ -270,7 +268,7 @@ class DenseEngine:
             size = setting.dtype(setting.step_size[index])
             self.weights = moved_rows(setting, self.weights, direction, size)
             self.readout = moved_readout(setting, self.readout, np.asarray(own) / setting.n)
-            along = np.asarray(precise(gradient, self.frame.T), dtype=float)
+            along = np.asarray(precise(gradient, self.frame), dtype=float)
         return along, self._gram(gradient)
 
     def stream(self, purpose: Purpose, step: int, count: int) -> DenseStream:
@@ -299,6 +297,14 @@ class DenseEngine:
         return self.stream(Purpose.TEST, index, self.setting.test_n)
 
 
-def precise(left: Any, right: Any) -> Any:
-    """A product in the full precision of its factors."""
-    return jnp.matmul(left, right, precision="highest")
+@jax.jit
+def precise(left: Any, rows: Any) -> Any:
+    """Products with rows, left rows^T, in the full precision of the factors."""
+    return jnp.matmul(left, rows.T, precision="highest")
+
+
+@jax.jit
+def squared(matrix: Any) -> Any:
+    """W W^T in float64: a giant step leaves singular values of very different size."""
+    matrix = matrix.astype(jnp.float64)
+    return matrix @ matrix.T
