@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -64,6 +65,10 @@ PROBES = 8
 
 PROBES_SHARE = 0.25
 """Share of the work that the probes take: all are on the same points, so that errors cancel."""
+
+PROBES_RESOLVING = 2
+"""Points of a probe over p n/d, at least: with 0.6 their noise alone moved overlaps by more than
+SMALL (p = 50, n = 16 d)."""
 
 LOG2_POINTS_A_DRAW = 13
 """Points of a drawn run at most, whose own fluctuations are larger than the error of its points."""
@@ -159,14 +164,15 @@ def _predict(
 def start_share(setting: Setting, typical: Start, log2_points: int | None = None) -> float:
     """How far a random start moves an overlap, in lengths of its row: the largest of any step.
 
-    Root mean square over neurons and a few starts, direction by direction, on no more points than
-    a prediction of so many takes itself.
+    Root mean square over neurons and a few starts, direction by direction.  Where a prediction of
+    few points is asked for it takes as few, as long as their noise does not pass for the start's.
     """
     r, d, others = setting.target.r, setting.d, setting.inputs.known_directions
     spaces = [known_span(np.random.default_rng(probe), r, d, others) for probe in range(PROBES)]
     starts = [Start(start_rows(setting, space), typical.readout) for space in spaces]
     most = points_of(setting, PROBES + 1, PROBES_SHARE)
-    points = most if log2_points is None else min(most, log2_points)
+    least = math.ceil(math.log2(PROBES_RESOLVING * setting.p * setting.n / d))
+    points = most if log2_points is None else min(most, max(log2_points, least))
     paths = _recursion(setting, 0, points)([typical, *starts])
     lengths = np.sqrt(np.diagonal(paths[0].gram, axis1=1, axis2=2))[..., None]
     overlaps = [path.overlap[..., :r] for path in paths]
