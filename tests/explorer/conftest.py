@@ -26,10 +26,10 @@ PATIENCE = 180.0
 
 
 @contextmanager
-def _serving(access: Access, folder: object = None) -> Iterator[str]:
+def _serving(access: Access, folder: object = None, unasked: float = PATIENCE) -> Iterator[str]:
     """The address of a server that lives as long as the block."""
     listening = socket.create_server(("127.0.0.1", 0))
-    app = make_app(access, folder)
+    app = make_app(access, folder, unasked=unasked)
     server = uvicorn.Server(uvicorn.Config(app, log_level="warning", timeout_graceful_shutdown=1))
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]}, daemon=True)
     thread.start()

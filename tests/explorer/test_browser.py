@@ -219,6 +219,30 @@ def test_no_answer_is_told_in_place(visit) -> None:
     assert button(page, "Run").is_enabled()
 
 
+@pytest.mark.parametrize("drafted", [True, False])
+def test_a_slow_prediction_is_told_and_goes_on_when_it_is_asked_to(visit, drafted: bool) -> None:
+    seen = visit()
+    seen.allowed += ["504"]
+    words = "this takes longer than the 15 s that a page waits"
+
+    def answer(route: Any) -> None:
+        asked = route.request.post_data_json
+        if asked["patient"] or (asked["draft"] and drafted):
+            route.continue_()
+        else:
+            route.fulfill(status=504, json={"message": words, "field": None, "position": None})
+
+    seen.page.route("**/api/predict", answer)
+    page = seen.open(urlencode(NARROW))
+    said(page, f"{words}: {'what is drawn is a draft' if drafted else 'there is no prediction'}")
+    assert chosen(page).get_by_text("Theory of narrow networks.", exact=True).count() == 0
+    assert button(page, "Stop").count() == 0
+    button(page, "Go on").click()
+    refined(page)
+    assert page.locator(".problem:visible").count() == 0
+    assert page.locator(".stale").count() == 0
+
+
 def kept(page: Any, name: str) -> tuple[str, bytes]:
     """Name and content of what a button saves."""
     with page.expect_download() as waiting:

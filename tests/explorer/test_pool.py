@@ -3,6 +3,10 @@
 import time
 from concurrent.futures import ThreadPoolExecutor
 
+import httpx
+
+from giantstep.explorer.guard import Access
+
 PATIENCE = 180.0
 """Seconds after which an answer is not coming, on a machine that has other work."""
 
@@ -58,3 +62,19 @@ def test_a_storm_of_calls_ends_with_the_answer_to_the_last(client) -> None:
         codes = [answer.result(PATIENCE) for answer in answers]
     assert codes[-1] == 200
     assert set(codes) <= {200, 409}
+
+
+def test_a_call_that_takes_too_long_is_a_sentence_unless_it_is_patient(serving) -> None:
+    asked = {"target": "tanh(x1 + He3(x2))", "activation": "relu"}
+    headers = {"x-giantstep-page": "test"}
+    with (
+        serving(Access(), unasked=0.001) as address,
+        httpx.Client(base_url=address, headers=headers, timeout=PATIENCE) as client,
+    ):
+        slow = client.post("/api/analyze", json=asked | {"patient": False})
+        assert slow.status_code == 504
+        assert slow.json()["message"] == "this takes longer than the 0 s that a page waits"
+        for patient in ({"patient": True}, {}):
+            found = client.post("/api/analyze", json=asked | patient)
+            assert found.status_code == 200
+            assert found.json()["leap_index"] == 1

@@ -1,8 +1,13 @@
 """Calls that answer at once: vocabulary, analysis, prediction, and refusals as sentences."""
 
+import re
+import subprocess
+import sys
+
 import pytest
 
 from giantstep.analysis.analyze import analyze
+from giantstep.explorer.server import STATIC
 from giantstep.prediction.predict import predict
 from giantstep.problem.setting import Setting
 
@@ -47,6 +52,18 @@ def test_prediction_is_that_of_the_library(client) -> None:
     plane = (expected.cosine[0] @ [2**-0.5, 2**-0.5]).tolist()
     assert cosines == [pytest.approx(step, abs=1e-6) for step in plane]
     assert found["theory"] == expected.theory
+
+
+def test_a_draft_of_a_wide_network_has_its_rows_alone(client) -> None:
+    """Losses of linear width are most of the work."""
+    fields = {"target": STAIRCASE, "d": 500, "p": 50, "n": "16d", "steps": 1, "runs": 2}
+    draft = client.post("/api/predict", json={"setting": fields, "draft": True}).json()
+    found = client.post("/api/predict", json={"setting": fields}).json()
+    assert draft["theory"] == found["theory"] == "linear-width"
+    assert draft["neurons"] == found["neurons"]
+    assert "test_error" not in draft["steps"][1]
+    assert found["steps"][1]["test_error"]["mean"] > 0
+    assert draft["setting"] == found["setting"]
 
 
 def test_outside_every_theory_there_is_a_sentence_and_the_rest(client) -> None:
@@ -98,6 +115,30 @@ def test_unknown_addresses_and_tasks_are_refused(client) -> None:
     assert client.post("/api/jobs", json={"kind": "analyze"}).status_code == 422
     assert client.get("/static/../server.py").status_code == 404
     assert client.get("/static/%2e%2e/server.py").status_code == 404
+
+
+def test_the_page_names_every_module_that_it_loads(client) -> None:
+    page = client.get("/").text
+    named = set(re.findall(r'<link rel="modulepreload" href="(/static/[^"]+)"', page))
+    folder = STATIC.parent
+    assert named == {f"/{path.relative_to(folder).as_posix()}" for path in STATIC.rglob("*.js")}
+    for name in named:
+        answer = client.get(name)
+        assert answer.headers["content-type"].startswith("text/javascript")
+        assert answer.content == (folder / name[1:]).read_bytes()
+
+
+def test_a_process_is_warm_before_it_loads_what_few_tasks_need() -> None:
+    text = (
+        "import sys\n"
+        "from giantstep.explorer.tasks import TASKS\n"
+        "from giantstep.explorer.worker import WARMING\n"
+        "for task, request in WARMING:\n"
+        "    TASKS[task].load()(request, lambda name, value: None)\n"
+        "print('jax' in sys.modules, 'scipy.stats' in sys.modules)\n"
+    )
+    found = subprocess.run([sys.executable, "-c", text], capture_output=True, text=True, check=True)
+    assert found.stdout.split() == ["False", "True"]
 
 
 def test_the_vocabulary_names_what_the_language_has(client) -> None:

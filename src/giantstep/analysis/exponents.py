@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 from jaxtyping import Float
@@ -103,5 +104,14 @@ def one_step(
 
 def picks_up(activation: Activation, degree: int, scale: float = 1.0) -> bool:
     """Whether the gradient's slope coefficient of that degree is not zero."""
+    # One target after the other asks the same of an expression; a callable may change meanwhile.
+    decided = _slope_is_there if activation.expression is None else _known_slope_is_there
+    return decided(activation, degree, scale)
+
+
+def _slope_is_there(activation: Activation, degree: int, scale: float) -> bool:
     b = activation.slope_coefficients(degree, scale)
     return abs(float(b.values[degree])) > max(VANISHING, 100.0 * b.error)
+
+
+_known_slope_is_there = lru_cache(maxsize=1024)(_slope_is_there)

@@ -33,9 +33,11 @@ def weak_recovery(
 ) -> WeakRecovery:
     """alpha_c for a label with E[z | y] = 0, from points of N(0, I) in independent sets."""
     half = len(points) // 2
+    pairs = [_sliced(points[a::half], labels[a::half]) for a in range(half)]
+    # Two slices side by side are one of half as many.
     fine, coarse = (
-        np.array([_kernel(points[a::half], labels[a::half], bins) for a in range(half)])
-        for bins in (BINS, BINS // 2)
+        np.array([_kernel(totals, counts) for totals, counts in sliced])
+        for sliced in (pairs, [(t[:, ::2] + t[:, 1::2], c[:, ::2] + c[:, 1::2]) for t, c in pairs])
     )
     inverse, other = (float(np.linalg.eigvalsh(k.mean(axis=0))[-1]) for k in (fine, coarse))
     # An eigenvalue moves by no more than the norm of the noise.
@@ -48,23 +50,31 @@ def weak_recovery(
     return WeakRecovery(1.0 / inverse, doubt / inverse**2)
 
 
+def _sliced(
+    points: Float[np.ndarray, "two n r"], labels: Float[np.ndarray, "two n"]
+) -> tuple[Float[np.ndarray, "two b r r"], Float[np.ndarray, "two b"]]:
+    """Sums of z z^T over the slices of the label, and how many points each has, set by set."""
+    r = points.shape[2]
+    edges = np.quantile(labels, np.arange(1, BINS) / BINS)
+    totals, counts = np.zeros((len(points), BINS, r, r)), np.zeros((len(points), BINS))
+    for number, (x, y) in enumerate(zip(points, labels, strict=True)):
+        at = np.searchsorted(edges, y)
+        counts[number] = np.bincount(at, minlength=BINS)
+        for i in range(r):
+            for j in range(i + 1):
+                sums = np.bincount(at, x[:, i] * x[:, j], BINS)
+                totals[number, :, i, j] = totals[number, :, j, i] = sums
+    return totals, counts
+
+
 def _kernel(
-    points: Float[np.ndarray, "two n r"], labels: Float[np.ndarray, "two n"], bins: int
+    totals: Float[np.ndarray, "two b r r"], counts: Float[np.ndarray, "two b"]
 ) -> Float[np.ndarray, "m m"]:
     """M -> E[G M G] as a matrix, one G from each of two independent sets: noise of mean zero."""
-    r = points.shape[2]
-    edges = np.quantile(labels, np.arange(1, bins) / bins)
-    curves, weights = [], []
-    for x, y in zip(points, labels, strict=True):
-        at = np.searchsorted(edges, y)
-        count = np.bincount(at, minlength=bins)
-        total = np.array(
-            [[np.bincount(at, x[:, i] * x[:, j], bins) for j in range(r)] for i in range(r)]
-        )
-        curves.append((total / np.maximum(count, 1)).transpose(2, 0, 1) - np.eye(r))
-        curves[-1][count == 0] = 0.0
-        weights.append(count / len(y))
-    share = 0.5 * (weights[0] + weights[1])
+    r = totals.shape[2]
+    curves = totals / np.maximum(counts, 1)[..., None, None] - np.eye(r)
+    curves[counts == 0] = 0.0
+    share = np.mean(counts / counts.sum(axis=1, keepdims=True), axis=0)
     # Of size r^2, symmetrised over the two sets.
     kernel = np.einsum("b,bij,bkl->iljk", share, curves[0], curves[1]).reshape(r * r, r * r)
     return 0.5 * (kernel + kernel.T)

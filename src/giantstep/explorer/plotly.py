@@ -10,20 +10,20 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 from importlib.resources import files
-from pathlib import Path
 
 SHEETS = re.compile(rb'getElementById\("([0-9a-f]{64})"\)')
 """Names of the sheets that are written out in the script: digests of what they hold."""
 
 
-def script() -> Path:
-    """The file of the installed package."""
-    return Path(str(files("plotly") / "package_data" / "plotly.min.js"))
+@lru_cache(maxsize=1)
+def script() -> bytes:
+    """The script of the installed package."""
+    return (files("plotly") / "package_data" / "plotly.min.js").read_bytes()
 
 
 @lru_cache(maxsize=1)
 def placeholders() -> str:
     """The elements that Plotly looks for, as markup."""
-    names = sorted({name.decode() for name in SHEETS.findall(script().read_bytes())})
+    names = sorted({name.decode() for name in SHEETS.findall(script())})
     rules = '<link id="plotly.js-style-global" rel="stylesheet" href="/static/plotly.css" />'
     return "\n    ".join([rules, *(f'<meta id="{name}" />' for name in names)])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any
@@ -16,6 +17,17 @@ when more is under way, and stay."""
 AT_ONCE = 3
 """Calls that are computed at the same time, those that nobody waits for any more counted."""
 
+QUIET = 3.0
+"""Seconds without a call after which the other processes are loaded: each takes a core for about
+two, which the first page needs for itself."""
+
+UNASKED = 15.0
+"""Seconds of a call that says it is not ``patient``: a page that is typed into waits no longer, and
+says so."""
+
+PATIENT = 900.0
+"""Seconds that any other call may take, as a job may."""
+
 GRACE = 2.0
 """Seconds in which a call that nobody waits for may still end; then its process is killed.  To load
 another takes as long."""
@@ -25,31 +37,45 @@ class Superseded(Exception):  # noqa: N818 - not an error: nobody waits for the 
     """A newer call of the same page has taken the place of this one."""
 
 
-class Pool:
-    """Workers that are idle, and how many calls may be under way."""
+class Slow(Exception):  # noqa: N818 - an answer, not a failure
+    """A call has taken as many seconds as it may."""
 
-    def __init__(self) -> None:
+
+class Pool:
+    """Workers that are idle, and how many calls may be under way.
+
+    ``unasked`` -> seconds of a call that is not patient.
+    """
+
+    def __init__(self, unasked: float = UNASKED) -> None:
+        self._unasked = unasked
         self._idle: list[Worker] = []
         self._all: set[Worker] = set()
         self._calls = asyncio.Semaphore(AT_ONCE)
+        self._called = 0.0
         self._latest: dict[tuple[str, str], asyncio.Task[tuple[str, bytes]]] = {}
         self._filling: asyncio.Task[None] | None = None
         self._leaving: set[asyncio.Task[None]] = set()
 
     async def start(self) -> None:
-        """Spawn the first process and wait until it is warm; the others follow one by one."""
+        """Spawn the first process and wait until it is warm; the others follow when it is quiet."""
         first = self._spawned()
         self._idle.append(first)
         await first.warm.wait()
         self._fill()
 
     def _fill(self) -> None:
-        """See to it that there are enough processes, loading one at a time."""
+        """See to it that there are enough processes, loading one at a time once it is quiet."""
         if self._filling is None or self._filling.done():
             self._filling = asyncio.create_task(self._filled())
 
     async def _filled(self) -> None:
+        self._called = time.monotonic()
         while len(self._all) < WARM:
+            rest = self._called + QUIET - time.monotonic()
+            if rest > 0.0:
+                await asyncio.sleep(rest)
+                continue
             worker = self._spawned()
             self._idle.append(worker)
             await worker.warm.wait()
@@ -93,13 +119,20 @@ class Pool:
             before.cancel()
 
     async def call(self, page: str, task: str, request: Mapping[str, Any]) -> tuple[str, bytes]:
-        """The last message of a task; Superseded if the same page asks again meanwhile."""
+        """The last message of a task; Superseded if the same page asks again meanwhile.
+
+        Slow where it takes too long: after a quarter of an hour unless it is not ``patient``.
+        """
+        seconds = self._unasked if request.get("patient") is False else PATIENT
+        self._called = time.monotonic()
         self.drop(page, task)
         key = page, task
         mine = asyncio.create_task(self._answer(task, request))
         self._latest[key] = mine
         try:
-            return await mine
+            return await asyncio.wait_for(mine, seconds)
+        except TimeoutError:
+            raise Slow(f"this takes longer than the {seconds:.0f} s that a page waits") from None
         except asyncio.CancelledError:
             mine.cancel()
             raise Superseded from None

@@ -1,4 +1,4 @@
-"""Start the server, say where it is, open the page."""
+"""Start the server, say where it is once it answers at once, open the page."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ def serve(host: str, port: int, folder: Path | None, *, browser: bool) -> None:
     listening = _listening(host, port)
     access = Access.at(host)
     address = page_address(access, listening.getsockname()[1])
-    print(f"giantstep explore: {address}  (Ctrl-C ends it)", file=sys.stderr, flush=True)
 
     def ready() -> None:
+        print(f"giantstep explore: {address}  (Ctrl-C ends it)", file=sys.stderr, flush=True)
         # In a thread: a browser that is started may keep its caller waiting.
         if browser:
             threading.Thread(target=webbrowser.open, args=[address], daemon=True).start()

@@ -6,6 +6,7 @@ import asyncio
 import json
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from functools import lru_cache
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -13,21 +14,14 @@ from typing import Any
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
 from starlette.requests import Request
-from starlette.responses import (
-    FileResponse,
-    HTMLResponse,
-    JSONResponse,
-    Response,
-    StreamingResponse,
-)
-from starlette.routing import Mount, Route
-from starlette.staticfiles import StaticFiles
+from starlette.responses import HTMLResponse, JSONResponse, Response, StreamingResponse
+from starlette.routing import Route
 
 from giantstep.errors import shown
 from giantstep.explorer import plotly
 from giantstep.explorer.guard import PAGE, Access, Guard
 from giantstep.explorer.jobs import Full, Job, Jobs
-from giantstep.explorer.pool import Pool, Superseded
+from giantstep.explorer.pool import UNASKED, Pool, Slow, Superseded
 from giantstep.explorer.tasks import TASKS
 
 BODY = 2**16
@@ -37,6 +31,8 @@ SHAPES = {"setting": (dict, "object"), "axes": (list, "array")}
 """What parts of a request must be, where it has them; the tasks read what they hold."""
 
 STATIC = Path(str(files("giantstep.explorer") / "static"))
+KINDS = {"css": "text/css", "html": "text/html", "js": "text/javascript", "svg": "image/svg+xml"}
+RENEWED = {"cache-control": "no-cache"}
 STATUS = {"result": 200, "problem": 422, "bug": 500, "died": 500}
 
 
@@ -44,15 +40,17 @@ def make_app(
     access: Access | None = None,
     folder: Path | None = None,
     ready: Callable[[], object] = lambda: None,
+    unasked: float = UNASKED,
 ) -> Starlette:
     """The application; ``folder`` is the only one that a page may look into.
 
-    ``ready`` is called once a worker is warm and requests are answered.
+    ``ready`` is called once a worker is warm and requests are answered; ``unasked`` are the seconds
+    after which a call that is not patient is given up.
     """
 
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
-        app.state.pool = Pool()
+        app.state.pool = Pool(unasked)
         app.state.jobs = Jobs(app.state.pool)
         await app.state.pool.start()
         ready()
@@ -63,6 +61,7 @@ def make_app(
         routes=[
             Route("/", _index),
             Route("/plotly.js", _plotly),
+            Route("/static/{name:path}", _static),
             Route("/api/jobs", _submit, methods=["POST"]),
             Route("/api/jobs", _list),
             Route("/api/jobs/{id}/events", _events),
@@ -70,7 +69,6 @@ def make_app(
             Route("/api/jobs/{id}", _cancel, methods=["DELETE"]),
             Route("/api/export/{task}", _export, methods=["POST"]),
             Route("/api/{task}", _call, methods=["GET", "POST", "DELETE"]),
-            Mount("/static", StaticFiles(directory=STATIC)),
         ],
         middleware=[Middleware(Guard, access=access or Access())],
         lifespan=lifespan,
@@ -84,15 +82,37 @@ def refused(message: str, status: int = 422, field: str | None = None) -> JSONRe
     return JSONResponse({"message": message, "field": field, "position": None}, status)
 
 
+@lru_cache(maxsize=1)
+def static_files() -> dict[str, bytes]:
+    """The files of the page by name, read once: a page asks for thirty of them."""
+    found = {path.relative_to(STATIC).as_posix(): path for path in STATIC.rglob("*.*")}
+    return {name: path.read_bytes() for name, path in sorted(found.items())}
+
+
 async def _index(request: Request) -> Response:
-    """The page, with the elements that Plotly looks for."""
-    text = (STATIC / "index.html").read_text(encoding="utf-8")
+    """The page, with the elements that Plotly looks for and the names of all modules.
+
+    A browser that knows them asks for all at once, not for those that others import in turn.
+    """
+    names = [name for name in static_files() if name.endswith(".js")]
+    modules = [f'<link rel="modulepreload" href="/static/{name}" />' for name in names]
+    text = static_files()["index.html"].decode()
     found = text.replace("<!-- plotly -->", plotly.placeholders())
-    return HTMLResponse(found, headers={"cache-control": "no-cache"})
+    found = found.replace("<!-- modules -->", "\n    ".join(modules))
+    return HTMLResponse(found, headers=RENEWED)
+
+
+async def _static(request: Request) -> Response:
+    name = request.path_params["name"]
+    if name not in static_files():
+        return refused("no such file", 404)
+    kind = KINDS[name.rpartition(".")[2]]
+    return Response(static_files()[name], media_type=kind, headers=RENEWED)
 
 
 async def _plotly(request: Request) -> Response:
-    return FileResponse(plotly.script(), headers={"cache-control": "max-age=86400"})
+    kept = {"cache-control": "max-age=86400"}
+    return Response(plotly.script(), media_type=KINDS["js"], headers=kept)
 
 
 async def _body(request: Request) -> dict[str, Any] | None:
@@ -139,6 +159,8 @@ async def _answer(request: Request, task: str) -> Response:
         end, data = await calling
     except Superseded:
         return refused("a newer request has taken the place of this one", 409)
+    except Slow as slow:
+        return refused(str(slow), 504)
     return Response(data, STATUS[end], media_type="application/json")
 
 

@@ -87,7 +87,7 @@ WARMING: tuple[tuple[str, dict[str, Any]], ...] = (
 
 
 def work(connection: Connection) -> None:
-    """The life of the process: load everything, then task after task until the pipe closes."""
+    """The life of the process: load what tasks need, then task after task until the pipe closes."""
     # Ctrl-C is for the server, which ends its workers itself.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     from giantstep.explorer.problems import SENTENCES, problem
@@ -95,7 +95,6 @@ def work(connection: Connection) -> None:
     from giantstep.explorer.views.plain import encoded
     from giantstep.simulation.threads import single_blas
 
-    runs = {name: task.load() for name, task in TASKS.items()}
     said = 0.0
 
     def emit(name: str, value: Any) -> None:
@@ -109,8 +108,11 @@ def work(connection: Connection) -> None:
 
     for task, request in WARMING:
         if not connection.poll():  # whoever waits already is served first
-            runs[task](request, lambda name, value: None)
+            TASKS[task].load()(request, lambda name, value: None)
     connection.send(("warm", b""))
+    for rest in TASKS.values():  # those of the claims load JAX, which no analysis needs
+        if not connection.poll():
+            rest.load()
     while True:
         try:
             task, request = connection.recv()
@@ -118,7 +120,7 @@ def work(connection: Connection) -> None:
             return
         try:
             with single_blas():
-                ended = ("result", encoded(runs[task](request, emit)))
+                ended = ("result", encoded(TASKS[task].load()(request, emit)))
         except SENTENCES as error:
             ended = ("problem", encoded(problem(error)))
         except Exception as error:  # a bug: its traceback belongs on the terminal

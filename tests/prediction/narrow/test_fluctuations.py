@@ -233,6 +233,16 @@ def test_where_the_start_decides(fields: dict[str, Any], decides: bool) -> None:
     assert (theory.start_share(setting, typical_start(setting)) > theory.SMALL) == decides
 
 
+def test_few_points_do_not_pass_for_the_start(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The noise of 2^9 points alone is larger than what the start does: more are taken."""
+    fields = {"target": "x1 + x2 + x1^2 - x2^2", "d": 1000, "n": "16d", "p": 50, "steps": 2}
+    setting = Setting(**fields, step_size="giant")
+    start = typical_start(setting)
+    assert theory.start_share(setting, start, 9) < theory.SMALL
+    monkeypatch.setattr(theory, "PROBES_RESOLVING", 0.6)
+    assert theory.start_share(setting, start, 9) > theory.SMALL
+
+
 def test_lengths_do_not_grow_with_the_rows() -> None:
     """|w|^2 = 1 + (eta/p)^2 (E[y^2] (d - 2) + E[y^2 (x1^2 + x2^2)])/(2 n), y = x1 x2, a = +-1.
 

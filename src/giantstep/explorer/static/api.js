@@ -3,19 +3,26 @@
 const PAGE = crypto.getRandomValues(new Uint32Array(3)).join("-");
 const headers = { "content-type": "application/json", "x-giantstep-page": PAGE };
 const pending = new Map();
+// What cancels the jobs that have not ended: nobody waits for those of a page that is gone.
+const running = new Set();
+window.addEventListener("pagehide", () => running.forEach((cancel) => cancel()));
 
-/** What the server refuses: a sentence, the field it is about, the position in it (from 1). */
+/**
+ * What the server refuses: a sentence, the field it is about, the position in it (from 1). What is
+ * ``slow`` may be asked for again with ``patient``.
+ */
 export class Problem extends Error {
-  constructor({ message, field = null, position = null }) {
+  constructor({ message, field = null, position = null }, slow = false) {
     super(message);
     this.field = field;
     this.position = position;
+    this.slow = slow;
   }
 }
 
 async function answer(response) {
   const found = await response.json().catch(() => ({ message: "the server gave no answer" }));
-  if (!response.ok) throw new Problem(found);
+  if (!response.ok) throw new Problem(found, response.status === 504);
   return found;
 }
 
@@ -63,6 +70,8 @@ export async function submit(kind, request, on) {
   });
   const { id } = await answer(response);
   const events = new EventSource(`/api/jobs/${id}/events`);
+  const cancel = () => fetch(`/api/jobs/${id}`, { method: "DELETE", headers, keepalive: true });
+  running.add(cancel);
   const ends = {
     result: "result",
     problem: "problem",
@@ -73,17 +82,19 @@ export async function submit(kind, request, on) {
   for (const name of new Set([...Object.keys(on), ...Object.keys(ends)])) {
     events.addEventListener(name, ({ data }) => {
       const value = JSON.parse(data);
-      if (name in ends) events.close();
+      if (name in ends) {
+        events.close();
+        running.delete(cancel);
+      }
       const told = ends[name] ?? name;
       on[told]?.(told === "problem" ? new Problem(value) : value);
     });
   }
   events.onerror = () => {
-    if (events.readyState === EventSource.CLOSED) on.problem?.(unreachable());
+    if (events.readyState !== EventSource.CLOSED) return;
+    running.delete(cancel);
+    on.problem?.(unreachable());
   };
-  const cancel = () => fetch(`/api/jobs/${id}`, { method: "DELETE", headers, keepalive: true });
-  // Nobody waits for a job of a page that is gone.
-  window.addEventListener("pagehide", () => events.readyState === EventSource.CLOSED || cancel());
   return {
     id,
     file: (name) => `/api/jobs/${id}/files/${name}`,

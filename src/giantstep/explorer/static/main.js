@@ -3,15 +3,16 @@
 import * as state from "./state.js";
 import * as api from "./api.js";
 import { el, replace } from "./parts/dom.js";
-import { themed } from "./plots.js";
+import { prepare, themed } from "./plots.js";
 import target from "./panes/target.js";
 import narrow from "./panes/narrow.js";
 import wide from "./panes/wide.js";
 import phase from "./panes/phase.js";
 import claims from "./panes/claims.js";
 
-// A pane is {id, title, mount(root, page), update(changed)}: mount builds it once, when it is first
-// shown; update is called with the set of changed keys whenever it is shown.
+// A pane is {id, title, plots, mount(root, page), update(changed)}: mount builds it once, when it is
+// first shown; update is called with the set of changed keys whenever it is shown. Where it ``plots``
+// Plotly is loaded before there is anything to draw.
 const PANES = [target, narrow, wide, phase, claims];
 
 const THEMES = { auto: "as the system", light: "light", dark: "dark" };
@@ -32,6 +33,7 @@ const page = {
   vocabulary: null,
   say(text) {
     status.textContent = text;
+    performance.mark("said", { detail: text }); // for the benchmark, which asks when it was
   },
 };
 
@@ -45,6 +47,7 @@ function build() {
         id: `tab-${pane.id}`,
         "aria-controls": `pane-${pane.id}`,
         onclick: () => state.set({ pane: pane.id }),
+        onpointerenter: () => pane.plots && prepare(),
         onkeydown: (event) => step(event, pane),
       },
       pane.title,
@@ -100,9 +103,11 @@ function paint() {
   themed();
 }
 
+const shown = () => PANES.find((pane) => pane.id === state.get("pane")) ?? PANES[0];
+
 function show(changed) {
   if (changed.has("theme")) paint();
-  const chosen = PANES.find((pane) => pane.id === state.get("pane")) ?? PANES[0];
+  const chosen = shown();
   for (const pane of PANES) {
     const here = pane === chosen;
     sections.get(pane.id).hidden = !here;
@@ -138,6 +143,8 @@ async function start() {
   }
   state.listen(show);
   show(new Set());
+  // Once the pane has asked: the server computes while the page loads.
+  if (shown().plots) prepare();
 }
 
 start();

@@ -1,9 +1,10 @@
-// Plots: Plotly, loaded when the first is drawn, in the colours of the page.
+// Plots: Plotly, loaded when it is needed, in the colours of the page.
 
 import { el } from "./parts/dom.js";
 
 const drawn = new Map();
 let loading = null;
+let last = Promise.resolve();
 
 /** Plotly itself, from the installed package. */
 function plotly() {
@@ -14,6 +15,17 @@ function plotly() {
     document.head.append(script);
   });
   return loading;
+}
+
+/** Begin to load Plotly, which takes longer than most of what it draws. */
+export function prepare() {
+  plotly().catch(() => {}); // told by the first plot
+}
+
+/** A turn of its own for every plot: each is seen as soon as it is drawn. */
+function turn() {
+  last = last.then(() => new Promise((ready) => window.setTimeout(ready)));
+  return last;
 }
 
 /** Colours of the page by name, as style.css has them: ink, faint, paper, theory, measured, ... */
@@ -45,6 +57,7 @@ const axis = (colour) => ({
 export async function plot(node, words, make) {
   drawn.set(node, { words, make });
   const library = await plotly();
+  await turn();
   if (drawn.get(node)?.make !== make) return;
   const colour = colours();
   const { data, layout } = make(colour);

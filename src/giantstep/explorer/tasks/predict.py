@@ -11,11 +11,16 @@ from giantstep.explorer.tasks import Emit
 from giantstep.explorer.tasks.analyze import analysis_of
 from giantstep.explorer.views.trajectory import Frame, neurons_view, steps_view
 from giantstep.prediction.predict import predict
+from giantstep.prediction.theories import choose_theory
 from giantstep.problem.setting import Setting
+from giantstep.records.trajectory import Trajectory
 from giantstep.simulation.estimate import estimate
 
 DRAFT: dict[str, Any] = {"scrambles": 2, "log2_points": 11, "deviations": False}
 """What is drawn first: a fifth of a second up to p = 50, cosines within a few hundredths."""
+
+WEIGHTS_ALONE = {"readout_n": 0, "test_n": 0}
+"""What is drawn first of wide networks, a tenth of the work of features and losses."""
 
 
 def frame(request: Mapping[str, Any], emit: Emit) -> dict[str, Any]:
@@ -28,7 +33,7 @@ def run(request: Mapping[str, Any], emit: Emit) -> dict[str, Any]:
     against = _frame(request)
     found, notes = _known(against), against.analysis.notes
     try:
-        predicted = predict(against.setting, **(DRAFT if request.get("draft") else {}))
+        predicted = _draft(against.setting) if request.get("draft") else predict(against.setting)
     except (NoTheoryError, NotConvergedError) as error:
         return found | {"complaint": str(error)}
     return found | {
@@ -38,6 +43,12 @@ def run(request: Mapping[str, Any], emit: Emit) -> dict[str, Any]:
         "steps": steps_view(predicted, against),
         "neurons": neurons_view(predicted, against),
     }
+
+
+def _draft(setting: Setting) -> Trajectory:
+    """What a theory says soonest."""
+    narrow = choose_theory(setting).name == "narrow"
+    return predict(setting if narrow else setting.vary(**WEIGHTS_ALONE), **DRAFT)
 
 
 def _frame(request: Mapping[str, Any]) -> Frame:

@@ -11,7 +11,7 @@ from giantstep.experiment import Experiment, run_experiment
 from giantstep.explorer.limits import MEMORY, check_job, read_setting
 from giantstep.explorer.tasks import Emit
 from giantstep.explorer.tasks.analyze import analysis_of
-from giantstep.explorer.tasks.predict import cost_of
+from giantstep.explorer.tasks.predict import WEIGHTS_ALONE, cost_of
 from giantstep.explorer.views.spectrum import MATRICES, spectra_view
 from giantstep.explorer.views.trajectory import Frame, steps_view
 from giantstep.prediction.predict import predict as predict_setting
@@ -21,9 +21,6 @@ from giantstep.records.trajectory import Trajectory, keeps_gram
 from giantstep.show.tables.experiment import verdict
 from giantstep.simulation.simulate import simulate_runs
 from giantstep.store.folder import stacked
-
-DRAFT = {"readout_n": 0, "test_n": 0}
-"""What is drawn first: the weights alone, a tenth of the work of features and losses."""
 
 
 def predict(request: Mapping[str, Any], emit: Emit) -> dict[str, Any]:
@@ -35,7 +32,7 @@ def predict(request: Mapping[str, Any], emit: Emit) -> dict[str, Any]:
         "cost": cost_of(setting),
         "theory": None,
     }
-    asked = setting.vary(**DRAFT) if request.get("draft") else setting
+    asked = setting.vary(**WEIGHTS_ALONE) if request.get("draft") else setting
     predicted, complaint = of_first_run(asked)
     if predicted is None:
         return found | {"complaint": complaint, "notes": list(frame.analysis.notes)}

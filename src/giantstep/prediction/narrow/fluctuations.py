@@ -16,7 +16,7 @@ import numpy as np
 from jaxtyping import Float
 
 from giantstep.gaussian.coordinates import root
-from giantstep.prediction.narrow.fresh import MeanStep, deflated, mean_step
+from giantstep.prediction.narrow.fresh import MeanStep, deflated, mean_square, mean_step
 from giantstep.prediction.narrow.points import Quadrature, points_for
 from giantstep.prediction.narrow.start import Start, coordinates, labels_at, typical_start
 from giantstep.problem.network import coefficients
@@ -274,7 +274,7 @@ def batch_columns(
         overlaps = np.stack([(g * row) @ x[:, :known] for row in signs])
         crosses = np.stack([(g * row) @ along.T for row in signs])
         inside = eta * packed(overlaps, crosses + crosses.mT)
-    outer = root(moved.square)
+    outer = root(mean_square(points, seen, g))
     free = outer @ (_basis(setting.p) if exact else _drawn(setting.p, columns, key)) @ outer.T
     free *= eta**2 * math.sqrt(outside) / n
     around = packed(np.zeros((len(free), setting.p, known)), free)

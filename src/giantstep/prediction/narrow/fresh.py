@@ -74,13 +74,12 @@ class Seen:
 class MeanStep:
     """One step from a given state, in the mean over batches.
 
-    ``mean`` is G = E[g x], ``square`` A = E[g g^T], ``gradient`` H, the Gram matrix of the
-    gradients, ``overlap`` (with all known directions) and ``gram`` are what the step makes of the
-    state, ``lengths`` what it divides the rows by: one where they are free.
+    ``mean`` is G = E[g x], ``gradient`` H, the Gram matrix of the gradients, ``overlap`` (with all
+    known directions) and ``gram`` are what the step makes of the state, ``lengths`` what it divides
+    the rows by: one where they are free.
     """
 
     mean: Float[np.ndarray, "*k p q"]
-    square: Float[np.ndarray, "*k p p"]
     gradient: Float[np.ndarray, "*k p p"]
     overlap: Float[np.ndarray, "*k p known"]
     gram: Float[np.ndarray, "*k p p"]
@@ -100,13 +99,12 @@ def mean_step(
     known = setting.known
     weighted = g * points.weights
     mean, product = points.mean_and_square(weighted, seen.known)
-    square = weighted @ g.mT
-    inside = (weighted * np.sum(seen.known**2, axis=1)) @ g.mT
-    if seen.pulled is not None:
-        along = weighted @ seen.pulled
-        square = square - along[..., :, None] * along[..., None, :]
+    # B + (d - q) A, in one product
     outside = setting.d - seen.known.shape[1]
-    gradient = (1.0 - 1.0 / setting.n) * product + (inside + outside * square) / setting.n
+    spread = (g * (points.weights * (np.sum(seen.known**2, axis=1) + outside))) @ g.mT
+    if seen.pulled is not None:
+        spread -= outside * _pulled(seen.pulled, weighted)
+    gradient = (1.0 - 1.0 / setting.n) * product + spread / setting.n
     overlap, gram, lengths = moved_state(
         setting,
         step,
@@ -115,7 +113,23 @@ def mean_step(
         cross=mean[..., : rows.shape[-1]] @ rows.mT,
         gradient=gradient,
     )
-    return MeanStep(mean, square, gradient, overlap, gram, lengths)
+    return MeanStep(mean, gradient, overlap, gram, lengths)
+
+
+def mean_square(
+    points: Points, seen: Seen, g: Float[np.ndarray, "p n"]
+) -> Float[np.ndarray, "p p"]:
+    """A = E[g g^T], less what the coefficients share with those that the deflation used."""
+    weighted = g * points.weights
+    square = weighted @ g.T
+    return square if seen.pulled is None else square - _pulled(seen.pulled, weighted)
+
+
+def _pulled(
+    unit: Float[np.ndarray, " n"], weighted: Float[np.ndarray, "*k p n"]
+) -> Float[np.ndarray, "*k p p"]:
+    along = weighted @ unit
+    return along[..., :, None] * along[..., None, :]
 
 
 def moved_state(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -36,7 +37,8 @@ from giantstep.prediction.narrow.start import (
     start_of_run,
     typical_start,
 )
-from giantstep.prediction.narrow.work import FEWEST_LOG2_POINTS, affordable, log2_points
+from giantstep.prediction.narrow.work import FEWEST_LOG2_POINTS, affordable
+from giantstep.prediction.narrow.work import log2_points as points_of
 from giantstep.prediction.recording import recorded
 from giantstep.problem.network import start_rows
 from giantstep.problem.setting import Setting
@@ -63,6 +65,10 @@ PROBES = 8
 
 PROBES_SHARE = 0.25
 """Share of the work that the probes take: all are on the same points, so that errors cancel."""
+
+PROBES_RESOLVING = 2
+"""Points of a probe over p n/d, at least: with 0.6 their noise alone moved overlaps by more than
+SMALL (p = 50, n = 16 d)."""
 
 LOG2_POINTS_A_DRAW = 13
 """Points of a drawn run at most, whose own fluctuations are larger than the error of its points."""
@@ -102,7 +108,9 @@ def _predict(
     small = not setting.seen_again and setting.n < SAMPLES_OF_A_LENGTH
     if (many or small) and is_long(setting) and not _knows_fluctuations(setting):
         _check_first_steps(setting, starts[0])
-    own = setting.bias > 0 or (random and (many or start_share(setting, starts[0]) > SMALL))
+    own = setting.bias > 0 or (
+        random and (many or start_share(setting, starts[0], accuracy.log2_points) > SMALL)
+    )
     if own:
         starts = [start_of_run(setting, run) for run in range(setting.runs)]
     accuracy = affordable(setting, accuracy, len(starts))
@@ -153,16 +161,19 @@ def _predict(
     return recorded(setting, arrays | cut)
 
 
-def start_share(setting: Setting, typical: Start) -> float:
+def start_share(setting: Setting, typical: Start, log2_points: int | None = None) -> float:
     """How far a random start moves an overlap, in lengths of its row: the largest of any step.
 
-    Root mean square over neurons and a few starts, direction by direction.
+    Root mean square over neurons and a few starts, direction by direction.  Where a prediction of
+    few points is asked for it takes as few, as long as their noise does not pass for the start's.
     """
     r, d, others = setting.target.r, setting.d, setting.inputs.known_directions
     spaces = [known_span(np.random.default_rng(probe), r, d, others) for probe in range(PROBES)]
     starts = [Start(start_rows(setting, space), typical.readout) for space in spaces]
-    run = _recursion(setting, 0, log2_points(setting, PROBES + 1, PROBES_SHARE))
-    paths = run([typical, *starts])
+    most = points_of(setting, PROBES + 1, PROBES_SHARE)
+    least = math.ceil(math.log2(PROBES_RESOLVING * setting.p * setting.n / d))
+    points = most if log2_points is None else min(most, max(log2_points, least))
+    paths = _recursion(setting, 0, points)([typical, *starts])
     lengths = np.sqrt(np.diagonal(paths[0].gram, axis1=1, axis2=2))[..., None]
     overlaps = [path.overlap[..., :r] for path in paths]
     moved = np.stack([(overlap - overlaps[0]) / lengths for overlap in overlaps[1:]])

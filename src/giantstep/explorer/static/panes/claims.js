@@ -139,6 +139,7 @@ function draw() {
   replace(parts.title, claim.id);
   replace(parts.statement, claim.statement);
   replace(parts.about, about());
+  parts.verdict.hidden = false;
   parts.record.hidden = record === null;
   if (record === null) {
     replace(parts.verdict, "Not measured yet: press the button.");
@@ -226,11 +227,11 @@ export default {
     });
     parts.problem = complaint();
     parts.papers = choice("claims.paper", { words: "Paper", options: [["", "all papers"]] });
-    parts.count = el("small", { role: "status" });
+    parts.count = el("small", { role: "status" }, "The claims are being read.");
     parts.list = el("ul", { class: "claims-list", "aria-label": "Claims" });
-    parts.title = el("h2", {});
+    parts.title = el("h2", {}, "The claim is being read");
     parts.statement = el("p", { class: "statement" });
-    parts.verdict = el("p", { class: "verdict" });
+    parts.verdict = el("p", { class: "verdict", hidden: true });
     parts.about = el("div");
     parts.table = el("div", {
       class: "scroll",
@@ -249,7 +250,7 @@ export default {
     );
     parts.record = el(
       "div",
-      { class: "answer" },
+      { class: "answer", hidden: true },
       el("div", { class: "card" }, el("h2", {}, "Quantities"), parts.table),
       parts.figure,
     );

@@ -38,12 +38,14 @@ function seconds(value) {
   return value < 90 ? `about ${Math.ceil(value)} s` : `about ${Math.ceil(value / 60)} min`;
 }
 
-function draw() {
-  if (predicted === null) return;
+async function draw() {
+  if (predicted === null) return null;
   const at = parts.player.step();
-  neurons(parts.neurons, predicted, measured, at);
-  alignment(parts.alignment, predicted, measured);
-  errors(parts.errors, predicted, measured);
+  return Promise.all([
+    neurons(parts.neurons, predicted, measured, at),
+    alignment(parts.alignment, predicted, measured),
+    errors(parts.errors, predicted, measured),
+  ]);
 }
 
 function tell() {
@@ -66,50 +68,60 @@ function tell() {
 function refuse(problem) {
   const shown = parts.asked.mark(problem);
   parts.problem.say(shown ? "" : problem?.message);
+  parts.answer.classList.toggle("stale", problem !== null);
+}
+
+/** Theory takes long: what is drawn of it stays, and it is computed on where that is wanted. */
+function wait(problem, drafted) {
+  const rest = drafted ? "what is drawn is a draft" : "there is no prediction yet";
+  parts.problem.say(`${problem.message}: ${rest}`, () => predict(true));
+  if (drafted) parts.theory.textContent = "A draft.";
+  else if (predicted?.pending) show({ ...predicted, pending: false }, "No prediction yet.");
+  else parts.answer.classList.add("stale");
 }
 
 /** What the server said of the setting, drawn. */
 function show(found, words) {
   predicted = found;
   parts.plots.hidden = false;
-  refuse(null);
-  parts.answer.classList.remove("stale");
   parts.theory.textContent = words;
   parts.player.steps(predicted.recorded);
   tell();
-  draw();
+  return draw();
 }
 
 /** A draft at once, then the whole prediction in its place; floors first where theory is slow. */
-async function predict() {
+async function predict(patient = false) {
   const begun = performance.now();
   const setting = fields();
   const mine = (turn += 1);
   let drawn = false;
+  if (patient) parts.problem.say("");
   parts.waiting.begin(async () => {
     if (drawn) return;
     const frame = await api.call("frame", { setting }).catch(() => null);
-    if (mine === turn && !drawn && frame)
-      show({ ...frame, pending: true }, "Theory is being computed.");
+    if (mine !== turn || drawn || !frame) return;
+    refuse(null);
+    show({ ...frame, pending: true }, "Theory is being computed.");
   });
   try {
     for (const draft of [true, false]) {
-      const found = await api.call("predict", { setting, draft });
+      const found = await api.call("predict", { setting, draft, patient });
       drawn = true;
+      refuse(null);
       if (found.theory === null) {
         show(found, "No prediction.");
         break;
       }
-      show(
-        found,
-        `Theory of ${found.theory} networks.${draft ? " A draft, which is being refined." : ""}`,
-      );
-      if (draft) page.say(`Predicted in ${Math.round(performance.now() - begun)} ms.`);
+      const kind = draft ? " A draft, which is being refined." : "";
+      const seen = show(found, `Theory of ${found.theory} networks.${kind}`);
+      if (draft)
+        seen.then(() => page.say(`Predicted in ${Math.round(performance.now() - begun)} ms.`));
     }
   } catch (problem) {
+    if (problem.slow) wait(problem, drawn);
+    else refuse(problem);
     drawn = true;
-    refuse(problem);
-    parts.answer.classList.add("stale");
   }
   parts.waiting.end();
 }
@@ -122,7 +134,7 @@ function stopped() {
 }
 
 // A target is predicted at every keystroke: after the last one.
-const soon = debounced(120, predict);
+const soon = debounced(120, () => predict());
 
 /** What the runs say as they come in. */
 const handlers = {
@@ -148,6 +160,7 @@ const soonDrawn = onceAFrame(draw);
 export default {
   id: "narrow",
   title: "Few neurons",
+  plots: true,
 
   mount(root, given) {
     page = given;

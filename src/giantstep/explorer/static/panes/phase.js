@@ -142,7 +142,7 @@ const runs = (before, { mean, standard_error: error, runs: count, failure }) => 
 });
 
 /** The map of theory, coarse first: part by part until it is whole. */
-async function predict() {
+async function predict(patient = false) {
   const mine = (turn += 1);
   const begun = performance.now();
   const asked = request();
@@ -157,7 +157,7 @@ async function predict() {
   parts.answer.setAttribute("aria-busy", "true");
   try {
     for (;;) {
-      const found = await api.call("phase", { ...asked, first });
+      const found = await api.call("phase", { ...asked, first, patient });
       if (mine !== turn) return;
       if (first === 0) page.say(`First cells in ${Math.round(performance.now() - begun)} ms.`);
       map = titled(found);
@@ -172,7 +172,7 @@ async function predict() {
   } catch (problem) {
     if (mine !== turn) return;
     refuse(problem);
-    parts.answer.classList.add("stale");
+    if (!problem.slow) parts.answer.classList.add("stale");
   }
   parts.waiting.end();
   parts.answer.setAttribute("aria-busy", "false");
@@ -226,10 +226,11 @@ function slices() {
 /** A sentence where the mistake is: in a line, below a control, or above the answer. */
 function refuse(problem) {
   const shown = [parts.lines.mark(problem), mark(parts.asked, problem)].some(Boolean);
-  parts.problem.say(problem === null || shown ? "" : problem.message);
+  const onward = problem?.slow ? () => predict(true) : null;
+  parts.problem.say(problem === null || shown ? "" : problem.message, onward);
 }
 
-const soon = debounced(150, predict);
+const soon = debounced(150, () => predict());
 
 function stop() {
   turn += 1;
@@ -379,6 +380,7 @@ function controls() {
 export default {
   id: "phase",
   title: "Phase diagram",
+  plots: true,
 
   mount(root, given) {
     page = given;

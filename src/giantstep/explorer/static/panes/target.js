@@ -8,9 +8,10 @@ import { targetAndActivation } from "../parts/expression.js";
 import { exports } from "../parts/exports.js";
 import { complaint, notes } from "../parts/notes.js";
 import { stairs } from "../parts/stairs.js";
+import { waiting } from "../parts/waiting.js";
 
-// After the last keystroke: short enough to feel immediate, long enough to skip half-typed words.
-const PAUSE = 60;
+// Milliseconds after the last keystroke: a key that is held or a word that is pasted is one change.
+const PAUSE = 20;
 
 const parts = {};
 let found = null;
@@ -113,24 +114,39 @@ function draw() {
 
 const both = () => ({ target: state.get("target"), activation: state.get("activation") });
 
-async function analyse() {
+async function analyse(patient = false) {
   const begun = performance.now();
   parts.root.setAttribute("aria-busy", "true");
+  parts.waiting.begin();
   try {
-    found = await api.call("analyze", both());
+    found = await api.call("analyze", { ...both(), patient });
     parts.lines.mark(null);
     parts.problem.say("");
     parts.answer.classList.remove("stale");
     draw();
     page.say(`Analysed in ${Math.round(performance.now() - begun)} ms.`);
   } catch (problem) {
-    parts.problem.say(parts.lines.mark(problem) ? "" : problem.message);
+    const onward = problem.slow ? () => analyse(true) : null;
+    parts.problem.say(parts.lines.mark(problem) ? "" : problem.message, onward);
     if (found !== null) parts.answer.classList.add("stale");
   }
+  rest();
+}
+
+/** Nothing is under way any more. */
+function rest() {
+  parts.waiting.end();
   parts.root.setAttribute("aria-busy", "false");
 }
 
-const soon = debounced(PAUSE, analyse);
+function stop() {
+  api.drop("analyze");
+  rest();
+  parts.answer.classList.add("stale");
+  page.say("Stopped; what is shown is of another target.");
+}
+
+const soon = debounced(PAUSE, () => analyse());
 
 export default {
   id: "target",
@@ -141,6 +157,7 @@ export default {
     parts.root = root;
     parts.lines = targetAndActivation(page.vocabulary);
     parts.problem = complaint();
+    parts.waiting = waiting("The target is being analysed", stop);
     parts.figures = el("dl", { class: "figures" });
     parts.bars = el("div", { class: "drawing" });
     parts.floors = el("div", { class: "scroll" });
@@ -152,6 +169,7 @@ export default {
       el("h2", {}, "Target and neuron"),
       parts.lines.nodes,
       parts.problem.node,
+      parts.waiting.node,
       el(
         "h3",
         {},

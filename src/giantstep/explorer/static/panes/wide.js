@@ -139,22 +139,25 @@ function tell() {
 /** A sentence where the mistake is: in a line, below a control, or above the answer. */
 function refuse(problem) {
   const shown = [parts.lines.mark(problem), mark(parts.asked, problem)].some(Boolean);
-  parts.problem.say(problem === null || shown ? "" : problem.message);
+  const onward = problem?.slow ? () => predict(true) : null;
+  parts.problem.say(problem === null || shown ? "" : problem.message, onward);
 }
 
 /** The weights at once, then features and losses too. */
-async function predict() {
+async function predict(patient = false) {
   const begun = performance.now();
   const mine = (turn += 1);
   const setting = fields();
+  let drawn = false;
   parts.answer.setAttribute("aria-busy", "true");
   parts.waiting.begin();
   parts.waiting.say("Theory of the weights");
   try {
     for (const draft of [true, false]) {
-      const found = await api.call("wide", { setting, draft });
+      const found = await api.call("wide", { setting, draft, patient });
       if (mine !== turn) return;
       predicted = found;
+      drawn = true;
       parts.answer.classList.remove("stale");
       refuse(null);
       parts.player.steps(predicted.recorded);
@@ -167,14 +170,14 @@ async function predict() {
   } catch (problem) {
     if (mine !== turn) return;
     refuse(problem);
-    parts.answer.classList.add("stale");
+    parts.answer.classList.toggle("stale", !(problem.slow && drawn));
   }
   parts.waiting.end();
   parts.answer.setAttribute("aria-busy", "false");
 }
 
 // A target is predicted at every keystroke: after the last one.
-const soon = debounced(150, predict);
+const soon = debounced(150, () => predict());
 
 function stop() {
   turn += 1;
@@ -207,6 +210,7 @@ const handlers = {
 export default {
   id: "wide",
   title: "Linear width",
+  plots: true,
 
   mount(root, given) {
     page = given;

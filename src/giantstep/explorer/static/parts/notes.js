@@ -2,13 +2,18 @@
 
 import { el, replace } from "./dom.js";
 
-/** A place for one sentence about what went wrong; an empty text clears it. */
+/**
+ * A place for one sentence about what went wrong; an empty text clears it. Where ``onward`` is given
+ * a button beside it goes on all the same.
+ */
 export function complaint() {
   const node = el("p", { class: "problem", role: "alert", hidden: true });
   return {
     node,
-    say(text) {
-      node.textContent = text ?? "";
+    say(text, onward = null) {
+      const button = onward && el("button", { type: "button", onclick: onward }, "Go on");
+      replace(node, text ?? "", button && " ", button);
+      node.classList.toggle("slow", button !== null);
       node.hidden = !text;
     },
   };
