@@ -69,8 +69,12 @@ def test_json_has_the_stable_keys(capsys: pytest.CaptureFixture[str]) -> None:
 def test_table_speaks_in_words(capsys: pytest.CaptureFixture[str]) -> None:
     main(["analyze", "staircase"])
     text = capsys.readouterr().out
-    assert "step 1 adds x1 + x2" in text
-    assert "step 2 adds x1 - x2" in text
+    stairs = text.split("Staircase at n ~ d, fresh batches; the same with reused ones\n")[1]
+    words = [" ".join(line.split()) for line in stairs.splitlines()]
+    assert words[1].startswith("1 1 x1 + x2 1")
+    assert words[2].startswith("2 2 x1 - x2 2")
+    main(["analyze", "hidden-by-oddness", "--activation", "tanh"])
+    assert "Staircase at n ~ d, reused batches" in capsys.readouterr().out
 
 
 def test_a_leading_minus_is_a_target(capsys: pytest.CaptureFixture[str]) -> None:

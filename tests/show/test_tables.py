@@ -16,6 +16,7 @@ from giantstep.show.tables.analysis import analysis_report
 from giantstep.show.tables.learn import CHANCE, learn_report
 from giantstep.show.tables.parts import counted, number, plain, spread
 from giantstep.show.tables.spectrum import spectrum_report
+from giantstep.show.tables.units import amount
 
 
 def text_of(content: RenderableType) -> str:
@@ -99,3 +100,18 @@ def test_long_work_is_announced_and_short_work_is_not(capsys: pytest.CaptureFixt
     with patience("at work", quiet=False, after=0.0):
         time.sleep(0.05)
     assert capsys.readouterr().err == "at work\n"
+
+
+@pytest.mark.parametrize(
+    ("count", "text"),
+    [
+        (640.0, "640"),
+        (12_345.0, "12,000"),
+        (7.1e7, "71 million"),
+        (1.23e10, "12 billion"),
+        (6.5e14, "650 trillion"),
+        (2.04e15, "2.0 x 10^15"),
+    ],
+)
+def test_large_numbers_are_said_in_words(count: float, text: str) -> None:
+    assert amount(count) == text

@@ -19,7 +19,7 @@ from giantstep.problem.setting import Setting
 from giantstep.records.labels import FittedLabels
 from giantstep.show.progress import progress_bar
 from giantstep.show.tables.parts import show
-from giantstep.show.tables.sweep import duration
+from giantstep.show.tables.units import duration
 from giantstep.simulation.estimate import estimate
 from giantstep.simulation.simulate import simulate
 from giantstep.store.folder import Store, prediction_bytes

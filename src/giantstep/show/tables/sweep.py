@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from math import isnan
+
 from rich.console import Group, RenderableType
 from rich.text import Text
 
 from giantstep.records.summary import measured
 from giantstep.show.tables.parts import counted, make_table, notes, number, spread
+from giantstep.show.tables.units import duration, size
 from giantstep.sweeps.axes import short
 from giantstep.sweeps.preview import Preview
 from giantstep.sweeps.result import COSINES, Sweep
@@ -18,22 +21,6 @@ LISTED = 10
 """Cells that failed are listed up to here; all are in the record."""
 
 VERDICTS = {"learned": "green", "not learned": "red", "undecided": "yellow"}
-
-
-def duration(seconds: float) -> str:
-    """A time in the unit that suits it."""
-    for unit, size in (("days", 86400.0), ("h", 3600.0), ("min", 60.0)):
-        if seconds >= 1.5 * size:
-            return f"{seconds / size:.1f} {unit}"
-    return f"{seconds:.2g} s"
-
-
-def size(count: float) -> str:
-    """A number of bytes in the unit that suits it."""
-    for unit, power in (("TiB", 40), ("GiB", 30), ("MiB", 20), ("KiB", 10)):
-        if count >= 2**power:
-            return f"{count / 2**power:.3g} {unit}"
-    return f"{count:.0f} bytes"
 
 
 def preview_lines(found: Preview) -> list[str]:
@@ -62,7 +49,7 @@ def sweep_report(sweep: Sweep, observable: str) -> RenderableType:
             table.add_row(
                 *(short(outcome.cell.values[name]) for name in names),
                 spread(measured(values)) if len(values) else "failed",
-                "-" if theory != theory else number(theory),
+                "-" if isnan(theory) else number(theory),
             )
         parts += [table, ""]
     exponents = sweep.exponents(observable) if observable.startswith(COSINES) else []
@@ -97,5 +84,13 @@ def sweep_report(sweep: Sweep, observable: str) -> RenderableType:
         remarks.append(
             f"{counted(len(missing), 'cell')} without a prediction; {missing[0].cell.text}: "
             f"{missing[0].complaint}"
+        )
+    silent = [
+        o for o in sweep.outcomes if o.predicted is not None and isnan(o.expected(observable))
+    ]
+    if silent:
+        theories = " and ".join(dict.fromkeys(str(o.predicted.theory) for o in silent))
+        remarks.append(
+            f"theory ({theories}) says nothing of {observable} in {counted(len(silent), 'cell')}"
         )
     return Group(*parts, *notes(remarks))
