@@ -9,6 +9,7 @@ from rich.console import Console, RenderableType
 from giantstep.analysis.analyze import analyze
 from giantstep.experiment import run_experiment
 from giantstep.gaussian.terms import write_sum
+from giantstep.language.units import amount
 from giantstep.problem.setting import Setting
 from giantstep.records.summary import Value
 from giantstep.show.progress import patience
@@ -16,7 +17,6 @@ from giantstep.show.tables.analysis import analysis_report
 from giantstep.show.tables.learn import CHANCE, learn_report
 from giantstep.show.tables.parts import counted, number, plain, spread
 from giantstep.show.tables.spectrum import spectrum_report
-from giantstep.show.tables.units import amount
 
 
 def text_of(content: RenderableType) -> str:

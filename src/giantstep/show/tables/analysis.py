@@ -41,7 +41,7 @@ def _one_step(analysis: Analysis) -> Table:
 
 def _stairs(stairs: Staircase) -> list[tuple[str, ...]]:
     """A row for each step."""
-    rows = []
+    rows: list[tuple[str, ...]] = []
     for step, (basis, decision) in enumerate(
         zip(stairs.bases, stairs.decisions, strict=True), start=1
     ):

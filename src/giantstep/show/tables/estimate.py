@@ -6,10 +6,10 @@ from collections.abc import Mapping
 
 from rich.console import Group, RenderableType
 
+from giantstep.language.units import amount, duration, in_bytes
 from giantstep.problem.setting import Setting
 from giantstep.show.tables.parts import counted, make_table
 from giantstep.show.tables.setting import setting_lines
-from giantstep.show.tables.units import amount, duration, size
 from giantstep.simulation.estimate import Estimate
 
 
@@ -22,5 +22,5 @@ def estimate_report(setting: Setting, found: Mapping[str, Estimate | str]) -> Re
             table.add_row(engine, "-", "-", "-")
         else:
             name = engine if each.device == "cpu" else f"{engine}, {each.device}"
-            table.add_row(name, amount(each.flops), size(each.bytes), duration(each.seconds))
+            table.add_row(name, amount(each.flops), in_bytes(each.bytes), duration(each.seconds))
     return Group(head, table, *(each for each in found.values() if isinstance(each, str)))

@@ -7,9 +7,9 @@ from math import isnan
 from rich.console import Group, RenderableType
 from rich.text import Text
 
+from giantstep.language.units import duration, in_bytes
 from giantstep.records.summary import measured
 from giantstep.show.tables.parts import counted, make_table, notes, number, spread
-from giantstep.show.tables.units import duration, size
 from giantstep.sweeps.axes import short
 from giantstep.sweeps.preview import Preview
 from giantstep.sweeps.result import COSINES, Sweep
@@ -27,11 +27,11 @@ def preview_lines(found: Preview) -> list[str]:
     """The preview in a few lines."""
     lines = [
         f"{counted(found.cells, 'cell')}, {counted(found.runs, 'run')}, {found.held:,} of them "
-        f"finished; {counted(found.workers, 'worker')}, up to {size(found.bytes)} of arrays each; "
-        f"simulations take about {duration(found.seconds)}"
+        f"finished; {counted(found.workers, 'worker')}, up to {in_bytes(found.bytes)} of arrays "
+        f"each; simulations take about {duration(found.seconds)}"
     ]
     lines += [
-        f"  {cell.text}: {duration(each.seconds)} on one core, {size(each.bytes)}, "
+        f"  {cell.text}: {duration(each.seconds)} on one core, {in_bytes(each.bytes)}, "
         f"{each.engine} engine"
         for cell, each in found.largest
     ]
@@ -86,10 +86,12 @@ def sweep_report(sweep: Sweep, observable: str) -> RenderableType:
             f"{missing[0].complaint}"
         )
     silent = [
-        o for o in sweep.outcomes if o.predicted is not None and isnan(o.expected(observable))
+        str(o.predicted.theory)
+        for o in sweep.outcomes
+        if o.predicted is not None and isnan(o.expected(observable))
     ]
     if silent:
-        theories = " and ".join(dict.fromkeys(str(o.predicted.theory) for o in silent))
+        theories = " and ".join(dict.fromkeys(silent))
         remarks.append(
             f"theory ({theories}) says nothing of {observable} in {counted(len(silent), 'cell')}"
         )

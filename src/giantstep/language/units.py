@@ -14,7 +14,7 @@ def duration(seconds: float) -> str:
     return f"{seconds:.2g} s"
 
 
-def size(count: float) -> str:
+def in_bytes(count: float) -> str:
     """A number of bytes in the unit that suits it."""
     for unit, power in (("TiB", 40), ("GiB", 30), ("MiB", 20), ("KiB", 10)):
         if count >= 2**power:
