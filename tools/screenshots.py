@@ -60,7 +60,7 @@ def explorer() -> Iterator[str]:
 def settle(page: Page) -> None:
     """Wait until nothing more is asked or computed, and plots are drawn."""
     page.wait_for_load_state("networkidle", timeout=PATIENCE)
-    page.get_by_role("button", name="Stop").wait_for(state="hidden")
+    page.get_by_role("button", name="Stop", exact=True).wait_for(state="hidden")
     page.wait_for_timeout(SETTLED)
 
 

@@ -118,7 +118,9 @@ def examples(source: Path) -> str:
     for path in sorted((source.parent / "examples").glob("*.*")):
         text = path.read_text(encoding="utf-8").rstrip()
         language = path.suffix.removeprefix(".")
-        title = re.search(r"^# (?:# )?(\S.*)$", text, flags=re.MULTILINE)
+        # Of a notebook its first heading, of a grid its first line.
+        head = r"^# # (.+)$" if path.suffix == ".py" else r"^# (.+)$"
+        title = re.search(head, text, flags=re.MULTILINE)
         run = f"python examples/{path.name}"
         if path.suffix == ".toml":
             run = f"giantstep sweep examples/{path.name} --out results/{path.stem}"

@@ -50,7 +50,8 @@ def test_light_commands_stay_light(statement: str) -> None:
     done = subprocess.run(
         [sys.executable, "-c", f"{statement}\n{check}"], capture_output=True, text=True, check=False
     )
-    assert done.stderr == "light\n"
+    # A slow machine is told that an analysis goes on.
+    assert done.stderr.splitlines()[-1] == "light"
 
 
 def test_json_has_the_stable_keys(capsys: pytest.CaptureFixture[str]) -> None:
