@@ -6,7 +6,7 @@ STAMP := .venv/installed
 DOCS := sphinx pydata-sphinx-theme myst-nb sphinx-copybutton sphinx-design sphinx-mathjax-offline
 DOCS_STAMP := .venv/installed-docs
 
-.PHONY: demo explore test browser lint bench docs pictures figures package pins clean
+.PHONY: demo explore test browser lint bench docs pictures photographs maps figures package pins clean
 
 demo: $(STAMP)
 	$(BIN)/giantstep learn "x1 + x2 + x1^2 - x2^2" --d 10000 --n 64d --p 64 --step-size 3p^1.5 \
@@ -44,14 +44,21 @@ docs: $(DOCS_STAMP)
 	OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 $(BIN)/python -m sphinx -b html -W --keep-going -q -j 2 docs docs/_build/html
 	$(BIN)/python docs/closed.py docs/_build/html
 
-# The pictures of the README, drawn by its own commands; those of the site are drawn by `make docs`.
-pictures: demo
+# The pictures that README and site keep in docs; all others are drawn by `make docs`.
+pictures: photographs maps
+
+# The demo and the explorer with its runs, in Chromium: two minutes.
+photographs: demo browser
 	cp results/demo/learn.png docs/staircase.png
-	$(BIN)/giantstep spectrum "x1 + He2(x1)/1.4142" --activation "relu(z) - 0.398942" --d 1000 --n 2d --p 1.5d \
-	    --step-size n^0.38 --noise 0.5 --runs 4 --out results/spectrum --overwrite
-	cp results/spectrum/spectrum.png docs/spectrum.png
+	$(BIN)/python tools/screenshots.py
+
+# The phase diagrams, by the commands of the README: 10, 12 and 3 minutes on two cores; what was
+# stopped goes on.
+maps: $(STAMP)
 	$(BIN)/giantstep sweep examples/leap2.toml --out results/leap2 --overwrite
-	cp results/leap2/map.png docs/phase_leap2.png
+	$(BIN)/giantstep sweep examples/leap3.toml --out results/leap3 --overwrite
+	$(BIN)/giantstep sweep examples/reuse.toml --boundary 0.15 --out results/reuse --overwrite
+	for name in leap2 leap3 reuse; do cp results/$$name/map.png docs/phase_$$name.png || exit 1; done
 
 # The numbers of the papers' figures at their full sizes, as `giantstep reproduce` draws them.
 figures: $(STAMP)

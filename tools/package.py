@@ -2,8 +2,8 @@
 
 The wheel with the newest allowed versions (requirements.txt) and with the lowest ones
 (requirements-lowest.txt), the sdist with the newest; each in its own environment, outside the
-repository.  There the commands of a newcomer run, the stored figures and the marker of types are
-looked for, and tests of every room are run with the lowest versions.
+repository.  There the commands of a newcomer run, stored numbers, the page's files and the
+marker of types are looked for, and tests of every room are run with the lowest versions.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ COMMANDS = (
     ("giantstep", "reproduce", "spikes", "--out", "figures"),
     ("giantstep", "sweep", "--target", "He2(x1)", "--vary", "d=50,100", "--out", "sweep"),
     ("python", "-c", "import giantstep as g; [getattr(g, name) for name in g.__all__]"),
-    ("python", "-c", "import dask, plotly, starlette, uvicorn"),
+    ("python", "-c", "import dask.distributed, sklearn, giantstep.explorer.server"),
 )
 
 FILES = """
@@ -39,7 +39,8 @@ package = files("giantstep")
 assert (package / "py.typed").is_file()
 figures = [f.name for f in (package / "papers/figures/data").iterdir() if f.name.endswith(".json")]
 assert figures, "no stored figures"
-print("files:", len(figures), "stored figures, py.typed")
+for name in ("papers/claims/data/quick.json", "explorer/static/index.html"):
+    assert (package / name).is_file(), name
 """
 
 TOOLS = ("beartype", "hypothesis", "pandas", "pytest", "xarray")

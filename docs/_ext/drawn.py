@@ -1,7 +1,8 @@
 """What the code lists itself, written into the pages that ask for it: ``<!-- drawn: NAME -->``.
 
 Figures of the papers are drawn from their stored numbers; tables of fields, functions, targets
-and commands come from the records that the program itself reads.
+and commands and the words of ``giantstep explain`` come from the records that the program itself
+reads.
 """
 
 import inspect
@@ -16,6 +17,7 @@ from giantstep.cli.main import app as command_line
 from giantstep.language.functions import FUNCTIONS
 from giantstep.papers.figures import REPRODUCTIONS
 from giantstep.papers.figures.stored import stored
+from giantstep.papers.glossary import TERMS, Term
 from giantstep.problem.catalog import CATALOG
 from giantstep.problem.setting import DEFAULTS, LINEAR_WIDTH, Setting
 from giantstep.show.plots.papers import paper_figure
@@ -116,7 +118,9 @@ def examples(source: Path) -> str:
     for path in sorted((source.parent / "examples").glob("*.*")):
         text = path.read_text(encoding="utf-8").rstrip()
         language = path.suffix.removeprefix(".")
-        title = re.search(r"^# (?:# )?(\S.*)$", text, flags=re.MULTILINE)
+        # Of a notebook its first heading, of a grid its first line.
+        head = r"^# # (.+)$" if path.suffix == ".py" else r"^# (.+)$"
+        title = re.search(head, text, flags=re.MULTILINE)
         run = f"python examples/{path.name}"
         if path.suffix == ".toml":
             run = f"giantstep sweep examples/{path.name} --out results/{path.stem}"
@@ -137,6 +141,25 @@ def commands(source: Path) -> str:
     )
 
 
+def entry(term: Term) -> str:
+    """A word as ``{glossary}`` takes it: its names, then what it means."""
+    # Outside of code two hyphens would become a dash.
+    parts = [re.sub(r"(--[\w-]+ \d+)", r"`\1`", term.text)]
+    if term.formula:
+        parts.append(code(term.formula))
+    after = [term.paper] if term.paper else []
+    if term.see:
+        after.append("see also " + ", ".join(f"{{term}}`{name}`" for name in term.see))
+    parts += ["; ".join(after)] * bool(after)
+    return "\n".join(term.names) + "\n" + "\n\n".join(f"  {part}" for part in parts)
+
+
+def glossary(source: Path) -> str:
+    """Every word of ``giantstep explain``, with links to those beside it."""
+    entries = "\n\n".join(entry(term) for term in TERMS)
+    return f"```{{glossary}}\n{entries}\n```"
+
+
 DRAWN: dict[str, Callable[[Path], str]] = {
     function.__name__: function
     for function in (
@@ -148,6 +171,7 @@ DRAWN: dict[str, Callable[[Path], str]] = {
         other_names,
         examples,
         commands,
+        glossary,
     )
 }
 

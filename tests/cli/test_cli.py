@@ -50,7 +50,8 @@ def test_light_commands_stay_light(statement: str) -> None:
     done = subprocess.run(
         [sys.executable, "-c", f"{statement}\n{check}"], capture_output=True, text=True, check=False
     )
-    assert done.stderr == "light\n"
+    # A slow machine is told that an analysis goes on.
+    assert done.stderr.splitlines()[-1] == "light"
 
 
 def test_json_has_the_stable_keys(capsys: pytest.CaptureFixture[str]) -> None:
@@ -69,8 +70,12 @@ def test_json_has_the_stable_keys(capsys: pytest.CaptureFixture[str]) -> None:
 def test_table_speaks_in_words(capsys: pytest.CaptureFixture[str]) -> None:
     main(["analyze", "staircase"])
     text = capsys.readouterr().out
-    assert "step 1 adds x1 + x2" in text
-    assert "step 2 adds x1 - x2" in text
+    stairs = text.split("Staircase at n ~ d, fresh batches; the same with reused ones\n")[1]
+    words = [" ".join(line.split()) for line in stairs.splitlines()]
+    assert words[1].startswith("1 1 x1 + x2 1")
+    assert words[2].startswith("2 2 x1 - x2 2")
+    main(["analyze", "hidden-by-oddness", "--activation", "tanh"])
+    assert "Staircase at n ~ d, reused batches" in capsys.readouterr().out
 
 
 def test_a_leading_minus_is_a_target(capsys: pytest.CaptureFixture[str]) -> None:
@@ -90,6 +95,9 @@ def test_a_leading_minus_is_a_target(capsys: pytest.CaptureFixture[str]) -> None
         (["analyze", "x1", "--bogus", "1"], "--bogus"),
         (["analyze"], "TARGET"),
         (["frobnicate"], "frobnicate"),
+        (["analyze", "x1", "+", "x2"], "unexpected '+ x2': a target with spaces stands in quotat"),
+        (["sweep", "--target", "x1"], "axes must name at least one field, got none"),
+        (["learn", "x1", "--memory", "1 KiB", "--engine", "dense"], "memory must be at least"),
         (["analyze", "9^9^9 + x1"], "387420489"),
         (["learn", "x1", "--d", "1000.5"], "d must be a whole number, got '1000.5'"),
         (["learn", "x1", "--steps", "1.9"], "steps must be a whole number, got '1.9'"),

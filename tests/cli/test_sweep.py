@@ -175,5 +175,19 @@ def test_estimates_of_both_engines(file: Path, capsys: pytest.CaptureFixture[str
     main(["estimate", "x1", "--d", "100", "--p", "100", "--start", "sphere"])
     text = " ".join(capsys.readouterr().out.split())
     assert "the deferred engine needs d >= 101" in text
+    assert "d = 100, n = 400, p = 100" in text
+    assert "e+" not in text
     main(["estimate", "x1", "--engine", "dense"])
     assert "deferred" not in capsys.readouterr().out
+
+
+def test_a_cell_of_which_theory_says_nothing_is_said(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """At p = d/6 linear width has its theory, which has no alignment of the neurons."""
+    small = ["--readout-n", "0", "--test-n", "0", "--out"]
+    main(["sweep", "--target", "He2(x1)", "--vary", "d=50,60", *small, str(tmp_path / "few")])
+    few = capsys.readouterr().out
+    assert "note: theory (linear-width) says nothing of alignment in 2 cells" in few
+    main(["sweep", "--target", "He2(x1)", "--vary", "d=500,600", *small, str(tmp_path / "many")])
+    assert "says nothing" not in capsys.readouterr().out

@@ -12,6 +12,7 @@ from cyclopts import App
 from giantstep.cli.commands import COMMANDS
 from giantstep.cli.main import app, main
 from giantstep.papers.claims import CLAIMS
+from giantstep.papers.claims.stored import stored_records
 from giantstep.papers.figures import REPRODUCTIONS
 from giantstep.papers.glossary import BY_NAME, TERMS, look_up
 from giantstep.papers.references import REFERENCES, papers_in
@@ -130,6 +131,8 @@ def test_claims_are_listed_with_what_they_say(capsys: pytest.CaptureFixture[str]
     assert "one-step-line" in words
     assert "arXiv 2305.18270" in words
     assert "spike-count" not in words
+    assert f"one-step-line {stored_records()['one-step-line']['verdict']} With leap 1" in words
+    assert "(Theorems 4-5)" in words
     everything = said(["claims", "--list"], capsys)
     assert all(name in everything for name in CLAIMS)
 

@@ -9,6 +9,7 @@ from rich.console import Console, RenderableType
 from giantstep.analysis.analyze import analyze
 from giantstep.experiment import run_experiment
 from giantstep.gaussian.terms import write_sum
+from giantstep.language.units import amount
 from giantstep.problem.setting import Setting
 from giantstep.records.summary import Value
 from giantstep.show.progress import patience
@@ -99,3 +100,18 @@ def test_long_work_is_announced_and_short_work_is_not(capsys: pytest.CaptureFixt
     with patience("at work", quiet=False, after=0.0):
         time.sleep(0.05)
     assert capsys.readouterr().err == "at work\n"
+
+
+@pytest.mark.parametrize(
+    ("count", "text"),
+    [
+        (640.0, "640"),
+        (12_345.0, "12,000"),
+        (7.1e7, "71 million"),
+        (1.23e10, "12 billion"),
+        (6.5e14, "650 trillion"),
+        (2.04e15, "2.0 x 10^15"),
+    ],
+)
+def test_large_numbers_are_said_in_words(count: float, text: str) -> None:
+    assert amount(count) == text

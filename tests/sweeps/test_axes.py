@@ -80,7 +80,7 @@ def test_cells_are_the_settings_themselves() -> None:
 @pytest.mark.parametrize(
     ("axes", "piece"),
     [
-        ({}, "axes must name at least one field, got {}"),
+        ({}, "axes must name at least one field, got none"),
         ("d", "axes must be a table of fields and their values, got 'd'"),
         ({"e": [1]}, "axes must be fields of a setting"),
         ({"runs": [1, 2]}, "got 'runs'"),

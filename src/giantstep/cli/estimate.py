@@ -11,7 +11,7 @@ from giantstep.cli.fields import Fields, File, Memory, given_fields, memory_byte
 from giantstep.cli.output import Said, Switch, Typed, as_json
 from giantstep.errors import InputError
 from giantstep.problem.setting import Setting
-from giantstep.show.tables.estimate import estimate_table
+from giantstep.show.tables.estimate import estimate_report
 from giantstep.show.tables.parts import show
 from giantstep.simulation.estimate import Estimate, estimate, is_measured
 
@@ -67,4 +67,4 @@ def estimate_command(
             )
         )
     else:
-        show(estimate_table(found))
+        show(estimate_report(setting, found))

@@ -15,11 +15,11 @@ from rich.console import RenderableType
 from giantstep.cli.fields import memory_bytes
 from giantstep.cli.output import as_json, reserve, write_json
 from giantstep.experiment import Experiment, run_experiment
+from giantstep.language.units import duration
 from giantstep.problem.setting import Setting
 from giantstep.records.labels import FittedLabels
 from giantstep.show.progress import progress_bar
 from giantstep.show.tables.parts import show
-from giantstep.show.tables.sweep import duration
 from giantstep.simulation.estimate import estimate
 from giantstep.simulation.simulate import simulate
 from giantstep.store.folder import Store, prediction_bytes

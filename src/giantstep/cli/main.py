@@ -7,7 +7,7 @@ import signal
 import sys
 from typing import NoReturn
 
-from cyclopts import App, CycloptsError, Group
+from cyclopts import App, CycloptsError, Group, UnusedCliTokensError
 
 from giantstep import __version__
 from giantstep.cli.commands import COMMANDS, GO_ON, PAPERS, START
@@ -49,6 +49,9 @@ def main(arguments: list[str] | None = None) -> None:
     try:
         app(arguments, exit_on_error=False, print_error=False)
         sys.stdout.flush()
+    except UnusedCliTokensError as error:
+        words = " ".join(error.unused_tokens or ())
+        _stop(f"unexpected {words!r}: a target with spaces stands in quotation marks", 2)
     except (CycloptsError, InputError) as error:
         _stop(" ".join(str(error).split()), 2)
     except (DivergenceError, NoTheoryError, NotConvergedError) as error:

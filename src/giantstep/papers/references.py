@@ -20,6 +20,15 @@ PROJECT = """@software{{giantstep,
 }}"""
 
 
+ICML = "International Conference on Machine Learning"
+NEURIPS = "Advances in Neural Information Processing Systems"
+AISTATS = "International Conference on Artificial Intelligence and Statistics"
+JMLR = "Journal of Machine Learning Research"
+
+PROCEEDINGS = (ICML, NEURIPS, AISTATS)
+"""Where a paper is a part of a book; elsewhere it is an article."""
+
+
 @dataclass(frozen=True)
 class Reference:
     """A paper: authors as BibTeX takes them, and where it appeared beside arXiv."""
@@ -30,27 +39,29 @@ class Reference:
     title: str
     year: int
     venue: str = ""
+    volume: str = ""
+    number: str = ""
+    pages: str = ""
 
     @property
     def bibtex(self) -> str:
-        kind = "article" if not self.venue or "Journal" in self.venue else "inproceedings"
-        where = "journal" if kind == "article" else "booktitle"
+        kind, where = "article", "journal"
+        if self.venue in PROCEEDINGS:
+            kind, where = "inproceedings", "booktitle"
         fields = {
             "author": self.authors,
             "title": f"{{{self.title}}}",
             where: self.venue or f"arXiv preprint arXiv:{self.arxiv}",
+            "volume": self.volume,
+            "number": self.number,
+            "pages": self.pages,
             "year": str(self.year),
             "eprint": self.arxiv,
             "archiveprefix": "arXiv",
         }
-        body = ",\n".join(f"  {name} = {{{value}}}" for name, value in fields.items())
+        body = ",\n".join(f"  {name} = {{{value}}}" for name, value in fields.items() if value)
         return f"@{kind}{{{self.key},\n{body}\n}}"
 
-
-ICML, NEURIPS = (
-    "International Conference on Machine Learning",
-    ("Advances in Neural Information Processing Systems"),
-)
 
 _ALL = (
     Reference(
@@ -60,7 +71,10 @@ _ALL = (
         "Ludovic",
         "How Two-Layer Neural Networks Learn, One (Giant) Step at a Time",
         2024,
-        "Journal of Machine Learning Research",
+        JMLR,
+        volume="25",
+        number="349",
+        pages="1--65",
     ),
     Reference(
         "moniri2024theory",
@@ -70,6 +84,7 @@ _ALL = (
         "Networks",
         2024,
         ICML,
+        volume="235",
     ),
     Reference(
         "moniri2026two",
@@ -87,6 +102,8 @@ _ALL = (
         "Curse of Information and Leap Exponents",
         2024,
         ICML,
+        volume="235",
+        pages="9991--10016",
     ),
     Reference(
         "arnaboldi2024repetita",
@@ -103,6 +120,7 @@ _ALL = (
         "Tsiolis, Konstantinos Christopher and Mousavi-Hosseini, Alireza and Erdogdu, Murat A.",
         "From Information to Generative Exponent: Learning Rate Induces Phase Transitions in SGD",
         2025,
+        NEURIPS,
     ),
     Reference(
         "sonthalia2025low",
@@ -110,6 +128,7 @@ _ALL = (
         "Sonthalia, Rishi and Murray, Michael and Mont{\\'u}far, Guido",
         "Low Rank Gradients and Where to Find Them",
         2025,
+        NEURIPS,
     ),
     Reference(
         "benarous2021online",
@@ -117,7 +136,10 @@ _ALL = (
         "Ben Arous, Gerard and Gheissari, Reza and Jagannath, Aukosh",
         "Online Stochastic Gradient Descent on Non-Convex Losses from High-Dimensional Inference",
         2021,
-        "Journal of Machine Learning Research",
+        JMLR,
+        volume="22",
+        number="106",
+        pages="1--51",
     ),
     Reference(
         "veiga2022phase",
@@ -128,6 +150,8 @@ _ALL = (
         "Networks",
         2022,
         NEURIPS,
+        volume="35",
+        pages="23244--23255",
     ),
     Reference(
         "ba2022high",
@@ -138,6 +162,8 @@ _ALL = (
         "Representation",
         2022,
         NEURIPS,
+        volume="35",
+        pages="37932--37946",
     ),
     Reference(
         "cui2024asymptotics",
@@ -147,15 +173,19 @@ _ALL = (
         "Asymptotics of Feature Learning in Two-Layer Networks after One Gradient-Step",
         2024,
         ICML,
+        volume="235",
     ),
     Reference(
-        "dandi2024random",
+        "dandi2025random",
         "2410.18938",
         "Dandi, Yatin and Pesce, Luca and Cui, Hugo and Krzakala, Florent and Lu, Yue M. and "
         "Loureiro, Bruno",
         "A Random Matrix Theory Perspective on the Spectrum of Learned Features and Asymptotic "
         "Generalization Capabilities",
-        2024,
+        2025,
+        AISTATS,
+        volume="258",
+        pages="2224--2232",
     ),
     Reference(
         "hu2024asymptotics",
@@ -165,12 +195,16 @@ _ALL = (
         2024,
     ),
     Reference(
-        "troiani2024fundamental",
+        "troiani2025fundamental",
         "2405.15480",
         "Troiani, Emanuele and Dandi, Yatin and Defilippis, Leonardo and Zdeborov{\\'a}, Lenka and "
         "Loureiro, Bruno and Krzakala, Florent",
-        "Fundamental Limits of Weak Learnability in High-Dimensional Multi-Index Models",
-        2024,
+        "Fundamental Computational Limits of Weak Learnability in High-Dimensional Multi-Index "
+        "Models",
+        2025,
+        AISTATS,
+        volume="258",
+        pages="2467--2475",
     ),
     Reference(
         "lu2021householder",
@@ -179,6 +213,10 @@ _ALL = (
         "Householder Dice: A Matrix-Free Algorithm for Simulating Dynamics on Gaussian and Random "
         "Orthogonal Ensembles",
         2021,
+        "IEEE Transactions on Information Theory",
+        volume="67",
+        number="12",
+        pages="8264--8272",
     ),
     Reference(
         "benaych2012singular",
@@ -188,6 +226,8 @@ _ALL = (
         "Matrices",
         2012,
         "Journal of Multivariate Analysis",
+        volume="111",
+        pages="120--135",
     ),
 )
 

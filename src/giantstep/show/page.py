@@ -132,7 +132,7 @@ def region_text(predicted: dict[str, Any]) -> str:
         region = f"{low:.4g} to {high:.4g}"
     if predicted["value"] is None:
         return region
-    allowed = f" +- {predicted['allowance']:.2g}" if predicted["allowance"] else ""
+    allowed = f" ± {predicted['allowance']:.2g}" if predicted["allowance"] else ""
     number = f"{predicted['value']:.4g}{allowed}"
     return f"{number} ({region})" if region else number
 

@@ -75,7 +75,9 @@ def read_axes(given: Mapping[str, Any] | Sequence[Mapping[str, Any]]) -> tuple[A
     else:
         raise InputError(f"axes must be a table of fields and their values, got {shown(given)}")
     if not tables or not all(tables):
-        raise InputError(f"axes must name at least one field, got {shown(given)}")
+        raise InputError(
+            "axes must name at least one field, got none: [axes] of a file or --vary d=1000,10000"
+        )
     axes = tuple(_axis(table) for table in tables)
     names = [field for axis in axes for field in axis.places[0]]
     for name in names:

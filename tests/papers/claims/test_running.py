@@ -194,8 +194,8 @@ def test_page_escapes_and_shows_everything(tmp_path: Path) -> None:
     [
         (None, [0.0, 1.0], 0.0, "0 to 1"),
         (0.5, [0.0, None], 0.0, "0.5 (at least 0)"),
-        (0.5, [None, 1.0], 0.02, "0.5 +- 0.02 (at most 1)"),
-        (0.5, [None, None], 0.02, "0.5 +- 0.02"),
+        (0.5, [None, 1.0], 0.02, "0.5 ± 0.02 (at most 1)"),
+        (0.5, [None, None], 0.02, "0.5 ± 0.02"),
     ],
 )
 def test_predictions_in_words(

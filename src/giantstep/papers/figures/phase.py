@@ -1,4 +1,4 @@
-"""The figure of what one step learns from n = d^kappa samples (arXiv 2305.18270, Theorem 1)."""
+"""The figure of what one step learns from n = d^kappa samples (arXiv 2305.18270, Theorems 4-5)."""
 
 from __future__ import annotations
 

@@ -39,8 +39,9 @@ def _one_step(analysis: Analysis) -> Table:
     return table
 
 
-def _stairs(title: str, stairs: Staircase) -> Table:
-    table = make_table(title, "step", "dimension", "adds", "with this activation", "kept / dropped")
+def _stairs(stairs: Staircase) -> list[tuple[str, ...]]:
+    """A row for each step."""
+    rows: list[tuple[str, ...]] = []
     for step, (basis, decision) in enumerate(
         zip(stairs.bases, stairs.decisions, strict=True), start=1
     ):
@@ -49,13 +50,31 @@ def _stairs(title: str, stairs: Staircase) -> Table:
             added += f" ({decision.undecided} undecided)"
         reached = stairs.reached_dimensions
         mine = reached[min(step, len(reached)) - 1] if reached else len(basis)
-        table.add_row(
-            str(step),
-            str(len(basis)),
-            f"step {step} adds {added}",
-            str(mine) if mine == len(basis) else f"{mine}, blocked",
-            f"{number(decision.smallest_kept)} / {number(decision.largest_dropped)}",
+        rows.append(
+            (
+                str(step),
+                str(len(basis)),
+                added,
+                str(mine) if mine == len(basis) else f"{mine}, blocked",
+                f"{number(decision.smallest_kept)} / {number(decision.largest_dropped)}",
+            )
         )
+    return rows
+
+
+def _staircases(analysis: Analysis) -> list[RenderableType]:
+    """The staircase on fresh and that on reused batches; one table where they are the same."""
+    fresh, reused = "Staircase at n ~ d, fresh batches", "Staircase at n ~ d, reused batches"
+    rows = [_stairs(each) for each in (analysis.fresh, analysis.reused)]
+    if rows[0] == rows[1]:
+        return [_stairs_table(f"{fresh}; the same with reused ones", rows[0]), ""]
+    return [_stairs_table(fresh, rows[0]), "", _stairs_table(reused, rows[1]), ""]
+
+
+def _stairs_table(title: str, rows: list[tuple[str, ...]]) -> Table:
+    table = make_table(title, "step", "dimension", "adds", "with this activation", "kept / dropped")
+    for row in rows:
+        table.add_row(*row)
     return table
 
 
@@ -144,10 +163,7 @@ def analysis_report(analysis: Analysis) -> RenderableType:
         head,
         _one_step(analysis),
         "",
-        _stairs("Staircase at n ~ d, fresh batches", analysis.fresh),
-        "",
-        _stairs("Staircase at n ~ d, reused batches", analysis.reused),
-        "",
+        *_staircases(analysis),
         _floors(analysis),
         "",
         _regimes(analysis),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -10,6 +11,8 @@ from rich.table import Table
 from rich.text import Text
 
 from giantstep.papers.claims.record import Claim
+from giantstep.papers.claims.stored import stored_records
+from giantstep.papers.references import REFERENCES, papers_in
 from giantstep.show.page import changes_text, region_text
 from giantstep.show.tables.parts import counted, make_table
 
@@ -17,14 +20,30 @@ STYLES = {"holds": "green", "fails": "red", "undecided": "yellow"}
 
 
 def claims_list(claims: Sequence[Claim]) -> RenderableType:
-    """What every claim says, and its paper; nothing is measured."""
-    table = make_table(
-        "Claims by name; giantstep claims NAME measures one", "claim", "says", "paper"
-    )
-    table.columns[0].no_wrap = True
+    """What every claim says, paper by paper, with its stored verdict; nothing is measured."""
+    papers: dict[str, list[Claim]] = {}
     for claim in claims:
-        table.add_row(claim.id, claim.statement, claim.paper)
-    return table
+        papers.setdefault(next(iter(papers_in(claim.paper)), ""), []).append(claim)
+    parts: list[RenderableType] = [
+        "giantstep claims NAME measures a claim; verdicts here are stored ones, of quick size",
+    ]
+    width = max(len(claim.id) for claim in claims)
+    for paper, its in papers.items():
+        title = f"arXiv {paper}, {REFERENCES[paper].title}" if paper else "Others"
+        table = make_table("", "claim", "verdict", "says")
+        for column, least in zip(table.columns, (width, len("undecided")), strict=False):
+            column.min_width, column.no_wrap = least, True
+        for claim in its:
+            verdict = stored_records().get(claim.id, {}).get("verdict", "-")
+            table.add_row(claim.id, Text(verdict, STYLES.get(verdict, "")), _told(claim))
+        parts += ["", Text(title, style="bold"), table]
+    return Group(*parts)
+
+
+def _told(claim: Claim) -> Text:
+    """The statement, and where in the paper it is."""
+    place = re.sub(r"^arXiv \S+?(?: \((?:JMLR|PMLR)\))?(?:, |$)", "", claim.paper)
+    return Text(claim.statement).append(f" ({place})" if place else "", style="dim")
 
 
 def claim_words(records: Sequence[dict[str, Any]]) -> RenderableType:

@@ -9,7 +9,7 @@ from rich.text import Text
 from giantstep.experiment import Experiment
 from giantstep.records.comparison import Comparison
 from giantstep.show.tables.parts import counted
-from giantstep.show.tables.setting import data_text, steps_text, target_lines
+from giantstep.show.tables.setting import setting_lines
 
 SHOWN = {
     "overlap": "overlaps",
@@ -25,11 +25,7 @@ def heading(experiment: Experiment) -> Text:
     """The setting in a few lines."""
     simulated, setting = experiment.simulated, experiment.setting
     runs = simulated.runs
-    head = target_lines(setting.target)
-    head.append(
-        f"{setting.activation.name}, d = {setting.d:,}, n = {setting.n:,}, p = {setting.p:,}, "
-        f"{steps_text(setting)}\n"
-        f"{data_text(setting)}\n"
+    head = setting_lines(setting).append(
         f"{counted(runs, 'run')}, {simulated.engine} engine, {simulated.seconds:.2f} s",
         style="not bold",
     )

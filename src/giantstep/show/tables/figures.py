@@ -12,7 +12,9 @@ from giantstep.show.tables.parts import make_table
 
 def figures_table(figures: Sequence[Reproduction]) -> RenderableType:
     """Name, title and paper of every figure."""
-    table = make_table("Figures by name", "figure", "shows", "paper")
+    table = make_table(
+        "Figures by name; giantstep reproduce NAME draws one", "figure", "shows", "paper"
+    )
     for figure in figures:
         table.add_row(figure.name, figure.title, figure.paper)
     return table

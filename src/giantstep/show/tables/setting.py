@@ -30,6 +30,16 @@ def target_lines(target: Target) -> Text:
     return head if meant is None else head.append(f"= {meant}\n", style="not bold")
 
 
+def setting_lines(setting: Setting) -> Text:
+    """Target, sizes, steps and data."""
+    return target_lines(setting.target).append(
+        f"{setting.activation.name}, d = {setting.d:,}, n = {setting.n:,}, p = {setting.p:,}, "
+        f"{steps_text(setting)}\n"
+        f"{data_text(setting)}\n",
+        style="not bold",
+    )
+
+
 def steps_text(setting: Setting) -> str:
     """How many steps of which size, and how large that is against a giant one."""
     sizes, shares = setting.step_size, setting.giant_shares

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from math import isnan
+
 from rich.console import Group, RenderableType
 from rich.text import Text
 
+from giantstep.language.units import duration, in_bytes
 from giantstep.records.summary import measured
 from giantstep.show.tables.parts import counted, make_table, notes, number, spread
 from giantstep.sweeps.axes import short
@@ -20,31 +23,15 @@ LISTED = 10
 VERDICTS = {"learned": "green", "not learned": "red", "undecided": "yellow"}
 
 
-def duration(seconds: float) -> str:
-    """A time in the unit that suits it."""
-    for unit, size in (("days", 86400.0), ("h", 3600.0), ("min", 60.0)):
-        if seconds >= 1.5 * size:
-            return f"{seconds / size:.1f} {unit}"
-    return f"{seconds:.2g} s"
-
-
-def size(count: float) -> str:
-    """A number of bytes in the unit that suits it."""
-    for unit, power in (("TiB", 40), ("GiB", 30), ("MiB", 20), ("KiB", 10)):
-        if count >= 2**power:
-            return f"{count / 2**power:.3g} {unit}"
-    return f"{count:.0f} bytes"
-
-
 def preview_lines(found: Preview) -> list[str]:
     """The preview in a few lines."""
     lines = [
         f"{counted(found.cells, 'cell')}, {counted(found.runs, 'run')}, {found.held:,} of them "
-        f"finished; {counted(found.workers, 'worker')}, up to {size(found.bytes)} of arrays each; "
-        f"simulations take about {duration(found.seconds)}"
+        f"finished; {counted(found.workers, 'worker')}, up to {in_bytes(found.bytes)} of arrays "
+        f"each; simulations take about {duration(found.seconds)}"
     ]
     lines += [
-        f"  {cell.text}: {duration(each.seconds)} on one core, {size(each.bytes)}, "
+        f"  {cell.text}: {duration(each.seconds)} on one core, {in_bytes(each.bytes)}, "
         f"{each.engine} engine"
         for cell, each in found.largest
     ]
@@ -62,7 +49,7 @@ def sweep_report(sweep: Sweep, observable: str) -> RenderableType:
             table.add_row(
                 *(short(outcome.cell.values[name]) for name in names),
                 spread(measured(values)) if len(values) else "failed",
-                "-" if theory != theory else number(theory),
+                "-" if isnan(theory) else number(theory),
             )
         parts += [table, ""]
     exponents = sweep.exponents(observable) if observable.startswith(COSINES) else []
@@ -97,5 +84,15 @@ def sweep_report(sweep: Sweep, observable: str) -> RenderableType:
         remarks.append(
             f"{counted(len(missing), 'cell')} without a prediction; {missing[0].cell.text}: "
             f"{missing[0].complaint}"
+        )
+    silent = [
+        str(o.predicted.theory)
+        for o in sweep.outcomes
+        if o.predicted is not None and isnan(o.expected(observable))
+    ]
+    if silent:
+        theories = " and ".join(dict.fromkeys(silent))
+        remarks.append(
+            f"theory ({theories}) says nothing of {observable} in {counted(len(silent), 'cell')}"
         )
     return Group(*parts, *notes(remarks))

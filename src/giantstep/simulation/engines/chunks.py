@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from giantstep.errors import InputError
+from giantstep.language.units import in_bytes
 from giantstep.problem.batches import set_size
 from giantstep.problem.setting import Setting
 from giantstep.simulation.engines.place import Place
@@ -53,6 +54,7 @@ def plan(setting: Setting, memory: int, place: Place) -> Plan:
     total = fixed + chunk * sample + (batch if held else 0)
     if total > memory:
         raise InputError(
-            f"the dense engine needs {total:,} bytes, more than the {memory:,} allowed"
+            f"memory must be at least {in_bytes(total)} for the dense engine at d = {d:,} and "
+            f"p = {p:,}, got {in_bytes(memory)}"
         )
     return Plan(chunk, held, total)

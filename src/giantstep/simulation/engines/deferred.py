@@ -17,6 +17,7 @@ from jaxtyping import Float
 
 from giantstep.errors import InputError
 from giantstep.gaussian.coordinates import compressed
+from giantstep.language.units import in_bytes
 from giantstep.problem.batches import set_of, set_size, uses
 from giantstep.problem.network import moved_readout, start_biases, start_readout, start_rows
 from giantstep.problem.randomness import Purpose, generator
@@ -70,13 +71,13 @@ def objection(setting: Setting, memory: int) -> str | None:
         return f"the deferred engine needs d >= {needed} for these p and r, got {setting.d}"
     if rows_bytes(setting) > memory:
         return (
-            f"p = {setting.p} neurons would take the deferred engine {rows_bytes(setting):,} "
-            f"bytes, more than the {memory:,} allowed"
+            f"memory must be at least {in_bytes(rows_bytes(setting))} for p = {setting.p:,} "
+            f"neurons of the deferred engine, got {in_bytes(memory)}"
         )
     if holds_batches(setting) and held_bytes(setting) > memory:
         return (
-            f"a batch held by the deferred engine would take {held_bytes(setting):,} bytes, "
-            f"more than the {memory:,} allowed"
+            f"memory must be at least {in_bytes(held_bytes(setting))} for a batch that the "
+            f"deferred engine holds, got {in_bytes(memory)}"
         )
     return None
 
