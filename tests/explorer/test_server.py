@@ -77,7 +77,7 @@ def test_what_cannot_be_run_here_is_still_shown(client) -> None:
     """The sign of a gradient needs the dense engine, which cannot hold so many inputs."""
     fields = {"target": "x1", "d": 10**9, "n": "d^0.7", "update": "sign"}
     found = client.post("/api/frame", json={"setting": fields}).json()
-    assert "dense engine needs" in found["cost"]["message"]
+    assert "memory must be at least 224 GiB for the dense engine" in found["cost"]["message"]
     runnable = client.post("/api/frame", json={"setting": fields | {"update": "gradient"}}).json()
     assert runnable["cost"]["engine"] == "deferred"
 

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from giantstep.errors import InputError
+from giantstep.language.units import in_bytes
 from giantstep.problem.setting import Setting
 from giantstep.simulation.engines.deferred import held_bytes
 from giantstep.simulation.simulate import choose_engine, simulate
@@ -80,7 +81,9 @@ def test_a_billion_dimensions() -> None:
 
 def test_memory_of_a_held_batch_is_refused_with_its_bytes() -> None:
     setting = Setting("x1", d=10**6, n="100d", p=8, batches="reused", engine="deferred")
-    with pytest.raises(InputError, match=f"{held_bytes(setting):,} bytes"):
+    with pytest.raises(
+        InputError, match=f"memory must be at least {in_bytes(held_bytes(setting))} for a batch"
+    ):
         simulate(setting)
 
 
@@ -129,5 +132,5 @@ def test_float64_and_float32_tell_the_same_story() -> None:
 
 def test_more_neurons_than_memory_are_refused() -> None:
     setting = Setting("x1", d=10**9, p=10**5, engine="deferred")
-    with pytest.raises(InputError, match="p = 100000 neurons would take the deferred engine"):
+    with pytest.raises(InputError, match="TiB for p = 100,000 neurons of the deferred"):
         simulate(setting)
