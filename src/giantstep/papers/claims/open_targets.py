@@ -119,7 +119,6 @@ TARGETS = (
     "sign(x1*x2)",
 )
 WEAK_LINKS = "x1 + x2 + {weight}*(x1^2 - x2^2)"
-SIZES = {"d": (200, 1500, 12_000), "runs": (64, 16, 20)}
 FULL = {"d": (300, 3000, 30_000, 300_000), "runs": 16}
 
 CLAIMS = (
@@ -173,7 +172,7 @@ CLAIMS = (
         partial(each_learned, over="activation"),
         {"target": "x1 + He2(x1)/2", "activation": ACTIVATIONS, "n": "8d", "p": 8, "drifts": 1.0},
         {"without a step the rows know nothing": {"step_size": 0.0}},
-        SIZES,
+        {"d": (200, 1500, 12_000), "runs": 10},
         FULL,
     ),
 )
