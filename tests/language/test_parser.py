@@ -3,6 +3,7 @@
 import contextlib
 import time
 import tracemalloc
+from typing import Any
 
 import numpy as np
 import pytest
@@ -10,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from giantstep.errors import InputError
-from giantstep.language.expression import evaluate, format_expression
+from giantstep.language.expression import evaluate, format_expression, variables
 from giantstep.language.functions import FUNCTIONS
 from giantstep.language.parser import MAX_LENGTH, parse
 from giantstep.problem.catalog import CATALOG
@@ -149,7 +150,8 @@ def test_any_tokens_are_read_or_refused(text: str) -> None:
         node = parse(text)
     except InputError:
         return
-    columns = np.full((9, 1), 0.3)
+    # x1 and 1 beside each other are x11.
+    columns: Any = dict.fromkeys(variables(node), np.full(1, 0.3))
     with np.errstate(all="ignore"):
         once = np.asarray(evaluate(node, columns), dtype=float)
         again = np.asarray(evaluate(parse(format_expression(node)), columns), dtype=float)

@@ -239,8 +239,8 @@ def words(panels: Sequence[Panel]) -> list[list[str]]:
     """What a reader sees written on the panels, but for numbers."""
     found = []
     for panel in panels:
-        # Numbers of three digits and more are sizes.
-        texts = [panel.kind, re.sub(r"\d[\d,]{2,}", "#", panel.title)]
+        # Numbers of two digits and more are sizes.
+        texts = [panel.kind, re.sub(r"\d[\d,]+", "#", panel.title)]
         match panel:
             case Plot():
                 texts += [panel.x_label, panel.y_label, *panel.levels, *panel.marks]
