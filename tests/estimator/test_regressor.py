@@ -82,13 +82,15 @@ def test_the_fitted_function_has_the_staircase_of_the_target(fit: GiantStepRegre
 
 
 def test_noise_has_no_direction() -> None:
-    """5 draws without any: probability .77 at a rate of 5 %, .17 at one of 30 %."""
-    for seed in range(5):
+    """10 draws: two or more found have probability .09 at a rate of 5 %, none is found here."""
+    found = []
+    for seed in range(10):
         key = np.random.default_rng([7, seed])
         x, y = key.standard_t(3, (120, 12)), key.standard_normal(120)
         fit = GiantStepRegressor().fit(x, y)
-        assert fit.n_directions_ == 0
+        found.append(fit.n_directions_)
         assert fit.score(key.standard_t(3, (500, 12)), key.standard_normal(500)) > -0.15
+    assert sum(k > 0 for k in found) <= 1
     assert "No direction found" in fit.explain()
     assert fit.transform(x).shape == (120, 0)
     assert len(fit.plot().axes) == 3
