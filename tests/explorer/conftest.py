@@ -24,6 +24,9 @@ from giantstep.explorer.server import make_app  # noqa: E402
 PATIENCE = 180.0
 """Seconds a computation may take on a machine that has other work."""
 
+REFINING = "document.body.innerText.includes('being refined')"
+"""Between a draft that is drawn and the whole prediction a page asks for nothing."""
+
 
 @contextmanager
 def _serving(access: Access, folder: object = None, unasked: float = PATIENCE) -> Iterator[str]:
@@ -124,11 +127,11 @@ class Visit:
         return self.page
 
     def settle(self, quiet: float = 0.4) -> None:
-        """Wait until nothing has been asked for some seconds, longer than a page waits to ask."""
+        """Wait until nothing is asked or about to be refined, longer than a page waits to ask."""
         end, still = time.monotonic() + PATIENCE, time.monotonic()
         while time.monotonic() - still < quiet:
             self.page.wait_for_timeout(50)
-            if self._pending:
+            if self._pending or self.page.evaluate(REFINING):
                 assert time.monotonic() < end, "the page still waits for an answer"
                 still = time.monotonic()
 

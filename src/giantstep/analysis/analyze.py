@@ -208,9 +208,7 @@ def _staircase_dict(stairs: Staircase) -> dict[str, Any]:
 
 def describe(series: HermiteSeries, tolerance: float) -> str:
     """A series as text, without what is below the tolerance."""
-    terms: dict[str, float] = {}
-    for degree in np.unique(series.degrees).tolist():
-        terms |= tensor_terms(series, degree)
+    terms = tensor_terms(series)
     return write_sum({name: value for name, value in terms.items() if abs(value) > tolerance})
 
 
@@ -252,7 +250,16 @@ def analyze(
     fresh = staircase({1: [series]}, sigma, source.possible)
     reused, generative = _reused(source, sigma, information)
     nothing = np.zeros((0, natural.r))
-    floors = [target_floor(natural, series, basis) for basis in (nothing, *fresh.reached)]
+    known: dict[bytes, Floor] = {}
+
+    def floor_of(basis: Float[np.ndarray, "_ r"]) -> Floor:
+        """The floor of a subspace, which steps and regimes share."""
+        key = basis.tobytes()
+        if key not in known:
+            known[key] = target_floor(natural, series, basis)
+        return known[key]
+
+    floors = [floor_of(basis) for basis in (nothing, *fresh.reached)]
     floors += floors[-1:] * (len(fresh.bases) - len(fresh.reached))
     recovery = None
     if label_degree > 1 and natural.r <= MOST_RECOVERED:
@@ -263,7 +270,7 @@ def analyze(
         else:
             recovery = weak_recovery(*source.sample)
     # Everything from here on is told in the coordinates of the user.
-    regimes = _regimes(natural, series, steps, frame)
+    regimes = _regimes(series, floor_of, steps, frame)
     steps = tuple(replace(entry, basis=tidy(entry.basis @ frame)) for entry in steps)
     stairs = {"fresh": fresh.in_coordinates(frame), "reused": reused.in_coordinates(frame)}
     return Analysis(
@@ -318,8 +325,8 @@ def _reused(
 
 
 def _regimes(
-    natural: Target,
     series: HermiteSeries,
+    floor_of: Callable[[Float[np.ndarray, "_ r"]], Floor],
     steps: Sequence[OneStep],
     frame: Float[np.ndarray, "k r"],
 ) -> tuple[Regime, ...]:
@@ -335,7 +342,7 @@ def _regimes(
         k = min(n_exponent, p_exponent)
         reached = fitted_part(series, basis, k)
         fitted = fitted_part(series, basis, k, below=n_exponent) if deflated else reached
-        floor = target_floor(natural, series, basis).by_degree[k]
+        floor = floor_of(basis).by_degree[k]
         table.append(
             Regime(
                 n_exponent=n_exponent,

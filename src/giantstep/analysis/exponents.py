@@ -72,9 +72,12 @@ def exponent(labels: Sequence[HermiteSeries], settled: int = 0) -> Exponent:
     return Exponent(value, tuple(undecided))
 
 
-def tensor_terms(series: HermiteSeries, degree: int) -> dict[str, float]:
-    """The part of one degree as {``He2(x1)*x2``: coefficient}: the tensor T_k, spelled out."""
-    part = series.select(series.degrees == degree)
+def tensor_terms(series: HermiteSeries, degree: int | None = None) -> dict[str, float]:
+    """The part of one degree as {``He2(x1)*x2``: coefficient}: the tensor T_k, spelled out.
+
+    Without a degree the whole series.
+    """
+    part = series if degree is None else series.select(series.degrees == degree)
     tolerances = np.maximum(rank_tolerance(series), (1.0 + SIGMAS) * part.standard_errors)
     present = np.abs(part.coefficients) > tolerances
     return hermite_terms(part.exponents[present], part.coefficients[present])

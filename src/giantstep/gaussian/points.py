@@ -78,7 +78,8 @@ def _sobol_net(dimension: int, log2_points: int) -> UInt32[np.ndarray, "n q"]:
     return (uniform * 2**log2_points).astype(np.uint32)
 
 
-@lru_cache(maxsize=2)
+# A megabyte for each dimension; as a target is typed its analyses ask for several in turn.
+@lru_cache(maxsize=6)
 def lattice_points(dimension: int, seed: int = 0) -> Float[np.ndarray, "s n q"]:
     """Points of N(0, I) in SHIFTS independent sets, each the Korobov lattice under a random shift.
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import cached_property, lru_cache
 
 import numpy as np
 from jaxtyping import Bool, Float, Int
@@ -22,6 +22,8 @@ from giantstep.gaussian.terms import hermite_terms, write_sum
 MAX_SERIES_TERMS = 200_000
 """Refuse a change of coordinates that would fill a series beyond this (some 50 MB in r = 20)."""
 
+KEPT_TERMS = 10_000
+"""A series turned into a frame is kept for the next who asks, up to this size (a megabyte)."""
 
 # A coefficient below this fraction of the norm is rounding left behind by a rotation.
 ROUNDING = 4 * np.finfo(float).eps
@@ -186,6 +188,20 @@ class HermiteSeries:
         basis = D G_N .. G_1 with plane rotations G and signs D; each G mixes h_a(x_i) h_b(x_j)
         with a + b fixed, so that no degree is lost and sparsity is kept where it can be.
         """
+        key = basis.tobytes()
+        if key in self._turned:
+            return self._turned[key]
+        turned = self._rotate(basis)
+        if len(turned.coefficients) <= KEPT_TERMS:
+            self._turned[key] = turned
+        return turned
+
+    @cached_property
+    def _turned(self) -> dict[bytes, HermiteSeries]:
+        """The series in every frame it was asked for: an analysis comes back to the same few."""
+        return {}
+
+    def _rotate(self, basis: Float[np.ndarray, "r r"]) -> HermiteSeries:
         if np.array_equal(np.abs(basis), np.abs(basis).astype(bool)):  # a signed permutation
             flipped = self.exponents @ (basis.min(axis=0) < 0) % 2
             exponents = self.exponents[:, np.argmax(np.abs(basis), axis=1)]
@@ -279,7 +295,8 @@ class HermiteSeries:
         outside = self.outside_degrees(inside)
         keep = outside > 0 if k is None else outside == k
         if allowed is not None:
-            keep &= np.array([allowed(int(m)) for m in self.degrees], dtype=bool)
+            degrees, at = np.unique(self.degrees, return_inverse=True)
+            keep &= np.array([allowed(int(m)) for m in degrees], dtype=bool)[at]
         exponents, stack = self.exponents[keep], self._stack[:, keep]
         rows, columns, values = [], [], []
         for j in range(inside, self.r):

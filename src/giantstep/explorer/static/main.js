@@ -129,6 +129,7 @@ function show(changed) {
 }
 
 async function start() {
+  if (shown().plots) prepare();
   build();
   paint();
   window.matchMedia("(prefers-color-scheme: dark)").addEventListener("change", themed);
@@ -143,8 +144,6 @@ async function start() {
   }
   state.listen(show);
   show(new Set());
-  // Once the pane has asked: the server computes while the page loads.
-  if (shown().plots) prepare();
 }
 
 start();

@@ -56,6 +56,8 @@ const axis = (colour) => ({
  */
 export async function plot(node, words, make) {
   drawn.set(node, { words, make });
+  node.setAttribute("role", "img");
+  node.setAttribute("aria-label", words);
   const library = await plotly();
   await turn();
   if (drawn.get(node)?.make !== make) return;
@@ -73,8 +75,6 @@ export async function plot(node, words, make) {
   for (const name of Object.keys(own).filter((key) => /^[xy]axis/.test(key))) {
     own[name] = { ...axis(colour), ...own[name] };
   }
-  node.setAttribute("role", "img");
-  node.setAttribute("aria-label", words);
   await library.react(node, data, own, { displayModeBar: false, responsive: true });
   // A drawing outside the window in which Plotly measures texts: a picture for nobody.
   document.getElementById("js-plotly-tester")?.setAttribute("aria-hidden", "true");

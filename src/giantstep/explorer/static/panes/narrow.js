@@ -114,9 +114,10 @@ async function predict(patient = false) {
         break;
       }
       const kind = draft ? " A draft, which is being refined." : "";
-      const seen = show(found, `Theory of ${found.theory} networks.${kind}`);
-      if (draft)
-        seen.then(() => page.say(`Predicted in ${Math.round(performance.now() - begun)} ms.`));
+      // The whole of it is asked for when the draft is seen: the two would share the processor.
+      await show(found, `Theory of ${found.theory} networks.${kind}`);
+      if (mine !== turn) return;
+      if (draft) page.say(`Predicted in ${Math.round(performance.now() - begun)} ms.`);
     }
   } catch (problem) {
     if (problem.slow) wait(problem, drawn);
