@@ -71,7 +71,7 @@ function build() {
   );
   menu.value = state.get("theme");
   const copy = el("button", { type: "button", onclick: () => share(copy) }, "Copy link");
-  replace(document.getElementById("tools"), copy, el("label", { for: "theme" }, "Colours "), menu);
+  replace(document.getElementById("tools"), copy, el("label", {}, "Colours ", menu));
 }
 
 async function share(button) {

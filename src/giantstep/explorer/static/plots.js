@@ -50,6 +50,15 @@ const axis = (colour) => ({
   exponentformat: "e",
 });
 
+// Pixels of a plot below which the titles of axes are small, and digits of a decade have no ticks.
+const PHONE = 400;
+
+const compact = ({ dtick, title, ...rest }) => ({
+  ...rest,
+  ...(dtick === "D2" ? { nticks: 5 } : { dtick }),
+  title: { ...title, font: { size: 11 } },
+});
+
 /**
  * Draw into a node. ``make`` takes the colours and returns {data, layout}; it is called again when
  * the theme changes. ``words`` say what the plot shows to those who cannot see it.
@@ -74,6 +83,7 @@ export async function plot(node, words, make) {
   };
   for (const name of Object.keys(own).filter((key) => /^[xy]axis/.test(key))) {
     own[name] = { ...axis(colour), ...own[name] };
+    if (node.clientWidth < PHONE) own[name] = compact(own[name]);
   }
   await library.react(node, data, own, { displayModeBar: false, responsive: true });
   // A drawing outside the window in which Plotly measures texts: a picture for nobody.

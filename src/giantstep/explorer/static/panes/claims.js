@@ -11,6 +11,7 @@ import { claimPlot } from "./claims_plots.js";
 
 const KEY = "claims.";
 const VERDICTS = ["holds", "fails", "undecided"];
+const MANY = { holds: "hold", fails: "fail", undecided: "undecided" };
 const MARKS = { holds: "✓", fails: "✗", undecided: "?" };
 const parts = {};
 let listed = [];
@@ -41,9 +42,10 @@ function chosen() {
 
 function drawList() {
   const shown = chosen();
-  const counts = VERDICTS.map(
-    (verdict) => `${shown.filter((entry) => entry.verdict === verdict).length} ${verdict}`,
-  );
+  const counts = VERDICTS.map((verdict) => {
+    const { length } = shown.filter((entry) => entry.verdict === verdict);
+    return `${length} ${length === 1 ? verdict : MANY[verdict]}`;
+  });
   parts.count.textContent = `${shown.length} of ${listed.length} claims: ${counts.join(", ")}`;
   const focused = parts.list.contains(document.activeElement);
   replace(

@@ -51,7 +51,7 @@ function figures(analysis) {
 }
 
 function floors(analysis) {
-  const head = ["After step", "few neurons", "n, p ~ d", "n, p ~ d²", "n, p ~ d³"];
+  const head = ["After step", "few neurons", ...["d", "d²", "d³"].map((size) => `n,\u00a0p ~\u00a0${size}`)];
   const rows = analysis.floors.map((floor) =>
     el(
       "tr",
