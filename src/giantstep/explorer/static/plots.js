@@ -55,7 +55,7 @@ const PHONE = 400;
 
 const compact = ({ dtick, title, ...rest }) => ({
   ...rest,
-  ...(dtick === "D2" ? { nticks: 5 } : { dtick }),
+  ...(dtick === "D2" ? { nticks: 4 } : { dtick }),
   title: { ...title, font: { size: 11 } },
 });
 
