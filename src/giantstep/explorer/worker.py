@@ -85,8 +85,11 @@ WARMING: tuple[tuple[str, dict[str, Any]], ...] = (
 )
 """What a process computes before its first task: it loads what most tasks need."""
 
-NONLINEAR = {"target": "tanh(x1*x2) + x3", "activation": "relu"}
-"""Analysed after that, where nobody asks: points and rules that every such target needs."""
+LATER: tuple[tuple[str, dict[str, Any]], ...] = (
+    ("analyze", {"target": "tanh(x1*x2) + x3", "activation": "relu"}),
+    ("wide", {"setting": FIRST | {"d": 100, "p": "d"}, "draft": True}),
+)
+"""After that, where nobody asks: what targets that are no polynomials and wide networks need."""
 
 
 def work(connection: Connection) -> None:
@@ -109,12 +112,14 @@ def work(connection: Connection) -> None:
             said = now
         connection.send((name, encoded(value)))
 
-    for task, request in WARMING:
-        if not connection.poll():  # whoever waits already is served first
-            TASKS[task].load()(request, lambda name, value: None)
+    def rehearse(tasks: tuple[tuple[str, dict[str, Any]], ...]) -> None:
+        for task, request in tasks:
+            if not connection.poll():  # whoever waits already is served first
+                TASKS[task].load()(request, lambda name, value: None)
+
+    rehearse(WARMING)
     connection.send(("warm", b""))
-    if not connection.poll():
-        TASKS["analyze"].load()(NONLINEAR, lambda name, value: None)
+    rehearse(LATER)
     for rest in TASKS.values():  # those of the claims load JAX, which no analysis needs
         if not connection.poll():
             rest.load()

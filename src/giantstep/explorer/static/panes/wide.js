@@ -46,16 +46,17 @@ function figure(name, title, ...below) {
 /** What is known of a matrix: runs and theory together once there are runs. */
 const view = (matrix, at) => (measured?.spectra ?? predicted?.spectra)?.[matrix]?.[at] ?? null;
 
-function draw() {
-  if (predicted === null) return;
+async function draw() {
+  if (predicted === null) return null;
   const at = parts.player.step();
-  for (const matrix of Object.keys(MATRICES)) {
+  const spectra = Object.keys(MATRICES).map((matrix) => {
     const found = view(matrix, at);
-    spectrum(parts[matrix], matrix, found, predicted.recorded[at]);
     parts[`${matrix}-none`].hidden = found !== null;
-  }
-  errors(parts.losses, readoutOnly(predicted), measured && readoutOnly(measured));
+    return spectrum(parts[matrix], matrix, found, predicted.recorded[at]);
+  });
   replace(parts.table, spikes());
+  const losses = errors(parts.losses, readoutOnly(predicted), measured && readoutOnly(measured));
+  return Promise.all([...spectra, losses]);
 }
 
 /** Without the error of the network itself, which giant steps at this width make large. */
@@ -162,7 +163,9 @@ async function predict(patient = false) {
       refuse(null);
       parts.player.steps(predicted.recorded);
       tell();
-      draw();
+      // Features and losses are asked for when the weights are seen, as they share the processor.
+      await draw();
+      if (mine !== turn) return;
       if (draft) page.say(`Weights predicted in ${Math.round(performance.now() - begun)} ms.`);
       if (predicted.theory === null) break;
       if (draft) parts.waiting.say("Theory of features and losses");
