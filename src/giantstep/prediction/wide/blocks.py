@@ -79,26 +79,32 @@ class Screen:
     counted: Inexact[np.ndarray, "t b b"]
 
     @cached_property
-    def kernels(self) -> Inexact[np.ndarray, "q m m"]:
-        """A of each block."""
+    def turned(self) -> Inexact[np.ndarray, "q m tjb"]:
+        """mu K, where A = mu K mu^T: K holds the Q of each type, over the dimension."""
         stack = self.stack
         turned = _turned(stack.parts, self.counted).reshape(stack.flat.shape)
-        return turned @ stack.flat.swapaxes(1, 2) / stack.dimensions[:, None, None]
-
-    @cached_property
-    def matrices(self) -> Inexact[np.ndarray, "q m m"]:
-        """Z = (1 + A D)^-1 of each block."""
-        return np.linalg.inv(np.eye(len(self.weighted)) + self.kernels * self.weighted)
+        return turned / stack.dimensions[:, None, None]
 
     @cached_property
     def screened(self) -> Inexact[np.ndarray, "q m tjb"]:
-        """Z mu."""
-        return self.matrices @ self.stack.flat
+        """Z mu = mu (1 + K mu^T D mu)^-1: nodes may be hundreds, coefficients of one are few."""
+        drawn = self.turned.swapaxes(1, 2) @ (self.weighted[:, None] * self.stack.flat)
+        return self.stack.flat @ np.linalg.inv(np.eye(drawn.shape[-1]) + drawn)
+
+    @property
+    def answers(self) -> Inexact[np.ndarray, "q m m"]:
+        """Z A of each block."""
+        return self.screened @ self.turned.swapaxes(1, 2)
+
+    @property
+    def matrices(self) -> Inexact[np.ndarray, "q m m"]:
+        """Z = (1 + A D)^-1 = 1 - Z A D of each block."""
+        return np.eye(len(self.weighted)) - self.answers * self.weighted
 
     @property
     def variance(self) -> Inexact[np.ndarray, " m"]:
-        """sum over blocks of count [Z A]_mm, their part of n V; A is symmetric."""
-        return self.stack.counts @ np.sum(self.matrices * self.kernels, axis=2)
+        """sum over blocks of count [Z A]_mm, their part of n V."""
+        return self.stack.counts @ np.sum(self.screened * self.turned, axis=2)
 
     @property
     def inverse(self) -> Inexact[np.ndarray, "t b b"]:
@@ -110,7 +116,7 @@ class Screen:
     @property
     def variance_by_weight(self) -> Inexact[np.ndarray, "m m"]:
         """-d(n V_m)/do_m' = sum over blocks of count Y_mm'^2, Y = Z A."""
-        return np.tensordot(self.stack.counts, (self.matrices @ self.kernels) ** 2, axes=1)
+        return np.tensordot(self.stack.counts, self.answers**2, axes=1)
 
     @property
     def inverse_by_weight(self) -> Inexact[np.ndarray, "m t b b"]:
