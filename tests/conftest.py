@@ -3,6 +3,8 @@
 The edges are left alone: they check their input themselves, and the tests hand them bad input.
 """
 
+import gc
+import os
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import is_dataclass
@@ -28,6 +30,8 @@ def jaxtyped_in_one_pass(typechecker: Callable[[Any], Any]) -> Callable[[Any], A
 
     The checker sees arguments and result of a call once, in a scope where a letter is one size.
     jaxtyping itself binds the arguments first and has them checked twice, for longer messages.
+    What checks a function is made when it is first needed: a function inside another is defined
+    anew at every call of that one, and all of these count as one.
     """
 
     def decorate(subject: Any) -> Any:
@@ -35,13 +39,15 @@ def jaxtyped_in_one_pass(typechecker: Callable[[Any], Any]) -> Callable[[Any], A
             if is_dataclass(subject) and "__init__" in vars(subject):
                 subject.__init__ = decorate(subject.__init__)
             return subject
-        checked = typechecker(subject)
+        code, checked = subject.__code__, None
 
         @wraps(subject)
         def call(*arguments: Any, **named: Any) -> Any:
-            calls[subject] = number = calls[subject] + 1
+            nonlocal checked
+            calls[code] = number = calls[code] + 1
             if number > CHECKED_CALLS and number % CHECKED_CALLS:
                 return subject(*arguments, **named)
+            checked = checked or typechecker(subject)
             with jaxtyped("context"):
                 return checked(*arguments, **named)
 
@@ -54,11 +60,22 @@ def pytest_runtest_setup() -> None:
     calls.clear()
 
 
+def pytest_collection_finish() -> None:
+    """What is there before the first test stays: no collection looks through it again."""
+    gc.collect()
+    gc.freeze()
+
+
 jaxtyping.jaxtyped = jaxtyped_in_one_pass
 hook = jaxtyping.install_import_hook([f"giantstep.{name}" for name in CHECKED], "beartype.beartype")
 
 # Small runs: handing a call to another thread and waiting for it takes as long as the call.
 jax.config.update("jax_cpu_enable_async_dispatch", False)
+
+# Of functions that run for milliseconds: to optimise one takes half of the time to compile it.
+# Processes that tests start inherit this.
+FLAGS = "--xla_backend_optimization_level=0 --xla_llvm_disable_expensive_passes=true"
+os.environ["XLA_FLAGS"] = f"{os.environ.get('XLA_FLAGS', '')} {FLAGS}".strip()
 
 # Many tests run one setting more than once, and an engine compiles its functions anew: what
 # this process has compiled it does not compile again.

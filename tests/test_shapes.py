@@ -5,7 +5,8 @@ import pytest
 from beartype.roar import BeartypeCallHintParamViolation, BeartypeCallHintReturnViolation
 
 from giantstep.gaussian import points as gaussian_points
-from giantstep.prediction.narrow.points import Points
+from giantstep.prediction.narrow.points import Points, exact_quadrature
+from giantstep.problem.setting import Setting
 
 
 def points(n: int, m: int) -> Points:
@@ -34,3 +35,11 @@ def test_results_must_agree(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_fields_must_agree() -> None:
     with pytest.raises(BeartypeCallHintParamViolation):
         points(3, 4)
+
+
+def test_functions_inside_others_are_checked() -> None:
+    at = exact_quadrature(Setting("x1", d=100, p=1, start="sphere"), 12)
+    assert at is not None
+    assert at(np.ones((1, 2)), 0).x.shape[1] == 2
+    with pytest.raises(BeartypeCallHintParamViolation):
+        at(np.ones(2), 0)

@@ -55,7 +55,8 @@ def test_fresh_batches_follow_state_evolution(fields: dict[str, Any]) -> None:
     comparison = compare(predict(setting), simulated)
     assert comparison.agrees, (comparison.largest, comparison.p_value)
     # Without the d/n term the norms are wrong, and everything after them.
-    short = predict(setting.vary(d=setting.p * 40, n=setting.n), log2_points=COARSE)
+    wrong = setting.vary(d=setting.p * 40, n=setting.n)
+    short = predict(wrong, log2_points=COARSE, deviations=False)
     assert not compare(short, simulated, ignoring=["d", "n"]).agrees
 
 
@@ -66,7 +67,7 @@ def test_reused_batches_follow_the_effective_process(fields: dict[str, Any]) -> 
     comparison = compare(predict(setting), simulated)
     assert comparison.agrees, (comparison.largest, comparison.p_value)
     # Noise redrawn at every step is the theory of fresh batches.
-    wrong = predict(setting.vary(batches="fresh"), log2_points=COARSE)
+    wrong = predict(setting.vary(batches="fresh"), log2_points=COARSE, deviations=False)
     assert not compare(wrong, simulated, ignoring=["batches"]).agrees
 
 
@@ -80,7 +81,7 @@ def test_known_directions_have_the_noise_of_the_samples() -> None:
     setting = Setting(**(BASE | fields | start | {"runs": 200, "readout_n": 0, "test_n": 0}))
     simulated = simulate(setting)
     assert compare(predict(setting), simulated).agrees
-    short = predict(setting.vary(d=374))
+    short = predict(setting.vary(d=374), deviations=False)
     assert not compare(short, simulated, ignoring=["d"]).agrees
 
 
@@ -93,7 +94,7 @@ def test_flipped_labels(fields: dict[str, Any]) -> None:
     setting = Setting(**(BASE | {"target": "staircase", "d": 2000, "n": "2d"} | fields))
     simulated = simulate(setting)
     assert compare(predict(setting), simulated).agrees
-    wrong = predict(setting.vary(corruption=0.2), log2_points=COARSE)
+    wrong = predict(setting.vary(corruption=0.2), log2_points=COARSE, deviations=False)
     assert not compare(wrong, simulated, ignoring=["corruption"]).agrees
     assert setting.noisy_floor(0.0) == pytest.approx((1 - 0.4**2) * 6.0)
 
@@ -106,7 +107,7 @@ def test_every_run_is_predicted_with_its_own_readout(batches: str) -> None:
     assert predicted.runs == RUNS
     assert compare(predicted, simulated).agrees
     other = "reused" if batches == "fresh" else "fresh"
-    wrong = predict(setting.vary(batches=other))
+    wrong = predict(setting.vary(batches=other), deviations=False)
     assert not compare(wrong, simulated, ignoring=["batches"]).agrees
 
 
@@ -127,8 +128,8 @@ def test_prediction_is_a_record_like_any_other() -> None:
 
 
 def test_more_points_shrink_the_error() -> None:
-    setting = Setting("staircase", d=1000, steps=2)
-    coarse, fine = (predict(setting, log2_points=k) for k in (9, 15))
+    setting = Setting("staircase", d=1000, steps=2, readout_n=0, test_n=0)
+    coarse, fine = (predict(setting, log2_points=k, deviations=False) for k in (9, 15))
     assert coarse.gram_uncertainty is not None
     assert fine.gram_uncertainty is not None
     assert fine.gram_uncertainty[0, -1].max() < 0.3 * coarse.gram_uncertainty[0, -1].max()

@@ -229,8 +229,8 @@ def span_factor(
     Pivoted Cholesky: Q = L L^T on k independent rows (the others lie in their span up to
     DEPENDENT), so that L^-1 M holds the coordinates of the projections of the w* on that span.
     """
-    from scipy.linalg import solve_triangular
-    from scipy.linalg.lapack import dpstrf
+    # LAPACK itself: solve_triangular would double the time that a few neurons take.
+    from scipy.linalg.lapack import dpstrf, dtrtrs
 
     r = overlap.shape[1]
     largest = float(np.max(np.diagonal(gram)))
@@ -238,7 +238,7 @@ def span_factor(
     if largest > 0:
         lower, pivots, rank, _ = dpstrf(gram, lower=1, tol=DEPENDENT * largest)
         rows = overlap[pivots[:rank] - 1]
-        seen = solve_triangular(lower[:rank, :rank], rows, lower=True)
+        seen, _ = dtrtrs(lower[:rank, :rank], rows, lower=1)
         reduced = np.linalg.qr(seen, mode="r")
         factor[: len(reduced)] = reduced
     return factor

@@ -120,7 +120,7 @@ def test_the_penalty_is_chosen_by_leave_one_out(target: str) -> None:
 
 def over_runs(setting: Setting, scrambles: int = 16, log2_points: int = 13) -> tuple[Any, Any]:
     """Train and test errors predicted and simulated, with standard errors: (value, error) each."""
-    theory = predict(setting, scrambles=scrambles, log2_points=log2_points)
+    theory = predict(setting, scrambles=scrambles, log2_points=log2_points, deviations=False)
     runs = simulate(setting)
     mean, error = runs.mean(), runs.standard_error()
     names = ("train_error", "test_error")
@@ -152,7 +152,8 @@ def test_few_samples_of_the_readout(readout_n: int) -> None:
     setting = Setting("staircase", d=400, p=8, steps=1, readout_n=readout_n, runs=200, **RUNS)
     predicted, simulated = over_runs(setting)
     assert largest(predicted, simulated) < 5
-    found = predict(setting.vary(readout_n=10**9), scrambles=2, log2_points=13)
+    many = setting.vary(readout_n=10**9)
+    found = predict(many, scrambles=2, log2_points=13, deviations=False)
     assert found.test_error is not None
     limit = (np.array([found.test_error[0]] * 2), simulated[1])
     assert largest(limit, simulated) > 5
@@ -171,7 +172,8 @@ def test_random_directions_help(activation: str) -> None:
     )  # fmt: skip
     predicted, simulated = over_runs(setting)
     assert largest(predicted, simulated) < 5
-    limit = predict(setting.vary(**LIMIT, readout_n=2560), scrambles=2, log2_points=13)
+    endless = setting.vary(**LIMIT, readout_n=2560)
+    limit = predict(endless, scrambles=2, log2_points=13, deviations=False)
     assert limit.test_error is not None
     value = np.array([limit.test_error[0], limit.test_error[0]])
     assert largest((value, np.zeros_like(value)), simulated) > 5
@@ -185,7 +187,7 @@ def test_random_directions_on_a_reused_batch() -> None:
     )  # fmt: skip
     predicted, simulated = over_runs(setting, 8)
     assert largest(predicted, simulated) < 5
-    limit = predict(setting.vary(**LIMIT), scrambles=2, log2_points=13)
+    limit = predict(setting.vary(**LIMIT), scrambles=2, log2_points=13, deviations=False)
     assert limit.test_error is not None
     value = np.array([limit.test_error[0], limit.test_error[0]])
     assert largest((value, np.zeros_like(value)), simulated) > 5
@@ -197,7 +199,7 @@ def test_tanh_and_one_direction() -> None:
     1 - (p/d) b_1^2/E sigma^2 but for terms of order (p/d)^2, where the limit is 1.
     """
     setting = Setting("x1", activation="tanh", d=640, p=32, steps=0, readout_n=10**6, **RUNS)
-    found = predict(setting, scrambles=32, log2_points=12)
+    found = predict(setting, scrambles=32, log2_points=12, deviations=False)
     assert found.test_error is not None
     assert found.test_error_uncertainty is not None
     moments = setting.activation.derivative_coefficients(1, 1.0).values
@@ -253,7 +255,8 @@ def test_a_run_with_its_own_start_has_its_own_readout_errors() -> None:
     """
     fields = RUNS | {"test_n": 10**5, "readout_n": 20_000}
     setting = Setting("He2(x1)", d=100, n="d^2", p=2, steps=1, runs=40, **fields)
-    found, simulated = predict(setting, log2_points=12).test_error, simulate(setting).test_error
+    found = predict(setting, log2_points=12, deviations=False).test_error
+    simulated = simulate(setting).test_error
     assert found is not None
     assert simulated is not None
     assert len(found) == 40
