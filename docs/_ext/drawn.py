@@ -19,6 +19,7 @@ from giantstep.papers.figures import REPRODUCTIONS
 from giantstep.papers.figures.stored import stored
 from giantstep.papers.glossary import TERMS, Term
 from giantstep.problem.catalog import CATALOG
+from giantstep.problem.fields import FOLLOWING
 from giantstep.problem.setting import DEFAULTS, LINEAR_WIDTH, Setting
 from giantstep.show.plots.papers import paper_figure
 from giantstep.show.plots.style import save
@@ -67,10 +68,9 @@ def fields(source: Path) -> str:
         (
             code(name),
             (entry.description or "").replace("<", "&lt;").replace("*", r"\*"),
-            code(usual),
+            FOLLOWING.get(name) or code(DEFAULTS.get(name)),
         )
         for name, entry in Setting.model_fields.items()
-        for usual in [DEFAULTS.get(name)]
     ]
     return table(("field", "meaning", "unless given"), rows)
 
