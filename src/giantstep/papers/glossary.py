@@ -31,7 +31,8 @@ TERMS = (
     Term(
         ("giant", "giant step", "step size"),
         "A step so large that it changes a neuron by as much as the neuron is long.  The step size "
-        '"giant" is the size at which that is so for this target and start; "3*giant" and '
+        '"giant" is the size at which that is so for this target and start, from the n ~ d^l samples '
+        'that one step needs (from fewer the rows gain more noise than signal); "3*giant" and '
         '"giant/2" are multiples of it.  Smaller steps learn less; sizes that grow with d faster '
         "than it make the rows forget where they started.",
         "eta = |w| d^((l - 1)/2) / (s_p |a|), l the leap index",
