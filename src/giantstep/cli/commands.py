@@ -38,8 +38,8 @@ COMMANDS = (
         "Predict and simulate giant steps, side by side, step by step.",
         (
             'giantstep learn "x1 + x2 + x1^2 - x2^2" --d 10000 --n 4d --runs 10',
-            "giantstep learn threshold --batches reused --step-size 10p --residual labels --runs 10",
-            'giantstep learn "x1 + He2(x1)*x2" --step-size 3*giant --noise 0.5 --out results',
+            "giantstep learn threshold --batches reused --step-size 10p --residual labels --runs 4",
+            'giantstep learn "x1 + x1*x2" --step-size 3*giant --noise 0.5 --out results',
             'giantstep learn "column(price)" --inputs "whitened(houses.csv)" --runs 10',
         ),
     ),
