@@ -52,7 +52,7 @@ photographs: demo browser
 	cp results/demo/learn.png docs/staircase.png
 	$(BIN)/python tools/screenshots.py
 
-# The phase diagrams, by the commands of the README: 10, 12 and 3 minutes on two cores; what was
+# The phase diagrams, by the commands of the README: 10, 12 and 7 minutes on two cores; what was
 # stopped goes on.
 maps: $(STAMP)
 	$(BIN)/giantstep sweep examples/leap2.toml --out results/leap2 --overwrite

@@ -7,8 +7,8 @@ with all spectra in a minute (``--full``: d = p = 4000, n = 8000).
 
 from __future__ import annotations
 
-import os
-import subprocess
+import multiprocessing
+import resource
 import sys
 import time
 from functools import partial
@@ -17,6 +17,7 @@ from typing import Any
 from benchmarks._plain import plain_numpy
 from benchmarks._timing import best
 from giantstep.problem.setting import Setting
+from giantstep.simulation.cost import peak_bytes
 from giantstep.simulation.simulate import simulate
 
 TARGET = "x1 + x2 + x1^2 - x2^2"
@@ -49,24 +50,21 @@ def engine(d: int, n: int, p: int, steps: int) -> None:
     simulate(Setting(TARGET, start="sphere", readout_n=0, test_n=0, **fields))
 
 
-MEASURE = """
-import resource, sys, time
-from giantstep.problem.setting import Setting
-from giantstep.simulation.simulate import simulate
-from giantstep.simulation.engines.chunks import plan
-d, memory = int(sys.argv[1]), 2**31
-tiny = dict(engine="dense", readout_n=0, test_n=0, steps=1, p=8)
-simulate(Setting("x1 + x1^2", d=64, n=256, **tiny))
-before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-setting = Setting("x1 + x1^2", d=d, n="d^2", **tiny)
-start = time.perf_counter()
-simulate(setting, memory=memory)
-seconds = time.perf_counter() - start
-used = (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) * 1024
-stated, whole = plan(setting, memory).bytes, setting.n * d * 4
-print(f"dense    n = d^2, d = {d}: {seconds:.1f} s, {used / 2**20:.0f} MiB above the process at "
-      f"rest, stated {stated / 2**20:.0f} MiB, whole batch {whole / 2**30:.0f} GiB")
-"""
+def measure(d: int, memory: int = 2**31) -> None:
+    """Time and memory of one step at n = d^2, above a process that has taken a small one."""
+    fields: dict[str, Any] = {"engine": "dense", "readout_n": 0, "test_n": 0, "steps": 1, "p": 8}
+    simulate(Setting("x1 + x1^2", d=64, n=256, **fields))
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    setting = Setting("x1 + x1^2", d=d, n="d^2", **fields)
+    start = time.perf_counter()
+    simulate(setting, memory=memory)
+    seconds = time.perf_counter() - start
+    used = (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) * 1024
+    stated, whole = peak_bytes(setting, memory), setting.n * d * 4
+    print(
+        f"dense    n = d^2, d = {d}: {seconds:.1f} s, {used / 2**20:.0f} MiB above the process at "
+        f"rest, stated {stated / 2**20:.0f} MiB, whole batch {whole / 2**30:.0f} GiB"
+    )
 
 
 def main() -> None:
@@ -104,8 +102,12 @@ def main() -> None:
         f"dense    d = p = {width}, n = {2 * width}, T = 2: steps {steps:.1f} s, with all spectra "
         f"and alignments {everything:.1f} s (aim 60 s at 4000)"
     )
-    size = "4096" if "--full" in sys.argv else "1024"
-    subprocess.run([sys.executable, "-c", MEASURE, size], check=True, env=os.environ)
+    size = 4096 if "--full" in sys.argv else 1024
+    alone = multiprocessing.get_context("spawn").Process(target=measure, args=(size,))
+    alone.start()
+    alone.join()
+    if alone.exitcode:
+        sys.exit(alone.exitcode)
 
 
 if __name__ == "__main__":

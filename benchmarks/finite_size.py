@@ -17,7 +17,7 @@ import numpy as np
 
 from giantstep.prediction.predict import predict
 from giantstep.problem.setting import Setting
-from giantstep.records.comparison import statistics
+from giantstep.records.differences import statistics
 from giantstep.simulation.simulate import simulate
 
 BASE: dict[str, Any] = {

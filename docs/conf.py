@@ -35,6 +35,9 @@ nb_eval_name_regex = r".+"
 nb_execution_raise_on_error = True
 nb_execution_timeout = 120
 nb_merge_streams = True
+# Primes of formulas in text are no quotation marks.
+smartquotes_action = "De"
+
 nb_render_image_options = {"align": "center"}
 
 autodoc_member_order = "bysource"

@@ -10,8 +10,8 @@
 #
 # $$\rho = \frac{E[t(y)\,z]^2}{E[t(y)^2]}, \qquad z = \langle w^*, x\rangle,$$
 #
-# the signal over the noise. A clean linear label has rho = 1, its sign `E|z|^2 = 2/pi`. Label noise
-# of variance s^2 divides *both* by 1 + s^2. Hence
+# the signal over the noise. A clean linear label has rho = 1, its sign `(E|z|)^2 = 2/pi`. Noise
+# of variance s^2 on the label divides *both* by 1 + s^2. Hence
 #
 # > **Conjecture.** One bit costs a giant step a factor pi/2 = 1.57 in samples, at any noise level.
 #

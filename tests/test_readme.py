@@ -96,6 +96,13 @@ def test_benchmark_runs(
     assert printed.startswith(name)
 
 
+def test_the_memory_of_the_dense_engine_is_measured(capsys: pytest.CaptureFixture[str]) -> None:
+    from benchmarks.dense import measure
+
+    measure(64)
+    assert re.search(r"n = d\^2, d = 64: .* stated \d+ MiB", capsys.readouterr().out)
+
+
 def once(function: Callable[[], object], repeats: int = 1) -> float:
     """Wall time of one call, in place of the best of several."""
     start = time.perf_counter()

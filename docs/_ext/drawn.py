@@ -19,6 +19,7 @@ from giantstep.papers.figures import REPRODUCTIONS
 from giantstep.papers.figures.stored import stored
 from giantstep.papers.glossary import TERMS, Term
 from giantstep.problem.catalog import CATALOG
+from giantstep.problem.fields import FOLLOWING
 from giantstep.problem.setting import DEFAULTS, LINEAR_WIDTH, Setting
 from giantstep.show.plots.papers import paper_figure
 from giantstep.show.plots.style import save
@@ -50,11 +51,13 @@ def figures(source: Path) -> str:
         save(paper_figure(figure, data), folder / f"{name}.png")
         lines = inspect.getsource(figure.panels).rstrip()
         home = Path(str(inspect.getsourcefile(figure.panels))).name
+        command, *remarks = data.command.split(", ")
+        cost = ", ".join([f"{data.seconds:.0f} s on {data.device}", *remarks])
         parts.append(
             f"## {figure.title}\n\n*{figure.paper}*\n\n"
             f"![{figure.title}](/_build/pictures/{name}.png)\n\n"
-            f"```{{code-block}} console\n$ giantstep reproduce {name}\n$ {data.command}\n```\n\n"
-            f"The numbers took {data.seconds:.0f} s on {data.device}.\n\n"
+            f"```{{code-block}} console\n$ giantstep reproduce {name}\n$ {command}\n```\n\n"
+            f"The numbers took {cost}.\n\n"
             f":::{{dropdown}} The lines that make it: `papers/figures/{home}`\n"
             f"```{{code-block}} python\n{lines}\n```\n:::"
         )
@@ -67,10 +70,9 @@ def fields(source: Path) -> str:
         (
             code(name),
             (entry.description or "").replace("<", "&lt;").replace("*", r"\*"),
-            code(usual),
+            FOLLOWING.get(name) or code(DEFAULTS.get(name)),
         )
         for name, entry in Setting.model_fields.items()
-        for usual in [DEFAULTS.get(name)]
     ]
     return table(("field", "meaning", "unless given"), rows)
 
@@ -115,7 +117,8 @@ def other_names(source: Path) -> str:
 def examples(source: Path) -> str:
     """The scripts and grids of ``examples/``, each with its title and its text."""
     parts = []
-    for path in sorted((source.parent / "examples").glob("*.*")):
+    # Stories first, then grids.
+    for path in sorted((source.parent / "examples").glob("*.*"), key=lambda path: path.suffix):
         text = path.read_text(encoding="utf-8").rstrip()
         language = path.suffix.removeprefix(".")
         # Of a notebook its first heading, of a grid its first line.

@@ -87,6 +87,14 @@ def test_every_field_is_in_one_group_and_a_flag(capsys: pytest.CaptureFixture[st
         assert f"--{field.replace('_', '-')} " in text
 
 
+def test_a_flag_names_the_one_default_of_its_command(capsys: pytest.CaptureFixture[str]) -> None:
+    usual = {"learn": "20000 (of a data set: the rows left)", "spectrum": "4000"}
+    for command, default in usual.items():
+        text = " ".join(said([command, "--help"], capsys).replace("│", " ").split())
+        [words] = re.findall(r"--test-n SIZE (.*? by default)", text)
+        assert words == f"samples it is tested on, 0 for no readout; {default} by default"
+
+
 def test_overlaps_and_gram_can_be_typed(capsys: pytest.CaptureFixture[str]) -> None:
     command = ["learn", "x1", "--d", "50", "--p", "2", "--readout-n", "0", "--test-n", "0"]
     typed = ["--start", "given", "--start-overlaps", ".5; -.5", "--start-gram", "1, 0; 0, 1"]

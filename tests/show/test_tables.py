@@ -2,6 +2,8 @@
 
 import re
 import time
+from types import SimpleNamespace
+from typing import cast
 
 import pytest
 from rich.console import Console, RenderableType
@@ -11,9 +13,11 @@ from giantstep.experiment import run_experiment
 from giantstep.gaussian.terms import write_sum
 from giantstep.language.units import amount
 from giantstep.problem.setting import Setting
+from giantstep.records.comparison import Comparison
 from giantstep.records.summary import Value
 from giantstep.show.progress import patience
 from giantstep.show.tables.analysis import analysis_report
+from giantstep.show.tables.experiment import _power
 from giantstep.show.tables.learn import CHANCE, learn_report
 from giantstep.show.tables.parts import counted, number, plain, spread
 from giantstep.show.tables.spectrum import spectrum_report
@@ -31,8 +35,18 @@ def test_numbers_are_short_and_zeros_are_zero() -> None:
         *("0", "0", "0", "57", "3.974", "-"),
     ]
     assert spread(Value(161.3, 104.0)) == "161 ± 100"
+    # Lengths of rows that single precision keeps at one; a small error of a small mean is none.
+    assert spread(Value(1.0, 2e-9)) == "1 ± 0"
+    assert spread(Value(2e-4, 2e-9)) == "0.0002 ± 2e-09"
     assert plain(2e-13, 1, zero=0.0) == "2e-13"
     assert [counted(k, "claim") for k in (0, 1, 2)] == ["0 claims", "1 claim", "2 claims"]
+
+
+def test_shares_are_plain_numbers() -> None:
+    compared = cast(Comparison, SimpleNamespace(agrees=True, resolution={"test_error": 0.996}))
+    assert (
+        _power(compared) == "\nThese runs would have shown deviations of 100 % in the test error."
+    )
 
 
 def test_sums_are_in_natural_order_and_end_in_dots() -> None:

@@ -46,7 +46,8 @@ def claims(
     ids:
         Identifiers of the claims to run; all of them if none is given.
     full:
-        The sizes at which exponents are sharp (under an hour), with the controls.
+        The sizes at which exponents are sharp, with the controls: hours of one core, shared by
+        all there are.
     controls:
         Run each claim's controls too, settings that violate its assumptions and must fail, and
         repeat its verdict over the range of every constant that was tuned.

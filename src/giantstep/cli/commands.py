@@ -38,8 +38,8 @@ COMMANDS = (
         "Predict and simulate giant steps, side by side, step by step.",
         (
             'giantstep learn "x1 + x2 + x1^2 - x2^2" --d 10000 --n 4d --runs 10',
-            "giantstep learn hidden-by-oddness --activation tanh --batches reused --steps 3 --n 8d",
-            'giantstep learn "x1 + He2(x1)*x2" --step-size 3*giant --noise 0.5 --out results',
+            "giantstep learn threshold --batches reused --step-size 10p --residual labels --runs 4",
+            'giantstep learn "x1 + x1*x2" --step-size 3*giant --noise 0.5 --out results',
             'giantstep learn "column(price)" --inputs "whitened(houses.csv)" --runs 10',
         ),
     ),
@@ -84,7 +84,7 @@ COMMANDS = (
         GO_ON,
         "Simulate and predict a grid of settings; stop and go on at any moment.",
         (
-            'giantstep sweep --target "He2(x1)" --vary d=100,1000 --vary n=d^1..d^2:5 --steps 1',
+            'giantstep sweep --target "x1 + x1*x2" --vary d=1000,10000 --vary n=1d..16d:4 --runs 4',
             "giantstep sweep examples/leap2.toml --dry-run",
             'giantstep sweep examples/leap2.toml --vary "d=50..500:6 log" --out results/leap2',
         ),

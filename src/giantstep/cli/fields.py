@@ -31,7 +31,7 @@ def _flags(name: str, defaults: Mapping[str, Any]) -> type:
             Annotated[
                 str | None,
                 Parameter(
-                    help=in_words(Setting.model_fields[field].description, defaults[field]),
+                    help=in_words(field, Setting.model_fields[field].description, defaults[field]),
                     group=group,
                     metavar=KINDS.get(field, "WORD"),
                     allow_leading_hyphen=True,

@@ -89,7 +89,7 @@ def _named(fit: GiantStep, j: int) -> str:
 
 
 def _parts(fit: GiantStep) -> str:
-    names = ["linear", *["soft, all directions", "soft, by column"][: len(fit._models.soft)]]
+    names = ["linear", *["soft (all directions)", "soft (by column)"][: len(fit._models.soft)]]
     names += ["directions"] if fit.n_directions_ else []
     pairs = zip(names, fit._choice.weights, strict=True)
     return ", ".join(f"{name} {weight:.2f}" for name, weight in pairs)

@@ -20,6 +20,9 @@ Namespace = Any
 class NumpyNamespace:
     """NumPy with scipy's erf, imported on first use so that most analyses never load scipy."""
 
+    def __repr__(self) -> str:
+        return "numpy"
+
     def __getattr__(self, name: str) -> Any:
         if name == "erf":
             from scipy.special import erf as function

@@ -35,16 +35,23 @@ KINDS = {
 }
 """What a field takes where it is more than one of a few words."""
 
+FOLLOWING = {
+    "d": "1000 (of a data set: its columns)",
+    "test_n": "20000 (of a data set: the rows left)",
+}
+"""Defaults that depend on the inputs, in words."""
+
 WIDTH = 92
 """Columns of the list of fields in a docstring."""
 
 Record = TypeVar("Record", bound=BaseModel)
 
 
-def in_words(description: str | None, default: Any) -> str:
-    """What a field is, with its default; a description may say the default itself."""
-    shown = f"{default:g}" if isinstance(default, float) else default
-    return f"{description}; {shown} by default" if default is not None else f"{description}"
+def in_words(name: str, description: str | None, default: Any) -> str:
+    """What a field is, with its default where it has one."""
+    known = FOLLOWING.get(name) if default is None else default
+    shown = f"{known:g}" if isinstance(known, float) else known
+    return f"{description}; {shown} by default" if shown is not None else f"{description}"
 
 
 def explained(record: type[Record]) -> type[Record]:
@@ -54,7 +61,7 @@ def explained(record: type[Record]) -> type[Record]:
     for group, names in {"Target": ("target",), **GROUPS}.items():
         lines += ["", group, "-" * len(group)]
         for name in names:
-            text = in_words(record.model_fields[name].description, defaults[name])
+            text = in_words(name, record.model_fields[name].description, defaults[name])
             lines += [f"{name} : {KINDS.get(name, 'WORD')}"]
             lines += textwrap.wrap(text, WIDTH, initial_indent="    ", subsequent_indent="    ")
     record.__doc__ = "\n".join(lines)

@@ -71,7 +71,7 @@ class Setting(BaseModel):
     activation: Activation = Field(
         description="relu, erf, tanh, sigmoid, softplus, gelu, silu, sin, or an expression in z"
     )
-    d: int = Field(description="input dimension: 1000, or the columns of a data set")
+    d: int = Field(description="input dimension")
     n: int = Field(description="batch size, such as 4d, d^1.5 or d*log(d)")
     p: int = Field(description="number of neurons, may be given in terms of d")
     steps: int = Field(description="number of giant steps, a whole number")
@@ -128,9 +128,7 @@ class Setting(BaseModel):
         description="data of the readout: fresh or last"
     )
     readout_n: int = Field(description="samples the readout is fitted on, 0 for no readout")
-    test_n: int = Field(
-        description="samples it is tested on: 20000, or the rows left of a data set; 0: no readout"
-    )
+    test_n: int = Field(description="samples it is tested on, 0 for no readout")
     inputs: InputLaw = Field(description=", ".join(law.form() for law in LAWS.values()))
     frame: str = Field(
         description="target directions for inputs other than gaussian: random, axes, or "

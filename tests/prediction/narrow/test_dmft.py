@@ -30,7 +30,7 @@ from scipy.stats import t as student
 from scipy.stats.qmc import Sobol
 
 from giantstep.gaussian.coordinates import Known
-from giantstep.prediction.narrow import theory
+from giantstep.prediction.narrow.rows import recursion
 from giantstep.prediction.narrow.start import typical_start
 from giantstep.prediction.predict import predict
 from giantstep.problem.setting import Setting
@@ -337,7 +337,7 @@ def test_few_paths_have_the_lengths_of_many(monkeypatch: pytest.MonkeyPatch) -> 
 
     def lengths(log2_points: int, scrambles: int) -> float:
         found = [
-            np.trace(theory._recursion(setting, seed, log2_points)([start])[0].gram[2])
+            np.trace(recursion(setting, seed, log2_points)([start])[0].gram[2])
             for seed in range(scrambles)
         ]
         return float(np.mean(found))

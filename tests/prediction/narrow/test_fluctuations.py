@@ -15,7 +15,8 @@ from giantstep.prediction.narrow.points import sobol_quadrature
 from giantstep.prediction.narrow.start import start_of_run, typical_start
 from giantstep.prediction.predict import predict
 from giantstep.problem.setting import Setting
-from giantstep.records.comparison import compare, ordered
+from giantstep.records.comparison import compare
+from giantstep.records.differences import ordered
 from giantstep.records.observables import expected, observed
 from giantstep.records.trajectory import Trajectory
 from giantstep.simulation.simulate import simulate

@@ -3,34 +3,27 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from jaxtyping import Float
 
 from giantstep.errors import NoTheoryError
-from giantstep.gaussian.points import LOG2_POINTS, Accuracy
-from giantstep.prediction.narrow import finite_runs, long_fluctuations, readout, reused
-from giantstep.prediction.narrow.committee import committee_of
+from giantstep.gaussian.points import Accuracy
+from giantstep.prediction.narrow import finite_runs, long_fluctuations, readout
 from giantstep.prediction.narrow.coverage import SAMPLES_OF_A_LENGTH
-from giantstep.prediction.narrow.draws import Fluctuations, drawn_errors
 from giantstep.prediction.narrow.fluctuations import (
     Deviations,
     affordable_rows,
     deviations,
     start_columns,
 )
-from giantstep.prediction.narrow.fresh import Evolution, state_evolution
 from giantstep.prediction.narrow.long_runs import (
     FEW_STEPS,
-    SAMPLED_TOLERANCE,
-    TOLERANCES,
     closed_forms,
     is_long,
-    long_evolution,
 )
-from giantstep.prediction.narrow.points import Quadrature, exact_quadrature, points_for
+from giantstep.prediction.narrow.rows import exact_rows, fitted_errors, recursion, sampled_row
 from giantstep.prediction.narrow.start import (
     LARGEST_SHARE,
     Start,
@@ -70,22 +63,9 @@ PROBES_RESOLVING = 2
 """Points of a probe over p n/d, at least: with 0.6 their noise alone moved overlaps by more than
 SMALL (p = 50, n = 16 d)."""
 
-LOG2_POINTS_A_DRAW = 13
-"""Points of a drawn run at most, whose own fluctuations are larger than the error of its points."""
-
 FINITE_RUNS, FEWEST_RUNS = 64, 4
 """Runs that tell standard deviations where there is no recursion for them, to 9 %, and where every
 run has a row of its own, to 41 % each: their errors average out."""
-
-EXACT_ORDERS = (12, 18)
-"""Orders of the exact rules: the second one is taken, the first tells its error."""
-
-EXACT = 1e-6
-"""Relative change between the two above which the rows are too steep for them: Sobol serves."""
-
-
-Row = dict[str, tuple[np.ndarray, np.ndarray]]
-"""Observables and their uncertainties from one start."""
 
 
 def predict(
@@ -114,8 +94,10 @@ def _predict(
     if own:
         starts = [start_of_run(setting, run) for run in range(setting.runs)]
     accuracy = affordable(setting, accuracy, len(starts))
-    exact = _exact(setting, starts)
-    found = exact or [_sampled(setting, start, row, accuracy) for row, start in enumerate(starts)]
+    exact = exact_rows(setting, starts)
+    found = exact or [
+        sampled_row(setting, start, row, accuracy) for row, start in enumerate(starts)
+    ]
     complaint = readout.objection(setting) if setting.readout_n else None
     if setting.readout_n and is_long(setting):
         complaint = f"steps must be at most {FEW_STEPS}, got {setting.steps}"
@@ -123,7 +105,7 @@ def _predict(
     if fitted:
         for row, start in enumerate(starts):
             pairs = len(starts) == 1
-            found[row].update(_fitted(setting, start, row, accuracy, own=own, pairs=pairs))
+            found[row].update(fitted_errors(setting, start, row, accuracy, own=own, pairs=pairs))
     arrays: dict[str, Any] = {"readout": np.stack([start.readout for start in starts])}
     for name in found[0]:
         values = np.stack([row[name][0] for row in found])
@@ -173,7 +155,7 @@ def start_share(setting: Setting, typical: Start, log2_points: int | None = None
     most = points_of(setting, PROBES + 1, PROBES_SHARE)
     least = math.ceil(math.log2(PROBES_RESOLVING * setting.p * setting.n / d))
     points = most if log2_points is None else min(most, max(log2_points, least))
-    paths = _recursion(setting, 0, points)([typical, *starts])
+    paths = recursion(setting, 0, points)([typical, *starts])
     lengths = np.sqrt(np.diagonal(paths[0].gram, axis1=1, axis2=2))[..., None]
     overlaps = [path.overlap[..., :r] for path in paths]
     moved = np.stack([(overlap - overlaps[0]) / lengths for overlap in overlaps[1:]])
@@ -271,7 +253,7 @@ def _check_first_steps(setting: Setting, start: Start) -> None:
     """Refuse a long run whose first steps stray: it is then far from its mean, or diverges."""
     sizes = setting.step_size[:FEW_STEPS]
     early = setting.vary(steps=FEW_STEPS, step_size=sizes, record="all", readout_n=0, test_n=0)
-    [path] = _recursion(early, 0, FEWEST_LOG2_POINTS[1])([start])
+    [path] = recursion(early, 0, FEWEST_LOG2_POINTS[1])([start])
     arrays = {"overlap": path.overlap[None], "gram": path.gram[None]}
     around = _around(early, start, arrays, row=0, rows=1, own=True)
     _check_closure(early, path.gram, around, LARGEST_DEVIATION)
@@ -310,116 +292,4 @@ def _of_gram(arrays: dict[str, Any], r: int) -> dict[str, Any]:
         "norms": norms,
         "norms_uncertainty": squares / (2.0 * np.maximum(norms, np.finfo(float).tiny)),
         "span": np.array(span),
-    }
-
-
-def _exact(setting: Setting, starts: list[Start]) -> list[Row] | None:
-    """Each observable without sampling, row by row, None where that does not settle."""
-    if is_long(setting) and (committee := closed_forms(setting)) is not None:
-        coarse, fine = (
-            long_evolution(setting, starts, committee=committee, tolerance=tolerance)
-            for tolerance in TOLERANCES
-        )
-        return [_changed(*pair) for pair in zip(coarse, fine, strict=True)]
-    rules = [exact_quadrature(setting, order) for order in EXACT_ORDERS]
-    # One of many rows is compared with one run, whose own deviation is larger than its error.
-    if setting.seen_again or setting.bias > 0 or None in rules or len(starts) > 1:
-        return None
-    coarse, fine = (
-        _evolutions(setting, starts, rule, tolerance)
-        for rule, tolerance in zip(rules, TOLERANCES, strict=True)
-        if rule
-    )
-    row = _changed(coarse[0], fine[0])
-    settled = all(np.all(change <= EXACT * (1 + np.abs(values))) for values, change in row.values())
-    return [row] if settled or is_long(setting) else None
-
-
-def _changed(coarse: Evolution, fine: Evolution) -> Row:
-    """The finer of two evolutions, with the change from the coarser one."""
-    before, after = _observed(coarse), _observed(fine)
-    return {name: (after[name], np.abs(after[name] - before[name])) for name in after}
-
-
-def _evolutions(
-    setting: Setting, starts: list[Start], quadrature: Quadrature, tolerance: float
-) -> list[Evolution]:
-    """The recursion on fresh batches from several starts, step by step or in groups of steps."""
-    if not is_long(setting):
-        return [state_evolution(setting, start, quadrature) for start in starts]
-    return long_evolution(
-        setting,
-        starts,
-        committee=committee_of(setting),
-        quadrature=quadrature,
-        tolerance=tolerance,
-    )
-
-
-def _sampled(setting: Setting, start: Start, row: int, accuracy: Accuracy) -> Row:
-    """Each observable as the mean over independent scrambles, with its standard error."""
-    scrambles, k = accuracy.scrambles, accuracy.log2_points or LOG2_POINTS
-    found = [
-        _observed(_recursion(setting, seed, k)([start])[0])
-        for seed in range(row * scrambles, (row + 1) * scrambles)
-    ]
-    stacked = {name: np.stack([values[name] for values in found]) for name in found[0]}
-    return {
-        name: (values.mean(axis=0), values.std(axis=0, ddof=1) / np.sqrt(scrambles))
-        for name, values in stacked.items()
-    }
-
-
-def _recursion(
-    setting: Setting, seed: int, log2_points: int
-) -> Callable[[list[Start]], list[Evolution]]:
-    """The recursion from any starts, on one scramble of low-discrepancy points."""
-    source = _source(setting, seed, log2_points)
-    if isinstance(source, reused.PathNormals):
-        return lambda starts: [reused.reused_evolution(setting, start, source) for start in starts]
-    return lambda starts: _evolutions(setting, starts, source, SAMPLED_TOLERANCE)
-
-
-def _source(setting: Setting, seed: int, log2_points: int) -> Quadrature | reused.PathNormals:
-    """One scramble: points for any rows, or normals of paths where samples are seen again."""
-    if setting.seen_again:
-        return reused.PathNormals.of(setting, seed, log2_points)
-    return points_for(setting, seed, log2_points)
-
-
-def _fitted(
-    setting: Setting, start: Start, row: int, accuracy: Accuracy, *, own: bool, pairs: bool
-) -> dict[str, tuple[np.ndarray, np.ndarray]]:
-    """Errors of the ridge readout: the mean over drawn runs, ``pairs`` of opposite ones a scramble.
-
-    Their uncertainty is the standard error of that mean and what order 1/readout_n leaves out.
-    One of many rows has a run a scramble, every other one the opposite of that before.
-    """
-    scrambles, k = accuracy.scrambles, min(accuracy.log2_points or LOG2_POINTS, LOG2_POINTS_A_DRAW)
-    found = []
-    for scramble in range(scrambles):
-        seed = row * scrambles + scramble
-        signs = (1.0, -1.0) if pairs else ((-1.0) ** scramble,)
-        fluctuations = [Fluctuations(seed if pairs else row, sign) for sign in signs]
-        source = _source(setting, seed, k)
-        drawn = [
-            drawn_errors(setting, start, source, fluctuations=f, seed=seed, given=own)
-            for f in fluctuations
-        ]
-        found.append(np.mean(drawn, axis=0))
-    train, test, left_out = np.mean(found, axis=0).T
-    spread = np.std(found, axis=0, ddof=1).T / np.sqrt(scrambles)
-    return {
-        "train_error": (train, np.hypot(spread[0], left_out)),
-        "test_error": (test, np.hypot(spread[1], left_out)),
-    }
-
-
-def _observed(evolution: Evolution) -> dict[str, np.ndarray]:
-    """The arrays of a Trajectory that an evolution fills, overlaps with all known directions."""
-    return {
-        "overlap": evolution.overlap,
-        "gram": evolution.gram,
-        "gradient_cosine": evolution.gradient_cosine,
-        "network_error": evolution.network_error,
     }

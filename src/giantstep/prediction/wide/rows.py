@@ -110,8 +110,10 @@ def rows_after(setting: Setting, readout: Float[np.ndarray, " p"]) -> Rows:
         # Turned by 45 degrees the pair is sqrt 2 w and, beside it, sqrt 2 (shift a v + apart).
         squares = np.concatenate([np.full(p // 2, 2.0), 2.0 * apart[first] ** 2])
         along = np.concatenate([np.zeros(p // 2), np.sqrt(2.0) * along[first]])
+    # What the learned direction has outside the target is as random as the rest of a row.
+    aside = (shift * a) ** 2 * (1.0 - float(direction @ direction))
     return Rows(
-        noise=kept**2 + apart**2,
+        noise=kept**2 + apart**2 + aside,
         overlap=shift * np.outer(a, direction),
         norms=np.sqrt(kept**2 + apart**2 + (shift * a) ** 2),
         gram=gram,

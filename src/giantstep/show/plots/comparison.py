@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from matplotlib.axes import Axes
 
-from giantstep.records.comparison import ordered
+from giantstep.records.differences import ordered
 from giantstep.records.trajectory import Trajectory
 from giantstep.show.plots.style import STEP_MARKERS
 

@@ -8,7 +8,7 @@ from rich.text import Text
 
 from giantstep.experiment import Experiment
 from giantstep.records.comparison import Comparison
-from giantstep.show.tables.parts import counted
+from giantstep.show.tables.parts import counted, plain
 from giantstep.show.tables.setting import setting_lines
 
 SHOWN = {
@@ -57,7 +57,9 @@ def _power(compared: Comparison) -> str:
     if not compared.agrees:
         return ""
     shown = {text: compared.resolution.get(name, math.inf) for name, text in SHOWN.items()}
-    seen = [f"{100 * share:.2g} % in the {text}" for text, share in shown.items() if share < 1]
+    seen = [
+        f"{plain(100 * share, 2)} % in the {text}" for text, share in shown.items() if share < 1
+    ]
     if not seen:
         return "\nSo few runs would have shown gross deviations only."
     return f"\nThese runs would have shown deviations of {', '.join(seen)}."

@@ -29,6 +29,9 @@ def counted(count: int, noun: str) -> str:
 ROUNDING = 1e-12
 """Numbers of order one that should be zero are this small at most."""
 
+FLOAT32 = 1e-6
+"""Runs that differ by less than this share of their mean are equal but for single precision."""
+
 
 def plain(value: float, digits: int, zero: float = ROUNDING) -> str:
     """A number in a few digits: 100 for 1e+02, 0 for what is below ``zero``."""
@@ -44,7 +47,10 @@ def spread(value: Value | None, digits: int = 3) -> str:
     if value is None:
         return "-"
     mean = plain(value.mean, digits)
-    return mean if value.standard_error is None else f"{mean} ± {plain(value.standard_error, 1)}"
+    if value.standard_error is None:
+        return mean
+    rounded = max(ROUNDING, FLOAT32 * abs(value.mean))
+    return f"{mean} ± {plain(value.standard_error, 1, rounded)}"
 
 
 def listed(values: Sequence[Value], digits: int = 4) -> str:

@@ -39,9 +39,14 @@ def _steps(
 
 
 def _outliers(experiment: Experiment) -> Table:
-    table = make_table(
-        "Outlying singular values", "matrix", "step", "predicted", "measured", "count", "edge"
+    found_inside = any(
+        theory.inside
+        for matrix in MATRICES
+        for _, _, theory in _steps(experiment, matrix)
+        if theory is not None
     )
+    title = "Outlying singular values" + ", (predicted) too near the edge to count" * found_inside
+    table = make_table(title, "matrix", "step", "predicted", "measured", "count", "edge")
     for matrix, symbol in MATRICES.items():
         for step, measured, theory in _steps(experiment, matrix):
             expected = "-"

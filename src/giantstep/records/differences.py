@@ -1,0 +1,247 @@
+"""What is compared of a prediction and a simulation, as differences run by run.
+
+Entry by entry for few neurons; by sums over many of them at linear width, where single rows are
+mostly noise.  Neurons are in canonical order, that of their readout.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+import numpy as np
+from jaxtyping import Float
+
+from giantstep.errors import InputError
+from giantstep.problem.setting import Setting
+from giantstep.records.trajectory import Trajectory
+
+ERRORS = {"network_error": "test_n", "train_error": "readout_n", "test_error": "test_n"}
+"""The mean squared errors, and the field that counts the samples of each."""
+
+DEVIATION_SHARE = 0.2
+"""Uncertainty of a predicted variance: linear propagation leaves out a tenth, 64 runs a fifth."""
+
+CLEAR = 3.0
+"""Standard deviations of a run by which an outlier must be off the threshold to be decided."""
+
+COUNT_SPREAD = 0.2
+"""Standard deviation of a run's count, at least: noise passes the threshold once in a hundred runs,
+0.1, and twice that for the long tail of a rare event: two of ten runs have a p-value of 0.01."""
+
+
+@dataclass(frozen=True)
+class Difference:
+    """One observable of both: simulated less predicted, run by run, and the size of the latter.
+
+    The first axis beside the runs is the step; NaN stands where nothing is predicted.
+    ``deviation`` is what a run is known to stray by, where few runs may not show it.
+    """
+
+    name: str
+    differences: Float[np.ndarray, "runs t ..."]
+    predicted: Float[np.ndarray, "t ..."]
+    uncertainty: Float[np.ndarray, "t ..."]
+    deviation: Float[np.ndarray, "t ..."] | float = 0.0
+
+
+def canonical_order(trajectory: Trajectory) -> np.ndarray:
+    """Neurons of each run sorted by their readout; pairs of the symmetric start stay aligned."""
+    if trajectory.readout is None:
+        raise InputError("the trajectory does not say the readout of its neurons")
+    readout = trajectory.readout
+    if trajectory.setting.start != "symmetric":
+        return np.argsort(readout, axis=1, kind="stable")
+    half = readout.shape[1] // 2
+    first = np.arange(half)[None]
+    swapped = readout[:, :half] > 0
+    negative = np.where(swapped, first + half, first)
+    positive = np.where(swapped, first, first + half)
+    return np.concatenate([negative, positive], axis=1)
+
+
+def ordered(trajectory: Trajectory, name: str, suffix: str = "") -> Float[np.ndarray, "runs ..."]:
+    """An observable (or with ``suffix`` its uncertainty), its neurons in canonical order."""
+    values = trajectory.arrays()[name + suffix]
+    order = canonical_order(trajectory)
+    if name in ("overlap", "gradient_cosine"):
+        return np.take_along_axis(values, order[:, None, :, None], axis=2)
+    if name == "norms":
+        return np.take_along_axis(values, order[:, None, :], axis=2)
+    if name == "gram":
+        rows = np.take_along_axis(values, order[:, None, :, None], axis=2)
+        return np.take_along_axis(rows, order[:, None, None, :], axis=3)
+    return values
+
+
+def statistics(predicted: Trajectory, simulated: Trajectory) -> Iterator[Difference]:
+    """What is compared: entry by entry for few neurons, by sums over many of them."""
+    if predicted.theory in ("linear-width", "quadratic-width"):
+        yield from _summed(predicted, simulated)
+        yield from _principal(predicted, simulated)
+        yield from _spectra(predicted, simulated)
+    else:
+        for name in ("overlap", "gram", "gradient_cosine"):
+            yield from _entries(name, predicted, simulated)
+        yield from _magnitudes(predicted, simulated)
+    for name in ERRORS:
+        yield from _entries(name, predicted, simulated)
+
+
+def _rows(
+    predicted: Trajectory, simulated: Trajectory, name: str
+) -> tuple[Float[np.ndarray, "runs ..."], Float[np.ndarray, "rows ..."]] | None:
+    """Simulated and predicted values in canonical order, None where one of them has none."""
+    if name not in simulated.arrays() or name not in predicted.arrays():
+        return None
+    theory = ordered(predicted, name)
+    return ordered(simulated, name), theory[: simulated.runs] if len(theory) > 1 else theory
+
+
+def _entries(name: str, predicted: Trajectory, simulated: Trajectory) -> Iterator[Difference]:
+    """Every entry of an observable that is predicted."""
+    both = _rows(predicted, simulated, name)
+    if both is None:
+        return
+    values, theory = both
+    centre = theory.mean(axis=0)
+    if name == "gram":  # the same number on both sides of the diagonal
+        centre = np.where(np.tri(centre.shape[-1], dtype=bool), centre, np.nan)
+    uncertainty = np.zeros_like(centre)
+    # Where every run has a row of its own their uncertainties are part of the spread.
+    if len(theory) == 1 and f"{name}_uncertainty" in predicted.arrays():
+        uncertainty = ordered(predicted, name, "_uncertainty")[0]
+    differences = np.where(np.isfinite(centre), values - theory, np.nan)
+    deviation: Float[np.ndarray, "t ..."] | float = 0.0
+    if name in ERRORS:
+        samples = getattr(simulated.setting, ERRORS[name])
+        deviation = square_spread(simulated.setting) / np.sqrt(samples) * centre
+    yield Difference(name, differences, centre, uncertainty, deviation)
+
+
+def square_spread(setting: Setting) -> float:
+    """sqrt(E y^4 / (E y^2)^2 - 1), that of a residual too: its tails are those of the label.
+
+    The squares of a polynomial of high degree have a mean that rare samples make: runs without one
+    agree with each other, and not with the mean.  0 for other targets, whose tails are light.
+    """
+    power = setting.target.label_power(2)
+    if power is None:
+        return 0.0
+    noise, square = setting.noise**2, setting.target.series.square
+    fourth = power.square + 6.0 * square * noise + 3.0 * noise**2
+    return math.sqrt(max(fourth / (square + noise) ** 2 - 1.0, 0.0))
+
+
+def _magnitudes(predicted: Trajectory, simulated: Trajectory) -> Iterator[Difference]:
+    """sum_i m_ik^2 over the neurons: what a direction has got, whatever the signs.
+
+    Its mean is that of the prediction and of its fluctuations, E m^2 = (E m)^2 + Var m; an estimate
+    of E m has the square of its own error too much.
+    """
+    both = _rows(predicted, simulated, "overlap")
+    deviation = predicted.overlap_deviation
+    if both is None or deviation is None:
+        return
+    values, theory = both
+    spread = deviation[: len(theory)] ** 2
+    error = np.zeros_like(theory)
+    if predicted.overlap_uncertainty is not None:
+        error = ordered(predicted, "overlap", "_uncertainty")[: len(theory)]
+    squares = np.sum(theory**2 - error**2 + spread, axis=2)
+    if len(theory) > 1:  # what strays is known around the first rows, perhaps not around all
+        known = np.isfinite(squares).all(axis=(1, 2))
+        squares, values, spread = squares[known], values[known], spread[known]
+    centre = squares.mean(axis=0)
+    uncertainty = DEVIATION_SHARE * np.sum(spread, axis=2).mean(axis=0)
+    if len(theory) == 1:
+        off = 2.0 * theory[0] * error[0]
+        uncertainty = np.hypot(uncertainty, np.sqrt(np.sum(off**2, axis=1)))
+    differences = np.sum(values**2, axis=2) - squares
+    yield Difference("squared overlap", differences, centre, uncertainty)
+
+
+def _summed(predicted: Trajectory, simulated: Trajectory) -> Iterator[Difference]:
+    """Sums over many neurons that tell a theory: along the predicted overlaps, mean square length.
+
+    Overlaps are projected on the predicted ones, direction by direction, so that the noise of p
+    neurons averages out.
+    """
+    both = _rows(predicted, simulated, "overlap")
+    if both is not None:
+        values, theory = both
+        size = np.sqrt(np.sum(theory**2, axis=2, keepdims=True))
+        unit = np.divide(theory, size, where=size > 0, out=0 * theory)
+        differences = np.sum((values - theory) * unit, axis=2)
+        centre = size[:, :, 0].mean(axis=0)
+        centre = np.where(centre > 0, centre, np.nan)
+        differences = np.where(np.isfinite(centre), differences, np.nan)
+        yield Difference("overlap", differences, centre, np.zeros_like(centre))
+    both = _rows(predicted, simulated, "norms")
+    if both is not None:
+        values, theory = (np.mean(part**2, axis=2) for part in both)
+        centre = theory.mean(axis=0)
+        yield Difference("square length", values - theory, centre, np.zeros_like(centre))
+
+
+def _principal(predicted: Trajectory, simulated: Trajectory) -> Iterator[Difference]:
+    """Mean squared cosine of the principal angles between the rows and the target directions.
+
+    Each cosine by itself would be biased: the largest of several random ones is large.
+    """
+    if predicted.span is None or simulated.span is None:
+        return
+    theory, values = (np.mean(s**2, axis=(2, 3)) for s in (predicted.span, simulated.span))
+    theory = theory[: len(values)] if len(theory) > 1 else theory
+    centre = theory.mean(axis=0)
+    yield Difference("squared principal cosine", values - theory, centre, np.zeros_like(centre))
+
+
+def _spectra(predicted: Trajectory, simulated: Trajectory) -> Iterator[Difference]:
+    """The k-th singular value where an outlier is predicted, their number, and alignments."""
+    for matrix in ("weights", "features"):
+        theory, measured = getattr(predicted, matrix), getattr(simulated, matrix)
+        if theory is None or measured is None or measured.singular_values is None:
+            continue
+        rows = slice(simulated.runs if len(theory.outliers) > 1 else 1)
+        most = min(theory.outliers.shape[-1], measured.singular_values.shape[-1])
+        known, threshold = theory.outliers[rows, :, :most], theory.threshold[rows]
+        # Where some runs have the outlier above the threshold and others not, none is compared.
+        counted = np.all(known > threshold[..., None], axis=0)
+        place = np.where(counted, known, np.nan)
+        centre = place.mean(axis=0)
+        differences = measured.singular_values[:, :, :most] - place
+        yield Difference(f"{matrix} outliers", differences, centre, np.zeros_like(centre))
+        yield _count(matrix, predicted, simulated)
+        if theory.alignment is not None and measured.alignment is not None:
+            most = min(most, measured.alignment.shape[2])
+            aligned = theory.alignment[rows, :, :most] ** 2
+            aligned = np.where(counted[:, :most], aligned, np.nan)
+            # A random direction has r/d; the noise of a step, larger where labels are, has more.
+            random = (1.0 - aligned) * simulated.setting.target.r / simulated.setting.d
+            differences = measured.alignment[:, :, :most] ** 2 - (aligned + random)
+            name = f"{matrix} squared alignment"
+            centre, uncertainty = (part.mean(axis=0) for part in (aligned + random, random))
+            yield Difference(name, differences, centre, uncertainty)
+
+
+def _count(matrix: str, predicted: Trajectory, simulated: Trajectory) -> Difference:
+    """Number of singular values above the predicted threshold, where the theory decides it.
+
+    It does not where a predicted outlier lies within its own fluctuation of the threshold.
+    """
+    theory, measured = getattr(predicted, matrix), getattr(simulated, matrix)
+    values = measured.singular_values
+    rows = slice(simulated.runs if len(theory.outliers) > 1 else 1)
+    most = values.shape[-1]
+    expected = np.minimum(theory.count[rows], most)
+    found = replace(measured, outliers=None).detected(theory).count
+    places = theory.outliers[rows, :, :most]
+    gaps = np.nanmin(np.abs(places - theory.threshold[rows][..., None]), axis=0, initial=np.inf)
+    known = values[..., : places.shape[-1]]
+    stray = np.hypot(known.std(axis=0, ddof=1), predicted.relative_uncertainty * known.mean(axis=0))
+    decided = np.all((gaps > CLEAR * stray) | ~np.isfinite(gaps), axis=-1)
+    centre = np.where(decided, expected.mean(axis=0), np.nan)
+    differences = np.where(decided, found - expected, np.nan)
+    return Difference(f"{matrix} count", differences, centre, np.zeros_like(centre), COUNT_SPREAD)
