@@ -2,14 +2,15 @@
 
 d = p = 4096, n = 2^20: one step is 4 n d p operations (preactivations and gradient) and n d normals
 drawn on the device.  The yardstick is the device's own product of 8192 x 8192 matrices in the same
-precision in the same process.  Then two steps at d = p = 16384, n = 4d, with leading and with all
-singular values and their parts, a readout of 16384 neurons on 65536 samples, and the deferred
-engine on the accelerator beside the processor.  Does nothing without an accelerator; ``--size N``
-takes another size than 16384.
+precision in the same process, for as long as a step takes.  Then two steps at d = p = 16384,
+n = 4d, with leading and with all singular values and their parts, a readout of 16384 neurons on
+65536 samples, and the deferred engine on the accelerator beside the processor.  Does nothing
+without an accelerator; ``--size N`` takes another size than 16384.
 """
 
 from __future__ import annotations
 
+import math
 import sys
 import time
 from collections.abc import Callable
@@ -31,6 +32,11 @@ from giantstep.simulation.threads import cores
 
 SIZE, SAMPLES = 4096, 2**20
 
+LASTING = 0.3
+"""Seconds of products.  Those of tf32 run at 1980 MHz and 391 TFLOP/s for hundredths of a second
+on an H200, then at what 700 W allow, 1500 to 1635 MHz and 346 TFLOP/s: a step at 295 is .75 of the
+one and .85 of the other."""
+
 wait: Any = jax.block_until_ready
 
 
@@ -49,7 +55,8 @@ def matmul_rate(precision: str, size: int = 8192) -> float:
     with Context(MATMUL[precision]):
         x, w = (jax.random.normal(jax.random.key(k), (size, size), np.float32) for k in range(2))
         multiplied: Any = jax.jit(lambda x, w: product(x, w, precision))
-        return 2 * size**3 / seconds(lambda: multiplied(x, w))
+        repeats = math.ceil(LASTING / seconds(lambda: multiplied(x, w)))
+        return 2 * size**3 / seconds(lambda: multiplied(x, w), repeats)
 
 
 def engine_of(precision: str) -> DenseEngine:

@@ -5,10 +5,12 @@ import re
 import shlex
 from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 import pytest
 from cyclopts import App
 
+from giantstep.cli import claims
 from giantstep.cli.commands import COMMANDS
 from giantstep.cli.main import app, main
 from giantstep.papers.claims import CLAIMS
@@ -157,6 +159,17 @@ def test_a_claim_is_told_before_it_is_judged(
     page = (tmp_path / "quick" / "claims.html").read_text()
     assert "1 claim: 1 holds" in page
     assert '<meta name="viewport"' in page
+
+
+@pytest.mark.parametrize("flags", [(), ("--full",), ("--controls",), ("--full", "--controls")])
+def test_controls_are_run_where_they_are_asked_for(
+    flags: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """At full size they take four times what the claims take by themselves."""
+    asked: list[dict[str, Any]] = []
+    monkeypatch.setattr(claims, "run_claims", lambda chosen, **options: asked.append(options) or [])
+    main(["claims", "one-step-line", *flags, "--out", str(tmp_path), "--quiet"])
+    assert (asked[0]["full"], asked[0]["controls"]) == ("--full" in flags, "--controls" in flags)
 
 
 def test_every_term_is_explained(capsys: pytest.CaptureFixture[str]) -> None:

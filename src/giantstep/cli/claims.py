@@ -46,8 +46,8 @@ def claims(
     ids:
         Identifiers of the claims to run; all of them if none is given.
     full:
-        The sizes at which exponents are sharp, with the controls: hours of one core, shared by
-        all there are.
+        The sizes at which exponents are sharp: twenty minutes on two cores, and an hour and a half
+        with the controls.
     controls:
         Run each claim's controls too, settings that violate its assumptions and must fail, and
         repeat its verdict over the range of every constant that was tuned.
@@ -81,7 +81,6 @@ def claims(
     if list_:
         show(claims_list(chosen))
         return
-    controls = controls or full
     folder = out / ("full" if full else "quick")
     reserve(folder)
     if again:

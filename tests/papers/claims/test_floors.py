@@ -1,10 +1,14 @@
 """What the claims on the second layer compute: floors, excesses, predicted errors."""
 
+import math
+
 import pytest
 
 from giantstep.papers.claims.floors import LADDER, leak, learned_floor, predicted_error
-from giantstep.papers.claims.regimes import CLAIMS, FIVE
+from giantstep.papers.claims.quantity import FALLS
+from giantstep.papers.claims.regimes import CLAIMS, FIVE, FULL_SIZES, QUICK_SIZES, Sizes
 from giantstep.problem.activation import make_activation
+from giantstep.problem.setting import Setting
 
 
 def test_floors_are_the_weights_of_the_terms_that_are_out_of_reach() -> None:
@@ -40,3 +44,12 @@ def test_only_one_activation_of_the_quadratic_width_has_odd_degrees_beyond_the_l
     }
     assert abs(odd["quadratic-width-table"]).max() < 1e-9
     assert abs(odd["quadratic-width"][0]) > 0.01
+
+
+@pytest.mark.parametrize("sizes", [QUICK_SIZES, FULL_SIZES])
+def test_what_a_linear_batch_leaves_unlearned_falls_with_the_neurons(sizes: Sizes) -> None:
+    """About (d/n) E y^2 of x1 is left at any p: at a fixed n/d no excess comes down to zero."""
+    for regime in ((1, 0), (1, 1)):
+        smallest, *_, largest = (Setting(FIVE, **size) for size in sizes[regime])
+        left = (smallest.n / smallest.d) / (largest.n / largest.d)
+        assert math.log(left) / math.log(largest.p / smallest.p) < FALLS[1]

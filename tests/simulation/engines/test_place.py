@@ -9,6 +9,7 @@ import os
 import socket
 import subprocess
 import sys
+from types import SimpleNamespace
 from typing import Any
 
 import jax
@@ -16,7 +17,9 @@ import numpy as np
 import pytest
 
 from giantstep import Setting, simulate
+from giantstep.simulation.engines import place
 from giantstep.simulation.engines.dense import DenseEngine
+from giantstep.simulation.engines.place import LIBRARY, Place
 
 PROGRAM = """
 import json, sys
@@ -95,3 +98,19 @@ def test_spread_samples_are_the_same_run() -> None:
         assert double < 1e-12
     # Other samples are another run.
     assert min(differences(*alone.values())) > 1e-3
+
+
+def test_products_on_a_gpu_are_those_of_its_library(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without a GPU: what is asked of the compiler there, and that it knows it."""
+    assert Place().options is None
+    monkeypatch.delenv("XLA_FLAGS", raising=False)
+    monkeypatch.setattr(place, "_devices", lambda kind: [SimpleNamespace(platform="gpu")])
+    gpu = Place()
+    assert gpu.options == LIBRARY
+    monkeypatch.setenv("XLA_FLAGS", "--xla_gpu_enable_triton_gemm=true")
+    assert Place().options is None
+    matrix = np.arange(6.0).reshape(2, 3)
+    assert np.array_equal(gpu.compiled(lambda x: x @ x.T)(matrix), matrix @ matrix.T)
+    gpu.options = {"xla_gpu_enable_no_such_thing": False}
+    with pytest.raises(RuntimeError, match="no_such_thing"):
+        gpu.compiled(lambda x: x @ x.T)(matrix)

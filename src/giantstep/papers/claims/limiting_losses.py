@@ -211,7 +211,7 @@ CLAIMS = (
             "the formula of the other residual": {"swapped": True},
             "a penalty that theory is not told of": {"ridge": 1.0, "told": {"ridge": 0.1}},
         },
-        QUICK,
+        QUICK | {"runs": 20},
         FULL,
         tuned={"multiple": (1.5, 2.0)},
     ),

@@ -299,7 +299,7 @@ CLAIMS = (
         partial(spikes_by_activation, exponent=0.33),
         WIDE | {"readout_n": "n", "taken": 0.33},
         {"a step so small that no spike has left the bulk": {"taken": -0.2}},
-        {"d": 200, "runs": 8},
+        {"d": 200, "runs": 10},
         {"d": 400, "runs": 12},
     ),
     Claim(

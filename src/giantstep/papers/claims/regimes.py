@@ -165,16 +165,17 @@ def sizes_of(
     """Sizes of the regimes, p growing, at the dimensions of the narrow and of the wide ones.
 
     At n ~ d^2 it takes a step of order p d^(1/2) to show the second degree; the readout starts
-    Gaussian, |a| of order p^(1/2): p^1.5.  At n ~ d a small step, after which few neurons do
-    not yet fit x1: the excess is seen beside the noise of the test set, ``test_n``.  At n, p ~ d it
-    falls slowly, the more so the larger d, with p up to ``most`` d.
+    Gaussian, |a| of order p^(1/2): p^1.5.  At n ~ d a step leaves about (d/n) E y^2 of x1
+    unlearned, however many neurons there are: n grows with p, and a large ``test_n`` shows what is
+    left of the excess.  At n, p ~ d it falls slowly, the more so the larger d, with p up to
+    ``most`` d.
     """
     small = {"step_size": "0.4*p^1.5"}
     linear, quadratic = {"step_size": "2*p^1.5"}, {"step_size": "8*p^1.5*d^0.5"}
     one, other = ({"readout_n": 20_000, "test_n": count} for count in test_n)
     (first, third), (second, fourth) = narrow, wide
     return {
-        (1, 0): [small | one | {"d": first, "n": "32d", "p": p} for p in (2, 12, 72)],
+        (1, 0): [small | one | {"d": first, "n": 4 * p * first, "p": p} for p in (2, 8, 32)],
         (1, 1): [linear | {"d": second, "n": 16 * p, "p": p} for p in (second // 2, most * second)],
         (2, 0): [quadratic | other | {"d": third, "n": "8*d^2", "p": p} for p in (4, 12, 36)],
         (2, 1): [
@@ -272,7 +273,7 @@ CLAIMS = (
         "Each of the regimes n ~ d, d^2 by p ~ 1, d comes down to the floor of what one step "
         "learns: w1 at n ~ d, w2 from deflated labels at n ~ d^2.",
         f"{PAPER}, section 2.3, Table 1 with U as it is learned",
-        "one step; p growing within its order of d",
+        "one step; p, and at n ~ d with it n, growing within its order of d",
         "test error at least the floor but for what leaks, its excess falling with p by an "
         "exponent below -0.1, in each regime",
         five_regimes,

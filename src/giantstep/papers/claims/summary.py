@@ -16,11 +16,11 @@ TITLE = "The claims of the papers, measured"
 
 INTRODUCTION = (
     "What `giantstep claims --table FOLDER` prints of the records that `giantstep claims` and "
-    "`giantstep claims --full` left in folders. Verdicts are followed by the number of seeds where "
-    "there are several; a dash is what was not measured, or is not there to be. Controls violate "
-    "an assumption and must fail. Where a constant was tuned the verdict is repeated with other "
-    "values of it. A claim that fails is contradicted by the measurement; what holds instead is in "
-    "[differences.md](differences.md)."
+    "`giantstep claims --full --controls` left in folders. Verdicts are followed by the number of "
+    "seeds where there are several; a dash is what was not measured, or is not there to be. "
+    "Controls violate an assumption and must fail. Where a constant was tuned the verdict is "
+    "repeated with other values of it. A claim that fails is contradicted by the measurement; what "
+    "holds instead is in [differences.md](differences.md)."
 )
 COLUMNS = ("claim", "what it says", "paper", "full size", "quick size", "controls", "tuned")
 

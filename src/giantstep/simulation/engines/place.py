@@ -7,6 +7,7 @@ samples are the same everywhere.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from typing import Any
 
@@ -21,6 +22,15 @@ SHARE_OF_DEVICE = 0.5
 """Of an accelerator's memory that the arrays of an engine may take: what compiled functions need
 for themselves comes on top."""
 
+LIBRARY = {"xla_gpu_enable_triton_gemm": False}
+"""How functions are compiled for a GPU: products are those of its library.
+
+Else XLA writes kernels for every product, and compiles and times dozens of them.  On an H200 the
+first run of four settings took 32, 17, 16 and 6.3 s with them and 9.7, 5.2, 5.2 and 3.4 s without,
+the next ones 0.96, 0.87, 1.10 and 0.91 s and 0.91, 0.50, 0.65 and 0.54 s; steps of 2^20 samples at
+d = p = 4096 took 1.42 s (float32), 0.23 s (tf32) and 0.37 s (bf16x3), and 1.40, 0.24 and 0.37 s.
+"""
+
 
 class Place:
     """The devices of a kind: cpu, gpu, or auto for the best there are."""
@@ -30,6 +40,7 @@ class Place:
         devices = _devices(kind)
         self.count = len(devices)
         self.on_cpu = devices[0].platform == "cpu"
+        self.options = library_options() if devices[0].platform == "gpu" else None
         self.spread: NamedSharding | None = None
         self.whole: NamedSharding | None = None
         if self.count > 1:
@@ -65,12 +76,20 @@ class Place:
 
     def compiled(self, function: Callable[..., Any]) -> Callable[..., Any]:
         """A function of samples, whose results every device has."""
-        found: Callable[..., Any] = jax.jit(function, out_shardings=self.whole)
+        found: Callable[..., Any] = jax.jit(
+            function, out_shardings=self.whole, compiler_options=self.options
+        )
         return found
 
     def found(self, value: Any) -> Any:
         """A result as an array of NumPy, or where it was found on an accelerator."""
         return np.asarray(value) if self.on_cpu else value
+
+
+def library_options() -> dict[str, bool] | None:
+    """LIBRARY, but for what a user has set in XLA_FLAGS."""
+    set_by_user = os.environ.get("XLA_FLAGS", "")
+    return {name: value for name, value in LIBRARY.items() if name not in set_by_user} or None
 
 
 def _devices(kind: str) -> list[Any]:
