@@ -38,12 +38,12 @@ def jaxtyped_in_one_pass(typechecker: Callable[[Any], Any]) -> Callable[[Any], A
             if is_dataclass(subject) and "__init__" in vars(subject):
                 subject.__init__ = decorate(subject.__init__)
             return subject
-        code, checked = subject.__code__, None
+        name, checked = (subject.__module__, subject.__qualname__), None
 
         @wraps(subject)
         def call(*arguments: Any, **named: Any) -> Any:
             nonlocal checked
-            calls[code] = number = calls[code] + 1
+            calls[name] = number = calls[name] + 1
             if number > CHECKED_CALLS and number % CHECKED_CALLS:
                 return subject(*arguments, **named)
             checked = checked or typechecker(subject)
