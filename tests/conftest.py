@@ -4,7 +4,6 @@ The edges are left alone: they check their input themselves, and the tests hand 
 """
 
 import gc
-import os
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import is_dataclass
@@ -39,12 +38,12 @@ def jaxtyped_in_one_pass(typechecker: Callable[[Any], Any]) -> Callable[[Any], A
             if is_dataclass(subject) and "__init__" in vars(subject):
                 subject.__init__ = decorate(subject.__init__)
             return subject
-        code, checked = subject.__code__, None
+        name, checked = (subject.__module__, subject.__qualname__), None
 
         @wraps(subject)
         def call(*arguments: Any, **named: Any) -> Any:
             nonlocal checked
-            calls[code] = number = calls[code] + 1
+            calls[name] = number = calls[name] + 1
             if number > CHECKED_CALLS and number % CHECKED_CALLS:
                 return subject(*arguments, **named)
             checked = checked or typechecker(subject)
@@ -71,11 +70,6 @@ hook = jaxtyping.install_import_hook([f"giantstep.{name}" for name in CHECKED], 
 
 # Small runs: handing a call to another thread and waiting for it takes as long as the call.
 jax.config.update("jax_cpu_enable_async_dispatch", False)
-
-# Of functions that run for milliseconds: to optimise one takes half of the time to compile it.
-# Processes that tests start inherit this.
-FLAGS = "--xla_backend_optimization_level=0 --xla_llvm_disable_expensive_passes=true"
-os.environ["XLA_FLAGS"] = f"{os.environ.get('XLA_FLAGS', '')} {FLAGS}".strip()
 
 # Many tests run one setting more than once, and an engine compiles its functions anew: what
 # this process has compiled it does not compile again.

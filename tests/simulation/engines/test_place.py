@@ -53,9 +53,8 @@ def observed(drawn: str) -> tuple[int, Found]:
 
 
 def started(devices: int, *arguments: str) -> subprocess.Popen[str]:
-    flags = f"{os.environ['XLA_FLAGS']} --xla_force_host_platform_device_count={devices}"
     environment = os.environ | {
-        "XLA_FLAGS": flags,
+        "XLA_FLAGS": f"--xla_force_host_platform_device_count={devices}",
         "JAX_PLATFORMS": "cpu",
     }
     command = [sys.executable, "-c", PROGRAM, *arguments]
