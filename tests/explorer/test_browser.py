@@ -159,6 +159,11 @@ def test_a_click_cancels_and_the_page_goes_on(visit) -> None:
     said(page, "d = 30,000")
     button(page, "Run").click()
     said(page, "running")
+    # The second of two fast clicks on Run is over Cancel, and not meant for it.
+    button(page, "Cancel").click()
+    said(page, "Cancelled")
+    button(page, "Run").dblclick()
+    said(page, "running")
     # A setting that changes meanwhile ends its runs.
     page.get_by_label("Inputs, d: type a value").fill("31000")
     page.keyboard.press("Enter")

@@ -6,6 +6,7 @@ import re
 import numpy as np
 import pytest
 
+from giantstep.explorer.tasks.phase import ROUGH
 from giantstep.papers.claims import CLAIMS
 from giantstep.papers.claims.stored import stored_records
 from giantstep.prediction.predict import predict
@@ -96,6 +97,17 @@ def test_the_map_is_what_the_library_predicts_coarse_cells_first(client) -> None
     assert one["sizes"] == {"d": 200, "n": 1600, "p": 4}
     alignment = expected(predict(setting))["alignment"][-1]
     assert one["predicted"] == pytest.approx(float(alignment), abs=0.03)
+
+
+def test_cells_that_few_points_leave_open_take_more(client) -> None:
+    """At a noise of 3000 a few points make cosines of 0.1 of it, where runs have 0.01."""
+    setting = {"target": STAIRCASE, "activation": "tanh", "p": "4", "runs": "2", "noise": "3000"}
+    axes = [{"field": "n", "values": "d^1.75"}, {"field": "d", "values": "1000"}]
+    asked = {"setting": setting, "axes": axes, "show": "alignment"}
+    [cell] = client.post("/api/phase", json=asked).json()["cells"]
+    assert 0.0 < cell["predicted"] < 0.05
+    few = predict(Setting(**setting, d=1000, n="d^1.75", readout_n=0, test_n=0), **ROUGH)
+    assert expected(few)["alignment"][-1] > 0.05
 
 
 def test_cells_are_measured_one_by_one(client) -> None:

@@ -9,6 +9,7 @@ import pytest
 
 from giantstep.errors import InputError, NoTheoryError
 from giantstep.prediction.narrow.one_step import cosine_quantiles, one_step_law
+from giantstep.prediction.narrow.start import start_of_run
 from giantstep.prediction.predict import predict
 from giantstep.prediction.wide.laws import weight_law
 from giantstep.prediction.wide.losses import losses
@@ -140,3 +141,25 @@ def test_linear_width_refuses_a_start(name: str, changes: dict[str, Any], senten
 def test_without_the_words_it_answers(name: str) -> None:
     theory, fields = (THEORIES | LINEAR)[name]
     assert theory(Setting(**fields)) is not None
+
+
+def test_features_that_overflow_have_no_errors() -> None:
+    """exp of rows that giant steps have made long: refused, not fitted on nothing."""
+    setting = Setting("2*He4(x1) + 0.3*x1", activation="exp", d=9000, n="d", p=32, steps=4)
+    long = setting.vary(step_size="5*giant", bias=3.0, bias_at="readout", noise=2.0, runs=2)
+    with pytest.raises(NoTheoryError, match="leave the finite numbers"):
+        predict(long, scrambles=2, log2_points=8)
+
+
+def test_a_start_that_is_too_large_to_draw_is_refused() -> None:
+    """Reused batches with a bias are run densely: p x d numbers, here a hundred gigabytes."""
+    setting = Setting("x1", d=10**9, n="2d", p=16, steps=1, batches="reused", bias=1.0, runs=2)
+    with pytest.raises(NoTheoryError, match=r"p\*d must be at most 134217728, got 16000000000"):
+        predict(setting)
+
+
+def test_a_start_of_a_million_dimensions_takes_no_square_matrix() -> None:
+    setting = Setting("x1", d=10**6, n="2d", p=2, steps=1, batches="reused", bias=1.0)
+    start = start_of_run(setting.vary(start="gaussian"), 0)
+    assert start.rows.shape[0] == 2
+    np.testing.assert_allclose(np.sum(start.rows**2, axis=1), 1.0, rtol=0.01)

@@ -33,9 +33,8 @@ def step_sizes(
     """
     sizes = listed(given)
     if len(sizes) not in (1, steps):
-        raise InputError(
-            f"step_size must be one size or one for each of {steps} steps, got {shown(given)}"
-        )
+        several = f" or one for each of {steps} steps" if steps > 1 else ""
+        raise InputError(f"step_size must be one size{several}, got {shown(given)}")
     numbers = []
     for size in sizes:
         # A size that does not speak of the giant one does not ask for it: it may have none.

@@ -14,6 +14,7 @@ import pytest
 
 from giantstep.errors import InputError, NoTheoryError
 from giantstep.gaussian.moments import feature_moments
+from giantstep.prediction.predict import predict
 from giantstep.prediction.wide import second_kernel as two_step_kernel
 from giantstep.prediction.wide.alignment import objection as alignment_objection
 from giantstep.prediction.wide.alignment import second_alignment
@@ -444,3 +445,15 @@ def test_settings_outside_the_theory_are_refused(change, message):
 def test_exponents_outside_the_theory_are_refused():
     with pytest.raises(InputError, match="alpha1 must be in"):
         outlier_count(0.5, 0.1, make_activation("relu"))
+
+
+@pytest.mark.parametrize("activation", ["sign", "step(z-0.5)"])
+def test_activations_without_a_slope_move_nothing(activation: str) -> None:
+    """sigma' = 0 almost everywhere: errors of features after two steps are those of the start."""
+    setting = Setting("x1 + He2(x1)", activation=activation, d=100, n=200, p=100, steps=2)
+    found = predict(setting.vary(step_size="n^0.3", runs=1))
+    assert found.test_error is not None
+    np.testing.assert_allclose(found.test_error[0], found.test_error[0, 0], rtol=1e-6)
+    moved = predict(setting.vary(activation="tanh", step_size="n^0.3", runs=1))
+    assert moved.test_error is not None
+    assert abs(moved.test_error[0, 2] / moved.test_error[0, 0] - 1.0) > 0.01

@@ -45,9 +45,9 @@ const axis = (colour) => ({
   linecolor: colour.faint,
   automargin: true,
   fixedrange: true,
-  // 1e+12, not a raised exponent: Plotly would style it inline, which the policy forbids. For the same
-  // reason no text of a plot holds markup.
-  exponentformat: "e",
+  // 20000 and 1e+12, not a raised exponent: Plotly would style it inline, which the policy forbids. For
+  // the same reason no text of a plot holds markup.
+  tickformat: "~g",
 });
 
 // Pixels of a plot below which the titles of axes are small, and digits of a decade have no ticks.

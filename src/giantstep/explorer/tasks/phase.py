@@ -8,6 +8,8 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any
 
+import numpy as np
+
 from giantstep.errors import InputError, NotConvergedError, NoTheoryError, shown
 from giantstep.explorer.limits import MEMORY, check_fields, check_job, check_sizes
 from giantstep.explorer.tasks import Emit
@@ -30,6 +32,9 @@ MOST_CELLS = 400
 ROUGH: dict[str, Any] = {"scrambles": 2, "log2_points": 11}
 """Points of a prediction: cosines within a hundredth, which no colour shows.  Deviations count:
 where nothing is learned they are what runs show."""
+
+OPEN = 0.03
+"""Standard error of a cosine above which a cell is predicted from more points."""
 
 PART = 0.5
 """Seconds after which the cells so far are sent: the page asks for the others at once."""
@@ -121,9 +126,19 @@ def predict(request: Mapping[str, Any], emit: Emit) -> dict[str, Any]:
 def _predicted(cell: Cell) -> Outcome:
     try:
         found = predict_setting(cell.setting, **ROUGH)
+        if _uncertain(found):
+            found = predict_setting(cell.setting)
     except (NoTheoryError, NotConvergedError) as error:
         return Outcome(cell, None, None, str(error), None)
     return Outcome(cell, None, found, None, None)
+
+
+def _uncertain(found: Trajectory) -> bool:
+    """Whether few points have left a cosine open, as where noise is a thousand times the signal."""
+    if found.overlap_uncertainty is None:
+        return False
+    cosines = found.overlap_uncertainty / np.maximum(found.norms, np.finfo(float).tiny)[..., None]
+    return float(np.max(cosines, initial=0.0)) > OPEN
 
 
 def run(request: Mapping[str, Any], emit: Emit) -> dict[str, Any]:

@@ -20,6 +20,7 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Float
 
+from giantstep.errors import NoTheoryError
 from giantstep.gaussian.coordinates import root
 from giantstep.prediction.narrow.points import Points
 from giantstep.prediction.narrow.start import (
@@ -86,7 +87,10 @@ def readout_errors(
     phi = setting.scale * np.asarray(
         setting.activation(state.preactivations(points.x)), dtype=float
     )
-    values, vectors = np.linalg.eigh((phi * weights) @ phi.T)
+    moments = (phi * weights) @ phi.T
+    if not np.all(np.isfinite(moments)):
+        raise NoTheoryError("no prediction: the features leave the finite numbers")
+    values, vectors = np.linalg.eigh(moments)
     grid = CV_GRID * values.mean() if setting.ridge == "cv" else np.array(setting.ridge)
     kept = values > NULL * values[-1]
     # From here on in the eigenbasis of Sig, and one row a penalty.
@@ -113,7 +117,7 @@ def readout_errors(
     inner = np.sum(inverse * diagonal - penalty * pulled * readout, axis=1)
     test = known + mean + (bias + outer) / n
     train = test - 2.0 * inner / n
-    if len(grid) > 1:
+    if len(grid) > 1 and len(values):  # without features all penalties are one
         free = cross / values
         noise = (some * (share * (fitted[block] - free @ some) ** 2)) @ some.T
         noise = noise / np.outer(values, values)

@@ -30,12 +30,17 @@ class Directions:
 
 
 def directions_of(update: RowUpdate, weights: Float[np.ndarray, " q"]) -> Directions:
-    """All directions of an update, ``weights`` those of the law of u."""
+    """All directions of an update, ``weights`` those of the law of u.
+
+    One of no length, orthogonal to the target, where nothing has moved.
+    """
     root = np.sqrt(weights)
     squares, vectors = np.linalg.eigh(root[:, None] * update.kernel * root)
     squares, vectors = squares[::-1], vectors[:, ::-1]
-    kept = squares > NEGLIGIBLE * max(float(squares[0]), np.finfo(float).tiny)
-    theta = np.sqrt(squares[kept])
+    largest = max(float(squares[0]), np.finfo(float).tiny)
+    kept = squares > NEGLIGIBLE * largest
+    kept[0] = True
+    theta = np.sqrt(np.maximum(squares[kept], NEGLIGIBLE * largest))
     # v_k = sum_u weight phi_k(u) R(u) / theta_k
     shares = vectors[:, kept] * root[:, None] / theta
     return Directions(

@@ -41,7 +41,7 @@ def verdict(experiment: Experiment) -> Text:
         return Text(f"\n{experiment.complaint}", style="yellow")
     compared, predicted = experiment.comparison, experiment.predicted
     if compared is None or predicted is None:
-        return Text("\nprediction and simulation are compared with --runs 2 or more")
+        return Text("\nprediction and simulation are compared from two runs on")
     word = "agree" if compared.agrees else "disagree"
     where = "" if compared.agrees else f" ({compared.farthest.replace('_', ' ')})"
     return Text(

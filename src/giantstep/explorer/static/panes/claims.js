@@ -176,6 +176,7 @@ async function open() {
     draw();
   } catch (problem) {
     parts.problem.say(problem.message);
+    if (claim === null) replace(parts.title, "No claim");
     parts.answer.classList.add("stale");
   }
   parts.answer.setAttribute("aria-busy", "false");

@@ -2,7 +2,16 @@
 
 import * as api from "../api.js";
 import * as state from "../state.js";
-import { debounced, el, number, onceAFrame, readable, replace } from "../parts/dom.js";
+import {
+  debounced,
+  duration,
+  el,
+  many,
+  number,
+  onceAFrame,
+  readable,
+  replace,
+} from "../parts/dom.js";
 import { exports } from "../parts/exports.js";
 import { complaint, judge, notes } from "../parts/notes.js";
 import { player } from "../parts/player.js";
@@ -30,12 +39,8 @@ function sizes(setting, shares) {
   const steps = setting.step_size.map((size) => number(size, 3));
   const size = new Set(steps).size === 1 ? steps[0] : steps.slice(0, 4).join(", ");
   const share = shares.length ? ` (${number(shares[0], 2)} × giant)` : "";
-  return `d = ${number(setting.d)}, n = ${number(setting.n)}, p = ${setting.p}, step size ${size}${share}`;
-}
-
-function seconds(value) {
-  if (value < 1) return "less than a second";
-  return value < 90 ? `about ${Math.ceil(value)} s` : `about ${Math.ceil(value / 60)} min`;
+  const step = steps.length ? `, step size ${size}${share}` : "";
+  return `d = ${number(setting.d)}, n = ${number(setting.n)}, p = ${setting.p}${step}`;
 }
 
 async function draw() {
@@ -52,7 +57,7 @@ function tell() {
   const { setting, giant_shares: shares, complaint: objection, cost } = predicted;
   parts.sizes.textContent = sizes(setting, shares);
   parts.cost.textContent = cost.seconds
-    ? `${setting.runs} runs: ${seconds(cost.seconds)} with the ${cost.engine} engine`
+    ? `${many(setting.runs, "run")}: ${duration(cost.seconds)} with the ${cost.engine} engine`
     : `It cannot be run here: ${cost.message}.`;
   parts.regime.hidden = objection === null;
   replace(
@@ -111,6 +116,7 @@ async function predict(patient = false) {
       refuse(null);
       if (found.theory === null) {
         show(found, "No prediction.");
+        page.say("No prediction.");
         break;
       }
       const kind = draft ? " A draft, which is being refined." : "";
@@ -122,6 +128,7 @@ async function predict(patient = false) {
   } catch (problem) {
     if (problem.slow) wait(problem, drawn);
     else refuse(problem);
+    page.say("");
     drawn = true;
   }
   parts.waiting.end();

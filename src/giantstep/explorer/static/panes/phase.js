@@ -152,6 +152,7 @@ async function predict(patient = false) {
     const frame = first === 0 ? await api.call("map", asked).catch(() => null) : null;
     if (mine !== turn || first > 0 || frame === null) return;
     map = titled(frame);
+    parts.answer.classList.remove("stale");
     draw();
   });
   parts.answer.setAttribute("aria-busy", "true");

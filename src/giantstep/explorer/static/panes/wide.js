@@ -3,7 +3,7 @@
 import * as api from "../api.js";
 import * as state from "../state.js";
 import { choice, mark, slider, text } from "../parts/controls.js";
-import { debounced, el, number, readable, replace } from "../parts/dom.js";
+import { debounced, duration, el, many, number, readable, replace } from "../parts/dom.js";
 import { exports } from "../parts/exports.js";
 import { targetAndActivation } from "../parts/expression.js";
 import { complaint, judge, notes } from "../parts/notes.js";
@@ -112,17 +112,12 @@ function spikes() {
   );
 }
 
-function seconds(value) {
-  if (value < 1) return "less than a second";
-  return value < 90 ? `about ${Math.ceil(value)} s` : `about ${Math.ceil(value / 60)} min`;
-}
-
 function tell() {
   const { setting, complaint: objection, theory, cost } = predicted;
   const steps = setting.step_size.map((size) => number(size, 3)).join(", then ");
   parts.sizes.textContent = `d = ${number(setting.d)}, n = ${number(setting.n)}, p = ${number(setting.p)}, step size ${steps}`;
   parts.cost.textContent = cost.seconds
-    ? `${setting.runs} runs: ${seconds(cost.seconds)} with the ${cost.engine} engine`
+    ? `${many(setting.runs, "run")}: ${duration(cost.seconds)} with the ${cost.engine} engine`
     : `It cannot be run here: ${cost.message}.`;
   parts.regime.hidden = objection === null;
   replace(
@@ -255,7 +250,7 @@ export default {
     for (const name of [...Object.keys(MATRICES), "losses"])
       parts[name] = el("div", { class: "plot" });
     for (const name of Object.keys(MATRICES))
-      parts[`${name}-none`] = el("small", { hidden: true }, "Not predicted (yet); runs show it.");
+      parts[`${name}-none`] = el("small", { hidden: true }, "No prediction of these; runs show them.");
     parts.problem = complaint();
     parts.lines = targetAndActivation(page.vocabulary);
     parts.verdict = el("p", { class: "verdict", role: "status", hidden: true });

@@ -147,7 +147,7 @@ export function slider(key, given) {
   const say = (found) => {
     const plain =
       Math.abs(found) >= 1e7
-        ? found.toExponential().replace("e+", "e")
+        ? Number(found.toPrecision(4)).toExponential().replace("e+", "e")
         : found.toLocaleString("en");
     typed.value = plain;
     range.setAttribute("aria-valuetext", number(found));

@@ -65,6 +65,18 @@ export function number(value, digits = 3) {
   ).toLocaleString("en");
 }
 
+/** So many of something: 1 run, 2 runs. */
+export const many = (count, word) => `${number(count)} ${word}${count === 1 ? "" : "s"}`;
+
+/** Seconds as a person says them. */
+export function duration(seconds) {
+  if (seconds < 1) return "less than a second";
+  if (seconds < 90) return `about ${Math.ceil(seconds)} s`;
+  if (seconds < 5400) return `about ${Math.ceil(seconds / 60)} min`;
+  const hours = seconds / 3600;
+  return hours < 48 ? `about ${Math.ceil(hours)} hours` : `about ${number(hours / 24, 2)} days`;
+}
+
 const lowered = (digits) => digits.replace(/\d/g, (digit) => "₀₁₂₃₄₅₆₇₈₉"[Number(digit)]);
 const superscript = (digits) =>
   String(digits)

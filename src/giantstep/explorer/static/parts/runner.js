@@ -17,7 +17,12 @@ export function runner({ kind, request, on, page, words = "Run" }) {
   const run = el("button", { type: "button", class: "main", onclick: start }, words);
   const cancel = el(
     "button",
-    { type: "button", hidden: true, onclick: () => stop("Cancelled; what had come in stays.") },
+    {
+      type: "button",
+      hidden: true,
+      // It takes the place of Run, where the second of two fast clicks is not meant for it.
+      onclick: ({ detail }) => detail < 2 && stop("Cancelled; what had come in stays."),
+    },
     "Cancel",
   );
 
