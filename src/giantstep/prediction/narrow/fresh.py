@@ -12,8 +12,8 @@ for one step from a given state, at any n and d, where a moves too by the mean o
 next state is the mean.  Fluctuations around it
 are of relative order n^(-1/2) and shift the following means by order 1/n.  To the same order
 normalised updates are F G and F H F, F = diag(H)^(-1/2), orthogonal ones the same with F = H^(-1/2)
-on its range (up to p/d, which 320 runs at p/d = 1/25 did not show), and normalised rows are divided
-by the roots of the diagonal of E[Q'].
+on its range (up to p/d, which 320 runs at p/d = 1/25 did not show, and to what ``unsteadiness``
+says of heavy tails), and normalised rows are divided by the roots of the diagonal of E[Q'].
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from jaxtyping import Float
 
-from giantstep.prediction.narrow.points import Points, Quadrature
+from giantstep.prediction.narrow.points import Points, Quadrature, points_for
 from giantstep.prediction.narrow.start import Start, coordinates, labels_at, squared_error
 from giantstep.problem.network import moved_readout, network_and_coefficients, readout_descent
 from giantstep.problem.setting import Setting
@@ -192,6 +192,28 @@ def state_evolution(setting: Setting, start: Start, quadrature: Quadrature) -> E
         descent = readout_descent(setting, inputs, seen.labels, readout, counts=points.weights)
         readout = moved_readout(setting, readout, descent)
     return recorded(overlaps, grams, cosines=cosines, errors=errors, r=r)
+
+
+UNSTEADY_LOG2_POINTS = 14
+"""Points of a fourth moment that is wanted to a third of itself."""
+
+
+def unsteadiness(setting: Setting, start: Start) -> float:
+    """What F of the mean H leaves out in the first step, relative: (3/8) Var(H_ii)/H_ii^2 at most.
+
+    F goes as H^(-1/2), and where noise prevails H_ii of a run is d/n times the mean of g_i^2 over
+    its samples: Var(H_ii)/H_ii^2 = (E g^4/(E g^2)^2 - 1)/n, large where labels have heavy tails.
+    """
+    if setting.update == "gradient" or setting.steps == 0:
+        return 0.0
+    points = points_for(setting, 0, UNSTEADY_LOG2_POINTS)(start.rows, 0)
+    seen = deflated(setting, points, labels_at(setting, points.x, points.noise))
+    inputs = start.preactivations(points.x)
+    _, g = network_and_coefficients(setting, inputs, seen.labels, start.readout)
+    squares = g**2 @ points.weights
+    moved = squares > 0
+    strays = (g**4 @ points.weights)[moved] / squares[moved] ** 2 - 1.0
+    return 0.375 * float(np.max(strays, initial=0.0)) / setting.n
 
 
 def deflated(setting: Setting, points: Points, labels: Float[np.ndarray, " n"]) -> Seen:

@@ -18,6 +18,7 @@ from giantstep.prediction.narrow.fluctuations import (
     deviations,
     start_columns,
 )
+from giantstep.prediction.narrow.fresh import unsteadiness
 from giantstep.prediction.narrow.long_runs import (
     FEW_STEPS,
     closed_forms,
@@ -127,6 +128,7 @@ def _predict(
         arrays = _with_fluctuations(setting, starts[0], arrays, own=own)
     arrays |= _of_gram(arrays, setting.target.r) | {"uncertainty_freedom": freedom, "notes": notes}
     arrays["own_runs"] = own or len(starts) > 1
+    arrays["relative_uncertainty"] = unsteadiness(setting, starts[0])
     if is_long(setting):
         return arrays
     around = _deviations(setting, starts, arrays, own=own) if accuracy.deviations else {}
