@@ -124,3 +124,11 @@ def test_a_guide_is_no_prediction_and_counts_are_not_joined() -> None:
     lines = {line.get_label(): line.get_linestyle() for line in axes.get_lines()}
     assert lines["theory: spikes"] == "None"
     assert lines["theory: limit"] != "None"
+
+
+def test_steps_are_whole_numbers_on_the_axis() -> None:
+    setting = Setting("x1", d=100, p=2, steps=2, readout_n=0, test_n=0)
+    for record in (giantstep.predict(setting), giantstep.simulate(setting)):
+        [axes] = record.plot().axes
+        assert all(float(place).is_integer() for place in axes.get_xticks())
+        assert ("bars" in axes.get_ylabel()) == (record.theory is None)

@@ -97,7 +97,7 @@ COMMANDS = (
         "of a weight matrix of your own (--weights).",
         (
             'giantstep spectrum "x1 + He2(x1)/1.4" --d 1000 --step-size n^0.38 --runs 4',
-            "giantstep spectrum two-step --step-size p^0.4,p^0.4 --batches reused --out results",
+            "giantstep spectrum two-step --step-size p^0.3,p^0.3 --batches reused --out results",
             "giantstep spectrum --weights layer.npy",
         ),
     ),

@@ -117,11 +117,10 @@ def simulate(
 
     ``first`` is the number of the first run: run k is the same wherever it is run.  ``memory``
     bounds the engine's arrays on the host in bytes; results do not depend on it.  On an accelerator
-    they take up to half of its memory.  ``progress`` is called with
-    the share that is done and the samples used so far.  An interrupt (Ctrl-C) is passed on; with
-    ``partial`` the runs that were finished are returned instead, marked as ``interrupted``.
-    Labels of a data set have no directions of their own: overlaps are with orthonormal
-    ``directions``, where they are given.
+    they take up to half of its memory.  ``progress`` is called with the share that is done and the
+    samples used so far.  An interrupt (Ctrl-C) is passed on; with ``partial`` the runs that were
+    finished are returned instead, marked as ``interrupted``.  Labels of a data set have no
+    directions of their own: overlaps are with orthonormal ``directions``, where they are given.
 
     Steps W <- (1 - decay) W + step_size * update and the readout of every recorded step, as
     ``Setting`` has them.  Gaussian inputs are simulated exactly in law at any d by drawing only

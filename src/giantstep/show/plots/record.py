@@ -59,7 +59,8 @@ def _trajectory(record: Trajectory) -> Figure:
     figure = Figure(figsize=(5.25 * count, 4.6), layout="constrained")
     panels = list(figure.subplots(1, count, squeeze=False)[0])
     if aligned:
-        curves(panels.pop(0), _cosines(record))
+        axes = curves(panels.pop(0), _cosines(record))
+        axes.xaxis.set_major_locator(MaxNLocator(integer=True))
     if fitted:
         errors(panels.pop(0), record, [None] * len(record.steps))
     for name, part in spectra.items():
@@ -83,7 +84,7 @@ def _cosines(record: Trajectory) -> Plot:
         )
         for k in range(means.shape[1])
     ]
-    label = "median |cosine| over neurons, bars: 2 s.e. over runs"
+    label = "median |cosine| over neurons" + ", bars: 2 s.e. over runs" * (record.theory is None)
     return Plot("giant steps t", label, drawn, y_range=(-0.02, 1.02))
 
 
