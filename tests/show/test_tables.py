@@ -102,7 +102,7 @@ def test_floors_stand_beside_the_steps_that_are_recorded(record: str) -> None:
 def test_spectra_stand_beside_the_steps_that_are_recorded() -> None:
     sizes = {"d": 30, "step_size": "1,1", "record": "every(2)", "test_n": 50}
     text = text_of(spectrum_report(run_experiment(Setting.linear_width("x1", **sizes))))
-    assert "theory (linear-width)" in text or "compared with --runs" in text
+    assert "theory (linear-width)" in text or "compared from two runs on" in text
 
 
 def test_long_work_is_announced_and_short_work_is_not(capsys: pytest.CaptureFixture[str]) -> None:

@@ -72,7 +72,11 @@ class Outcome:
 
 @dataclass(frozen=True)
 class DimensionExponent:
-    """The exponent in d of an observable at a place on the other axes, measured and predicted."""
+    """The exponent in d of an observable at a place on the other axes, measured and predicted.
+
+    ``measured`` is that of the median of the runs, which few of them cannot move, ``predicted``
+    that of their mean: they differ where a few runs have learned and others not.
+    """
 
     place: Mapping[str, str]
     measured: Scaling

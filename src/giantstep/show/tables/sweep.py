@@ -56,7 +56,8 @@ def sweep_report(sweep: Sweep, observable: str) -> RenderableType:
     if exponents:
         names = list(exponents[0].place)
         table = make_table(
-            f"Exponent of {observable} in d", *names, "measured", "interval", "predicted", "verdict"
+            f"Exponent of {observable} in d",
+            *(*names, "of the median", "interval", "predicted, of the mean", "verdict"),
         )
         for entry in exponents:
             found = entry.measured

@@ -251,14 +251,14 @@ const handlers = {
       const at = Object.entries(place)
         .map(([name, value]) => `${name} = ${value}`)
         .join(", ");
-      const said = predicted === null ? "" : `, theory ${number(predicted, 2)}`;
+      const said = predicted === null ? "" : `, theory of the mean ${number(predicted, 2)}`;
       return el(
         "li",
         {},
         `${at}: d^${number(exponent, 2)} (${number(interval[0], 2)} to ${number(interval[1], 2)}${said})`,
       );
     });
-    replace(parts.exponents, el("summary", {}, "Exponents in d, measured"), el("ul", {}, told));
+    replace(parts.exponents, el("summary", {}, "Exponents in d, of the median of the runs"), el("ul", {}, told));
     draw();
   },
 };
