@@ -27,7 +27,7 @@ def serve(host: str, port: int, folder: Path | None, *, browser: bool) -> None:
         ) from None
     if folder is not None and not folder.is_dir():
         raise InputError(f"folder must be one of results, got {str(folder)!r}")
-    listening = _listening(host, port)
+    listening = listening_at(host, port)
     access = Access.at(host)
     address = page_address(access, listening.getsockname()[1])
 
@@ -64,11 +64,15 @@ def page_address(access: Access, port: int) -> str:
     return f"http://{shown}:{port}/{query}"
 
 
-def _listening(host: str, port: int) -> socket.socket:
+def listening_at(host: str, port: int) -> socket.socket:
+    """A socket of the server, whose answers are sent as soon as they are written."""
     if not 0 <= port < 2**16:
         raise InputError(f"port must be in 0..65535, got {port}")
     try:
         family = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0][0]
-        return socket.create_server((host, port), family=family)
+        listening = socket.create_server((host, port), family=family)
     except OSError as error:
         raise InputError(f"cannot listen at {host}:{port}: {error.strerror}") from None
+    # Connections inherit it.  Else the body of an answer may wait 40 ms for word of its head.
+    listening.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    return listening

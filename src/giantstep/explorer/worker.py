@@ -7,8 +7,9 @@ import signal
 import threading
 import time
 import traceback
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import suppress
+from functools import partial
 from multiprocessing import get_context
 from multiprocessing.connection import Connection
 from typing import Any
@@ -89,7 +90,10 @@ LATER: tuple[tuple[str, dict[str, Any]], ...] = (
     ("analyze", {"target": "tanh(x1*x2) + x3", "activation": "relu"}),
     ("wide", {"setting": FIRST | {"d": 100, "p": "d"}, "draft": True}),
 )
-"""After that, where nobody asks: what targets that are no polynomials and wide networks need."""
+"""After that, when nobody asks: what targets that are no polynomials and wide networks need."""
+
+IDLE = 1.0
+"""Seconds without a task after which a process loads what later ones may need."""
 
 
 def work(connection: Connection) -> None:
@@ -112,18 +116,21 @@ def work(connection: Connection) -> None:
             said = now
         connection.send((name, encoded(value)))
 
-    def rehearse(tasks: tuple[tuple[str, dict[str, Any]], ...]) -> None:
-        for task, request in tasks:
-            if not connection.poll():  # whoever waits already is served first
-                TASKS[task].load()(request, lambda name, value: None)
+    def rehearse(task: str, request: dict[str, Any]) -> None:
+        TASKS[task].load()(request, lambda name, value: None)
 
-    rehearse(WARMING)
+    for rehearsed in WARMING:
+        if not connection.poll():  # whoever waits already is served first
+            rehearse(*rehearsed)
     connection.send(("warm", b""))
-    rehearse(LATER)
-    for rest in TASKS.values():  # those of the claims load JAX, which no analysis needs
-        if not connection.poll():
-            rest.load()
+    # Those of the claims load JAX, which no analysis needs.
+    left: list[Callable[[], object]] = [partial(rehearse, *rehearsed) for rehearsed in LATER]
+    left += [task.load for task in TASKS.values()]
     while True:
+        pause = IDLE
+        while left and not connection.poll(pause):
+            left.pop(0)()
+            pause = 0.0
         try:
             task, request = connection.recv()
         except EOFError:
