@@ -51,7 +51,7 @@ const axis = (colour) => ({
 });
 
 // Pixels of a plot below which the titles of axes are small, and digits of a decade have no ticks.
-const PHONE = 400;
+const PHONE = 350;
 
 const compact = ({ dtick, title, ...rest }) => ({
   ...rest,
