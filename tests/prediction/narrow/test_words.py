@@ -165,8 +165,8 @@ def test_what_many_rows_hold_together_is_resolved() -> None:
 def test_heavy_tails_of_orthogonal_updates_are_left_open() -> None:
     """The mean of H^(-1/2) is not that of the mean H where E g^4 is large against n (E g^2)^2.
 
-    64 runs, family level 1e-3; without the share that is left open they differ at 1e-6, and from
-    a target without heavy tails (kurtosis of g 8, share 0.001) hardly anything is left open.
+    64 runs, family level 1e-3; without the share that is left open, 0.22, they differ at 1e-4, and
+    of a target with lighter tails (kurtosis of g 14, share 0.004) hardly anything is left open.
     """
     heavy = {"target": "(x1 + x2 + x3)^4 + 0.3*x3", "activation": "silu", "d": 636, "n": 588}
     setting = Setting(**BASE | NO_READOUT | heavy | {"p": 6, "steps": 2, "runs": 64})

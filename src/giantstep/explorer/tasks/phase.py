@@ -34,7 +34,7 @@ ROUGH: dict[str, Any] = {"scrambles": 2, "log2_points": 11}
 where nothing is learned they are what runs show."""
 
 OPEN = 0.03
-"""Standard error of a cosine above which a cell is predicted from more points."""
+"""Standard error of a cosine, three times the usual one, above which a cell takes more points."""
 
 PART = 0.5
 """Seconds after which the cells so far are sent: the page asks for the others at once."""

@@ -199,10 +199,12 @@ UNSTEADY_LOG2_POINTS = 14
 
 
 def unsteadiness(setting: Setting, start: Start) -> float:
-    """What F of the mean H leaves out in the first step, relative: (3/8) Var(H_ii)/H_ii^2 at most.
+    """What F of the mean H leaves out in the first step, relative: (3/8) Var(H_ii)/H_ii^2.
 
     F goes as H^(-1/2), and where noise prevails H_ii of a run is d/n times the mean of g_i^2 over
     its samples: Var(H_ii)/H_ii^2 = (E g^4/(E g^2)^2 - 1)/n, large where labels have heavy tails.
+    The first order in 1/n, of the neuron that has most of it; where it is large runs stray by less
+    (2 % where it says 13 %, a label of degree 4 at n = 588).
     """
     if setting.update == "gradient" or setting.steps == 0:
         return 0.0

@@ -135,6 +135,7 @@ async function predict(patient = false) {
 }
 
 function stopped() {
+  turn += 1; // a draft that is being drawn is not refined either
   api.drop("predict");
   parts.theory.textContent = predicted?.theory
     ? "Stopped: this is a draft."

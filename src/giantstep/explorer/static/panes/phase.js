@@ -258,7 +258,8 @@ const handlers = {
         `${at}: d^${number(exponent, 2)} (${number(interval[0], 2)} to ${number(interval[1], 2)}${said})`,
       );
     });
-    replace(parts.exponents, el("summary", {}, "Exponents in d, of the median of the runs"), el("ul", {}, told));
+    const title = el("summary", {}, "Exponents in d, of the median of the runs");
+    replace(parts.exponents, title, el("ul", {}, told));
     draw();
   },
 };

@@ -51,7 +51,8 @@ function figures(analysis) {
 }
 
 function floors(analysis) {
-  const head = ["After step", "few neurons", ...["d", "d²", "d³"].map((size) => `n,\u00a0p ~\u00a0${size}`)];
+  const wide = ["d", "d²", "d³"].map((size) => `n,\u00a0p ~\u00a0${size}`);
+  const head = ["After step", "few neurons", ...wide];
   const rows = analysis.floors.map((floor) =>
     el(
       "tr",

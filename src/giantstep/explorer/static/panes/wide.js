@@ -250,7 +250,7 @@ export default {
     for (const name of [...Object.keys(MATRICES), "losses"])
       parts[name] = el("div", { class: "plot" });
     for (const name of Object.keys(MATRICES))
-      parts[`${name}-none`] = el("small", { hidden: true }, "No prediction of these; runs show them.");
+      parts[`${name}-none`] = el("small", { hidden: true }, "No prediction is drawn; runs show it.");
     parts.problem = complaint();
     parts.lines = targetAndActivation(page.vocabulary);
     parts.verdict = el("p", { class: "verdict", role: "status", hidden: true });
