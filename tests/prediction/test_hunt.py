@@ -16,8 +16,8 @@ NARROW, WIDE = (0, 2, 3, 4, 9, 10), (3, 7)
 
 def test_random_settings_agree_and_other_step_sizes_do_not() -> None:
     """Predicted for steps larger by 30 %, most of them are rejected."""
-    settings = [draw(SEED, index, wide=False) for index in NARROW]
-    settings += [draw(SEED, index, wide=True) for index in WIDE]
+    settings = [draw(SEED, index, "narrow") for index in NARROW]
+    settings += [draw(SEED, index, "wide") for index in WIDE]
     told = 0
     for setting in settings:
         simulated = simulate(setting)

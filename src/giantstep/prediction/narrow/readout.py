@@ -23,13 +23,7 @@ from jaxtyping import Float
 from giantstep.errors import NoTheoryError
 from giantstep.gaussian.coordinates import root
 from giantstep.prediction.narrow.points import Points
-from giantstep.prediction.narrow.start import (
-    LARGEST_SHARE,
-    Start,
-    labels_at,
-    second_moment_gap,
-    too_wide,
-)
+from giantstep.prediction.narrow.start import Start, labels_at, second_moment_gap
 from giantstep.problem.setting import Setting
 from giantstep.simulation.readout import CV_GRID
 
@@ -61,8 +55,6 @@ class ReadoutErrors:
 def objection(setting: Setting) -> str | None:
     """Why there is no prediction of the readout, None where there is one."""
     n, d, p = setting.readout_n, setting.d, setting.p
-    if p > LARGEST_SHARE * d:
-        return too_wide(p, d)
     if n < SAMPLES_A_NEURON * p:
         return f"readout_n must be at least {SAMPLES_A_NEURON} p = {SAMPLES_A_NEURON * p}, got {n}"
     if setting.deflate == 1 and n < SAMPLES_A_DIMENSION * d:
