@@ -53,7 +53,7 @@ def test_gaussian_runs_serve_where_no_theory_is_precise(tmp_path: Path) -> None:
     key = np.random.default_rng(1)
     np.save(tmp_path / "gaussian.npy", key.standard_normal((4000, 6)))
     np.save(tmp_path / "exponential.npy", key.standard_exponential((4000, 6)))
-    fields = {"p": 4, "n": 60, "test_n": 1000, "runs": 24}
+    fields = {"p": 4, "n": 60, "test_n": 1000, "runs": 24, "batches": "reused"}
     verdicts = {}
     for name in ("gaussian", "exponential"):
         inputs = f"whitened({tmp_path / name}.npy)"
@@ -98,8 +98,9 @@ def test_which_theory_serves_the_rows_of_a_data_set(exponential: str) -> None:
     assert choose_theory(setting).name == "narrow"
     assert choose_theory(setting.vary(n=400)).name == "gaussian-runs"
     assert choose_theory(setting.vary(n=400, inputs=f"data({exponential})")).name == "narrow"
-    assert choose_theory(setting.vary(p=60)).name == "linear-width"
-    assert choose_theory(setting.vary(p=20)).name == "gaussian-runs"
+    assert choose_theory(setting.vary(p=60)).name == "narrow"
+    several = setting.vary(p=20, steps=2, batches="reused")
+    assert choose_theory(several).name == "gaussian-runs"
     # Theories of spectra are not replaced, nor one that is asked for.
     assert choose_theory(setting.vary(p=20, spectra=4)).name == "linear-width"
     assert choose_theory(setting.vary(p=20), "linear-width").name == "linear-width"

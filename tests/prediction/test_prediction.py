@@ -142,7 +142,7 @@ def test_more_points_shrink_the_error() -> None:
             {"inputs": "rademacher"},
             "inputs must be gaussian or spiked for theory, got 'rademacher'",
         ),
-        ({"p": 40_000}, "p must be small against d: at most d.20 = .*, got 40000"),
+        ({"p": 40_000}, r"narrow: p times min\(d, p \+ r\) must be at most 65536, got"),
         ({"readout_batch": "last", "readout_n": "n"}, "readout_batch must be fresh, got 'last'"),
     ],
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from typing import Any
 
 import numpy as np
 from jaxtyping import Float
@@ -11,7 +12,7 @@ from giantstep.errors import InputError
 from giantstep.gaussian.points import SCRAMBLES, Accuracy
 from giantstep.prediction.narrow.start import typical_start
 from giantstep.prediction.recording import recorded
-from giantstep.prediction.theories import choose_theory
+from giantstep.prediction.theories import choose_theory, theory_of_readout
 from giantstep.problem.network import start_readout
 from giantstep.problem.setting import Setting
 from giantstep.problem.starts import readout_kind
@@ -80,7 +81,10 @@ def predict(
     chosen = choose_theory(setting, theory)
     begin = time.perf_counter()
     readouts = _readouts(setting)
-    found = chosen.predict(setting, readouts, Accuracy(scrambles, log2_points, deviations))
+    accuracy = Accuracy(scrambles, log2_points, deviations)
+    found = chosen.predict(setting, readouts, accuracy)
+    if setting.readout_n and "test_error" not in found and theory is None:
+        found |= _readout_errors(setting, readouts, accuracy, found)
     if not chosen.sparse:
         found = recorded(setting, found)
     seconds = time.perf_counter() - begin
@@ -88,6 +92,29 @@ def predict(
     if setting.data is not None:
         record["notes"] = (*record.get("notes", ()), setting.data.far_from_gaussian)
     return Trajectory(setting, engine="theory", seconds=seconds, theory=chosen.name, **record)
+
+
+def _readout_errors(
+    setting: Setting,
+    readouts: Float[np.ndarray, "rows p"],
+    accuracy: Accuracy,
+    fields: dict[str, Any],
+) -> dict[str, Any]:
+    """Errors of the readout by a theory of wide networks, beside rows of another theory."""
+    other = theory_of_readout(setting)
+    if other is None:
+        return {}
+    predicted = other.predict(setting.vary(spectra=0), readouts, accuracy)
+    errors = {n: predicted[n] for n in ("train_error", "test_error") if n in predicted}
+    rows = len(fields["overlap"])
+    left_out = other.left_out(setting)
+    note = f"readout errors are those of the theory {other.name}, to within about {left_out:.0%}"
+    kept = [text for text in fields["notes"] if "readout errors" not in text]
+    others = [text for text in predicted["notes"] if "errors" in text]
+    return {name: np.resize(values, (rows, values.shape[1])) for name, values in errors.items()} | {
+        "readout_relative_uncertainty": left_out,
+        "notes": (*kept, *([note] if errors else []), *others),
+    }
 
 
 def _readouts(setting: Setting) -> Float[np.ndarray, "rows p"]:

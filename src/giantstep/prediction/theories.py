@@ -49,9 +49,12 @@ THEORIES = (
     Theory("quadratic-width", quadratic.objection, wide.predict, wide.left_out, wide=True),
 )
 
-PRECISE = 0.04
+PRECISE = 0.02
 """What a theory of wide networks may leave out where that of narrow ones serves too, but takes
-longer for many neurons: d = 100 and p = 50."""
+longer for many neurons: d = 200 and p = 100."""
+
+ROUGH_ERRORS = 0.2
+"""What it may leave out of the readout's errors beside rows of another theory: d = 20, p = 10."""
 
 ROUGH = 0.05
 """What a theory may leave out of the rows of a data set: some tens of runs see as much.  Whitening
@@ -117,6 +120,15 @@ def choose_theory(setting: Setting, name: str | None = None) -> Theory:
         reasons = "; ".join(f"{name}: {complaint}" for name, complaint in complaints.items())
         raise NoTheoryError(f"no prediction: {reasons}")
     return min(serving, key=lambda theory: _preference(theory, setting))
+
+
+def theory_of_readout(setting: Setting) -> Theory | None:
+    """A theory of wide networks that predicts the errors of the readout, to ROUGH_ERRORS."""
+    for theory in THEORIES:
+        if theory.wide and theory.objection(setting) is None:
+            if theory.left_out(setting) <= ROUGH_ERRORS:
+                return theory
+    return None
 
 
 def _preference(theory: Theory, setting: Setting) -> int:

@@ -20,6 +20,9 @@ from giantstep.records.trajectory import Trajectory
 ERRORS = {"network_error": "test_n", "train_error": "readout_n", "test_error": "test_n"}
 """The mean squared errors, and the field that counts the samples of each."""
 
+READOUT_ERRORS = ("train_error", "test_error")
+"""Those of a readout that is fitted."""
+
 DEVIATION_SHARE = 0.2
 """Uncertainty of a predicted variance: linear propagation leaves out a tenth, 64 runs a fifth."""
 
@@ -117,6 +120,9 @@ def _entries(name: str, predicted: Trajectory, simulated: Trajectory) -> Iterato
     if name in ERRORS:
         samples = getattr(simulated.setting, ERRORS[name])
         deviation = square_spread(simulated.setting) / np.sqrt(samples) * centre
+    if name in READOUT_ERRORS:
+        left_out = predicted.readout_relative_uncertainty * np.abs(centre)
+        uncertainty = np.hypot(uncertainty, left_out)
     yield Difference(name, differences, centre, uncertainty, deviation)
 
 

@@ -53,9 +53,10 @@ class Trajectory(Drawn):
     A field ``*_uncertainty`` is the standard error of its observable in a single run: of the test
     samples in a simulation, of quadrature in theory, where ``uncertainty_freedom`` are its degrees
     of freedom.  ``relative_uncertainty`` is a share of every value of a prediction, for what its
-    theory leaves out at this size.  What is not estimated is not there.  A field ``*_deviation`` of
-    a prediction is the standard deviation over runs of what one run has; of many rows it may be
-    known for the first ones only, and is NaN in the others.
+    theory leaves out at this size; ``readout_relative_uncertainty`` the same of the readout's
+    errors, where those are of another theory.  What is not estimated is not there.  A field
+    ``*_deviation`` of a prediction is the standard deviation over runs of what one run has; of many
+    rows it may be known for the first ones only, and is NaN in the others.
 
     A network of arXiv 2305.18270, f(x) = s_p sum_i a_i sigma(<w_i, x>), observed after every
     recorded step; W -> ``rows``, w*_k the target directions.
@@ -90,6 +91,7 @@ class Trajectory(Drawn):
     network_error_uncertainty: Float[np.ndarray, "runs t"] | None = None
     uncertainty_freedom: int | None = None
     relative_uncertainty: float = 0.0
+    readout_relative_uncertainty: float = 0.0
     overlap_deviation: Float[np.ndarray, "runs t p r"] | None = None
     norms_deviation: Float[np.ndarray, "runs t p"] | None = None
     gram_deviation: Float[np.ndarray, "runs t p p"] | None = None

@@ -203,8 +203,8 @@ def test_runs_that_stray_are_refused() -> None:
     """Whatever is recorded: runs stray most in the first steps.  Half the step size is covered."""
     setting = Setting(**(BASE | {"p": 2, "step_size": 0.1, "steps": 400, "record": "every(400)"}))
     relu = {"activation": "relu", "target": "relu(x1)", "step_size": 0.05}
-    for refused in (setting, setting.vary(**relu), setting.vary(n=5, steps=50, step_size=0.4)):
-        with pytest.raises(NoTheoryError, match="0% of its mean for p = 2, d = 1000 and n ="):
+    for refused in (setting, setting.vary(**relu)):
+        with pytest.raises(NoTheoryError, match="runs differ too much for one prediction, by"):
             predict(refused)
     assert predict(setting.vary(step_size=0.03)).overlap_deviation is not None
 
@@ -215,7 +215,9 @@ def test_a_saddle_that_runs_leave_is_refused() -> None:
     The Gram matrix strays little: it is the overlaps that tell.
     """
     known = setting_of_stored(100, 0.08, steps=STEPS[-1], runs=1)
-    with pytest.raises(NoTheoryError, match="overlap of a run within 20% of its mean"):
+    with pytest.raises(
+        NoTheoryError, match=r"runs differ too much .* at most 20%; use more samples"
+    ):
         predict(known)
 
 

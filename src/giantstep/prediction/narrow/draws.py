@@ -84,11 +84,27 @@ class Fluctuations:
 
         return Space(d, gaussian, frame, typical.hold)
 
-    def weights(self, weights: Float[np.ndarray, " n"], samples: int) -> Float[np.ndarray, " n"]:
-        """Weights under which points average as that many samples do: to second order."""
-        root = np.sqrt(weights)
-        xi = self.normals(len(weights))
-        return weights + root * (xi - root * float(root @ xi)) / math.sqrt(samples)
+    def batch(self, points: Points, samples: int) -> tuple[Points, Float[np.ndarray, " n"]]:
+        """Points, and weights under which they average as so many samples do: to second order."""
+        root = np.sqrt(points.weights)
+        xi = self.normals(len(root))
+        noise = root * (xi - root * float(root @ xi)) / math.sqrt(samples)
+        return points, points.weights + noise
+
+
+class Samples(Fluctuations):
+    """Those of a run by itself, whose samples are drawn among the points."""
+
+    def batch(self, points: Points, samples: int) -> tuple[Points, Float[np.ndarray, " n"]]:
+        """So many of the points, or how often each is among more samples, as a share of them."""
+        count = len(points.x)
+        if samples > count:
+            shares = points.weights / np.sum(points.weights)
+            return points, self.key.multinomial(samples, shares) / samples
+        chosen = self.key.choice(count, samples, replace=False)
+        weights = np.full(samples, 1.0 / samples)
+        batch = Points(points.x[chosen], points.noise[chosen], points.spare[chosen], weights)
+        return batch, weights
 
 
 @dataclass(frozen=True)
@@ -109,14 +125,6 @@ class Visited:
     gradient: Float[np.ndarray, "p k"] | None = None
 
 
-class Samples(Fluctuations):
-    """Those of a run by itself, whose samples are drawn among the points."""
-
-    def weights(self, weights: Float[np.ndarray, " n"], samples: int) -> Float[np.ndarray, " n"]:
-        """How often each point is among the samples, as a share of them."""
-        return self.key.multinomial(samples, weights / np.sum(weights)) / samples
-
-
 class Batch:
     """Points that stand for a batch: what is known of them, and the coefficients used so far."""
 
@@ -125,11 +133,11 @@ class Batch:
         setting: Setting,
         draw: Fluctuations,
         points: Points,
+        weights: Float[np.ndarray, " n"],
         spare: Float[np.ndarray, "n k"],
     ) -> None:
-        self.setting, self.draw, self.spare = setting, draw, spare
+        self.setting, self.draw, self.weights, self.spare = setting, draw, weights, spare
         self.samples = set_size(setting.batches, setting.n)
-        self.weights = draw.weights(points.weights, self.samples)
         self.data, self.used = points.x, np.zeros((len(points.x), 0))
         self.labels = setting.label_transform(labels_at(setting, points.x, points.noise))
 
@@ -193,7 +201,9 @@ def drawn_errors(
     if not given:
         rows = start_rows(setting, fluctuations.span(setting))
         start = replace(start, rows=rows)
-    return fitted_errors_of(setting, start, drawn_states(setting, start, source, fluctuations), seed)
+    return fitted_errors_of(
+        setting, start, drawn_states(setting, start, source, fluctuations), seed
+    )
 
 
 def fitted_errors_of(
@@ -227,8 +237,9 @@ def _fresh(
     for step, size in enumerate(setting.step_size):
         if setting.deflate == 1:
             # Only what deflation reveals is looked at again before the samples are new.
-            spare = np.column_stack([points.spare, np.zeros((len(points.x), setting.p))])
-            stepped = Batch(setting, draw, points, spare).step(state, size)
+            seen, weights = draw.batch(points, setting.n)
+            spare = np.column_stack([seen.spare, np.zeros((len(seen.x), setting.p))])
+            stepped = Batch(setting, draw, seen, weights, spare).step(state, size)
         else:
             stepped = _one_step(setting, state, points, draw=draw, size=size)
         rows = compressed(stepped.state.rows, setting.known)
@@ -244,17 +255,19 @@ def _one_step(
     Along the known directions the update is its mean and the noise of n samples; outside them it is
     G^(1/2) L/sqrt(n), G = mean c c^T, L Bartlett's.
     """
-    rows, weights = state.rows, draw.weights(points.weights, setting.n)
-    labels = setting.label_transform(labels_at(setting, points.x, points.noise))
+    rows = state.rows
+    batch, weights = draw.batch(points, setting.n)
+    labels = setting.label_transform(labels_at(setting, batch.x, batch.noise))
     if setting.deflate == 0:
         labels = labels - weights @ labels
-    inputs = state.preactivations(points.x)
+    inputs = state.preactivations(batch.x)
     g = np.asarray(coefficients(setting, inputs, labels, state.readout))
     values, vectors = np.linalg.eigh((g * weights) @ g.T)
     symmetric = (vectors * np.sqrt(np.maximum(values, 0.0))) @ vectors.T
     outside = symmetric @ draw.vectors(setting.p, setting.d - rows.shape[1])
-    along = mean_gradient(setting, state, points, labels, g)
-    along += (g * (weights - points.weights)) @ points.x
+    along = (g * weights) @ batch.x
+    if batch is points:  # the error of their own mean, larger than the noise of n samples, goes
+        along += mean_gradient(setting, state, points, g) - (g * points.weights) @ points.x
     gradient = np.concatenate([along, outside / math.sqrt(setting.n)], axis=1)
     descent = readout_descent(setting, inputs, labels, state.readout, counts=weights)
     return _moved(setting, state, size, gradient=gradient, descent=descent)
@@ -286,7 +299,8 @@ def _reused(
             rows, normals = compressed(rows, setting.target.r), sets(number)
             q = rows.shape[1]
             paths = replace(_unseen(normals, q), noise=normals[:, q])
-            batch = Batch(setting, draw, paths, normals[:, q + 1 :])
+            _, weights = draw.batch(paths, set_size(setting.batches, setting.n))
+            batch = Batch(setting, draw, paths, weights, normals[:, q + 1 :])
         stepped = batch.step(replace(start, rows=rows), size)
         rows = stepped.state.rows
         compact = compressed(rows, setting.target.r)

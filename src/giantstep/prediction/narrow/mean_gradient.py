@@ -56,10 +56,9 @@ def mean_gradient(
     setting: Setting,
     state: Start,
     points: Points,
-    labels: Float[np.ndarray, " n"],
     g: Float[np.ndarray, "p n"],
 ) -> Float[np.ndarray, "p q"]:
-    """E[g x], in the coordinates of the rows; ``g`` the coefficients on points with ``labels``."""
+    """E[g x], in the coordinates of the rows; ``g`` the coefficients on the points."""
     if not stein_applies(setting):
         return (g * points.weights) @ points.x
     mean = _of_labels(setting, state)

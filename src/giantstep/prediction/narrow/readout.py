@@ -107,6 +107,8 @@ def readout_errors(
     diagonal = (weighted * residual) @ square.T
     outer = np.sum(values * (inverse**2 * diagonal - pulled**2), axis=1)
     inner = np.sum(inverse * diagonal - penalty * pulled * readout, axis=1)
+    # On N points a is fitted on its own test samples: E e^2 there is that of training on N.
+    mean -= (bias + outer - 2.0 * inner) / len(fitted)
     test = known + mean + (bias + outer) / n
     train = test - 2.0 * inner / n
     if len(grid) > 1 and len(values):  # without features all penalties are one

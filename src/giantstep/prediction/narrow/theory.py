@@ -286,14 +286,17 @@ def _check_first_steps(setting: Setting, start: Start) -> None:
 
 
 def largest_deviation(gram: Float[np.ndarray, "t p p"], around: Deviations) -> float:
-    """How far a run is from its mean, as a share of the length of its rows: the largest of any step.
+    """How far a run is from its mean, in lengths of its rows: the largest share after any step.
 
-    Root mean square over the entries of the Gram matrix, and of the overlaps.  What runs differ by
-    at the start is not counted: no step made it.
+    Root mean square over the entries of the Gram matrix, and of the overlaps unless there is one
+    step, after which their mean is exact.  What runs differ by at the start is not counted.
     """
     squares = np.mean(np.diagonal(gram, axis1=1, axis2=2), axis=1)
+    parts = [(around.gram, squares), (around.overlap, np.sqrt(squares))]
+    if len(gram) == 2:
+        del parts[1]
     shares = []
-    for deviation, unit in ((around.gram, squares), (around.overlap, np.sqrt(squares))):
+    for deviation, unit in parts:
         variances = np.maximum(deviation**2 - deviation[0] ** 2, 0.0)
         shares.append(np.sqrt(np.mean(variances, axis=(1, 2))) / unit)
     return float(np.max(shares))
