@@ -125,8 +125,8 @@ def choose_theory(setting: Setting, name: str | None = None) -> Theory:
 def theory_of_readout(setting: Setting) -> Theory | None:
     """A theory of wide networks that predicts the errors of the readout, to ROUGH_ERRORS."""
     for theory in THEORIES:
-        if theory.wide and theory.objection(setting) is None:
-            if theory.left_out(setting) <= ROUGH_ERRORS:
+        if theory.wide and theory.left_out(setting) <= ROUGH_ERRORS:
+            if theory.objection(setting) is None and quadratic.turn_objection(setting) is None:
                 return theory
     return None
 

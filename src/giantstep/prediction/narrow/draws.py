@@ -93,18 +93,26 @@ class Fluctuations:
 
 
 class Samples(Fluctuations):
-    """Those of a run by itself, whose samples are drawn among the points."""
+    """Those of a run by itself, with samples of its own."""
+
+    def __init__(self, seed: int, setting: Setting) -> None:
+        super().__init__(seed)
+        self.setting = setting
 
     def batch(self, points: Points, samples: int) -> tuple[Points, Float[np.ndarray, " n"]]:
-        """So many of the points, or how often each is among more samples, as a share of them."""
-        count = len(points.x)
+        """So many new samples, or if they are more than the points, how often each is among them.
+
+        Not some of the points: these are spread more evenly than samples are.
+        """
+        count, q = points.x.shape
         if samples > count:
             shares = points.weights / np.sum(points.weights)
             return points, self.key.multinomial(samples, shares) / samples
-        chosen = self.key.choice(count, samples, replace=False)
-        weights = np.full(samples, 1.0 / samples)
-        batch = Points(points.x[chosen], points.noise[chosen], points.spare[chosen], weights)
-        return batch, weights
+        drawn = self.normals(samples, q + 2)
+        x, weights = drawn[:, :q], np.full(samples, 1.0 / samples)
+        if self.setting.inputs.known_directions:
+            x = self.setting.inputs.stretched(x, self.setting.target.r)
+        return Points(x, drawn[:, q], drawn[:, q + 1], weights), weights
 
 
 @dataclass(frozen=True)
