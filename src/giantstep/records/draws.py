@@ -196,7 +196,8 @@ def _outside(prediction: Trajectory, known: Int[np.ndarray, " rows"]) -> Outside
     Wishart's law has Var P'_ij = (P_ij^2 + P_ii P_jj)/nu; nu is that of the sum over i != j.
     """
     gram, gram_deviation = prediction.gram, prediction.gram_deviation
-    assert gram is not None and gram_deviation is not None
+    assert gram is not None
+    assert gram_deviation is not None
     overlap, stray = prediction.overlap[known], _stray(prediction, known)
     outside = gram[known] - overlap @ overlap.mT
     lengths = np.sqrt(np.maximum(np.diagonal(outside, axis1=-2, axis2=-1), TINY))

@@ -14,7 +14,6 @@ from giantstep.records.observables import ERRORS, Subspaces, expectations, obser
 from giantstep.records.spectrum import Spectrum
 from giantstep.records.trajectory import Trajectory
 
-
 KNOWN = 0.025
 """Relative uncertainty of theory from which on a number is called rough: that much, and a tenth
 besides, is what some tens of runs tell from it."""
