@@ -158,7 +158,7 @@ def compare(
     _check_records(predicted, simulated, level, ignoring)
     compared = predicted.relative_uncertainty <= UNKNOWN
     parts = statistics(predicted, simulated, subspaces) if compared else ()
-    tests = [tested(part, predicted) for part in parts]
+    tests = [student_test(part, predicted) for part in parts]
     groups = [sum(test.count for test in tests if test.shown == shown) for shown in (True, False)]
     several = sum(count > 0 for count in groups)
     weights = {
@@ -186,13 +186,13 @@ def compare_number(predicted: Trajectory, simulated: Trajectory, name: str) -> f
     """P-value of one number that tables show after the last step; None where it is not compared."""
     for part in shown_numbers(predicted, simulated):
         if part.name == name:
-            chance = float(tested(part, predicted).chances[-1])
+            chance = float(student_test(part, predicted).chances[-1])
             return chance if math.isfinite(chance) else None
     return None
 
 
 @dataclass(frozen=True)
-class Test:
+class StudentTest:
     """Student's t of every entry of one observable; NaN where there are no two runs to compare."""
 
     name: str
@@ -217,7 +217,7 @@ class Test:
         return float(np.sqrt(np.sum(seen**2)) / size) if size > 0 else np.inf
 
 
-def tested(part: Difference, predicted: Trajectory) -> Test:
+def student_test(part: Difference, predicted: Trajectory) -> StudentTest:
     """Student's t of the differences of one observable, over the runs that have them."""
     from scipy.special import stdtr
 
@@ -236,7 +236,7 @@ def tested(part: Difference, predicted: Trajectory) -> Test:
     freedom = np.where(limited, np.minimum(several - 1, most), several - 1)
     deviations = np.where(runs > 1, mean / joint, np.nan)
     chances = 2.0 * stdtr(freedom, -np.abs(deviations))
-    return Test(part.name, part.shown, deviations, chances, freedom, joint, part.predicted)
+    return StudentTest(part.name, part.shown, deviations, chances, freedom, joint, part.predicted)
 
 
 def harmonic_p_value(mean: float, entropy: float) -> float:
