@@ -3,9 +3,9 @@
 A pool of runs of one setting is cut into groups of 2, 3, 5, 20 and 200; every group is compared
 with the prediction, and the share of groups below each level is printed beside its standard error
 (that of the level).  Narrow networks on fresh and reused batches, random readouts, linear width.
-``--full`` takes larger pools.  ``--settings 200`` compares instead so many random settings of narrow
-networks on fresh batches at d >= 500, where theory is exact, 12 runs each, and prints the share that
-disagrees with its binomial interval.
+``--full`` takes larger pools.  ``--settings 200`` compares instead so many random settings of
+narrow networks on fresh batches at d >= 500, where theory is exact, 12 runs each, and prints the
+share that disagrees with its binomial interval.
 """
 
 from __future__ import annotations
