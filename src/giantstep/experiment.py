@@ -87,14 +87,14 @@ class Experiment(Drawn):
     @cached_property
     def steps(self) -> tuple[StepSummary, ...]:
         """The simulation step by step."""
-        return summarize(self.simulated, [basis for _, basis in self.subspaces])
+        return summarize(self.simulated, dict(self.subspaces))
 
     @cached_property
     def predicted_steps(self) -> tuple[StepSummary, ...] | None:
         """The prediction step by step."""
         if self.predicted is None:
             return None
-        return summarize(self.predicted, [basis for _, basis in self.subspaces])
+        return summarize(self.predicted, dict(self.subspaces))
 
     def as_dict(self) -> dict[str, Any]:
         """Everything but the arrays, as plain values."""
@@ -262,5 +262,7 @@ def run_experiment(
     comparison = None
     if simulated.runs > 1:
         others = () if labels is None else ("target", "inputs", "noise", "frame")
-        comparison = compare(predicted, simulated, ignoring=others)
+        stairs = None if analysis is None else stairs_of(analysis, setting)
+        shown = None if stairs is None else dict(subspaces_of(stairs, model.target.r))
+        comparison = compare(predicted, simulated, ignoring=others, subspaces=shown)
     return Experiment(analysis, predicted, complaint, simulated, comparison, labels)

@@ -65,10 +65,10 @@ def test_theory_that_is_zero_to_leading_order_does_not_read_as_disagreement() ->
     """Two steps at linear width are predicted up to d^-1/2: the cell says so, and a note."""
     sizes = {"d": 60, "n": "4d", "p": 90, "steps": 2, "readout_n": 0, "test_n": 0}
     text = text_of(learn_report(run_experiment(Setting("x1", **sizes))))
-    rows = [line.split() for line in text.split("\n") if line.startswith("theory ")]
-    assert rows[0][2:4] == CHANCE.split(" ")
-    assert CHANCE not in " ".join(rows[1])
-    assert "is 0 to leading order" in text
+    rows = [line for line in text.split("\n") if line.startswith("theory (linear-width) ")]
+    assert CHANCE in rows[0]
+    assert CHANCE not in rows[1]
+    assert "theory knows the order alone" in " ".join(text.split())
     narrow = text_of(learn_report(run_experiment(Setting("x1", **{**sizes, "p": 2, "d": 1000}))))
     assert CHANCE not in narrow
 

@@ -252,7 +252,7 @@ TERMS = (
         ("width", "narrow", "linear width", "quadratic width", "wide"),
         "How the number of neurons grows: narrow, p fixed as d grows; linear width, p and n in "
         "proportion to d; quadratic width, p or n of the order of d^2.  Each has its theory, which "
-        "the last line of a table names.",
+        "every row of a table names.",
         see=("theory", "bulk"),
     ),
     Term(
@@ -260,7 +260,8 @@ TERMS = (
         "What is predicted without simulation, beside what was simulated.  They agree unless "
         "chance alone would be so far off less than once in a thousand times (p-value below "
         "0.001), all comparisons counted; sigma is the deviation of the least likely one in "
-        "standard errors.  'would have shown' is the deviation that so many runs can tell.",
+        "standard errors.  'would have shown' is the deviation that so many runs can tell.  Every "
+        "number of theory in a table is compared; ~ marks one that theory itself knows roughly.",
         see=("width", "runs"),
     ),
     Term(

@@ -124,11 +124,10 @@ def choose_theory(setting: Setting, name: str | None = None) -> Theory:
 
 def theory_of_readout(setting: Setting) -> Theory | None:
     """A theory of wide networks that predicts the errors of the readout, to ROUGH_ERRORS."""
-    for theory in THEORIES:
-        if theory.wide and theory.left_out(setting) <= ROUGH_ERRORS:
-            if theory.objection(setting) is None and quadratic.turn_objection(setting) is None:
-                return theory
-    return None
+    if quadratic.turn_objection(setting) is not None:
+        return None
+    serving = (theory for theory in THEORIES if theory.wide and theory.objection(setting) is None)
+    return next((t for t in serving if t.left_out(setting) <= ROUGH_ERRORS), None)
 
 
 def _preference(theory: Theory, setting: Setting) -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +12,7 @@ from jaxtyping import Float, Int
 from giantstep.errors import InputError
 from giantstep.problem.setting import Setting
 from giantstep.records.drawing import Drawn
+from giantstep.records.draws import draw_runs
 from giantstep.records.file import restored, trajectory_bytes, write_whole
 from giantstep.records.origin import Origin
 from giantstep.records.spectrum import Spectrum
@@ -168,36 +169,12 @@ class Trajectory(Drawn):
         return np.linalg.norm(self.overlap @ basis.T, axis=-1) / self.norms
 
     def drawn(self, runs: int = 64) -> Trajectory:
-        """Overlaps and spans of runs drawn around a prediction with its ``overlap_deviation``.
+        """Overlaps, lengths and spans of at least so many runs drawn around a prediction.
 
         What one run shows of a direction that is not learned is its fluctuation: the magnitudes of
-        a prediction are those of its runs.  Neurons fluctuate together as their rows do: with
-        the correlations of the Gram matrix.  Without deviations, and for a simulation, the record
-        itself.
+        a prediction are those of its runs.  Of a simulation the record itself.
         """
-        deviation = self.overlap_deviation
-        if deviation is None:
-            return self
-        (known,) = np.nonzero(np.isfinite(deviation).all(axis=(1, 2, 3)))
-        rows = np.resize(known, max(runs, len(known)))
-        normals = np.random.default_rng(0).standard_normal((len(rows), *deviation.shape[1:]))
-        norms = self.norms[rows]
-        if self.gram is None or self.theory != "narrow":
-            # Many rows: nearly independent, and their span is predicted as it is.
-            overlap = self.overlap[rows] + deviation[rows] * normals
-            span = None if self.span is None else self.span[rows]
-            return replace(self, overlap=overlap, norms=norms, span=span)
-        gram = self.gram[rows]
-        values, vectors = np.linalg.eigh(gram / norms[..., None] / norms[:, :, None])
-        together = vectors @ (np.sqrt(np.maximum(values, 0.0))[..., None] * normals)
-        overlap = self.overlap[rows] + deviation[rows] * together
-        span = np.array(
-            [
-                [span_factor(m, q) for m, q in zip(*run, strict=True)]
-                for run in zip(overlap, gram, strict=True)
-            ]
-        )
-        return replace(self, overlap=overlap, norms=norms, span=span)
+        return self if self.theory is None else draw_runs(self, runs)
 
     def principal_cosines(self, basis: Float[np.ndarray, "k r"]) -> Float[np.ndarray, "runs t k"]:
         """Cosines of the principal angles between the rows of W and U, largest first."""

@@ -7,7 +7,7 @@ from rich.table import Table
 
 from giantstep.experiment import Experiment
 from giantstep.records.summary import SpectrumStep
-from giantstep.show.tables.experiment import heading, verdict
+from giantstep.show.tables.experiment import heading, rough_remarks, theory_name, verdict
 from giantstep.show.tables.parts import listed, make_table, notes, number, spread
 
 MATRICES = {"weights": "W", "features": "sigma(X W^T)/sqrt(n)"}
@@ -22,7 +22,7 @@ def spectrum_report(experiment: Experiment) -> RenderableType:
     if experiment.simulated.test_error is not None:
         parts += ["", _errors(experiment)]
     predicted = experiment.predicted
-    texts = () if predicted is None else predicted.notes
+    texts = () if predicted is None else (*predicted.notes, *rough_remarks(experiment))
     return Group(*parts, *notes(texts), verdict(experiment))
 
 
@@ -45,8 +45,10 @@ def _outliers(experiment: Experiment) -> Table:
         for _, _, theory in _steps(experiment, matrix)
         if theory is not None
     )
-    title = "Outlying singular values" + ", (predicted) too near the edge to count" * found_inside
-    table = make_table(title, "matrix", "step", "predicted", "measured", "count", "edge")
+    title = "Outlying singular values"
+    title += ", in brackets too near the edge to count or to compare" * found_inside
+    theory_title = theory_name(experiment)
+    table = make_table(title, "matrix", "step", theory_title, "measured", "count", "edge (theory)")
     for matrix, symbol in MATRICES.items():
         for step, measured, theory in _steps(experiment, matrix):
             expected = "-"
@@ -74,7 +76,10 @@ def _outliers(experiment: Experiment) -> Table:
 
 def _alignment(experiment: Experiment, measured: SpectrumStep) -> Table:
     table = make_table(
-        "Alignment of W's leading directions with the target", "", "predicted", "measured"
+        "Alignment of W's leading directions with the target",
+        "",
+        theory_name(experiment),
+        "measured",
     )
     theory = experiment.predicted_steps
     weights = None if theory is None else theory[-1].weights
@@ -87,7 +92,8 @@ def _alignment(experiment: Experiment, measured: SpectrumStep) -> Table:
 
 def _errors(experiment: Experiment) -> Table:
     table = make_table(
-        "Ridge readout, mean squared error", "step", "train", "theory", "test", "theory"
+        "Ridge readout, mean squared error",
+        *("step", "train", theory_name(experiment), "test", theory_name(experiment)),
     )
     theory = experiment.predicted_steps
     for place, step in enumerate(experiment.steps):
