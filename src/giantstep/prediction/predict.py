@@ -29,11 +29,10 @@ def predict(
 ) -> Trajectory:
     """Overlaps, Gram matrices, errors and spectra after each step; it names its theory.
 
-    The theory is that of narrow networks (p fixed as d grows) where p is small against d, that of
-    linear width (n, d, p in proportion) where it is not, that of quadratic width where n or p are
-    of the order of d^2; ``theory`` overrides the choice.  Raises
-    NoTheoryError where none covers the setting; what a theory covers in part has NaN for the rest,
-    and a note.
+    The theory is that of narrow networks where p or d is small, that of linear width (n, d, p in
+    proportion) where both are large, that of quadratic width where n or p are of the order of d^2;
+    ``theory`` overrides the choice.  Raises NoTheoryError where none covers the setting; what a
+    theory covers in part has NaN for the rest, and a note.
 
     Narrow networks start from the typical start (random overlaps of order d^-1/2 set to zero), and
     ``*_deviation`` is how far one run strays from the means, by its start and its batches.  Where
@@ -50,8 +49,9 @@ def predict(
     uncertainties the spread over independent scrambles, as standard errors of their mean.
     ``log2_points`` are the points a scramble; None takes as many, of all scrambles and rows, as
     half a second allows, and where runs have rows of their own it is no more than that.  Batches
-    of at most d/20 samples are covered up to p = d/2; steps on fewer than 100 samples must not be
-    so large that a run strays from its mean by more than a tenth.  More than 100 steps on fresh
+    of at most d/20 samples are covered up to p = d/2.  For more neurons, and where runs differ from
+    their mean by more than a tenth of the length of a row, states are drawn from the law of each
+    step, every run from its own start (docs/derivations/drawn_runs.md).  More than 100 steps on fresh
     batches are taken in groups (docs/derivations/long_runs.md): where network and target are sums
     of erf units the averages have closed forms, the uncertainty is the change from longer groups,
     and means over runs count what fluctuations shift them by (runs may then stray by a fifth).
