@@ -121,7 +121,7 @@ def test_a_readout_is_not_judged_on_the_points_it_was_fitted_on(monkeypatch: Any
 
 
 def test_which_theory_serves_many_neurons() -> None:
-    """The fast theories of wide networks where they are precise, and where spectra are asked for."""
+    """The fast theories of wide networks where they are precise, or spectra are asked for."""
     setting = Setting("x1", d=60, n="4d", p="d", steps=1, **PLAIN)
     assert choose_theory(setting).name == "narrow"
     assert choose_theory(setting.vary(spectra=4)).name == "linear-width"
