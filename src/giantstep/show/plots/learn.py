@@ -10,7 +10,7 @@ from giantstep.experiment import Experiment
 from giantstep.records.trajectory import Trajectory
 from giantstep.show.plots.errors import errors
 from giantstep.show.plots.neurons import neurons
-from giantstep.show.plots.style import setting_title
+from giantstep.show.tables.setting import setting_title
 
 
 def learn_figure(experiment: Experiment) -> Figure:

@@ -20,8 +20,8 @@ from giantstep.show.plots.curves import curves
 from giantstep.show.plots.errors import errors
 from giantstep.show.plots.learn import learn_figure
 from giantstep.show.plots.spectrum import layer_figure, spectrum_figure, spectrum_panel
-from giantstep.show.plots.style import setting_title
 from giantstep.show.plots.sweep import curves_figure, map_axes, map_figure
+from giantstep.show.tables.setting import setting_title
 from giantstep.spectra.layer import LayerOutliers
 from giantstep.sweeps.result import Sweep, check_observable
 

@@ -13,7 +13,7 @@ from matplotlib.ticker import LogLocator, NullFormatter
 from giantstep.experiment import Experiment
 from giantstep.records.spectrum import Spectrum
 from giantstep.show.histogram import bulk_histogram, per_unit
-from giantstep.show.plots.style import setting_title
+from giantstep.show.tables.setting import setting_title
 from giantstep.spectra.layer import LayerOutliers
 
 
