@@ -103,7 +103,8 @@ def _last_step(axes: Axes, part: Spectrum, symbol: str) -> None:
         spectrum_panel(axes, part, part if "density" in arrays else None, step, symbol)
         return
     grid, density = arrays["grid"][step], arrays["density"][step]
-    outliers = arrays["outliers"][:, step].ravel()
+    above = arrays["outliers"][:, step] > arrays["threshold"][:, step, None]
+    outliers = np.where(above, arrays["outliers"][:, step], np.nan).ravel()
     axes.plot(grid, density, color="firebrick", label="theory: bulk")
     shown = outliers[np.isfinite(outliers)]
     axes.plot(shown, 0.0 * shown, "v", color="firebrick", label="theory: outliers")

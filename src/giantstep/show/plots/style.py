@@ -7,6 +7,8 @@ from pathlib import Path
 import matplotlib as mpl
 from matplotlib.figure import Figure
 
+from giantstep.records.trajectory import Trajectory
+
 # Luminance falls monotonically along the map: steps stay apart in print.
 STEP_COLOURS = mpl.colormaps["viridis_r"]
 STEP_MARKERS = "oDs^vPX*"
@@ -16,3 +18,13 @@ def save(figure: Figure, path: Path) -> None:
     """Write a figure as PNG or PDF, without a trace of when or by what it was made."""
     keys = ("Creator", "Producer", "CreationDate") if path.suffix == ".pdf" else ("Software",)
     figure.savefig(path, dpi=150, metadata=dict.fromkeys(keys))
+
+
+def source_of(predicted: Trajectory) -> str:
+    """Where a prediction comes from, for a legend: the theory by its name.
+
+    Runs on Gaussian rows, which stand for a theory of data sets, are no theory.
+    """
+    if predicted.theory == "gaussian-runs":
+        return "other runs, on Gaussian rows"
+    return f"theory ({predicted.theory})"

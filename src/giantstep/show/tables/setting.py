@@ -48,42 +48,45 @@ def target_lines(target: Target) -> Text:
 
 def setting_lines(setting: Setting) -> Text:
     """Target, sizes, steps and data."""
-    others = other_fields(setting)
+    others = ", ".join(other_fields(setting))
     return target_lines(setting.target).append(
-        f"{sizes_text(setting)}\n{data_text(setting)}\n" + (f"{others}\n" if others else ""),
+        f"{setting.activation.name}, d = {setting.d:,}, n = {setting.n:,}, p = {setting.p:,}, "
+        f"{steps_text(setting)}\n{data_text(setting)}\n" + (f"{others}\n" if others else ""),
         style="not bold",
     )
 
 
-def setting_title(setting: Setting) -> str:
-    """The setting in a few lines above a picture."""
-    data = f"{setting.inputs.text} inputs, " if setting.inputs.text != "gaussian" else ""
-    lines = [
-        f"{setting.target.name}, {sizes_text(setting)}",
-        f"{data}{noise_text(setting)}, {setting.start} start, {setting.batches} batches, "
-        f"{other_fields(setting)}".removesuffix(", "),
+def setting_title(*settings: Setting) -> str:
+    """Above a picture: everything that the settings share, in a few lines."""
+    first, *others = [_parts(setting) for setting in settings]
+    shared = [part for part in first if all(part in parts for parts in others)]
+    # A step of so many times the giant one stays on its line.
+    text = ", ".join(shared).replace(" * ", "\u00a0*\u00a0")
+    return "\n".join(textwrap.wrap(text, TITLE))
+
+
+def _parts(setting: Setting) -> list[str]:
+    """What a title says of a setting, each thing by itself."""
+    sizes = [f"{name} = {getattr(setting, name):,}" for name in ("d", "n", "p")]
+    inputs = [f"{setting.inputs.text} inputs"] * (setting.inputs.text != "gaussian")
+    noise = [noise_text(setting)] * setting.noisy
+    start = f"{setting.start} start"
+    return [
+        *(setting.target.name, setting.activation.name, *sizes, steps_text(setting), *inputs),
+        *(*noise, start, f"{setting.batches} batches", *other_fields(setting)),
     ]
-    return "\n".join(line for text in lines for line in textwrap.wrap(text, TITLE))
 
 
-def sizes_text(setting: Setting) -> str:
-    """Activation, sizes and steps."""
-    return (
-        f"{setting.activation.name}, d = {setting.d:,}, n = {setting.n:,}, p = {setting.p:,}, "
-        f"{steps_text(setting)}"
-    )
-
-
-def other_fields(setting: Setting) -> str:
+def other_fields(setting: Setting) -> list[str]:
     """Every field that differs from its default and is not in the other lines, by its name."""
     usual = Setting("x1", d=setting.d, n=setting.n, p=2, steps=0, step_size=1.0)
     values = setting.as_dict()
-    return ", ".join(
+    return [
         f"{name} {_value(values[name])}"
         for names in GROUPS.values()
         for name in names
         if name not in SAID and getattr(setting, name) != getattr(usual, name)
-    )
+    ]
 
 
 def _value(value: Any) -> str:
@@ -121,6 +124,6 @@ def noise_text(setting: Setting) -> str:
 def data_text(setting: Setting) -> str:
     """Inputs, noise, start and seed."""
     return (
-        f"{setting.inputs.text} inputs, {noise_text(setting)}, {setting.start} start, {setting.batches} batches, "
-        f"seed {setting.seed}"
+        f"{setting.inputs.text} inputs, {noise_text(setting)}, {setting.start} start, "
+        f"{setting.batches} batches, seed {setting.seed}"
     )

@@ -43,7 +43,9 @@ def sweep_report(sweep: Sweep, observable: str) -> RenderableType:
     parts: list[RenderableType] = []
     if len(sweep.outcomes) <= FEW:
         names = [axis.name for axis in sweep.axes]
-        table = make_table(f"{observable} after the last step", *names, "measured", "predicted")
+        table = make_table(
+            f"{observable} after the last step, mean over runs", *names, "measured", "predicted"
+        )
         for outcome in sweep.outcomes:
             values, theory = outcome.measured(observable), outcome.expected(observable)
             table.add_row(
