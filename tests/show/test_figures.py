@@ -55,7 +55,7 @@ def test_errors_stand_over_their_floors(experiment: Experiment, axes: Axes) -> N
     assert min(floors) == pytest.approx(0.25)
     assert axes.get_ylim()[0] < 0
     labels = [text.get_text() for text in axes.get_legend().get_texts()]
-    assert "theory" in labels
+    assert "theory (narrow)" in labels
 
 
 @pytest.mark.parametrize("observable", ["overlap", "network_error", "test_error"])
