@@ -117,7 +117,8 @@ def layer_figure(found: LayerOutliers, name: str) -> Figure:
     )
     p, d = found.shape
     many = "1 outlier" if found.count == 1 else f"{found.count or 'no'} outliers"
-    figure.suptitle(f"{name}: {p:,} x {d:,}, {many}", fontsize="medium")
+    title = f"{name}: {p:,} x {d:,}, {many} at level {found.level:g}"
+    figure.suptitle(title, fontsize="medium")
     return figure
 
 

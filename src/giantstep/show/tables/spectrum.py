@@ -69,7 +69,7 @@ def _outliers(experiment: Experiment) -> Table:
                 places = [spread(value, 4) for value in theory.outliers]
                 places += [f"({spread(value)})" for value in theory.inside]
                 constant = _constant(experiment, matrix, at)
-                if constant is not None:
+                if constant is not None and constant < len(places):
                     places[constant] += " constant"
                 expected = "  ".join(places) or "none"
             if measured.outliers is None or measured.counts is None:
