@@ -233,9 +233,14 @@ TERMS = (
     ),
     Term(
         ("outlier", "outliers", "threshold"),
-        "A singular value outside the bulk: a direction that was learned.  It counts above a "
-        "threshold that noise exceeds with a stated probability (a Tracy-Widom quantile of the "
-        "edge).",
+        "A singular value outside the bulk.  It counts above a threshold, the singular value that "
+        "noise exceeds in one run of a hundred: at the start a Tracy-Widom quantile of the edge; "
+        "after a step, if that is larger, the place of the noisiest direction of the step, which "
+        "the largest residual of a batch makes.  Where theory predicts a place between edge and "
+        "threshold, tables have it in brackets and pictures draw it hollow: it does not count as "
+        "an outlier, for noise may be found there too.  An outlier is a direction that was "
+        "learned, but for one: an activation of mean other than 0 gives the features a constant "
+        "outlier, before any step, of about sqrt(p) times that mean.",
         see=("bulk", "spike", "alignment"),
         paper=f"{SPIKES}; {TWO_STEPS}",
     ),

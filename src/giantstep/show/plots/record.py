@@ -20,8 +20,8 @@ from giantstep.show.plots.curves import curves
 from giantstep.show.plots.errors import errors
 from giantstep.show.plots.learn import learn_figure
 from giantstep.show.plots.spectrum import layer_figure, spectrum_figure, spectrum_panel
-from giantstep.show.plots.style import setting_title
 from giantstep.show.plots.sweep import curves_figure, map_axes, map_figure
+from giantstep.show.tables.setting import setting_title
 from giantstep.spectra.layer import LayerOutliers
 from giantstep.sweeps.result import Sweep, check_observable
 
@@ -103,7 +103,8 @@ def _last_step(axes: Axes, part: Spectrum, symbol: str) -> None:
         spectrum_panel(axes, part, part if "density" in arrays else None, step, symbol)
         return
     grid, density = arrays["grid"][step], arrays["density"][step]
-    outliers = arrays["outliers"][:, step].ravel()
+    above = arrays["outliers"][:, step] > arrays["threshold"][:, step, None]
+    outliers = np.where(above, arrays["outliers"][:, step], np.nan).ravel()
     axes.plot(grid, density, color="firebrick", label="theory: bulk")
     shown = outliers[np.isfinite(outliers)]
     axes.plot(shown, 0.0 * shown, "v", color="firebrick", label="theory: outliers")

@@ -44,7 +44,7 @@ def sweep_report(sweep: Sweep, observable: str) -> RenderableType:
     if len(sweep.outcomes) <= FEW:
         names = [axis.name for axis in sweep.axes]
         columns = (*names, "measured", "predicted", "theory", "p-value")
-        table = make_table(f"{observable} after the last step", *columns)
+        table = make_table(f"{observable} after the last step, mean over runs", *columns)
         for outcome in sweep.outcomes:
             values, theory = outcome.measured(observable), outcome.expected(observable)
             table.add_row(
