@@ -6,14 +6,20 @@ import traceback
 from collections.abc import Callable, Iterator
 from typing import Any, TypedDict
 
-from giantstep.errors import DivergenceError, InputError, NotConvergedError, NoTheoryError
+from giantstep.errors import (
+    DivergenceError,
+    InputError,
+    NotConvergedError,
+    NoTheoryError,
+    memory_words,
+)
 from giantstep.prediction.predict import predict
 from giantstep.problem.setting import Setting
 from giantstep.simulation.simulate import simulate_runs
 from giantstep.store.folder import prediction_bytes, run_bytes
 from giantstep.store.identity import prediction_name, run_name
 
-EXPECTED = (InputError, NoTheoryError, NotConvergedError, DivergenceError, MemoryError)
+EXPECTED = (InputError, NoTheoryError, NotConvergedError, DivergenceError)
 """What may go wrong with a setting; anything else is a bug and keeps its traceback."""
 
 
@@ -55,8 +61,10 @@ def perform(task: Task, write: Callable[[str, bytes], None]) -> Report:
     while True:
         try:
             found = next(pending, None)
+        except MemoryError as error:
+            return {"failure": memory_words(error), "traceback": None}
         except EXPECTED as error:
-            return {"failure": str(error) or type(error).__name__, "traceback": None}
+            return {"failure": str(error), "traceback": None}
         except Exception as error:
             text = "".join(traceback.format_exception(error))
             return {"failure": f"a bug: {error!r}", "traceback": text}
