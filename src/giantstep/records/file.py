@@ -85,12 +85,12 @@ def remove_drafts(folder: Path) -> None:
             old = time.time() - draft.stat().st_mtime > STALE
             if old or (here and not _is_alive(int(writer))):
                 draft.unlink()
-        except FileNotFoundError:  # finished, or swept up by another
+        except OSError:  # finished, swept up by another, or on a disk that is read only
             continue
 
 
 def _machine() -> str:
-    """This machine's name, without dots."""
+    """The name of this machine, without dots."""
     return platform.node().replace(".", "-")
 
 

@@ -18,7 +18,7 @@ SIDE = 256
 
 
 def within_limit() -> None:
-    """Where the address space is limited (ulimit -v): one thread, which has its buffers from now on.
+    """Where addresses are limited (ulimit -v): one thread, which has its buffers from now on.
 
     OpenBLAS asks again without end for a buffer that it cannot have, and nothing interrupts it.
     Each thread that calls it at the same time takes one, and keeps it for later calls.

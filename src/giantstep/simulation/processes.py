@@ -28,7 +28,6 @@ def end_with_parent(wait: Callable[[], object] | None = None) -> None:
     the pipe of multiprocessing unless another is given.  A thread has no turn while a library
     computes without letting go of the interpreter; Linux ends the process even then.
     """
-
     parent = multiprocessing.parent_process()
     if wait is None and parent is not None:
         wait = parent.join

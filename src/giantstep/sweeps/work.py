@@ -19,7 +19,7 @@ from giantstep.simulation.simulate import simulate_runs
 from giantstep.store.folder import prediction_bytes, run_bytes
 from giantstep.store.identity import prediction_name, run_name
 
-EXPECTED = (InputError, NoTheoryError, NotConvergedError, DivergenceError)
+EXPECTED = (InputError, NoTheoryError, NotConvergedError, DivergenceError, MemoryError)
 """What may go wrong with a setting; anything else is a bug and keeps its traceback."""
 
 

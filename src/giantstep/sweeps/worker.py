@@ -1,7 +1,7 @@
 """A process that works for a sweep: tasks come in, reports go out, a line of JSON each.
 
-``python -m giantstep.sweeps.worker FOLDER``.  It ends with its standard input or with the sweep: one
-that is killed takes its workers along, and what they had not finished is not there.
+``python -m giantstep.sweeps.worker FOLDER``.  It ends with its standard input or with the sweep: a
+sweep that is killed takes its workers along, and what they had not finished is not there.
 """
 
 from __future__ import annotations

@@ -33,7 +33,7 @@ def heading(experiment: Experiment) -> Text:
         style="not bold",
     )
     if simulated.interrupted:
-        head.append(f", interrupted after {runs} of {setting.runs} runs", style="yellow")
+        head.append(f"\ninterrupted after {runs} of {setting.runs} runs", style="yellow")
     head.append("\n")
     return head
 
