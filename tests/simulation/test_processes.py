@@ -67,15 +67,15 @@ def script(tmp_path: Path) -> Path:
 
 
 def test_processes_of_a_pool_end_with_their_parent(script: Path) -> None:
-    process = subprocess.Popen([sys.executable, script], stdout=subprocess.PIPE, text=True)
-    assert process.stdout is not None
-    workers = [int(process.stdout.readline()) for _ in range(2)]
-    others = {*children(process.pid), *workers}
-    assert all(map(is_there, workers))
-    process.kill()
-    process.wait()
+    with subprocess.Popen([sys.executable, script], stdout=subprocess.PIPE, text=True) as process:
+        try:
+            assert process.stdout is not None
+            workers = [int(process.stdout.readline()) for _ in range(2)]
+            others = {*children(process.pid), *workers}
+            assert all(map(is_there, workers))
+        finally:
+            process.kill()
     wait_until_gone(sorted(others))
-    process.stdout.close()
 
 
 def test_an_interrupt_is_for_the_parent_alone(script: Path) -> None:
@@ -111,19 +111,19 @@ LONG = ["--target", "x1", "--n", "10^9", "--p", "64", "--readout-n", "0", "--tes
 )
 def test_workers_end_with_a_command_that_is_killed(arguments: list[str], tmp_path: Path) -> None:
     command = [word.replace("OUT", str(tmp_path)) for word in arguments]
-    process = subprocess.Popen(
+    end, workers = time.monotonic() + LIMIT, []
+    with subprocess.Popen(
         [sys.executable, "-m", "giantstep.cli.main", *command],
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
-    )
-    end = time.monotonic() + LIMIT
-    workers: list[int] = []
-    while not any(processor_seconds(worker) > LOADED for worker in workers):
-        assert time.monotonic() < end, "no worker is at work"
-        time.sleep(0.01)
-        workers = children(process.pid)
-    process.kill()
-    process.wait()
+    ) as process:
+        try:
+            while not any(processor_seconds(worker) > LOADED for worker in workers):
+                assert time.monotonic() < end, "no worker is at work"
+                time.sleep(0.01)
+                workers = children(process.pid)
+        finally:
+            process.kill()
     wait_until_gone(workers)
 
 
