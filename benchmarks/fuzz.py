@@ -1,7 +1,7 @@
 """Random settings and command lines, good, odd and hostile: nothing but an answer or a sentence.
 
 ``python -m benchmarks fuzz --cases 100000 --seed 1``.  Case k of a seed is the same whenever it is
-drawn; ``--kind simulate --index 17`` shows one alone.  Each kind runs in a process of its own, which
+drawn; ``--kind simulate --index 17`` shows one alone.  Each kind runs in a process of its own, that
 is ended and begun anew after a case that takes longer than LIMIT.  Counted are tracebacks (an
 exception that is none of ``errors.py``, an exit code other than 0, 1 and 2, a complaint that is not
 one line), hangs, NaN that no note leaves open, and negative errors; each is printed with its case.
