@@ -42,6 +42,11 @@ class DivergenceError(ArithmeticError):
     """
 
 
+def memory_words(error: MemoryError) -> str:
+    """What is said where memory ran out, with what Python or NumPy know of it."""
+    return f"memory ran out: {error}" if str(error) else "memory ran out"
+
+
 SHOWN = 60
 """Characters of a value that a message quotes: it stays one short sentence."""
 

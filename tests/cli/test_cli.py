@@ -11,6 +11,7 @@ import pytest
 
 from giantstep import Experiment, Setting, load, run_experiment, simulate
 from giantstep.cli.main import main
+from giantstep.store.folder import Store
 
 
 def run(
@@ -97,6 +98,8 @@ def test_a_leading_minus_is_a_target(capsys: pytest.CaptureFixture[str]) -> None
         (["frobnicate"], "frobnicate"),
         (["analyze", "x1", "+", "x2"], "unexpected '+ x2': a target with spaces stands in quotat"),
         (["sweep", "--target", "x1"], "axes must name at least one field, got none"),
+        (["learn", "x1", "--out", ""], "--out: a folder needs a name, got ''"),
+        (["claims", "one-step-line", "--out", " "], "--out: a folder needs a name, got ' '"),
         (["learn", "x1", "--memory", "1 KiB", "--engine", "dense"], "memory must be at least"),
         (["analyze", "9^9^9 + x1"], "387420489"),
         (["learn", "x1", "--d", "1000.5"], "d must be a whole number, got '1000.5'"),
@@ -213,10 +216,8 @@ def test_learn_writes_record_arrays_and_picture_once(
     assert predicted.test_error is not None
     assert predicted.test_error.shape == (1, 3)
     assert (tmp_path / "learn.png").read_bytes().startswith(b"\x89PNG")
-    refused(command, "out already holds learn.json", capsys)
-    refused(command, "--overwrite replaces it", capsys)
     before = {path.name: path.stat().st_mtime_ns for path in (tmp_path / "runs").iterdir()}
-    main([*LEARN, "--runs", "3", "--out", str(tmp_path), "--quiet", "--overwrite"])
+    main([*LEARN, "--runs", "3", "--out", str(tmp_path), "--quiet"])  # the same, with more runs
     after = {path.name: path.stat().st_mtime_ns for path in (tmp_path / "runs").iterdir()}
     assert before.items() <= after.items()
     again = json.loads((tmp_path / "learn.json").read_text())
@@ -224,6 +225,42 @@ def test_learn_writes_record_arrays_and_picture_once(
     [simulated] = load(tmp_path).trajectories
     plain = simulate(Setting(**again["simulation"]["setting"]))
     assert np.array_equal(simulated.overlap, plain.overlap)
+    other = [*command, "--noise", "0.5"]
+    refused(other, "out already holds learn.json of noise = 0.0, not 0.5", capsys)
+    refused(other, "--overwrite replaces it", capsys)
+    main([*other, "--overwrite"])
+    assert json.loads((tmp_path / "learn.json").read_text())["simulation"]["runs"] == 2
+    assert len(load(tmp_path).trajectories) == 2
+
+
+def test_learn_goes_on_after_an_interrupt(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Ctrl-C keeps the runs before it; the same command computes the others and replaces files."""
+    command = [*LEARN, "--steps", "1", "--runs", "3", "--out", str(tmp_path)]
+    write, calls = Store.write, []
+
+    def interrupted(store: Store, name: str, content: bytes) -> None:
+        calls.append(name)
+        if len(calls) == 2:
+            raise KeyboardInterrupt
+        write(store, name, content)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Store, "write", interrupted)
+        with pytest.raises(SystemExit) as stopped:
+            main(command)
+    assert stopped.value.code == 130
+    assert "interrupted after 1 of 3 runs" in capsys.readouterr().out
+    before = {path: path.stat().st_mtime_ns for path in tmp_path.glob("runs/*.npz")}
+    main(command)
+    text = capsys.readouterr().out
+    assert "interrupted" not in text
+    assert "3 runs, deferred engine, simulation " in text
+    assert " s, prediction " in text
+    assert all(path.stat().st_mtime_ns == when for path, when in before.items())
+    [simulated] = load(tmp_path).trajectories
+    assert np.array_equal(simulated.overlap, simulate(simulated.setting).overlap)
 
 
 def test_a_run_of_hours_is_announced(

@@ -97,6 +97,8 @@ def test_failures_are_told(file: Path, tmp_path: Path, capsys: pytest.CaptureFix
     [
         (["--vary", "d=30,0"], "d must be at least 1, got 0, in the cell d = 0, noise = 0"),
         (["--vary", "d"], "vary must be FIELD=VALUES"),
+        (["--vary", "d=30", "--vary", "d=60"], "vary must name a field once"),
+        (["--vary", "d=30,60;d=60,90"], "got d a second time in 'd=30,60;d=60,90'"),
         (["--engine", "dense", "--memory", "1 KiB"], "in the cell d = 30, noise = 0"),
         (["--cluster", "tcp://127.0.0.1:1"], "cluster"),
         (["--workers", "0"], "workers must be at least 1, got 0"),

@@ -295,6 +295,7 @@ BAD: list[tuple[dict[str, Any], str, str]] = [
     ({"decay": 1.5}, "decay", "1.5"),
     ({"rows": "unit"}, "rows", "'unit'"),
     ({"update": "adam"}, "update", "'adam'"),
+    ({"update": ["adam"]}, "update", "['adam']"),
     ({"loss": "hinge"}, "loss", "'hinge'"),
     ({"loss": "huber"}, "loss", "'huber'"),
     ({"loss": "huber(0)"}, "loss", "'huber(0)'"),

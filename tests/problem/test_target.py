@@ -106,6 +106,14 @@ def test_bad_directions(directions: list[list[float]], piece: str) -> None:
         make_target("x1*x2 + x1", directions=directions)
 
 
+@pytest.mark.parametrize(
+    "text", ["x1/(x2 - x2)", "log(x2 - x2)", "log(x2 - x2 - 1) + x1", "((x1*x1)/He1(x2 - x2))^2"]
+)
+def test_a_target_without_a_value_is_one_sentence(text: str) -> None:
+    with pytest.raises(InputError, match="target has no finite value anywhere, because of"):
+        make_target(text)
+
+
 def test_callables_agree_with_expressions() -> None:
     series = make_target(lambda x1, x2: np.tanh(x1) * x2 + x1).series
     expected = make_target("tanh(x1)*x2 + x1").series

@@ -124,6 +124,29 @@ def test_rates_are_found_from_times(engine: str, monkeypatch: pytest.MonkeyPatch
         assert slow.of(done, 1) != pytest.approx(truth.of(done, 1), rel=0.25)
 
 
+@pytest.mark.parametrize("engine", ["deferred", "dense"])
+def test_measuring_ends_when_its_time_is_spent(
+    engine: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An accelerator that compiles for half a minute each time has two or three probes."""
+    calls: list[Setting] = []
+
+    def seconds(setting: Setting) -> float:
+        again = setting in calls
+        calls.append(setting)
+        return 1.0 if again else 30.0
+
+    parts = {name: each for name, each in TYPICAL[engine].seconds.items() if name not in COMPILED}
+    monkeypatch.setattr(accelerator, "_parts", lambda: parts)
+    monkeypatch.setattr(accelerator, "_seconds_of_run", seconds)
+    found = accelerator.measured_rates(engine)
+    assert len(calls) == 1 + 2 * 2
+    assert found.seconds.keys() >= TYPICAL[engine].seconds.keys()
+    assert found.seconds["compiled"] > TYPICAL[engine].seconds["compiled"]
+    fitted = FITTED[engine][0]
+    assert found.seconds[fitted] == TYPICAL[engine].seconds[fitted]
+
+
 def _work(engine: str, given: dict[str, Any]) -> dict[str, float]:
     device = "gpu" if engine == "deferred" else "auto"
     fields = given | {"engine": engine, "device": device}

@@ -4,6 +4,7 @@ import errno
 import io
 import json
 import os
+import subprocess
 import sys
 import time
 from dataclasses import replace
@@ -16,11 +17,11 @@ import pytest
 
 from giantstep import Setting, Trajectory, load, predict, simulate
 from giantstep.errors import InputError
-from giantstep.records.file import FORMAT, packed, write_whole
+from giantstep.records.file import FORMAT, STALE, packed, write_whole
 from giantstep.records.observables import names, observed
 from giantstep.simulation.simulate import simulate_runs
 from giantstep.store import folder as folder_module
-from giantstep.store.folder import STALE, Store, prediction_bytes, run_bytes
+from giantstep.store.folder import Store, prediction_bytes, run_bytes
 from giantstep.store.identity import prediction_name, resolved, run_name
 
 SETTING = resolved(
@@ -182,20 +183,67 @@ def test_a_write_that_fails_leaves_nothing(
         raise OSError(errno.ENOSPC, "No space left on device")
 
     monkeypatch.setattr(os, call, full)
-    with pytest.raises(OSError, match="No space left"):
+    with pytest.raises(OSError, match="No space left") as failure:
         write_whole(tmp_path / "own.npz", b"content")
+    assert failure.value.filename == str(tmp_path / "own.npz")
     assert not list(tmp_path.iterdir())
 
 
-def test_what_killed_writers_left_is_swept_up(tmp_path: Path) -> None:
-    old, new = tmp_path / ".a.npz.1.00.part", tmp_path / ".b.npz.2.00.part"
-    for path in (old, new):
-        path.write_bytes(b"half")
+KILLED = """
+import os, sys
+from pathlib import Path
+from giantstep.records import file
+os.replace = lambda draft, path: os.kill(os.getpid(), 9)
+file.write_whole(Path(sys.argv[1]), b"half")
+"""
+
+
+def test_what_killed_writers_left_is_swept_up(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """At once where the writer was of this machine, after an hour where it was of another."""
+    subprocess.run([sys.executable, "-c", KILLED, str(tmp_path / "a.npz")], check=False)
+    assert len(list(tmp_path.glob(".a.npz.*.part"))) == 1
+    other = tmp_path / ".b.npz.elsewhere.1.00.part"
+    other.write_bytes(b"half")
+    drafts: list[Path] = []
+
+    def writing(draft: Path, path: Path) -> None:
+        Store(tmp_path).prepare()
+        drafts.extend(tmp_path.glob(".*.part"))
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "replace", writing)
+        write_whole(tmp_path / "c.npz", b"whole")
+    names = sorted(draft.name.split(".")[1] for draft in drafts)
+    assert names == ["b", "c"]  # those who may still write
     long_ago = time.time() - STALE - 60
-    os.utime(old, (long_ago, long_ago))
+    os.utime(other, (long_ago, long_ago))
     Store(tmp_path).prepare()
-    assert not old.exists()
-    assert new.exists()
+    assert not other.exists()
+
+
+def test_a_file_is_what_it_holds_and_not_what_it_is_called(tmp_path: Path) -> None:
+    """A copy under the name of another run or setting is refused, by the name of the file."""
+    store, large = filled(tmp_path), resolved(SETTING.vary(d=600, n=120))
+    filled(tmp_path, large)
+    paths = [tmp_path / run_name(SETTING, run) for run in range(3)]
+    kept = paths[0].read_bytes()
+    paths[0].write_bytes((tmp_path / run_name(large, 0)).read_bytes())
+    with pytest.raises(InputError, match=f"the result of d = 60, got '{paths[0]}' of d = 600"):
+        store.runs(SETTING)
+    paths[0].write_bytes(paths[1].read_bytes())
+    with pytest.raises(InputError, match=f"the result of run = 0, got '{paths[0]}' of run = 1"):
+        store.runs(SETTING)
+    paths[0].write_bytes(kept)
+    assert same(store.runs(SETTING), simulate(SETTING))
+    theory = tmp_path / prediction_name(SETTING)
+    theory.write_bytes(kept)
+    with pytest.raises(InputError, match=f"kind = 'prediction', got '{theory}' of kind = 'run'"):
+        store.prediction(SETTING)
+    theory.write_bytes(prediction_bytes(large, None, "no theory"))
+    with pytest.raises(InputError, match="of d = 600"):
+        store.prediction(SETTING)
 
 
 def test_large_matrices_are_left_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -17,6 +17,7 @@ from giantstep.papers.claims.record import Claim
 from giantstep.papers.claims.running import run_claims, stored_claims
 from giantstep.papers.claims.summary import stored_records, summary
 from giantstep.papers.plot import Plot
+from giantstep.records.file import write_whole
 from giantstep.show.page import claims_page
 from giantstep.show.progress import spinner
 from giantstep.show.tables.claims import claim_words, claims_list, claims_table
@@ -115,8 +116,8 @@ def claims(
     everything = list(CLAIMS.values())
     held = stored_claims(everything, folder, full=full, controls=controls, seed=seed)
     write_json({"claims": held}, folder / "claims.json")
-    (folder / "claims.html").write_text(claims_page(held), encoding="utf-8")
-    (folder / "claims.md").write_text(summary(CLAIMS, held), encoding="utf-8")
+    write_whole(folder / "claims.html", claims_page(held).encode())
+    write_whole(folder / "claims.md", summary(CLAIMS, held).encode())
     if not json and not quiet:
         if ids:
             show(claim_words(records))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json as texts
 import signal
 import sys
 from collections.abc import Callable
@@ -14,6 +15,7 @@ from rich.console import RenderableType
 
 from giantstep.cli.fields import memory_bytes
 from giantstep.cli.output import as_json, reserve, write_json
+from giantstep.errors import InputError, shown
 from giantstep.experiment import Experiment, run_experiment
 from giantstep.language.units import duration
 from giantstep.problem.setting import Setting
@@ -23,7 +25,7 @@ from giantstep.show.tables.parts import show
 from giantstep.simulation.estimate import estimate
 from giantstep.simulation.simulate import simulate
 from giantstep.store.folder import Store, prediction_bytes
-from giantstep.store.identity import prediction_name, resolved
+from giantstep.store.identity import different_fields, prediction_name, resolved, stored_fields
 from giantstep.store.simulation import simulate_stored
 
 if TYPE_CHECKING:  # a figure is drawn only where there is a folder for it
@@ -48,7 +50,8 @@ def run_command(
 ) -> None:
     """NAME.json, NAME.png and runs/ into ``out``; a table, or JSON, on standard output."""
     bound = memory_bytes(memory)
-    files = reserve(out, f"{name}.json", f"{name}.png", overwrite=overwrite)
+    replace = overwrite or goes_on(out, f"{name}.json", setting)
+    files = reserve(out, f"{name}.json", f"{name}.png", overwrite=replace)
     labels = fitted_labels(setting)
     warn_of_hours(setting, bound, quiet)
     store = None if out is None else Store(out / "runs")
@@ -75,6 +78,24 @@ def run_command(
             show(f"picture: {files[1]}")
     if experiment.simulated.interrupted:
         sys.exit(128 + signal.SIGINT)
+
+
+def goes_on(out: Path | None, name: str, setting: Setting) -> bool:
+    """Whether a folder holds the record of this setting; that of another one is refused."""
+    if out is None or not (out / name).is_file():
+        return False
+    try:
+        held = texts.loads((out / name).read_text(encoding="utf-8"))["simulation"]["setting"]
+        asked = stored_fields(setting)
+        others = different_fields(asked, held)
+    except (ValueError, LookupError, TypeError):  # not a record of ours
+        return False
+    for field in others:
+        raise InputError(
+            f"out already holds {name} of {field} = {shown(held.get(field))}, not "
+            f"{shown(asked[field])}, got {str(out)!r}; --overwrite replaces it"
+        )
+    return True
 
 
 def warn_of_hours(setting: Setting, memory: int, quiet: bool) -> None:

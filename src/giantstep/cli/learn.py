@@ -44,9 +44,10 @@ def learn(
         Print simulation, prediction and analysis as JSON instead of tables.
     out:
         Folder for learn.json, learn.png and runs/, a file for each run and for the prediction
-        (giantstep.load reads them); runs that it holds are not computed again.
+        (giantstep.load reads them); runs that it holds are not computed again: the same
+        command goes on where it was stopped, or with more --runs.
     overwrite:
-        Replace files that are there already.
+        Replace the files of another setting; its runs are kept.
     quiet:
         No table and no progress bar.
     """

@@ -11,7 +11,14 @@ from cyclopts import App, CycloptsError, Group, UnusedCliTokensError
 
 from giantstep import __version__
 from giantstep.cli.commands import COMMANDS, GO_ON, PAPERS, START
-from giantstep.errors import DivergenceError, InputError, NotConvergedError, NoTheoryError
+from giantstep.errors import (
+    DivergenceError,
+    InputError,
+    NotConvergedError,
+    NoTheoryError,
+    memory_words,
+)
+from giantstep.simulation.limits import within_limit
 
 GROUPS = {name: Group(name, sort_key=place) for place, name in enumerate((START, GO_ON, PAPERS))}
 REST = Group("This program", sort_key=len(GROUPS))
@@ -46,7 +53,9 @@ def main(arguments: list[str] | None = None) -> None:
     Exit 1 says that a run diverged or that an iteration did not converge, 130 that it was
     interrupted.  Anything else is a bug, and shows its traceback.
     """
+    _open_streams()
     try:
+        within_limit()
         app(arguments, exit_on_error=False, print_error=False)
         sys.stdout.flush()
     except UnusedCliTokensError as error:
@@ -58,11 +67,32 @@ def main(arguments: list[str] | None = None) -> None:
         _stop(str(error), 1)
     except KeyboardInterrupt as interrupt:
         _stop(str(interrupt) or "interrupted before anything was finished", 130)
+    except MemoryError as error:
+        _stop(f"{memory_words(error)}; smaller sizes or a smaller --memory take less", 1)
     except BrokenPipeError:  # the reader of our output has gone, as ``head`` does
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _print_no_more()
         sys.exit(128 + signal.SIGPIPE)
     except OSError as error:
+        if error.filename is None:
+            _print_no_more()
+            _stop(f"cannot go on: {error.strerror or error}", 2)
         _stop(f"cannot use {error.filename!r}: {error.strerror}", 2)
+
+
+def _open_streams() -> None:
+    """See to it that standard output and standard error can be written to.
+
+    A file that is opened later would take the number of one that is closed.
+    """
+    if sys.stderr is None:
+        sys.stderr = open(os.devnull, "w")  # noqa: SIM115 - open as long as the process lives
+    if sys.stdout is None:
+        _stop("standard output is closed; >/dev/null throws away what is printed", 2)
+
+
+def _print_no_more() -> None:
+    """Let what waits to be printed go nowhere: Python would complain when it ends."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _stop(message: str, code: int) -> NoReturn:

@@ -4,28 +4,41 @@ from __future__ import annotations
 
 import json
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
-from cyclopts import Group, Parameter
+from cyclopts import Group, Parameter, Token
 
 from giantstep.errors import InputError
-from giantstep.records.file import write_whole
+from giantstep.records.file import remove_drafts, write_whole
 
 # A target may begin with a minus sign: -x1 + x2 is no option.
 Typed = Annotated[str, Parameter(allow_leading_hyphen=True)]
 
+
+def _folder(kind: Any, tokens: Sequence[Token]) -> Path:
+    """A folder as it is typed; an empty text would be the current one."""
+    text = tokens[0].value
+    if not text.strip():
+        raise ValueError(f"a folder needs a name, got {text!r}")
+    return Path(text)
+
+
 # How results are said and where they go: the last options of a command, before those of a setting
 # that few people need.
 _OUTPUT = Group("Output", sort_key=0.5)
-Out = Annotated[Path | None, Parameter(group=_OUTPUT, metavar="FOLDER")]
-OutAt = Annotated[Path, Parameter(group=_OUTPUT, metavar="FOLDER")]
+Out = Annotated[Path | None, Parameter(group=_OUTPUT, metavar="FOLDER", converter=_folder)]
+OutAt = Annotated[Path, Parameter(group=_OUTPUT, metavar="FOLDER", converter=_folder)]
 Switch = Annotated[bool, Parameter(negative="", show_default=False)]
 Said = Annotated[bool, Parameter(group=_OUTPUT, negative="", show_default=False)]
 
 
 def reserve(out: Path | None, *names: str, overwrite: bool = False) -> list[Path] | None:
-    """The files to write; a folder that cannot be written or holds them is refused beforehand."""
+    """The files to write; a folder that cannot be written or holds them is refused beforehand.
+
+    Drafts of writers that were killed are swept up.
+    """
     if out is None:
         return None
     if out.exists() and not out.is_dir():
@@ -35,6 +48,7 @@ def reserve(out: Path | None, *names: str, overwrite: bool = False) -> list[Path
         raise InputError(f"out already holds {held[0]}, got {str(out)!r}; --overwrite replaces it")
     try:
         out.mkdir(parents=True, exist_ok=True)
+        remove_drafts(out)
         with tempfile.TemporaryFile(dir=out):
             pass
     except OSError as error:

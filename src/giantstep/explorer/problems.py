@@ -5,10 +5,16 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from giantstep.errors import DivergenceError, InputError, NotConvergedError, NoTheoryError
+from giantstep.errors import (
+    DivergenceError,
+    InputError,
+    NotConvergedError,
+    NoTheoryError,
+    memory_words,
+)
 from giantstep.problem.setting import DEFAULTS
 
-SENTENCES = (InputError, NoTheoryError, NotConvergedError, DivergenceError)
+SENTENCES = (InputError, NoTheoryError, NotConvergedError, DivergenceError, MemoryError)
 """Errors that are told; any other is a bug, and shows its traceback on the server's terminal."""
 
 _POSITION = re.compile(r" at position (\d+)")
@@ -17,7 +23,8 @@ _FIELD = re.compile(r"(\w+)(?=[: ])")
 
 def problem(error: Exception) -> dict[str, Any]:
     """The sentence of an error; ``position`` counts characters of the field from 1."""
-    message = " ".join(str(error).split())
+    text = memory_words(error) if isinstance(error, MemoryError) else str(error)
+    message = " ".join(text.split())
     first, place = _FIELD.match(message), _POSITION.search(message)
     field = first[1] if first is not None and first[1] in DEFAULTS else None
     return {

@@ -9,9 +9,12 @@ import webbrowser
 from contextlib import suppress
 from pathlib import Path
 from types import FrameType
+from typing import TYPE_CHECKING
 
 from giantstep.errors import InputError
-from giantstep.explorer.guard import Access
+
+if TYPE_CHECKING:  # help and complaints need no web server
+    from giantstep.explorer.guard import Access
 
 
 def serve(host: str, port: int, folder: Path | None, *, browser: bool) -> None:
@@ -20,6 +23,7 @@ def serve(host: str, port: int, folder: Path | None, *, browser: bool) -> None:
         import plotly  # noqa: F401 - its JavaScript is what is served
         import uvicorn
 
+        from giantstep.explorer.guard import Access
         from giantstep.explorer.server import make_app
     except ImportError as error:
         raise InputError(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import signal
 import threading
 import time
 import traceback
@@ -13,6 +12,8 @@ from functools import partial
 from multiprocessing import get_context
 from multiprocessing.connection import Connection
 from typing import Any
+
+from giantstep.simulation.processes import end_with_parent, interrupts_held
 
 PROGRESS_SECONDS = 0.1
 """Time between two events of progress: ten a second look smooth."""
@@ -30,7 +31,9 @@ class Worker:
         context = get_context("spawn")
         ours, theirs = context.Pipe()
         self.process = context.Process(target=work, args=(theirs,), daemon=True)
-        self.process.start()
+        # Ctrl-C is for the server, which ends its workers itself.
+        with interrupts_held():
+            self.process.start()
         theirs.close()
         self._connection = ours
         self._loop = asyncio.get_running_loop()
@@ -98,8 +101,7 @@ IDLE = 1.0
 
 def work(connection: Connection) -> None:
     """The life of the process: load what tasks need, then task after task until the pipe closes."""
-    # Ctrl-C is for the server, which ends its workers itself.
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    end_with_parent()
     from giantstep.explorer.problems import SENTENCES, problem
     from giantstep.explorer.tasks import TASKS
     from giantstep.explorer.views.plain import encoded

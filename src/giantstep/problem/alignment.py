@@ -12,6 +12,7 @@ from fractions import Fraction
 import numpy as np
 from jaxtyping import Float
 
+from giantstep.errors import InputError
 from giantstep.language.expression import (
     Call,
     Expression,
@@ -22,6 +23,7 @@ from giantstep.language.expression import (
     Variable,
     add,
     call,
+    format_expression,
     multiply,
     raise_to,
 )
@@ -123,7 +125,11 @@ def realign(node: Expression, frame: Float[np.ndarray, "k r"]) -> Expression:
         return add(*terms, Number(form[1]))
     match node:
         case Call(function, argument):
-            return call(function, realign(argument, frame))
+            inner = realign(argument, frame)
+            value = call(function, inner)
+            if isinstance(inner, Number) and not isinstance(value, Number):
+                raise _nowhere_finite(node)
+            return value
         case Sum(parts):
             linear, others = _split(parts, r)
             listed = others if linear is None else [linear, *others]
@@ -131,8 +137,19 @@ def realign(node: Expression, frame: Float[np.ndarray, "k r"]) -> Expression:
         case Product(factors):
             return multiply(*(realign(factor, frame) for factor in factors))
         case Power(base, exponent):
-            return raise_to(realign(base, frame), exponent)
+            inner = realign(base, frame)
+            if isinstance(inner, Number) and (
+                (inner.value == 0 and exponent < 0)
+                or (inner.value < 0 and exponent.denominator != 1)
+            ):
+                raise _nowhere_finite(node)
+            return raise_to(inner, exponent)
     return node
+
+
+def _nowhere_finite(node: Expression) -> InputError:
+    """The complaint about a part such as 1/(x1 - x1)."""
+    return InputError(f"target has no finite value anywhere, because of {format_expression(node)}")
 
 
 def _number(value: float) -> int | Fraction:

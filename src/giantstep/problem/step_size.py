@@ -75,7 +75,8 @@ def giant_step_size(
     d.  ``length`` -> |w|, root mean square at the start.  Infinite where it is beyond the floats.
     """
     p, d, leap = letters["p"], letters["d"], 1
-    own = UPDATES[update].length if update in UPDATES else None
+    # What is no name of an update is refused when the whole record is read.
+    own = UPDATES[update].length if isinstance(update, str) and update in UPDATES else None
     if own is not None:
         return length / own(d)
     if not target.column:

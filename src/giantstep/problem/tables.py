@@ -128,7 +128,7 @@ def _read(path: str) -> DataSet:
         else:
             names = _header(path)
             rows = _numbers(path, int(bool(names)))
-    except (OSError, ValueError, EOFError, csv.Error) as error:
+    except (OSError, ValueError, EOFError, MemoryError, csv.Error) as error:
         raise InputError(f"inputs cannot read the data set {path!r}: {error}") from None
     if rows.ndim != 2 or rows.dtype.kind not in "iuf" or len(rows) < 2:
         raise InputError(f"inputs needs a matrix of numbers, {path!r} has shape {rows.shape}")

@@ -9,7 +9,9 @@ from __future__ import annotations
 import io
 import json
 import os
+import platform
 import secrets
+import time
 import zipfile
 import zlib
 from collections.abc import Mapping
@@ -47,15 +49,18 @@ UNREADABLE = (
 def write_whole(path: Path, content: bytes) -> None:
     """All of a file or nothing: written under another name in the folder, synced, renamed.
 
-    A kill at any moment leaves at most a file ``.NAME.*.part``.
+    A kill at any moment leaves at most a draft ``.NAME.*.part``; an OSError names the file.
     """
-    draft = path.with_name(f".{path.name}.{os.getpid()}.{secrets.token_hex(4)}.part")
+    draft = path.with_name(f".{path.name}.{_machine()}.{os.getpid()}.{secrets.token_hex(4)}.part")
     try:
         with draft.open("xb") as file:
             file.write(content)
             file.flush()
             os.fsync(file.fileno())
         os.replace(draft, path)
+    except OSError as error:
+        draft.unlink(missing_ok=True)
+        raise OSError(error.errno, error.strerror, str(path)) from None
     except BaseException:
         draft.unlink(missing_ok=True)
         raise
@@ -65,6 +70,38 @@ def write_whole(path: Path, content: bytes) -> None:
         os.fsync(folder)
     finally:
         os.close(folder)
+
+
+STALE = 3600.0
+"""Seconds after which a draft of another machine is that of a writer which was killed."""
+
+
+def remove_drafts(folder: Path) -> None:
+    """Sweep up what killed writers have left in a folder; those that still write are left alone."""
+    for draft in folder.glob(".*.part"):
+        *_, machine, writer, _, _ = ["", "", *draft.name.split(".")]
+        here = machine == _machine() and writer.isdigit()
+        try:
+            old = time.time() - draft.stat().st_mtime > STALE
+            if old or (here and not _is_alive(int(writer))):
+                draft.unlink()
+        except OSError:  # finished, swept up by another, or on a disk that is read only
+            continue
+
+
+def _machine() -> str:
+    """The name of this machine, without dots."""
+    return platform.node().replace(".", "-")
+
+
+def _is_alive(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except OSError:  # of another user
+        return True
+    return True
 
 
 def packed(arrays: Mapping[str, np.ndarray], record: Mapping[str, Any]) -> bytes:

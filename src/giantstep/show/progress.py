@@ -16,12 +16,66 @@ if TYPE_CHECKING:  # an analysis loads nothing of sweeps
     from giantstep.sweeps.sweep import Progress as Progressing
 
 
+EVERY = 10.0
+"""Seconds between the lines of progress where there is no terminal."""
+
+
+@contextmanager
+def told(console: Console, text: Callable[[], str]) -> Iterator[None]:
+    """A line now and then about work that is under way, for those who read it in a file."""
+    ended = threading.Event()
+
+    def tell() -> None:
+        while not ended.wait(EVERY):
+            console.print(text(), soft_wrap=True, highlight=False)
+
+    thread = threading.Thread(target=tell, daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        ended.set()
+        thread.join()
+
+
+class Pace:
+    """How far a simulation is and how fast it goes, counted from its first report."""
+
+    def __init__(self) -> None:
+        self.begun = time.perf_counter()
+        self.reports: list[tuple[float, float, int]] = []
+
+    def note(self, share: float, samples: int) -> None:
+        """Take a report; the first and the last one are kept."""
+        self.reports = [*self.reports[:1], (time.perf_counter(), share, samples)]
+
+    @property
+    def rate(self) -> str:
+        """Samples a second."""
+        (start, _, before), (now, _, samples) = self.reports[0], self.reports[-1]
+        return f"{(samples - before) / max(now - start, 1e-9):,.0f} samples/s"
+
+    @property
+    def line(self) -> str:
+        """All of it in words."""
+        if not self.reports:
+            passed = timedelta(seconds=round(time.perf_counter() - self.begun))
+            return f"predicting, since {passed}"
+        (start, before, _), (now, share, _) = self.reports[0], self.reports[-1]
+        left = (now - start) * (1.0 - share) / max(share - before, 1e-9)
+        return f"simulating: {share:.0%}, {self.rate}, {timedelta(seconds=round(left))} left"
+
+
 @contextmanager
 def progress_bar(quiet: bool) -> Iterator[Callable[[float, int], None] | None]:
-    """A bar on standard error with rate and time left; nothing where it is not a terminal."""
-    console = Console(stderr=True)
-    if quiet or not console.is_terminal:
+    """A bar on standard error with rate and time left; plain lines where it is not a terminal."""
+    console, pace = Console(stderr=True), Pace()
+    if quiet:
         yield None
+        return
+    if not console.is_terminal:
+        with told(console, lambda: pace.line):
+            yield pace.note
         return
     columns = (
         TextColumn("{task.description}"),
@@ -32,12 +86,10 @@ def progress_bar(quiet: bool) -> Iterator[Callable[[float, int], None] | None]:
     )
     with Progress(*columns, console=console, transient=True) as bar:
         task = bar.add_task("predicting", total=1.0, rate="")
-        start = time.perf_counter()
 
         def report(share: float, samples: int) -> None:
-            rate = samples / max(time.perf_counter() - start, 1e-9)
-            said = f"{rate:,.0f} samples/s"
-            bar.update(task, description="simulating", completed=share, rate=said)
+            pace.note(share, samples)
+            bar.update(task, description="simulating", completed=share, rate=pace.rate)
 
         yield report
 
@@ -78,10 +130,6 @@ def patience(text: str, quiet: bool, after: float = PATIENCE) -> Iterator[None]:
             status.stop()
 
 
-EVERY = 10.0
-"""Seconds between the lines of progress where there is no terminal."""
-
-
 @contextmanager
 def sweep_progress(quiet: bool) -> Iterator[Callable[[Progressing], None] | None]:
     """Runs that are done, rate and time left of a sweep, on standard error."""
@@ -104,11 +152,6 @@ def sweep_progress(quiet: bool) -> Iterator[Callable[[Progressing], None] | None
         with console.status("starting") as status:
             yield lambda at: status.update(line(at))
         return
-    said = [start]
-
-    def report(at: Progressing) -> None:
-        if time.perf_counter() - said[0] >= EVERY:
-            said[0] = time.perf_counter()
-            console.print(line(at), soft_wrap=True, highlight=False)
-
-    yield report
+    latest: list[Progressing] = []
+    with told(console, lambda: line(latest[-1]) if latest else "no run is finished yet"):
+        yield latest.append

@@ -80,6 +80,9 @@ TUNED = 128
 SHORTEST = 0.1
 """Seconds of compiling; less is chance, as where another probe has had the same shapes."""
 
+BUDGET = 60.0
+"""Seconds of probes after which no other is begun: people wait for the estimate."""
+
 SIZE = 4096
 """Of the square matrices that parts are timed with: enough for an accelerator to be busy."""
 
@@ -161,7 +164,11 @@ def _shapes(setting: Setting, block: int) -> int:
 
 
 def measured_rates(engine: str) -> Rates:
-    """Time the parts and the probes of an engine, and fit what the parts leave over."""
+    """Time the parts and the probes of an engine, and fit what the parts leave over.
+
+    Where the probes take longer than BUDGET the last ones are left out, and what can then not be
+    fitted is that of a typical accelerator.
+    """
     probes = [
         Setting(**({"target": "x1 + x1*x2", "engine": engine} | given)) for given in PROBES[engine]
     ]
@@ -170,16 +177,26 @@ def measured_rates(engine: str) -> Rates:
     # The first run also wakes the accelerator and its libraries.
     _seconds_of_run(probes[0].vary(d=56, n=300, p=6, steps=1, readout_n=100, test_n=100, spectra=1))
     timed = {name: each for name, each in _parts().items() if name not in FITTED[engine]}
-    running, compiling = [], []
+    running, compiling, spent = [], [], 0.0
     for setting in probes:
+        if spent > BUDGET:
+            break
         done = dict.fromkeys(timed, 0.0) | unit_work(setting)
         first, second = _seconds_of_run(setting), _seconds_of_run(setting)
+        spent += first + second
         running.append((done, second))
         if first - second > SHORTEST:
             compiling.append((done, first - second))
-    run = fitted_rates(timed, FITTED[engine], running, least=1.0)
-    compiled = fitted_rates({}, COMPILED, compiling)
-    return Rates({**run.seconds, **compiled.seconds})
+    typical = TYPICAL[engine].seconds
+    if len(running) < len(probes):
+        run = timed | {name: typical.get(name, 0.0) for name in FITTED[engine]}
+    else:
+        run = dict(fitted_rates(timed, FITTED[engine], running, least=1.0).seconds)
+    seen = [name for name in COMPILED if any(done[name] for done, _ in compiling)]
+    compiled = {name: typical.get(name, 0.0) for name in COMPILED}
+    if compiling:
+        compiled |= fitted_rates({}, seen, compiling).seconds
+    return Rates({**run, **compiled})
 
 
 def _seconds_of_run(setting: Setting) -> float:

@@ -6,6 +6,7 @@ thread, by the time of the processor: other work on the machine then hardly coun
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import subprocess
@@ -22,6 +23,8 @@ from giantstep.problem.randomness import generator
 from giantstep.problem.setting import Setting
 from giantstep.problem.target import Target
 from giantstep.simulation.cost import Work, work
+from giantstep.simulation.limits import within_limit
+from giantstep.simulation.processes import end_with_parent
 from giantstep.simulation.rates import (
     Rates,
     fitted_rates,
@@ -170,21 +173,28 @@ def known_rates(engine: str) -> Rates | None:
     return found if found is not None and names <= found.seconds.keys() else None
 
 
-def rates(engine: str, *, again: bool = False) -> Rates:
-    """The rates of this machine, measured now where they are not known."""
+def rates(engine: str, *, again: bool = False) -> Rates | None:
+    """The rates of this machine, measured now where they are not known; None without the memory."""
     known = None if again else known_rates(engine)
     if known is not None:
         return known
     flags = "--xla_cpu_multi_thread_eigen=false intra_op_parallelism_threads=1"
     paths = os.pathsep.join(path for path in sys.path if path)
     environment = os.environ | {"XLA_FLAGS": flags, "JAX_PLATFORMS": "cpu", "PYTHONPATH": paths}
-    done = subprocess.run(
-        [sys.executable, "-m", "giantstep.simulation.machine", engine],
-        env=environment,
-        capture_output=True,
-        text=True,
-        check=True,
-    )
+    command = [sys.executable, "-m", "giantstep.simulation.machine", engine]
+    # A pipe that only this process holds open: the other one ends with it.
+    reading, writing = os.pipe()
+    try:
+        done = subprocess.run(
+            command, env=environment, stdin=reading, capture_output=True, text=True
+        )
+    finally:
+        os.close(reading)
+        os.close(writing)
+    # Below 0: ended by a signal, as by the system where memory is short.
+    if done.returncode < 0 or done.returncode == errno.ENOMEM:
+        return None
+    done.check_returncode()
     found = Rates(**json.loads(done.stdout))
     keep_rates(machine_name(), engine, found)
     return found
@@ -192,9 +202,15 @@ def rates(engine: str, *, again: bool = False) -> Rates:
 
 def main() -> None:
     """Print the rates of an engine on one thread, and the speedup of all, as JSON."""
-    speedup = _measured_speedup()
-    use_threads(1)
-    print(json.dumps(asdict(measured_rates(sys.argv[1])) | {"speedup": speedup}))
+    end_with_parent(sys.stdin.read)
+    try:
+        within_limit()
+        speedup = _measured_speedup()
+        use_threads(1)
+        found = measured_rates(sys.argv[1])
+    except MemoryError:
+        sys.exit(errno.ENOMEM)
+    print(json.dumps(asdict(found) | {"speedup": speedup}))
 
 
 if __name__ == "__main__":

@@ -15,6 +15,8 @@ from typing import Any
 import numpy as np
 from threadpoolctl import ThreadpoolController
 
+from giantstep.simulation.limits import within_limit
+
 ALLOWED: list[int] = []
 """The number of threads of this process where it is one of several that share the processors."""
 
@@ -27,6 +29,7 @@ def share_processors() -> None:
     flags = "--xla_cpu_multi_thread_eigen=false intra_op_parallelism_threads=1"
     os.environ["XLA_FLAGS"] = f"{os.environ.get('XLA_FLAGS', '')} {flags}".strip()
     use_threads(1)
+    within_limit()
 
 
 def use_threads(count: int) -> None:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import time
 import zipfile
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -13,12 +12,12 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float
 
-from giantstep.errors import InputError
+from giantstep.errors import InputError, shown
 from giantstep.problem.setting import Setting
 from giantstep.records.file import (
     packed,
     rebuilt,
-    restored,
+    remove_drafts,
     trajectory_bytes,
     unpacked,
     write_whole,
@@ -27,14 +26,11 @@ from giantstep.records.origin import origin
 from giantstep.records.spectrum import Spectrum
 from giantstep.records.table import Table, make_table
 from giantstep.records.trajectory import SPECTRA, Trajectory
-from giantstep.store.identity import prediction_name, run_name
+from giantstep.store.identity import different_fields, prediction_name, run_name, stored_fields
 
 MATRIX_NUMBERS = 2**17
 """Gram matrices and rows of a run are stored up to this many numbers each, 1 MiB: thousands of runs
 of wide networks would fill a disk with them."""
-
-STALE = 3600.0
-"""Seconds after which an unfinished file is that of a writer which was killed."""
 
 
 class Store:
@@ -46,12 +42,7 @@ class Store:
     def prepare(self) -> None:
         """Make the folder, and sweep up what killed writers have left."""
         self.folder.mkdir(parents=True, exist_ok=True)
-        for draft in self.folder.glob(".*.part"):
-            try:
-                if time.time() - draft.stat().st_mtime > STALE:
-                    draft.unlink()
-            except FileNotFoundError:  # finished, or swept up by another
-                continue
+        remove_drafts(self.folder)
 
     def holds(self, name: str) -> bool:
         """Whether a file is there, and whole as far as its end tells."""
@@ -73,14 +64,24 @@ class Store:
         self, setting: Setting, directions: Float[np.ndarray, "r d"] | None = None
     ) -> Trajectory:
         """The runs 0, 1, ... of a resolved setting as one record, all of which must be there."""
-        names = (run_name(setting, run, directions) for run in range(setting.runs))
-        return stacked(setting, [restored(self.folder / name) for name in names])
+        asked, found = stored_fields(setting) | {"kind": "run"}, []
+        for run in range(setting.runs):
+            path = self.folder / run_name(setting, run, directions)
+            arrays, record = unpacked(path)
+            _check_content(path, record, asked | {"run": run})
+            found.append(rebuilt(path, arrays, record))
+        return stacked(setting, found)
 
     def prediction(
         self, setting: Setting, theory: str | None = None
     ) -> tuple[Trajectory | None, str | None]:
         """What theory says of a resolved setting, or the sentence why it says nothing."""
-        return _read_prediction(self.folder / prediction_name(setting, theory))
+        path = self.folder / prediction_name(setting, theory)
+        arrays, record = unpacked(path)
+        _check_content(path, record, stored_fields(setting) | {"kind": "prediction"})
+        if not arrays:
+            return None, str(record.get("complaint"))
+        return rebuilt(path, arrays, record), None
 
 
 def run_bytes(trajectory: Trajectory, run: int, *, keep: Collection[str] = ()) -> bytes:
@@ -103,11 +104,15 @@ def prediction_bytes(
     return packed({}, about | {"kind": "prediction", "complaint": complaint})
 
 
-def _read_prediction(path: Path) -> tuple[Trajectory | None, str | None]:
-    arrays, record = unpacked(path)
-    if not arrays:
-        return None, str(record.get("complaint"))
-    return rebuilt(path, arrays, record), None
+def _check_content(path: Path, record: Mapping[str, Any], asked: Mapping[str, Any]) -> None:
+    """Refuse a file that holds something else than its name stands for: it may be a copy."""
+    fields = record.get("setting")
+    held = {**record, **(fields if isinstance(fields, dict) else {})}
+    for name in different_fields(asked, held):
+        raise InputError(
+            f"file must hold the result of {name} = {shown(asked[name])}, got {str(path)!r} of "
+            f"{name} = {shown(held.get(name))}"
+        )
 
 
 def stacked(setting: Setting, runs: Sequence[Trajectory]) -> Trajectory:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -41,6 +42,18 @@ def prediction_name(setting: Setting, theory: str | None = None) -> str:
     return _name(
         {"kind": "prediction", "setting": _fields(setting), "theory": theory, "source": source}
     )
+
+
+def stored_fields(setting: Setting) -> dict[str, Any]:
+    """The fields as the file of a result holds them, whatever the number of runs."""
+    fields: dict[str, Any] = json.loads(json.dumps(setting.as_dict()))
+    del fields["runs"]
+    return fields
+
+
+def different_fields(asked: Mapping[str, Any], held: Mapping[str, Any]) -> list[str]:
+    """Names of the fields in which what is held is not what is asked for."""
+    return [name for name, value in asked.items() if name not in held or held[name] != value]
 
 
 def _fields(setting: Setting) -> dict[str, Any]:

@@ -88,14 +88,20 @@ def read_axes(given: Mapping[str, Any] | Sequence[Mapping[str, Any]]) -> tuple[A
 
 def read_vary(texts: Sequence[str]) -> list[dict[str, str]]:
     """Axes as they are typed: FIELD=VALUES, several that vary together joined by ``;``."""
-    tables = []
+    tables: list[dict[str, str]] = []
     for text in texts:
         table: dict[str, str] = {}
         for part in text.split(";"):
             field, equals, values = part.partition("=")
             if not equals or not field.strip() or not values.strip():
                 raise InputError(f"vary must be FIELD=VALUES, such as d=1000,10000, got {text!r}")
-            table[field.strip().replace("-", "_")] = values.strip()
+            name = field.strip().replace("-", "_")
+            if any(name in other for other in (*tables, table)):
+                raise InputError(
+                    f"vary must name a field once, with all of its values as in d=100,200; got "
+                    f"{name} a second time in {text!r}"
+                )
+            table[name] = values.strip()
         tables.append(table)
     return tables
 

@@ -6,7 +6,13 @@ import traceback
 from collections.abc import Callable, Iterator
 from typing import Any, TypedDict
 
-from giantstep.errors import DivergenceError, InputError, NotConvergedError, NoTheoryError
+from giantstep.errors import (
+    DivergenceError,
+    InputError,
+    NotConvergedError,
+    NoTheoryError,
+    memory_words,
+)
 from giantstep.prediction.predict import predict
 from giantstep.problem.setting import Setting
 from giantstep.simulation.simulate import simulate_runs
@@ -55,8 +61,10 @@ def perform(task: Task, write: Callable[[str, bytes], None]) -> Report:
     while True:
         try:
             found = next(pending, None)
+        except MemoryError as error:
+            return {"failure": memory_words(error), "traceback": None}
         except EXPECTED as error:
-            return {"failure": str(error) or type(error).__name__, "traceback": None}
+            return {"failure": str(error), "traceback": None}
         except Exception as error:
             text = "".join(traceback.format_exception(error))
             return {"failure": f"a bug: {error!r}", "traceback": text}

@@ -5,13 +5,11 @@ from __future__ import annotations
 import hashlib
 import inspect
 import json
-import signal
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass
 from functools import partial
-from multiprocessing import get_context
 from multiprocessing.pool import AsyncResult
 from pathlib import Path
 from typing import Any
@@ -21,7 +19,8 @@ from giantstep.papers.claims.quantity import LEVEL, quantity_dict
 from giantstep.papers.claims.record import Claim, Findings
 from giantstep.records.file import write_whole
 from giantstep.records.origin import package_source
-from giantstep.simulation.threads import share_processors, single_blas
+from giantstep.simulation.processes import process_pool
+from giantstep.simulation.threads import single_blas
 
 LOOK = 0.1
 """Seconds between looks at what other processes have finished."""
@@ -68,8 +67,7 @@ def run_claims(
             if _is_listed(claim) and _kept(*place(claim)) is None
         }
         if (taken := min(processes, sum(numbers.values()))) > 1:
-            # Spawned: a fork of a process with threads may hang.
-            pool = stack.enter_context(get_context("spawn").Pool(taken, _one_of_several))
+            pool = stack.enter_context(process_pool(taken))
             ahead = {
                 name: [
                     pool.apply_async(_measured_by_name, (name, index, full, seed))
@@ -136,12 +134,6 @@ def _measured_by_name(name: str, index: int, full: bool, seed: int) -> Part:
 
     # The claim itself comes first, with the controls or without.
     return _measured(CLAIMS[name], _changes(CLAIMS[name], True)[index], full, seed)
-
-
-def _one_of_several() -> None:
-    """An interrupt of the terminal is for the process that waits; it ends the others."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    share_processors()
 
 
 def stored_claims(

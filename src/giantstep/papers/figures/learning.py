@@ -6,12 +6,10 @@ The target x1 + x1 x2 + He2(x2)/sqrt 2 has floors 2, 1, 0 at n, p ~ d: with no d
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import starmap
-from multiprocessing import get_context
 from typing import Any
 
 import numpy as np
@@ -24,8 +22,9 @@ from giantstep.papers.plot import Curve, Plot, mean_curve
 from giantstep.prediction.predict import predict
 from giantstep.problem.setting import Setting
 from giantstep.records.trajectory import Trajectory
+from giantstep.simulation.processes import process_pool
 from giantstep.simulation.simulate import simulate
-from giantstep.simulation.threads import cores, share_processors
+from giantstep.simulation.threads import cores
 
 PAPER = "arXiv 2305.18270"
 LADDER: dict[str, Any] = {
@@ -74,20 +73,13 @@ def learning_curves(
     if large_d < APART or cores() == 1:
         found = list(starmap(point, sizes))
     else:
-        # Spawned: a fork of a process with threads may hang.
-        with get_context("spawn").Pool(min(cores(), len(sizes)), _one_of_several) as pool:
+        with process_pool(min(cores(), len(sizes))) as pool:
             found = pool.starmap(point, sizes, chunksize=1)
     points = dict(zip(sizes, found, strict=True))
     return [
         _curves(exponents, [points[d, kappa] for kappa in exponents], f"$d = {d}$")
         for d in (small_d, large_d)
     ]
-
-
-def _one_of_several() -> None:
-    """One thread, and of an accelerator's memory what is needed: others use it too."""
-    os.environ["XLA_PYTHON_CLIENT_PREALLOCATE"] = "false"
-    share_processors()
 
 
 def _point(d: int, kappa: float, *, runs: int, steps: int, seed: int) -> Point:

@@ -24,6 +24,7 @@ from pydantic import Field, TypeAdapter
 from giantstep import __version__
 from giantstep.papers.figures.record import Reproduction
 from giantstep.papers.plot import Panel
+from giantstep.records.file import write_whole
 from giantstep.records.origin import LIBRARIES
 
 DIGITS = 6
@@ -87,7 +88,7 @@ def read(text: str) -> FigureData:
 
 
 def write(data: FigureData, path: Path) -> None:
-    path.write_text(data.as_json(), encoding="utf-8")
+    write_whole(path, data.as_json().encode())
 
 
 def _device() -> str:

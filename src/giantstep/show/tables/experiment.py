@@ -28,12 +28,15 @@ def heading(experiment: Experiment) -> Text:
     """The setting in a few lines."""
     simulated, setting = experiment.simulated, experiment.setting
     runs = simulated.runs
+    predicted = experiment.predicted
+    prediction = "" if predicted is None else f", prediction {predicted.seconds:.2f} s"
     head = setting_lines(setting).append(
-        f"{counted(runs, 'run')}, {simulated.engine} engine, {simulated.seconds:.2f} s",
+        f"{counted(runs, 'run')}, {simulated.engine} engine, simulation {simulated.seconds:.2f} s"
+        f"{prediction}",
         style="not bold",
     )
     if simulated.interrupted:
-        head.append(f", interrupted after {runs} of {setting.runs} runs", style="yellow")
+        head.append(f"\ninterrupted after {runs} of {setting.runs} runs", style="yellow")
     head.append("\n")
     return head
 

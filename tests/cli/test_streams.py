@@ -1,0 +1,143 @@
+"""Commands where something is missing: an extra, standard output, memory, space on the disk."""
+
+import errno
+import os
+import shlex
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from giantstep.cli.main import main
+from giantstep.show import progress
+from giantstep.show.progress import progress_bar, sweep_progress
+
+WITHOUT_APP = """
+import sys
+sys.modules |= dict.fromkeys(["starlette", "uvicorn", "plotly"])
+from giantstep.cli.main import main
+main(sys.argv[1:])
+"""
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "piece"),
+    [
+        (["explore"], 2, "which is not installed: pip install giantstep[app]"),
+        (["explore", "--help"], 0, "Usage: giantstep explore"),
+        (["cite", "explore"], 0, "@software{giantstep"),
+    ],
+)
+def test_the_explorer_without_its_extra(arguments: list[str], code: int, piece: str) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", WITHOUT_APP, *arguments], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == code
+    assert piece in done.stdout + done.stderr
+    assert "Traceback" not in done.stderr
+    assert done.stderr.count("\n") == (code > 0)
+
+
+@pytest.mark.parametrize(
+    ("redirection", "piece"),
+    [
+        (">&-", "standard output is closed"),
+        (">/dev/full", f"cannot go on: {os.strerror(errno.ENOSPC)}"),
+    ],
+)
+def test_output_that_cannot_be_written(redirection: str, piece: str) -> None:
+    command = f"{shlex.quote(sys.executable)} -m giantstep.cli.main catalog {redirection}"
+    done = subprocess.run(command, shell=True, capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert piece in done.stderr
+    assert done.stderr.count("\n") == 1
+
+
+def test_a_closed_standard_error_leaves_standard_output_alone() -> None:
+    command = f"{shlex.quote(sys.executable)} -m giantstep.cli.main analyze 'x1 +' 2>&-"
+    done = subprocess.run(command, shell=True, capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert done.stdout == ""
+
+
+def test_a_full_disk_is_named(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(descriptor: int) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(SystemExit) as stopped:
+        main(["analyze", "x1", "--out", str(tmp_path), "--quiet"])
+    assert stopped.value.code == 2
+    path = str(tmp_path / "analysis.json")
+    assert f"cannot use {path!r}: No space left" in capsys.readouterr().err
+
+
+def test_a_header_that_claims_too_much_is_one_sentence(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "huge.npy"
+    with path.open("wb") as file:
+        header = {"descr": "<f8", "fortran_order": False, "shape": (10**12, 10)}
+        np.lib.format.write_array_header_1_0(file, header)
+    with pytest.raises(SystemExit) as stopped:
+        main(["learn", "x1", "--inputs", f"data({path})"])
+    assert stopped.value.code == 2
+    said = capsys.readouterr().err
+    assert f"inputs cannot read the data set {str(path)!r}: Unable to allocate" in said
+    assert said.count("\n") == 1
+
+
+LIMITED = """
+import resource, sys
+from giantstep.cli import learn
+from giantstep.cli.main import main
+pages = int(open("/proc/self/statm").read().split()[0])
+limit = pages * resource.getpagesize() + int(sys.argv[1]) * 2**20
+resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
+main(["learn", "x1 + x1*x2", "--d", "100000", "--n", "1000d", "--p", "64"])
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="asks Linux for the memory of a process")
+@pytest.mark.parametrize(("left", "piece"), [(16, "(ulimit -v) is too low"), (300, "memory ran")])
+def test_memory_that_runs_out_is_one_sentence(left: int, piece: str) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", LIMITED, str(left)],
+        capture_output=True,
+        text=True,
+        check=False,
+        env=os.environ | {"OPENBLAS_NUM_THREADS": "1"},
+    )
+    assert done.returncode == 1, done.stderr
+    assert piece in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_progress_is_told_in_lines_without_a_terminal(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(progress, "EVERY", 0.01)
+    text = ""
+
+    def waiting_for(piece: str) -> None:
+        nonlocal text
+        while piece not in text:
+            time.sleep(0.01)
+            text += capsys.readouterr().err
+
+    with progress_bar(quiet=False) as report:
+        assert report is not None
+        waiting_for("predicting, since 0:00:0")
+        report(0.25, 1000)
+        report(0.5, 2000)
+        waiting_for("simulating: 50%, ")
+        waiting_for("samples/s, 0:00:0")
+    with sweep_progress(quiet=False):
+        waiting_for("no run is finished yet")
+    with progress_bar(quiet=True) as silent:
+        assert silent is None
