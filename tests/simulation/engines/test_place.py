@@ -62,7 +62,7 @@ def started(devices: int, *arguments: str) -> subprocess.Popen[str]:
 
 
 def answer(process: subprocess.Popen[str]) -> tuple[int, Found]:
-    output, _ = process.communicate(timeout=240)
+    output, _ = process.communicate(timeout=900)
     assert process.returncode == 0
     count, found = json.loads(output.splitlines()[-1])
     return count, found
