@@ -222,6 +222,7 @@ def test_a_job_is_cancelled_once(client) -> None:
         assert client.get(f"/api/jobs/{unknown}/events").status_code == 404
 
 
+@pytest.mark.slow
 def test_many_pages_share_two_places_and_a_bounded_queue(client) -> None:
     with ThreadPoolExecutor(8) as threads:
         names = [f"page-{k % 50}" for k in range(150)]
@@ -272,6 +273,7 @@ def test_a_process_that_is_killed_is_told_and_replaced(client) -> None:
     soon(lambda: client.post("/api/analyze", json=body).status_code == 200)
 
 
+@pytest.mark.slow
 def test_a_server_for_others_asks_for_its_token_and_ends_at_once() -> None:
     """``giantstep explore --host 0.0.0.0``, with a job under way and its stream open."""
     command = [sys.executable, "-m", "giantstep.cli.main", "explore", "--host", "0.0.0.0"]

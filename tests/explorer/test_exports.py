@@ -50,6 +50,7 @@ def test_the_file_is_the_setting(client, tmp_path, capsys) -> None:
     assert printed["simulation"]["steps"] == steps
 
 
+@pytest.mark.slow
 def test_the_lines_run_and_print_the_same(client, tmp_path) -> None:
     made = exported(client, "python", NARROW)
     path = tmp_path / made["name"]

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 
 import httpx
+import pytest
 
 from giantstep.explorer.guard import Access
 
@@ -78,6 +79,7 @@ def test_a_storm_of_calls_ends_with_the_answer_to_the_last(client, calls) -> Non
     assert set(codes) <= {200, 409}
 
 
+@pytest.mark.slow
 def test_a_call_that_takes_too_long_is_a_sentence_unless_it_is_patient(serving) -> None:
     asked = {"target": "tanh(x1 + He3(x2))", "activation": "relu"}
     headers = {"x-giantstep-page": "test"}

@@ -399,6 +399,7 @@ def exponent(found: list[Trajectory], step: int, direction: np.ndarray) -> Scali
     return scaling_exponent([t.setting.d for t in found], values, level=0.999)
 
 
+@pytest.mark.law
 @pytest.mark.parametrize(
     ("target", "second"), [("x1 + x2 + x1^2 - x2^2", 0.0), ("x1 + x2 + x1^2 + x2^2 - 2", -0.5)]
 )
@@ -419,6 +420,7 @@ def test_scaling_of_the_staircase_and_of_equal_links(target: str, second: float)
         assert scaling.verdict == ("learned" if value == 0 else "not learned"), (step, name)
 
 
+@pytest.mark.law(sentinel="steps that are not giant")
 @pytest.mark.parametrize(
     ("fields", "step", "direction"),
     [

@@ -32,6 +32,7 @@ AXES = {"d": [60, 90, 120], "noise": "0..0.5:2"}
 pytestmark = pytest.mark.filterwarnings("ignore")
 
 
+@pytest.mark.slow
 def test_a_worker_that_is_killed_costs_nothing(tmp_path: Path) -> None:
     killed: list[int] = []
     with distributed.LocalCluster(
@@ -73,6 +74,7 @@ sweep(base, axes, out=out, theory=False, workers=2, cluster=address, progress=ki
 """
 
 
+@pytest.mark.slow
 def test_a_client_that_is_killed_costs_what_it_had_not_written(tmp_path: Path) -> None:
     """The sweep itself dies by SIGKILL while the workers go on; the next one finishes its work."""
     settings = [cell.setting for cell in make_grid(BASE, AXES).cells]

@@ -79,6 +79,7 @@ def differences(one: Found, two: Found) -> list[float]:
     ]
 
 
+@pytest.mark.slow
 def test_spread_samples_are_the_same_run() -> None:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
