@@ -118,7 +118,13 @@ def test_claim_holds_and_its_quantities_fail_in_a_control(name: str) -> None:
 @pytest.mark.claims
 @pytest.mark.parametrize("name", sorted(HEAVY | SLOW))
 def test_slow_claim_holds_and_its_quantities_fail_in_a_control(name: str) -> None:
-    assert never_failing(CLAIMS[name], judged(name)) == set()
+    """A claim that fails has shown that it can: those of its quantities that hold need no control.
+
+    The claim that holds in its place has them, with controls.
+    """
+    claim, found = CLAIMS[name], judged(name)
+    left = never_failing(claim, found)
+    assert left == set() or claim.corrected
 
 
 def test_those_left_to_other_tiers_are_claims() -> None:
