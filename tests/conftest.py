@@ -7,6 +7,7 @@ import gc
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import is_dataclass
+from fnmatch import fnmatchcase
 from functools import wraps
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -69,14 +70,16 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     """Give tests the marks of their tier that follow from others.
 
     A test that asks for a browser belongs to the browser's.  ``law(sentinel="fresh")`` and
-    ``slow(sentinel="fresh")`` make a sentinel of the case with that identifier.
+    ``slow(sentinel="fresh")`` make a sentinel of the case with that identifier; "*" stands for any
+    text.
     """
     laws = config.stash.setdefault(LAWS, {})
     for item in items:
         if "browser" in getattr(item, "fixturenames", ()):
             item.add_marker(pytest.mark.browser)
+        case = item.name.partition("[")[2].removesuffix("]")
         tiers = [*item.iter_markers("law"), *item.iter_markers("slow")]
-        if any(f"[{tier.kwargs.get('sentinel')}]" in item.name for tier in tiers):
+        if case and any(fnmatchcase(case, tier.kwargs.get("sentinel", "")) for tier in tiers):
             item.add_marker(pytest.mark.sentinel)
         if item.get_closest_marker("law") is not None:
             file = item.nodeid.partition("::")[0]

@@ -181,6 +181,7 @@ def test_estimates_of_both_engines(file: Path, capsys: pytest.CaptureFixture[str
     assert "deferred" not in capsys.readouterr().out
 
 
+@pytest.mark.slow
 def test_a_cell_of_which_theory_says_nothing_is_said(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

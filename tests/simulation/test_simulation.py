@@ -45,6 +45,7 @@ def test_a_run_does_not_depend_on_the_number_of_runs(engine: str, fields: dict[s
     assert len(np.unique(many.gram[:, 1, 0, 0])) == 8
 
 
+@pytest.mark.slow(sentinel="*-deferred")
 @ENGINES
 @pytest.mark.parametrize(
     ("batches", "readout_batch", "deflate"),
@@ -163,6 +164,7 @@ DIVERGING = [
 ]
 
 
+@pytest.mark.slow(sentinel="*-deferred")
 @ENGINES
 @pytest.mark.parametrize("fields", DIVERGING, ids=str)
 def test_divergence_is_said_and_no_nan_escapes(engine: str, fields: dict[str, Any]) -> None:
