@@ -133,8 +133,8 @@ def test_pins_of_the_site_stand_beside_those_of_the_tests() -> None:
     """No package is pinned twice, and no line names an index."""
     lines = [
         line
-        for file in (DOCS.parent / "requirements.txt", DOCS / "requirements.txt")
-        for line in file.read_text(encoding="utf-8").splitlines()
+        for file in ("requirements.txt", "requirements-dev.txt", "docs/requirements.txt")
+        for line in (DOCS.parent / file).read_text(encoding="utf-8").splitlines()
         if not line.startswith("#")
     ]
     assert all(re.fullmatch(r"[\w.-]+==[\w.]+", line) for line in lines)

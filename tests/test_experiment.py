@@ -65,6 +65,7 @@ def test_leading_overlaps_are_those_of_right_singular_vectors() -> None:
     assert np.all(found[1:] == 0)
 
 
+@pytest.mark.slow
 def test_predicted_and_measured_outliers(wide: Experiment) -> None:
     """Six runs at d = 200: positions within 4 standard errors and 5 %, counts right.
 
@@ -106,6 +107,7 @@ def test_the_record_of_an_experiment_is_json_without_arrays(wide: Experiment) ->
     assert len(json.dumps(record)) < 20_000
 
 
+@pytest.mark.slow
 def test_two_steps_have_their_outliers_listed_together() -> None:
     """Positions within 15 %, as seen at d = 400; those of one step alone are off by more."""
     fields: dict[str, Any] = {

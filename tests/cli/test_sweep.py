@@ -148,7 +148,7 @@ def test_an_interrupt_keeps_what_is_finished(file: Path, tmp_path: Path) -> None
     listening = "import runpy, signal; signal.signal(signal.SIGINT, signal.default_int_handler); "
     listening += "runpy.run_module('giantstep.cli.main', run_name='__main__')"
     command = [sys.executable, "-c", listening, "sweep", str(file), "--out", str(out)]
-    command += ["--no-theory", "--vary", "seed=0..29:30", "--n", "50000d"]
+    command += ["--no-theory", "--vary", "seed=0..199:200", "--n", "50000d"]
     running = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=os.environ)
     while not list(out.glob("runs/*.npz")) and running.poll() is None:
         time.sleep(0.01)
@@ -183,6 +183,7 @@ def test_estimates_of_both_engines(file: Path, capsys: pytest.CaptureFixture[str
     assert "deferred" not in capsys.readouterr().out
 
 
+@pytest.mark.slow
 def test_a_cell_of_which_theory_says_nothing_is_said(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

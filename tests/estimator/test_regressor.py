@@ -30,6 +30,8 @@ def fit() -> GiantStepRegressor:
     return GiantStepRegressor().fit(pandas.DataFrame(x, columns=names), y + noise)
 
 
+@pytest.mark.law
+@pytest.mark.sentinel
 def test_the_plane_is_found(fit: GiantStepRegressor) -> None:
     x, y, plane = planted(2000, 10, 0)
     table = pandas.DataFrame(x, columns=fit.feature_names_in_)
@@ -81,6 +83,7 @@ def test_the_fitted_function_has_the_staircase_of_the_target(fit: GiantStepRegre
     assert fit.needed_samples("He3(x1)") == np.inf
 
 
+@pytest.mark.law
 def test_noise_has_no_direction() -> None:
     """10 draws: two or more found have probability .09 at a rate of 5 %, none is found here."""
     found = []

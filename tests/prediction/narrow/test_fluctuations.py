@@ -41,6 +41,7 @@ def distances(predicted: Trajectory, simulated: Trajectory) -> np.ndarray:
     return np.concatenate(found)
 
 
+@pytest.mark.law(sentinel="relu-sphere")
 @pytest.mark.parametrize(
     "fields",
     [
@@ -106,6 +107,7 @@ def test_columns_of_the_start(start: str) -> None:
     assert not agrees(fluctuations.start_columns(setting.vary(start=other)))
 
 
+@pytest.mark.law
 @pytest.mark.parametrize(
     "fields",
     [
@@ -154,6 +156,7 @@ def test_a_run_starts_where_its_engine_starts(engine: str) -> None:
         assert not np.allclose(rows[:, :1], simulated.overlap[1 - run, 0], atol=1e-3)
 
 
+@pytest.mark.law
 def test_the_start_may_be_the_whole_effect(monkeypatch: Any) -> None:
     """Leap 2 at n = d^2: the square of an overlap in a run is predicted^2 + deviation^2.
 
@@ -181,6 +184,7 @@ def test_the_start_may_be_the_whole_effect(monkeypatch: Any) -> None:
     assert np.abs(typical.overlap[:, 1]).mean() < 0.1 * sizes[1]
 
 
+@pytest.mark.law
 @pytest.mark.parametrize(
     "fields",
     [
@@ -286,6 +290,7 @@ def test_products_of_estimates_are_of_independent_ones() -> None:
     assert np.mean(squares) - exact > 6 * error
 
 
+@pytest.mark.law
 def test_magnitudes_of_more_rows_than_deviations(monkeypatch: Any) -> None:
     """Deviations of the first rows serve for all: alignments after five steps of 60 runs.
 

@@ -26,6 +26,7 @@ BASE: dict[str, Any] = {
 }
 
 
+@pytest.mark.law
 @pytest.mark.parametrize(
     "fields",
     [
@@ -49,6 +50,8 @@ def test_widths_that_are_no_small_share_of_d(fields: dict[str, Any]) -> None:
     assert not compare(wrong, simulated, ignoring=["step_size"]).agrees
 
 
+@pytest.mark.law
+@pytest.mark.sentinel
 def test_steps_that_shift_the_mean_are_drawn() -> None:
     """Where one mean does not tell what runs do, a row for each run; small steps have the mean."""
     setting = Setting(**(BASE | {"p": 8, "steps": 20, "step_size": 2.0, "runs": 2}))

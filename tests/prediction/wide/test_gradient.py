@@ -251,6 +251,7 @@ def gaps_of(setting: Setting, runs: int) -> Callable[[], Any]:
     return gaps
 
 
+@pytest.mark.law(sentinel="each row alone")
 @pytest.mark.parametrize("case", CASES)
 def test_errors_against_simulation(case: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Train and test error of 24 runs within 3.5 standard errors, two comparisons a case.
