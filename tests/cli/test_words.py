@@ -230,7 +230,7 @@ def test_papers_that_are_named_can_be_cited() -> None:
         (["analyze", "x1"], ["2305.18270", "2402.03220", "2405.15480"]),
         (["claims", "learning-rate-decides"], ["2510.21020"]),
         (["reproduce", "reuse-map"], ["2402.03220"]),
-        (["sweep", "--target", "x1", "--vary", "d=50,60", "--inputs", "uniform"], ["2305.18270"]),
+        (["sweep", "x1", "--vary", "d=50,60", "--inputs", "uniform"], ["2305.18270"]),
     ],
 )
 def test_a_command_is_cited_by_the_papers_it_rests_on(

@@ -61,7 +61,7 @@ def _of_command(name: str, arguments: Sequence[str]) -> list[str]:
     if name == "spectrum" and given["weights"] is not None:
         return list(LAYER)
     if name == "sweep":
-        grid = make_grid(*asked(*(given[key] for key in ("file", "vary", "target", "fields"))))
+        grid = make_grid(*asked(*(given[key] for key in ("file_or_target", "vary", "target", "fields"))))
         return _all_papers(cell.setting for cell in grid.cells)
     if "fields" in given:
         fields = given_fields(given["target"], given["fields"], given["file"])

@@ -84,7 +84,7 @@ COMMANDS = (
         GO_ON,
         "Simulate and predict a grid of settings; stop and go on at any moment.",
         (
-            'giantstep sweep --target "x1 + x1*x2" --vary d=1000,10000 --vary n=1d..16d:4 --runs 4',
+            'giantstep sweep "x1 + x1*x2" --vary d=1000,10000 --vary n=1d..16d:4 --runs 4',
             "giantstep sweep examples/leap2.toml --dry-run",
             'giantstep sweep examples/leap2.toml --vary "d=50..500:6 log" --out results/leap2',
         ),
