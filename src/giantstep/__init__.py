@@ -21,7 +21,11 @@ if TYPE_CHECKING:
     from giantstep.experiment import run_experiment as run_experiment
     from giantstep.gaussian.series import HermiteSeries as HermiteSeries
     from giantstep.papers.claims import CLAIMS as CLAIMS
+    from giantstep.papers.claims.quantity import Quantity as Quantity
+    from giantstep.papers.claims.quantity import exponent_of as exponent_of
+    from giantstep.papers.claims.quantity import mean_of as mean_of
     from giantstep.papers.claims.record import Claim as Claim
+    from giantstep.papers.claims.record import Findings as Findings
     from giantstep.papers.claims.running import run_claims as run_claims
     from giantstep.prediction.given_weights.curve import LearningCurve as LearningCurve
     from giantstep.prediction.given_weights.curve import learning_curve as learning_curve
@@ -78,6 +82,7 @@ _HOME = {
     "Equivalences": "giantstep.simulation.feature_models",
     "Estimate": "giantstep.simulation.estimate",
     "Experiment": "giantstep.experiment",
+    "Findings": "giantstep.papers.claims.record",
     "GiantStepClassifier": "giantstep.estimator.classifier",
     "GiantStepRegressor": "giantstep.estimator.regressor",
     "HermiteSeries": "giantstep.gaussian.series",
@@ -88,6 +93,7 @@ _HOME = {
     "NoTheoryError": "giantstep.errors",
     "NotConvergedError": "giantstep.errors",
     "Outliers": "giantstep.spectra.outliers",
+    "Quantity": "giantstep.papers.claims.quantity",
     "Results": "giantstep.store.folder",
     "Scaling": "giantstep.records.scaling",
     "Setting": "giantstep.problem.setting",
@@ -101,6 +107,7 @@ _HOME = {
     "count_outliers": "giantstep.spectra.outliers",
     "equivalences": "giantstep.simulation.feature_models",
     "estimate": "giantstep.simulation.estimate",
+    "exponent_of": "giantstep.papers.claims.quantity",
     "feature_bulk": "giantstep.spectra.start",
     "layer_outliers": "giantstep.spectra.layer",
     "learned_directions": "giantstep.prediction.given_weights.directions",
@@ -109,6 +116,7 @@ _HOME = {
     "loss_curve": "giantstep.prediction.wide.losses",
     "make_activation": "giantstep.problem.activation",
     "make_target": "giantstep.problem.target",
+    "mean_of": "giantstep.papers.claims.quantity",
     "plot": "giantstep.show.plots.record",
     "predict": "giantstep.prediction.predict",
     "run_claims": "giantstep.papers.claims.running",
@@ -133,6 +141,7 @@ __all__ = [
     "Equivalences",
     "Estimate",
     "Experiment",
+    "Findings",
     "GiantStepClassifier",
     "GiantStepRegressor",
     "HermiteSeries",
@@ -143,6 +152,7 @@ __all__ = [
     "NoTheoryError",
     "NotConvergedError",
     "Outliers",
+    "Quantity",
     "Results",
     "Scaling",
     "Setting",
@@ -156,6 +166,7 @@ __all__ = [
     "count_outliers",
     "equivalences",
     "estimate",
+    "exponent_of",
     "feature_bulk",
     "layer_outliers",
     "learned_directions",
@@ -164,6 +175,7 @@ __all__ = [
     "loss_curve",
     "make_activation",
     "make_target",
+    "mean_of",
     "plot",
     "predict",
     "run_claims",

@@ -105,11 +105,12 @@ COMMANDS = (
         "claims",
         "giantstep.cli.claims:claims",
         PAPERS,
-        "Measure the claims of the papers and judge them.",
+        "Measure the claims of the papers, or of your own in a file, and judge them.",
         (
             "giantstep claims --list",
             "giantstep claims one-step-line staircase-example-1",
             "giantstep claims spike-count --controls",
+            "giantstep claims --file my_claim.py --controls",
         ),
     ),
     Command(
