@@ -176,7 +176,7 @@ def fingerprint(claim: Claim, full: bool, controls: bool, seed: int) -> str:
         *(claim.seen, claim.corrected),
         *(plain_fields(fields) for fields in (claim.fields, claim.tuned, bound, size)),
         {reason: plain_fields(changes) for reason, changes in claim.controls.items()},
-        _file_text(experiment),
+        *(inspect.getsource(experiment), _file_text(experiment)),
         package_source(),
     ]
     text = repr([*parts, LEVEL, full, controls, seed, __version__])
