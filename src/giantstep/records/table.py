@@ -12,6 +12,7 @@ import numpy as np
 
 from giantstep.errors import InputError
 from giantstep.problem.setting import Setting
+from giantstep.records.cube import data_set
 from giantstep.records.observables import expected, observed
 from giantstep.records.trajectory import Trajectory
 
@@ -55,12 +56,14 @@ class Table:
         return pandas.DataFrame({name: list(values) for name, values in self.columns.items()})
 
     def to_xarray(self) -> xarray.Dataset:
-        """The observables over the index as a data set of xarray, where that is installed."""
+        """The observables over runs, steps and fields as a data set of xarray, if installed.
+
+        Fields that follow others, as n = 4d follows d, are coordinates and no dimensions.
+        """
         try:
-            import xarray
+            return data_set(self.columns, self.index)
         except ImportError:
             raise InputError("to_xarray needs xarray, which is not installed") from None
-        return xarray.Dataset.from_dataframe(self.to_pandas().set_index(list(self.index)))
 
 
 def make_table(
@@ -89,6 +92,19 @@ def make_table(
     ]
     index = (*(fields[0] if fields else ()), "run", "step")
     return Table({name: [row.get(name) for row in rows] for name in kept}, index)
+
+
+def trajectory_table(trajectory: Trajectory) -> Table:
+    """Runs by steps of a simulation; of a prediction one row for each step, without a run."""
+    if trajectory.theory is None:
+        return make_table([trajectory], [None])
+    [fields] = _fields([trajectory.setting])
+    values = expected(trajectory)
+    steps = trajectory.steps.tolist()
+    constant = fields | {"theory": trajectory.theory}
+    columns: dict[str, list[Any]] = {name: [v] * len(steps) for name, v in constant.items()}
+    columns |= {"step": steps} | {name: row.tolist() for name, row in values.items()}
+    return Table(columns, (*constant, "step"))
 
 
 def _known(value: float | None) -> bool:
