@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from giantstep.errors import InputError
+from giantstep.problem.differing import differing_fields, given_differing
 from giantstep.problem.setting import Setting
 from giantstep.records.cube import data_set
 from giantstep.records.observables import expected, observed
@@ -90,7 +91,10 @@ def make_table(
         for name in names
         if not name.startswith("predicted_") or any(_known(row.get(name)) for row in rows)
     ]
-    index = (*(fields[0] if fields else ()), "run", "step")
+    # Fields that were given come before those that follow them: they are the better dimensions.
+    given = given_differing([trajectory.setting for trajectory in trajectories])
+    order = sorted(fields[0] if fields else (), key=lambda name: name not in given)
+    index = (*order, "run", "step")
     return Table({name: [row.get(name) for row in rows] for name in kept}, index)
 
 
@@ -113,14 +117,10 @@ def _known(value: float | None) -> bool:
 
 def _fields(settings: Sequence[Setting]) -> list[dict[str, Any]]:
     """Sizes, and the fields in which the settings differ but for their runs, as plain values."""
+    differing = differing_fields(settings)
+    names = [name for name in Setting.model_fields if name in SIZES or name in differing]
     plain = [setting.as_dict() for setting in settings]
-    differing = [
-        name
-        for name in Setting.model_fields
-        if name in SIZES
-        or (name != "runs" and any(record[name] != plain[0][name] for record in plain))
-    ]
-    return [{name: _text(record[name]) for name in differing} for record in plain]
+    return [{name: _text(record[name]) for name in names} for record in plain]
 
 
 def _text(value: Any) -> Any:
