@@ -19,7 +19,7 @@ PLAIN = {
     *("InputError", "NoTheoryError", "DivergenceError", "make_activation", "make_target"),
     *("Comparison", "compare", "scaling_exponent", "Estimate", "estimate", "Results", "load"),
     *("run_experiment", "run_claims", "sweep", "plot", "GiantStepClassifier", "Findings"),
-    *("Quantity", "exponent_of", "mean_of"),
+    *("Quantity", "exponent_of", "mean_of", "SideBySide", "compare_settings"),
     *("GiantStepRegressor", "weight_bulk"),
 }
 

@@ -66,6 +66,8 @@ if TYPE_CHECKING:
     from giantstep.store.folder import Results as Results
     from giantstep.store.folder import load as load
     from giantstep.sweeps.result import Sweep as Sweep
+    from giantstep.sweeps.side_by_side import SideBySide as SideBySide
+    from giantstep.sweeps.side_by_side import compare_settings as compare_settings
     from giantstep.sweeps.sweep import sweep as sweep
 
 __version__ = "0.1.0"
@@ -97,6 +99,7 @@ _HOME = {
     "Results": "giantstep.store.folder",
     "Scaling": "giantstep.records.scaling",
     "Setting": "giantstep.problem.setting",
+    "SideBySide": "giantstep.sweeps.side_by_side",
     "Spectrum": "giantstep.records.spectrum",
     "Sweep": "giantstep.sweeps.result",
     "Target": "giantstep.problem.target",
@@ -104,6 +107,7 @@ _HOME = {
     "WeightOutliers": "giantstep.prediction.wide.two_steps",
     "analyze": "giantstep.analysis.analyze",
     "compare": "giantstep.records.comparison",
+    "compare_settings": "giantstep.sweeps.side_by_side",
     "count_outliers": "giantstep.spectra.outliers",
     "equivalences": "giantstep.simulation.feature_models",
     "estimate": "giantstep.simulation.estimate",
@@ -156,6 +160,7 @@ __all__ = [
     "Results",
     "Scaling",
     "Setting",
+    "SideBySide",
     "Spectrum",
     "Sweep",
     "Target",
@@ -163,6 +168,7 @@ __all__ = [
     "WeightOutliers",
     "analyze",
     "compare",
+    "compare_settings",
     "count_outliers",
     "equivalences",
     "estimate",

@@ -13,6 +13,7 @@ from cyclopts import App, Parameter
 from giantstep import __version__
 from giantstep.cli.claims import named_claims
 from giantstep.cli.commands import COMMANDS
+from giantstep.cli.compare import settings_asked
 from giantstep.cli.fields import given_fields
 from giantstep.cli.reproduce import named_figures
 from giantstep.cli.sweep import asked
@@ -75,6 +76,9 @@ def _of_command(name: str, arguments: Sequence[str]) -> list[str]:
             *asked(*(given[key] for key in ("file_or_target", "vary", "target", "fields")))
         )
         return _all_papers(cell.setting for cell in grid.cells)
+    if name == "compare":
+        asked_for = (given[key] for key in ("files_or_targets", "vary", "fields"))
+        return _all_papers(settings_asked(*asked_for)[0])
     if "fields" in given:
         fields = given_fields(given["target"], given["fields"], given["file"])
         make = Setting.linear_width if name == "spectrum" else Setting

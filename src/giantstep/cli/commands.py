@@ -79,6 +79,17 @@ COMMANDS = (
         ("giantstep estimate five-regimes --d 1000 --n d^2 --runs 100",),
     ),
     Command(
+        "compare",
+        "giantstep.cli.compare:compare",
+        GO_ON,
+        "Set two settings or a few side by side, in one table and one picture.",
+        (
+            'giantstep compare "x1 + x1*x2" --vary update=gradient,orthogonal --runs 10',
+            "giantstep compare gradient.toml muon.toml --runs 20 --out results/muon",
+            'giantstep compare "x1*x2" "x1 + x1*x2" --d 2000 --runs 10',
+        ),
+    ),
+    Command(
         "sweep",
         "giantstep.cli.sweep:sweep",
         GO_ON,

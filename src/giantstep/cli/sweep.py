@@ -24,15 +24,17 @@ from giantstep.sweeps.preview import preview
 from giantstep.sweeps.result import Sweep, check_observable
 from giantstep.sweeps.sweep import run_grid
 
+Vary = Annotated[
+    tuple[str, ...],
+    Parameter(allow_leading_hyphen=True, negative="", show_default=False, metavar="AXIS"),
+]
+
 
 def sweep(
     file_or_target: Typed | None = None,
     /,
     *,
-    vary: Annotated[
-        tuple[str, ...],
-        Parameter(allow_leading_hyphen=True, negative="", show_default=False, metavar="AXIS"),
-    ] = (),
+    vary: Vary = (),
     target: Annotated[str | None, Parameter(allow_leading_hyphen=True)] = None,
     fields: Annotated[Fields | None, Parameter(name="*")] = None,  # type: ignore[valid-type]
     show: str | None = None,

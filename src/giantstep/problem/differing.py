@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from numbers import Real
 from typing import Any
 
 from giantstep.problem.setting import DEFAULTS, Setting
@@ -33,3 +34,13 @@ def _same(one: Any, other: Any) -> bool:
         return bool(one == other)
     except ValueError:  # arrays of numbers
         return False
+
+
+def field_text(setting: Setting, name: str) -> str:
+    """The value of a field as it was given, such as 4d; of a callable its name."""
+    given = setting.given.get(name)
+    plain = isinstance(given, str | Real) and not isinstance(given, bool)
+    value = given if plain else setting.as_dict()[name]
+    if isinstance(value, list):
+        return ", ".join(f"{part:g}" if isinstance(part, Real) else str(part) for part in value)
+    return str(value)
