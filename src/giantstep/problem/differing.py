@@ -36,6 +36,17 @@ def _same(one: Any, other: Any) -> bool:
         return False
 
 
+def told_apart(values: Sequence[Any], texts: Sequence[str]) -> list[str]:
+    """The texts of values; different values with the same text are numbered in their order."""
+    found: list[str] = []
+    for value, text in zip(values, texts, strict=True):
+        same = [other for other, its in zip(values, texts, strict=True) if its == text]
+        kinds = [each for k, each in enumerate(same) if not any(_same(each, o) for o in same[:k])]
+        number = next(k for k, each in enumerate(kinds, 1) if _same(each, value))
+        found.append(text if len(kinds) == 1 else f"{text} ({number})")
+    return found
+
+
 def field_text(setting: Setting, name: str) -> str:
     """The value of a field as it was given, such as 4d; of a callable its name."""
     given = setting.given.get(name)

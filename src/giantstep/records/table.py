@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from giantstep.errors import InputError
-from giantstep.problem.differing import differing_fields, given_differing
+from giantstep.problem.differing import differing_fields, given_differing, told_apart
 from giantstep.problem.setting import Setting
 from giantstep.records.cube import data_set
 from giantstep.records.observables import expected, observed
@@ -20,6 +20,9 @@ from giantstep.records.trajectory import Trajectory
 if TYPE_CHECKING:
     import pandas
     import xarray
+
+CALLABLE = ("target", "activation")
+"""Fields that may be Python functions, of which several may have the same name."""
 
 SIZES = ("d", "n", "p")
 """Fields that every table has; of the others those in which its settings differ."""
@@ -119,8 +122,13 @@ def _fields(settings: Sequence[Setting]) -> list[dict[str, Any]]:
     """Sizes, and the fields in which the settings differ but for their runs, as plain values."""
     differing = differing_fields(settings)
     names = [name for name in Setting.model_fields if name in SIZES or name in differing]
-    plain = [setting.as_dict() for setting in settings]
-    return [{name: _text(record[name]) for name in names} for record in plain]
+    records = [setting.as_dict() for setting in settings]
+    columns = {name: [_text(record[name]) for record in records] for name in names}
+    for name in CALLABLE:
+        if name in differing:
+            held = [getattr(setting, name) for setting in settings]
+            columns[name] = told_apart(held, columns[name])
+    return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
 
 
 def _text(value: Any) -> Any:
