@@ -116,7 +116,7 @@ def _last_step(axes: Axes, part: Spectrum, symbol: str) -> None:
 
 @plot.register
 def _analysis(record: Analysis) -> Figure:
-    """Floors after every step with this activation, and dimensions of both staircases."""
+    """Floors given what this activation has learned, and dimensions of both staircases."""
     figure = Figure(figsize=(10.0, 4.4), layout="constrained")
     left, right = figure.subplots(1, 2)
     for step, floor in enumerate(record.floors):
@@ -131,8 +131,9 @@ def _analysis(record: Analysis) -> Figure:
                 label=label if step == 0 else "",
             )
     left.set_ylim(bottom=-0.02 * max(record.floors[0].narrow, 1e-9))
-    left.set_ylabel("mean squared error that no readout beats")
-    left.set_title(f"floors with {record.activation.name}, fresh batches", fontsize="medium")
+    left.set_ylabel("lower bound of the mean squared error")
+    learner = record.activation.name
+    left.set_title(f"floors of any readout, given what {learner} has learned", fontsize="medium")
     left.legend(fontsize="small")
     for stairs, marker, name in ((record.fresh, "o", "fresh"), (record.reused, "^", "reused")):
         dimensions = [0, *(len(basis) for basis in stairs.bases)]
