@@ -95,8 +95,8 @@ def make_table(
         if not name.startswith("predicted_") or any(_known(row.get(name)) for row in rows)
     ]
     # Fields that were given come before those that follow them: they are the better dimensions.
-    given = given_differing([trajectory.setting for trajectory in trajectories])
-    order = sorted(fields[0] if fields else (), key=lambda name: name not in given)
+    first = given_differing([trajectory.setting for trajectory in trajectories])
+    order = sorted(fields[0] if fields else (), key=lambda field: field not in first)
     index = (*order, "run", "step")
     return Table({name: [row.get(name) for row in rows] for name in kept}, index)
 
