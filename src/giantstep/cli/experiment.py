@@ -74,13 +74,6 @@ def run_command(
         sys.exit(128 + signal.SIGINT)
 
 
-def keep_prediction(store: Store, experiment: Experiment, memory: int) -> None:
-    """Write the prediction of an experiment, if it has one, beside its runs."""
-    if experiment.predicted is not None:
-        model = resolved(experiment.model, memory)
-        store.write(prediction_name(model), prediction_bytes(model, experiment.predicted, None))
-
-
 def warn_of_hours(setting: Setting, memory: int, quiet: bool) -> None:
     """Say on standard error how long a run would take that takes hours."""
     expected = estimate(setting, memory=memory, calibrate=False)
@@ -91,6 +84,13 @@ def warn_of_hours(setting: Setting, memory: int, quiet: bool) -> None:
             f"the {expected.engine} engine",
             file=sys.stderr,
         )
+
+
+def keep_prediction(store: Store, experiment: Experiment, memory: int) -> None:
+    """Write the prediction of an experiment, if it has one, beside its runs."""
+    if experiment.predicted is not None:
+        model = resolved(experiment.model, memory)
+        store.write(prediction_name(model), prediction_bytes(model, experiment.predicted, None))
 
 
 def fitted_labels(setting: Setting) -> FittedLabels | None:
