@@ -15,6 +15,7 @@ from cyclopts import CycloptsError
 
 import giantstep
 from giantstep.cli.main import app
+from giantstep.problem.starts import READOUT_STARTS
 
 DOCS = Path(__file__).parents[1] / "docs"
 PAGES = {
@@ -118,6 +119,21 @@ def test_every_block_is_one_that_runs(page: str) -> None:
     assert not kinds & {"python", "py", "pycon", "console", "ipython"}
     if "{code-cell}" in kinds:
         assert PAGES[page].startswith("---\nfile_format: mystnb\n")
+
+
+def test_sizes_of_readout_conventions_are_those_of_the_program() -> None:
+    """A step of the size that the table names is the giant one, for every output scale."""
+    rows = re.findall(
+        r"^\| `(\w+)` \|.*?((?:\| `[^`]+` ){3})\|$", PAGES["reference/setting.md"], re.M
+    )
+    assert [name for name, _ in rows] == list(READOUT_STARTS)
+    for name, cells in rows:
+        for scale, size in zip(
+            ("1/p", "1/sqrt(p)", "1"), re.findall(r"`(.+?)`", cells), strict=True
+        ):
+            setting = giantstep.Setting("x1", p=6, steps=1, readout_start=name, output_scale=scale)
+            typed = setting.vary(step_size=size)
+            assert typed.step_size == pytest.approx(setting.step_size), (name, scale)
 
 
 def test_reference_groups_public_names() -> None:

@@ -65,10 +65,7 @@ def run_command(
 
         record, picture = files
         write_json(experiment.as_dict(), record)
-        if experiment.predicted is not None:
-            model = resolved(experiment.model, bound)
-            content = prediction_bytes(model, experiment.predicted, None)
-            store.write(prediction_name(model), content)
+        keep_prediction(store, experiment, bound)
         save(figure(experiment), picture)
     if json:
         print(as_json(experiment.as_dict()))
@@ -108,6 +105,13 @@ def warn_of_hours(setting: Setting, memory: int, quiet: bool) -> None:
             f"the {expected.engine} engine",
             file=sys.stderr,
         )
+
+
+def keep_prediction(store: Store, experiment: Experiment, memory: int) -> None:
+    """Write the prediction of an experiment, if it has one, beside its runs."""
+    if experiment.predicted is not None:
+        model = resolved(experiment.model, memory)
+        store.write(prediction_name(model), prediction_bytes(model, experiment.predicted, None))
 
 
 def fitted_labels(setting: Setting) -> FittedLabels | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, fields
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from jaxtyping import Float, Int
@@ -16,6 +16,10 @@ from giantstep.records.draws import draw_runs
 from giantstep.records.file import restored, trajectory_bytes, write_whole
 from giantstep.records.origin import Origin
 from giantstep.records.spectrum import Spectrum
+
+if TYPE_CHECKING:
+    import pandas
+    import xarray
 
 SPECTRA = ("weights", "gradients", "features")
 """The matrices whose singular values a Trajectory may hold."""
@@ -163,6 +167,23 @@ class Trajectory(Drawn):
     def read(cls, path: str | Path) -> Trajectory:
         """The record of a file; InputError for one that is truncated or foreign."""
         return restored(Path(path))
+
+    def to_pandas(self) -> pandas.DataFrame:
+        """A data frame of pandas with a row for each run and step, where that is installed.
+
+        Its columns are d, n, p, run, step, the mean length of the rows, medians of cosines over
+        neurons, and errors.  A prediction has a row for each step, and its theory in the place of
+        the run.
+        """
+        from giantstep.records.table import trajectory_table
+
+        return trajectory_table(self).to_pandas()
+
+    def to_xarray(self) -> xarray.Dataset:
+        """The same as a data set of xarray over runs and steps, where that is installed."""
+        from giantstep.records.table import trajectory_table
+
+        return trajectory_table(self).to_xarray()
 
     def alignment(self, basis: Float[np.ndarray, "k r"]) -> Float[np.ndarray, "runs t p"]:
         """|P_U w_i| / |w_i| for a subspace U given by orthonormal rows in target coordinates."""

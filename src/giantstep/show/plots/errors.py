@@ -1,4 +1,4 @@
-"""Errors of the readout step by step, against the floors no readout beats."""
+"""Errors of the readout step by step, against floors: lower bounds for any readout."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def errors(
             step + 0.4,
             color="firebrick",
             linewidth=2.0,
-            label="floor: what no readout beats" if step == 0 else "",
+            label="floor: lower bound for any readout" if step == 0 else "",
         )
     axes.set_xticks(steps)
     # A floor of zero stays visible.

@@ -114,7 +114,8 @@ def _principal(step: StepSummary) -> str:
 
 def _errors(experiment: Experiment) -> Table:
     table = make_table(
-        "Mean squared error" + (" (label noise counted)" if experiment.setting.noisy else ""),
+        "Mean squared error, floor: a lower bound for any readout"
+        + (" (label noise counted)" if experiment.setting.noisy else ""),
         "step",
         "readout, train",
         "readout, test",
