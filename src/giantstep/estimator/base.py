@@ -18,7 +18,8 @@ from giantstep.estimator.blend import Choice, Data, Limits, choose, fit_models
 from giantstep.estimator.columns import refuse_text
 from giantstep.estimator.inputs import fit_inputs
 from giantstep.estimator.insight import look
-from giantstep.estimator.rows import Rows, blocks, distinct_rows
+from giantstep.estimator.blocks import blocks
+from giantstep.estimator.rows import Rows, distinct_rows
 from giantstep.simulation.threads import single_blas
 
 if TYPE_CHECKING:

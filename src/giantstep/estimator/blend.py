@@ -334,7 +334,14 @@ def fit_models(data: Data, choice: Choice, limits: Limits, report: Report) -> Mo
 
 
 def _consensus(bases: tuple[Float[np.ndarray, "c k"], ...]) -> Float[np.ndarray, "c k"]:
-    """The span nearest to all spans."""
-    stacked = np.concatenate(bases, axis=1)
-    left, _, _ = np.linalg.svd(stacked, full_matrices=False)
-    return left[:, : bases[0].shape[1]]
+    """The span nearest to all spans, its basis that nearest to the first one's.
+
+    The singular vectors themselves would do for the span, but bases that agree leave their rotation
+    to rounding.
+    """
+    if len(bases) == 1:
+        return bases[0]
+    left, _, _ = np.linalg.svd(np.concatenate(bases, axis=1), full_matrices=False)
+    span = left[:, : bases[0].shape[1]]
+    inner, _, right = np.linalg.svd(span.T @ bases[0])
+    return span @ (inner @ right)

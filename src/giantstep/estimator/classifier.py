@@ -23,7 +23,8 @@ from giantstep.estimator.logistic import (
     log_loss,
     softmax,
 )
-from giantstep.estimator.rows import Rows, blocks
+from giantstep.estimator.blocks import blocks
+from giantstep.estimator.rows import Rows
 from giantstep.simulation.threads import single_blas
 
 

@@ -6,10 +6,11 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from jaxtyping import Bool, Float
+from jaxtyping import Bool, Float, Int
 
 from giantstep.estimator.coordinates import Coordinates, Turn, Turned, held_type, no_turn, plain
-from giantstep.estimator.rows import Rows, blocks
+from giantstep.estimator.blocks import blocks
+from giantstep.estimator.rows import Rows
 from giantstep.estimator.wide import fit_linear
 
 HEAVY = 10.0
@@ -33,6 +34,11 @@ MARGIN = 0.5
 LEAST_RIDGE, MOST_RIDGE = 1e-6, 0.3
 """Range of the ridge of the whitening, in units of the mean variance, one."""
 
+
+GRAIN = 2.0**-20
+"""Deviations to which standardised columns are rounded while models are fitted: columns in other
+units then give the same numbers, bit by bit, and a search whose choices would enlarge the rounding
+of a unit's conversion makes the same choices."""
 
 FITTED_ON = 50_000
 """Rows that fix centre, scale and whitening of the inputs: more would not change a digit."""
@@ -80,14 +86,17 @@ class Inputs:
     ones these over sqrt(values + ridge).  With many rows and many columns only the leading ones
     are known, and nothing is dropped: white = (C + ridge)^(-1/2) standard with the mean of all
     other variances for each of these, and the columns themselves serve as principal coordinates.
+    ``order`` -> the canonical order of the columns, in which the coordinates see them.
     """
 
     scaling: Scaling
+    order: Int[np.ndarray, " d"]
     to_principal: Turn
     to_white: Turn
 
     def __call__(self, x: Float[np.ndarray, "n d"]) -> Coordinates:
-        return Coordinates(self.scaling(x.astype(float)), self.to_principal, self.to_white)
+        columns = self.scaling(x.astype(float))[:, self.order]
+        return Coordinates(columns, self.to_principal, self.to_white)
 
 
 def _drawn_in(
@@ -109,10 +118,18 @@ def fit_inputs(rows: Rows, key: np.random.Generator) -> tuple[Inputs, Coordinate
     if found.scaling.heavy.any():
         kept, kept_error = _fit_inputs(rows, some, key, math.inf)
         found = kept if kept_error < (1.0 - WORTH) * error else found
-    columns = np.empty((n, d), dtype=held_type(n, d))
-    for block in blocks(n, d):
-        columns[block] = found.scaling(rows.inputs(block))
+    columns = _standard(rows, n, found.scaling)
     return found, Coordinates(columns, found.to_principal, found.to_white)
+
+
+def _standard(rows: Rows, count: int, scaling: Scaling) -> Float[np.ndarray, "n d"]:
+    """Standardised columns of the first rows, in canonical order and rounded to GRAIN."""
+    d = rows.x.shape[1]
+    columns = np.empty((count, d), dtype=held_type(len(rows), d))
+    for block in blocks(count, d):
+        part = scaling(rows.inputs(block))[:, rows.columns]
+        columns[block] = GRAIN * np.round(part / GRAIN)
+    return columns
 
 
 def _fit_inputs(
@@ -123,9 +140,7 @@ def _fit_inputs(
     share = rows.weight[some] / rows.weight[some].sum()
     parts = [_scaling(rows.inputs(some, block), share, kurtosis) for block in blocks(d, len(share))]
     scaling = Scaling(*map(np.concatenate, zip(*parts, strict=True)))
-    columns = np.empty((len(share), d), dtype=held_type(len(rows), d))
-    for block in blocks(len(share), d):
-        columns[block] = scaling(rows.inputs(block))
+    columns = _standard(rows, len(share), scaling)
     values, vectors = _principal(columns, share, key)
     many = min(len(share), d) > MOST_COORDINATES
     to_principal = no_turn(d) if many else Turn(vectors, np.ones(len(values)))
@@ -134,7 +149,7 @@ def _fit_inputs(
     varying = float(np.sum(np.isfinite(scaling.scale)))
     rest = (varying - float(values.sum())) / (d - len(values)) if many else math.inf
     to_white = Turn(vectors, 1.0 / np.sqrt(values + ridge), 1.0 / math.sqrt(rest + ridge))
-    return Inputs(scaling, to_principal, to_white), linear.error
+    return Inputs(scaling, rows.columns, to_principal, to_white), linear.error
 
 
 def _scaling(
