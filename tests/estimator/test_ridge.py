@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from giantstep.estimator import ridge as module
 from giantstep.estimator import blocks
+from giantstep.estimator import ridge as module
 from giantstep.estimator.ridge import fit_ridge
 
 KEY = np.random.default_rng(2)

@@ -9,12 +9,12 @@ from sklearn.model_selection import GridSearchCV
 
 from giantstep.estimator import (
     blend,
+    blocks,
     coordinates,
     inputs,
     insight,
     moments,
     ridge,
-    blocks,
     soft,
     span,
     wide,

@@ -8,10 +8,10 @@ import numpy as np
 from jaxtyping import Float
 
 from giantstep.estimator.blend import Models
+from giantstep.estimator.blocks import blocks
 from giantstep.estimator.coordinates import Coordinates
 from giantstep.estimator.inputs import Inputs
 from giantstep.estimator.network import SpanModel
-from giantstep.estimator.blocks import blocks
 
 LOOKED_AT = 2_000
 """Rows over which gradients are averaged: an importance is then known to a few per cent."""

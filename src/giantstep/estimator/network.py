@@ -16,9 +16,9 @@ from itertools import product
 import numpy as np
 from jaxtyping import Float, Int
 
+from giantstep.estimator.blocks import blocks
 from giantstep.estimator.coordinates import Turned
 from giantstep.estimator.ridge import Ridge, fit_ridge
-from giantstep.estimator.blocks import blocks
 from giantstep.gaussian.rules import hermite_values
 from giantstep.problem.activation import make_activation
 

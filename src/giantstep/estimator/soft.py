@@ -17,9 +17,9 @@ import numpy as np
 from jaxtyping import Float
 from scipy.linalg import cholesky, solve_triangular
 
+from giantstep.estimator.blocks import blocks
 from giantstep.estimator.coordinates import Turn, Turned, plain
 from giantstep.estimator.ridge import fit_ridge
-from giantstep.estimator.blocks import blocks
 
 CENTRES = 320
 """Rows at most that the kernel is centred on: all of them in the folds of 400 rows."""
