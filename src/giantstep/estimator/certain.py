@@ -38,9 +38,12 @@ class NoiseTest:
 
 
 def noise_tests(search: Search, basis: Float[np.ndarray, "c k"]) -> tuple[NoiseTest, ...]:
-    """The tests until nothing is seen, or until one is beyond noise with all directions given."""
+    """The tests until nothing is seen, or until one is beyond noise with all directions given.
+
+    Without any coordinate there is nothing to test.
+    """
     tests: list[NoiseTest] = []
-    for given in range(basis.shape[1] + 1):
+    for given in range(basis.shape[1] + 1 if len(basis) else 0):
         stage = list(_stage(search, basis[:, :given]))
         tests += stage
         if not stage[-1].beyond_noise:

@@ -213,7 +213,9 @@ def _ends(
 ) -> tuple[Float[np.ndarray, " b"], Float[np.ndarray, " b"]]:
     """Least and largest number of every column, cells that lie apart left out."""
     n = len(x)
-    most = min(max(int(FEW * n), 1), n - 1)
+    if n < 2:
+        return x.min(axis=0), x.max(axis=0)
+    most = max(int(FEW * n), 1)
     lower, median, upper = np.quantile(x / 2, [0.25, 0.5, 0.75], axis=0)
     unit = (upper - lower) / QUARTILES
     # A column that is mostly constant has no robust deviation: its cells are infinitely far.
