@@ -115,8 +115,15 @@ def keep_prediction(store: Store, experiment: Experiment, memory: int) -> None:
 
 
 def fitted_labels(setting: Setting) -> FittedLabels | None:
-    """What the regressor finds in the labels of a data set; nothing where it is not installed."""
-    if not setting.target.column or find_spec("sklearn") is None:
+    """What the regressor finds in the labels of a data set; where it is missing, a sentence."""
+    if not setting.target.column:
+        return None
+    if find_spec("sklearn") is None:
+        print(
+            "giantstep: tests of the labels against noise need scikit-learn: "
+            "pip install 'giantstep[sklearn]'",
+            file=sys.stderr,
+        )
         return None
     from giantstep.estimator.labels import fit_labels
 

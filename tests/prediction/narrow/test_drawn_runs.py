@@ -68,6 +68,7 @@ SETTINGS: dict[str, dict[str, Any]] = {
 }
 
 
+@pytest.mark.law(sentinel="few neurons")
 @pytest.mark.parametrize("name", SETTINGS)
 def test_small_sizes_agree(name: str) -> None:
     """Every number a table shows, at level 1e-3 over seven settings; another n is rejected."""
@@ -92,6 +93,7 @@ def test_rows_follow_the_starts_of_the_runs() -> None:
     assert near < 0.2 * far
 
 
+@pytest.mark.law
 def test_a_readout_is_not_judged_on_the_points_it_was_fitted_on(monkeypatch: Any) -> None:
     """24 neurons on 2^8 points: the train error of 2^13 points, at 4 standard errors of scrambles.
 
@@ -148,6 +150,7 @@ def test_what_is_not_drawn_is_said(changes: dict[str, Any], sentence: str) -> No
     assert sentence in str(drawn_runs.objection(setting))
 
 
+@pytest.mark.law
 def test_other_losses_and_spiked_inputs_of_small_batches() -> None:
     """Their samples are drawn as they are: level 1e-3 each, and steps of another size rejected."""
     for changes in ({"loss": "huber(1)"}, {"inputs": "spiked(4, 0.5)"}, {"rows": "normalised"}):
