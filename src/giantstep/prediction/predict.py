@@ -53,9 +53,9 @@ def predict(
     their mean by more than a tenth of the length of a row, states are drawn from the law of each
     step, every run from its own start (docs/derivations/drawn_runs.md).  More than 100 steps on
     fresh batches are taken in groups (docs/derivations/long_runs.md): where network and target are
-    sums of erf units the averages have closed forms, the uncertainty is the change from longer groups,
-    and means over runs count what fluctuations shift them by (runs may then stray by a fifth).
-    The readout's errors
+    sums of erf units the averages have closed forms, the uncertainty is the change from longer
+    groups, and means over runs count what fluctuations shift them by (runs may then differ from
+    the mean by a fifth).  The readout's errors
     are means over starts and batches, to order p/d and 1/readout_n, with the penalty chosen as the
     simulator does (docs/derivations/readout.md); their uncertainty counts the next order of
     1/readout_n, not of p/d.  Linear width: rows to
