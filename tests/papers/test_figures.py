@@ -341,7 +341,7 @@ def test_floors_of_the_ladder_fall_by_what_each_direction_opens() -> None:
     assert list(floors().values()) == pytest.approx([2.0, 1.0, 0.0])
 
 
-@pytest.mark.law
+@pytest.mark.slow
 def test_linear_features_are_the_linear_kernel() -> None:
     """Half the rows paired with the others, as at the start of steps, would miss directions."""
     base = Setting("x1", d=20, n=2000, p="2d", activation="z", test_n=100)
@@ -354,7 +354,7 @@ def test_linear_features_are_the_linear_kernel() -> None:
     assert paired[0, 0] > 0.1
 
 
-@pytest.mark.law
+@pytest.mark.slow
 def test_few_neurons_predict_the_gradients_of_many() -> None:
     """Five means over 8 runs, each within 6 standard errors: together at the level 0.3 %.
 
