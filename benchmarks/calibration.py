@@ -3,18 +3,24 @@
 A pool of runs of one setting is cut into groups of 2, 3, 5, 20 and 200; every group is compared
 with the prediction, and the share of groups below each level is printed beside its standard error
 (that of the level).  Narrow networks on fresh and reused batches, random readouts, linear width.
-``--full`` takes larger pools.
+``--full`` takes larger pools.  ``--settings 200`` compares instead so many random settings of
+narrow networks on fresh batches at d >= 500, where theory is exact, 12 runs each, and prints the
+share that disagrees with its binomial interval.
 """
 
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import math
 import sys
 from typing import Any
 
 import numpy as np
+from scipy.stats import binomtest
 
+from benchmarks.hunt import draw
+from giantstep.errors import DivergenceError, NotConvergedError, NoTheoryError
 from giantstep.prediction.predict import predict
 from giantstep.problem.setting import Setting
 from giantstep.records.comparison import compare
@@ -23,6 +29,9 @@ from giantstep.simulation.simulate import simulate
 
 GROUPS = (2, 3, 5, 20, 200)
 LEVELS = (0.1, 0.01, 0.001)
+
+MOST_NUMBERS = 3e6
+"""Samples times neurons of a random setting: a second."""
 
 NARROW: dict[str, Any] = {"d": 4000, "p": 4, "readout_n": 4000, "test_n": 500, "ridge": 1e-3}
 CASES: dict[str, tuple[int, dict[str, Any]]] = {
@@ -71,8 +80,37 @@ def p_values(predicted: Trajectory, pool: Trajectory, size: int) -> np.ndarray:
     return np.array(found)
 
 
+def random_settings(count: int) -> None:
+    """Print the share of random settings, drawn as by the hunt, that fall below each level."""
+    found: list[float] = []
+    for index in itertools.count():
+        if len(found) == count:
+            break
+        drawn = draw(7, index, wide=False)
+        setting = drawn.vary(runs=12, batches="fresh", deflate=-1, spectra=0)
+        if setting.n * setting.p > MOST_NUMBERS:
+            continue
+        try:
+            predicted = predict(setting)
+            if predicted.theory == "narrow":
+                found.append(compare(predicted, simulate(setting)).p_value)
+        except (NoTheoryError, NotConvergedError, DivergenceError):
+            continue
+    values = np.array(found)
+    for level in LEVELS:
+        below = int(np.sum(values < level))
+        low, high = binomtest(below, count).proportion_ci(0.95)
+        print(
+            f"calibration {count} random settings: {below} below {level:g}, a share of "
+            f"{below / count:.4f}, 95 % interval {low:.4f} to {high:.4f}"
+        )
+
+
 def main() -> None:
     """Print one line a case and group size."""
+    if "--settings" in sys.argv:
+        random_settings(int(sys.argv[sys.argv.index("--settings") + 1]))
+        return
     scale = 4 if "--full" in sys.argv else 1
     for name, (runs, fields) in CASES.items():
         setting = Setting(**fields, runs=scale * runs, seed=11)

@@ -7,12 +7,14 @@ import gc
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import is_dataclass
+from fnmatch import fnmatchcase
 from functools import wraps
 from tempfile import TemporaryDirectory
 from typing import Any
 
 import jax
 import jaxtyping
+import pytest
 
 CHECKED = ["language.algebra", "gaussian", "analysis", "spectra", "prediction"]
 jaxtyped = jaxtyping.jaxtyped
@@ -57,6 +59,37 @@ def jaxtyped_in_one_pass(typechecker: Callable[[Any], Any]) -> Callable[[Any], A
 
 def pytest_runtest_setup() -> None:
     calls.clear()
+
+
+LAWS = pytest.StashKey[dict[str, bool]]()
+"""Files with tests of laws -> whether one of these tests runs in the fast tier too."""
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Give tests the marks of their tier that follow from others.
+
+    A test that asks for a browser belongs to the browser's.  ``law(sentinel="fresh")`` and
+    ``slow(sentinel="fresh")`` make a sentinel of the case with that identifier; "*" stands for any
+    text.
+    """
+    laws = config.stash.setdefault(LAWS, {})
+    for item in items:
+        if "browser" in getattr(item, "fixturenames", ()):
+            item.add_marker(pytest.mark.browser)
+        case = item.name.partition("[")[2].removesuffix("]")
+        tiers = [*item.iter_markers("law"), *item.iter_markers("slow")]
+        if case and any(fnmatchcase(case, tier.kwargs.get("sentinel", "")) for tier in tiers):
+            item.add_marker(pytest.mark.sentinel)
+        if item.get_closest_marker("law") is not None:
+            file = item.nodeid.partition("::")[0]
+            laws[file] = laws.get(file, False) or item.get_closest_marker("sentinel") is not None
+
+
+@pytest.fixture
+def laws(request: pytest.FixtureRequest) -> dict[str, bool]:
+    """Of the files that were collected: those with laws, and whether they have a sentinel."""
+    return request.config.stash[LAWS]
 
 
 def pytest_collection_finish() -> None:

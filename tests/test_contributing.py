@@ -95,6 +95,7 @@ def complaints(copy: Path) -> dict[str, str]:
     return json.loads((copy / "found.json").read_text(encoding="utf-8"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_recipe_works(
     kind: str, complaints: dict[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch

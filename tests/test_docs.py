@@ -15,6 +15,7 @@ from cyclopts import CycloptsError
 
 import giantstep
 from giantstep.cli.main import app
+from giantstep.problem.starts import READOUT_STARTS
 
 DOCS = Path(__file__).parents[1] / "docs"
 PAGES = {
@@ -120,6 +121,21 @@ def test_every_block_is_one_that_runs(page: str) -> None:
         assert PAGES[page].startswith("---\nfile_format: mystnb\n")
 
 
+def test_sizes_of_readout_conventions_are_those_of_the_program() -> None:
+    """A step of the size that the table names is the giant one, for every output scale."""
+    rows = re.findall(
+        r"^\| `(\w+)` \|.*?((?:\| `[^`]+` ){3})\|$", PAGES["reference/setting.md"], re.M
+    )
+    assert [name for name, _ in rows] == list(READOUT_STARTS)
+    for name, cells in rows:
+        for scale, size in zip(
+            ("1/p", "1/sqrt(p)", "1"), re.findall(r"`(.+?)`", cells), strict=True
+        ):
+            setting = giantstep.Setting("x1", p=6, steps=1, readout_start=name, output_scale=scale)
+            typed = setting.vary(step_size=size)
+            assert typed.step_size == pytest.approx(setting.step_size), (name, scale)
+
+
 def test_reference_groups_public_names() -> None:
     """No name stands twice or is none of ours; those of no group the build puts into one."""
     pattern = r"^\.\. (?:auto\w+|py:data):: giantstep\.(\w+)$"
@@ -133,8 +149,8 @@ def test_pins_of_the_site_stand_beside_those_of_the_tests() -> None:
     """No package is pinned twice, and no line names an index."""
     lines = [
         line
-        for file in (DOCS.parent / "requirements.txt", DOCS / "requirements.txt")
-        for line in file.read_text(encoding="utf-8").splitlines()
+        for file in ("requirements.txt", "requirements-dev.txt", "docs/requirements.txt")
+        for line in (DOCS.parent / file).read_text(encoding="utf-8").splitlines()
         if not line.startswith("#")
     ]
     assert all(re.fullmatch(r"[\w.-]+==[\w.]+", line) for line in lines)

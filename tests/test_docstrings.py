@@ -18,7 +18,8 @@ LEAST = 120
 PLAIN = {
     *("InputError", "NoTheoryError", "DivergenceError", "make_activation", "make_target"),
     *("Comparison", "compare", "scaling_exponent", "Estimate", "estimate", "Results", "load"),
-    *("run_experiment", "run_claims", "sweep", "plot", "GiantStepClassifier"),
+    *("run_experiment", "run_claims", "sweep", "plot", "GiantStepClassifier", "Findings"),
+    *("Quantity", "exponent_of", "mean_of", "SideBySide", "compare_settings"),
     *("GiantStepRegressor", "weight_bulk"),
 }
 

@@ -9,6 +9,7 @@ EXAMPLES = sorted((Path(__file__).parents[1] / "examples").glob("*.py"))
 NAMES = [path.stem for path in EXAMPLES]
 
 
+@pytest.mark.slow(sentinel="staircase")
 @pytest.mark.parametrize("path", EXAMPLES, ids=NAMES)
 def test_an_example_runs(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GIANTSTEP_SMALL", "1")

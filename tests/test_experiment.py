@@ -11,7 +11,6 @@ from giantstep.errors import InputError, NoTheoryError
 from giantstep.experiment import floors_of
 from giantstep.prediction.predict import predict
 from giantstep.prediction.theories import choose_theory
-from giantstep.prediction.wide.theory import where_theory_ends
 from giantstep.records.comparison import compare
 from giantstep.records.spectrum import Spectrum, padded
 from giantstep.records.summary import spectrum_step
@@ -66,6 +65,7 @@ def test_leading_overlaps_are_those_of_right_singular_vectors() -> None:
     assert np.all(found[1:] == 0)
 
 
+@pytest.mark.slow
 def test_predicted_and_measured_outliers(wide: Experiment) -> None:
     """Six runs at d = 200: positions within 4 standard errors and 5 %, counts right.
 
@@ -107,6 +107,7 @@ def test_the_record_of_an_experiment_is_json_without_arrays(wide: Experiment) ->
     assert len(json.dumps(record)) < 20_000
 
 
+@pytest.mark.slow
 def test_two_steps_have_their_outliers_listed_together() -> None:
     """Positions within 15 %, as seen at d = 400; those of one step alone are off by more."""
     fields: dict[str, Any] = {
@@ -180,24 +181,6 @@ def test_padded_arrays_keep_what_they_hold() -> None:
     assert np.all(np.isnan(found[1]))
     assert np.array_equal(padded([1.0, None]), [1.0, np.nan], equal_nan=True)
     assert padded([None, None]) is None
-
-
-def test_where_the_theory_ends_is_said() -> None:
-    """Rows that move by their own length end it, whether labels or the network drive them.
-
-    With signs and output scale 1 the network's own output is sqrt(p) times as large as a label: a
-    step of the same exponent, n^0.2, then moves rows by far more.
-    """
-    usual = Setting(**WIDE)
-    readouts = np.resize([1.0, -1.0], (1, usual.p)) / np.sqrt(usual.p)
-    assert where_theory_ends(usual, readouts) == []
-    [note] = where_theory_ends(usual.vary(step_size="n^0.7"), readouts)
-    assert "moves rows by" in note
-    assert "ends at 1" in note
-    signs = Setting(**WIDE | {"readout_start": "signs", "output_scale": "1", "start": "sphere"})
-    signs = signs.vary(step_size=signs.n**0.2 / np.sqrt(signs.p), activation="tanh")
-    assert where_theory_ends(signs.vary(residual="labels"), np.sqrt(usual.p) * readouts) == []
-    assert where_theory_ends(signs, np.sqrt(usual.p) * readouts) != []
 
 
 def test_theories() -> None:

@@ -81,6 +81,7 @@ def test_command_runs(
     assert at == sorted(at)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", [c for c in COMMANDS if c.startswith("python ")])
 def test_benchmark_runs(
     command: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]

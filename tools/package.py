@@ -1,9 +1,9 @@
 """Build wheel and sdist, and try them in empty environments: ``python tools/package.py``.
 
-The wheel with the newest allowed versions (requirements.txt) and with the lowest ones
-(requirements-lowest.txt), the sdist with the newest; each in its own environment, outside the
-repository.  There the commands of a newcomer run, stored numbers, the page's files and the
-marker of types are looked for, and tests of every room are run with the lowest versions.
+The wheel with the newest allowed versions (requirements.txt and requirements-dev.txt) and with the
+lowest ones (requirements-lowest.txt), the sdist with the newest; each in its own environment,
+outside the repository.  There the commands of a newcomer run, stored numbers, the page's files and
+the marker of types are looked for, and tests of every room are run with the lowest versions.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ import subprocess
 import sys
 import tempfile
 import venv
+from collections.abc import Iterable
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
@@ -23,7 +24,8 @@ EXTRAS = "app,cluster,sklearn"
 """Extras that a lock holds; cuda needs its own machine, docs has a lock of its own."""
 
 COMMANDS = (
-    ("giantstep", "--version"),
+    ("giantstep", "--version", "--verbose"),
+    ("python", "-m", "giantstep", "analyze", "x1"),
     ("giantstep", "analyze", "x1 + x2 + x1^2 - x2^2"),
     ("giantstep", "learn", "x1 + x2 + x1^2 - x2^2", "--d", "1000", "--runs", "2"),
     ("giantstep", "spectrum", "x1 + He2(x1)", "--d", "60", "--runs", "2"),
@@ -42,6 +44,10 @@ assert figures, "no stored figures"
 for name in ("papers/claims/data/quick.json", "explorer/static/index.html"):
     assert (package / name).is_file(), name
 """
+
+NEWEST = ("requirements.txt", "requirements-dev.txt")
+LOWEST = ("requirements-lowest.txt",)
+"""The locks, by the versions they hold."""
 
 TOOLS = ("beartype", "hypothesis", "pandas", "pytest", "xarray")
 
@@ -75,27 +81,33 @@ def run(*command: str | Path, cwd: Path, **variables: str) -> None:
         sys.exit(f"{done.stdout[-4000:]}\n{done.stderr[-4000:]}\nexit {done.returncode}")
 
 
-def environment(folder: Path, archive: Path, lock: Path) -> Path:
-    """An empty environment with the archive and what the lock allows it; the folder of commands."""
+def install(commands: Path, locks: Iterable[str], *packages: str) -> None:
+    """Install packages into an environment, at the versions of locks."""
+    kept = [word for lock in locks for word in ("-c", str(ROOT / lock))]
+    run(commands / "pip", "install", "--quiet", *kept, *packages, cwd=commands.parent)
+
+
+def environment(folder: Path, archive: Path, locks: Iterable[str]) -> Path:
+    """An empty environment with the archive and what locks allow it; the folder of commands."""
     venv.create(folder, with_pip=True, clear=True)
     commands = folder / "bin"
     package = f"giantstep[{EXTRAS}] @ {archive.as_uri()}"
-    run(commands / "pip", "install", "--quiet", "-c", lock, package, cwd=folder)
+    install(commands, locks, package)
     return commands
 
 
-def attempt(archive: Path, lock: Path, smoke: bool) -> None:
-    """Install the archive under a lock and use it as a newcomer would."""
-    print(f"\n{archive.name} with {lock.name}", flush=True)
+def attempt(archive: Path, locks: Iterable[str], smoke: bool) -> None:
+    """Install the archive under locks and use it as a newcomer would."""
+    print(f"\n{archive.name} with {', '.join(locks)}", flush=True)
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        commands = environment(folder / "venv", archive, lock)
+        commands = environment(folder / "venv", archive, locks)
         path = f"{commands}{os.pathsep}{os.environ['PATH']}"
         for command, *words in COMMANDS:
             run(commands / command, *words, cwd=folder, PATH=path)
         run(commands / "python", "-c", FILES, cwd=folder)
         if smoke:
-            run(commands / "pip", "install", "--quiet", "-c", lock, *TOOLS, cwd=folder)
+            install(commands, locks, *TOOLS)
             # Old versions of others warn of what newer ones deprecate: that is not ours to mend.
             quiet = ("-W", "ignore::DeprecationWarning")
             run(commands / "python", "-m", "pytest", *quiet, *SMOKE, cwd=ROOT, PATH=path)
@@ -110,9 +122,9 @@ def main() -> None:
     shutil.rmtree(dist, ignore_errors=True)
     run(sys.executable, "-m", "build", "--no-isolation", "--outdir", dist, cwd=ROOT)
     [wheel], [sdist] = list(dist.glob("*.whl")), list(dist.glob("*.tar.gz"))
-    attempt(wheel, ROOT / "requirements.txt", smoke=False)
-    attempt(sdist, ROOT / "requirements.txt", smoke=False)
-    attempt(wheel, ROOT / "requirements-lowest.txt", smoke=not given.no_smoke)
+    attempt(wheel, NEWEST, smoke=False)
+    attempt(sdist, NEWEST, smoke=False)
+    attempt(wheel, LOWEST, smoke=not given.no_smoke)
     print("\nwheel and sdist install and run with the newest and with the lowest versions")
 
 

@@ -21,7 +21,11 @@ if TYPE_CHECKING:
     from giantstep.experiment import run_experiment as run_experiment
     from giantstep.gaussian.series import HermiteSeries as HermiteSeries
     from giantstep.papers.claims import CLAIMS as CLAIMS
+    from giantstep.papers.claims.quantity import Quantity as Quantity
+    from giantstep.papers.claims.quantity import exponent_of as exponent_of
+    from giantstep.papers.claims.quantity import mean_of as mean_of
     from giantstep.papers.claims.record import Claim as Claim
+    from giantstep.papers.claims.record import Findings as Findings
     from giantstep.papers.claims.running import run_claims as run_claims
     from giantstep.prediction.given_weights.curve import LearningCurve as LearningCurve
     from giantstep.prediction.given_weights.curve import learning_curve as learning_curve
@@ -62,6 +66,8 @@ if TYPE_CHECKING:
     from giantstep.store.folder import Results as Results
     from giantstep.store.folder import load as load
     from giantstep.sweeps.result import Sweep as Sweep
+    from giantstep.sweeps.side_by_side import SideBySide as SideBySide
+    from giantstep.sweeps.side_by_side import compare_settings as compare_settings
     from giantstep.sweeps.sweep import sweep as sweep
 
 __version__ = "0.1.0"
@@ -78,6 +84,7 @@ _HOME = {
     "Equivalences": "giantstep.simulation.feature_models",
     "Estimate": "giantstep.simulation.estimate",
     "Experiment": "giantstep.experiment",
+    "Findings": "giantstep.papers.claims.record",
     "GiantStepClassifier": "giantstep.estimator.classifier",
     "GiantStepRegressor": "giantstep.estimator.regressor",
     "HermiteSeries": "giantstep.gaussian.series",
@@ -88,9 +95,11 @@ _HOME = {
     "NoTheoryError": "giantstep.errors",
     "NotConvergedError": "giantstep.errors",
     "Outliers": "giantstep.spectra.outliers",
+    "Quantity": "giantstep.papers.claims.quantity",
     "Results": "giantstep.store.folder",
     "Scaling": "giantstep.records.scaling",
     "Setting": "giantstep.problem.setting",
+    "SideBySide": "giantstep.sweeps.side_by_side",
     "Spectrum": "giantstep.records.spectrum",
     "Sweep": "giantstep.sweeps.result",
     "Target": "giantstep.problem.target",
@@ -98,9 +107,11 @@ _HOME = {
     "WeightOutliers": "giantstep.prediction.wide.two_steps",
     "analyze": "giantstep.analysis.analyze",
     "compare": "giantstep.records.comparison",
+    "compare_settings": "giantstep.sweeps.side_by_side",
     "count_outliers": "giantstep.spectra.outliers",
     "equivalences": "giantstep.simulation.feature_models",
     "estimate": "giantstep.simulation.estimate",
+    "exponent_of": "giantstep.papers.claims.quantity",
     "feature_bulk": "giantstep.spectra.start",
     "layer_outliers": "giantstep.spectra.layer",
     "learned_directions": "giantstep.prediction.given_weights.directions",
@@ -109,6 +120,7 @@ _HOME = {
     "loss_curve": "giantstep.prediction.wide.losses",
     "make_activation": "giantstep.problem.activation",
     "make_target": "giantstep.problem.target",
+    "mean_of": "giantstep.papers.claims.quantity",
     "plot": "giantstep.show.plots.record",
     "predict": "giantstep.prediction.predict",
     "run_claims": "giantstep.papers.claims.running",
@@ -133,6 +145,7 @@ __all__ = [
     "Equivalences",
     "Estimate",
     "Experiment",
+    "Findings",
     "GiantStepClassifier",
     "GiantStepRegressor",
     "HermiteSeries",
@@ -143,9 +156,11 @@ __all__ = [
     "NoTheoryError",
     "NotConvergedError",
     "Outliers",
+    "Quantity",
     "Results",
     "Scaling",
     "Setting",
+    "SideBySide",
     "Spectrum",
     "Sweep",
     "Target",
@@ -153,9 +168,11 @@ __all__ = [
     "WeightOutliers",
     "analyze",
     "compare",
+    "compare_settings",
     "count_outliers",
     "equivalences",
     "estimate",
+    "exponent_of",
     "feature_bulk",
     "layer_outliers",
     "learned_directions",
@@ -164,6 +181,7 @@ __all__ = [
     "loss_curve",
     "make_activation",
     "make_target",
+    "mean_of",
     "plot",
     "predict",
     "run_claims",

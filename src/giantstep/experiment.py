@@ -37,8 +37,9 @@ class Experiment(Drawn):
     set analysis and prediction are those of the function that is fitted to them, ``labels``, and
     there are none without it.
 
-    ``floors`` are what no readout beats after each step (arXiv 2305.18270, section 2.3), ``steps``
-    and ``predicted_steps`` what tables show.
+    ``floors`` are lower bounds of the error of any readout after each step (arXiv 2305.18270,
+    section 2.3), which the readout of this activation need not reach; ``steps`` and
+    ``predicted_steps`` are what tables show.
     """
 
     analysis: Analysis | None
@@ -71,7 +72,7 @@ class Experiment(Drawn):
 
     @cached_property
     def floors(self) -> list[float | None]:
-        """What no readout beats after each recorded step, noise counted."""
+        """Lower bounds of the error of any readout after each recorded step, noise counted."""
         recorded = self.setting.recorded
         if self.analysis is None:
             return [None] * len(recorded)
@@ -87,14 +88,14 @@ class Experiment(Drawn):
     @cached_property
     def steps(self) -> tuple[StepSummary, ...]:
         """The simulation step by step."""
-        return summarize(self.simulated, [basis for _, basis in self.subspaces])
+        return summarize(self.simulated, dict(self.subspaces))
 
     @cached_property
     def predicted_steps(self) -> tuple[StepSummary, ...] | None:
         """The prediction step by step."""
         if self.predicted is None:
             return None
-        return summarize(self.predicted, [basis for _, basis in self.subspaces])
+        return summarize(self.predicted, dict(self.subspaces))
 
     def as_dict(self) -> dict[str, Any]:
         """Everything but the arrays, as plain values."""
@@ -168,7 +169,7 @@ def order_in(size: int, d: int) -> int:
 
 
 def floors_of(analysis: Analysis, setting: Setting) -> list[float | None]:
-    """What no readout beats after each step, noise counted; None where it is not known.
+    """Lower bounds of any readout after each step, noise counted; None where they are not known.
 
     ||P_{U, >k} f||^2, U what is learned, k the order in d of the neurons or of the readout's
     samples, whichever are fewer: 0, and E Var(f | P_U x), for a narrow network.  With s = c d^k of
@@ -262,5 +263,7 @@ def run_experiment(
     comparison = None
     if simulated.runs > 1:
         others = () if labels is None else ("target", "inputs", "noise", "frame")
-        comparison = compare(predicted, simulated, ignoring=others)
+        stairs = None if analysis is None else stairs_of(analysis, setting)
+        shown = None if stairs is None else dict(subspaces_of(stairs, model.target.r))
+        comparison = compare(predicted, simulated, ignoring=others, subspaces=shown)
     return Experiment(analysis, predicted, complaint, simulated, comparison, labels)

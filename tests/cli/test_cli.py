@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -395,6 +396,7 @@ def test_learn_takes_labels_of_ones_own(
     text = " ".join(capsys.readouterr().out.split())
     for piece in ("Fitted function: ", "beyond noise", "cosine of two halves", "N(0, I)"):
         assert piece in text
+    assert re.search(r"x1 = -?0\.\d\d [ad] [+-] 0\.\d\d [ad] ", text)
     record = json.loads((tmp_path / "learn.json").read_text())
     assert record["simulation"]["setting"]["target"] == "column(price)"
     assert record["labels"]["tests"][0]["beyond_noise"]
@@ -404,7 +406,9 @@ def test_learn_takes_labels_of_ones_own(
     # Without the regressor there are the steps alone, and the reason.
     monkeypatch.setattr("giantstep.cli.experiment.find_spec", lambda name: None)
     main([*arguments, "--overwrite"])
-    text = " ".join(capsys.readouterr().out.split())
+    shown = capsys.readouterr()
+    assert "tests of the labels against noise need scikit-learn" in shown.err
+    text = " ".join(shown.out.split())
     assert "target must be a function for theory, got 'column(price)'" in text
     assert "Fitted function" not in text
 

@@ -82,9 +82,28 @@ def test_a_sweep_from_a_file(
     assert len(list((out / "runs").glob("*.npz"))) == 16 + 4
 
 
+def test_a_sweep_takes_a_target_in_the_place_of_a_file(
+    file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    command = ["--vary", "d=30,60", "--p", "2", "--steps", "1", "--dry-run", "--json", "--quiet"]
+    for target in ("x1 + x1*x2", "-x1 + x2", "staircase"):
+        main(["sweep", target, *command, "--out", str(tmp_path / "out")])
+        planned = json.loads(capsys.readouterr().out)
+        assert [cell["at"] for cell in planned["largest"]] == [{"d": 60}, {"d": 30}]
+    for arguments, piece in {
+        ("missing.toml",): "file cannot be read, got 'missing.toml'",
+        ("x1", "--target", "x2"): "target must be given once, got 'x1' and 'x2'",
+        ("x1 +",): "target: ",
+    }.items():
+        assert stopped(["sweep", *arguments, *command]) == 2
+        assert piece in capsys.readouterr().err
+    assert stopped(["sweep", "x1", "--quiet"]) == 2
+    assert "axes must name at least one field, got none" in capsys.readouterr().err
+
+
 def test_failures_are_told(file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     out = str(tmp_path / "out")
-    command = ["sweep", "--target", "x1 + x2", "--p", "2", "--steps", "3", "--out", out]
+    command = ["sweep", "x1 + x2", "--p", "2", "--steps", "3", "--out", out]
     command += ["--vary", "step_size=0.1,1e30", "--d", "40", "--no-theory"]
     assert stopped([*command, "--readout-n", "0", "--test-n", "0"]) == 1
     said = capsys.readouterr()
@@ -148,7 +167,7 @@ def test_an_interrupt_keeps_what_is_finished(file: Path, tmp_path: Path) -> None
     listening = "import runpy, signal; signal.signal(signal.SIGINT, signal.default_int_handler); "
     listening += "runpy.run_module('giantstep.cli.main', run_name='__main__')"
     command = [sys.executable, "-c", listening, "sweep", str(file), "--out", str(out)]
-    command += ["--no-theory", "--vary", "seed=0..29:30", "--n", "50000d"]
+    command += ["--no-theory", "--vary", "seed=0..199:200", "--n", "50000d"]
     running = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=os.environ)
     while not list(out.glob("runs/*.npz")) and running.poll() is None:
         time.sleep(0.01)
@@ -183,6 +202,7 @@ def test_estimates_of_both_engines(file: Path, capsys: pytest.CaptureFixture[str
     assert "deferred" not in capsys.readouterr().out
 
 
+@pytest.mark.slow
 def test_a_cell_of_which_theory_says_nothing_is_said(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -7,8 +7,10 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from cyclopts import App
+from rich.table import Table
 
 from giantstep.cli import claims
 from giantstep.cli.commands import COMMANDS
@@ -198,6 +200,61 @@ def test_words_of_the_tables_are_in_the_glossary(capsys: pytest.CaptureFixture[s
         assert look_up(word)
 
 
+def test_every_title_of_a_table_is_a_word_that_explain_knows(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """All columns of analyze, activation, learn, compare, spectrum, sweep, claims and estimate."""
+    titles: set[str] = set()
+    add = Table.add_column
+
+    def recorded(table: Table, header: Any = "", *arguments: Any, **options: Any) -> None:
+        titles.add(str(header))
+        add(table, header, *arguments, **options)
+
+    monkeypatch.setattr(Table, "add_column", recorded)
+    small = ["--d", "60", "--runs", "2"]
+    spiked = np.random.default_rng(0).normal(size=(60, 40))
+    spiked[:, 0] += 9.0
+    np.save(tmp_path / "layer.npy", spiked)
+    main(["analyze", "five-regimes"])
+    main(["activation", "relu"])
+    main(["learn", "staircase", *small, "--readout-n", "100", "--test-n", "100"])
+    main(["compare", "x1", "x1 + x2", *small, "--steps", "1", "--show", "principal_cosine_1"])
+    main(["compare", "x1", "x1 + x2", *small, "--steps", "1", "--test-n", "100"])
+    main(["spectrum", "x1", *small, "--test-n", "100"])
+    main(["spectrum", "--weights", str(tmp_path / "layer.npy")])
+    grid = ["--vary", "d=30,60", "--runs", "2", "--p", "2", "--steps", "1", "--no-theory"]
+    main(["sweep", "x1", *grid, "--readout-n", "0", "--test-n", "0", "--out", str(tmp_path / "s")])
+    main(["claims", "one-step-line", "--out", str(tmp_path / "claims")])
+    main(["claims", "--list", "one-step-line"])
+    capsys.readouterr()
+    # The titles of subspaces are directions of the target.
+    words = {title for title in titles if title and not re.search(r"\(step|\(not at", title)}
+    assert {"|w|", "learns", "through", "measured", "count", "without noise"} <= words
+    for title in words:
+        assert look_up(title), title
+    printed = ("leaps", "variance", "noise", "generative exponent", "weak recovery", "agree", "±")
+    for word in (*printed, "theory (narrow)", "edge (theory)", "learned", "not learned"):
+        assert look_up(word)
+
+
+def test_every_field_of_a_setting_can_be_explained(capsys: pytest.CaptureFixture[str]) -> None:
+    for field in Setting.model_fields:
+        assert look_up(field)
+    assert "corruption" in said(["explain", "corruption"], capsys)
+    assert "N(0, 1/p)" in said(["explain", "readout_start"], capsys)
+
+
+def test_floors_promise_no_more_than_a_lower_bound(capsys: pytest.CaptureFixture[str]) -> None:
+    text = " ".join(said(["analyze", "x1*x2*x3 + x1"], capsys).split())
+    assert "no readout can do better, with a given activation it may do worse" in text
+    assert "Error floors with relu" not in text
+    assert "fitted at best" in text
+    assert "lower bound" in look_up("floor").text
+    sizes = ["--d", "60", "--readout-n", "100", "--test-n", "100"]
+    assert "floor: a lower bound" in said(["learn", "x1", *sizes], capsys)
+
+
 def test_papers_that_are_named_can_be_cited() -> None:
     sources = [claim.paper for claim in CLAIMS.values()]
     sources += [figure.paper for figure in REPRODUCTIONS.values()]
@@ -230,7 +287,7 @@ def test_papers_that_are_named_can_be_cited() -> None:
         (["analyze", "x1"], ["2305.18270", "2402.03220", "2405.15480"]),
         (["claims", "learning-rate-decides"], ["2510.21020"]),
         (["reproduce", "reuse-map"], ["2402.03220"]),
-        (["sweep", "--target", "x1", "--vary", "d=50,60", "--inputs", "uniform"], ["2305.18270"]),
+        (["sweep", "x1", "--vary", "d=50,60", "--inputs", "uniform"], ["2305.18270"]),
     ],
 )
 def test_a_command_is_cited_by_the_papers_it_rests_on(

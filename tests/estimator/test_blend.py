@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from giantstep import GiantStepRegressor
-from giantstep.estimator import blend
-from giantstep.estimator.blend import _reliability
+from giantstep.estimator import parts
+from giantstep.estimator.parts import DIRECTIONS, LINEAR, Judged, _reliability, judged_parts
 
 
 def test_reliability_is_the_positive_part() -> None:
@@ -31,5 +31,27 @@ def test_noise_is_predicted_by_its_mean(monkeypatch: pytest.MonkeyPatch) -> None
         return float(max(lost))
 
     assert worst() < 0.1
-    monkeypatch.setattr(blend, "_reliability", lambda gain: 1.0)
+    monkeypatch.setattr(parts, "_reliability", lambda gain: 1.0)
     assert worst() > 0.1
+
+
+def test_the_simplest_blend_that_is_nearly_the_best() -> None:
+    """Directions that are as good as the linear part take all weight; worse ones take none."""
+    key = np.random.default_rng(6)
+    y = key.standard_normal((400, 1))
+    good, same, bad = (y + 0.3 * s * key.standard_normal(y.shape) for s in (1.0, 1.0, 9.0))
+    copy = Judged(np.array([good, good]), y, np.ones(400))
+    linear, directions = judged_parts(copy, [LINEAR, DIRECTIONS])
+    assert linear.weight == linear.adds == 0.0
+    assert directions.weight > 0.85
+    assert directions.adds == pytest.approx(
+        copy.share(np.array([0.0, directions.weight])), abs=0.01
+    )
+    both = judged_parts(Judged(np.array([good, same]), y, np.ones(400)), [LINEAR, DIRECTIONS])
+    # One alone leaves .09/1.09 of the variance, both together half of that.
+    assert all(0.4 < part.weight < 0.6 for part in both)
+    assert all(0.02 < part.adds < 0.06 for part in both)
+    linear, directions = judged_parts(
+        Judged(np.array([good, bad]), y, np.ones(400)), [LINEAR, DIRECTIONS]
+    )
+    assert directions.weight < 0.05 < 0.8 < linear.weight

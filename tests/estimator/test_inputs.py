@@ -37,3 +37,37 @@ def test_a_line_through_heavy_tails_is_a_line(monkeypatch: pytest.MonkeyPatch) -
     assert score() > 0.9
     monkeypatch.setattr(inputs, "WORTH", 1.0)
     assert score() < 0.87
+
+
+def cell(value: float) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Rows of which one has this value in its third column, labels, and clean rows and labels."""
+    key = np.random.default_rng(2)
+    x, plane = key.standard_normal((2300, 6)), np.linalg.qr(key.standard_normal((6, 2)))[0]
+    u = x @ plane
+    y = u[:, 0] + u[:, 0] * u[:, 1]
+    x[17, 2] = value
+    return x[:300], y[:300], x[300:], y[300:]
+
+
+@pytest.mark.parametrize("value", [1e5, -1e300])
+def test_one_wild_cell_does_no_harm_and_is_named(value: float) -> None:
+    x, y, fresh, labels = cell(value)
+    fit = GiantStepRegressor(soft=False, max_directions=2).fit(x, y)
+    assert fit.score(fresh, labels) > 0.98
+    np.testing.assert_array_equal(fit.clipped_cells_, [[17, 2]])
+    assert "row 17 of x3" in fit.explain()
+    tame, y, *_ = cell(0.5)
+    assert len(GiantStepRegressor(soft=False, max_directions=0).fit(tame, y).clipped_cells_) == 0
+
+
+def test_ends_leave_out_few_cells_that_lie_apart_and_nothing_else() -> None:
+    x = np.random.default_rng(3).standard_normal((500, 5))
+    ends = np.array([x.min(axis=0), x.max(axis=0)])
+    x[:4, 0], x[:9, 1] = 50.0, 50.0  # four cells are few, nine of 500 are not
+    x[:, 2] = np.exp(2 * x[:, 2])  # a tail is no gap
+    x[:, 3] = np.arange(500) % 100 == 0  # mostly constant
+    first, last = inputs._ends(x)
+    assert (first[0], last[0]) == (x[4:, 0].min(), x[4:, 0].max())
+    np.testing.assert_array_equal(first[1:], x[:, 1:].min(axis=0))
+    np.testing.assert_array_equal(last[1:], x[:, 1:].max(axis=0))
+    assert (first[4], last[4]) == tuple(ends[:, 4])

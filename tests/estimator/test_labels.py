@@ -71,6 +71,20 @@ def test_function_and_directions_are_those_planted(setting: Setting, labels: Fit
     assert (model.d, model.n, model.step_size) == (COLUMNS, 200, setting.step_size)
 
 
+def test_directions_are_written_in_the_names_of_the_columns(labels: FittedLabels) -> None:
+    turned = replace(
+        labels,
+        directions=np.array([[0.6, 0.0, -0.8], [-0.8, 0.0, -0.6]]),
+        names=("age", "bmi", "price"),
+    )
+    assert turned.written_directions == [
+        "x1 = -0.80 price + 0.60 age + 0.00 bmi",
+        "x2 = -0.80 age - 0.60 price + 0.00 bmi",
+    ]
+    assert len(labels.names) == COLUMNS
+    assert all(line.endswith(" + ...") for line in labels.written_directions)
+
+
 @pytest.mark.parametrize("law", ["whitened", "data"])
 def test_directions_are_in_the_coordinates_of_the_inputs(
     setting: Setting, labels: FittedLabels, law: str

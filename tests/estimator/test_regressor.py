@@ -10,7 +10,11 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from giantstep.errors import InputError
+from giantstep.estimator.certain import certain_directions, noise_tests
+from giantstep.estimator.coordinates import plain
 from giantstep.estimator.regressor import GiantStepRegressor
+from giantstep.estimator.rows import distinct_rows
+from giantstep.estimator.span import Search
 
 
 def planted(n: int, d: int, seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -30,6 +34,8 @@ def fit() -> GiantStepRegressor:
     return GiantStepRegressor().fit(pandas.DataFrame(x, columns=names), y + noise)
 
 
+@pytest.mark.law
+@pytest.mark.sentinel
 def test_the_plane_is_found(fit: GiantStepRegressor) -> None:
     x, y, plane = planted(2000, 10, 0)
     table = pandas.DataFrame(x, columns=fit.feature_names_in_)
@@ -39,7 +45,7 @@ def test_the_plane_is_found(fit: GiantStepRegressor) -> None:
     assert fit.score(table, y) > 0.96
     assert fit.stability_ > 0.95
     assert fit.strengths_[0] >= fit.strengths_[1] > 0
-    assert fit.steps_[0].beyond_noise
+    assert fit.n_certain_ == 2
 
 
 def test_coordinates_are_the_directions(fit: GiantStepRegressor) -> None:
@@ -63,11 +69,44 @@ def test_importances_are_those_of_the_plane(fit: GiantStepRegressor) -> None:
 
 def test_it_says_what_it_found(fit: GiantStepRegressor) -> None:
     text = fit.explain()
-    assert "2 directions found" in text
+    assert "2 directions found, beyond noise." in text
+    assert "direction 1, beyond noise, strength" in text
     assert "column" in text
-    assert "beyond the noise edge" in text
-    figure = fit.plot()
-    assert len(figure.axes) == 3
+    assert "beside 2 directions: a further direction is not seen" in text
+    assert fit.plot().get_suptitle() == "2 directions found, beyond noise."
+
+
+def test_words_numbers_and_picture_tell_one_story(fit: GiantStepRegressor) -> None:
+    """What is called certain has a test beyond its edge; bars of the picture are these numbers."""
+    beyond = [test.given for test in fit.tests_ if test.beyond_noise]
+    assert beyond == list(range(fit.n_certain_))
+    assert fit.tests_[-1].given == 2
+    text = fit.explain()
+    for part in fit.parts_:
+        assert f"{part.name}:" in text
+        assert f"weight {part.weight:.2f}, alone {part.alone:.1%}" in text
+    assert f"All parts together: {fit.out_of_fold_score_:.1%}" in text
+    # What a part adds cannot exceed what all explain, nor is it less than nothing.
+    assert all(-1e-9 < part.adds < fit.out_of_fold_score_ + 0.01 for part in fit.parts_)
+    certain, predicts, *_ = fit.plot().axes
+    heights = [bar.get_height() for bar in certain.patches]
+    assert [height > 1 for height in heights] == [True] * fit.n_certain_ + [False]
+    alone = [bar.get_width() for bar in predicts.patches[: len(fit.parts_)]]
+    assert alone == [max(part.alone, 0.0) for part in fit.parts_[::-1]]
+
+
+def test_a_direction_that_is_not_certain_is_called_so() -> None:
+    """A third direction of the picture's own making is beyond nothing."""
+    x, y, plane = planted(400, 10, 0)
+    y = y + 0.3 * np.random.default_rng(1).standard_normal(400)
+    scaled = distinct_rows(x, ((y - y.mean()) / y.std())[:, None], np.ones(400))
+    z = plain(scaled.inputs(slice(None)))
+    finder = Search(z, scaled.y, scaled.weight, most=3, level=0.02, seed=0)
+    third = np.linalg.qr(np.column_stack([plane, np.ones(10)]))[0]
+    tests = noise_tests(finder, third)
+    assert certain_directions(tests, 3) == 2
+    # Without the plane's second direction the test sees that something is left.
+    assert noise_tests(finder, third[:, :1])[-1].beyond_noise
 
 
 def test_the_fitted_function_has_the_staircase_of_the_target(fit: GiantStepRegressor) -> None:
@@ -81,6 +120,7 @@ def test_the_fitted_function_has_the_staircase_of_the_target(fit: GiantStepRegre
     assert fit.needed_samples("He3(x1)") == np.inf
 
 
+@pytest.mark.law
 def test_noise_has_no_direction() -> None:
     """10 draws: two or more found have probability .09 at a rate of 5 %, none is found here."""
     found = []
@@ -93,7 +133,7 @@ def test_noise_has_no_direction() -> None:
     assert sum(k > 0 for k in found) <= 1
     assert "No direction found" in fit.explain()
     assert fit.transform(x).shape == (120, 0)
-    assert len(fit.plot().axes) == 3
+    assert len(fit.plot().axes) == 4
     with pytest.raises(InputError, match="no direction"):
         fit.analyze_fit()
 

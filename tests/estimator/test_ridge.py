@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
+from giantstep.estimator import blocks
 from giantstep.estimator import ridge as module
-from giantstep.estimator import rows as row_module
 from giantstep.estimator.ridge import fit_ridge
 
 KEY = np.random.default_rng(2)
@@ -36,7 +36,7 @@ def test_weights_and_left_out_residuals_are_those_of_a_refit() -> None:
 
 def test_blocks_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     whole = fit_ridge(lambda block: PHI[block], Y, WEIGHT, 4)
-    monkeypatch.setattr(row_module, "BLOCK_NUMBERS", 4 * 6)
+    monkeypatch.setattr(blocks, "BLOCK_NUMBERS", 4 * 6)
     parts = fit_ridge(lambda block: PHI[block], Y, WEIGHT, 4)
     np.testing.assert_allclose(parts.weights, whole.weights, atol=1e-12)
     np.testing.assert_allclose(parts.residual, whole.residual, atol=1e-12)

@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from giantstep.estimator.rows import blocks, distinct_rows
+from giantstep.estimator.blocks import blocks
+from giantstep.estimator.rows import distinct_rows
 
 KEY = np.random.default_rng(5)
 X, Y = KEY.standard_normal((30, 3)), KEY.standard_normal((30, 1))

@@ -9,12 +9,12 @@ from sklearn.model_selection import GridSearchCV
 
 from giantstep.estimator import (
     blend,
+    blocks,
     coordinates,
     inputs,
     insight,
     moments,
     ridge,
-    rows,
     soft,
     span,
     wide,
@@ -61,7 +61,7 @@ def test_small_blocks_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     x[:, 0] = np.exp(3 * x[:, 0])
     # Sums in another order differ by rounding, which the choices of longer searches may enlarge.
     whole = GiantStepRegressor(max_directions=1).fit(x, y)
-    monkeypatch.setattr(rows, "BLOCK_NUMBERS", 2**14)
+    monkeypatch.setattr(blocks, "BLOCK_NUMBERS", 2**14)
     parts = GiantStepRegressor(max_directions=1).fit(x, y)
     np.testing.assert_allclose(parts.predict(x), whole.predict(x), atol=1e-9)
     np.testing.assert_allclose(parts.transform(x), whole.transform(x), atol=1e-9)
@@ -130,7 +130,7 @@ def test_memory_is_a_multiple_of_the_inputs(monkeypatch: pytest.MonkeyPatch) -> 
 
     Copies of X in float64 would each add one.
     """
-    monkeypatch.setattr(rows, "BLOCK_NUMBERS", 2**17)
+    monkeypatch.setattr(blocks, "BLOCK_NUMBERS", 2**17)
     monkeypatch.setattr(blend, "SEARCHED", 1_500)
     monkeypatch.setattr(blend, "REFINED", 50)
     monkeypatch.setattr(soft, "LEARNED", 1_500)

@@ -6,12 +6,14 @@ import shutil
 import socket
 import threading
 import time
+import warnings
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
+from _pytest.runner import runtestprotocol
 
 uvicorn = pytest.importorskip("uvicorn", reason="the explorer needs giantstep[app]")
 pytest.importorskip("starlette", reason="the explorer needs giantstep[app]")
@@ -24,8 +26,16 @@ from giantstep.explorer.server import make_app  # noqa: E402
 PATIENCE = 180.0
 """Seconds a computation may take on a machine that has other work."""
 
-REFINING = "document.body.innerText.includes('being refined')"
-"""Between a draft that is drawn and the whole prediction a page asks for nothing."""
+AT_REST = """async () => {
+  const frame = () => new Promise((drawn) => window.requestAnimationFrame(drawn));
+  await frame().then(frame);
+  return window.due.size === 0 && !document.body.innerText.includes("being refined");
+}"""
+"""No timer will go off; between a draft and the whole prediction a page asks for nothing."""
+
+
+SERVED: dict[str, Any] = {}
+"""The applications that are served, by address."""
 
 
 @contextmanager
@@ -37,8 +47,11 @@ def _serving(access: Access, folder: object = None, unasked: float = PATIENCE) -
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]}, daemon=True)
     thread.start()
     while not server.started:
+        assert thread.is_alive(), "the server has not started"
         time.sleep(0.02)
-    yield f"http://127.0.0.1:{listening.getsockname()[1]}"
+    address = f"http://127.0.0.1:{listening.getsockname()[1]}"
+    SERVED[address] = app
+    yield address
     server.should_exit = True
     thread.join(PATIENCE)
 
@@ -56,6 +69,12 @@ def serving() -> Callable[..., AbstractContextManager[str]]:
 
 
 @pytest.fixture
+def calls(address: str) -> Callable[[], dict[tuple[str, str], object]]:
+    """What the server computes at this moment: the newest call of each (page, task)."""
+    return lambda: dict(SERVED[address].state.pool._latest)
+
+
+@pytest.fixture
 def client(address: str) -> Iterator[httpx.Client]:
     headers = {"x-giantstep-page": "test"}
     with httpx.Client(base_url=address, headers=headers, timeout=PATIENCE) as found:
@@ -65,21 +84,84 @@ def client(address: str) -> Iterator[httpx.Client]:
 NAMES = ("chromium", "chromium-browser", "google-chrome")
 """What Chromium is called on the machines where it is found."""
 
-WATCH = """document.addEventListener("securitypolicyviolation", (event) =>
-  console.error(`policy violated: ${event.violatedDirective} ${event.blockedURI}`))"""
+FLAGS = (
+    "--no-sandbox",  # root, as in a container, has none
+    "--disable-dev-shm-usage",  # /dev/shm of a container holds 64 MiB, less than a page
+    "--disable-gpu",
+    "--disable-quic",
+    "--disable-sync",
+    "--disable-extensions",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--no-first-run",
+)
+"""What keeps Chromium small, and to itself."""
+
+WATCH = """
+  document.addEventListener("securitypolicyviolation", (event) =>
+    console.error(`policy violated: ${event.violatedDirective} ${event.blockedURI}`));
+  const {setTimeout: set, clearTimeout: clear} = window;
+  window.due = new Set();
+  window.setTimeout = (run, wait, ...given) => {
+    const at = set(() => { window.due.delete(at); run(...given); }, wait);
+    window.due.add(at);
+    return at;
+  };
+  window.clearTimeout = (at) => { window.due.delete(at); clear(at); };
+"""
+"""Breaches of the policy are told to the console, and timers that will go off are known."""
+
+DEATHS = ("Target crashed", "Page crashed", "Target closed", "has been closed", "disconnected")
+"""What Playwright says where a tab or the whole browser is gone."""
+
+
+def _died(report: pytest.TestReport) -> bool:
+    words = report.longreprtext if report.failed else ""
+    return "playwright" in words and any(death in words for death in DEATHS)
+
+
+def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> bool | None:
+    """A test whose tab or browser dies begins anew, once, and a warning of the report says so.
+
+    A crash on a small machine is no failure of the page; one that comes again is.
+    """
+    if "browser" not in getattr(item, "fixturenames", ()):
+        return None
+    item.ihook.pytest_runtest_logstart(nodeid=item.nodeid, location=item.location)
+    reports = runtestprotocol(item, log=False, nextitem=nextitem)
+    if any(map(_died, reports)):
+        with warnings.catch_warnings():
+            warnings.simplefilter("always")  # told, not an error as other warnings are
+            item.warn(pytest.PytestWarning("the browser died, and the test began anew"))
+        item._initrequest()
+        reports = runtestprotocol(item, log=False, nextitem=nextitem)
+    for report in reports:
+        item.ihook.pytest_runtest_logreport(report=report)
+    item.ihook.pytest_runtest_logfinish(nodeid=item.nodeid, location=item.location)
+    return True
 
 
 @pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    """Headless Chromium; the tests that need it are skipped where there is none."""
+def browser() -> Iterator[Callable[[], Any]]:
+    """Headless Chromium by a call, launched anew where it has died.
+
+    The tests that need it are skipped where there is none.
+    """
     sync_api = pytest.importorskip("playwright.sync_api", reason="no playwright to lead a browser")
-    found = next(filter(None, map(shutil.which, NAMES)), None)
-    if found is None:
+    path = next(filter(None, map(shutil.which, NAMES)), None)
+    if path is None:
         pytest.skip(f"the page is not tested in a browser: none of {', '.join(NAMES)} on PATH")
     with sync_api.sync_playwright() as playwright:
-        launched = playwright.chromium.launch(executable_path=found, args=["--no-sandbox"])
-        yield launched
-        launched.close()
+        launched: list[Any] = []
+
+        def alive() -> Any:
+            if not launched or not launched[-1].is_connected():
+                launched.append(playwright.chromium.launch(executable_path=path, args=FLAGS))
+            return launched[-1]
+
+        yield alive
+        for each in launched:
+            each.close()
 
 
 class Visit:
@@ -126,14 +208,20 @@ class Visit:
         self.settle()
         return self.page
 
-    def settle(self, quiet: float = 0.4) -> None:
-        """Wait until nothing is asked or about to be refined, longer than a page waits to ask."""
-        end, still = time.monotonic() + PATIENCE, time.monotonic()
-        while time.monotonic() - still < quiet:
+    def settle(self) -> None:
+        """Wait until nothing is asked, about to be asked or drawn, twice in a row."""
+        end, quiet = time.monotonic() + PATIENCE, 0
+        while quiet < 2:
             self.page.wait_for_timeout(50)
-            if self._pending or self.page.evaluate(REFINING):
-                assert time.monotonic() < end, "the page still waits for an answer"
-                still = time.monotonic()
+            quiet = quiet + 1 if self.page.evaluate(AT_REST) and not self._pending else 0
+            assert quiet or time.monotonic() < end, "the page still waits for an answer"
+
+    def until(self, condition: Callable[[], object]) -> None:
+        """Wait until a condition holds, with the page at work."""
+        end = time.monotonic() + PATIENCE
+        while not condition():
+            assert time.monotonic() < end, "waited in vain"
+            self.page.wait_for_timeout(50)
 
     def check(self) -> None:
         """Nothing went wrong but what was provoked."""
@@ -142,13 +230,13 @@ class Visit:
 
 
 @pytest.fixture
-def visit(browser: Any, address: str) -> Iterator[Callable[..., Visit]]:
+def visit(browser: Callable[[], Any], address: str) -> Iterator[Callable[..., Visit]]:
     """A window of one's own: visit(width, height, **options of the context), watched to its end."""
     with ExitStack() as stack:
         visits = []
 
         def opened(width: int = 1280, height: int = 900, **options: Any) -> Visit:
-            context = browser.new_context(viewport={"width": width, "height": height}, **options)
+            context = browser().new_context(viewport={"width": width, "height": height}, **options)
             stack.callback(context.close)
             visits.append(Visit(context, address))
             return visits[-1]

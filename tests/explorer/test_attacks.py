@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import signal
@@ -221,6 +222,7 @@ def test_a_job_is_cancelled_once(client) -> None:
         assert client.get(f"/api/jobs/{unknown}/events").status_code == 404
 
 
+@pytest.mark.slow
 def test_many_pages_share_two_places_and_a_bounded_queue(client) -> None:
     with ThreadPoolExecutor(8) as threads:
         names = [f"page-{k % 50}" for k in range(150)]
@@ -243,11 +245,15 @@ def test_many_pages_share_two_places_and_a_bounded_queue(client) -> None:
     soon(lambda: len(active_children()) <= 6)  # three that wait, and as many still ending
 
 
-def test_a_call_that_nobody_waits_for_is_ended(client) -> None:
+def test_a_call_that_nobody_waits_for_is_ended(address, calls) -> None:
     """The window is closed while theory is computed: its process does not go on for hours."""
-    before = {process.pid for process in active_children()}
-    with pytest.raises(httpx.ReadTimeout):
-        client.post("/api/predict", json={"setting": HOURS}, timeout=1.0)
+    parts, body = urlsplit(address), json.dumps({"setting": HOURS})
+    head = f"POST /api/predict HTTP/1.1\r\nHost: {parts.netloc}\r\nx-giantstep-page: left\r\n"
+    with socket.create_connection((parts.hostname, parts.port), PATIENCE) as line:
+        line.sendall(f"{head}Content-Length: {len(body)}\r\n\r\n{body}".encode())
+        soon(lambda: ("left", "predict") in calls())
+        before = {process.pid for process in active_children()}
+    soon(lambda: ("left", "predict") not in calls())
     soon(lambda: before - {process.pid for process in active_children()})
 
 
@@ -267,6 +273,7 @@ def test_a_process_that_is_killed_is_told_and_replaced(client) -> None:
     soon(lambda: client.post("/api/analyze", json=body).status_code == 200)
 
 
+@pytest.mark.slow
 def test_a_server_for_others_asks_for_its_token_and_ends_at_once() -> None:
     """``giantstep explore --host 0.0.0.0``, with a job under way and its stream open."""
     command = [sys.executable, "-m", "giantstep.cli.main", "explore", "--host", "0.0.0.0"]

@@ -50,13 +50,12 @@ def test_the_file_is_the_setting(client, tmp_path, capsys) -> None:
     assert printed["simulation"]["steps"] == steps
 
 
+@pytest.mark.slow
 def test_the_lines_run_and_print_the_same(client, tmp_path) -> None:
     made = exported(client, "python", NARROW)
     path = tmp_path / made["name"]
     path.write_text(made["text"], encoding="utf-8")
-    done = subprocess.run(
-        [sys.executable, str(path)], capture_output=True, text=True, check=True, timeout=120
-    )
+    done = subprocess.run([sys.executable, str(path)], capture_output=True, text=True, check=True)
     steps = run_experiment(Setting(**NARROW)).steps
     assert done.stdout.splitlines()[: len(steps)] == [str(step.as_dict()) for step in steps]
 

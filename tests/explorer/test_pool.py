@@ -1,9 +1,11 @@
 """Calls of one page: the newest counts, one that nobody waits for is given up."""
 
 import time
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 
 import httpx
+import pytest
 
 from giantstep.explorer.guard import Access
 
@@ -16,10 +18,17 @@ SLOW = {"setting": {"target": "x1 + x2 + x1^2 - x2^2", "d": 5000, "p": 100, "bat
 QUICK = {"setting": {"target": "x1", "d": 100, "p": 2, "readout_n": 0, "test_n": 0}, "draft": True}
 
 
-def test_a_newer_call_takes_the_place_of_an_older_one(client) -> None:
+def soon(condition: Callable[[], object]) -> None:
+    end = time.monotonic() + PATIENCE
+    while not condition():
+        assert time.monotonic() < end, "waited in vain"
+        time.sleep(0.01)
+
+
+def test_a_newer_call_takes_the_place_of_an_older_one(client, calls) -> None:
     with ThreadPoolExecutor(1) as threads:
         older = threads.submit(client.post, "/api/predict", json=SLOW)
-        time.sleep(0.5)
+        soon(lambda: ("test", "predict") in calls())
         newer = client.post("/api/predict", json=QUICK)
         assert newer.status_code == 200
         assert older.result(PATIENCE).status_code == 409
@@ -36,17 +45,17 @@ def test_another_page_and_another_task_do_not_disturb_a_call(client) -> None:
         assert mine.result(PATIENCE).status_code == 200
 
 
-def test_a_call_can_be_given_up(client) -> None:
+def test_a_call_can_be_given_up(client, calls) -> None:
     with ThreadPoolExecutor(1) as threads:
         given_up = threads.submit(client.post, "/api/predict", json=SLOW)
-        time.sleep(0.5)
+        soon(lambda: ("test", "predict") in calls())
         assert client.delete("/api/predict").status_code == 204
         assert given_up.result(PATIENCE).status_code == 409
     assert client.delete("/api/predict").status_code == 204  # nothing is under way
     assert client.delete("/api/learn").status_code == 404
 
 
-def test_a_storm_of_calls_ends_with_the_answer_to_the_last(client) -> None:
+def test_a_storm_of_calls_ends_with_the_answer_to_the_last(client, calls) -> None:
     """As when somebody types fast: more calls than processes, all but the last given up."""
     targets = [f"x1 + {k}*x1*x2" for k in range(1, 13)]
 
@@ -57,13 +66,20 @@ def test_a_storm_of_calls_ends_with_the_answer_to_the_last(client) -> None:
     with ThreadPoolExecutor(len(targets)) as threads:
         answers = []
         for target in targets:
+            before = calls().get(("test", "analyze"))
             answers.append(threads.submit(asked, target))
-            time.sleep(0.02)
+            # One after the other: it is under way, or answered already.
+            soon(
+                lambda before=before: (
+                    answers[-1].done() or calls().get(("test", "analyze")) not in (None, before)
+                )
+            )
         codes = [answer.result(PATIENCE) for answer in answers]
     assert codes[-1] == 200
     assert set(codes) <= {200, 409}
 
 
+@pytest.mark.slow
 def test_a_call_that_takes_too_long_is_a_sentence_unless_it_is_patient(serving) -> None:
     asked = {"target": "tanh(x1 + He3(x2))", "activation": "relu"}
     headers = {"x-giantstep-page": "test"}

@@ -161,6 +161,7 @@ def test_numbers_survive_being_written() -> None:
         read(data.as_json().replace('"kind": "counts"', '"kind": "other"'))
 
 
+@pytest.mark.slow
 def test_command_draws_what_is_stored_and_computes_the_rest(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -204,6 +205,7 @@ def test_stored_figures_have_one_size_and_one_seed(
     assert "needs --run" in capsys.readouterr().err
 
 
+@pytest.mark.slow(sentinel="preprocessed")
 @pytest.mark.parametrize("name", REPRODUCTIONS)
 def test_stored_figures_are_drawn_without_simulating(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -222,6 +224,7 @@ def test_stored_figures_are_drawn_without_simulating(
     assert (tmp_path / f"{name}.png").stat().st_size > 30_000
 
 
+@pytest.mark.slow(sentinel="gradient-cosines")
 @pytest.mark.parametrize("name", REPRODUCTIONS)
 def test_stored_numbers_are_those_of_the_present_figure(name: str) -> None:
     """Their panels have the names that the code gives at a tiny size; stale ones do not."""
@@ -304,6 +307,7 @@ def test_densities_are_shares_on_either_axis() -> None:
         )
 
 
+@pytest.mark.slow
 def test_new_outliers_are_those_beside_the_first() -> None:
     """Predicted and measured: a large second step adds one where c_2 != 0, a small one none."""
     fields = {
@@ -337,6 +341,7 @@ def test_floors_of_the_ladder_fall_by_what_each_direction_opens() -> None:
     assert list(floors().values()) == pytest.approx([2.0, 1.0, 0.0])
 
 
+@pytest.mark.law
 def test_linear_features_are_the_linear_kernel() -> None:
     """Half the rows paired with the others, as at the start of steps, would miss directions."""
     base = Setting("x1", d=20, n=2000, p="2d", activation="z", test_n=100)
@@ -349,6 +354,7 @@ def test_linear_features_are_the_linear_kernel() -> None:
     assert paired[0, 0] > 0.1
 
 
+@pytest.mark.law
 def test_few_neurons_predict_the_gradients_of_many() -> None:
     """Five means over 8 runs, each within 6 standard errors: together at the level 0.3 %.
 

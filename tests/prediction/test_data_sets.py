@@ -29,6 +29,7 @@ def compared(setting: Setting) -> tuple[str | None, Comparison]:
     return predicted.theory, compare(predicted, simulate(setting))
 
 
+@pytest.mark.law
 def test_random_directions_of_white_rows_are_as_good_as_gaussian_ones(exponential: str) -> None:
     """The level is 1e-3, one comparison; a single column in their place is 5 sigma off."""
     setting = Setting(
@@ -48,12 +49,13 @@ def test_random_directions_of_white_rows_are_as_good_as_gaussian_ones(exponentia
     assert np.nanmax(np.abs(column.deviations["test_error"])) > 5
 
 
+@pytest.mark.law
 def test_gaussian_runs_serve_where_no_theory_is_precise(tmp_path: Path) -> None:
     """Six Gaussian columns agree (level 1e-3, one comparison), six exponential ones do not."""
     key = np.random.default_rng(1)
     np.save(tmp_path / "gaussian.npy", key.standard_normal((4000, 6)))
     np.save(tmp_path / "exponential.npy", key.standard_exponential((4000, 6)))
-    fields = {"p": 4, "n": 60, "test_n": 1000, "runs": 24}
+    fields = {"p": 4, "n": 60, "test_n": 1000, "runs": 24, "batches": "reused"}
     verdicts = {}
     for name in ("gaussian", "exponential"):
         inputs = f"whitened({tmp_path / name}.npy)"
@@ -64,6 +66,7 @@ def test_gaussian_runs_serve_where_no_theory_is_precise(tmp_path: Path) -> None:
     assert not verdicts["exponential"].agrees
 
 
+@pytest.mark.law
 def test_gaussian_runs_are_whitened_and_dealt_out_alike(tmp_path: Path) -> None:
     """Whitening takes noise off a batch of n = 0.4 N rows: theory without it is 5 sigma off.
 
@@ -81,6 +84,7 @@ def test_gaussian_runs_are_whitened_and_dealt_out_alike(tmp_path: Path) -> None:
     assert without.sigmas > 5
 
 
+@pytest.mark.law
 def test_gaussian_runs_have_the_readouts_of_the_runs(exponential: str) -> None:
     setting = Setting(
         "x1", inputs=f"whitened({exponential})", p=4, n=100, runs=2, readout_start="gaussian"
@@ -98,8 +102,9 @@ def test_which_theory_serves_the_rows_of_a_data_set(exponential: str) -> None:
     assert choose_theory(setting).name == "narrow"
     assert choose_theory(setting.vary(n=400)).name == "gaussian-runs"
     assert choose_theory(setting.vary(n=400, inputs=f"data({exponential})")).name == "narrow"
-    assert choose_theory(setting.vary(p=60)).name == "linear-width"
-    assert choose_theory(setting.vary(p=20)).name == "gaussian-runs"
+    assert choose_theory(setting.vary(p=60)).name == "narrow"
+    several = setting.vary(p=20, steps=2, batches="reused")
+    assert choose_theory(several).name == "gaussian-runs"
     # Theories of spectra are not replaced, nor one that is asked for.
     assert choose_theory(setting.vary(p=20, spectra=4)).name == "linear-width"
     assert choose_theory(setting.vary(p=20), "linear-width").name == "linear-width"
@@ -141,6 +146,7 @@ def test_given_rows_on_axes_have_a_theory(exponential: str) -> None:
     assert predict(setting).overlap[0, 0, :, 0].tolist() == [1.0, 0.0, 0.0, 0.0]
 
 
+@pytest.mark.law
 def test_gaussian_runs_record_the_steps_of_the_setting_along_its_columns(tmp_path: Path) -> None:
     np.savetxt(
         tmp_path / "a.csv",
@@ -171,6 +177,7 @@ def test_gaussian_runs_record_the_steps_of_the_setting_along_its_columns(tmp_pat
     np.testing.assert_allclose(found.overlap[0, 0], rows[:, [4, 1]], atol=1e-6)
 
 
+@pytest.mark.law(sentinel="columns(x7)")
 @pytest.mark.parametrize("frame", ["random", "columns(x7)"])
 def test_a_run_is_predicted_from_its_own_start(exponential: str, frame: str) -> None:
     setting = Setting("x1", inputs=f"whitened({exponential})", p=4, runs=2, frame=frame, n=100)

@@ -48,6 +48,7 @@ REUSED: list[dict[str, Any]] = [
 ]
 
 
+@pytest.mark.law(sentinel="linear-quadratic-2d")
 @pytest.mark.parametrize("fields", CASES, ids=lambda f: f"{f['target']}-{f['n']}")
 def test_fresh_batches_follow_state_evolution(fields: dict[str, Any]) -> None:
     setting = Setting(**(BASE | fields))
@@ -60,6 +61,7 @@ def test_fresh_batches_follow_state_evolution(fields: dict[str, Any]) -> None:
     assert not compare(short, simulated, ignoring=["d", "n"]).agrees
 
 
+@pytest.mark.law(sentinel="linear-quadratic-d/2")
 @pytest.mark.parametrize("fields", REUSED, ids=lambda f: f"{f['target']}-{f['n']}")
 def test_reused_batches_follow_the_effective_process(fields: dict[str, Any]) -> None:
     setting = Setting(**(BASE | fields | {"batches": "reused"}))
@@ -85,6 +87,7 @@ def test_known_directions_have_the_noise_of_the_samples() -> None:
     assert not compare(short, simulated, ignoring=["d"]).agrees
 
 
+@pytest.mark.law(sentinel="fresh")
 @pytest.mark.parametrize("fields", FLIPPED, ids=["fresh", "reused", "dense"])
 def test_flipped_labels(fields: dict[str, Any]) -> None:
     """Both engines against theory; a share of 0.2 in place of 0.3 is told apart.
@@ -99,6 +102,7 @@ def test_flipped_labels(fields: dict[str, Any]) -> None:
     assert setting.noisy_floor(0.0) == pytest.approx((1 - 0.4**2) * 6.0)
 
 
+@pytest.mark.law
 @pytest.mark.parametrize("batches", ["fresh", "reused"])
 def test_every_run_is_predicted_with_its_own_readout(batches: str) -> None:
     fields = {"readout_start": "gaussian", "start": "sphere", "output_scale": "1/sqrt(p)"}
@@ -142,7 +146,7 @@ def test_more_points_shrink_the_error() -> None:
             {"inputs": "rademacher"},
             "inputs must be gaussian or spiked for theory, got 'rademacher'",
         ),
-        ({"p": 40_000}, "p must be small against d: at most d.20 = .*, got 40000"),
+        ({"p": 40_000}, r"narrow: p times min\(d, p \+ r\) must be at most 65536, got"),
         ({"readout_batch": "last", "readout_n": "n"}, "readout_batch must be fresh, got 'last'"),
     ],
 )

@@ -54,6 +54,29 @@ def test_a_text_with_names_a_text_without_and_an_array_are_the_same(tmp_path: Pa
         np.testing.assert_allclose(data.rows.var(axis=0), 1.0, atol=1e-12)
 
 
+@pytest.mark.parametrize("separator", [";", "\t"])
+@pytest.mark.parametrize("index", [None, "", "Unnamed: 0"])
+def test_other_separators_and_the_index_of_pandas(
+    tmp_path: Path, separator: str, index: str | None
+) -> None:
+    """The same rows and names as of a comma-separated file; an index is no input."""
+    rows, names = table(), NAMES
+    plain = held(Setting("x1", inputs=f"data({written(tmp_path / 'a.csv', rows, NAMES)})"))
+    if index is not None:
+        rows, names = np.column_stack([np.arange(len(rows)), rows]), [index, *NAMES]
+    np.savetxt(
+        tmp_path / "b.csv",
+        rows,
+        delimiter=separator,
+        header=separator.join(names),
+        comments="",
+        fmt="%.17g",
+    )
+    data = held(Setting("x1", inputs=f"data({tmp_path / 'b.csv'})"))
+    assert data.names == tuple(NAMES)
+    np.testing.assert_array_equal(data.rows, plain.rows)
+
+
 def test_whitened_rows_have_covariance_one_and_keep_to_their_columns(tmp_path: Path) -> None:
     path = written(tmp_path / "a.csv", table(), NAMES)
     raw, white = (held(Setting("x1", inputs=f"{law}({path})")).rows for law in ("data", "whitened"))

@@ -83,9 +83,10 @@ def test_quantiles_of_the_normal_law_would_not_do(monkeypatch: pytest.MonkeyPatc
     assert alarms(2, 0.0, 200) > 0.1
 
 
+@pytest.mark.parametrize("few", [0, 4], ids=["equal weights", "half for 4"])
 @pytest.mark.parametrize("count", [10, 200])
 @pytest.mark.parametrize("copies", [False, True], ids=["independent", "all the same"])
-def test_harmonic_means_keep_the_level(count: int, copies: bool) -> None:
+def test_harmonic_means_keep_the_level(count: int, copies: bool, few: int) -> None:
     """20,000 sets of p-values at .01 and .001: 4 standard errors and a tenth of the level.
 
     The tenth is what the expansion of Landau's law leaves out.  The smallest times their number
@@ -94,7 +95,11 @@ def test_harmonic_means_keep_the_level(count: int, copies: bool) -> None:
     rng = np.random.default_rng(count)
     values = rng.random((20_000, 1 if copies else count))
     values = np.repeat(values, count, axis=1) if copies else values
-    found = np.array([harmonic_p_value(count, total) for total in np.sum(1 / values, axis=1)])
+    weights = np.full(count, 1.0 / count)
+    if few:
+        weights = np.repeat([0.5 / few, 0.5 / (count - few)], [few, count - few])
+    entropy = -float(weights @ np.log(weights))
+    found = np.array([harmonic_p_value(mean, entropy) for mean in 1.0 / ((1 / values) @ weights)])
     for level in (0.01, 0.001):
         error = math.sqrt(level * (1 - level) / len(found))
         assert abs(np.mean(found < level) - level) < 4 * error + 0.1 * level
@@ -126,12 +131,13 @@ def test_what_theory_leaves_out_counts() -> None:
 
 
 def test_entries_without_a_prediction_are_not_compared() -> None:
+    """Length, alignment and two cosines are shown beside the overlaps themselves."""
     predicted, simulated = records(5, 0)
-    assert compare(predicted, simulated).count == (STEPS + 1) * P * R
+    assert compare(predicted, simulated).count == (STEPS + 1) * (P * R + 2 + R)
     overlap = predicted.overlap.copy()
     overlap[0, 2] = np.nan
     found = compare(replace(predicted, overlap=overlap), simulated)
-    assert found.count == STEPS * P * R
+    assert found.count == STEPS * (P * R + 2 + R) + 1
     assert np.all(np.isnan(found.deviations["overlap"][2]))
 
 
@@ -156,7 +162,7 @@ def test_magnitudes_count_whatever_the_signs() -> None:
     for deviation, agrees in ((0.5, True), (0.17, False), (0.004, False)):
         theory = replace(nothing, overlap_deviation=np.full_like(nothing.overlap, deviation))
         assert compare(theory, found).agrees == agrees, deviation
-    # Signed means alone see nothing.
+    # Signed means alone see nothing, and magnitudes are not known without fluctuations.
     assert compare(nothing, found).agrees
 
 

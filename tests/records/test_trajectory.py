@@ -147,4 +147,5 @@ def test_magnitudes_without_fluctuations_are_not_known() -> None:
     assert predicted.overlap_deviation is None
     found = expected(predicted)
     assert np.isnan(found["cosine_2"][0])
-    assert found["cosine_1"][1] == pytest.approx(np.median(np.abs(predicted.cosine[0, 1, :, 0])))
+    learned = np.median(np.abs(predicted.cosine[0, 1, :, 0]))
+    assert found["cosine_1"][1] == pytest.approx(learned, rel=0.01)

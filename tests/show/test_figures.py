@@ -7,13 +7,16 @@ import pytest
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from giantstep import Experiment, Setting, run_experiment, simulate
+from giantstep import Experiment, Setting, predict, run_experiment, simulate
 from giantstep.analysis.staircase import target_plane
+from giantstep.papers.plot import Curve, Plot
 from giantstep.show.plots.comparison import comparison
+from giantstep.show.plots.curves import curves
 from giantstep.show.plots.errors import errors
 from giantstep.show.plots.learn import learn_figure
 from giantstep.show.plots.neurons import neurons
-from giantstep.show.plots.style import save
+from giantstep.show.plots.spectrum import spectrum
+from giantstep.show.plots.style import save, source_of
 
 
 @pytest.fixture(scope="module")
@@ -52,7 +55,7 @@ def test_errors_stand_over_their_floors(experiment: Experiment, axes: Axes) -> N
     assert min(floors) == pytest.approx(0.25)
     assert axes.get_ylim()[0] < 0
     labels = [text.get_text() for text in axes.get_legend().get_texts()]
-    assert "theory" in labels
+    assert "theory (narrow)" in labels
 
 
 @pytest.mark.parametrize("observable", ["overlap", "network_error", "test_error"])
@@ -102,3 +105,42 @@ def test_errors_need_a_readout(axes: Axes) -> None:
     bare = simulate(Setting("x1", d=100, p=2, steps=1, readout_n=0, test_n=0))
     with pytest.raises(ValueError, match="no readout errors"):
         errors(axes, bare, [1.0, 0.0])
+
+
+def test_places_below_the_threshold_are_hollow() -> None:
+    values, grid = np.linspace(0.1, 1.0, 50)[None], np.linspace(0.1, 1.0, 9)
+    axes = Figure().subplots()
+    density = (grid, np.ones(9))
+    spectrum(axes, values, 1.0, density, predicted=[2.0, 1.2], threshold=1.5, constant=2.0)
+    faces = {
+        str(line.get_label()): (line.get_markerfacecolor(), list(line.get_xdata()))
+        for line in axes.lines
+        if line.get_marker() == "v"
+    }
+    assert faces == {
+        "theory: outliers": ("firebrick", [2.0]),
+        "theory: places below the threshold": ("none", [1.2]),
+    }
+    assert [text.get_text() for text in axes.texts] == ["constant"]
+
+
+def test_line_and_points_of_a_series_have_one_colour() -> None:
+    drawn = [
+        Curve("p = 2", [1.0, 2.0], [0.1, 0.2], [0.01, 0.01]),
+        Curve("p = 4", [1.0, 2.0], [0.2, 0.3], [0.01, 0.01]),
+        Curve("theory (narrow): p = 2", [1.0, 2.0], [0.1, 0.2], theory=True, series="p = 2"),
+        Curve("theory (narrow): p = 4", [1.0, 2.0], [0.2, 0.3], theory=True, series="p = 4"),
+    ]
+    axes = curves(Figure().subplots(), Plot("n", "alignment", drawn))
+    lines = {str(line.get_label()): line.get_color() for line in axes.lines}
+    points = {str(bars.get_label()): bars.lines[0].get_color() for bars in axes.containers}
+    assert lines["theory (narrow): p = 2"] == points["p = 2"]
+    assert lines["theory (narrow): p = 4"] == points["p = 4"]
+    assert len(set(points.values())) == 2
+
+
+def test_runs_on_gaussian_rows_are_not_called_a_theory() -> None:
+    setting = Setting("x1", d=50, n=100, p=2, steps=1, runs=2, readout_n=0, test_n=0)
+    predicted = predict(setting, theory="gaussian-runs")
+    assert source_of(predicted) == "other runs, on Gaussian rows"
+    assert source_of(predict(setting, theory="narrow")) == "theory (narrow)"

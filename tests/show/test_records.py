@@ -8,6 +8,7 @@ import giantstep
 from giantstep import InputError, Setting, Spectrum
 from giantstep.papers.plot import Curve, Plot
 from giantstep.show.plots.curves import curves
+from giantstep.show.plots.sweep import curves_figure
 
 SMALL = {"d": 200, "p": 2, "steps": 1, "readout_n": 50, "test_n": 50, "runs": 2}
 SETTING = Setting("x1 + x1*x2", **SMALL)
@@ -132,3 +133,17 @@ def test_steps_are_whole_numbers_on_the_axis() -> None:
         [axes] = record.plot().axes
         assert all(float(place).is_integer() for place in axes.get_xticks())
         assert ("bars" in axes.get_ylabel()) == (record.theory is None)
+
+
+def test_a_picture_of_curves_says_what_is_shared_and_what_is_left_out(tmp_path: object) -> None:
+    base = Setting("x1", d=50, n=50, p=2, steps=1, update="normalised", readout_n=0, test_n=0)
+    axes = {"n": [50, 100], "noise": [0.1 * k for k in range(8)]}
+    found = giantstep.sweep(base, axes, out=tmp_path, workers=1)
+    drawn = curves_figure(found, "alignment")
+    assert drawn.get_suptitle().split("\n") == [
+        "x1, relu, d = 50, p = 2, 1 step of size 1 (giant), symmetric start, fresh batches, update",
+        "normalised, readout_n 0, test_n 0",
+        "2 series are not drawn; table.csv has all of them",
+    ]
+    assert drawn.axes[0].get_ylabel() == "alignment, mean over runs"
+    assert drawn.axes[0].get_ylim()[0] == 0.0

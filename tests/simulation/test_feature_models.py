@@ -156,6 +156,7 @@ def test_models_have_the_moments_of_the_features() -> None:
 # -- learning -------------------------------------------------------------------------------------
 
 
+@pytest.mark.law(sentinel="sphere")
 @pytest.mark.parametrize("start", ["sphere", "symmetric"])
 def test_before_the_step_all_models_agree(start: str) -> None:
     found = equivalences(setting(step_size=0, start=start), orders=(2,), runs=16)
@@ -166,6 +167,7 @@ def test_before_the_step_all_models_agree(start: str) -> None:
         assert found.excess("expansion 2", what)[0] == pytest.approx(0.0, abs=1e-12)
 
 
+@pytest.mark.law(sentinel="relu-2d-n^0.38")
 @pytest.mark.parametrize(
     ("activation", "n", "step_size"), [("relu", "2d", "n^0.38"), ("tanh(z + 0.5)", "4d", "n^0.42")]
 )
@@ -182,6 +184,7 @@ def test_after_a_giant_step_only_the_conditional_equivalent_holds(
     assert found.mean("gaussian", "distance")[0] > found.mean("conditional", "distance")[0]
 
 
+@pytest.mark.law
 def test_the_right_order_of_the_expansion() -> None:
     """n^0.3 lies between 1/4 and 1/3: two spikes.  F_2 is nearer than F_1, F_1 than F_0."""
     found = equivalences(setting(step_size="n^0.3"), orders=(0, 1, 2), runs=24)
@@ -198,6 +201,7 @@ def test_the_right_order_of_the_expansion() -> None:
     assert abs(second[0]) < 0.6 * first[0]
 
 
+@pytest.mark.law
 def test_pairs_of_the_symmetric_start_share_their_noise() -> None:
     """The conditional equivalent with independent noise in a pair misses the training error."""
     record = setting(start="symmetric", p=140, noise=0.5, step_size="n^0.25", ridge=0.1)

@@ -46,6 +46,7 @@ def test_on_the_same_samples_the_dense_engine_goes_on_as_if_it_had_not_stopped(i
     assert not np.allclose(rows_of(wrong), rows_of(whole), rtol=1e-3)
 
 
+@pytest.mark.law(sentinel="deferred-gaussian")
 @pytest.mark.parametrize("inputs", ["gaussian", "spiked(3, 0.6)"])
 @pytest.mark.parametrize("engine", ["deferred", "dense"])
 def test_on_fresh_samples_the_law_is_that_of_a_run_that_did_not_stop(

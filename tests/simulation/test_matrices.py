@@ -55,6 +55,7 @@ def farthest(one: Trajectory, two: Trajectory) -> float:
     )
 
 
+@pytest.mark.slow(sentinel="paired rows, which are dependent")
 @pytest.mark.parametrize("name", CASES)
 def test_the_record_is_that_of_the_host(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     setting = Setting("x1 + x1*x2", activation="tanh", **(BASE | CASES[name]))

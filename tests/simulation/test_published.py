@@ -21,6 +21,7 @@ def farthest(values: np.ndarray, published: list[float]) -> float:
     return float(np.max(distance / (values.std(axis=0, ddof=1) + 5e-4 * np.abs(published))))
 
 
+@pytest.mark.law
 def test_a_linear_neuron_with_decay_on_one_batch() -> None:
     """Overlaps after 0, 1, 2, 4, 9, 19, 49 steps (data of dynamical mean-field theory)."""
     published = [0.1993, 0.4281, 0.5534, 0.6774, 0.7738, 0.8073, 0.8133]
@@ -38,6 +39,7 @@ def test_a_linear_neuron_with_decay_on_one_batch() -> None:
     assert farthest(overlaps(batches="fresh"), published[1:]) > 4
 
 
+@pytest.mark.law
 def test_one_pass_descent_of_soft_committees() -> None:
     """Half the error against clean labels after 0, 100, .. 2000 steps (arXiv 2202.00293)."""
     published = [0.0716, 0.0470, 0.0283, 0.0173, 0.0110, 0.0082, 0.00374, 0.00320]
@@ -56,6 +58,7 @@ def test_one_pass_descent_of_soft_committees() -> None:
     assert farthest(errors(0.16), published) > 4
 
 
+@pytest.mark.law(sentinel="10-0.09487")
 @pytest.mark.parametrize(("n", "step_size"), STORED)
 def test_committees_of_two_with_normalised_rows(n: int, step_size: float) -> None:
     """A converted error after 10 and 100 steps, stored with arXiv 2406.02157."""

@@ -45,6 +45,7 @@ def test_a_run_does_not_depend_on_the_number_of_runs(engine: str, fields: dict[s
     assert len(np.unique(many.gram[:, 1, 0, 0])) == 8
 
 
+@pytest.mark.slow(sentinel="*-deferred")
 @ENGINES
 @pytest.mark.parametrize(
     ("batches", "readout_batch", "deflate"),
@@ -163,6 +164,7 @@ DIVERGING = [
 ]
 
 
+@pytest.mark.slow(sentinel="*-deferred")
 @ENGINES
 @pytest.mark.parametrize("fields", DIVERGING, ids=str)
 def test_divergence_is_said_and_no_nan_escapes(engine: str, fields: dict[str, Any]) -> None:
@@ -399,6 +401,7 @@ def exponent(found: list[Trajectory], step: int, direction: np.ndarray) -> Scali
     return scaling_exponent([t.setting.d for t in found], values, level=0.999)
 
 
+@pytest.mark.law
 @pytest.mark.parametrize(
     ("target", "second"), [("x1 + x2 + x1^2 - x2^2", 0.0), ("x1 + x2 + x1^2 + x2^2 - 2", -0.5)]
 )
@@ -419,6 +422,7 @@ def test_scaling_of_the_staircase_and_of_equal_links(target: str, second: float)
         assert scaling.verdict == ("learned" if value == 0 else "not learned"), (step, name)
 
 
+@pytest.mark.law(sentinel="steps that are not giant")
 @pytest.mark.parametrize(
     ("fields", "step", "direction"),
     [

@@ -4,7 +4,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 from typing import Any
 
@@ -33,6 +32,7 @@ AXES = {"d": [60, 90, 120], "noise": "0..0.5:2"}
 pytestmark = pytest.mark.filterwarnings("ignore")
 
 
+@pytest.mark.slow
 def test_a_worker_that_is_killed_costs_nothing(tmp_path: Path) -> None:
     killed: list[int] = []
     with distributed.LocalCluster(
@@ -61,6 +61,20 @@ def test_a_worker_that_is_killed_costs_nothing(tmp_path: Path) -> None:
     assert found.table == plain
 
 
+DYING = """
+import os, pathlib, signal
+from giantstep import sweep
+base, axes, out, address = {}, {}, {}, {}
+
+def kill(at):
+    if len(list(pathlib.Path(out).glob("*.npz"))) >= 5:
+        os.kill(os.getpid(), signal.SIGKILL)
+
+sweep(base, axes, out=out, theory=False, workers=2, cluster=address, progress=kill)
+"""
+
+
+@pytest.mark.slow
 def test_a_client_that_is_killed_costs_what_it_had_not_written(tmp_path: Path) -> None:
     """The sweep itself dies by SIGKILL while the workers go on; the next one finishes its work."""
     settings = [cell.setting for cell in make_grid(BASE, AXES).cells]
@@ -68,14 +82,10 @@ def test_a_client_that_is_killed_costs_what_it_had_not_written(tmp_path: Path) -
         n_workers=2, threads_per_worker=1, dashboard_address=None
     ) as cluster:
         workers = {worker.pid for worker in cluster.workers.values()}
-        call = f"sweep({BASE!r}, {AXES!r}, out={str(tmp_path)!r}, theory=False, workers=2, "
-        call += f"cluster={cluster.scheduler_address!r})"
-        command = [sys.executable, "-c", f"from giantstep import sweep; {call}"]
-        client = subprocess.Popen(command, stderr=subprocess.DEVNULL)
-        while client.poll() is None and len(list(tmp_path.glob("*.npz"))) < 5:
-            time.sleep(0.002)
-        client.kill()
-        assert client.wait() == -signal.SIGKILL
+        given = map(repr, (BASE, AXES, str(tmp_path), cluster.scheduler_address))
+        command = [sys.executable, "-c", DYING.format(*given)]
+        client = subprocess.run(command, stderr=subprocess.DEVNULL, check=False)
+        assert client.returncode == -signal.SIGKILL
         before = set(tmp_path.glob("*.npz"))
         missing = sum(len(Store(tmp_path).missing(setting)) for setting in settings)
         assert 0 < missing < sum(setting.runs for setting in settings)

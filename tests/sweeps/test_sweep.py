@@ -58,6 +58,7 @@ def finished(out: Path) -> Sweep:
     return sweep(BASE, AXES, out=out, theory=False)
 
 
+@pytest.mark.slow
 def test_killed_at_random_moments(tmp_path: Path) -> None:
     """Three moments here; fifty in benchmarks/sweep.py."""
     moments = random.Random(3)
@@ -76,6 +77,7 @@ def test_killed_at_random_moments(tmp_path: Path) -> None:
     assert finished(tmp_path).table == undisturbed()
 
 
+@pytest.mark.slow
 def test_two_sweeps_in_one_folder(tmp_path: Path) -> None:
     both = [subprocess.Popen(command(tmp_path)) for _ in range(2)]
     while any(process.poll() is None for process in both):
@@ -118,6 +120,7 @@ print(json.dumps(table.columns))
 """
 
 
+@pytest.mark.slow
 def test_a_full_and_a_read_only_disk(tmp_path: Path) -> None:
     private = ["unshare", "--mount", "--map-root-user"]
     if (

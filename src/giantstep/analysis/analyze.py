@@ -39,8 +39,9 @@ LABEL_DEGREE = 3
 class Analysis(Drawn):
     """Exponents, one step, staircases and floors of a target; ``as_dict`` has the stable keys.
 
-    ``active`` spans the directions the target depends on.  ``floors`` are those of this
-    activation, fresh batches, step by step.  ``undecided`` says what could not be settled.
+    ``active`` spans the directions the target depends on.  ``floors`` are lower bounds of the error
+    of any readout, given what this activation has learned from fresh batches step by step; its
+    readout may do worse.  ``undecided`` says what could not be settled.
 
     leap index l = min {k >= 1 : T_k != 0}, T_k = E[grad^k f]; staircase U_{t+1} = U_t + span of the
     linear parts of f given x_U; floors E Var(f | P_U x) and |P_{U,>k} f|^2 (arXiv 2305.18270,

@@ -1,8 +1,9 @@
-"""What the readout cannot beat, given the subspace the first layer has learned.
+"""Lower bounds of the error of any readout, given the subspace the first layer has learned.
 
 Narrow networks (p = O(1)): E Var(f | P_U x).  With p ~ d^k1 and n ~ d^k2 (section 2.3 of
 arXiv 2305.18270): || P_{U, >k} f ||^2, k = min(k1, k2), the weight of f on terms of degree > k
-outside U; U = {0} is the random-feature floor.
+outside U; U = {0} is the random-feature floor.  The readout of a given activation may do worse:
+relu without biases is a linear function plus an even one, and fits no odd term beyond the linear.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ NEGLIGIBLE = 1e-6
 
 @dataclass(frozen=True)
 class Floor:
-    """Floors for a learned subspace: narrow, and by degree k = 0..3; all within ``uncertainty``.
+    """Lower bounds for a learned subspace: narrow, by degree k = 0..3, within ``uncertainty``.
 
     What a truncated series cannot tell counts as unreachable: floors are exact for polynomials,
     and otherwise at most ``uncertainty`` too high (the narrow one ``narrow_uncertainty`` off).
@@ -45,7 +46,8 @@ class Regime:
     """One column of the five-regime table: n ~ d^n_exponent, p ~ d^p_exponent, one step.
 
     ``deflated``: the labels of the step have their degrees below n_exponent removed; ``basis`` is
-    what the step learns from these labels, and the part that was removed counts as fitted.
+    what the step learns from these labels, ``fitted`` what a readout fits at best, with the part
+    that was removed, and ``floor`` the error that is then left.
     """
 
     n_exponent: int
@@ -120,7 +122,7 @@ def target_floor(target: Target, series: HermiteSeries, basis: Float[np.ndarray,
 def fitted_part(
     series: HermiteSeries, basis: Float[np.ndarray, "_ r"], highest: int, below: int = 0
 ) -> HermiteSeries:
-    """P_{U, <= highest} f in the original coordinates: what the readout can fit.
+    """P_{U, <= highest} f in the original coordinates: what a readout can fit at best.
 
     With the part of degree less than ``below``, which deflation has fitted.
     """

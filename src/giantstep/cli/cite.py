@@ -13,11 +13,20 @@ from cyclopts import App, Parameter
 from giantstep import __version__
 from giantstep.cli.claims import named_claims
 from giantstep.cli.commands import COMMANDS
+from giantstep.cli.compare import settings_asked
 from giantstep.cli.fields import given_fields
 from giantstep.cli.reproduce import named_figures
 from giantstep.cli.sweep import asked
 from giantstep.errors import InputError
-from giantstep.papers.references import ANALYSIS, LAYER, bibliography, papers_in, papers_of
+from giantstep.papers.claims.from_file import claims_in_file
+from giantstep.papers.references import (
+    ANALYSIS,
+    LAYER,
+    REFERENCES,
+    bibliography,
+    papers_in,
+    papers_of,
+)
 from giantstep.problem.setting import Setting
 from giantstep.store.folder import load
 from giantstep.sweeps.grid import make_grid
@@ -55,14 +64,21 @@ def _of_command(name: str, arguments: Sequence[str]) -> list[str]:
     """The papers of a command as it would be run; of a grid, those of its setting."""
     given = _parsed(name, arguments)
     if name == "claims":
-        return _named_in(claim.paper for claim in named_claims(given["ids"]))
+        file = given["file"]
+        from_file = {} if file is None else claims_in_file(file)
+        return _named_in(claim.paper for claim in named_claims(given["ids"], from_file))
     if name == "reproduce":
         return _named_in(figure.paper for figure in named_figures(given["figures"]))
     if name == "spectrum" and given["weights"] is not None:
         return list(LAYER)
     if name == "sweep":
-        grid = make_grid(*asked(*(given[key] for key in ("file", "vary", "target", "fields"))))
+        grid = make_grid(
+            *asked(*(given[key] for key in ("file_or_target", "vary", "target", "fields")))
+        )
         return _all_papers(cell.setting for cell in grid.cells)
+    if name == "compare":
+        asked_for = (given[key] for key in ("files_or_targets", "vary", "fields"))
+        return _all_papers(settings_asked(*asked_for)[0])
     if "fields" in given:
         fields = given_fields(given["target"], given["fields"], given["file"])
         make = Setting.linear_width if name == "spectrum" else Setting
@@ -83,7 +99,9 @@ def _parsed(name: str, arguments: Sequence[str]) -> dict[str, Any]:
 
 
 def _named_in(sources: Iterable[str]) -> list[str]:
-    return [paper for source in sources for paper in papers_in(source)]
+    """The papers that sources name, as far as the package has their BibTeX."""
+    named = [paper for source in sources for paper in papers_in(source)]
+    return [paper for paper in named if paper in REFERENCES]
 
 
 def _all_papers(settings: Iterable[Setting]) -> list[str]:

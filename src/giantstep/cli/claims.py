@@ -1,9 +1,9 @@
-"""``giantstep claims``: every claim of the papers, measured and judged."""
+"""``giantstep claims``: every claim of the papers, or of a file, measured and judged."""
 
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -13,6 +13,7 @@ from giantstep.cli.output import OutAt, Said, Switch, as_json, reserve, write_js
 from giantstep.errors import InputError, unknown_name
 from giantstep.papers.claims import CLAIMS
 from giantstep.papers.claims.differences import differences as differences_page
+from giantstep.papers.claims.from_file import claims_in_file
 from giantstep.papers.claims.record import Claim
 from giantstep.papers.claims.running import run_claims, stored_claims
 from giantstep.papers.claims.summary import stored_records, summary
@@ -27,6 +28,7 @@ from giantstep.simulation.threads import cores
 
 def claims(
     *ids: str,
+    file: Annotated[Path | None, Parameter(metavar="FILE")] = None,
     full: Switch = False,
     controls: Switch = False,
     seed: int = 0,
@@ -40,12 +42,15 @@ def claims(
     ] = (),
     quiet: Said = False,
 ) -> None:
-    """Measure the claims of the papers and judge them.
+    """Measure the claims of the papers, or of your own in a file, and judge them.
 
     Parameters
     ----------
     ids:
-        Identifiers of the claims to run; all of them if none is given.
+        Identifiers of the claims to run; all of them if none is given, with --file all of the file.
+    file:
+        A Python file with claims of your own, a giantstep.Claim each, at its top level.  The file
+        is imported: its code runs, so name only files that you trust.
     full:
         The sizes at which exponents are sharp: twenty minutes on two cores, and an hour and a half
         with the controls.
@@ -73,12 +78,14 @@ def claims(
     if differences:
         print(differences_page(CLAIMS), end="")
         return
+    given = {} if file is None else claims_in_file(file)
+    known = CLAIMS | given
     if table:
-        print(summary(CLAIMS, [r for folder in table for r in stored_records(folder)]), end="")
+        print(summary(known, [r for folder in table for r in stored_records(folder)]), end="")
         return
     if seed < 0:
         raise InputError(f"seed must not be negative, got {seed}")
-    chosen = named_claims(ids)
+    chosen = named_claims(ids, given)
     if list_:
         show(claims_list(chosen))
         return
@@ -113,13 +120,13 @@ def claims(
     if json:
         print(as_json({"claims": records}))
     # The page and the list show every claim the folder holds, those of earlier calls too.
-    everything = list(CLAIMS.values())
+    everything = list(known.values())
     held = stored_claims(everything, folder, full=full, controls=controls, seed=seed)
     write_json({"claims": held}, folder / "claims.json")
     write_whole(folder / "claims.html", claims_page(held).encode())
-    write_whole(folder / "claims.md", summary(CLAIMS, held).encode())
+    write_whole(folder / "claims.md", summary(known, held).encode())
     if not json and not quiet:
-        if ids:
+        if ids or file is not None:
             show(claim_words(records))
         show(claims_table(records))
         show(f"page: {folder / 'claims.html'}")
@@ -133,12 +140,13 @@ TITLE = 80
 """Characters of a line above a figure."""
 
 
-def named_claims(names: Sequence[str]) -> list[Claim]:
-    """The claims of these names, all of them for none."""
+def named_claims(names: Sequence[str], given: Mapping[str, Claim]) -> list[Claim]:
+    """The claims of these names; for none those that are ``given``, or all of the package."""
+    known = CLAIMS | dict(given)
     for name in names:
-        if name not in CLAIMS:
-            raise unknown_name("claim", name, CLAIMS, "giantstep claims --list")
-    return [CLAIMS[name] for name in dict.fromkeys(names)] or list(CLAIMS.values())
+        if name not in known:
+            raise unknown_name("claim", name, known, "giantstep claims --list")
+    return [known[name] for name in dict.fromkeys(names)] or list((given or CLAIMS).values())
 
 
 def _draw(record: dict[str, Any], folder: Path) -> None:

@@ -79,12 +79,23 @@ COMMANDS = (
         ("giantstep estimate five-regimes --d 1000 --n d^2 --runs 100",),
     ),
     Command(
+        "compare",
+        "giantstep.cli.compare:compare",
+        GO_ON,
+        "Set two settings or a few side by side, in one table and one picture.",
+        (
+            'giantstep compare "x1 + x1*x2" --vary update=gradient,orthogonal --runs 10',
+            "giantstep compare gradient.toml muon.toml --runs 20 --out results/muon",
+            'giantstep compare "x1*x2" "x1 + x1*x2" --d 2000 --runs 10',
+        ),
+    ),
+    Command(
         "sweep",
         "giantstep.cli.sweep:sweep",
         GO_ON,
         "Simulate and predict a grid of settings; stop and go on at any moment.",
         (
-            'giantstep sweep --target "x1 + x1*x2" --vary d=1000,10000 --vary n=1d..16d:4 --runs 4',
+            'giantstep sweep "x1 + x1*x2" --vary d=1000,10000 --vary n=1d..16d:4 --runs 4',
             "giantstep sweep examples/leap2.toml --dry-run",
             'giantstep sweep examples/leap2.toml --vary "d=50..500:6 log" --out results/leap2',
         ),
@@ -105,11 +116,12 @@ COMMANDS = (
         "claims",
         "giantstep.cli.claims:claims",
         PAPERS,
-        "Measure the claims of the papers and judge them.",
+        "Measure the claims of the papers, or of your own in a file, and judge them.",
         (
             "giantstep claims --list",
             "giantstep claims one-step-line staircase-example-1",
             "giantstep claims spike-count --controls",
+            "giantstep claims --file my_claim.py --controls",
         ),
     ),
     Command(

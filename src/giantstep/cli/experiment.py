@@ -65,10 +65,7 @@ def run_command(
 
         record, picture = files
         write_json(experiment.as_dict(), record)
-        if experiment.predicted is not None:
-            model = resolved(experiment.model, bound)
-            content = prediction_bytes(model, experiment.predicted, None)
-            store.write(prediction_name(model), content)
+        keep_prediction(store, experiment, bound)
         save(figure(experiment), picture)
     if json:
         print(as_json(experiment.as_dict()))
@@ -110,9 +107,23 @@ def warn_of_hours(setting: Setting, memory: int, quiet: bool) -> None:
         )
 
 
+def keep_prediction(store: Store, experiment: Experiment, memory: int) -> None:
+    """Write the prediction of an experiment, if it has one, beside its runs."""
+    if experiment.predicted is not None:
+        model = resolved(experiment.model, memory)
+        store.write(prediction_name(model), prediction_bytes(model, experiment.predicted, None))
+
+
 def fitted_labels(setting: Setting) -> FittedLabels | None:
-    """What the regressor finds in the labels of a data set; nothing where it is not installed."""
-    if not setting.target.column or find_spec("sklearn") is None:
+    """What the regressor finds in the labels of a data set; where it is missing, a sentence."""
+    if not setting.target.column:
+        return None
+    if find_spec("sklearn") is None:
+        print(
+            "giantstep: tests of the labels against noise need scikit-learn: "
+            "pip install 'giantstep[sklearn]'",
+            file=sys.stderr,
+        )
         return None
     from giantstep.estimator.labels import fit_labels
 

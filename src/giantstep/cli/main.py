@@ -28,6 +28,7 @@ app = App(
     help="What does a two-layer neural network learn from a few giant gradient steps?",
     help_epilogue="Begin with: giantstep analyze staircase, then giantstep learn staircase.",
     version=__version__,
+    version_flags=(),  # the command --version below is ours
     group_commands=REST,
     result_action="return_value",
     # Ours is the sentence about an interrupt.
@@ -41,7 +42,14 @@ for place, command in enumerate(COMMANDS):
         help_epilogue="Examples:\n\n" + "\n".join(f"    {line}" for line in command.examples),
         group=GROUPS[command.group],
         sort_key=place,
+        version_flags="--version",
     )
+app.command(
+    "giantstep.cli.version:version",
+    name="--version",
+    help="Print the version; with --verbose, what a report of a problem needs.",
+    group=REST,
+)
 app.register_install_completion_command(
     help="Let the shell complete commands and options (bash, zsh, fish).", group=REST
 )

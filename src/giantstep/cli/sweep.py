@@ -11,7 +11,7 @@ from typing import Annotated, Any
 from cyclopts import Parameter
 
 from giantstep.cli.fields import Fields, Memory, given_fields, memory_bytes
-from giantstep.cli.output import Out, Said, Switch, as_json, reserve, write_json
+from giantstep.cli.output import Out, Said, Switch, Typed, as_json, reserve, write_json
 from giantstep.errors import InputError
 from giantstep.records.file import write_whole
 from giantstep.show.progress import sweep_progress
@@ -24,15 +24,17 @@ from giantstep.sweeps.preview import preview
 from giantstep.sweeps.result import Sweep, check_observable
 from giantstep.sweeps.sweep import run_grid
 
+Vary = Annotated[
+    tuple[str, ...],
+    Parameter(allow_leading_hyphen=True, negative="", show_default=False, metavar="AXIS"),
+]
+
 
 def sweep(
-    file: Path | None = None,
+    file_or_target: Typed | None = None,
     /,
     *,
-    vary: Annotated[
-        tuple[str, ...],
-        Parameter(allow_leading_hyphen=True, negative="", show_default=False, metavar="AXIS"),
-    ] = (),
+    vary: Vary = (),
     target: Annotated[str | None, Parameter(allow_leading_hyphen=True)] = None,
     fields: Annotated[Fields | None, Parameter(name="*")] = None,  # type: ignore[valid-type]
     show: str | None = None,
@@ -51,13 +53,14 @@ def sweep(
 
     Parameters
     ----------
-    file:
-        A TOML file: [setting] with fields, [axes] with a key for each axis.  Flags take precedence.
+    file_or_target:
+        A TOML file ([setting] with fields, [axes] with a key for each axis; flags take precedence),
+        or a target such as "x1 + He2(x1)*x2", with the axes in --vary.
     vary:
         An axis, FIELD=VALUES: d=1000,10000 or noise=0..1:5 or "d=100..10000:5 log" or
         n=d^1..d^2:9; fields joined by ";" vary together.  Given once for each axis.
     target:
-        An expression such as "x1 + He2(x1)*x2", or a name of the catalog.
+        The target, in the place of that of the file: an expression, or a name of the catalog.
     show:
         What table and figures show: alignment (by default), cosine_1, test_error, norm, ...
     boundary:
@@ -75,18 +78,20 @@ def sweep(
     json:
         Print cells and exponents as JSON instead of tables.
     out:
-        Folder for runs/ (a file each), table.csv, sweep.json, curves.png and map.png; results/NAME
-        unless told otherwise.  Runs that it holds are not computed again.
+        Folder for runs/ (a file each), table.csv, sweep.json, curves.png and map.png; unless told
+        otherwise results/NAME for the file NAME.toml, and results/sweep for a target.  Runs that it
+        holds are not computed again.
     overwrite:
         Replace the table and the figures of another sweep; its runs are kept.
     quiet:
         No table and no progress.
     """
-    base, tables = asked(file, vary, target, fields)
+    base, tables = asked(file_or_target, vary, target, fields)
     bound = memory_bytes(memory)
     grid = make_grid(base, tables)
     for cell in grid.cells:
         observable = check_observable(show, cell.setting)
+    file = file_named(file_or_target)
     folder = Path("results", "sweep" if file is None else file.stem) if out is None else out
     about = {"setting": {k: v for k, v in base.items() if k != "runs"}, "axes": tables}
     _check_other(folder, about, overwrite)
@@ -124,11 +129,24 @@ def sweep(
         sys.exit(1)
 
 
+def file_named(file_or_target: str | None) -> Path | None:
+    """The file that the argument names; None where it is a target, or is not given."""
+    if file_or_target is None:
+        return None
+    path = Path(file_or_target)
+    return path if path.suffix == ".toml" or path.is_file() else None
+
+
 def asked(
-    file: Path | None, vary: Sequence[str], target: str | None, fields: Any
+    file_or_target: str | None, vary: Sequence[str], target: str | None, fields: Any
 ) -> tuple[dict[str, Any], Any]:
     """The fields and the axes of the file, those of the command line over them."""
+    file = file_named(file_or_target)
     setting, axes = ({}, {}) if file is None else read_sweep_file(file)
+    if file is None and file_or_target is not None:
+        if target is not None:
+            raise InputError(f"target must be given once, got {file_or_target!r} and {target!r}")
+        target = file_or_target
     return setting | given_fields(target, fields, None), _merged(axes, read_vary(vary))
 
 

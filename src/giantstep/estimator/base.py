@@ -14,11 +14,21 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from giantstep.errors import InputError, shown
-from giantstep.estimator.blend import Choice, Data, Limits, choose, fit_models
+from giantstep.estimator.blend import (
+    Choice,
+    Data,
+    Limits,
+    choose,
+    fit_models,
+    search,
+    searched,
+)
+from giantstep.estimator.blocks import blocks
+from giantstep.estimator.certain import certain_directions, noise_tests
 from giantstep.estimator.columns import refuse_text
-from giantstep.estimator.inputs import fit_inputs
+from giantstep.estimator.inputs import clipped_cells, fit_inputs
 from giantstep.estimator.insight import look
-from giantstep.estimator.rows import Rows, blocks, distinct_rows
+from giantstep.estimator.rows import Rows, distinct_rows
 from giantstep.simulation.threads import single_blas
 
 if TYPE_CHECKING:
@@ -100,12 +110,16 @@ class GiantStep(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
             self._models = fit_models(data, self._choice, limits, self._say)
             span = self._models.spans[self._choice.k]
             found = look(self._inputs, self._models, span, self._choice.weights, data.at)
+            finder = search(searched(data), limits, limits.most)
+            self.tests_ = noise_tests(finder, span.basis @ found.turn)
+            self.clipped_cells_ = clipped_cells(self._inputs.scaling, rows)
         self._span, self._turn, self._rows = span, found.turn, len(rows)
         self.n_directions_ = self._choice.k
+        self.n_certain_ = certain_directions(self.tests_, self.n_directions_)
         self.directions_ = found.directions
         self.strengths_ = found.strengths
         self.feature_importances_ = found.importances
-        self.steps_ = list(self._models.steps)
+        self.parts_ = self._choice.parts
         self.stability_ = self._choice.stability
         self.out_of_fold_score_ = 1.0 - self._choice.error
         self._n_features_out = self.n_directions_
@@ -152,14 +166,18 @@ class GiantStep(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         return self._span.respond(np.asarray(u, dtype=float) @ self._turn.T)
 
     def explain(self) -> str:
-        """What was found, in words."""
+        """What is certain, what predicts and how much each part adds, in words."""
         from giantstep.estimator.words import words
 
         check_is_fitted(self)
         return words(self)
 
+    def _closing_words(self) -> list[str]:
+        """Sentences on what follows the blend."""
+        return []
+
     def plot(self) -> Figure:
-        """Steps against the noise edge, the response on the directions, importances."""
+        """What is certain, what predicts, the response on the directions, importances."""
         from giantstep.estimator.picture import picture
 
         check_is_fitted(self)

@@ -1,13 +1,12 @@
 """Linear, soft and span models together: weighed by what they predict out of fold.
 
 Every fold fits all models without the rows it leaves out.  The number of directions is that of the
-best span out of fold (leave-one-out of a fitted span is optimistic), and the weights of the models
-are the non-negative least squares of the labels on the predictions out of fold.
+best span out of fold (leave-one-out of a fitted span is optimistic), and the models are weighed by
+what they predict out of fold.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
@@ -16,10 +15,22 @@ from jaxtyping import Float, Int
 
 from giantstep.estimator.coordinates import Coordinates, Index
 from giantstep.estimator.network import MIXES, SpanModel, blended
+from giantstep.estimator.parts import (
+    DIRECTIONS,
+    LINEAR,
+    NEARLY,
+    ROUNDING,
+    SOFT,
+    Judged,
+    Part,
+    beyond,
+    judged_parts,
+    least_squares,
+    squares,
+)
 from giantstep.estimator.ridge import Ridge
 from giantstep.estimator.soft import SoftModel, fit_soft
 from giantstep.estimator.span import Search
-from giantstep.estimator.steps import Step
 from giantstep.estimator.wide import DENSE, fit_linear
 
 LEAST_SHARE = 0.02
@@ -27,9 +38,6 @@ LEAST_SHARE = 0.02
 
 SURE = 1.5
 """Standard errors by which what it explains out of fold must exceed zero."""
-
-NEARLY = 0.5
-"""Standard errors within which a span of fewer directions is as good as the best."""
 
 FOLDS = ((300, 10), (2_000, 5), (6_000, 3))
 """Folds for fewer rows than these."""
@@ -53,9 +61,6 @@ LAST_ROUNDS = 3
 
 DRAWS, FEW = 4, 2_000
 """Draws of the neurons that are averaged for up to so many rows: beyond, one is as good."""
-
-ROUNDING = 1e-12
-"""Stands for the variance of labels that have none."""
 
 Report = Callable[[str], None]
 
@@ -92,8 +97,7 @@ class Models:
     """Models of one set of rows; ``spans`` by their number of directions, 0 among them.
 
     Predictions are clipped to ``low`` .. ``high``, little beyond the labels seen: a polynomial that
-    few rows determine may do anything outside them.  ``steps`` say how the spans were found, where
-    that was asked for.
+    few rows determine may do anything outside them.
     """
 
     linear: Ridge
@@ -101,7 +105,6 @@ class Models:
     spans: dict[int, SpanModel]
     low: Float[np.ndarray, " m"]
     high: Float[np.ndarray, " m"]
-    steps: tuple[Step, ...] = ()
 
     def predict(self, at: Coordinates, k: int) -> Float[np.ndarray, "c n m"]:
         """Predictions of the linear model, the soft ones, and the largest span up to k."""
@@ -119,20 +122,25 @@ class Models:
 
 @dataclass(frozen=True)
 class Choice:
-    """What the folds say: number of directions, weights, errors out of fold, stability.
+    """What the folds say: number of directions, parts of the blend, errors, stability.
 
     ``span_errors`` by number of directions and ``error`` of the blend, as shares of the variance;
     ``left`` the rows left out and ``predicted`` what the blend predicts of them.
     """
 
     k: int
-    weights: Float[np.ndarray, " c"]
+    parts: tuple[Part, ...]
     span_errors: dict[int, float]
     error: float
     stability: float
     bases: tuple[Float[np.ndarray, "c k"], ...]
     left: Int[np.ndarray, " l"]
     predicted: Float[np.ndarray, "l m"]
+
+    @property
+    def weights(self) -> Float[np.ndarray, " c"]:
+        """Factors of the parts."""
+        return np.array([part.weight for part in self.parts])
 
 
 def fit_plain(data: Data, limits: Limits) -> tuple[Ridge, tuple[SoftModel, ...]]:
@@ -153,6 +161,11 @@ def label_range(
     """The labels' range, a little widened."""
     low, high = y.min(axis=0), y.max(axis=0)
     return low - BEYOND * (high - low), high + BEYOND * (high - low)
+
+
+def searched(data: Data) -> Data:
+    """The rows that a search sees."""
+    return data.take(slice(0, max(SEARCHED, 20 * data.at.white.shape[1])))
 
 
 def search(data: Data, limits: Limits, most: int) -> Search:
@@ -188,17 +201,16 @@ def choose(data: Data, limits: Limits, report: Report) -> Choice:
         rest = data.take(inside)
         linear, soft = fit_plain(rest, limits)
         finder = search(rest, limits, min(limits.most, max(1, len(rest) // max(c, 1))))
-        spans = {k: finder.settled(found.model) for k, found in finder.run().items()}
+        spans = {k: finder.settled(model) for k, model in finder.run().items()}
         fitted.append((finder, Models(linear, soft, spans, *label_range(rest.y)), outside))
         report(f"fold {len(fitted)}: spans of {', '.join(map(str, spans))} directions")
     left = np.concatenate([outside for *_, outside in fitted])
     y, weight = data.y[left], data.weight[left]
     most = max(max(models.spans) for _, models, _ in fitted)
-    losses = {0: weight * np.einsum("im,im->i", y, y)}
+    losses = {0: squares(y, weight)}
     for k in range(1, most + 1):
         parts = [models.predict_span(data.at.take(out), k) for _, models, out in fitted]
-        e = y - np.concatenate(parts)
-        losses[k] = weight * np.einsum("im,im->i", e, e)
+        losses[k] = squares(y - np.concatenate(parts), weight)
     k = _fewest(losses)
     for finder, models, _ in fitted if k else ():
         reached = max(j for j in models.spans if j <= k)
@@ -206,23 +218,26 @@ def choose(data: Data, limits: Limits, report: Report) -> Choice:
             models.spans[reached] = mixed(finder, models.spans[reached].basis)
     total = max(float(losses[0].sum()), ROUNDING)
     errors = {j: float(loss.sum()) / total for j, loss in losses.items()}
-    parts = [models.predict(data.at.take(out), k) for _, models, out in fitted]
-    predicted = np.concatenate(parts, axis=1)
-    weights = _blend(predicted, y, weight)
-    e = y - np.tensordot(weights, predicted, 1)
-    weights *= _reliability(losses[0] - weight * np.einsum("im,im->i", e, e))
-    answer = np.tensordot(weights, predicted, 1)
+    answers = [models.predict(data.at.take(out), k) for _, models, out in fitted]
+    predicted = np.concatenate(answers, axis=1)
+    judged = Judged(predicted, y, weight)
+    chosen = judged_parts(judged, _names(fitted[0][1], k))
+    weights = np.array([part.weight for part in chosen])
     bases = tuple(models.spans[k].basis for _, models, _ in fitted if k and k in models.spans)
     return Choice(
         k=k,
-        weights=weights,
+        parts=chosen,
         span_errors=errors,
-        error=_mean_square(y - answer, weight) / max(_mean_square(y, weight), ROUNDING),
+        error=1.0 - judged.share(weights),
         stability=_stability(bases),
         bases=bases,
         left=left,
-        predicted=answer,
+        predicted=np.tensordot(weights, predicted, 1),
     )
+
+
+def _names(models: Models, k: int) -> list[str]:
+    return [LINEAR, *SOFT[: len(models.soft)], *([DIRECTIONS] if k else [])]
 
 
 def mixed(
@@ -244,11 +259,7 @@ def mixed(
     last = whole or search
     models = [replace(last, seed=one.seed).fit(basis, mix) for one in searches for mix in MIXES]
     predicted = np.array([last.y - model.ridge.residual for model in models])
-    return blended(models, _blend(predicted, last.y, last.weight), last.y, last.weight)
-
-
-def _mean_square(e: Float[np.ndarray, "n m"], weight: Float[np.ndarray, " n"]) -> float:
-    return float(weight @ np.einsum("im,im->i", e, e)) / (len(e) * e.shape[1])
+    return blended(models, least_squares(predicted, last.y, last.weight), last.y, last.weight)
 
 
 def _fewest(losses: dict[int, Float[np.ndarray, " n"]]) -> int:
@@ -257,44 +268,9 @@ def _fewest(losses: dict[int, Float[np.ndarray, " n"]]) -> int:
     losses -> squared errors row by row, for 0, 1, ... directions.
     """
     best = min(losses, key=lambda k: float(losses[k].mean()))
-    k = min(k for k in losses if not _beyond(losses[k] - losses[best], NEARLY))
+    k = min(k for k in losses if not beyond(losses[k] - losses[best], NEARLY))
     gain = losses[0] - losses[k]
-    return k if _beyond(gain, SURE) and gain.mean() > LEAST_SHARE * losses[0].mean() else 0
-
-
-def _beyond(differences: Float[np.ndarray, " n"], errors: float) -> bool:
-    """Whether a mean exceeds so many of its standard errors."""
-    return bool(differences.mean() > errors * differences.std() / math.sqrt(len(differences)))
-
-
-def _reliability(gain: Float[np.ndarray, " n"]) -> float:
-    """(1 - (standard error/mean)^2)_+ of what the blend gains over the mean label, row by row.
-
-    A positive-part shrinkage: what chance may explain is not predicted, what it cannot is kept.
-    """
-    mean, error = float(gain.mean()), float(gain.std()) / math.sqrt(len(gain))
-    return max(0.0, 1.0 - (error / mean) ** 2) if mean > 0.0 else 0.0
-
-
-def _blend(
-    predicted: Float[np.ndarray, "c n m"],
-    y: Float[np.ndarray, "n m"],
-    weight: Float[np.ndarray, " n"],
-) -> Float[np.ndarray, " c"]:
-    """Non-negative least squares of the labels on the predictions."""
-    from scipy.optimize import nnls
-
-    root = np.sqrt(weight)[None, :, None]
-    columns = (predicted * root).reshape(len(predicted), -1)
-    gram = columns @ columns.T
-    # The rooted Gram matrix has as many rows as there are models: the same least squares.
-    values, vectors = np.linalg.eigh(gram)
-    kept = values > 1e-12 * max(float(values[-1]), 1e-300)
-    half = np.sqrt(values[kept])[:, None] * vectors[:, kept].T
-    target = vectors[:, kept].T @ (columns @ (y * root[0]).ravel()) / np.sqrt(values[kept])
-    if not kept.any() or values[-1] <= 0:
-        return np.zeros(len(predicted))
-    return nnls(half, target)[0]
+    return k if beyond(gain, SURE) and gain.mean() > LEAST_SHARE * losses[0].mean() else 0
 
 
 def _stability(bases: tuple[Float[np.ndarray, "c k"], ...]) -> float:
@@ -311,30 +287,35 @@ def fit_models(data: Data, choice: Choice, limits: Limits, report: Report) -> Mo
     """All models on all rows, the span from what the folds found and from a search of its own."""
     linear, soft = fit_plain(data, limits)
     n, c = data.at.white.shape
-    some = data.take(slice(0, max(SEARCHED, 20 * c)))
+    some = searched(data)
     more = data.take(slice(0, max(SEARCHED, REFINED * c)))
     # One direction more than is wanted: the search may go over it and prune.
     most = min(choice.k + 1, limits.most) if choice.k else 0
     part, steered, whole = (search(rows, limits, most) for rows in (some, more, data))
     found = part.run()
     spans = {0: whole.fit(np.zeros((c, 0)))}
-    steps: tuple[Step, ...] = ()
     if choice.k:
         starts = [part.refined(part.fit(_consensus(choice.bases)), 4)]
         if choice.k in found:
-            starts.append(found[choice.k].model)
-            steps = tuple(move.tested(limits.level) for move in found[choice.k].moves)
+            starts.append(found[choice.k])
         best = min(starts, key=lambda model: model.error)
         if len(some) < len(more):
             best = steered.refined(steered.fit(best.basis), 4)
         basis = steered.settled(best).basis
         spans[choice.k] = mixed(steered, basis, DRAWS if n <= FEW else 1, whole)
         report(f"all rows: leave-one-out error {spans[choice.k].error:.3f} of the variance")
-    return Models(linear, soft, spans, *label_range(data.y), steps=steps)
+    return Models(linear, soft, spans, *label_range(data.y))
 
 
 def _consensus(bases: tuple[Float[np.ndarray, "c k"], ...]) -> Float[np.ndarray, "c k"]:
-    """The span nearest to all spans."""
-    stacked = np.concatenate(bases, axis=1)
-    left, _, _ = np.linalg.svd(stacked, full_matrices=False)
-    return left[:, : bases[0].shape[1]]
+    """The span nearest to all spans, its basis that nearest to the first one's.
+
+    The singular vectors themselves would do for the span, but bases that agree leave their rotation
+    to rounding.
+    """
+    if len(bases) == 1:
+        return bases[0]
+    left, _, _ = np.linalg.svd(np.concatenate(bases, axis=1), full_matrices=False)
+    span = left[:, : bases[0].shape[1]]
+    inner, _, right = np.linalg.svd(span.T @ bases[0])
+    return span @ (inner @ right)

@@ -13,6 +13,7 @@ from sklearn.utils.validation import _check_sample_weight
 from giantstep.errors import InputError
 from giantstep.estimator.base import PREDICTED_WIDTH, GiantStep
 from giantstep.estimator.blend import folds
+from giantstep.estimator.blocks import blocks
 from giantstep.estimator.coordinates import Index
 from giantstep.estimator.inputs import FITTED_ON
 from giantstep.estimator.logistic import (
@@ -23,7 +24,7 @@ from giantstep.estimator.logistic import (
     log_loss,
     softmax,
 )
-from giantstep.estimator.rows import Rows, blocks
+from giantstep.estimator.rows import Rows
 from giantstep.simulation.threads import single_blas
 
 
@@ -110,6 +111,14 @@ class GiantStepClassifier(ClassifierMixin, GiantStep):
                 np.hstack([1 - frequency, frequency]),
             )
         return features(scores, frequency, logits)
+
+    def _closing_words(self) -> list[str]:
+        scores, logarithms, linear = self._theta
+        return [
+            "Probabilities are the softmax of these scores of the classes, their logarithms and a "
+            f"linear logistic regression, weights {scores:.2f}, {logarithms:.2f} and {linear:.2f}, "
+            "fitted on rows that were left out."
+        ]
 
     def predict_proba(self, X: Any) -> Float[np.ndarray, "n c"]:  # noqa: N803
         """Probabilities of the classes."""

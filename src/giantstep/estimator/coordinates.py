@@ -12,7 +12,7 @@ from functools import cached_property
 import numpy as np
 from jaxtyping import Float, Int
 
-from giantstep.estimator.rows import blocks
+from giantstep.estimator.blocks import blocks
 
 DOUBLE = 2**19
 """Numbers up to which the columns are held in float64: beyond, products take half the time and

@@ -8,10 +8,10 @@ import numpy as np
 from jaxtyping import Float
 
 from giantstep.estimator.blend import Models
+from giantstep.estimator.blocks import blocks
 from giantstep.estimator.coordinates import Coordinates
 from giantstep.estimator.inputs import Inputs
 from giantstep.estimator.network import SpanModel
-from giantstep.estimator.rows import blocks
 
 LOOKED_AT = 2_000
 """Rows over which gradients are averaged: an importance is then known to a few per cent."""
@@ -45,13 +45,16 @@ def look(
     flat = slopes.reshape(slopes.shape[0] * slopes.shape[1], span.k)
     values, vectors = np.linalg.eigh(flat.T @ flat / max(len(flat), 1))
     turn, strengths = vectors[:, ::-1], np.maximum(values[::-1], 0.0)
+    # Columns as they came: the coordinates see them in another order.
+    place = np.argsort(inputs.order)
     standard = inputs.to_white @ span.basis
     # The largest entry of a direction is positive.
     axes = standard @ turn
     signs = np.sign(axes[np.argmax(np.abs(axes), axis=0), np.arange(span.k)])
     turn = turn * np.where(signs == 0, 1.0, signs)
-    directions = (standard @ turn / (inputs.scaling.scale * inputs.scaling.deviation)[:, None]).T
-    power = _mean_squares(models, weights, at, slopes, standard)
+    axes = (standard @ turn)[place]
+    directions = (axes / (inputs.scaling.scale * inputs.scaling.deviation)[:, None]).T
+    power = _mean_squares(models, weights, at, slopes, standard)[place]
     power = np.where(np.isinf(inputs.scaling.scale), 0.0, power)
     importances = power / power.sum() if power.sum() > 0 else power
     return Insight(turn, strengths, directions, importances)

@@ -59,6 +59,7 @@ def fit_labels(setting: Setting) -> FittedLabels:
         stability=fit.stability_,
         needed=math.inf if function is None else fit.needed_samples(function),
         tests=step_tests(white.rows, y, None if function is None else function.series),
+        names=data.names,
     )
 
 
@@ -107,13 +108,12 @@ def step_tests(
     for kind in kinds:
         whole, *halves = (_step(kind, z[rows], y[rows]) for rows in _splits(len(y)))
         first, second = (part.directions[:, 0] for part in halves)
-        edge = whole.edge if whole.permuted is None else whole.permuted(LEVEL)
         expected = half / (half + z.shape[1]) if kind == FIRST_ORDER and half else None
         found.append(
             StepTest(
                 kind=kind,
                 statistic=float(whole.statistics[0]),
-                edge=edge,
+                edge=whole.noise(LEVEL, math.inf),
                 level=LEVEL,
                 cosine=abs(float(first @ second)),
                 expected=expected,

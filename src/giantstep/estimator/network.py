@@ -16,9 +16,9 @@ from itertools import product
 import numpy as np
 from jaxtyping import Float, Int
 
+from giantstep.estimator.blocks import blocks
 from giantstep.estimator.coordinates import Turned
 from giantstep.estimator.ridge import Ridge, fit_ridge
-from giantstep.estimator.rows import blocks
 from giantstep.gaussian.rules import hermite_values
 from giantstep.problem.activation import make_activation
 
@@ -35,6 +35,9 @@ WEIGHT = 3.0
 
 MARGIN = 0.3
 """Deviations beyond the training range to which coordinates on the span are clipped."""
+
+BESIDE = 1e-6
+"""Deviations by which a kink passes a row: on it, rounding would choose the slope there."""
 
 SAMPLES_PER_NEURON = 4
 """Rows that a neuron is given at least; with fewer, leave-one-out chooses too much by chance."""
@@ -110,12 +113,12 @@ class Neurons:
 
 
 def draw_neurons(u: Float[np.ndarray, "n k"], seed: int, mix: Mix = SEARCHED) -> Neurons:
-    """Neurons on k coordinates, their kinks through rows of u."""
+    """Neurons on k coordinates, their kinks beside rows of u."""
     n, k = u.shape
     count = min(mix.crowd * NEURONS[min(k, len(NEURONS) - 1)], n // SAMPLES_PER_NEURON + 1)
     rows = _unit_rows(seed, count if k else 0, k)
-    # The first rows: they are in the order of a hash, as good as drawn.
-    bias = -np.einsum("pk,pk->p", rows, u[: len(rows)])
+    # The first rows: their order is as good as drawn.
+    bias = BESIDE - np.einsum("pk,pk->p", rows, u[: len(rows)])
     exponents = _exponents(k, mix.degree)
     return Neurons(
         rows=rows,

@@ -1,4 +1,4 @@
-"""The picture of a fit: steps against noise, the response on the directions, importances."""
+"""The picture of a fit: what is certain, what predicts, the response, importances."""
 
 from __future__ import annotations
 
@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from matplotlib.figure import Figure
 
-from giantstep.estimator.steps import PRUNED
-from giantstep.estimator.words import column_names
+from giantstep.estimator.words import column_names, counted, stages, summary
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -20,28 +19,55 @@ SHOWN = 10
 
 GRID = 60
 
+BEYOND, WITHIN = "0.35", "0.75"
+"""Dark: beyond noise, or added by a part; light: within noise, or explained alone."""
+
 
 def picture(fit: GiantStep) -> Figure:
-    """Three panels side by side."""
-    figure = Figure(figsize=(13.0, 4.2), layout="constrained")
-    steps, response, columns = figure.subplots(1, 3)
-    _steps(steps, fit)
+    """Four panels: what is certain, what predicts, the response, the columns."""
+    figure = Figure(figsize=(11.0, 8.0), layout="constrained")
+    (certain, parts), (response, columns) = figure.subplots(2, 2)
+    figure.suptitle(summary(fit), fontsize="medium")
+    _certain(certain, fit)
+    _parts(parts, fit)
     _response(response, fit)
     _importances(columns, fit)
     return figure
 
 
-def _steps(axes: Axes, fit: GiantStep) -> None:
-    """Statistic of every step over its noise edge."""
-    tested = [step for step in fit.steps_ if step.kind != PRUNED]
-    ratios = [step.statistic / step.edge for step in tested]
-    axes.bar(range(len(ratios)), ratios, color="0.7")
-    # A single step is a bar, not a wall.
+def _certain(axes: Axes, fit: GiantStep) -> None:
+    """The strongest test beside each number of directions, over its noise edge."""
+    strongest = [
+        max(tests, key=lambda test: test.statistic / test.edge) for _, tests in stages(fit)
+    ]
+    ratios = [test.statistic / test.edge for test in strongest]
+    colours = [BEYOND if test.beyond_noise else WITHIN for test in strongest]
+    axes.bar(range(len(ratios)), ratios, color=colours)
+    # A single test is a bar, not a wall.
     axes.set_xlim(-0.7, max(len(ratios), 3) - 0.3)
     axes.axhline(1.0, color="firebrick", linewidth=1.2, linestyle=":")
-    axes.set_xticks(range(len(ratios)), [s.kind.replace(" ", "\n") for s in tested])
-    axes.set_ylabel("singular value over noise edge")
-    axes.set_title("steps of the search" if ratios else "no step was taken", fontsize="medium")
+    names = [
+        f"{f'beside {counted(test.given)}' if test.given else 'at first'}\n{test.kind}"
+        for test in strongest
+    ]
+    axes.set_xticks(range(len(ratios)), names, fontsize="small")
+    axes.set_ylabel("statistic over noise edge")
+    axes.set_title("what is certain: dark bars, beyond the line", fontsize="medium")
+
+
+def _parts(axes: Axes, fit: GiantStep) -> None:
+    """What each part explains alone, and what it adds to the others."""
+    parts = fit.parts_[::-1]
+    places = np.arange(len(parts))
+    alone, adds = ([max(getattr(p, what), 0.0) for p in parts] for what in ("alone", "adds"))
+    axes.barh(places + 0.2, alone, 0.4, color=WITHIN, label="alone")
+    axes.barh(places - 0.2, adds, 0.4, color=BEYOND, label="added to the others")
+    total = fit.out_of_fold_score_
+    axes.axvline(total, color="firebrick", linewidth=1.2, linestyle=":", label="all parts together")
+    axes.set_yticks(places, [f"{p.name}\nweight {p.weight:.2f}" for p in parts], fontsize="small")
+    axes.set_xlabel("share of the variance of rows left out")
+    axes.set_title("what predicts", fontsize="medium")
+    axes.legend(fontsize="small", frameon=False)
 
 
 def _response(axes: Axes, fit: GiantStep) -> None:

@@ -22,20 +22,22 @@ class GiantStepRegressor(RegressorMixin, GiantStep):
     f(x) = linear part + soft neurons + g(U^T x): the span U grows by giant steps of the residual, a
     ridge readout of fixed neurons on it is g, and the parts are weighed by what they predict out of
     fold.  Columns must be numbers without gaps (scikit-learn's OneHotEncoder and SimpleImputer make
-    them so); scales and heavy tails do not matter.  Beside X a fit holds its standardised columns,
-    in float32 where they are many, and blocks of 32 MiB.
+    them so).  Neither the units of the columns nor their order matter, nor does the order of the
+    rows.  Heavy tails are drawn in, and a few cells far outside their column are clipped, unless
+    the label is linear in them.  Beside X a fit holds its standardised columns, in float32 where
+    they are many, and blocks of 32 MiB.
 
     Parameters
     ----------
     max_directions : int, default=5
         Directions at most.
     level : float, default=0.02
-        False-positive rate of the test of every step against noise.  It is reported, and the
-        number of directions is what predicts best out of fold.
+        Probability that some test against noise calls a direction certain where there is none.
+        The number of directions is what predicts best out of fold, certain or not.
     soft : bool, default=True
         Whether neurons that are spread over all directions may add what no few directions hold.
     random_state : int, RandomState instance or None, default=0
-        Seed of the neurons.
+        Seed of the neurons: all that is random in a fit.
     verbose : int, default=0
         1 prints every fold.
 
@@ -43,12 +45,18 @@ class GiantStepRegressor(RegressorMixin, GiantStep):
     ----------
     n_directions_ : int
         Directions found; 0 says that at this n none predicts reliably.
+    n_certain_ : int
+        How many of them, from the strongest on, are beyond noise.
     directions_ : ndarray of shape (n_directions_, n_features_in_)
         Weights of the columns in every direction, the strongest first.
     strengths_ : ndarray of shape (n_directions_,)
         Mean squared slope along each direction, labels of variance one.
-    steps_ : list of Step
-        How the search on all rows found directions, with statistic and noise edge of each step.
+    tests_ : tuple of NoiseTest
+        Tests against noise of what is left of the labels when 0, 1, ... directions are fitted.
+    parts_ : tuple of Part
+        Parts of the prediction: name, weight, what each explains alone and adds to the others.
+    clipped_cells_ : ndarray of shape (n_cells, 2)
+        Row and column of cells so far outside their column that they count as the end of it.
     stability_ : float
         Mean squared principal cosine between the spans of different folds; NaN without them.
     feature_importances_ : ndarray of shape (n_features_in_,)

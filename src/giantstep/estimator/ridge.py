@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Float
 
-from giantstep.estimator.rows import blocks
+from giantstep.estimator.blocks import blocks
 from giantstep.simulation.readout import left_out
 
 PENALTIES = np.logspace(-6, 2, 11)

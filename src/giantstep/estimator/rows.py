@@ -1,20 +1,18 @@
-"""Distinct rows with their weights, in an order that depends on nothing but their values.
+"""Distinct rows with their weights, in an order that depends on nothing but what they say.
 
 A row that comes twice is one row of weight 2.  Leave-one-out and folds then never hold a copy of
-what they leave out, a weight means the same as so many copies, and the order of the rows a user
-has does not matter: they are sorted by a hash, which is as good as shuffled.
+what they leave out, and a weight means the same as so many copies.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 from jaxtyping import Float, Int, UInt64
 
-BLOCK_NUMBERS = 2**22
-"""Numbers in a block of features: 32 MiB in float64, so that memory does not grow with n p."""
+from giantstep.estimator.blocks import blocks
+from giantstep.estimator.order import canonical_order
 
 # The finaliser of the generator splitmix64: every bit of the input moves every bit of the output.
 MIXERS = ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB), (31, 1))
@@ -24,11 +22,13 @@ MIXERS = ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB), (31, 1))
 class Rows:
     """Labels and weights of n distinct rows; the weights have mean one.
 
-    The inputs stay where they are: x[index] are those of the distinct rows.
+    The inputs stay where they are: x[index] are those of the distinct rows.  ``columns`` -> the
+    canonical order of the columns.
     """
 
     x: Float[np.ndarray, "all d"]
     index: Int[np.ndarray, " n"]
+    columns: Int[np.ndarray, " d"]
     y: Float[np.ndarray, "n m"]
     weight: Float[np.ndarray, " n"]
 
@@ -38,14 +38,14 @@ class Rows:
     def inputs(
         self, rows: slice | Int[np.ndarray, " b"], columns: slice = slice(None)
     ) -> Float[np.ndarray, "b c"]:
-        """A copy of some rows and columns of the inputs, in float64."""
+        """A copy of some rows and columns of the inputs, in float64, columns as they came."""
         return self.x[self.index[rows], columns].astype(float)
 
 
 def distinct_rows(
     x: Float[np.ndarray, "n d"], y: Float[np.ndarray, "n m"], weight: Float[np.ndarray, " n"]
 ) -> Rows:
-    """The rows of positive weight, each once, sorted by the hash of their values."""
+    """The rows of positive weight, each once, in canonical order; ties in that of a hash."""
     hashes = np.empty(len(x), dtype=np.uint64)
     for block in blocks(len(x), x.shape[1] + y.shape[1]):
         hashes[block] = _hashes(np.concatenate([x[block], y[block]], axis=1, dtype=float))
@@ -53,7 +53,11 @@ def distinct_rows(
     _, first, place = np.unique(hashes[kept], return_index=True, return_inverse=True)
     total = np.bincount(place, weights=weight[kept])
     index = kept[first]
-    return Rows(x, index, y[index], total / total.mean())
+    order, columns = canonical_order(
+        lambda rows, part: x[index[rows], part].astype(float), x.shape[1], y[index]
+    )
+    index, total = index[order], total[order]
+    return Rows(x, index, columns, y[index], total / total.mean())
 
 
 def _hashes(values: Float[np.ndarray, "n c"]) -> UInt64[np.ndarray, " n"]:
@@ -68,10 +72,3 @@ def _mixed(bits: UInt64[np.ndarray, "*n"]) -> UInt64[np.ndarray, "*n"]:
     for shift, factor in MIXERS:
         bits = (bits ^ (bits >> np.uint64(shift))) * np.uint64(factor)
     return bits
-
-
-def blocks(n: int, width: int) -> Iterator[slice]:
-    """Slices of the rows, so many that a block of ``width`` columns holds BLOCK_NUMBERS."""
-    size = max(1, BLOCK_NUMBERS // max(width, 1))
-    for start in range(0, n, size):
-        yield slice(start, min(start + size, n))

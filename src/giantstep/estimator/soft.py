@@ -17,9 +17,9 @@ import numpy as np
 from jaxtyping import Float
 from scipy.linalg import cholesky, solve_triangular
 
+from giantstep.estimator.blocks import blocks
 from giantstep.estimator.coordinates import Turn, Turned, plain
 from giantstep.estimator.ridge import fit_ridge
-from giantstep.estimator.rows import blocks
 
 CENTRES = 320
 """Rows at most that the kernel is centred on: all of them in the folds of 400 rows."""
@@ -42,6 +42,9 @@ FLOOR = 1e-3
 JITTER = 1e-8
 """Added to a kernel of one on the diagonal, so that rounding leaves it positive."""
 
+ROUNDING = 1e-12
+"""Squared distance, in units of the width, below which two rows are one."""
+
 
 @dataclass(frozen=True)
 class Kernel:
@@ -63,12 +66,12 @@ def _gauss(q: Float[np.ndarray, "n p"]) -> Float[np.ndarray, "n p"]:
 
 
 def _laplace(q: Float[np.ndarray, "n p"]) -> Float[np.ndarray, "n p"]:
-    return np.exp(-np.sqrt(q))
+    return np.exp(-np.sqrt(np.where(q > ROUNDING, q, 0.0)))
 
 
 def _laplace_slope(q: Float[np.ndarray, "n p"]) -> Float[np.ndarray, "n p"]:
     # At a centre itself the kink has no slope.
-    root = np.sqrt(np.where(q > 1e-12, q, np.inf))
+    root = np.sqrt(np.where(q > ROUNDING, q, np.inf))
     return np.exp(-root) / root
 
 

@@ -13,9 +13,7 @@ from giantstep.estimator.network import SEARCHED, Mix, SpanModel, fit_span
 from giantstep.estimator.refine import refine, turned_by_all
 from giantstep.estimator.steps import (
     LABEL_SLICES,
-    PRUNED,
     Candidate,
-    Step,
     clipped,
     first_order,
     label_slices,
@@ -45,44 +43,6 @@ FEW = 300
 
 JUDGED = 5
 """One row of so many is kept from the steps where coordinates are many, to judge them."""
-
-
-@dataclass(frozen=True)
-class Move:
-    """A change of a span: the candidate that gave new directions, or none where one was pruned."""
-
-    candidate: Candidate | None
-    directions: int
-    error: float
-
-    def tested(self, level: float) -> Step:
-        """The move with its test against noise; a pruning has none."""
-        statistic = edge = math.nan
-        if self.candidate:
-            statistic = float(self.candidate.statistics[0])
-            permuted = self.candidate.permuted
-            edge = permuted(level) if permuted else self.candidate.edge
-        return Step(
-            kind=self.candidate.kind if self.candidate else PRUNED,
-            directions=self.directions,
-            statistic=statistic,
-            edge=edge,
-            level=level,
-            error=self.error,
-        )
-
-
-@dataclass(frozen=True)
-class Found:
-    """A span and the moves that led to it."""
-
-    model: SpanModel
-    moves: tuple[Move, ...] = ()
-
-    def then(self, model: SpanModel, candidate: Candidate | None) -> Found:
-        """One move further."""
-        move = Move(candidate, model.k - self.model.k, model.error)
-        return Found(model, (*self.moves, move))
 
 
 @dataclass(frozen=True)
@@ -139,65 +99,63 @@ class Search:
         both = {1, 2} if len(self.y) < FEW else {candidate.count}
         return {min(count, room, candidate.directions.shape[1]) for count in both}
 
-    def run(self) -> dict[int, Found]:
-        """The best span of every number of directions that was reached, and how.
+    def run(self) -> dict[int, SpanModel]:
+        """The best span of every number of directions that was reached.
 
         A span that is new is grown by every kind of step, and pruned by the direction that its
         readout uses least; what that improves is new again, until nothing is.
         """
-        best = {0: Found(self.fit(np.zeros((self.z.shape[1], 0))))}
+        best = {0: self.fit(np.zeros((self.z.shape[1], 0)))}
         new = {0}
         for _ in range(int(self._effort(EXPANSIONS))):
             if not new:
                 break
             k = min(new)
             new.remove(k)
-            least = min((best[j].model.score for j in best if j < k), default=math.inf)
+            least = min((best[j].score for j in best if j < k), default=math.inf)
             trials = [self.pruned(best[k], best.get(k - 1))] if k > 1 else []
-            if k < self.most and best[k].model.score < (1.0 - LEAST_GAIN) * least:
+            if k < self.most and best[k].score < (1.0 - LEAST_GAIN) * least:
                 trials += self.grown(best[k])
             for trial in trials:
-                size, score = trial.model.k, trial.model.score
-                before = best[size].model.score if size in best else math.inf
-                if score < (1.0 - AGAIN) * before:
-                    new.add(size)
-                if score < before:
-                    best[size] = trial
+                before = best[trial.k].score if trial.k in best else math.inf
+                if trial.score < (1.0 - AGAIN) * before:
+                    new.add(trial.k)
+                if trial.score < before:
+                    best[trial.k] = trial
         return dict(sorted(best.items()))
 
     def _effort(self, pair: tuple[float, float]) -> float:
         return pair[0] if len(self.y) < THOROUGH else pair[1]
 
-    def grown(self, found: Found) -> list[Found]:
+    def grown(self, model: SpanModel) -> list[SpanModel]:
         """The best spans with one and with two directions more."""
-        trials: dict[int, list[Found]] = {}
-        for candidate in self.candidates(found.model):
-            for count in self.counts(candidate, self.most - found.model.k):
+        trials: dict[int, list[SpanModel]] = {}
+        for candidate in self.candidates(model):
+            for count in self.counts(candidate, self.most - model.k):
                 new = candidate.directions[:, :count]
-                basis = np.linalg.qr(np.column_stack([found.model.basis, new]))[0]
+                basis = np.linalg.qr(np.column_stack([model.basis, new]))[0]
                 trial = self.refined(self.fit(basis), 1)
-                trials.setdefault(trial.k, []).append(found.then(trial, candidate))
+                trials.setdefault(trial.k, []).append(trial)
         best = []
         for group in trials.values():
-            least = min(trial.model.score for trial in group)
+            least = min(trial.score for trial in group)
             # Refining tells those apart that are close.
             close = [
-                (self.refined(trial.model, 2), trial.moves[-1].candidate)
+                self.refined(trial, 2)
                 for trial in group
-                if trial.model.score <= self._effort(CLOSE) * least
+                if trial.score <= self._effort(CLOSE) * least
             ]
-            model, chosen = min(close, key=lambda pair: pair[0].score)
-            if model.score <= self._effort(CLOSE) * found.model.score:
-                model = self.refined(model, 4)
-            best.append(found.then(model, chosen))
+            chosen = min(close, key=lambda trial: trial.score)
+            if chosen.score <= self._effort(CLOSE) * model.score:
+                chosen = self.refined(chosen, 4)
+            best.append(chosen)
         return best
 
-    def pruned(self, found: Found, known: Found | None) -> Found:
+    def pruned(self, model: SpanModel, known: SpanModel | None) -> SpanModel:
         """A span without the direction that its readout uses least; refined if it may pay."""
-        model = found.model
         slopes = model.gradient(self.z).reshape(-1, model.k)
         _, vectors = np.linalg.eigh(slopes.T @ slopes)
         less = self.refined(self.fit(model.basis @ vectors[:, 1:]), 1)
-        if known is None or less.score <= self._effort(CLOSE) * known.model.score:
+        if known is None or less.score <= self._effort(CLOSE) * known.score:
             less = self.refined(less, 3)
-        return found.then(less, None)
+        return less

@@ -45,49 +45,26 @@ NEAR = 1.15
 """Times the radius beyond which a second-order direction is tried together with another."""
 
 FIRST_ORDER, LABEL_SLICES, SECOND_ORDER = "first order", "label slices", "second order"
-PRUNED = "pruned"
 
 
 @dataclass(frozen=True)
 class Candidate:
     """Directions of one kind of step, the strongest first, with their statistics.
 
-    ``edge`` is what noise exceeds at the level of the test; where it is rough, ``permuted`` gives
-    it with care.
+    ``edge`` says how many directions are tried at once.  ``noise`` is the edge of the test: what
+    noise exceeds at a level, or anything beyond a second number, where it need not be known.
     """
 
     kind: str
     directions: Float[np.ndarray, "c q"]
     statistics: Float[np.ndarray, " q"]
     edge: float
-    permuted: Callable[[float], float] | None = None
+    noise: Callable[[float, float], float]
 
     @property
     def count(self) -> int:
         """Directions to take at once: the outliers, one at least and two at most."""
         return int(np.clip(np.sum(self.statistics[:2] > self.edge), 1, 2))
-
-
-@dataclass(frozen=True)
-class Step:
-    """One step of the search: what found how many directions, and the test of the strongest.
-
-    statistic -> its singular value, edge -> what noise exceeds with probability level (for the
-    second order by permutations); NaN where a direction was pruned.  error -> the leave-one-out
-    error after the step and its refinement, as a share of the variance.
-    """
-
-    kind: str
-    directions: int
-    statistic: float
-    edge: float
-    level: float
-    error: float
-
-    @property
-    def beyond_noise(self) -> bool:
-        """Whether the statistic exceeds the edge."""
-        return self.statistic > self.edge
 
 
 def clipped(e: Float[np.ndarray, "n m"]) -> Float[np.ndarray, "n m"]:
@@ -146,11 +123,17 @@ def first_order(
     values, vectors = np.linalg.eigh((a * weight[:, None] ** 2).T @ a / n)
     kept = values > 1e-8 * max(float(values[-1]), 1e-300)
     if not kept.any() or values[-1] <= 0:
-        return Candidate(kind, np.eye(c, 1), np.zeros(1), math.inf)
+        return Candidate(kind, np.eye(c, 1), np.zeros(1), math.inf, lambda *_: math.inf)
     whitened = (a * weight[:, None]) @ (vectors[:, kept] / np.sqrt(values[kept]))
     found = z.adjoint(whitened).T / math.sqrt(n)
     _, singular, right = np.linalg.svd(found, full_matrices=False)
-    return Candidate(kind, right.T, singular, noise_edge(len(found), c, level))
+    return Candidate(
+        kind=kind,
+        directions=right.T,
+        statistics=singular,
+        edge=noise_edge(len(found), c, level),
+        noise=lambda level, _: noise_edge(len(found), c, level),
+    )
 
 
 @lru_cache(maxsize=256)
@@ -176,7 +159,7 @@ def second_order(
         directions=vectors,
         statistics=np.sqrt(values),
         edge=NEAR * radius,
-        permuted=lambda level: _permuted_edge(a, z, weight, level),
+        noise=lambda level, enough: _permuted_edge(a, z, weight, level, enough),
     )
 
 
@@ -185,12 +168,16 @@ def _permuted_edge(
     z: Turned,
     weight: Float[np.ndarray, " n"],
     level: float,
+    enough: float,
 ) -> float:
-    """The largest statistic of 1/level - 1 permutations of the rows of A.
+    """The largest statistic of 1/level - 1 permutations of the rows of A, or one beyond enough.
 
     Were the labels noise, the statistic would be the largest of these and itself with probability
     level, whatever the law of the inputs: with heavy tails a single row may make it.
     """
-    key = np.random.default_rng(0)
-    orders = (key.permutation(len(a)) for _ in range(max(math.ceil(1.0 / level) - 1, 1)))
-    return math.sqrt(max(largest(a[order], z, weight) for order in orders))
+    key, edge = np.random.default_rng(0), 0.0
+    for _ in range(max(math.ceil(1.0 / level) - 1, 1)):
+        edge = max(edge, math.sqrt(largest(a[key.permutation(len(a))], z, weight)))
+        if edge > enough:
+            break
+    return edge

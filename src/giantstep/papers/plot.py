@@ -17,7 +17,8 @@ class Curve:
     """Points of a plot: a line if theory, points with error bars if simulation.
 
     A ``guide`` is a predicted slope through the first point, not a prediction; what counts or has
-    kinds for x is not ``joined`` by lines.
+    kinds for x is not ``joined`` by lines.  Curves of one ``series``, by default their label, have
+    one colour: theory and simulation of the same thing.
     """
 
     label: str
@@ -27,6 +28,7 @@ class Curve:
     theory: bool = False
     guide: bool = False
     joined: bool = True
+    series: str = ""
 
 
 def mean_curve(label: str, x: Sequence[float], values: Sequence[np.ndarray]) -> Curve:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from typing import Any
 
 import numpy as np
 from jaxtyping import Float
@@ -11,7 +12,7 @@ from giantstep.errors import InputError
 from giantstep.gaussian.points import SCRAMBLES, Accuracy
 from giantstep.prediction.narrow.start import typical_start
 from giantstep.prediction.recording import recorded
-from giantstep.prediction.theories import choose_theory
+from giantstep.prediction.theories import choose_theory, theory_of_readout
 from giantstep.problem.network import start_readout
 from giantstep.problem.setting import Setting
 from giantstep.problem.starts import readout_kind
@@ -28,11 +29,10 @@ def predict(
 ) -> Trajectory:
     """Overlaps, Gram matrices, errors and spectra after each step; it names its theory.
 
-    The theory is that of narrow networks (p fixed as d grows) where p is small against d, that of
-    linear width (n, d, p in proportion) where it is not, that of quadratic width where n or p are
-    of the order of d^2; ``theory`` overrides the choice.  Raises
-    NoTheoryError where none covers the setting; what a theory covers in part has NaN for the rest,
-    and a note.
+    The theory is that of narrow networks where p or d is small, that of linear width (n, d, p in
+    proportion) where both are large, that of quadratic width where n or p are of the order of d^2;
+    ``theory`` overrides the choice.  Raises NoTheoryError where none covers the setting; what a
+    theory covers in part has NaN for the rest, and a note.
 
     Narrow networks start from the typical start (random overlaps of order d^-1/2 set to zero), and
     ``*_deviation`` is how far one run strays from the means, by its start and its batches.  Where
@@ -49,12 +49,13 @@ def predict(
     uncertainties the spread over independent scrambles, as standard errors of their mean.
     ``log2_points`` are the points a scramble; None takes as many, of all scrambles and rows, as
     half a second allows, and where runs have rows of their own it is no more than that.  Batches
-    of at most d/20 samples are covered up to p = d/2; steps on fewer than 100 samples must not be
-    so large that a run strays from its mean by more than a tenth.  More than 100 steps on fresh
-    batches are taken in groups (docs/derivations/long_runs.md): where network and target are sums
-    of erf units the averages have closed forms, the uncertainty is the change from longer groups,
-    and means over runs count what fluctuations shift them by (runs may then stray by a fifth).
-    The readout's errors
+    of at most d/20 samples are covered up to p = d/2.  For more neurons, and where runs differ from
+    their mean by more than a tenth of the length of a row, states are drawn from the law of each
+    step, every run from its own start (docs/derivations/drawn_runs.md).  More than 100 steps on
+    fresh batches are taken in groups (docs/derivations/long_runs.md): where network and target are
+    sums of erf units the averages have closed forms, the uncertainty is the change from longer
+    groups, and means over runs count what fluctuations shift them by (runs may then differ from
+    the mean by a fifth).  The readout's errors
     are means over starts and batches, to order p/d and 1/readout_n, with the penalty chosen as the
     simulator does (docs/derivations/readout.md); their uncertainty counts the next order of
     1/readout_n, not of p/d.  Linear width: rows to
@@ -80,7 +81,10 @@ def predict(
     chosen = choose_theory(setting, theory)
     begin = time.perf_counter()
     readouts = _readouts(setting)
-    found = chosen.predict(setting, readouts, Accuracy(scrambles, log2_points, deviations))
+    accuracy = Accuracy(scrambles, log2_points, deviations)
+    found = chosen.predict(setting, readouts, accuracy)
+    if setting.readout_n and "test_error" not in found and theory is None:
+        found |= _readout_errors(setting, readouts, accuracy, found)
     if not chosen.sparse:
         found = recorded(setting, found)
     seconds = time.perf_counter() - begin
@@ -88,6 +92,29 @@ def predict(
     if setting.data is not None:
         record["notes"] = (*record.get("notes", ()), setting.data.far_from_gaussian)
     return Trajectory(setting, engine="theory", seconds=seconds, theory=chosen.name, **record)
+
+
+def _readout_errors(
+    setting: Setting,
+    readouts: Float[np.ndarray, "rows p"],
+    accuracy: Accuracy,
+    fields: dict[str, Any],
+) -> dict[str, Any]:
+    """Errors of the readout by a theory of wide networks, beside rows of another theory."""
+    other = theory_of_readout(setting)
+    if other is None:
+        return {}
+    predicted = other.predict(setting.vary(spectra=0), readouts, accuracy)
+    errors = {n: predicted[n] for n in ("train_error", "test_error") if n in predicted}
+    rows = len(fields["overlap"])
+    left_out = other.left_out(setting)
+    note = f"readout errors are those of the theory {other.name}, to within about {left_out:.0%}"
+    kept = [text for text in fields["notes"] if "readout errors" not in text]
+    others = [text for text in predicted["notes"] if "errors" in text]
+    return {name: np.resize(values, (rows, values.shape[1])) for name, values in errors.items()} | {
+        "readout_relative_uncertainty": left_out,
+        "notes": (*kept, *([note] if errors else []), *others),
+    }
 
 
 def _readouts(setting: Setting) -> Float[np.ndarray, "rows p"]:

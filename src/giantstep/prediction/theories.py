@@ -32,7 +32,7 @@ class Theory:
     ``predict`` takes the setting, the readouts of the runs (or the one they share) and the accuracy
     of quadrature, and returns fields of a ``Trajectory``, a row for each readout.  ``left_out`` is
     what it leaves out at the sizes of a setting, relative.  Fields are after every step, those of
-    a theory that is ``sparse`` after the recorded ones.
+    a theory that is ``sparse`` after the recorded ones.  ``wide``: its neurons are many.
     """
 
     name: str
@@ -40,13 +40,21 @@ class Theory:
     predict: Callable[[Setting, Float[np.ndarray, "rows p"], Accuracy], dict[str, Any]]
     left_out: Callable[[Setting], float] = lambda setting: 0.0
     sparse: bool = False
+    wide: bool = False
 
 
 THEORIES = (
     Theory("narrow", coverage.objection, narrow.predict, sparse=True),
-    Theory("linear-width", wide.objection, wide.predict, wide.left_out),
-    Theory("quadratic-width", quadratic.objection, wide.predict, wide.left_out),
+    Theory("linear-width", wide.objection, wide.predict, wide.left_out, wide=True),
+    Theory("quadratic-width", quadratic.objection, wide.predict, wide.left_out, wide=True),
 )
+
+PRECISE = 0.02
+"""What a theory of wide networks may leave out where that of narrow ones serves too, but takes
+longer for many neurons: d = 200 and p = 100."""
+
+ROUGH_ERRORS = 0.2
+"""What it may leave out of the readout's errors beside rows of another theory: d = 20, p = 10."""
 
 ROUGH = 0.05
 """What a theory may leave out of the rows of a data set: some tens of runs see as much.  Whitening
@@ -105,11 +113,28 @@ def choose_theory(setting: Setting, name: str | None = None) -> Theory:
         return theory_of_rows(setting)
     if (beyond := beyond_theory(setting)) is not None:
         raise NoTheoryError(f"no prediction: {beyond}")
-    complaints = []
-    for theory in THEORIES:
-        if name is None or name == theory.name:
-            complaint = theory.objection(setting)
-            if complaint is None:
-                return theory
-            complaints.append(f"{theory.name}: {complaint}")
-    raise NoTheoryError(f"no prediction: {'; '.join(complaints)}")
+    asked = [theory for theory in THEORIES if name in (None, theory.name)]
+    complaints = {theory.name: theory.objection(setting) for theory in asked}
+    serving = [theory for theory in asked if complaints[theory.name] is None]
+    if not serving:
+        reasons = "; ".join(f"{name}: {complaint}" for name, complaint in complaints.items())
+        raise NoTheoryError(f"no prediction: {reasons}")
+    return min(serving, key=lambda theory: _preference(theory, setting))
+
+
+def theory_of_readout(setting: Setting) -> Theory | None:
+    """A theory of wide networks that predicts the errors of the readout, to ROUGH_ERRORS."""
+    if quadratic.turn_objection(setting) is not None:
+        return None
+    serving = (theory for theory in THEORIES if theory.wide and theory.objection(setting) is None)
+    return next((t for t in serving if t.left_out(setting) <= ROUGH_ERRORS), None)
+
+
+def _preference(theory: Theory, setting: Setting) -> int:
+    """The smaller the better: what is fast and precise, what is exact, what is asked for.
+
+    Only theories of wide networks predict spectra.
+    """
+    if theory.wide and (setting.spectra or theory.left_out(setting) <= PRECISE):
+        return 0
+    return 2 if theory.wide else 1

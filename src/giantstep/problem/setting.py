@@ -304,6 +304,11 @@ class Setting(BaseModel):
         return Setting(**(self._given | changes))
 
     @property
+    def given(self) -> dict[str, Any]:
+        """The fields as they were given, or their defaults: n may be the text 4d."""
+        return dict(self._given)
+
+    @property
     def unstorable(self) -> str | None:
         """Why the texts of ``as_dict`` do not give this setting back, None where they do."""
         texts = self._texts()

@@ -35,6 +35,12 @@ SINGULAR = 1e-10
 ROUNDING = 1e-6
 """What the principal variances of white rows are off 1 by, at most."""
 
+SEPARATORS = (",", ";", "\t")
+"""What may part the cells of a text."""
+
+UNNAMED = ("", "Unnamed: 0")
+"""Names of the index that pandas writes before the columns."""
+
 PROBES = 64
 """Random directions whose kurtosis is looked at."""
 
@@ -116,18 +122,20 @@ def _prepared(path: str, changed: int, make: Callable[[DataSet], DataSet], label
 
 
 def _read(path: str) -> DataSet:
-    """A matrix from a .npy or a comma-separated file; nothing is ever unpickled.
+    """A matrix from a .npy file or a text; nothing is ever unpickled.
 
-    The first line of a text are the names of the columns, unless it consists of numbers; without
-    names they are x1, x2, ...
+    Cells of a text are parted by commas, semicolons or tabs.  Its first line are the names of the
+    columns, unless it consists of numbers; without names they are x1, x2, ...  A first column
+    without a name beside others with one is the index that pandas writes, and no input.
     """
     names: tuple[str, ...] = ()
     try:
         if Path(path).suffix == ".npy":
             rows: Any = np.load(path, allow_pickle=False)
         else:
-            names = _header(path)
-            rows = _numbers(path, int(bool(names)))
+            separator = _separator(path)
+            names = _header(path, separator)
+            rows = _numbers(path, int(bool(names)), separator)
     except (OSError, ValueError, EOFError, MemoryError, csv.Error) as error:
         raise InputError(f"inputs cannot read the data set {path!r}: {error}") from None
     if rows.ndim != 2 or rows.dtype.kind not in "iuf" or len(rows) < 2:
@@ -139,16 +147,25 @@ def _read(path: str) -> DataSet:
             f"inputs needs a name for every column, {path!r} has {len(names)} names and "
             f"{rows.shape[1]} columns"
         )
+    if names[0] in UNNAMED and len(names) > 1:
+        names, rows = names[1:], rows[:, 1:]
     bad = np.flatnonzero(~np.all(np.isfinite(rows), axis=0))
     if len(bad):
         raise InputError(f"inputs needs finite numbers, {path!r} holds others in {names[bad[0]]!r}")
     return DataSet(path, names, rows)
 
 
-def _header(path: str) -> tuple[str, ...]:
+def _separator(path: str) -> str:
+    """The separator that parts the first line into most cells."""
+    with open(path, newline="", encoding="utf-8-sig") as file:
+        line = file.readline()
+    return max(SEPARATORS, key=lambda one: len(next(csv.reader([line], delimiter=one), [])))
+
+
+def _header(path: str, separator: str) -> tuple[str, ...]:
     """The first line of a text where it is not made of numbers."""
     with open(path, newline="", encoding="utf-8-sig") as file:
-        cells = next(csv.reader(file), [])
+        cells = next(csv.reader(file, delimiter=separator), [])
     try:
         [float(cell) for cell in cells]
     except ValueError:
@@ -156,12 +173,12 @@ def _header(path: str) -> tuple[str, ...]:
     return ()
 
 
-def _numbers(path: str, skipped: int) -> Float[np.ndarray, "rows d"]:
+def _numbers(path: str, skipped: int, separator: str) -> Float[np.ndarray, "rows d"]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # a text without numbers: its shape will say so
         return np.loadtxt(
             path,
-            delimiter=",",
+            delimiter=separator,
             ndmin=2,
             skiprows=skipped,
             quotechar='"',

@@ -1,8 +1,9 @@
 """Set a prediction beside a simulation: differences in standard errors, one verdict.
 
 Every statistic is compared by Student's t over the runs, and the p-values p_j are combined by their
-harmonic mean, m / sum_j 1/p_j: at small levels it keeps the level whatever the dependence of the
-statistics, where Bonferroni's correction falls below it (Wilson, PNAS 2019).
+weighted harmonic mean, 1 / sum_j w_j/p_j: at small levels it keeps the level whatever the
+dependence of the statistics, where Bonferroni's correction falls below it (Wilson, PNAS 2019).  The
+few numbers that tables show have half of the weight, the many finer ones the other half.
 """
 
 from __future__ import annotations
@@ -17,7 +18,13 @@ from jaxtyping import Float
 
 from giantstep.errors import InputError
 from giantstep.problem.setting import Setting
-from giantstep.records.differences import canonical_order, statistics
+from giantstep.records.differences import (
+    Difference,
+    canonical_order,
+    shown_numbers,
+    statistics,
+)
+from giantstep.records.observables import UNKNOWN, Subspaces
 from giantstep.records.trajectory import Trajectory
 
 FREE = ("precision", "spectra", "frame")
@@ -40,10 +47,12 @@ class Comparison:
     Neurons are in canonical order, and entries without a prediction are NaN.  Theory and simulation
     agree unless ``p_value`` is below ``level``; ``least`` is the p-value of the least likely entry.
     ``resolution`` is, by observable, the deviation that these runs would have shown, as a share of
-    the observable's own size: agreement means agreement to within that.
+    the observable's own size: agreement means agreement to within that.  ``shown`` names the
+    observables that tables have side by side.
 
     t = (mean over runs - predicted) / sqrt(s^2/runs + uncertainty^2), Student's; p-values p_j of
-    all m entries are combined to m / sum_j 1/p_j.  Runs are independent.
+    all entries are combined to 1 / sum_j w_j/p_j, half of the weights w_j for the entries that are
+    shown.  Runs are independent.
 
     >>> from giantstep import Setting, compare, predict, simulate
     >>> setting = Setting("x1", d=1000, p=2, steps=1, runs=4, readout_n=0, test_n=0)
@@ -57,8 +66,11 @@ class Comparison:
     least: float
     runs: int
     level: float
+    shown: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
+        if not self.count:
+            return f"Comparison(nothing to compare, {self.runs} runs)"
         word = "agrees" if self.agrees else f"disagrees in {self.farthest}"
         return (
             f"Comparison({word}: p-value {self.p_value:.2g}, least likely of {self.count} "
@@ -83,7 +95,7 @@ class Comparison:
     @property
     def largest(self) -> float:
         """The largest deviation, in standard errors."""
-        return max(_largest(value) for value in self.deviations.values())
+        return max(map(_largest, self.deviations.values()), default=0.0)
 
     @property
     def farthest(self) -> str:
@@ -108,6 +120,7 @@ class Comparison:
                     "comparisons": int(np.sum(np.isfinite(value))),
                     "largest": _largest(value),
                     "resolution": _finite(self.resolution[name]),
+                    "shown": name in self.shown,
                 }
                 for name, value in self.deviations.items()
             },
@@ -129,16 +142,117 @@ def compare(
     level: float = 1e-3,
     *,
     ignoring: Collection[str] = (),
+    subspaces: Subspaces | None = None,
 ) -> Comparison:
     """Deviations of simulated means from the prediction, in joint standard errors.
 
     A prediction of one row is for all runs; one of several rows is for each run in turn, and the
     deviation is that of the mean difference.  Records of different settings are refused, but for
-    the fields named in ``ignoring``.
+    the fields named in ``ignoring``.  ``subspaces`` are those whose median cosines are shown, by
+    their names: unless told each target direction and the span of all.  A theory that leaves out
+    more than it knows at such sizes (UNKNOWN) is not compared.
 
     t = (mean over runs - predicted) / sqrt(s^2/runs + uncertainty^2), entry by entry; see
     ``Comparison``, which has an example and the verdict at false-alarm rate ``level``.
     """
+    _check_records(predicted, simulated, level, ignoring)
+    compared = predicted.relative_uncertainty <= UNKNOWN
+    parts = statistics(predicted, simulated, subspaces) if compared else ()
+    tests = [student_test(part, predicted) for part in parts]
+    groups = [sum(test.count for test in tests if test.shown == shown) for shown in (True, False)]
+    several = sum(count > 0 for count in groups)
+    weights = {
+        shown: 1.0 / (several * count)
+        for shown, count in zip((True, False), groups, strict=True)
+        if count
+    }
+    deviations, resolution, inverse, entropy, least = {}, {}, 0.0, 0.0, 1.0
+    for test in tests:
+        deviations[test.name], resolution[test.name] = test.deviations, np.inf
+        if test.count:
+            weight = weights[test.shown]
+            # So that the sum of all inverses is finite.
+            chances = np.maximum(test.chances, np.finfo(float).tiny / weight)
+            inverse += weight * float(np.nansum(1.0 / chances))
+            entropy -= test.count * weight * math.log(weight)
+            least = min(least, float(np.nanmin(chances)))
+            resolution[test.name] = test.resolution(level * weight)
+    p_value = harmonic_p_value(1.0 / inverse, entropy) if inverse else 1.0
+    shown = tuple(test.name for test in tests if test.shown)
+    return Comparison(deviations, resolution, p_value, least, simulated.runs, level, shown)
+
+
+def compare_number(predicted: Trajectory, simulated: Trajectory, name: str) -> float | None:
+    """P-value of one number that tables show after the last step; None where it is not compared."""
+    for part in shown_numbers(predicted, simulated):
+        if part.name == name:
+            chance = float(student_test(part, predicted).chances[-1])
+            return chance if math.isfinite(chance) else None
+    return None
+
+
+@dataclass(frozen=True)
+class StudentTest:
+    """Student's t of every entry of one observable; NaN where there are no two runs to compare."""
+
+    name: str
+    shown: bool
+    deviations: Float[np.ndarray, "..."]
+    chances: Float[np.ndarray, "..."]
+    freedom: Float[np.ndarray, "..."]
+    joint: Float[np.ndarray, "..."]
+    predicted: Float[np.ndarray, "..."]
+
+    @property
+    def count(self) -> int:
+        return int(np.sum(np.isfinite(self.deviations)))
+
+    def resolution(self, level: float) -> float:
+        """The deviation that would have a p-value of the level, over the observable's size."""
+        from scipy.special import stdtrit
+
+        there = np.isfinite(self.deviations)
+        seen = stdtrit(self.freedom[there], 1.0 - 0.5 * level) * self.joint[there]
+        size = np.sqrt(np.sum(self.predicted[there] ** 2))
+        return float(np.sqrt(np.sum(seen**2)) / size) if size > 0 else np.inf
+
+
+def student_test(part: Difference, predicted: Trajectory) -> StudentTest:
+    """Student's t of the differences of one observable, over the runs that have them."""
+    from scipy.special import stdtr
+
+    there = np.isfinite(part.differences)
+    runs = np.where(np.isfinite(part.predicted), np.sum(there, axis=0), 0)
+    several = np.maximum(runs, 2)
+    mean = np.sum(np.where(there, part.differences, 0.0), axis=0) / several
+    squares = np.sum(np.where(there, part.differences - mean, 0.0) ** 2, axis=0)
+    error = np.maximum(np.sqrt(squares / (several - 1)), part.deviation) / np.sqrt(several)
+    left_out = predicted.relative_uncertainty * np.abs(part.predicted)
+    joint = np.hypot(np.hypot(error, part.uncertainty), left_out)
+    joint = np.maximum(joint, ROUNDING * (1.0 + np.abs(part.predicted)))
+    # t has the freedom of the runs; where the theory's own uncertainty counts, no more than it.
+    limited = part.uncertainty**2 > NOTICEABLE * joint**2
+    most = predicted.uncertainty_freedom or np.inf
+    freedom = np.where(limited, np.minimum(several - 1, most), several - 1)
+    deviations = np.where(runs > 1, mean / joint, np.nan)
+    chances = 2.0 * stdtr(freedom, -np.abs(deviations))
+    return StudentTest(part.name, part.shown, deviations, chances, freedom, joint, part.predicted)
+
+
+def harmonic_p_value(mean: float, entropy: float) -> float:
+    """P-value of the harmonic mean h = 1/sum w_j/p_j of p-values, to second order in h.
+
+    1/h has the tail of Landau's law with location 0.874 - sum w_j log w_j, which is 0.874 + log m
+    for m equal weights, so that P(h < x) is x (1 + x (entropy + 0.874)) for small x (Wilson, PNAS
+    2019).
+    """
+    return min(1.0, mean * (1.0 + mean * (entropy + 0.874)))
+
+
+def _check_records(
+    predicted: Trajectory, simulated: Trajectory, level: float, ignoring: Collection[str]
+) -> None:
+    """Refuse what cannot be compared, in a sentence."""
     if predicted.theory is None or simulated.theory is not None:
         raise InputError(
             "compare takes a prediction and then a simulation, got records of "
@@ -154,43 +268,6 @@ def compare(
     free = FREE if predicted.own_runs else SAME_LAW
     _check_settings(predicted.setting, simulated.setting, {*free, *ignoring})
     _check_readouts(predicted, simulated)
-    from scipy.special import stdtr, stdtrit
-
-    compared = list(statistics(predicted, simulated))
-    count = sum(int(np.sum(np.isfinite(part.predicted))) for part in compared)
-    freedom_of_theory = predicted.uncertainty_freedom or np.inf
-    deviations, resolution, inverse, least = {}, {}, 0.0, 1.0
-    for part in compared:
-        runs = len(part.differences)
-        spread = np.maximum(part.differences.std(axis=0, ddof=1), part.deviation)
-        error = spread / np.sqrt(runs)
-        left_out = predicted.relative_uncertainty * np.abs(part.predicted)
-        joint = np.hypot(np.hypot(error, part.uncertainty), left_out)
-        joint = np.maximum(joint, ROUNDING * (1.0 + np.abs(part.predicted)))
-        # t has the freedom of the runs; where the theory's own uncertainty counts, no more than it.
-        limited = part.uncertainty**2 > NOTICEABLE * joint**2
-        freedom = np.where(limited, np.minimum(runs - 1, freedom_of_theory), runs - 1)
-        deviations[part.name] = part.differences.mean(axis=0) / joint
-        chances = 2.0 * stdtr(freedom, -np.abs(deviations[part.name]))
-        # So that the sum of all inverses is finite.
-        chances = np.maximum(chances, count * np.finfo(float).tiny)
-        inverse += float(np.nansum(1.0 / chances))
-        least = min(least, float(np.nanmin(chances, initial=1.0)))
-        seen = stdtrit(freedom, 1.0 - 0.5 * level / count) * joint
-        size = np.sqrt(np.nansum(part.predicted**2))
-        resolution[part.name] = float(np.sqrt(np.nansum(seen**2)) / size) if size > 0 else np.inf
-    p_value = harmonic_p_value(count, inverse) if inverse else 1.0
-    return Comparison(deviations, resolution, p_value, least, simulated.runs, level)
-
-
-def harmonic_p_value(count: int, inverse: float) -> float:
-    """P-value of the harmonic mean h = m/sum 1/p_j of m p-values, to second order in h.
-
-    1/h has the tail of Landau's law with location log m + 0.874, so that P(h < x) is
-    x (1 + x (log m + 0.874)) for small x (Wilson, PNAS 2019).
-    """
-    mean = count / inverse
-    return min(1.0, mean * (1.0 + mean * (math.log(count) + 0.874)))
 
 
 def _check_settings(predicted: Setting, simulated: Setting, ignored: set[str]) -> None:

@@ -1,7 +1,8 @@
 """What is compared of a prediction and a simulation, as differences run by run.
 
-Entry by entry for few neurons; by sums over many of them at linear width, where single rows are
-mostly noise.  Neurons are in canonical order, that of their readout.
+First whatever tables show of the two side by side.  Then finer ones: entry by entry for few
+neurons; by sums over many of them at linear width, where single rows are mostly noise.  Neurons are
+in canonical order, that of their readout.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from jaxtyping import Float
 
 from giantstep.errors import InputError
 from giantstep.problem.setting import Setting
+from giantstep.records.observables import Subspaces, expectations, observed
 from giantstep.records.trajectory import Trajectory
 
 ERRORS = {"network_error": "test_n", "train_error": "readout_n", "test_error": "test_n"}
@@ -36,7 +38,8 @@ class Difference:
     """One observable of both: simulated less predicted, run by run, and the size of the latter.
 
     The first axis beside the runs is the step; NaN stands where nothing is predicted.
-    ``deviation`` is what a run is known to stray by, where few runs may not show it.
+    ``deviation`` is what a run is known to stray by, where few runs may not show it.  ``shown`` are
+    the numbers that tables have side by side.
     """
 
     name: str
@@ -44,6 +47,7 @@ class Difference:
     predicted: Float[np.ndarray, "t ..."]
     uncertainty: Float[np.ndarray, "t ..."]
     deviation: Float[np.ndarray, "t ..."] | float = 0.0
+    shown: bool = False
 
 
 def canonical_order(trajectory: Trajectory) -> np.ndarray:
@@ -75,18 +79,39 @@ def ordered(trajectory: Trajectory, name: str, suffix: str = "") -> Float[np.nda
     return values
 
 
-def statistics(predicted: Trajectory, simulated: Trajectory) -> Iterator[Difference]:
-    """What is compared: entry by entry for few neurons, by sums over many of them."""
+def statistics(
+    predicted: Trajectory, simulated: Trajectory, subspaces: Subspaces | None = None
+) -> Iterator[Difference]:
+    """What is compared: all that is shown, then entries of few neurons, or sums over many."""
+    yield from shown_numbers(predicted, simulated, subspaces)
     if predicted.theory in ("linear-width", "quadratic-width"):
         yield from _summed(predicted, simulated)
         yield from _principal(predicted, simulated)
-        yield from _spectra(predicted, simulated)
     else:
         for name in ("overlap", "gram", "gradient_cosine"):
             yield from _entries(name, predicted, simulated)
         yield from _magnitudes(predicted, simulated)
-    for name in ERRORS:
-        yield from _entries(name, predicted, simulated)
+
+
+def shown_numbers(
+    predicted: Trajectory, simulated: Trajectory, subspaces: Subspaces | None = None
+) -> Iterator[Difference]:
+    """The numbers of a table: lengths, median cosines, principal cosines, errors, outliers."""
+    measured = observed(simulated, subspaces)
+    for name, theory in expectations(predicted, subspaces).items():
+        if name not in measured:
+            continue
+        values = measured[name]
+        rows, mean = theory.values, theory.mean
+        if theory.runs is not None:
+            there = theory.runs < len(values)
+            values, rows = values[theory.runs[there]], rows[there]
+        deviation: Float[np.ndarray, " t"] | float = 0.0
+        if name in ERRORS:
+            samples = getattr(simulated.setting, ERRORS[name])
+            deviation = square_spread(simulated.setting) / np.sqrt(samples) * mean
+        yield Difference(name, values - rows, mean, theory.uncertainty, deviation, shown=True)
+    yield from _spectra(predicted, simulated)
 
 
 def _rows(
@@ -113,11 +138,7 @@ def _entries(name: str, predicted: Trajectory, simulated: Trajectory) -> Iterato
     if len(theory) == 1 and f"{name}_uncertainty" in predicted.arrays():
         uncertainty = ordered(predicted, name, "_uncertainty")[0]
     differences = np.where(np.isfinite(centre), values - theory, np.nan)
-    deviation: Float[np.ndarray, "t ..."] | float = 0.0
-    if name in ERRORS:
-        samples = getattr(simulated.setting, ERRORS[name])
-        deviation = square_spread(simulated.setting) / np.sqrt(samples) * centre
-    yield Difference(name, differences, centre, uncertainty, deviation)
+    yield Difference(name, differences, centre, uncertainty)
 
 
 def square_spread(setting: Setting) -> float:
@@ -207,23 +228,32 @@ def _spectra(predicted: Trajectory, simulated: Trajectory) -> Iterator[Differenc
         rows = slice(simulated.runs if len(theory.outliers) > 1 else 1)
         most = min(theory.outliers.shape[-1], measured.singular_values.shape[-1])
         known, threshold = theory.outliers[rows, :, :most], theory.threshold[rows]
-        # Where some runs have the outlier above the threshold and others not, none is compared.
-        counted = np.all(known > threshold[..., None], axis=0)
+        # Of runs with a prediction each, those whose outlier is above their threshold.
+        counted = known > threshold[..., None]
         place = np.where(counted, known, np.nan)
-        centre = place.mean(axis=0)
+        centre = _mean(place)
         differences = measured.singular_values[:, :, :most] - place
-        yield Difference(f"{matrix} outliers", differences, centre, np.zeros_like(centre))
+        uncertainty = np.zeros_like(centre)
+        yield Difference(f"{matrix} outliers", differences, centre, uncertainty, shown=True)
         yield _count(matrix, predicted, simulated)
         if theory.alignment is not None and measured.alignment is not None:
             most = min(most, measured.alignment.shape[2])
             aligned = theory.alignment[rows, :, :most] ** 2
-            aligned = np.where(counted[:, :most], aligned, np.nan)
+            aligned = np.where(counted[..., :most], aligned, np.nan)
             # A random direction has r/d; the noise of a step, larger where labels are, has more.
             random = (1.0 - aligned) * simulated.setting.target.r / simulated.setting.d
             differences = measured.alignment[:, :, :most] ** 2 - (aligned + random)
             name = f"{matrix} squared alignment"
-            centre, uncertainty = (part.mean(axis=0) for part in (aligned + random, random))
-            yield Difference(name, differences, centre, uncertainty)
+            centre, uncertainty = (_mean(part) for part in (aligned + random, random))
+            yield Difference(name, differences, centre, uncertainty, shown=True)
+
+
+def _mean(values: Float[np.ndarray, "runs ..."]) -> Float[np.ndarray, "..."]:
+    """Mean over the runs that have a value; NaN where none has."""
+    there = np.isfinite(values)
+    count = np.sum(there, axis=0)
+    total = np.sum(np.where(there, values, 0.0), axis=0)
+    return np.where(count > 0, total / np.maximum(count, 1), np.nan)
 
 
 def _count(matrix: str, predicted: Trajectory, simulated: Trajectory) -> Difference:
@@ -244,4 +274,6 @@ def _count(matrix: str, predicted: Trajectory, simulated: Trajectory) -> Differe
     decided = np.all((gaps > CLEAR * stray) | ~np.isfinite(gaps), axis=-1)
     centre = np.where(decided, expected.mean(axis=0), np.nan)
     differences = np.where(decided, found - expected, np.nan)
-    return Difference(f"{matrix} count", differences, centre, np.zeros_like(centre), COUNT_SPREAD)
+    uncertainty = np.zeros_like(centre)
+    name = f"{matrix} count"
+    return Difference(name, differences, centre, uncertainty, COUNT_SPREAD, shown=True)

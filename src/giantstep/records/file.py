@@ -35,7 +35,7 @@ FORMAT = 1
 
 PLAIN = (
     *("engine", "seconds", "theory", "own_runs", "notes", "interrupted"),
-    *("uncertainty_freedom", "relative_uncertainty"),
+    *("uncertainty_freedom", "relative_uncertainty", "readout_relative_uncertainty"),
 )
 """Fields of a Trajectory that are in the text; its origin and its setting are there too."""
 

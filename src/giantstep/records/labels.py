@@ -12,6 +12,9 @@ from jaxtyping import Float
 from giantstep.problem.setting import Setting
 from giantstep.problem.target import Target
 
+NAMED = 4
+"""Columns of a direction that are named."""
+
 
 @dataclass(frozen=True)
 class StepTest:
@@ -46,7 +49,7 @@ class FittedLabels:
     function -> a Hermite polynomial of the projections on ``directions`` (orthonormal rows), None
     where no direction was found; explained -> its variance, that of the labels being one,
     stability -> mean squared principal cosine between the spans of different folds, needed -> rows
-    after which its directions are half found.
+    after which its directions are half found, names -> those of the columns.
     """
 
     function: Target | None
@@ -55,6 +58,18 @@ class FittedLabels:
     stability: float
     needed: float
     tests: tuple[StepTest, ...]
+    names: tuple[str, ...] = ()
+
+    @property
+    def written_directions(self) -> list[str]:
+        """Every direction as a sum of the leading columns: x1 = 0.72 s0 + 0.61 s1 + ..."""
+        lines = []
+        for k, direction in enumerate(self.directions, start=1):
+            leading = np.argsort(-np.abs(direction), kind="stable")[:NAMED]
+            terms = [f"{direction[i]:+.2f} {self.names[i]}" for i in leading]
+            text = " ".join(terms).removeprefix("+").replace(" +", " + ").replace(" -", " - ")
+            lines.append(f"x{k} = {text}{' + ...' if len(direction) > NAMED else ''}")
+        return lines
 
     def model(self, setting: Setting) -> Setting | None:
         """The setting with Gaussian inputs and this function, the rest of the labels as noise."""
@@ -85,6 +100,7 @@ class FittedLabels:
         return {
             "function": None if self.function is None else self.function.name,
             "directions": self.directions.tolist(),
+            "columns": list(self.names),
             "explained": self.explained,
             "stability": self.stability if math.isfinite(self.stability) else None,
             "needed_samples": self.needed if math.isfinite(self.needed) else None,

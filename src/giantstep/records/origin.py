@@ -27,7 +27,7 @@ Origin = Mapping[str, Any]
 def origin(setting: Setting, engine: str) -> Origin:
     """What a record made now by an engine comes from."""
     return {
-        "versions": _versions(),
+        "versions": versions(),
         "device": _device(engine, setting.device),
         "dtype": setting.precision,
         "revision": package_source()[:16],
@@ -36,7 +36,8 @@ def origin(setting: Setting, engine: str) -> Origin:
 
 
 @cache
-def _versions() -> dict[str, str]:
+def versions() -> dict[str, str]:
+    """The versions of the package, of Python and of the libraries that results depend on."""
     found = {"giantstep": giantstep.__version__, "python": platform.python_version()}
     return found | {name: version(name) for name in LIBRARIES}
 
@@ -45,12 +46,17 @@ def _versions() -> dict[str, str]:
 def _device(engine: str, asked: str) -> str:
     """The processor, or what JAX runs on where that is another and the engine is there."""
     if asked != "cpu" and (engine == "dense" or (engine, asked) == ("deferred", "gpu")):
-        import jax
-
-        device = jax.devices()[0]
-        if device.platform != "cpu":
-            return str(device.device_kind)
+        return device()
     return processor()
+
+
+@cache
+def device() -> str:
+    """What JAX runs on: the name of a GPU, or of the processor where there is none."""
+    import jax
+
+    first = jax.devices()[0]
+    return processor() if first.platform == "cpu" else str(first.device_kind)
 
 
 @cache

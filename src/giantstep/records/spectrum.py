@@ -12,6 +12,9 @@ from jaxtyping import Float
 from giantstep.language.brief import brief
 from giantstep.records.drawing import Drawn
 
+MOSTLY = 0.5
+"""Share of a vector's square from which on it is called after the direction that has it."""
+
 
 @dataclass(frozen=True)
 class Spectrum(Drawn):
@@ -60,6 +63,17 @@ class Spectrum(Drawn):
         if self.outliers is None:
             return 0
         return int(np.median(np.sum(np.isfinite(self.outliers[:, step]), axis=-1)))
+
+    def constant(self, step: int) -> int | None:
+        """Which predicted outlier of the features is that of the activation's mean, if one is.
+
+        The one whose left vector has most of its square along h_0 = 1, the same for all samples.
+        """
+        if self.left is None or not self.left.shape[2]:
+            return None
+        shares = np.nan_to_num(self.left[:, step, :, 0]).mean(axis=0) ** 2
+        strongest = int(np.argmax(shares))
+        return strongest if shares[strongest] > MOSTLY else None
 
     @property
     def alignment(self) -> Float[np.ndarray, "runs t j"] | None:

@@ -3,26 +3,49 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from jaxtyping import Float
 
+from giantstep.records.observables import ERRORS, Subspaces, expectations, observed
 from giantstep.records.spectrum import Spectrum
 from giantstep.records.trajectory import Trajectory
+
+KNOWN = 0.025
+"""Relative uncertainty of theory from which on a number is called rough: that much, and a tenth
+besides, is what some tens of runs tell from it."""
 
 
 @dataclass(frozen=True)
 class Value:
-    """A mean over runs and its standard error, None where it is not known."""
+    """A mean over runs and its standard error, None where it is not known.
+
+    A number of theory has no standard error but an ``uncertainty``; its mean is NaN where theory
+    does not know the number.
+    """
 
     mean: float
     standard_error: float | None
+    uncertainty: float | None = None
+
+    @property
+    def known(self) -> bool:
+        return math.isfinite(self.mean)
+
+    @property
+    def rough(self) -> bool:
+        """Whether theory itself is uncertain by more than a few percent."""
+        return (self.uncertainty or 0.0) > KNOWN * abs(self.mean)
 
     def as_dict(self) -> dict[str, float | None]:
-        return {"mean": self.mean, "standard_error": self.standard_error}
+        mean = self.mean if self.known else None
+        found = {"mean": mean, "standard_error": self.standard_error}
+        if self.uncertainty is not None:
+            found["uncertainty"] = self.uncertainty if self.known else None
+        return found
 
 
 @dataclass(frozen=True)
@@ -66,6 +89,11 @@ class StepSummary:
     weights: SpectrumStep | None
     features: SpectrumStep | None
 
+    @property
+    def values(self) -> tuple[Value, ...]:
+        """All numbers of the rows and of the errors."""
+        return (self.norm, *self.cosines, *(self.principal_cosines or ()), *self.errors.values())
+
     def as_dict(self) -> dict[str, Any]:
         """Plain values."""
         principal = self.principal_cosines
@@ -84,9 +112,9 @@ class StepSummary:
 Reduction = Callable[..., Value]
 
 
-def expected(values: Float[np.ndarray, " rows"], own: float | None = None) -> Value:
+def expected(values: Float[np.ndarray, " rows"]) -> Value:
     """Mean over the rows of a prediction."""
-    return Value(float(values.mean()), own)
+    return Value(float(values.mean()), None)
 
 
 def measured(values: Float[np.ndarray, " runs"], own: float | None = None) -> Value:
@@ -97,28 +125,29 @@ def measured(values: Float[np.ndarray, " runs"], own: float | None = None) -> Va
     return Value(mean, float(values.std(ddof=1)) / math.sqrt(len(values)))
 
 
-def summarize(
-    trajectory: Trajectory, subspaces: Sequence[Float[np.ndarray, "k r"]]
-) -> tuple[StepSummary, ...]:
+def summarize(trajectory: Trajectory, subspaces: Subspaces) -> tuple[StepSummary, ...]:
     """Lengths, alignment with each subspace, errors and outliers after every step.
 
     A prediction is not measured: its values have no standard error, whatever its rows.
     """
+    values = _expected_values if trajectory.theory else _measured_values
+    of_steps = values(trajectory, subspaces)
     over_runs = expected if trajectory.theory else measured
-    runs = trajectory.drawn()
-    alignments = [np.median(runs.alignment(basis), axis=2) for basis in subspaces]
-    principal = None
-    if runs.span is not None:
-        principal = runs.principal_cosines(np.eye(runs.overlap.shape[-1]))
+    r = trajectory.overlap.shape[-1]
+    principal = [f"principal_cosine_{k + 1}" for k in range(r)]
     return tuple(
         StepSummary(
             step=int(trajectory.steps[step]),
-            norm=over_runs(trajectory.norms[:, step].mean(axis=1)),
-            cosines=tuple(over_runs(values[:, step]) for values in alignments),
-            principal_cosines=None
-            if principal is None
-            else tuple(over_runs(values) for values in principal[:, step].T),
-            errors=_errors(trajectory, step, over_runs),
+            norm=of_steps["norm"][step],
+            cosines=tuple(of_steps[name][step] for name in subspaces),
+            principal_cosines=tuple(of_steps[name][step] for name in principal)
+            if trajectory.span is not None
+            else None,
+            errors={
+                name: of_steps[name][step]
+                for name in ERRORS
+                if name in of_steps and of_steps[name][step].known
+            },
             ridge=None if trajectory.ridge is None else float(np.median(trajectory.ridge[:, step])),
             weights=spectrum_step(trajectory.weights, step, over_runs),
             features=spectrum_step(trajectory.features, step, over_runs),
@@ -127,15 +156,28 @@ def summarize(
     )
 
 
-def _errors(trajectory: Trajectory, step: int, over_runs: Reduction) -> dict[str, Value]:
+def _measured_values(simulated: Trajectory, subspaces: Subspaces) -> dict[str, list[Value]]:
+    """Means over runs step by step; of a single run errors have those of their test samples."""
     found = {}
-    for name in ("train_error", "test_error", "network_error"):
-        values = getattr(trajectory, name)
-        if values is not None and np.all(np.isfinite(values[:, step])):
-            own = None if trajectory.theory else getattr(trajectory, f"{name}_uncertainty")
-            own = None if own is None else float(own[0, step])
-            found[name] = over_runs(values[:, step], own)
+    for name, values in observed(simulated, subspaces).items():
+        own = getattr(simulated, f"{name}_uncertainty") if name in ERRORS else None
+        found[name] = [
+            measured(column, None if own is None else float(own[0, step]))
+            for step, column in enumerate(values.T)
+        ]
     return found
+
+
+def _expected_values(predicted: Trajectory, subspaces: Subspaces) -> dict[str, list[Value]]:
+    """What theory expects step by step, with its uncertainty."""
+    left_out = predicted.relative_uncertainty
+    return {
+        name: [
+            Value(float(mean), None, math.hypot(uncertainty, left_out * mean))
+            for mean, uncertainty in zip(theory.mean, theory.uncertainty, strict=True)
+        ]
+        for name, theory in expectations(predicted, subspaces).items()
+    }
 
 
 def spectrum_step(

@@ -11,13 +11,18 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from giantstep.errors import InputError
+from giantstep.problem.differing import differing_fields, given_differing, told_apart
 from giantstep.problem.setting import Setting
+from giantstep.records.cube import data_set
 from giantstep.records.observables import expected, observed
 from giantstep.records.trajectory import Trajectory
 
 if TYPE_CHECKING:
     import pandas
     import xarray
+
+CALLABLE = ("target", "activation")
+"""Fields that may be Python functions, of which several may have the same name."""
 
 SIZES = ("d", "n", "p")
 """Fields that every table has; of the others those in which its settings differ."""
@@ -55,12 +60,14 @@ class Table:
         return pandas.DataFrame({name: list(values) for name, values in self.columns.items()})
 
     def to_xarray(self) -> xarray.Dataset:
-        """The observables over the index as a data set of xarray, where that is installed."""
+        """The observables over runs, steps and fields as a data set of xarray, if installed.
+
+        Fields that follow others, as n = 4d follows d, are coordinates and no dimensions.
+        """
         try:
-            import xarray
+            return data_set(self.columns, self.index)
         except ImportError:
             raise InputError("to_xarray needs xarray, which is not installed") from None
-        return xarray.Dataset.from_dataframe(self.to_pandas().set_index(list(self.index)))
 
 
 def make_table(
@@ -87,8 +94,24 @@ def make_table(
         for name in names
         if not name.startswith("predicted_") or any(_known(row.get(name)) for row in rows)
     ]
-    index = (*(fields[0] if fields else ()), "run", "step")
+    # Fields that were given come before those that follow them: they are the better dimensions.
+    first = given_differing([trajectory.setting for trajectory in trajectories])
+    order = sorted(fields[0] if fields else (), key=lambda field: field not in first)
+    index = (*order, "run", "step")
     return Table({name: [row.get(name) for row in rows] for name in kept}, index)
+
+
+def trajectory_table(trajectory: Trajectory) -> Table:
+    """Runs by steps of a simulation; of a prediction one row for each step, without a run."""
+    if trajectory.theory is None:
+        return make_table([trajectory], [None])
+    [fields] = _fields([trajectory.setting])
+    values = expected(trajectory)
+    steps = trajectory.steps.tolist()
+    constant = fields | {"theory": trajectory.theory}
+    columns: dict[str, list[Any]] = {name: [v] * len(steps) for name, v in constant.items()}
+    columns |= {"step": steps} | {name: row.tolist() for name, row in values.items()}
+    return Table(columns, (*constant, "step"))
 
 
 def _known(value: float | None) -> bool:
@@ -97,14 +120,15 @@ def _known(value: float | None) -> bool:
 
 def _fields(settings: Sequence[Setting]) -> list[dict[str, Any]]:
     """Sizes, and the fields in which the settings differ but for their runs, as plain values."""
-    plain = [setting.as_dict() for setting in settings]
-    differing = [
-        name
-        for name in Setting.model_fields
-        if name in SIZES
-        or (name != "runs" and any(record[name] != plain[0][name] for record in plain))
-    ]
-    return [{name: _text(record[name]) for name in differing} for record in plain]
+    differing = differing_fields(settings)
+    names = [name for name in Setting.model_fields if name in SIZES or name in differing]
+    records = [setting.as_dict() for setting in settings]
+    columns = {name: [_text(record[name]) for record in records] for name in names}
+    for name in CALLABLE:
+        if name in differing:
+            held = [getattr(setting, name) for setting in settings]
+            columns[name] = told_apart(held, columns[name])
+    return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
 
 
 def _text(value: Any) -> Any:

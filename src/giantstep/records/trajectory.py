@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, fields
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from jaxtyping import Float, Int
@@ -12,9 +12,14 @@ from jaxtyping import Float, Int
 from giantstep.errors import InputError
 from giantstep.problem.setting import Setting
 from giantstep.records.drawing import Drawn
+from giantstep.records.draws import draw_runs
 from giantstep.records.file import restored, trajectory_bytes, write_whole
 from giantstep.records.origin import Origin
 from giantstep.records.spectrum import Spectrum
+
+if TYPE_CHECKING:
+    import pandas
+    import xarray
 
 SPECTRA = ("weights", "gradients", "features")
 """The matrices whose singular values a Trajectory may hold."""
@@ -53,9 +58,10 @@ class Trajectory(Drawn):
     A field ``*_uncertainty`` is the standard error of its observable in a single run: of the test
     samples in a simulation, of quadrature in theory, where ``uncertainty_freedom`` are its degrees
     of freedom.  ``relative_uncertainty`` is a share of every value of a prediction, for what its
-    theory leaves out at this size.  What is not estimated is not there.  A field ``*_deviation`` of
-    a prediction is the standard deviation over runs of what one run has; of many rows it may be
-    known for the first ones only, and is NaN in the others.
+    theory leaves out at this size; ``readout_relative_uncertainty`` the same of the readout's
+    errors, where those are of another theory.  What is not estimated is not there.  A field
+    ``*_deviation`` of a prediction is the standard deviation over runs of what one run has; of many
+    rows it may be known for the first ones only, and is NaN in the others.
 
     A network of arXiv 2305.18270, f(x) = s_p sum_i a_i sigma(<w_i, x>), observed after every
     recorded step; W -> ``rows``, w*_k the target directions.
@@ -90,6 +96,7 @@ class Trajectory(Drawn):
     network_error_uncertainty: Float[np.ndarray, "runs t"] | None = None
     uncertainty_freedom: int | None = None
     relative_uncertainty: float = 0.0
+    readout_relative_uncertainty: float = 0.0
     overlap_deviation: Float[np.ndarray, "runs t p r"] | None = None
     norms_deviation: Float[np.ndarray, "runs t p"] | None = None
     gram_deviation: Float[np.ndarray, "runs t p p"] | None = None
@@ -161,41 +168,34 @@ class Trajectory(Drawn):
         """The record of a file; InputError for one that is truncated or foreign."""
         return restored(Path(path))
 
+    def to_pandas(self) -> pandas.DataFrame:
+        """A data frame of pandas with a row for each run and step, where that is installed.
+
+        Its columns are d, n, p, run, step, the mean length of the rows, medians of cosines over
+        neurons, and errors.  A prediction has a row for each step, and its theory in the place of
+        the run.
+        """
+        from giantstep.records.table import trajectory_table
+
+        return trajectory_table(self).to_pandas()
+
+    def to_xarray(self) -> xarray.Dataset:
+        """The same as a data set of xarray over runs and steps, where that is installed."""
+        from giantstep.records.table import trajectory_table
+
+        return trajectory_table(self).to_xarray()
+
     def alignment(self, basis: Float[np.ndarray, "k r"]) -> Float[np.ndarray, "runs t p"]:
         """|P_U w_i| / |w_i| for a subspace U given by orthonormal rows in target coordinates."""
         return np.linalg.norm(self.overlap @ basis.T, axis=-1) / self.norms
 
     def drawn(self, runs: int = 64) -> Trajectory:
-        """Overlaps and spans of runs drawn around a prediction with its ``overlap_deviation``.
+        """Overlaps, lengths and spans of at least so many runs drawn around a prediction.
 
         What one run shows of a direction that is not learned is its fluctuation: the magnitudes of
-        a prediction are those of its runs.  Neurons fluctuate together as their rows do: with
-        the correlations of the Gram matrix.  Without deviations, and for a simulation, the record
-        itself.
+        a prediction are those of its runs.  Of a simulation the record itself.
         """
-        deviation = self.overlap_deviation
-        if deviation is None:
-            return self
-        (known,) = np.nonzero(np.isfinite(deviation).all(axis=(1, 2, 3)))
-        rows = np.resize(known, max(runs, len(known)))
-        normals = np.random.default_rng(0).standard_normal((len(rows), *deviation.shape[1:]))
-        norms = self.norms[rows]
-        if self.gram is None or self.theory != "narrow":
-            # Many rows: nearly independent, and their span is predicted as it is.
-            overlap = self.overlap[rows] + deviation[rows] * normals
-            span = None if self.span is None else self.span[rows]
-            return replace(self, overlap=overlap, norms=norms, span=span)
-        gram = self.gram[rows]
-        values, vectors = np.linalg.eigh(gram / norms[..., None] / norms[:, :, None])
-        together = vectors @ (np.sqrt(np.maximum(values, 0.0))[..., None] * normals)
-        overlap = self.overlap[rows] + deviation[rows] * together
-        span = np.array(
-            [
-                [span_factor(m, q) for m, q in zip(*run, strict=True)]
-                for run in zip(overlap, gram, strict=True)
-            ]
-        )
-        return replace(self, overlap=overlap, norms=norms, span=span)
+        return self if self.theory is None else draw_runs(self, runs)
 
     def principal_cosines(self, basis: Float[np.ndarray, "k r"]) -> Float[np.ndarray, "runs t k"]:
         """Cosines of the principal angles between the rows of W and U, largest first."""

@@ -25,6 +25,11 @@ def resolved(setting: Setting, memory: int = MEMORY) -> Setting:
     """
     if setting.unstorable is not None:
         raise InputError(setting.unstorable)
+    return with_engine(setting, memory)
+
+
+def with_engine(setting: Setting, memory: int = MEMORY) -> Setting:
+    """The setting with the engine that ``auto`` stands for."""
     engine = choose_engine(setting, memory)
     return setting if setting.engine == engine else setting.vary(engine=engine)
 

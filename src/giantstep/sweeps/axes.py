@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 
 from giantstep.errors import InputError, shown
+from giantstep.problem.differing import told_apart
 from giantstep.problem.setting import DEFAULTS
 
 WHOLE = frozenset(("d", "n", "p", "steps", "deflate", "readout_n", "test_n", "seed", "spectra"))
@@ -39,10 +40,12 @@ _RANGE = re.compile(r"(?P<low>.+?)\.\.(?P<high>.+):\s*(?P<count>[0-9]+)\s*(?P<lo
 class Axis:
     """Values of one field, or of several that vary together: fields and values at each place.
 
-    ``coordinates`` are numbers to draw the places at, ``None`` where they are words.
+    ``given`` are the values that settings are made of; in ``places`` the name of a callable stands
+    for it.  ``coordinates`` are numbers to draw the places at, ``None`` where they are words.
     """
 
     places: tuple[dict[str, Any], ...]
+    given: tuple[dict[str, Any], ...]
     label: str
     coordinates: tuple[float, ...] | None
     log: bool = False
@@ -117,12 +120,10 @@ def _axis(table: Mapping[str, Any]) -> Axis:
     if len(set(lengths.values())) > 1:
         counts = ", ".join(f"{field} {count}" for field, count in lengths.items())
         raise InputError(f"axes that vary together must have as many values each, got {counts}")
-    places = tuple(
-        dict(zip(columns, values, strict=True))
-        for values in zip(*(values for values, _ in columns.values()), strict=True)
-    )
+    given = _places({field: values for field, (values, _) in columns.items()})
+    places = _places({field: _plain_values(values) for field, (values, _) in columns.items()})
     seen: set[str] = set()
-    for place in places:
+    for place in given:
         if repr(place) in seen:
             raise InputError(f"axes must have a value once, got {shown(place)} twice")
         seen.add(repr(place))
@@ -133,7 +134,21 @@ def _axis(table: Mapping[str, Any]) -> Axis:
         label += f" (with {', '.join(list(columns)[1:])})"
     if coordinates is not None and not log and len(coordinates) > 1 and min(coordinates) > 0:
         log = max(coordinates) >= WIDE * min(coordinates)
-    return Axis(places, label, coordinates, log)
+    return Axis(places, given, label, coordinates, log)
+
+
+def _places(columns: Mapping[str, Sequence[Any]]) -> tuple[dict[str, Any], ...]:
+    return tuple(
+        dict(zip(columns, values, strict=True)) for values in zip(*columns.values(), strict=True)
+    )
+
+
+def _plain_values(values: Sequence[Any]) -> list[Any]:
+    """The values, names in the place of callables; those of the same name are numbered."""
+    if not any(callable(value) for value in values):
+        return list(values)
+    names = [getattr(value, "name", getattr(value, "__name__", str(value))) for value in values]
+    return list(told_apart(values, names))
 
 
 def _values(field: str, given: Any) -> tuple[list[Any], bool]:

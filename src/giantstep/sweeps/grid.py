@@ -11,7 +11,7 @@ from typing import Any
 
 from giantstep.errors import InputError, shown
 from giantstep.problem.setting import Setting
-from giantstep.store.identity import resolved
+from giantstep.store.identity import with_engine
 from giantstep.sweeps.axes import Axis, read_axes, short
 
 MOST_CELLS = 10**6
@@ -20,7 +20,7 @@ MOST_CELLS = 10**6
 
 @dataclass(frozen=True)
 class Cell:
-    """A place on every axis, the fields they give, and the resolved setting."""
+    """A place on every axis, the fields they give, and the setting with its engine."""
 
     place: tuple[int, ...]
     values: Mapping[str, Any]
@@ -66,9 +66,11 @@ def make_grid(
     cells = []
     for place in itertools.product(*(range(len(axis.places)) for axis in read)):
         values: dict[str, Any] = {}
+        given: dict[str, Any] = {}
         for axis, index in zip(read, place, strict=True):
             values |= axis.places[index]
-        cells.append(Cell(place, values, _setting(base, values)))
+            given |= axis.given[index]
+        cells.append(Cell(place, values, _setting(base, given, place_text(values))))
     seen: dict[Setting, Cell] = {}
     for cell in cells:
         same = seen.setdefault(cell.setting, cell)
@@ -79,13 +81,12 @@ def make_grid(
     return Grid(read, tuple(cells))
 
 
-def _setting(base: Setting | Mapping[str, Any], values: Mapping[str, Any]) -> Setting:
+def _setting(base: Setting | Mapping[str, Any], given: Mapping[str, Any], place: str) -> Setting:
     try:
-        return resolved(
-            base.vary(**values) if isinstance(base, Setting) else Setting(**{**base, **values})
-        )
+        made = base.vary(**given) if isinstance(base, Setting) else Setting(**{**base, **given})
+        return with_engine(made)
     except InputError as error:
-        raise InputError(f"{error}, in the cell {place_text(values)}") from None
+        raise InputError(f"{error}, in the cell {place}") from None
 
 
 def read_sweep_file(path: Path) -> tuple[dict[str, Any], Any]:

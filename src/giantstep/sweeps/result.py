@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -14,6 +15,7 @@ from jaxtyping import Float
 from giantstep.errors import InputError
 from giantstep.gaussian.tensors import information_exponent
 from giantstep.problem.setting import Setting
+from giantstep.records.comparison import compare_number, harmonic_p_value
 from giantstep.records.drawing import Drawn
 from giantstep.records.observables import expected, names, observed
 from giantstep.records.scaling import Scaling, scaling_exponent
@@ -21,6 +23,12 @@ from giantstep.records.table import Table, make_table
 from giantstep.records.trajectory import Trajectory
 from giantstep.sweeps.axes import Axis
 from giantstep.sweeps.grid import Cell, Grid
+
+LEVEL = 1e-3
+"""Chance that theory and simulation are called apart although they agree, all cells counted."""
+
+SMALLEST = 1e-300
+"""P-values are at least this: so that their inverses can be summed."""
 
 POWER = "k in n = d^k"
 """The label of an axis of batch exponents."""
@@ -55,6 +63,17 @@ class Outcome:
         known = observable in self._expected
         return float(self._expected[observable][-1]) if known else np.nan
 
+    @property
+    def theory(self) -> str | None:
+        """The name of the theory that serves the cell."""
+        return None if self.predicted is None else self.predicted.theory
+
+    def p_value(self, observable: str) -> float | None:
+        """That of the difference of the two after the last step; None where not compared."""
+        if self.predicted is None or self.simulated is None or self.simulated.runs < 2:
+            return None
+        return compare_number(self.predicted, self.simulated, observable)
+
     def as_dict(self, observable: str) -> dict[str, Any]:
         """An observable after the last step as plain values, measured and predicted."""
         values, theory = self.measured(observable), self.expected(observable)
@@ -65,6 +84,8 @@ class Outcome:
             "mean": float(values.mean()) if len(values) else None,
             "standard_error": float(values.std(ddof=1)) / len(values) ** 0.5 if many else None,
             "predicted": None if np.isnan(theory) else theory,
+            "theory": self.theory,
+            "p_value": self.p_value(observable),
             "no_prediction": self.complaint,
             "failure": self.failure,
         }
@@ -75,12 +96,15 @@ class DimensionExponent:
     """The exponent in d of an observable at a place on the other axes, measured and predicted.
 
     ``measured`` is that of the median of the runs, which few of them cannot move, ``predicted``
-    that of their mean: they differ where a few runs have learned and others not.
+    that of their mean: they differ where a few runs have learned and others not.  ``theories`` are
+    those that serve the sizes; nothing is predicted where there are several, whose numbers differ
+    by more than the size.
     """
 
     place: Mapping[str, str]
     measured: Scaling
     predicted: float | None
+    theories: tuple[str, ...] = ()
 
     def as_dict(self) -> dict[str, Any]:
         """Plain values."""
@@ -91,7 +115,35 @@ class DimensionExponent:
             "level": self.measured.level,
             "verdict": self.measured.verdict,
             "predicted": self.predicted,
+            "theories": list(self.theories),
         }
+
+
+@dataclass(frozen=True)
+class TheoryChange:
+    """Two neighbours on an axis that different theories serve, at a place on the other axes."""
+
+    axis: str
+    texts: tuple[str, str]
+    theories: tuple[str, str]
+    place: Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """Theory and simulation of one observable in all cells that have both.
+
+    P-values of the cells are combined by their harmonic mean; ``apart`` are the cells that are
+    unlikely even as the least likely of all.
+    """
+
+    p_value: float
+    cells: int
+    apart: tuple[Outcome, ...]
+
+    @property
+    def agrees(self) -> bool:
+        return self.p_value >= LEVEL
 
 
 @dataclass(frozen=True)
@@ -178,6 +230,35 @@ class Sweep(Drawn):
         leap = information_exponent(first.target.series)
         return None if leap is None else float(leap)
 
+    def agreement(self, observable: str) -> Agreement | None:
+        """Whether theory and simulation agree in the observable; None where none is compared."""
+        values = [(found.p_value(observable), found) for found in self.outcomes]
+        known = [(max(p, SMALLEST), found) for p, found in values if p is not None]
+        if not known:
+            return None
+        count = len(known)
+        mean = count / sum(1.0 / p for p, _ in known)
+        apart = tuple(found for p, found in known if p < LEVEL / count)
+        return Agreement(harmonic_p_value(mean, math.log(count)), count, apart)
+
+    @property
+    def theory_changes(self) -> list[TheoryChange]:
+        """Where theories change along an axis."""
+        cells = np.arange(len(self.outcomes)).reshape(self.grid.shape)
+        found = []
+        for along, axis in enumerate(self.axes):
+            others = [other for other in self.axes if other is not axis]
+            lines = np.moveaxis(cells, along, -1).reshape(-1, len(axis.places))
+            places = itertools.product(*(other.texts for other in others))
+            for place, line in zip(places, lines, strict=True):
+                at = {other.name: text for other, text in zip(others, place, strict=True)}
+                for k, (one, two) in enumerate(itertools.pairwise(line)):
+                    names = (self.outcomes[one].theory, self.outcomes[two].theory)
+                    if names[0] and names[1] and names[0] != names[1]:
+                        texts = (axis.texts[k], axis.texts[k + 1])
+                        found.append(TheoryChange(axis.name, texts, (names[0], names[1]), at))
+        return found
+
     def exponents(self, observable: str) -> list[DimensionExponent]:
         """The exponent in d at every place on the other axes that has two sizes with two runs."""
         fields = [axis.name for axis in self.axes]
@@ -198,12 +279,14 @@ class Sweep(Drawn):
                 continue
             x = np.log(sizes) - np.mean(np.log(sizes))
             theory = np.array([outcome.expected(observable) for outcome in kept])
-            known = bool(np.all(theory > 0))
+            theories = tuple(dict.fromkeys(o.theory for o in kept if o.theory is not None))
+            known = bool(np.all(theory > 0)) and len(theories) == 1
             found.append(
                 DimensionExponent(
                     {axis.name: text for axis, text in zip(others, place, strict=True)},
                     scaling_exponent(sizes, values),
                     float(np.log(theory) @ x / (x @ x)) if known else None,
+                    theories,
                 )
             )
         return found
@@ -211,6 +294,7 @@ class Sweep(Drawn):
     def as_dict(self, observable: str) -> dict[str, Any]:
         """Everything but the arrays, as plain values."""
         exponents = self.exponents(observable) if observable.startswith(COSINES) else []
+        agreement = self.agreement(observable)
         return {
             "axes": [
                 {"fields": [dict(place) for place in axis.places], "label": axis.label}
@@ -219,6 +303,14 @@ class Sweep(Drawn):
             "show": observable,
             "cells": [outcome.as_dict(observable) for outcome in self.outcomes],
             "exponents": [exponent.as_dict() for exponent in exponents],
+            "agreement": None
+            if agreement is None
+            else {
+                "agrees": agreement.agrees,
+                "p_value": agreement.p_value,
+                "cells": agreement.cells,
+                "apart": [found.cell.text for found in agreement.apart],
+            },
             "limit": self.limit,
             "revisions": self.revisions,
             "skipped": list(self.skipped),

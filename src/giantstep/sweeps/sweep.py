@@ -18,6 +18,7 @@ from giantstep.store.folder import Store
 from giantstep.store.identity import prediction_name
 from giantstep.sweeps.cluster import Cluster
 from giantstep.sweeps.grid import Cell, Grid, make_grid
+from giantstep.sweeps.in_memory import check_unstorable, outcome_in_memory
 from giantstep.sweeps.local import Pool, check_workers, process_count, share_accelerators
 from giantstep.sweeps.result import Outcome, Sweep
 from giantstep.sweeps.work import Report, Task
@@ -67,7 +68,8 @@ def sweep(
     was stopped, or is asked for more runs, takes up what is there.  Work is shared out to
     processes of this machine, or with ``cluster`` ("local", or the address of a scheduler) to
     Dask's; ``memory`` bounds the arrays of each.  A cell that fails has its reason, the others
-    go on.
+    go on.  Targets and activations may be Python functions: their cells run one after another in
+    this process, and stay in memory.
 
     >>> import tempfile
     >>> from giantstep import sweep
@@ -77,11 +79,14 @@ def sweep(
     Sweep(over d (2): 2 of 2 cells finished)
     """
     grid = make_grid(base, axes)
+    unstorable = [cell for cell in grid.cells if cell.setting.unstorable is not None]
+    places = {cell.place for cell in unstorable}
+    check_unstorable(unstorable, kept=out is not None, cluster=cluster)
     with ExitStack() as stack:
         if out is None:
             out = stack.enter_context(TemporaryDirectory(prefix="giantstep-"))
-        return run_grid(
-            grid,
+        found = run_grid(
+            Grid(grid.axes, tuple(cell for cell in grid.cells if cell.place not in places)),
             Store(Path(out)),
             theory=theory,
             workers=workers,
@@ -89,6 +94,13 @@ def sweep(
             memory=memory,
             progress=progress,
         )
+    outcomes = {outcome.cell.place: outcome for outcome in found.outcomes}
+    for number, cell in enumerate(unstorable, 1):
+        outcomes[cell.place] = outcome_in_memory(cell, theory=theory, memory=memory)
+        if progress is not None:
+            failed = sum(outcome.failure is not None for outcome in outcomes.values())
+            progress(Progress(number, len(unstorable), number / len(unstorable), failed))
+    return Sweep(grid, tuple(outcomes[cell.place] for cell in grid.cells), found.skipped)
 
 
 def run_grid(

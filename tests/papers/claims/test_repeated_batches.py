@@ -12,6 +12,7 @@ from giantstep.papers.claims.repeated_batches import TWICE, known, limit_of
 D, RUNS = (500, 2000, 8000), 64
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("random_row", "verdict"), [(1.0, "holds"), (0.0, "fails")])
 def test_a_limit_stands_beside_the_cosine_of_a_random_row(
     random_row: float, verdict: str, monkeypatch: pytest.MonkeyPatch

@@ -78,6 +78,7 @@ def test_tuned_fields_are_repeated_with_the_controls() -> None:
     assert record["tuned"] == []
 
 
+@pytest.mark.slow
 def test_claims_side_by_side_are_the_same_records(tmp_path: Path) -> None:
     """In other processes, the controls of a claim too."""
     chosen = [CLAIMS[name] for name in ("one-step-formulas", "beta-of-labels")]
@@ -91,6 +92,7 @@ def test_claims_side_by_side_are_the_same_records(tmp_path: Path) -> None:
         assert alone[name] == apart[1][name]
 
 
+@pytest.mark.slow
 def test_what_is_finished_before_its_turn_is_written(tmp_path: Path) -> None:
     """The second claim takes a fifth of the first's time: an interrupt then does not lose it."""
     chosen = [CLAIMS[name] for name in ("one-step-nothing", "linear-batch-necessary")]

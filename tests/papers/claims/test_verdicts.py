@@ -9,7 +9,7 @@ from giantstep.papers.claims import CLAIMS
 from giantstep.papers.claims.quantity import exact
 from giantstep.papers.claims.record import Claim, Findings
 
-# Whose controls take too long here; `giantstep claims --controls` runs them.
+# Whose controls take long: those are run with the slow claims.
 HEAVY = {
     "beyond-one-half",
     "effective-leap",
@@ -24,8 +24,7 @@ HEAVY = {
     "third-step",
 }
 
-# Whose quick run itself takes too long, or whose experiment another claim runs here: the command
-# runs these, with their controls.
+# Whose quick run itself takes long, or whose experiment another claim runs too.
 SLOW = {
     "beta-of-labels",
     "conditional-equivalence-after",
@@ -98,19 +97,37 @@ def never_failing(claim: Claim, found: Findings) -> set[str]:
     return left
 
 
-@pytest.mark.parametrize("name", [name for name in CLAIMS if name not in SLOW])
-def test_claim_holds_and_its_quantities_fail_in_a_control(name: str) -> None:
-    """A claim fails just if it names the one that holds in its place."""
+def judged(name: str) -> Findings:
+    """What a claim finds: it fails just if it names the one that holds in its place."""
     claim = CLAIMS[name]
     found = claim.run()
     assert found.verdict == ("fails" if claim.corrected else "holds"), found.quantities
     assert found.plot is not None
     assert {curve.theory for curve in found.plot.curves} == {True, False}
+    return found
+
+
+@pytest.mark.law(sentinel="one-step-formulas")
+@pytest.mark.parametrize("name", [name for name in CLAIMS if name not in SLOW])
+def test_claim_holds_and_its_quantities_fail_in_a_control(name: str) -> None:
+    found = judged(name)
     if name not in HEAVY:
-        assert never_failing(claim, found) == set()
+        assert never_failing(CLAIMS[name], found) == set()
 
 
-def test_those_left_to_the_command_are_claims() -> None:
+@pytest.mark.claims
+@pytest.mark.parametrize("name", sorted(HEAVY | SLOW))
+def test_slow_claim_holds_and_its_quantities_fail_in_a_control(name: str) -> None:
+    """A claim that fails has shown that it can: those of its quantities that hold need no control.
+
+    The claim that holds in its place has them, with controls.
+    """
+    claim, found = CLAIMS[name], judged(name)
+    left = never_failing(claim, found)
+    assert left == set() or claim.corrected
+
+
+def test_those_left_to_other_tiers_are_claims() -> None:
     assert set(CLAIMS) > HEAVY | SLOW
     assert not HEAVY & SLOW
 

@@ -73,6 +73,7 @@ CASES = [
 ]
 
 
+@pytest.mark.law(sentinel="relu-x1 + x1*x2-2.0")
 @pytest.mark.parametrize(("name", "labels", "ratio"), CASES)
 def test_dense_simulation(name, labels, ratio):
     """Both errors at n/d = 0.3 .. 4, through the peak at n = p, 40 batches with the same weights.

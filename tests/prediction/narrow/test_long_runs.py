@@ -108,6 +108,7 @@ def test_the_published_equations() -> None:
     assert farthest(setting.vary(step_size=0.16)) > 3
 
 
+@pytest.mark.law
 @pytest.mark.parametrize(("n", "step_size", "allowed"), [(100, 0.001, 0.002), (10, 0.09487, 0.015)])
 def test_stored_runs(n: int, step_size: float, allowed: float) -> None:
     """What is stored of single runs of arXiv 2406.02157 after 10, 100, 1000 and 10000 steps.
@@ -130,6 +131,7 @@ def test_stored_runs(n: int, step_size: float, allowed: float) -> None:
     assert farthest(known.vary(step_size=2 * step_size, steps=1000)) > 2 * allowed
 
 
+@pytest.mark.law(sentinel="strays")
 @pytest.mark.parametrize(
     "fields",
     [
@@ -152,6 +154,7 @@ def test_exact_runs(fields: dict[str, Any]) -> None:
     assert not compare(wrong, simulated, ignoring=["step_size"]).agrees
 
 
+@pytest.mark.law
 def test_a_run_strays_as_predicted_and_shifts_the_mean() -> None:
     """Root mean squares of the deviations of 300 runs within 15 %, two comparisons.
 
@@ -186,6 +189,7 @@ def test_errors_are_those_of_the_overlaps() -> None:
     np.testing.assert_allclose(clean_error(found)[0], path.network_error, rtol=1e-10)  # type: ignore[arg-type]
 
 
+@pytest.mark.slow
 def test_only_recorded_steps_are_held() -> None:
     """A path does not depend on what is recorded of it; readout errors have a note."""
     fields = {"step_size": 0.005, "steps": 3000, "p": 2, "readout_n": 200, "test_n": 200}
@@ -199,23 +203,27 @@ def test_only_recorded_steps_are_held() -> None:
     assert "readout errors: steps must be at most 100, got 3000" in some.notes[0]
 
 
+@pytest.mark.law
 def test_runs_that_stray_are_refused() -> None:
     """Whatever is recorded: runs stray most in the first steps.  Half the step size is covered."""
     setting = Setting(**(BASE | {"p": 2, "step_size": 0.1, "steps": 400, "record": "every(400)"}))
     relu = {"activation": "relu", "target": "relu(x1)", "step_size": 0.05}
-    for refused in (setting, setting.vary(**relu), setting.vary(n=5, steps=50, step_size=0.4)):
-        with pytest.raises(NoTheoryError, match="0% of its mean for p = 2, d = 1000 and n ="):
+    for refused in (setting, setting.vary(**relu)):
+        with pytest.raises(NoTheoryError, match="runs differ too much for one prediction, by"):
             predict(refused)
     assert predict(setting.vary(step_size=0.03)).overlap_deviation is not None
 
 
+@pytest.mark.law
 def test_a_saddle_that_runs_leave_is_refused() -> None:
     """From orthogonal rows the recursion stays between two target directions, runs do not.
 
     The Gram matrix strays little: it is the overlaps that tell.
     """
     known = setting_of_stored(100, 0.08, steps=STEPS[-1], runs=1)
-    with pytest.raises(NoTheoryError, match="overlap of a run within 20% of its mean"):
+    with pytest.raises(
+        NoTheoryError, match=r"runs differ too much .* at most 20%; use more samples"
+    ):
         predict(known)
 
 

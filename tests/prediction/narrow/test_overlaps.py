@@ -39,6 +39,7 @@ def test_mean_update_is_the_expectation(activation: str, target: str, norm: floa
         assert not np.all(np.abs(np.mean(found, axis=0) - other) < 6 * error)
 
 
+@pytest.mark.law
 @pytest.mark.parametrize(("activation", "noise"), [("relu", 0.0), ("tanh", 0.7)])
 def test_law_of_one_step(activation: str, noise: float) -> None:
     """Means and covariances of 3000 runs: 3 means and 6 covariances, within 5 standard errors.
@@ -76,6 +77,7 @@ def test_law_of_one_step(activation: str, noise: float) -> None:
     assert abs(sample[:, -1].mean() - short.square_norm) > 5 * error[-1]
 
 
+@pytest.mark.law(sentinel="He2(x1) + He2(x2)-d^2-100")
 @pytest.mark.parametrize(
     ("target", "n", "d"), [("x1 + x1*x2", "4d", 2000), ("He2(x1) + He2(x2)", "d^2", 100)]
 )
@@ -134,6 +136,7 @@ def test_exponents_of_the_theorem() -> None:
     assert phase_curve(2, np.array([1.0, 1.5, 2.0, 2.5])).tolist() == [-0.5, -0.25, 0.0, 0.0]
 
 
+@pytest.mark.law
 @pytest.mark.parametrize("kappa", [1.5, 2.0])
 def test_measured_exponents_lie_on_the_curve(kappa: float) -> None:
     """Leap 2 at n = d^kappa: the exponent over d = 40..320 within 4 standard errors of theory.

@@ -84,6 +84,7 @@ def deviations(found: np.ndarray, predicted: np.ndarray) -> np.ndarray:
     return (found.mean(axis=0) - predicted.mean(axis=0)) / np.hypot(*spread)
 
 
+@pytest.mark.law
 @pytest.mark.parametrize(("activation", "ridge"), [("relu", 1e-9), ("relu", 0.05), ("tanh", 0.02)])
 def test_order_one_over_n_with_the_true_fourth_moments(activation: str, ridge: float) -> None:
     """10000 fits to n = 400 samples: 6 comparisons within 5 joint standard errors.
@@ -103,6 +104,7 @@ def test_order_one_over_n_with_the_true_fourth_moments(activation: str, ridge: f
     assert abs(gaps.mean() - gap) > 5 * np.std(gaps) / np.sqrt(len(gaps))
 
 
+@pytest.mark.law
 @pytest.mark.parametrize("target", ["He2(x1)", "x1 + He2(x1)"])
 def test_the_penalty_is_chosen_by_leave_one_out(target: str) -> None:
     """3000 fits to n = 100 samples, 4 comparisons within 5 joint standard errors (level 1.6e-3).
@@ -142,6 +144,7 @@ RUNS: dict[str, Any] = {"start": "sphere", "readout_start": "alternating", "test
 LIMIT = {"d": 10**8, "n": 4 * 10**8}
 
 
+@pytest.mark.law
 @pytest.mark.parametrize("readout_n", [100, 200])
 def test_few_samples_of_the_readout(readout_n: int) -> None:
     """p = 8, penalty by leave-one-out, 200 runs, steps 0 and 1: 4 comparisons within 5 errors.
@@ -159,6 +162,7 @@ def test_few_samples_of_the_readout(readout_n: int) -> None:
     assert largest(limit, simulated) > 5
 
 
+@pytest.mark.law
 @pytest.mark.parametrize("activation", ["tanh", "relu", "erf"])
 def test_random_directions_help(activation: str) -> None:
     """p/d = .05 at d = 640, 100 runs, steps 0, 1, 2: 6 comparisons within 5 joint errors.
@@ -179,6 +183,7 @@ def test_random_directions_help(activation: str) -> None:
     assert largest((value, np.zeros_like(value)), simulated) > 5
 
 
+@pytest.mark.law
 def test_random_directions_on_a_reused_batch() -> None:
     """The same for two steps on one batch, p/d = .04: 6 comparisons; the limit is rejected."""
     setting = Setting(
@@ -246,6 +251,8 @@ def test_no_error_is_negative() -> None:
         assert np.all((uncertainties > 1e-5) & (uncertainties < 1e-2))
 
 
+@pytest.mark.law
+@pytest.mark.sentinel
 def test_a_run_with_its_own_start_has_its_own_readout_errors() -> None:
     """Where the start decides what is learned, errors are predicted run by run from its rows.
 

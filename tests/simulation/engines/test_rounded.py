@@ -40,6 +40,7 @@ def largest_shift(plain: Trajectory, precision: str) -> float:
     return float(max(shifts))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("activation", ["tanh", "relu"])
 def test_runs_stay_where_they_are(activation: str, monkeypatch: pytest.MonkeyPatch) -> None:
     plain = simulate(Setting("x1 + x1*x2", activation=activation, precision="float32", **BASE))

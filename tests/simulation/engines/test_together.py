@@ -130,6 +130,7 @@ def without(name: str) -> list[np.ndarray]:
     return observed(simulate(Setting(**(BASE | WITHOUT.get(name, {})), seed=2)))
 
 
+@pytest.mark.law(sentinel="labels")
 @pytest.mark.parametrize("name", CASES)
 def test_runs_together_have_the_law_of_a_plain_loop(name: str) -> None:
     setting = Setting(**(BASE | CASES[name]))

@@ -122,6 +122,7 @@ def without_any() -> dict[str, np.ndarray]:
     return law("deferred", 3, {"runs": MANY})
 
 
+@pytest.mark.law(sentinel="ones")
 @pytest.mark.parametrize("name", CASES)
 def test_a_word_has_one_law(name: str) -> None:
     dense = law("dense", 1, CASES[name])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 
@@ -149,7 +150,10 @@ def run(request: Mapping[str, Any], emit: Emit) -> dict[str, Any]:
     total, done = sum(work), 0.0
     outcomes: dict[int, Outcome] = {}
     for index in coarse_first(grid):
-        outcomes[index] = _measured(grid.cells[index])
+        said = _predicted(grid.cells[index])
+        outcomes[index] = replace(
+            _measured(grid.cells[index]), predicted=said.predicted, complaint=said.complaint
+        )
         emit("cell", cell_view(outcomes[index], observable))
         done += work[index]
         emit("progress", {"share": done / total, "samples": 0})

@@ -22,7 +22,7 @@ MOST = 200
 BYTES = 2**24
 """Size of a record that is read: some ten thousand cells."""
 
-NUMBERS = ("mean", "standard_error", "predicted")
+NUMBERS = ("mean", "standard_error", "predicted", "p_value")
 
 
 def listed(request: Mapping[str, Any], emit: Emit) -> dict[str, Any]:
@@ -94,6 +94,8 @@ def _cell(cell: Mapping[str, Any]) -> dict[str, Any]:
     numbers = {name: None if cell[name] is None else float(cell[name]) for name in NUMBERS}
     if not all(value is None or math.isfinite(value) for value in numbers.values()):
         raise ValueError
-    words = {name: cell[name] and str(cell[name]) for name in ("no_prediction", "failure")}
+    words = {
+        name: cell[name] and str(cell[name]) for name in ("no_prediction", "failure", "theory")
+    }
     at = {str(field): str(value) for field, value in cell["at"].items()}
     return {"at": at, "runs": int(cell["runs"]), **numbers, **words}

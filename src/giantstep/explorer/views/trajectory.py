@@ -40,10 +40,6 @@ class Frame:
         """The first two directions that are learned, one where the target has no second."""
         return target_plane(stairs_of(self.analysis, self.setting), self.setting.target.r)
 
-    @property
-    def bases(self) -> list[Float[np.ndarray, "k r"]]:
-        return [basis for _, basis in self.subspaces]
-
     def as_dict(self) -> dict[str, Any]:
         """Names of subspaces and directions, and the floor after every recorded step."""
         floors = floors_of(self.analysis, self.setting)
@@ -57,7 +53,7 @@ class Frame:
 
 def steps_view(trajectory: Trajectory, frame: Frame) -> list[dict[str, Any]]:
     """Lengths, cosines and errors after every recorded step, means with standard errors."""
-    return [step.as_dict() for step in summarize(trajectory, frame.bases)]
+    return [step.as_dict() for step in summarize(trajectory, dict(frame.subspaces))]
 
 
 def neurons_view(trajectory: Trajectory, frame: Frame) -> list[Any]:

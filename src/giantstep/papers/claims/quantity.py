@@ -10,6 +10,7 @@ from typing import Any, Literal
 import numpy as np
 from jaxtyping import Float
 
+from giantstep.errors import InputError, shown
 from giantstep.records.scaling import scaling_exponent
 
 Verdict = Literal["holds", "fails", "undecided"]
@@ -33,7 +34,11 @@ FALLS: Region = (-math.inf, -0.1)
 
 @dataclass(frozen=True)
 class Quantity:
-    """A measured number with its interval, the region where the claim puts it, theory's number.
+    """A number that a claim measures: its interval, its region, the number that theory gives.
+
+    ``mean_of`` and ``exponent_of`` make one of the numbers of runs.  ``region`` is the interval
+    where the claim puts the number.  The verdict is "holds" where the measured interval lies inside
+    the region, "fails" where it lies outside, else "undecided".
 
     ``expected`` is the number theory gives, where it gives one, ``error`` the standard error of the
     difference from it, widened for few runs so that four of it are as rare as four of a Gaussian,
@@ -92,20 +97,33 @@ def exact(
 
 def mean_of(
     name: str,
-    values: Float[np.ndarray, " runs"],
+    values: Sequence[float] | Float[np.ndarray, " runs"],
     region: Region,
     expected: float | None = None,
     *,
     expected_error: float = 0.0,
     allowance: float = 0.0,
 ) -> Quantity:
-    """The mean over runs with its interval of Student's t.
+    """The mean over runs of a number of each run, as a quantity of a claim.
 
-    ``expected_error`` is the standard error of the predicted number.
+    Its interval is that of Student's t at level 0.99.  ``region`` is where the claim puts the mean,
+    ``expected`` the number that theory gives, which must be met within four standard errors beside
+    ``allowance``; ``expected_error`` is the standard error of the predicted number.
+
+    >>> from giantstep import mean_of
+    >>> cosines = [0.70, 0.69, 0.71, 0.70, 0.72, 0.71]
+    >>> mean_of("cosine", cosines, (0.6, 0.8)).verdict
+    'holds'
+    >>> mean_of("cosine", cosines, (0.6, 0.8), expected=0.5).verdict
+    'fails'
     """
     from scipy.special import ndtr, stdtrit
 
     values = np.asarray(values, dtype=float)
+    if values.ndim != 1 or len(values) < 2 or not np.all(np.isfinite(values)):
+        raise InputError(
+            f"{name} must be a finite number for each of at least 2 runs, got {shown(values)}"
+        )
     mean, error = float(values.mean()), float(values.std(ddof=1) / math.sqrt(len(values)))
     freedom = len(values) - 1
     half = float(stdtrit(freedom, 0.5 + 0.5 * LEVEL)) * error
@@ -126,14 +144,23 @@ def mean_of(
 def exponent_of(
     name: str,
     sizes: Sequence[float],
-    values: Sequence[Float[np.ndarray, " runs"]],
+    values: Sequence[Sequence[float] | Float[np.ndarray, " runs"]],
     region: Region,
     expected: float | None = None,
     *,
     allowance: float = 0.0,
 ) -> Quantity:
-    """The exponent of the median in the size, with its bootstrap interval."""
-    found = scaling_exponent(sizes, values, LEVEL)
+    """The exponent of the median over runs in the size, as a quantity of a claim.
+
+    Its interval is a bootstrap interval at level 0.99.  ``values`` are the numbers of the runs at
+    each of ``sizes``; ``region``, ``expected`` and ``allowance`` are those of ``mean_of``.
+
+    >>> from giantstep import exponent_of
+    >>> runs = [[0.31, 0.32, 0.33], [0.10, 0.11, 0.12]]
+    >>> exponent_of("cosine", [100, 1000], runs, (-0.6, -0.4)).verdict
+    'holds'
+    """
+    found = scaling_exponent(sizes, [np.asarray(v, dtype=float) for v in values], LEVEL)
     # The interval of level 0.99 is 5.15 standard errors wide.
     error = (found.high - found.low) / 5.15
     return Quantity(

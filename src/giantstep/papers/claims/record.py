@@ -2,17 +2,28 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from giantstep.errors import InputError, shown
 from giantstep.papers.claims.quantity import Quantity, Verdict
 from giantstep.papers.plot import Plot
 
 
 @dataclass(frozen=True)
 class Findings:
-    """What an experiment measured."""
+    """What the experiment of a claim measured: its quantities, and a plot of them if there is one.
+
+    The verdict of the claim follows from those of the quantities (``mean_of``, ``exponent_of``):
+    it fails if one of them does, it holds if all do, else it is undecided.
+
+    >>> from giantstep import Findings, mean_of
+    >>> cosines = mean_of("cosine", [0.70, 0.71, 0.72], (0.6, 0.8))
+    >>> Findings([cosines]).verdict
+    'holds'
+    """
 
     quantities: Sequence[Quantity]
     plot: Plot | None = None
@@ -62,6 +73,13 @@ class Claim:
     seen: str = ""
     corrected: str = ""
 
+    def __post_init__(self) -> None:
+        # The identifier is the name of files.
+        if not re.fullmatch(r"\w[\w.-]*", self.id):
+            raise InputError(
+                f"id of a claim must be letters, digits and hyphens, got {shown(self.id)}"
+            )
+
     def __repr__(self) -> str:
         return f"Claim({self.id!r}: {self.statement} {self.paper})"
 
@@ -70,4 +88,11 @@ class Claim:
     ) -> Findings:
         """Measure the claim, with changed fields where given, at the quick or the full size."""
         fields = {"seed": seed} | dict(self.fields) | dict(changes or {})
-        return self.experiment(fields, **(self.full if full else self.quick))
+        found = self.experiment(fields, **(self.full if full else self.quick))
+        if not isinstance(found, Findings) or not found.quantities:
+            got = shown(found) if isinstance(found, Findings) else type(found).__name__
+            raise InputError(
+                f"the experiment of the claim {self.id!r} must return Findings with at least one "
+                f"quantity, got {got}"
+            )
+        return found

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import inspect
 import json
+import linecache
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
@@ -167,11 +168,18 @@ def fingerprint(claim: Claim, full: bool, controls: bool, seed: int) -> str:
         *(claim.seen, claim.corrected),
         *(plain_fields(fields) for fields in (claim.fields, claim.tuned, bound, size)),
         {reason: plain_fields(changes) for reason, changes in claim.controls.items()},
-        inspect.getsource(experiment),
+        *(inspect.getsource(experiment), _file_text(experiment)),
         package_source(),
     ]
     text = repr([*parts, LEVEL, full, controls, seed, __version__])
     return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _file_text(experiment: Callable[..., Any]) -> str:
+    """All that the file of an experiment says: that of a user's claim is not in the package."""
+    path = inspect.getsourcefile(experiment) or ""
+    linecache.checkcache(path)
+    return "".join(linecache.getlines(path))
 
 
 def _record(claim: Claim, parts: Sequence[Part], full: bool, seed: int) -> dict[str, Any]:

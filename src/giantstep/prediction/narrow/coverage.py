@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from giantstep.prediction.narrow import reused
+from giantstep.prediction.narrow import drawn_runs, reused
 from giantstep.prediction.narrow.long_runs import is_long
 from giantstep.prediction.narrow.start import LARGEST_SHARE, too_wide
 from giantstep.problem.plain import beyond_plain
@@ -48,10 +48,14 @@ WORDS: dict[str, tuple[str, ...] | None] = {
 
 def objection(setting: Setting) -> str | None:
     """Why the theory does not cover a setting, None if it does."""
-    one_pass = not setting.seen_again and setting.n <= LARGEST_SHARE * setting.d
-    share = LARGEST_SHARE_OF_ONE_PASS if one_pass else LARGEST_SHARE
-    if setting.p > share * setting.d:
-        return too_wide(setting.p, setting.d, share)
+    if setting.p > LARGEST_SHARE * setting.d:
+        one_pass = not setting.seen_again and setting.n <= LARGEST_SHARE * setting.d
+        if one_pass and setting.p > LARGEST_SHARE_OF_ONE_PASS * setting.d:
+            return too_wide(setting.p, setting.d, LARGEST_SHARE_OF_ONE_PASS)
+        if not one_pass and is_long(setting):
+            return too_wide(setting.p, setting.d)
+        if not one_pass and (complaint := drawn_runs.objection(setting)) is not None:
+            return complaint
     if setting.readout_batch == "last":
         return "readout_batch must be fresh, got 'last'"
     for name in ("rows", "update"):

@@ -14,13 +14,14 @@ them have the means and covariances of averages over n samples.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
-from dataclasses import replace
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
 
 import numpy as np
 from jaxtyping import Float
 
 from giantstep.gaussian.coordinates import compressed
+from giantstep.prediction.narrow.mean_gradient import mean_gradient
 from giantstep.prediction.narrow.points import Points, Quadrature
 from giantstep.prediction.narrow.readout import readout_errors
 from giantstep.prediction.narrow.reused import PathNormals, chosen, share
@@ -43,11 +44,15 @@ NULL = 1e-12
 class Fluctuations:
     """Normal variables of a run, or with ``sign`` = -1 those of its opposite."""
 
-    def __init__(self, seed: int, sign: float) -> None:
+    def __init__(self, seed: int, sign: float = 1.0) -> None:
         self.key, self.sign = np.random.default_rng(seed), sign
 
     def normals(self, *shape: int) -> Float[np.ndarray, "..."]:
         return self.sign * self.key.standard_normal(shape)
+
+    def vectors(self, k: int, m: int) -> Float[np.ndarray, "k j"]:
+        """k independent N(0, I_m) vectors by coordinates: Bartlett's, or of many all m."""
+        return self.bartlett(k, m) if 2 * k <= m else self.normals(k, m)
 
     def bartlett(self, k: int, m: int) -> Float[np.ndarray, "k k"]:
         """Bartlett's matrix with chi replaced by sqrt(m - 1/2) + N(0, 1/2): of equal square."""
@@ -62,7 +67,7 @@ class Fluctuations:
 
         def gaussian(count: int) -> Float[np.ndarray, "k q"]:
             along = self.normals(count, known)
-            return np.concatenate([along, self.bartlett(count, d - known)], axis=1)
+            return np.concatenate([along, self.vectors(count, d - known)], axis=1)
 
         def frame(count: int) -> Float[np.ndarray, "m q"]:
             if known == r:
@@ -79,11 +84,53 @@ class Fluctuations:
 
         return Space(d, gaussian, frame, typical.hold)
 
-    def weights(self, weights: Float[np.ndarray, " n"], samples: int) -> Float[np.ndarray, " n"]:
-        """Weights under which points average as that many samples do."""
-        root = np.sqrt(weights)
-        xi = self.normals(len(weights))
-        return weights + root * (xi - root * float(root @ xi)) / math.sqrt(samples)
+    def batch(self, points: Points, samples: int) -> tuple[Points, Float[np.ndarray, " n"]]:
+        """Points, and weights under which they average as so many samples do: to second order."""
+        root = np.sqrt(points.weights)
+        xi = self.normals(len(root))
+        noise = root * (xi - root * float(root @ xi)) / math.sqrt(samples)
+        return points, points.weights + noise
+
+
+class Samples(Fluctuations):
+    """Those of a run by itself, with samples of its own."""
+
+    def __init__(self, seed: int, setting: Setting) -> None:
+        super().__init__(seed)
+        self.setting = setting
+
+    def batch(self, points: Points, samples: int) -> tuple[Points, Float[np.ndarray, " n"]]:
+        """So many new samples, or if they are more than the points, how often each is among them.
+
+        Not some of the points: these are spread more evenly than samples are.
+        """
+        count, q = points.x.shape
+        if samples > count:
+            shares = points.weights / np.sum(points.weights)
+            return points, self.key.multinomial(samples, shares) / samples
+        drawn = self.normals(samples, q + 2)
+        x, weights = drawn[:, :q], np.full(samples, 1.0 / samples)
+        if self.setting.inputs.known_directions:
+            x = self.setting.inputs.stretched(x, self.setting.target.r)
+        return Points(x, drawn[:, q], drawn[:, q + 1], weights), weights
+
+
+@dataclass(frozen=True)
+class Stepped:
+    """A state after a step, and the gradient that led to it, in the coordinates of its rows."""
+
+    state: Start
+    gradient: Float[np.ndarray, "p k"]
+
+
+@dataclass(frozen=True)
+class Visited:
+    """Rows of a drawn run after a step, points for them, and the gradient of the step."""
+
+    rows: Float[np.ndarray, "p q"]
+    readout: Float[np.ndarray, " p"]
+    points: Points
+    gradient: Float[np.ndarray, "p k"] | None = None
 
 
 class Batch:
@@ -94,16 +141,16 @@ class Batch:
         setting: Setting,
         draw: Fluctuations,
         points: Points,
+        weights: Float[np.ndarray, " n"],
         spare: Float[np.ndarray, "n k"],
     ) -> None:
-        self.setting, self.draw, self.spare = setting, draw, spare
+        self.setting, self.draw, self.weights, self.spare = setting, draw, weights, spare
         self.samples = set_size(setting.batches, setting.n)
-        self.weights = draw.weights(points.weights, self.samples)
         self.data, self.used = points.x, np.zeros((len(points.x), 0))
         self.labels = setting.label_transform(labels_at(setting, points.x, points.noise))
 
-    def step(self, state: Start, size: float) -> Start:
-        """The state after a giant step, rows in a basis that holds the directions it reveals."""
+    def step(self, state: Start, size: float) -> Stepped:
+        """A giant step, its rows in a basis that holds the directions it reveals."""
         labels = self.labels
         if self.setting.deflate >= 0:
             labels = labels - self.weights @ labels
@@ -162,54 +209,74 @@ def drawn_errors(
     if not given:
         rows = start_rows(setting, fluctuations.span(setting))
         start = replace(start, rows=rows)
-    if isinstance(source, PathNormals):
-        states = _reused(setting, start, source, fluctuations)
-    else:
-        states = _fresh(setting, start, source, fluctuations)
+    return fitted_errors_of(
+        setting, start, drawn_states(setting, start, source, fluctuations), seed
+    )
+
+
+def fitted_errors_of(
+    setting: Setting, start: Start, states: Iterable[Visited], seed: int
+) -> Float[np.ndarray, "t 3"]:
+    """Train error, test error and what they leave out of the readout in each of the states."""
     key = np.random.default_rng([seed, 1])
     fitted = replace(start, biases=start.readout_biases)
     errors = [
-        readout_errors(setting, replace(fitted, rows=rows), points, key) for rows, points in states
+        readout_errors(setting, replace(fitted, rows=state.rows), state.points, key)
+        for state in states
     ]
     return np.array([(error.train, error.test, error.left_out) for error in errors])
 
 
+def drawn_states(
+    setting: Setting, start: Start, source: Quadrature | PathNormals, draw: Fluctuations
+) -> Iterator[Visited]:
+    """The states of a drawn run after steps 0..T, from the rows of its start."""
+    if isinstance(source, PathNormals):
+        return _reused(setting, start, source, draw)
+    return _fresh(setting, start, source, draw)
+
+
 def _fresh(
     setting: Setting, start: Start, quadrature: Quadrature, draw: Fluctuations
-) -> Iterator[tuple[Float[np.ndarray, "p q"], Points]]:
-    """Rows of a drawn run after each step, and points for them."""
+) -> Iterator[Visited]:
+    """States on samples that are new at every step."""
     state, points = start, quadrature(start.rows, 0)
-    yield state.rows, points
+    yield Visited(state.rows, state.readout, points)
     for step, size in enumerate(setting.step_size):
         if setting.deflate == 1:
             # Only what deflation reveals is looked at again before the samples are new.
-            spare = np.column_stack([points.spare, np.zeros((len(points.x), setting.p))])
-            state = Batch(setting, draw, points, spare).step(state, size)
+            seen, weights = draw.batch(points, setting.n)
+            spare = np.column_stack([seen.spare, np.zeros((len(seen.x), setting.p))])
+            stepped = Batch(setting, draw, seen, weights, spare).step(state, size)
         else:
-            state = _one_step(setting, state, points, draw=draw, size=size)
-        state = replace(state, rows=compressed(state.rows, setting.known))
-        points = quadrature(state.rows, step + 1)
-        yield state.rows, points
+            stepped = _one_step(setting, state, points, draw=draw, size=size)
+        rows = compressed(stepped.state.rows, setting.known)
+        state, points = replace(stepped.state, rows=rows), quadrature(rows, step + 1)
+        yield Visited(rows, state.readout, points, stepped.gradient)
 
 
 def _one_step(
     setting: Setting, state: Start, points: Points, *, draw: Fluctuations, size: float
-) -> Start:
-    """The state after a step on samples that are not seen again.
+) -> Stepped:
+    """A step on samples that are not seen again.
 
-    Outside the known directions the update is G^(1/2) L/sqrt(n), G = mean c c^T, L Bartlett's.
+    Along the known directions the update is its mean and the noise of n samples; outside them it is
+    G^(1/2) L/sqrt(n), G = mean c c^T, L Bartlett's.
     """
-    rows, weights = state.rows, draw.weights(points.weights, setting.n)
-    labels = setting.label_transform(labels_at(setting, points.x, points.noise))
+    rows = state.rows
+    batch, weights = draw.batch(points, setting.n)
+    labels = setting.label_transform(labels_at(setting, batch.x, batch.noise))
     if setting.deflate == 0:
         labels = labels - weights @ labels
-    inputs = state.preactivations(points.x)
+    inputs = state.preactivations(batch.x)
     g = np.asarray(coefficients(setting, inputs, labels, state.readout))
-    weighted = g * weights
-    values, vectors = np.linalg.eigh(weighted @ g.T)
+    values, vectors = np.linalg.eigh((g * weights) @ g.T)
     symmetric = (vectors * np.sqrt(np.maximum(values, 0.0))) @ vectors.T
-    outside = symmetric @ draw.bartlett(setting.p, setting.d - rows.shape[1])
-    gradient = np.concatenate([weighted @ points.x, outside / math.sqrt(setting.n)], axis=1)
+    outside = symmetric @ draw.vectors(setting.p, setting.d - rows.shape[1])
+    along = (g * weights) @ batch.x
+    if batch is points:  # the error of their own mean, larger than the noise of n samples, goes
+        along += mean_gradient(setting, state, points, g) - (g * points.weights) @ points.x
+    gradient = np.concatenate([along, outside / math.sqrt(setting.n)], axis=1)
     descent = readout_descent(setting, inputs, labels, state.readout, counts=weights)
     return _moved(setting, state, size, gradient=gradient, descent=descent)
 
@@ -221,28 +288,32 @@ def _moved(
     *,
     gradient: Float[np.ndarray, "p k"],
     descent: Float[np.ndarray, " p"],
-) -> Start:
-    """The state after a step: the gradient of the rows has more coordinates than they."""
+) -> Stepped:
+    """A step along a gradient that has more coordinates than the rows."""
     rows = stepped_rows(setting, state.rows, gradient, size)
-    return replace(state, rows=rows, readout=moved_readout(setting, state.readout, descent))
+    readout = moved_readout(setting, state.readout, descent)
+    return Stepped(replace(state, rows=rows, readout=readout), gradient)
 
 
 def _reused(
     setting: Setting, start: Start, sets: PathNormals, draw: Fluctuations
-) -> Iterator[tuple[Float[np.ndarray, "p q"], Points]]:
-    """The same where samples are seen more than once."""
+) -> Iterator[Visited]:
+    """States where samples are seen more than once."""
     rows, number, normals = start.rows, -1, sets(0)
-    yield rows, _unseen(normals, rows.shape[1])
+    yield Visited(rows, start.readout, _unseen(normals, rows.shape[1]))
     for step, size in enumerate(setting.step_size):
         if set_of(setting.batches, step) != number:
             number = set_of(setting.batches, step)
             rows, normals = compressed(rows, setting.target.r), sets(number)
             q = rows.shape[1]
             paths = replace(_unseen(normals, q), noise=normals[:, q])
-            batch = Batch(setting, draw, paths, normals[:, q + 1 :])
-        rows = batch.step(replace(start, rows=rows), size).rows
+            _, weights = draw.batch(paths, set_size(setting.batches, setting.n))
+            batch = Batch(setting, draw, paths, weights, normals[:, q + 1 :])
+        stepped = batch.step(replace(start, rows=rows), size)
+        rows = stepped.state.rows
         compact = compressed(rows, setting.target.r)
-        yield compact, _unseen(normals, compact.shape[1])
+        points = _unseen(normals, compact.shape[1])
+        yield Visited(compact, start.readout, points, stepped.gradient)
 
 
 def _unseen(normals: Float[np.ndarray, "n k"], q: int) -> Points:

@@ -10,7 +10,7 @@ from jaxtyping import Float
 
 from giantstep.errors import NoTheoryError
 from giantstep.gaussian.points import Accuracy
-from giantstep.prediction.narrow import finite_runs, long_fluctuations, readout
+from giantstep.prediction.narrow import drawn_runs, finite_runs, long_fluctuations, readout
 from giantstep.prediction.narrow.coverage import SAMPLES_OF_A_LENGTH
 from giantstep.prediction.narrow.fluctuations import (
     Deviations,
@@ -83,6 +83,9 @@ def predict(
 def _predict(
     setting: Setting, readouts: Float[np.ndarray, "rows p"], accuracy: Accuracy
 ) -> dict[str, Any]:
+    complaint = readout.objection(setting) if setting.readout_n else None
+    if needs_draws(setting):
+        return _drawn(setting, complaint)
     starts = [typical_start(setting, entries) for entries in readouts]
     random = not STARTS[setting.start].framed or setting.inputs.known_directions > 0
     many = setting.p > LARGEST_SHARE * setting.d
@@ -99,7 +102,6 @@ def _predict(
     found = exact or [
         sampled_row(setting, start, row, accuracy) for row, start in enumerate(starts)
     ]
-    complaint = readout.objection(setting) if setting.readout_n else None
     if setting.readout_n and is_long(setting):
         complaint = f"steps must be at most {FEW_STEPS}, got {setting.steps}"
     fitted = setting.readout_n > 0 and complaint is None
@@ -132,17 +134,39 @@ def _predict(
     if is_long(setting):
         return arrays
     around = _deviations(setting, starts, arrays, own=own) if accuracy.deviations else {}
-    if many or (small and around):
+    if not setting.seen_again and (around or many):
         known = (
             Deviations(*(around[f"{name}_deviation"][0] for name in ("overlap", "norms", "gram")))
             if around
             else _around(setting, starts[0], arrays, row=0, rows=setting.runs, own=True)
         )
-        _check_closure(setting, arrays["gram"][0], known, LARGEST_DEVIATION)
+        if not largest_deviation(arrays["gram"][0], known) <= LARGEST_DEVIATION:
+            if drawn_runs.objection(setting) is None:
+                return _drawn(setting, complaint)
+            if many or small:
+                _check_closure(setting, arrays["gram"][0], known, LARGEST_DEVIATION)
     arrays |= around
     overlaps = [name for name in arrays if name.startswith("overlap")]
     cut = {name: arrays[name][..., : setting.target.r] for name in overlaps}
     return recorded(setting, arrays | cut)
+
+
+def needs_draws(setting: Setting) -> bool:
+    """Whether so many inner products fluctuate that runs are drawn instead of their mean."""
+    one_pass = setting.n <= LARGEST_SHARE * setting.d
+    few = setting.p <= LARGEST_SHARE * setting.d
+    return not (few or one_pass or setting.seen_again or is_long(setting))
+
+
+def _drawn(setting: Setting, complaint: str | None) -> dict[str, Any]:
+    """Fields of the record from runs that are drawn, ``complaint`` against errors of a readout."""
+    fitted = setting.readout_n > 0 and complaint is None
+    fields = drawn_runs.predict(setting, fitted=fitted)
+    for name, values in fields.items():
+        if not np.all(np.isfinite(values)):
+            raise NoTheoryError(f"no prediction: {name.replace('_', ' ')} is not finite")
+    notes = () if complaint is None else (f"no prediction of readout errors: {complaint}",)
+    return recorded(setting, fields) | {"notes": notes, "own_runs": True}
 
 
 def start_share(setting: Setting, typical: Start, log2_points: int | None = None) -> float:
@@ -261,24 +285,34 @@ def _check_first_steps(setting: Setting, start: Start) -> None:
     _check_closure(early, path.gram, around, LARGEST_DEVIATION)
 
 
+def largest_deviation(gram: Float[np.ndarray, "t p p"], around: Deviations) -> float:
+    """How far a run is from its mean, in lengths of its rows: the largest share after any step.
+
+    Root mean square over the entries of the Gram matrix, and of the overlaps unless there is one
+    step, after which their mean is exact.  What runs differ by at the start is not counted.
+    """
+    squares = np.mean(np.diagonal(gram, axis1=1, axis2=2), axis=1)
+    parts = [(around.gram, squares), (around.overlap, np.sqrt(squares))]
+    if len(gram) == 2:
+        del parts[1]
+    shares = []
+    for deviation, unit in parts:
+        variances = np.maximum(deviation**2 - deviation[0] ** 2, 0.0)
+        shares.append(np.sqrt(np.mean(variances, axis=(1, 2))) / unit)
+    return float(np.max(shares))
+
+
 def _check_closure(
     setting: Setting, gram: Float[np.ndarray, "t p p"], around: Deviations, most: float
 ) -> None:
-    """Refuse steps after which a run is far from its mean, which is then shifted itself.
-
-    What the start strays by is not counted: no step made it.
-    """
-    squares = np.mean(np.diagonal(gram, axis1=1, axis2=2), axis=1)
-    units = {"Gram matrix": (around.gram, squares), "overlap": (around.overlap, np.sqrt(squares))}
-    for what, (deviation, unit) in units.items():
-        variances = np.maximum(deviation**2 - deviation[0] ** 2, 0.0)
-        strays = np.sqrt(np.mean(variances, axis=(1, 2))) / unit
-        if not np.max(strays) <= most:
-            raise NoTheoryError(
-                f"no prediction: step_size must keep the {what} of a run within {most:.0%} of its "
-                f"mean for p = {setting.p}, d = {setting.d} and n = {setting.n}, got "
-                f"{np.nanmax(strays):.0%} at {max(setting.step_size):g}"
-            )
+    """Refuse steps after which a run is far from its mean, which is then shifted itself."""
+    largest = largest_deviation(gram, around)
+    if not largest <= most:
+        raise NoTheoryError(
+            f"no prediction: runs differ too much for one prediction, by {largest:.0%} of the "
+            f"length of a row at n = {setting.n} and step_size = {max(setting.step_size):g}, at "
+            f"most {most:.0%}; use more samples or a smaller step"
+        )
 
 
 def _of_gram(arrays: dict[str, Any], r: int) -> dict[str, Any]:

@@ -58,8 +58,14 @@ class GradientMatrix:
     kurtosis: float = 1.0
 
 
-def gradient_matrix(setting: Setting, step: LearnedStep, draw: Draw = TYPICAL) -> GradientMatrix:
-    """The moments of r and zeta over the label's nodes."""
+def gradient_matrix(
+    setting: Setting, step: LearnedStep, draw: Draw = TYPICAL, prune: bool = False
+) -> GradientMatrix:
+    """The moments of r and zeta over the label's nodes.
+
+    ``prune`` drops labels so large that fewer than one of the n samples would have one: moments of
+    the limit that no batch of this size has.
+    """
     delta = setting.d / setting.n
     points, weights = label_grid(setting.target.r, LABEL_SPACING)
     y = np.asarray(setting.target([points[:, k] for k in range(setting.target.r)]), dtype=float)
@@ -67,6 +73,8 @@ def gradient_matrix(setting: Setting, step: LearnedStep, draw: Draw = TYPICAL) -
         points, y = np.concatenate([points, points]), np.concatenate([y, -y])
         parts = (1.0 - setting.corruption, setting.corruption)
         weights = np.concatenate([part * weights for part in parts])
+    if prune:
+        points, y, weights = _reached(points, y, weights, setting.n)
     own, moments = own_scale(setting, draw), setting.activation.moments
     # r = y + noise - s f0; f0 counts as a normal variable that no direction shares.
     deviation = math.sqrt(setting.noise**2 + own**2 * moments.variance)
@@ -125,6 +133,21 @@ def gradient_matrix(setting: Setting, step: LearnedStep, draw: Draw = TYPICAL) -
         *nodes_of(third / square**1.5, fourth / square**2, delta),
         kurtosis=fourth / square**2,
     )
+
+
+def _reached(
+    points: Float[np.ndarray, "m r"],
+    y: Float[np.ndarray, " m"],
+    weights: Float[np.ndarray, " m"],
+    n: int,
+) -> tuple[Float[np.ndarray, "k r"], Float[np.ndarray, " k"], Float[np.ndarray, " k"]]:
+    """The nodes whose |y| at least one of n samples is expected to reach; weights sum to one."""
+    size = np.abs(y)
+    order = np.argsort(-size)
+    expected = n * np.cumsum(weights[order])
+    largest = size[order][min(int(np.searchsorted(expected, 1.0)), len(size) - 1)]
+    kept = size <= largest
+    return points[kept], y[kept], weights[kept] / weights[kept].sum()
 
 
 def symmetric_powers(

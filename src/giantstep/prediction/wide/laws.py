@@ -2,9 +2,10 @@
 
 What exceeds the threshold is an outlier, measured or predicted.  For W it is where noise ends: the
 place that noise of the variance profile passes once in a hundred runs, or beyond that the place of
-the noisiest direction, of the target or of one sample.  For the features, whose edge counts the
-noise of the step as the same in all directions, it is as much farther beyond the edge as that of W
-is beyond the edge of rows with such noise.  See docs/derivations/bulk.md.
+the noisiest direction, of the target or of one sample.  For the features it is where noise of the
+start would pass their edge, or beyond that the edge that they have if the noise of the step is the
+same in all directions, times as much as W's threshold lies beyond the edge of rows with such noise.
+See docs/derivations/bulk.md.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from jaxtyping import Float
 
 from giantstep.prediction.wide.draws import DrawNodes
 from giantstep.prediction.wide.gradient import gradient_matrix
-from giantstep.prediction.wide.outliers import feature_density, feature_outliers
+from giantstep.prediction.wide.outliers import even_edge, feature_density, feature_outliers
 from giantstep.prediction.wide.rows import SHARE, errors_objection
 from giantstep.prediction.wide.second_bulk import bulk_profile, residual_draws
 from giantstep.prediction.wide.second_kernel import RowUpdate, weight_updates
@@ -242,11 +243,12 @@ def feature_law(setting: Setting, draw: Draw) -> Law:
     found = feature_outliers(setting, draw)
     # Noise passes the edge by as much as it does before the step.
     margin = _start_margin(setting.vary(steps=0, step_size=1.0))
-    weights = _weights(setting, draw)
+    weights, noisiest = _weights(setting, draw), found.edge
     if weights.found is not None:
-        margin *= max(1.0, weights.threshold / weights.found.edge)
+        beyond = weights.threshold / weights.found.edge
+        noisiest = max(noisiest, beyond * even_edge(setting, draw))
     vectors = {"left": found.left, "right": found.right}
-    return Law(found.edge, margin * found.edge, found.values, vectors)
+    return Law(found.edge, margin * noisiest, found.values, vectors)
 
 
 def _tail_objection(setting: Setting, draw: Draw) -> str | None:

@@ -13,7 +13,7 @@ docs/derivations/closed_system.md.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from jaxtyping import Float
@@ -62,6 +62,12 @@ class NeuronTypes:
     def spread(self) -> Float[np.ndarray, "t b"]:
         """s: the length of a row outside the learned direction."""
         return np.sqrt(np.einsum("q,qtbj->tb", self.shares, self.load**2))
+
+    @property
+    def even(self) -> NeuronTypes:
+        """The same with one class of directions: rows load all of them alike."""
+        load = _one_class(self.shares, self.load)
+        return replace(self, shares=np.ones(1), load=load)
 
 
 def neuron_types(
@@ -119,11 +125,20 @@ def _classes(
     shares: Float[np.ndarray, " q"], load: Float[np.ndarray, "q t b j"]
 ) -> tuple[Float[np.ndarray, " c"], Float[np.ndarray, "c t b j"]]:
     """The classes as they are, or one of the same square lengths where they hardly differ."""
-    mean, square = (np.tensordot(shares, part, axes=1) for part in (load, load**2))
-    length = np.sqrt(np.sum(square, axis=2, keepdims=True))
+    even = _one_class(shares, load)
+    length = np.sqrt(np.sum(even**2, axis=3, keepdims=True))
+    mean = np.tensordot(shares, load, axes=1)
     if np.any(np.abs(load - mean) > EVEN * length):
         return shares, load
-    return np.ones(1), np.copysign(np.sqrt(square), mean)[None]
+    return np.ones(1), even
+
+
+def _one_class(
+    shares: Float[np.ndarray, " q"], load: Float[np.ndarray, "q t b j"]
+) -> Float[np.ndarray, "1 t b j"]:
+    """Loads of equal square length that are the same in all directions."""
+    mean, square = (np.tensordot(shares, part, axes=1) for part in (load, load**2))
+    return np.asarray(np.copysign(np.sqrt(square), mean))[None]
 
 
 def entries(setting: Setting, prune: bool) -> Rule:

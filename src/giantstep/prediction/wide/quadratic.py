@@ -44,24 +44,27 @@ def objection(setting: Setting) -> str | None:
     complaint = step_objection(setting)
     if complaint is None and setting.readout_n > 0:
         complaint = readout_objection(setting)
-    return complaint or (_turn_objection(setting) if setting.steps else None)
+    return complaint or turn_objection(setting)
 
 
-def _turn_objection(setting: Setting) -> str | None:
+def turn_objection(setting: Setting) -> str | None:
     """Why the degree 2 of the target must not be left out of a step, None if it may be.
 
     Row i gains eta a_i E[sigma'(z) z] T_2 w_i, a multiple of its own part along V*, at a_i^2 = 1/p.
     """
+    if setting.steps == 0:
+        return None
     kept = 1.0 - 2.0 * setting.corruption
     curvature = kept * setting.target.series.tensor(2)
-    along = learned_step(setting).overlap
+    first = setting.vary(steps=1, step_size=setting.step_size[0])
+    along = learned_step(first).overlap
     length = float(np.linalg.norm(along))
     if length > VANISHING:
         outside = np.eye(setting.target.r) - along.T @ along / length**2
         curvature = outside @ curvature @ outside
     tilt = setting.activation.moments.tilt
     largest = float(np.max(np.abs(np.linalg.eigvalsh(curvature))))
-    turn = normalised_size(setting) / math.sqrt(setting.p) * abs(tilt) * largest
+    turn = normalised_size(first) / math.sqrt(setting.p) * abs(tilt) * largest
     if turn <= MOST_TURN:
         return None
     return (

@@ -115,12 +115,19 @@ def readout_objection(setting: Setting) -> str | None:
 
 
 def closed_system(
-    setting: Setting, size: float | None = None, draw: Draw = TYPICAL, prune: bool = False
+    setting: Setting,
+    size: float | None = None,
+    draw: Draw = TYPICAL,
+    *,
+    prune: bool = False,
+    even: bool = False,
 ) -> ClosedSystem:
     """Moments of the features of a setting, ``size`` in place of the size of its one step.
 
     ``draw`` as in ``learned_step``.  ``prune`` drops nodes that fewer than a tenth of a sample or
-    a neuron would reach: they would move the edge of the spectrum to where no sample is.
+    a neuron would reach, and labels that fewer than one sample of the step would have: they would
+    move the edge and outliers to where no sample is.  ``even`` counts the noise of the step as the
+    same in all directions.
     """
     refuse_if(objection(setting))
     if setting.steps == 2:
@@ -128,8 +135,9 @@ def closed_system(
         overlap, types = both.overlap, both.types
     else:
         step = learned_step(setting, size, draw)
-        matrix = gradient_matrix(setting, step, draw)
+        matrix = gradient_matrix(setting, step, draw, prune)
         overlap, types = step.overlap, neuron_types(setting, step, matrix, prune)
+    types = types.even if even else types
     kappa, weights = kappa_rule(len(overlap), 0.1 / setting.readout_n if prune else 0.0)
     squares, shares = radius_rule(setting.d)
     found = features_by_degree(setting.activation, types, kappa, setting.d)

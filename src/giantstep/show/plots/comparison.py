@@ -7,7 +7,8 @@ from matplotlib.axes import Axes
 
 from giantstep.records.differences import ordered
 from giantstep.records.trajectory import Trajectory
-from giantstep.show.plots.style import STEP_MARKERS
+from giantstep.show.plots.curves import PALETTE
+from giantstep.show.plots.style import STEP_MARKERS, source_of
 
 AXIS = {
     "overlap": r"overlap $\langle w_i, w^*_k \rangle$",
@@ -41,20 +42,22 @@ def comparison(
     else:
         series = [(theory, values, error, observable.replace("_", " "))]
     for index, (line, points, bar, label) in enumerate(series):
-        grey = str(0.1 + 0.6 * index / max(len(series), 1))
-        axes.plot(steps, line, color=grey, linewidth=1.2)
+        colour = PALETTE[index % len(PALETTE)]
+        axes.plot(steps, line, color=colour, linewidth=1.2)
         axes.errorbar(
             steps,
             points.mean(axis=0),
             yerr=bar,
             linestyle="none",
             marker=STEP_MARKERS[index % len(STEP_MARKERS)],
-            color=grey,
+            color=colour,
             capsize=3,
             label=label,
         )
     axes.set_xticks(steps)
     axes.set_xlabel("giant steps $t$")
     axes.set_ylabel(AXIS.get(observable, observable.replace("_", " ")))
-    axes.legend(fontsize="small", title="lines: theory, points: simulation")
+    axes.legend(
+        fontsize="small", title=f"lines: {source_of(predicted)}\npoints: simulation, bars: 2 s.e."
+    )
     return axes

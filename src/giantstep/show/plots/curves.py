@@ -20,24 +20,37 @@ FEW = 8
 """Points on an axis up to which each has its tick."""
 
 
+PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
+"""Colours of the series, which colour-blind readers can tell apart (Okabe and Ito)."""
+
 GUIDE = "0.5"
 """The colour of a slope that is drawn through a measured point: no prediction."""
 
 
-def _look(curve: Curve, index: int) -> tuple[str, dict[str, Any]]:
-    """Name and style of a line: a prediction, one of separate places, or a guide for the eye."""
+def _look(curve: Curve, index: int, colour: str | None) -> tuple[str, dict[str, Any]]:
+    """Name and style of a line: a prediction, one of separate places, or a guide for the eye.
+
+    ``colour`` is that of the simulation of the same series, None where there is none.
+    """
     if curve.guide:
         name = f"guide: {curve.label}, through the first point"
         return name, {"color": GUIDE, "linestyle": ":", "linewidth": 1.2, "zorder": 1.0}
     name = curve.label if curve.label.startswith("theory") else f"theory: {curve.label}"
     if not curve.joined:
-        return name, {"color": THEORY, "linestyle": "none", "marker": "_", "markersize": 18}
+        separate = {"linestyle": "none", "marker": "_", "markersize": 18}
+        return name, {"color": colour or THEORY, **separate}
+    if colour is not None:
+        return name, {"color": colour, "linestyle": "-", "linewidth": 1.2}
     return name, {"color": THEORY, "linestyle": LINES[index % len(LINES)], "linewidth": 1.2}
 
 
 def curves(axes: Axes, plot: Plot) -> Axes:
-    """Theory as lines, simulation as points with bars of two standard errors; greys throughout."""
+    """Theory as lines, simulation as points with bars of two standard errors, a colour a series."""
     simulated = [curve for curve in plot.curves if not curve.theory]
+    colours = {
+        curve.series or curve.label: PALETTE[index % len(PALETTE)]
+        for index, curve in enumerate(simulated)
+    }
     for index, curve in enumerate(simulated):
         axes.errorbar(
             curve.x,
@@ -47,11 +60,11 @@ def curves(axes: Axes, plot: Plot) -> Axes:
             marker=MARKERS[index % len(MARKERS)],
             linestyle="none",
             capsize=3,
-            color=str(0.6 * index / max(1, len(simulated))),
+            color=colours[curve.series or curve.label],
         )
     named: set[str] = set()
     for index, curve in enumerate(c for c in plot.curves if c.theory):
-        label, style = _look(curve, index)
+        label, style = _look(curve, index, colours.get(curve.series or curve.label))
         label = "_nolegend_" if label in named else label
         axes.plot(curve.x, curve.y, label=label, **style)
         named.add(label)

@@ -1,4 +1,4 @@
-"""Errors of the readout step by step, against the floors no readout beats."""
+"""Errors of the readout step by step, against floors: lower bounds for any readout."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import numpy as np
 from matplotlib.axes import Axes
 
 from giantstep.records.trajectory import Trajectory
+from giantstep.show.plots.style import source_of
 
 
 def errors(
@@ -16,7 +17,7 @@ def errors(
     floors: Sequence[float | None],
     predicted: Trajectory | None = None,
 ) -> Axes:
-    """Mean train and test error after each step, with standard errors, over the floors.
+    """Mean train and test error after each step, with two standard errors, over the floors.
 
     ``floors`` are those after each step (``giantstep.experiment.floors_of``); crosses are the
     prediction, of the readout and of the network itself.
@@ -40,7 +41,7 @@ def errors(
         axes.errorbar(
             steps,
             values.mean(axis=0),
-            yerr=spread,
+            yerr=2.0 * spread,
             label=label,
             marker=marker,
             linestyle=line,
@@ -50,7 +51,7 @@ def errors(
     if predicted is not None:
         for index, values in enumerate((predicted.test_error, predicted.network_error)):
             if values is not None:
-                label = "theory" if index == 0 else ""
+                label = source_of(predicted) if index == 0 else ""
                 axes.plot(
                     steps,
                     values.mean(axis=0),
@@ -69,12 +70,12 @@ def errors(
             step + 0.4,
             color="firebrick",
             linewidth=2.0,
-            label="floor: what no readout beats" if step == 0 else "",
+            label="floor: lower bound for any readout" if step == 0 else "",
         )
     axes.set_xticks(steps)
     # A floor of zero stays visible.
     axes.set_ylim(bottom=-0.02 * axes.get_ylim()[1])
     axes.set_xlabel("giant steps $t$")
     axes.set_ylabel("mean squared error")
-    axes.legend(fontsize="small", title="bars: standard errors", title_fontsize="x-small")
+    axes.legend(fontsize="small", title="bars: 2 standard errors", title_fontsize="x-small")
     return axes

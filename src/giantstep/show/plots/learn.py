@@ -10,7 +10,8 @@ from giantstep.experiment import Experiment
 from giantstep.records.trajectory import Trajectory
 from giantstep.show.plots.errors import errors
 from giantstep.show.plots.neurons import neurons
-from giantstep.show.plots.style import setting_title
+from giantstep.show.plots.style import source_of
+from giantstep.show.tables.setting import setting_title
 
 
 def learn_figure(experiment: Experiment) -> Figure:
@@ -27,7 +28,8 @@ def learn_figure(experiment: Experiment) -> Figure:
         if len(plane) == 2:
             # Neurons are those of the first run, and so is the prediction where each has its own.
             theory = None if predicted is None else (predicted.cosine[0] @ plane.T).reshape(-1, 2)
-            neurons(axes, trajectory.cosine[0] @ plane.T, names, theory)
+            source = "theory" if predicted is None else source_of(predicted)
+            neurons(axes, trajectory.cosine[0] @ plane.T, names, theory, source)
         else:
             _single_index(axes, trajectory, predicted)
     if fitted:
@@ -44,7 +46,7 @@ def _single_index(axes: Axes, trajectory: Trajectory, predicted: Trajectory | No
         lines = axes.plot(
             steps, predicted.cosine[0, :, :, 0], marker="+", color="firebrick", markersize=10
         )
-        axes.legend(lines[:1], ["theory"], fontsize="small")
+        axes.legend(lines[:1], [source_of(predicted)], fontsize="small")
     axes.set_ylim(-1.05, 1.05)
     axes.set_xticks(steps)
     axes.set_xlabel("giant steps $t$")

@@ -19,10 +19,12 @@ def neurons(
     points: Float[np.ndarray, "t p 2"],
     names: Sequence[str],
     predicted: Float[np.ndarray, "m 2"] | None = None,
+    source: str = "theory",
 ) -> Axes:
     """Cosines of each neuron with two directions; markers and shades tell the steps.
 
-    ``names`` are those of the directions, which are orthonormal; crosses are the prediction.
+    ``names`` are those of the directions, which are orthonormal; crosses are the prediction,
+    which the legend calls by its ``source``.
     """
     circle = np.linspace(0.0, 2.0 * np.pi, 200)
     axes.plot(np.cos(circle), np.sin(circle), color="0.8", linewidth=0.8, zorder=0)
@@ -50,7 +52,7 @@ def neurons(
             s=24 if many else 90,
             linewidth=0.8 if many else 1.4,
             zorder=20,
-            label="theory",
+            label=source,
         )
     axes.set_aspect("equal")
     axes.set_xlim(-1.05, 1.05)

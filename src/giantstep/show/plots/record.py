@@ -19,11 +19,13 @@ from giantstep.records.trajectory import Trajectory
 from giantstep.show.plots.curves import curves
 from giantstep.show.plots.errors import errors
 from giantstep.show.plots.learn import learn_figure
+from giantstep.show.plots.side_by_side import side_by_side_figure
 from giantstep.show.plots.spectrum import layer_figure, spectrum_figure, spectrum_panel
-from giantstep.show.plots.style import setting_title
 from giantstep.show.plots.sweep import curves_figure, map_axes, map_figure
+from giantstep.show.tables.setting import setting_title
 from giantstep.spectra.layer import LayerOutliers
 from giantstep.sweeps.result import Sweep, check_observable
+from giantstep.sweeps.side_by_side import SideBySide
 
 SYMBOLS = {"weights": "$W$", "gradients": "the gradient", "features": r"$\sigma(XW^\top)/\sqrt{n}$"}
 
@@ -34,8 +36,8 @@ def plot(record: object) -> Figure:
 
     Drawn are Analysis (floors and dimensions step by step), Trajectory (alignment, errors and
     spectra), Experiment (the picture of ``giantstep learn`` or ``spectrum``), Spectrum (after the
-    last step), LearningCurve, Sweep (the map of two axes, or curves of one) and LayerOutliers; each
-    has it as a method too.
+    last step), LearningCurve, Sweep (the map of two axes, or curves of one), SideBySide and
+    LayerOutliers; each has it as a method too.
 
     >>> from giantstep import analyze, plot
     >>> len(plot(analyze("x1 + He2(x1)*x2")).axes)
@@ -103,7 +105,8 @@ def _last_step(axes: Axes, part: Spectrum, symbol: str) -> None:
         spectrum_panel(axes, part, part if "density" in arrays else None, step, symbol)
         return
     grid, density = arrays["grid"][step], arrays["density"][step]
-    outliers = arrays["outliers"][:, step].ravel()
+    above = arrays["outliers"][:, step] > arrays["threshold"][:, step, None]
+    outliers = np.where(above, arrays["outliers"][:, step], np.nan).ravel()
     axes.plot(grid, density, color="firebrick", label="theory: bulk")
     shown = outliers[np.isfinite(outliers)]
     axes.plot(shown, 0.0 * shown, "v", color="firebrick", label="theory: outliers")
@@ -114,7 +117,7 @@ def _last_step(axes: Axes, part: Spectrum, symbol: str) -> None:
 
 @plot.register
 def _analysis(record: Analysis) -> Figure:
-    """Floors after every step with this activation, and dimensions of both staircases."""
+    """Floors given what this activation has learned, and dimensions of both staircases."""
     figure = Figure(figsize=(10.0, 4.4), layout="constrained")
     left, right = figure.subplots(1, 2)
     for step, floor in enumerate(record.floors):
@@ -129,8 +132,9 @@ def _analysis(record: Analysis) -> Figure:
                 label=label if step == 0 else "",
             )
     left.set_ylim(bottom=-0.02 * max(record.floors[0].narrow, 1e-9))
-    left.set_ylabel("mean squared error that no readout beats")
-    left.set_title(f"floors with {record.activation.name}, fresh batches", fontsize="medium")
+    left.set_ylabel("lower bound of the mean squared error")
+    learner = record.activation.name
+    left.set_title(f"floors of any readout, given what {learner} has learned", fontsize="medium")
     left.legend(fontsize="small")
     for stairs, marker, name in ((record.fresh, "o", "fresh"), (record.reused, "^", "reused")):
         dimensions = [0, *(len(basis) for basis in stairs.bases)]
@@ -180,6 +184,11 @@ def _sweep(record: Sweep) -> Figure:
     observable = check_observable(None, record.finished[0].cell.setting)
     draw = curves_figure if map_axes(record) is None else map_figure
     return draw(record, observable)
+
+
+@plot.register
+def _side_by_side(record: SideBySide) -> Figure:
+    return side_by_side_figure(record)
 
 
 @plot.register

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from jaxtyping import Float
@@ -13,7 +14,8 @@ from matplotlib.ticker import LogLocator, NullFormatter
 from giantstep.experiment import Experiment
 from giantstep.records.spectrum import Spectrum
 from giantstep.show.histogram import bulk_histogram, per_unit
-from giantstep.show.plots.style import setting_title
+from giantstep.show.plots.style import source_of
+from giantstep.show.tables.setting import setting_title
 from giantstep.spectra.layer import LayerOutliers
 
 
@@ -26,12 +28,16 @@ def spectrum(
     measured: Sequence[Sequence[float]] = (),
     symbol: str = "W",
     source: str = "theory",
+    threshold: float | None = None,
+    constant: float | None = None,
 ) -> Axes:
     """Histogram (grey) over all runs, density (line), outliers predicted (down) and measured (up).
 
     ``values`` are singular values, ``density`` their predicted density on a grid (per singular
     value, zeros not counted), ``measured`` the outliers that were found in each run,
     ``source`` where density and edge come from; without one the edge is only that of the bins.
+    Places predicted below the ``threshold`` are hollow: they do not count as outliers.
+    ``constant`` is the predicted place of the outlier of the activation's mean.
     """
     histogram = bulk_histogram(values, edge, predicted, margin=1.02 if source else 1.0)
     bins, heights, tall = histogram.bins, histogram.heights, histogram.tall
@@ -54,15 +60,27 @@ def spectrum(
         )
     if source:
         axes.axvline(edge, color="firebrick", linewidth=0.8, linestyle=":", label=f"{source}: edge")
-    for index, value in enumerate(predicted):
-        axes.plot(
-            value,
-            0.10 * tall,
-            "v",
-            color="firebrick",
-            markersize=9,
-            label="theory: outliers" if index == 0 else "_nolegend_",
-            zorder=5,
+    if threshold is not None:
+        axes.axvline(threshold, color="black", linewidth=0.8, linestyle="--", label="threshold")
+    counted = [value for value in predicted if threshold is None or value > threshold]
+    inside = [value for value in predicted if value not in counted]
+    style: dict[str, Any] = {"color": "firebrick", "markersize": 9, "zorder": 5, "linestyle": ""}
+    for places, face, words in (
+        (counted, "firebrick", "outliers"),
+        (inside, "none", "places below the threshold"),
+    ):
+        if places:
+            heights_of = [0.10 * tall] * len(places)
+            label = f"{source or 'theory'}: {words}"
+            axes.plot(places, heights_of, "v", markerfacecolor=face, label=label, **style)
+    if constant is not None:
+        axes.annotate(
+            "constant",
+            (constant, 0.12 * tall),
+            xytext=(0, 6),
+            textcoords="offset points",
+            ha="center",
+            fontsize="small",
         )
     for index, run in enumerate(measured):
         axes.plot(
@@ -80,14 +98,14 @@ def spectrum(
     axes.set_ylim(0.0, 1.35 * tall)
     axes.set_xlabel(f"singular value of {symbol}")
     axes.set_ylabel("density (per log unit)" if histogram.log else "density (per unit)")
-    axes.legend(fontsize="small", frameon=False)
+    axes.legend(fontsize="small", framealpha=0.9, edgecolor="none")
     return axes
 
 
 def layer_figure(found: LayerOutliers, name: str) -> Figure:
     """Histogram of a given matrix, the bulk fitted to it, its edge, threshold and outliers."""
     figure = Figure(figsize=(6.4, 4.4), layout="constrained")
-    axes = spectrum(
+    spectrum(
         figure.subplots(),
         found.singular_values[None],
         found.edge,
@@ -95,29 +113,36 @@ def layer_figure(found: LayerOutliers, name: str) -> Figure:
         measured=[found.outliers.tolist()] if found.count else [],
         symbol="$W$",
         source="fit",
+        threshold=found.threshold,
     )
-    axes.axvline(
-        found.threshold, color="black", linewidth=0.8, label=f"threshold at {found.level:g}"
-    )
-    axes.legend(fontsize="small", frameon=False)
     p, d = found.shape
     many = "1 outlier" if found.count == 1 else f"{found.count or 'no'} outliers"
-    figure.suptitle(f"{name}: {p:,} x {d:,}, {many}", fontsize="medium")
+    title = f"{name}: {p:,} x {d:,}, {many} at level {found.level:g}"
+    figure.suptitle(title, fontsize="medium")
     return figure
 
 
 def spectrum_panel(
-    axes: Axes, measured: Spectrum, predicted: Spectrum | None, step: int, symbol: str = "W"
+    axes: Axes,
+    measured: Spectrum,
+    predicted: Spectrum | None,
+    step: int,
+    symbol: str = "W",
+    source: str = "theory",
 ) -> Axes:
     """One matrix after one step: the prediction, where there is one, over the histogram."""
     assert measured.singular_values is not None
     values = measured.singular_values[:, step]
     edge, density, outliers = float(np.quantile(values, 0.99)), None, np.zeros(0)
     theory = {} if predicted is None else predicted.arrays()
+    threshold = constant = None
     if predicted is not None and "edge" in theory and np.isfinite(theory["edge"][0, step]):
         edge = float(theory["edge"][:, step].mean())
         outliers = np.nanmean(theory["outliers"][:, step, : predicted.usual(step)], axis=0)
         density = (theory["grid"][step], theory["density"][step])
+        threshold = float(theory["threshold"][:, step].mean())
+        place = predicted.constant(step)
+        constant = float(outliers[place]) if place is not None and place < len(outliers) else None
     found = np.zeros((len(values), 0)) if measured.outliers is None else measured.outliers[:, step]
     if density is None:
         found = np.where(values > edge, values, np.nan)
@@ -129,7 +154,9 @@ def spectrum_panel(
         predicted=outliers.tolist(),
         measured=[run[~np.isnan(run)].tolist() for run in found],
         symbol=symbol,
-        source="" if density is None else "theory",
+        source="" if density is None else source,
+        threshold=threshold,
+        constant=constant,
     )
 
 
@@ -142,6 +169,7 @@ def spectrum_figure(experiment: Experiment) -> Figure:
     panels = figure.subplots(1, len(shown), squeeze=False)[0]
     for axes, (name, part) in zip(panels, shown.items(), strict=True):
         theory = None if predicted is None else getattr(predicted, name)
-        spectrum_panel(axes, part, theory, len(measured.steps) - 1, symbols[name])
+        source = "theory" if predicted is None else source_of(predicted)
+        spectrum_panel(axes, part, theory, len(measured.steps) - 1, symbols[name], source)
     figure.suptitle(setting_title(experiment.setting), fontsize="medium")
     return figure

@@ -8,9 +8,8 @@ from pathlib import Path
 import matplotlib as mpl
 from matplotlib.figure import Figure
 
-from giantstep.problem.setting import Setting
 from giantstep.records.file import write_whole
-from giantstep.show.tables.setting import steps_text
+from giantstep.records.trajectory import Trajectory
 
 # Luminance falls monotonically along the map: steps stay apart in print.
 STEP_COLOURS = mpl.colormaps["viridis_r"]
@@ -26,9 +25,11 @@ def save(figure: Figure, path: Path) -> None:
     write_whole(path, content.getvalue())
 
 
-def setting_title(setting: Setting) -> str:
-    """The setting in one line."""
-    return (
-        f"{setting.target.name}, {setting.activation.name}: d = {setting.d:,}, n = {setting.n:,}, "
-        f"p = {setting.p:,}, {steps_text(setting)}, {setting.batches} batches"
-    )
+def source_of(predicted: Trajectory) -> str:
+    """Where a prediction comes from, for a legend: the theory by its name.
+
+    Runs on Gaussian rows, which stand for a theory of data sets, are no theory.
+    """
+    if predicted.theory == "gaussian-runs":
+        return "other runs, on Gaussian rows"
+    return f"theory ({predicted.theory})"

@@ -15,8 +15,9 @@ from matplotlib.patches import Patch
 from giantstep.papers.plot import Curve, Plot
 from giantstep.show.plots.curves import curves
 from giantstep.show.plots.panels import THEORY
+from giantstep.show.tables.setting import setting_title
 from giantstep.sweeps.axes import Axis
-from giantstep.sweeps.result import COSINES, LEARNED, POWER, Sweep
+from giantstep.sweeps.result import COSINES, LEARNED, POWER, Outcome, Sweep
 
 PANELS = 6
 """Maps, or curves in a panel, at most: of more places on the other axes some are left out."""
@@ -47,7 +48,8 @@ def map_figure(sweep: Sweep, observable: str, boundary: float | None = None) -> 
     )
     x, y = (sweep.axes[index] for index in chosen)
     others = [axis for index, axis in enumerate(sweep.axes) if index not in chosen]
-    places = list(itertools.product(*(range(len(axis.places)) for axis in others)))[:PANELS]
+    every = list(itertools.product(*(range(len(axis.places)) for axis in others)))
+    places = every[:PANELS]
     cosines = observable.startswith(COSINES)
     ends = (0.0 if cosines else np.nanmin(measured), np.nanmax(measured))
     level = boundary if boundary is not None else LEARNED if cosines else 0.5 * sum(ends)
@@ -69,7 +71,7 @@ def map_figure(sweep: Sweep, observable: str, boundary: float | None = None) -> 
         texts = (f"{axis.name} = {axis.texts[k]}" for axis, k in zip(others, place, strict=True))
         axes.set_title(", ".join(texts), fontsize="medium")
     panels[0].set_ylabel(y.label)
-    figure.colorbar(shades, ax=panels, label=observable.replace("_", " "))
+    figure.colorbar(shades, ax=panels, label=_label(observable))
     handles: list[Any] = [
         Line2D([], [], color="0.6", label=f"measured {level:.3g}"),
         Line2D([], [], color=THEORY, linestyle="--", label=f"predicted {level:.3g}"),
@@ -81,11 +83,12 @@ def map_figure(sweep: Sweep, observable: str, boundary: float | None = None) -> 
         handles.append(Patch(facecolor=FAILED, label="failed"))
     figure.legend(
         handles=handles,
-        loc="outside upper center",
+        loc="outside lower center",
         ncols=len(handles),
         frameon=False,
         fontsize="small",
     )
+    _words(figure, sweep, len(every) - len(places))
     return figure
 
 
@@ -142,22 +145,56 @@ def curves_figure(sweep: Sweep, observable: str) -> Figure:
     measured, predicted = sweep.measured(observable), sweep.predicted(observable)
     error = sweep.standard_error(observable)
     at = range(len(x.places)) if x.coordinates is None else x.coordinates
+    theories = np.array([_theory(outcome) for outcome in sweep.outcomes], dtype=object)
+    theories = theories.reshape(sweep.grid.shape)
     drawn: list[Curve] = []
     for place in chosen:
         line: Any = (slice(None), *place)
         label = ", ".join(f"{a.name} = {a.texts[k]}" for a, k in zip(others, place, strict=True))
         bars = error[line].tolist() if np.all(np.isfinite(error[line])) else None
-        drawn.append(Curve(label or "simulation", list(at), measured[line].tolist(), bars))
+        name = label or "simulation"
+        drawn.append(Curve(name, list(at), measured[line].tolist(), bars))
         if np.any(np.isfinite(predicted[line])):
-            drawn.append(Curve("theory", list(at), predicted[line].tolist(), theory=True))
-    figure = Figure(figsize=(7.6, 4.4), layout="constrained")
-    plot = Plot(x.label, observable.replace("_", " "), drawn, x_scale="log" if x.log else "linear")
+            used = ", ".join(dict.fromkeys(filter(None, theories[line])))
+            words = f"theory ({used})" + f": {label}" * bool(label)
+            values = predicted[line].tolist()
+            drawn.append(Curve(words, list(at), values, theory=True, series=name))
+    figure = Figure(figsize=(8.4, 4.8), layout="constrained")
+    plot = Plot(x.label, _label(observable), drawn, x_scale="log" if x.log else "linear")
     axes = curves(figure.subplots(), plot)
+    # Nothing here is negative: an axis that starts above 0 would exaggerate differences.
+    axes.set_ylim(bottom=0.0)
     # Beside the curves, which may be anywhere.
-    axes.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0), fontsize="small", frameon=False)
+    axes.legend(
+        loc="upper left",
+        bbox_to_anchor=(1.0, 1.0),
+        fontsize="small",
+        frameon=False,
+        title="points: simulation, bars: 2 standard errors\nlines: theory",
+        title_fontsize="x-small",
+    )
     if x.coordinates is None:
         axes.set_xticks(list(at), x.texts)
+    _words(figure, sweep, len(places) - len(chosen))
     return figure
+
+
+def _theory(outcome: Outcome) -> str | None:
+    """The name of the theory of a cell."""
+    return None if outcome.predicted is None else outcome.predicted.theory
+
+
+def _label(observable: str) -> str:
+    return f"{observable.replace('_', ' ')}, mean over runs"
+
+
+def _words(figure: Figure, sweep: Sweep, left_out: int) -> None:
+    """Above a figure what all cells share, and how many series are not drawn."""
+    lines = [setting_title(*(cell.setting for cell in sweep.grid.cells))]
+    if left_out:
+        series = "1 series is" if left_out == 1 else f"{left_out:,} series are"
+        lines.append(f"{series} not drawn; table.csv has all of them")
+    figure.suptitle("\n".join(lines), fontsize="small")
 
 
 def _spread(count: int, most: int) -> list[int]:

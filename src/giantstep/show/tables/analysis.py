@@ -18,6 +18,11 @@ from giantstep.show.tables.setting import target_lines
 FEW = 4
 """Powers of the label that are listed."""
 
+BOUND = (
+    "A floor is a lower bound: no readout can do better, with a given activation it may do worse."
+)
+"""What floors promise, below the tables that have them."""
+
 
 def _power(letter: str, exponent: int) -> str:
     return {0: "1", 1: letter}.get(exponent, f"{letter}^{exponent}")
@@ -94,7 +99,8 @@ def _at_most(value: float, uncertainty: float) -> str:
 
 def _floors(analysis: Analysis) -> Table:
     table = make_table(
-        f"Error floors with {analysis.activation.name}, fresh batches (noise not counted)",
+        f"Floors of any readout, given what {analysis.activation.name} has learned from fresh "
+        "batches (noise not counted)",
         "after step",
         "narrow p ~ 1",
         *(f"k = {k}" for k in range(len(analysis.floors[0].by_degree))),
@@ -107,8 +113,8 @@ def _floors(analysis: Analysis) -> Table:
 
 
 def _regimes(analysis: Analysis) -> Table:
-    title = f"Five regimes, one step with {analysis.activation.name}"
-    table = make_table(title, "n", "labels", "p", "learned", "fitted", "floor")
+    title = f"Five regimes: what one step with {analysis.activation.name} learns and at best fits"
+    table = make_table(title, "n", "labels", "p", "learned", "fitted at best", "floor")
     tolerance = rank_tolerance(analysis.series)
     for entry in analysis.regimes:
         table.add_row(
@@ -167,6 +173,8 @@ def analysis_report(analysis: Analysis) -> RenderableType:
         _floors(analysis),
         "",
         _regimes(analysis),
+        "",
+        Text(BOUND, style="dim"),
     ]
     return Group(*parts, *notes(analysis.notes))
 

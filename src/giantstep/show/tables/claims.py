@@ -29,7 +29,8 @@ def claims_list(claims: Sequence[Claim]) -> RenderableType:
     ]
     width = max(len(claim.id) for claim in claims)
     for paper, its in papers.items():
-        title = f"arXiv {paper}, {REFERENCES[paper].title}" if paper else "Others"
+        known = f", {REFERENCES[paper].title}" if paper in REFERENCES else ""
+        title = f"arXiv {paper}{known}" if paper else "Others"
         table = make_table("", "claim", "verdict", "says")
         for column, least in zip(table.columns, (width, len("undecided")), strict=False):
             column.min_width, column.no_wrap = least, True

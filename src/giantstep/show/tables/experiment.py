@@ -8,7 +8,10 @@ from rich.text import Text
 
 from giantstep.experiment import Experiment
 from giantstep.records.comparison import Comparison
-from giantstep.show.tables.parts import counted, plain
+from giantstep.records.observables import UNKNOWN
+from giantstep.records.summary import KNOWN
+from giantstep.records.trajectory import Trajectory
+from giantstep.show.tables.parts import ROUGH, counted, plain
 from giantstep.show.tables.setting import setting_lines
 
 SHOWN = {
@@ -38,6 +41,23 @@ def heading(experiment: Experiment) -> Text:
     return head
 
 
+def theory_name(experiment: Experiment) -> str:
+    """The label of a row of theory."""
+    predicted = experiment.predicted
+    return "theory" if predicted is None else f"theory ({predicted.theory})"
+
+
+def rough_remarks(experiment: Experiment) -> list[str]:
+    """What the sign of a rough number means, where theory has one."""
+    steps = experiment.predicted_steps or ()
+    if not any(value.known and value.rough for step in steps for value in step.values):
+        return []
+    return [
+        f"{ROUGH} marks numbers of which theory itself is uncertain by more than {KNOWN:.1%}; they "
+        "are compared to within that uncertainty"
+    ]
+
+
 def verdict(experiment: Experiment) -> Text:
     """One line: how far theory and simulation are apart, or why that cannot be said."""
     if experiment.complaint is not None:
@@ -45,6 +65,8 @@ def verdict(experiment: Experiment) -> Text:
     compared, predicted = experiment.comparison, experiment.predicted
     if compared is None or predicted is None:
         return Text("\nprediction and simulation are compared from two runs on")
+    if not compared.count:
+        return Text(f"\n{_nothing(predicted)}", style="yellow")
     word = "agree" if compared.agrees else "disagree"
     where = "" if compared.agrees else f" ({compared.farthest.replace('_', ' ')})"
     return Text(
@@ -53,6 +75,16 @@ def verdict(experiment: Experiment) -> Text:
         f"{compared.sigmas:.1f} sigma off{where}{_power(compared)}",
         style="green" if compared.agrees else "red",
     )
+
+
+def _nothing(predicted: Trajectory) -> str:
+    """Why there is nothing to compare."""
+    if predicted.relative_uncertainty > UNKNOWN:
+        return (
+            f"theory ({predicted.theory}) and simulation are not compared: at these sizes theory "
+            f"is uncertain by {predicted.relative_uncertainty:.0%}"
+        )
+    return f"theory ({predicted.theory}) predicts nothing that these runs measure"
 
 
 def _power(compared: Comparison) -> str:

@@ -43,8 +43,10 @@ def _function(labels: FittedLabels, analysis: Analysis | None) -> str:
     needed = "out of reach" if math.isinf(labels.needed) else f"{labels.needed:,.0f} rows"
     known = math.isfinite(labels.stability)
     stable = f"{labels.stability:.2f}" if known else "not known"
+    directions = "\n".join(f"  {line}" for line in labels.written_directions)
     return (
         f"Fitted function: {labels.function.name}\n"
+        f"of directions in the columns of the inputs, each of variance one:\n{directions}\n"
         f"it has {labels.explained:.0%} of the labels' variance, the rest counts as noise; its "
         f"span agrees between folds to {stable} (1 is the same)\n"
         f"leaps until everything is learned: {leaps}; its directions are half found after {needed}"

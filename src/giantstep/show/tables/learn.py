@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import math
+from collections.abc import Iterator
 
 import numpy as np
 from rich.console import Group, RenderableType
@@ -10,18 +10,23 @@ from rich.table import Table
 
 from giantstep.experiment import Experiment
 from giantstep.records.summary import StepSummary, Value
-from giantstep.show.tables.experiment import heading, verdict
+from giantstep.show.tables.experiment import heading, rough_remarks, theory_name, verdict
 from giantstep.show.tables.labels import labels_report
-from giantstep.show.tables.parts import make_table, notes, number, plain, spread
+from giantstep.show.tables.parts import (
+    ROUGH,
+    UNKNOWN,
+    make_table,
+    notes,
+    number,
+    plain,
+    spread,
+)
 
 MOST = 16
 """Steps up to which each has its lines."""
 
 CHANCE = "~ d^-1/2"
-"""Theory's cell of a cosine that is 0 to leading order: what a run has of it is chance."""
-
-LEADING = 0.01
-"""Share of d^-1/2 below which a predicted cosine is that zero, and a measured one is not."""
+"""Theory's cell of a cosine of which it knows the order alone: what a run has of it is chance."""
 
 
 def learn_report(experiment: Experiment) -> RenderableType:
@@ -38,17 +43,27 @@ def learn_report(experiment: Experiment) -> RenderableType:
         if record is not None
         for note in record.notes
     ]
-    if any(CHANCE in _predicted_cosines(experiment, place) for place in _shown(experiment)):
-        texts.append(
-            f"{CHANCE} is 0 to leading order; what a run has of it is chance "
-            "(giantstep explain order d^-1/2)"
-        )
+    texts += [*_remarks(experiment), *rough_remarks(experiment)]
     left_out = len(experiment.steps) - len(_shown(experiment))
     if left_out:
         texts.append(
             f"{left_out:,} of {len(experiment.steps):,} steps are left out; --json has all"
         )
     return Group(*parts, *notes(texts), verdict(experiment))
+
+
+def _remarks(experiment: Experiment) -> Iterator[str]:
+    """What cells without a number of theory mean."""
+    if experiment.predicted_steps is None:
+        return
+    shown = [experiment.predicted_steps[place] for place in _shown(experiment)]
+    if any(not value.known for step in shown for value in step.cosines):
+        yield (
+            f"{CHANCE}: theory knows the order alone, what a run has of it is chance and is not "
+            "compared (giantstep explain order d^-1/2)"
+        )
+    if any(not value.known for step in shown for value in step.principal_cosines or ()):
+        yield "a principal cosine that chance decides is not predicted"
 
 
 def _shown(experiment: Experiment) -> list[int]:
@@ -65,18 +80,8 @@ def _predicted(experiment: Experiment, place: int) -> StepSummary | None:
     return None if theory is None else theory[place]
 
 
-def _predicted_cosines(experiment: Experiment, place: int) -> list[str]:
-    below = _predicted(experiment, place)
-    if below is None:
-        return []
-    least = LEADING / math.sqrt(experiment.setting.d)
-
-    def cell(measured: Value, predicted: Value) -> str:
-        hidden = predicted.mean < least < measured.mean
-        return CHANCE if hidden else spread(predicted)
-
-    pairs = zip(experiment.steps[place].cosines, below.cosines, strict=True)
-    return [cell(measured, predicted) for measured, predicted in pairs]
+def _cosine(value: Value) -> str:
+    return spread(value) if value.known else CHANCE
 
 
 def _alignment(experiment: Experiment) -> Table:
@@ -93,20 +98,24 @@ def _alignment(experiment: Experiment) -> Table:
             str(step.step), spread(step.norm), *map(spread, step.cosines), _principal(step)
         )
         if below is not None:
-            cosines = _predicted_cosines(experiment, place)
-            row = ("theory", spread(below.norm), *cosines, _principal(below))
+            cosines = map(_cosine, below.cosines)
+            row = (theory_name(experiment), spread(below.norm), *cosines, _principal(below))
             table.add_row(*row, style="dim")
     return table
 
 
 def _principal(step: StepSummary) -> str:
     values = step.principal_cosines
-    return "-" if values is None else " ".join(f"{value.mean:.3f}" for value in values)
+    if values is None:
+        return UNKNOWN
+    cells = (ROUGH * v.rough + f"{v.mean:.3f}" if v.known else UNKNOWN for v in values)
+    return " ".join(cells)
 
 
 def _errors(experiment: Experiment) -> Table:
     table = make_table(
-        "Mean squared error" + (" (label noise counted)" if experiment.setting.noisy else ""),
+        "Mean squared error, floor: a lower bound for any readout"
+        + (" (label noise counted)" if experiment.setting.noisy else ""),
         "step",
         "readout, train",
         "readout, test",
@@ -119,7 +128,7 @@ def _errors(experiment: Experiment) -> Table:
         ridge = "-" if step.ridge is None else plain(step.ridge, 1, zero=0.0)
         table.add_row(str(step.step), *_cells(step), number(experiment.floors[place]), ridge)
         if below is not None:
-            table.add_row("theory", *_cells(below), style="dim")
+            table.add_row(theory_name(experiment), *_cells(below), style="dim")
     return table
 
 

@@ -26,6 +26,12 @@ def counted(count: int, noun: str) -> str:
     return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
+UNKNOWN = "-"
+"""The cell of a number that there is not, or that theory does not know."""
+
+ROUGH = "~"
+"""What stands before a number of theory that is rough."""
+
 ROUNDING = 1e-12
 """Numbers of order one that should be zero are this small at most."""
 
@@ -39,14 +45,14 @@ def plain(value: float, digits: int, zero: float = ROUNDING) -> str:
 
 
 def number(value: float | None) -> str:
-    return "-" if value is None else plain(value, 4)
+    return UNKNOWN if value is None else plain(value, 4)
 
 
 def spread(value: Value | None, digits: int = 3) -> str:
-    """A mean with its standard error where there is one."""
-    if value is None:
-        return "-"
-    mean = plain(value.mean, digits)
+    """A mean with its standard error where there is one; of theory, whether it is rough."""
+    if value is None or not value.known:
+        return UNKNOWN
+    mean = ROUGH * value.rough + plain(value.mean, digits)
     if value.standard_error is None:
         return mean
     rounded = max(ROUNDING, FLOAT32 * abs(value.mean))

@@ -2,17 +2,33 @@
 
 from __future__ import annotations
 
+import textwrap
+from typing import Any
+
 import numpy as np
 from rich.text import Text
 
 from giantstep.language.expression import format_expression
 from giantstep.problem.catalog import CATALOG
+from giantstep.problem.fields import GROUPS
 from giantstep.problem.setting import Setting
 from giantstep.problem.step_size import size_list
 from giantstep.problem.target import Target
 
 LONG = 90
 """Characters of a formula that are shown."""
+
+LONG_VALUE = 40
+"""Characters of the value of a field that are shown."""
+
+TITLE = 100
+"""Characters on a line of the title of a picture."""
+
+SAID = (
+    *("activation", "d", "n", "p", "steps", "step_size", "batches", "noise", "corruption"),
+    *("inputs", "start", "runs", "seed", "engine", "device", "spectra"),
+)
+"""Fields that a heading says in words of its own, or that change no result."""
 
 
 def formula(target: Target) -> str | None:
@@ -32,12 +48,54 @@ def target_lines(target: Target) -> Text:
 
 def setting_lines(setting: Setting) -> Text:
     """Target, sizes, steps and data."""
+    others = ", ".join(other_fields(setting))
     return target_lines(setting.target).append(
         f"{setting.activation.name}, d = {setting.d:,}, n = {setting.n:,}, p = {setting.p:,}, "
-        f"{steps_text(setting)}\n"
-        f"{data_text(setting)}\n",
+        f"{steps_text(setting)}\n{data_text(setting)}\n" + (f"{others}\n" if others else ""),
         style="not bold",
     )
+
+
+def setting_title(*settings: Setting) -> str:
+    """Above a picture: everything that the settings share, in a few lines."""
+    first, *others = [_parts(setting) for setting in settings]
+    shared = [part for part in first if all(part in parts for parts in others)]
+    # A step of so many times the giant one stays on its line.
+    text = ", ".join(shared).replace(" * ", "\u00a0*\u00a0")
+    return "\n".join(textwrap.wrap(text, TITLE))
+
+
+def _parts(setting: Setting) -> list[str]:
+    """What a title says of a setting, each thing by itself."""
+    sizes = [f"{name} = {getattr(setting, name):,}" for name in ("d", "n", "p")]
+    inputs = [f"{setting.inputs.text} inputs"] * (setting.inputs.text != "gaussian")
+    noise = [noise_text(setting)] * setting.noisy
+    start = f"{setting.start} start"
+    return [
+        *(setting.target.name, setting.activation.name, *sizes, steps_text(setting), *inputs),
+        *(*noise, start, f"{setting.batches} batches", *other_fields(setting)),
+    ]
+
+
+def other_fields(setting: Setting) -> list[str]:
+    """Every field that differs from its default and is not in the other lines, by its name."""
+    usual = Setting("x1", d=setting.d, n=setting.n, p=2, steps=0, step_size=1.0)
+    values = setting.as_dict()
+    return [
+        f"{name} {_value(values[name])}"
+        for names in GROUPS.values()
+        for name in names
+        if name not in SAID and getattr(setting, name) != getattr(usual, name)
+    ]
+
+
+def _value(value: Any) -> str:
+    """A value of a field, cut where it is long."""
+    if isinstance(value, list | tuple):
+        text = ", ".join(map(_value, value))
+    else:
+        text = f"{value:g}" if isinstance(value, float) else str(value)
+    return text if len(text) <= LONG_VALUE else text[: LONG_VALUE - 4] + " ..."
 
 
 def steps_text(setting: Setting) -> str:
@@ -56,12 +114,16 @@ def steps_text(setting: Setting) -> str:
     return f"{many} of size {size} ({giant})"
 
 
+def noise_text(setting: Setting) -> str:
+    """What stands between the target and the labels."""
+    if setting.corruption:
+        return f"{setting.corruption:.3g} of the labels with the other sign"
+    return f"noise {setting.noise:g}"
+
+
 def data_text(setting: Setting) -> str:
     """Inputs, noise, start and seed."""
-    noise = f"noise {setting.noise:g}"
-    if setting.corruption:
-        noise = f"{setting.corruption:.3g} of the labels with the other sign"
     return (
-        f"{setting.inputs.text} inputs, {noise}, {setting.start} start, {setting.batches} batches, "
-        f"seed {setting.seed}"
+        f"{setting.inputs.text} inputs, {noise_text(setting)}, {setting.start} start, "
+        f"{setting.batches} batches, seed {setting.seed}"
     )

@@ -7,7 +7,7 @@ from rich.table import Table
 
 from giantstep.experiment import Experiment
 from giantstep.records.summary import SpectrumStep
-from giantstep.show.tables.experiment import heading, verdict
+from giantstep.show.tables.experiment import heading, rough_remarks, theory_name, verdict
 from giantstep.show.tables.parts import listed, make_table, notes, number, spread
 
 MATRICES = {"weights": "W", "features": "sigma(X W^T)/sqrt(n)"}
@@ -22,17 +22,29 @@ def spectrum_report(experiment: Experiment) -> RenderableType:
     if experiment.simulated.test_error is not None:
         parts += ["", _errors(experiment)]
     predicted = experiment.predicted
-    texts = () if predicted is None else predicted.notes
+    texts = [] if predicted is None else [*predicted.notes, *rough_remarks(experiment)]
+    places = range(len(experiment.steps))
+    if any(_constant(experiment, "features", place) is not None for place in places):
+        texts.append(
+            "constant: the outlier of an activation whose mean is not 0, the same for all samples; "
+            "it is there before any step, and nothing is learned by it"
+        )
     return Group(*parts, *notes(texts), verdict(experiment))
+
+
+def _constant(experiment: Experiment, matrix: str, place: int) -> int | None:
+    """Which predicted outlier of a matrix is that of the activation's mean; ``place`` of a step."""
+    theory = None if experiment.predicted is None else getattr(experiment.predicted, matrix)
+    return None if theory is None else theory.constant(place)
 
 
 def _steps(
     experiment: Experiment, matrix: str
 ) -> list[tuple[int, SpectrumStep, SpectrumStep | None]]:
-    """Measured and predicted spectrum of one matrix after each step."""
+    """Place of each step that has a spectrum of the matrix, measured and predicted spectrum."""
     theory = experiment.predicted_steps
     return [
-        (step.step, measured, None if theory is None else getattr(theory[place], matrix))
+        (place, measured, None if theory is None else getattr(theory[place], matrix))
         for place, step in enumerate(experiment.steps)
         if (measured := getattr(step, matrix)) is not None
     ]
@@ -45,16 +57,22 @@ def _outliers(experiment: Experiment) -> Table:
         for _, _, theory in _steps(experiment, matrix)
         if theory is not None
     )
-    title = "Outlying singular values" + ", (predicted) too near the edge to count" * found_inside
-    table = make_table(title, "matrix", "step", "predicted", "measured", "count", "edge")
+    title = "Outlying singular values"
+    title += ", (predicted) between edge and threshold: not counted or compared" * found_inside
+    theory_title = theory_name(experiment)
+    table = make_table(title, "matrix", "step", theory_title, "measured", "count", "edge (theory)")
     for matrix, symbol in MATRICES.items():
-        for step, measured, theory in _steps(experiment, matrix):
+        for at, measured, theory in _steps(experiment, matrix):
+            step = experiment.steps[at].step
             expected = "-"
             if theory is not None and theory.outliers is not None:
                 # In brackets what is between edge and threshold: a place, not a count.
-                places = [listed(theory.outliers)] if theory.outliers else []
+                places = [spread(value, 4) for value in theory.outliers]
                 places += [f"({spread(value)})" for value in theory.inside]
-                expected = " ".join(places) or "none"
+                constant = _constant(experiment, matrix, at)
+                if constant is not None and constant < len(places):
+                    places[constant] += " constant"
+                expected = "  ".join(places) or "none"
             if measured.outliers is None or measured.counts is None:
                 found, count = f"largest {listed(measured.leading)}", "not counted"
             else:
@@ -74,7 +92,10 @@ def _outliers(experiment: Experiment) -> Table:
 
 def _alignment(experiment: Experiment, measured: SpectrumStep) -> Table:
     table = make_table(
-        "Alignment of W's leading directions with the target", "", "predicted", "measured"
+        "Alignment of W's leading directions with the target",
+        "",
+        theory_name(experiment),
+        "measured",
     )
     theory = experiment.predicted_steps
     weights = None if theory is None else theory[-1].weights
@@ -87,7 +108,8 @@ def _alignment(experiment: Experiment, measured: SpectrumStep) -> Table:
 
 def _errors(experiment: Experiment) -> Table:
     table = make_table(
-        "Ridge readout, mean squared error", "step", "train", "theory", "test", "theory"
+        "Ridge readout, mean squared error",
+        *("step", "train", theory_name(experiment), "test", theory_name(experiment)),
     )
     theory = experiment.predicted_steps
     for place, step in enumerate(experiment.steps):

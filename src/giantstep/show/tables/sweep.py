@@ -43,13 +43,16 @@ def sweep_report(sweep: Sweep, observable: str) -> RenderableType:
     parts: list[RenderableType] = []
     if len(sweep.outcomes) <= FEW:
         names = [axis.name for axis in sweep.axes]
-        table = make_table(f"{observable} after the last step", *names, "measured", "predicted")
+        columns = (*names, "measured", "predicted", "theory", "p-value")
+        table = make_table(f"{observable} after the last step, mean over runs", *columns)
         for outcome in sweep.outcomes:
             values, theory = outcome.measured(observable), outcome.expected(observable)
             table.add_row(
                 *(short(outcome.cell.values[name]) for name in names),
                 spread(measured(values)) if len(values) else "failed",
                 "-" if isnan(theory) else number(theory),
+                outcome.theory or "-",
+                number(outcome.p_value(observable)),
             )
         parts += [table, ""]
     exponents = sweep.exponents(observable) if observable.startswith(COSINES) else []
@@ -57,7 +60,7 @@ def sweep_report(sweep: Sweep, observable: str) -> RenderableType:
         names = list(exponents[0].place)
         table = make_table(
             f"Exponent of {observable} in d",
-            *(*names, "of the median", "interval", "predicted, of the mean", "verdict"),
+            *(*names, "of the median", "interval", "predicted, of the mean", "theory", "verdict"),
         )
         for entry in exponents:
             found = entry.measured
@@ -66,6 +69,7 @@ def sweep_report(sweep: Sweep, observable: str) -> RenderableType:
                 f"{found.exponent:+.2f}",
                 f"[{found.low:+.2f}, {found.high:+.2f}]",
                 "-" if entry.predicted is None else f"{entry.predicted:+.2f}",
+                ", ".join(entry.theories) or "-",
                 Text(found.verdict, VERDICTS[found.verdict]),
             )
         parts += [table, ""]
@@ -77,7 +81,9 @@ def sweep_report(sweep: Sweep, observable: str) -> RenderableType:
     ]
     if len(sweep.failed) > LISTED:
         parts.append(Text(f"and {len(sweep.failed) - LISTED:,} others, in sweep.json", "red"))
-    remarks = list(sweep.skipped)
+    remarks = [*sweep.skipped, *_changes(sweep)]
+    if any(len(entry.theories) > 1 for entry in exponents):
+        remarks.append("no exponent is predicted across a change of theory")
     if len(sweep.revisions) > 1:
         remarks.append(f"runs were made by {len(sweep.revisions)} revisions of the package")
     missing = [o for o in sweep.outcomes if o.complaint is not None and o.failure is None]
@@ -96,4 +102,32 @@ def sweep_report(sweep: Sweep, observable: str) -> RenderableType:
         remarks.append(
             f"theory ({theories}) says nothing of {observable} in {counted(len(silent), 'cell')}"
         )
-    return Group(*parts, *notes(remarks))
+    return Group(*parts, *notes(remarks), *_verdict(sweep, observable))
+
+
+def _changes(sweep: Sweep) -> list[str]:
+    """Where theories change along the axes, in a sentence each."""
+    said = [
+        f"theory changes from {change.theories[0]} to {change.theories[1]} between {change.axis} = "
+        f"{change.texts[0]} and {change.texts[1]}"
+        + "".join(f", {name} = {text}" for name, text in change.place.items())
+        for change in sweep.theory_changes
+    ]
+    if len(said) > LISTED:
+        said[LISTED:] = [f"and at {len(said) - LISTED:,} other places"]
+    return said
+
+
+def _verdict(sweep: Sweep, observable: str) -> list[Text]:
+    """Whether theory and simulation agree in all cells together, and where they do not."""
+    found = sweep.agreement(observable)
+    if found is None:
+        return []
+    word, style = ("agree", "green") if found.agrees else ("disagree", "red")
+    text = (
+        f"theory and simulation {word} in {observable}: p-value {found.p_value:.2g} of "
+        f"{counted(found.cells, 'cell')}"
+    )
+    if found.apart:
+        text += "; apart at " + "; ".join(o.cell.text for o in found.apart[:LISTED])
+    return [Text(f"\n{text}", style)]

@@ -213,7 +213,7 @@ export default {
         figure(
           "errors",
           "Error against floors",
-          el("small", {}, `${LEGEND} No readout beats a floor.`),
+          el("small", {}, `${LEGEND} A floor is a lower bound for any readout.`),
         ),
         el(
           "div",

@@ -174,7 +174,7 @@ const ERRORS = [
   ["network_error", "network itself", "triangle-up", "dash"],
 ];
 
-/** Errors step by step over the floors that no readout beats. */
+/** Errors step by step over the floors, lower bounds for any readout. */
 export function errors(node, predicted, measured) {
   return plot(node, "Mean squared errors step by step, and floors", (colour) => {
     const data = ERRORS.flatMap(([key, name, symbol, dash], index) =>

@@ -130,13 +130,15 @@ function keep(found, fill) {
 const theory = (before, cell) => ({
   ...before,
   predicted: cell.predicted,
+  theory: cell.theory,
   no_prediction: cell.no_prediction,
   told: true,
 });
-const runs = (before, { mean, standard_error: error, runs: count, failure }) => ({
+const runs = (before, { mean, standard_error: error, p_value, runs: count, failure }) => ({
   ...before,
   mean,
   standard_error: error,
+  p_value,
   runs: count,
   failure,
 });

@@ -22,12 +22,15 @@ function words(cell) {
   const theory =
     cell.predicted === null
       ? (cell.no_prediction ?? "no prediction")
-      : `theory ${number(cell.predicted, 3)}`;
+      : `theory (${cell.theory}) ${number(cell.predicted, 3)}`;
   const spread = cell.standard_error === null ? "" : ` ± ${number(cell.standard_error, 2)}`;
   const runs =
     cell.mean === null
       ? [cell.failure].filter(Boolean)
-      : [`runs ${number(cell.mean, 3)}${spread} (${cell.runs})`];
+      : [
+          `runs ${number(cell.mean, 3)}${spread} (${cell.runs})`,
+          cell.p_value == null ? "not compared" : `p-value ${number(cell.p_value, 2)}`,
+        ];
   return [at.join(", "), ...sizes, theory, ...runs].map((line) =>
     line.length > 70 ? `${line.slice(0, 68)} …` : line,
   );

@@ -64,7 +64,12 @@ function floors(analysis) {
   return el(
     "table",
     {},
-    el("caption", {}, "Floors: the mean squared error that no readout beats, fresh batches"),
+    el(
+      "caption",
+      {},
+      "Lower bounds of the mean squared error, fresh batches. No readout can do better; with this " +
+        "activation it may do worse.",
+    ),
     el(
       "thead",
       {},

@@ -1,0 +1,5 @@
+"""``python -m giantstep`` is the command ``giantstep``."""
+
+from giantstep.cli.main import main
+
+main()

@@ -1,0 +1,129 @@
+"""``giantstep compare``: two settings or a few in one table and one picture."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from typing import Annotated, Any
+
+from cyclopts import Parameter
+
+from giantstep.cli.experiment import keep_prediction, warn_of_hours
+from giantstep.cli.fields import Fields, Memory, given_fields, memory_bytes
+from giantstep.cli.output import Out, Said, as_json, reserve, write_json
+from giantstep.cli.sweep import Vary, file_named
+from giantstep.errors import InputError
+from giantstep.problem.setting import Setting
+from giantstep.show.progress import progress_bar
+from giantstep.show.tables.parts import show as shown
+from giantstep.show.tables.side_by_side import side_by_side_report
+from giantstep.simulation.simulate import simulate
+from giantstep.store.folder import Store
+from giantstep.store.simulation import simulate_stored
+from giantstep.sweeps.axes import read_axes, read_vary
+from giantstep.sweeps.side_by_side import compare_settings
+
+
+def compare(
+    *files_or_targets: Annotated[str, Parameter(allow_leading_hyphen=True)],
+    vary: Vary = (),
+    fields: Annotated[Fields | None, Parameter(name="*")] = None,  # type: ignore[valid-type]
+    show: Annotated[tuple[str, ...], Parameter(negative="", show_default=False)] = (),
+    memory: Memory = "2 GiB",
+    json: Said = False,
+    out: Out = None,
+    overwrite: Said = False,
+    quiet: Said = False,
+) -> None:
+    """Set two settings or a few side by side: theory and simulation of each, step by step.
+
+    Parameters
+    ----------
+    files_or_targets:
+        TOML files with the fields of a setting each, or targets such as "x1 + x1*x2".  Flags are
+        for all of them, and take precedence over files.
+    vary:
+        One more difference, FIELD=VALUES, such as update=gradient,orthogonal; fields joined by ";"
+        vary together.
+    show:
+        What table and picture show, given once for each: norm, alignment, test_error and
+        network_error unless told otherwise; cosine_1, principal_cosine_1, train_error, ...
+    memory:
+        Bound on the arrays in memory, such as "512 MiB".
+    json:
+        Print the record as JSON instead of tables.
+    out:
+        Folder for compare.json, compare.png and runs/, a file for each run (giantstep.load reads
+        them); runs that it holds are not computed again.
+    overwrite:
+        Replace files that are there already.
+    quiet:
+        No table and no progress bar.
+    """
+    settings, names = settings_asked(files_or_targets, vary, fields)
+    bound = memory_bytes(memory)
+    files = reserve(out, "compare.json", "compare.png", overwrite=overwrite)
+    for setting in settings:
+        warn_of_hours(setting, bound, quiet)
+    store = None if out is None else Store(out / "runs")
+    simulator = simulate if store is None else partial(simulate_stored, store=store)
+    try:
+        with progress_bar(quiet) as progress:
+            both = compare_settings(
+                *settings,
+                names=names,
+                show=show,
+                memory=bound,
+                progress=progress,
+                simulator=simulator,
+            )
+    except KeyboardInterrupt:
+        kept = "" if out is None else f": finished runs are kept in {out}, the same command goes on"
+        raise KeyboardInterrupt(f"interrupted{kept}") from None
+    if files is not None and store is not None:
+        from giantstep.show.plots.side_by_side import side_by_side_figure
+        from giantstep.show.plots.style import save
+
+        for experiment in both.experiments:
+            keep_prediction(store, experiment, bound)
+        write_json(both.as_dict(), files[0])
+        save(side_by_side_figure(both), files[1])
+    if json:
+        print(as_json(both.as_dict()))
+    elif not quiet:
+        shown(side_by_side_report(both))
+        if files is not None:
+            shown(f"picture: {files[1]}")
+
+
+def settings_asked(
+    files_or_targets: Sequence[str], vary: Sequence[str], fields: Any
+) -> tuple[list[Setting], list[str] | None]:
+    """The settings in turn; the names of their files where these alone tell them apart."""
+    axes = read_axes(read_vary(vary)) if vary else ()
+    if len(axes) > 1:
+        raise InputError(
+            f"vary must be given once to compare settings, got {len(axes)} axes: "
+            "giantstep sweep takes a grid"
+        )
+    places: Sequence[dict[str, Any]] = axes[0].places if axes else ({},)
+    files = [file_named(text) for text in files_or_targets]
+    settings = []
+    for text, file in zip(files_or_targets, files, strict=True):
+        given = given_fields(text if file is None else None, fields, file)
+        if file is not None and ("axes" in given or "setting" in given):
+            raise InputError(
+                f"file must hold the fields of one setting, got the sweep {text!r}: "
+                "giantstep sweep runs it"
+            )
+        settings += [Setting(**(given | place)) for place in places]
+    if len(settings) < 2:
+        raise InputError(
+            f"settings must be at least 2, got {len(settings)}: name two files, two targets, or "
+            "one and --vary update=gradient,orthogonal"
+        )
+    paths = [file for file in files if file is not None]
+    if axes or len(paths) < len(files):
+        return settings, None
+    stems = [path.stem for path in paths]
+    return settings, stems if len(set(stems)) == len(stems) else [str(path) for path in paths]

@@ -1,0 +1,70 @@
+"""What is certain: tests against noise of one direction after the other.
+
+Given the first j directions of a span and the readout fitted on them, every kind of step is taken
+on what is left of the labels.  Were that noise, some kind would exceed its edge with probability
+level, which the kinds share.  A direction is certain where those before it are, and some kind of
+step sees more than them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Float
+
+from giantstep.estimator.span import Search
+
+
+@dataclass(frozen=True)
+class NoiseTest:
+    """One kind of step on what is left of the labels when ``given`` directions are fitted.
+
+    statistic -> its largest singular value, edge -> what noise exceeds with probability level; for
+    the second order the largest of permutations, which end where one exceeds the statistic.
+    """
+
+    given: int
+    kind: str
+    statistic: float
+    edge: float
+    level: float
+
+    @property
+    def beyond_noise(self) -> bool:
+        """Whether the statistic exceeds the edge."""
+        return self.statistic > self.edge
+
+
+def noise_tests(search: Search, basis: Float[np.ndarray, "c k"]) -> tuple[NoiseTest, ...]:
+    """The tests until nothing is seen, or until one is beyond noise with all directions given.
+
+    Without any coordinate there is nothing to test.
+    """
+    tests: list[NoiseTest] = []
+    for given in range(basis.shape[1] + 1 if len(basis) else 0):
+        stage = list(_stage(search, basis[:, :given]))
+        tests += stage
+        if not stage[-1].beyond_noise:
+            break
+    return tuple(tests)
+
+
+def certain_directions(tests: tuple[NoiseTest, ...], k: int) -> int:
+    """Directions, of k, before the first that no test sees."""
+    return min(sum(test.beyond_noise for test in tests), k)
+
+
+def _stage(search: Search, basis: Float[np.ndarray, "c j"]) -> Iterator[NoiseTest]:
+    """Tests of what is left beside some directions, until one is beyond noise."""
+    candidates = search.candidates(search.fit(basis))
+    level = search.level / len(candidates)
+    # Edges that are known beforehand come before those of permutations.
+    for candidate in candidates:
+        statistic = float(candidate.statistics[0])
+        edge = candidate.noise(level, statistic)
+        test = NoiseTest(basis.shape[1], candidate.kind, statistic, edge, level)
+        yield test
+        if test.beyond_noise:
+            return

@@ -1,0 +1,143 @@
+"""G_i = E[g_i x], the mean gradient of a neuron, from few numbers instead of q coordinates.
+
+Stein's lemma says where it can point.  With g_i = u_i (y - f), u_i = s_p a_i sigma'(h_i),
+h_i = <w_i, x> + b_i, f = s_p sum_k a_k sigma(h_k), and y a function of the target's coordinates z:
+
+    E[u_i y x] = E[u_i y z] W* + E[u_i y <v_i, x>]/|v_i|^2 v_i,       v_i = w_i outside the target
+    E[u_i f x] = s_p^2 a_i sum_k a_k E[sigma'(h_k) sigma'(h_i)] w_k + gamma_i w_i,
+
+gamma_i so that the product with w_i is E[u_i f <w_i, x>].  What the labels' part needs are averages
+over z of y times S(c) = E_t sigma'(c + |v_i| t) and D(c) = E_t t sigma'(c + |v_i| t),
+c = <m_i, z> + b_i: smooth functions of one variable, tabulated, under a rule in r coordinates.
+E[g_i x] on N points, coordinate by coordinate, has noise along all q of them instead, which exceeds
+that of n samples as soon as N < n.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+import numpy as np
+from jaxtyping import Float
+
+from giantstep.gaussian.cubature import kinked_rule, smooth_rule
+from giantstep.gaussian.kinks import kink_planes
+from giantstep.gaussian.moments import Piecewise, feature_moments
+from giantstep.gaussian.points import normal_sets
+from giantstep.prediction.narrow.points import Points
+from giantstep.prediction.narrow.start import Start, labels_at
+from giantstep.problem.network import network_output
+from giantstep.problem.setting import Setting
+
+TABLE = 128
+"""Places at which a smoothed slope is tabulated where there are more points: linear interpolation
+over twelve standard deviations leaves out 1e-3 of the curvature."""
+
+SHARP = 1e-3
+"""Length outside the target, over the range of c, below which a row counts as inside of it."""
+
+RULES = {1: (0.125, 24), 2: (0.25, 12), 3: (0.5, 8)}
+"""By the number r of target directions: spacing of a grid, and nodes a panel between kinks, for
+functions as smooth as a row with half of its length outside the target makes them."""
+
+NEGLIGIBLE = 1e-10
+"""Weight of a point that is left out."""
+
+LOG2_LABELS = 13
+"""Low-discrepancy points, as a power of two, where labels have no such rule."""
+
+
+def stein_applies(setting: Setting) -> bool:
+    """Whether the residual is y - f, and the inputs N(0, I)."""
+    return setting.loss == "square" and setting.inputs.known_directions == 0
+
+
+def mean_gradient(
+    setting: Setting,
+    state: Start,
+    points: Points,
+    g: Float[np.ndarray, "p n"],
+) -> Float[np.ndarray, "p q"]:
+    """E[g x], in the coordinates of the rows; ``g`` the coefficients on the points."""
+    if not stein_applies(setting):
+        return (g * points.weights) @ points.x
+    mean = _of_labels(setting, state)
+    return mean if setting.residual == "labels" else mean - _of_network(setting, state, points)
+
+
+def _of_labels(setting: Setting, state: Start) -> Float[np.ndarray, "p q"]:
+    """E[u y x]."""
+    r, rows = setting.target.r, state.rows
+    z, weighted = _label_rule(setting)
+    centres = rows[:, :r] @ z.T + state.biases[:, None]
+    level, tilt, lengths = _smoothed_slopes(setting, centres, np.linalg.norm(rows[:, r:], axis=1))
+    factors = np.divide(tilt @ weighted, lengths, where=lengths > 0, out=np.zeros(setting.p))
+    mean = np.concatenate([(level * weighted) @ z, factors[:, None] * rows[:, r:]], axis=1)
+    return (setting.scale * state.readout)[:, None] * mean
+
+
+def _of_network(setting: Setting, state: Start, points: Points) -> Float[np.ndarray, "p q"]:
+    """E[u f x]."""
+    rows, x = state.rows, points.x
+    inputs = state.preactivations(x)
+    features, slopes = (
+        np.asarray(part, dtype=float) for part in setting.activation.with_slope(inputs)
+    )
+    output = network_output(setting, features, state.readout)
+    sizes = setting.scale * state.readout
+    weighted = sizes[:, None] * slopes * points.weights
+    # s_p^2 a_i sum_k a_k E[sigma'_k sigma'_i] w_k, and what is missing along w_i
+    across = (weighted @ slopes.T * sizes) @ rows
+    measured = np.sum(weighted * output * (rows @ x.T), axis=1)
+    squares = np.sum(rows**2, axis=1)
+    missing = measured - np.sum(across * rows, axis=1)
+    gamma = np.divide(missing, squares, where=squares > 0, out=np.zeros(setting.p))
+    return across + gamma[:, None] * rows
+
+
+@lru_cache(maxsize=4)
+def _label_rule(setting: Setting) -> tuple[Float[np.ndarray, "n r"], Float[np.ndarray, " n"]]:
+    """Points z in the coordinates of the target, and weights times the labels there."""
+    r, expression = setting.target.r, setting.target.expression
+    planes = None if expression is None or r not in RULES else kink_planes(expression, r)
+    # Noise of mean 0 does not count unless something is done to the noisy label.
+    if planes is None or setting.corruption > 0 or not setting.label_transform.is_plain:
+        normals = normal_sets(r + 1, 0, LOG2_LABELS, 1)(0)
+        z, noise, weights = normals[:, :r], normals[:, r], np.full(len(normals), 1 / len(normals))
+    else:
+        spacing, nodes = RULES[r]
+        z, weights = (
+            kinked_rule(np.array([v for v, _ in planes]), np.array([b for _, b in planes]), nodes)
+            if planes
+            else smooth_rule(r, spacing)
+        )
+        z, weights = z[weights > NEGLIGIBLE], weights[weights > NEGLIGIBLE]
+        noise = np.zeros(len(z))
+    labels = setting.label_transform(labels_at(setting, z, noise))
+    if setting.deflate == 0:
+        labels = labels - weights @ labels
+    return z, weights * labels
+
+
+def _smoothed_slopes(
+    setting: Setting, centres: Float[np.ndarray, "p n"], lengths: Float[np.ndarray, " p"]
+) -> tuple[Float[np.ndarray, "p n"], Float[np.ndarray, "p n"], Float[np.ndarray, " p"]]:
+    """S and D of every neuron at its centres c, and |v_i|, 0 where the row is in the target."""
+    slope = Piecewise(setting.activation.derivative, setting.activation.kinks)
+    level, tilt = np.empty_like(centres), np.zeros_like(centres)
+    low, high = centres.min(axis=1), centres.max(axis=1)
+    lengths = np.where(lengths > SHARP * (high - low), lengths, 0.0)
+    for i in np.flatnonzero(lengths == 0.0):
+        level[i] = np.asarray(slope(centres[i]), dtype=float)
+    smooth = np.flatnonzero(lengths)
+    grids = centres[smooth]
+    if centres.shape[1] > TABLE:
+        grids = np.linspace(low[smooth], high[smooth], TABLE, axis=1)
+    moments = feature_moments(slope, grids, np.broadcast_to(lengths[smooth, None], grids.shape))
+    if grids.shape == centres.shape:
+        level[smooth], tilt[smooth] = moments.mean, moments.slope
+        return level, tilt, lengths
+    for place, i in enumerate(smooth):
+        level[i] = np.interp(centres[i], grids[place], moments.mean[place])
+        tilt[i] = np.interp(centres[i], grids[place], moments.slope[place])
+    return level, tilt, lengths

@@ -1,0 +1,127 @@
+"""Settings side by side, step by step: simulation, below it theory, and how far they are apart."""
+
+from __future__ import annotations
+
+import numpy as np
+from rich.console import Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from giantstep.problem.differing import field_text
+from giantstep.problem.setting import DEFAULTS
+from giantstep.show.tables.experiment import verdict
+from giantstep.show.tables.parts import counted, make_table, notes, plain, spread
+from giantstep.show.tables.setting import setting_lines
+from giantstep.sweeps.side_by_side import SideBySide
+
+MOST = 8
+"""Steps up to which each has its lines."""
+
+TITLES = {
+    "norm": "|w|",
+    "train_error": "readout, train",
+    "test_error": "readout, test",
+    "network_error": "network itself",
+}
+"""Observables whose column has another title than their name."""
+
+
+def observable_title(observable: str) -> str:
+    """An observable as the title of a column."""
+    return TITLES.get(observable, observable.replace("_", " "))
+
+
+def difference_line(both: SideBySide) -> str:
+    """The fields in which the settings differ, with the values of each in turn."""
+    parts = [
+        f"{field}: {' | '.join(field_text(setting, field) for setting in both.settings)}"
+        for field in both.differing
+    ]
+    return "; ".join(parts)
+
+
+MAIN = ("activation", "d", "n", "p", "steps")
+"""Fields that are named whatever they are; of the others those that are not the default."""
+
+
+def common_line(both: SideBySide) -> str:
+    """The fields that all settings have in common, the target first."""
+    first, left_out = both.settings[0], (*both.differing, "target", "runs")
+    told = [
+        f"{name} = {field_text(first, name)}"
+        for name, value in first.given.items()
+        if name not in left_out
+        and (name in MAIN or (value is not None and str(value) != str(DEFAULTS[name])))
+    ]
+    return ", ".join(told if "target" in both.differing else [first.target.name, *told])
+
+
+def side_by_side_report(both: SideBySide) -> RenderableType:
+    """What each setting is, the steps of all, last steps against the first, verdicts."""
+    parts: list[RenderableType] = [Text(f"differing in {difference_line(both)}\n", style="bold")]
+    parts += [*_headings(both), ""]
+    parts += [_steps(both), "", _differences(both)]
+    texts = [
+        f"{name}: {note}"
+        for name, experiment in zip(both.names, both.experiments, strict=True)
+        for note in (() if experiment.predicted is None else experiment.predicted.notes)
+    ]
+    parts += notes(texts)
+    for name, experiment in zip(both.names, both.experiments, strict=True):
+        told = verdict(experiment)
+        parts.append(Text(f"\n{name}: ", style="bold").append(told.plain.lstrip(), told.style))
+    return Group(*parts)
+
+
+def _headings(both: SideBySide) -> list[Text]:
+    """Each setting in a few lines; of those after the first the lines that differ from its."""
+    found: list[Text] = []
+    first: list[str] = []
+    for name, experiment in zip(both.names, both.experiments, strict=True):
+        simulated = experiment.simulated
+        text = setting_lines(experiment.setting).plain
+        lines = [*text.splitlines(), f"{counted(simulated.runs, 'run')}, {simulated.engine} engine"]
+        found.append(Text(f"{name}: ", style="bold"))
+        kept = [line for line in lines if line not in first]
+        found[-1].append("\n    ".join(kept) or "as the first", style="not bold")
+        first = first or lines
+    return found
+
+
+def _steps(both: SideBySide) -> Table:
+    table = make_table(
+        "Step by step", "step", "setting", *(observable_title(name) for name in both.shown)
+    )
+    for step in _chosen(both):
+        title = str(step)
+        for index, (name, setting) in enumerate(zip(both.names, both.settings, strict=True)):
+            if step not in setting.recorded:
+                continue
+            place = setting.recorded.index(step)
+            cells = (spread(both.mean(index, observable, place)) for observable in both.shown)
+            table.add_row(title, name, *cells)
+            predicted = both.experiments[index].predicted
+            if predicted is not None:
+                theory = (both.theory(index, observable, place) for observable in both.shown)
+                cells = ("-" if value is None else plain(value, 3) for value in theory)
+                table.add_row("", f"theory ({predicted.theory})", *cells, style="dim")
+            title = ""
+    return table
+
+
+def _chosen(both: SideBySide) -> list[int]:
+    """Steps that have their lines: all of a few, else early ones and the last."""
+    steps = sorted({step for setting in both.settings for step in setting.recorded})
+    places = np.geomspace(1.0, len(steps), min(len(steps), MOST)) - 1.0
+    last = {setting.recorded[-1] for setting in both.settings}
+    return sorted({steps[round(place)] for place in places.tolist()} | last)
+
+
+def _differences(both: SideBySide) -> Table:
+    title = f"After the last step, difference from {both.names[0]}, run by run"
+    table = make_table(title, "setting", *(observable_title(name) for name in both.shown))
+    for index, name in enumerate(both.names[1:], 1):
+        values = [both.difference(index, observable) for observable in both.shown]
+        signs = ["+" if value is not None and value.mean > 0 else "" for value in values]
+        table.add_row(name, *(f"{s}{spread(v)}" for s, v in zip(signs, values, strict=True)))
+    return table
