@@ -27,6 +27,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 
@@ -160,7 +161,9 @@ def _takes_long(words: Sequence[str]) -> bool:
         return False
     names = [name.replace("_", "-") for name in FIELDS]
     flags = dict(pairwise(words))
-    given = {name.replace("-", "_"): flags[f"--{name}"] for name in names if f"--{name}" in flags}
+    given: dict[str, Any] = {
+        name.replace("-", "_"): flags[f"--{name}"] for name in names if f"--{name}" in flags
+    }
     try:
         setting = Setting(words[1], **given)
     except InputError:

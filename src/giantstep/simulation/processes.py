@@ -10,6 +10,7 @@ import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
+from multiprocessing import resource_tracker
 from multiprocessing.pool import Pool
 
 from giantstep.simulation.threads import share_processors
@@ -47,16 +48,29 @@ def end_with_parent(wait: Callable[[], object] | None = None) -> None:
 def interrupts_held() -> Iterator[None]:
     """Hold interrupts (Ctrl-C) back: processes started inside never get any, this one gets it then.
 
-    A new process that is interrupted while it still loads modules would print a traceback.
+    A new process that is interrupted while it loads, or whose parent stops to tell it what to do,
+    would print a traceback.
     """
-    if not hasattr(signal, "pthread_sigmask"):
-        yield
-        return
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    noted: list[int] = []
+    handler = signal.getsignal(signal.SIGINT)
+    # Any thread may take a signal, and the main one then acts on it: its handler waits, too.
+    here = handler is not None and threading.current_thread() is threading.main_thread()
+    if here:
+        signal.signal(signal.SIGINT, lambda number, frame: noted.append(number))
+    mask = getattr(signal, "pthread_sigmask", None)
+    if mask is not None:
+        # Where multiprocessing starts its tracker it lets interrupts through again.
+        resource_tracker.ensure_running()
+    before = None if mask is None else mask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         yield
     finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        if mask is not None:
+            mask(signal.SIG_SETMASK, before)
+        if here:
+            signal.signal(signal.SIGINT, handler)
+        for number in noted[:1]:
+            signal.raise_signal(number)
 
 
 @contextmanager
