@@ -400,7 +400,7 @@ def test_learn_takes_labels_of_ones_own(
     record = json.loads((tmp_path / "learn.json").read_text())
     assert record["simulation"]["setting"]["target"] == "column(price)"
     assert record["labels"]["tests"][0]["beyond_noise"]
-    assert record["prediction"]["theory"] == "gaussian-runs"
+    assert record["prediction"]["theory"] == "narrow"
     assert len(record["labels"]["directions"][0]) == 6
     assert (tmp_path / "learn.png").read_bytes().startswith(b"\x89PNG")
     # Without the regressor there are the steps alone, and the reason.

@@ -206,9 +206,10 @@ def test_estimates_of_both_engines(file: Path, capsys: pytest.CaptureFixture[str
 def test_a_cell_of_which_theory_says_nothing_is_said(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """At p = d/6 linear width has its theory, which has no alignment of the neurons."""
+    """At p = d/2 linear width has its theory, which has no alignment of the neurons."""
     small = ["--readout-n", "0", "--test-n", "0", "--out"]
-    main(["sweep", "--target", "He2(x1)", "--vary", "d=50,60", *small, str(tmp_path / "few")])
+    wide = ["sweep", "--target", "He2(x1)", "--vary", "d=400,500", "--p", "d/2", "--steps", "2"]
+    main([*wide, *small, str(tmp_path / "few")])
     few = capsys.readouterr().out
     assert "note: theory (linear-width) says nothing of alignment in 2 cells" in few
     main(["sweep", "--target", "He2(x1)", "--vary", "d=500,600", *small, str(tmp_path / "many")])

@@ -118,7 +118,7 @@ def test_theory_stands_beside_the_steps_on_labels(setting: Setting, labels: Fitt
     """Gaussian columns agree with the fitted function (level 1e-3); one without a line fails."""
     found = run_experiment(setting, labels=labels)
     assert found.predicted is not None
-    assert found.predicted.theory == "gaussian-runs"
+    assert found.predicted.theory == "narrow"
     assert found.comparison is not None
     assert found.comparison.agrees
     assert "kurtosis of the columns" in found.predicted.notes[-2]

@@ -142,8 +142,7 @@ def test_gram_matrices_are_kept_while_they_are_few() -> None:
 def test_magnitudes_without_fluctuations_are_not_known() -> None:
     """At linear width overlaps of what is not learned are 0 to leading order: runs show some."""
     setting = Setting("x1 + He2(x2)", d=100, p=60, n="4d", steps=2, readout_n=0, test_n=0)
-    predicted = predict(setting)
-    assert predicted.theory == "linear-width"
+    predicted = predict(setting, theory="linear-width")
     assert predicted.overlap_deviation is None
     found = expected(predicted)
     assert np.isnan(found["cosine_2"][0])

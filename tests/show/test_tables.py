@@ -63,7 +63,7 @@ def test_sums_are_in_natural_order_and_end_in_dots() -> None:
 
 def test_theory_that_is_zero_to_leading_order_does_not_read_as_disagreement() -> None:
     """Two steps at linear width are predicted up to d^-1/2: the cell says so, and a note."""
-    sizes = {"d": 60, "n": "4d", "p": 90, "steps": 2, "readout_n": 0, "test_n": 0}
+    sizes = {"d": 400, "n": "4d", "p": 600, "steps": 2, "readout_n": 0, "test_n": 0}
     text = text_of(learn_report(run_experiment(Setting("x1", **sizes))))
     rows = [line for line in text.split("\n") if line.startswith("theory (linear-width) ")]
     assert CHANCE in rows[0]

@@ -135,6 +135,7 @@ def test_the_machine_is_measured_once(tmp_path: Path, monkeypatch: pytest.Monkey
     calls: list[Any] = []
 
     class Done:
+        returncode = 0
         stdout = json.dumps({"seconds": dict(TRUE.seconds), "speedup": 2.0})
 
     def run(command: list[str], **options: Any) -> Done:

@@ -124,10 +124,12 @@ def choose_theory(setting: Setting, name: str | None = None) -> Theory:
 
 def theory_of_readout(setting: Setting) -> Theory | None:
     """A theory of wide networks that predicts the errors of the readout, to ROUGH_ERRORS."""
-    if quadratic.turn_objection(setting) is not None:
-        return None
-    serving = (theory for theory in THEORIES if theory.wide and theory.objection(setting) is None)
-    return next((t for t in serving if t.left_out(setting) <= ROUGH_ERRORS), None)
+    for theory in THEORIES:
+        if not theory.wide or theory.objection(setting) is not None:
+            continue
+        if theory.left_out(setting) <= ROUGH_ERRORS and quadratic.turn_objection(setting) is None:
+            return theory
+    return None
 
 
 def _preference(theory: Theory, setting: Setting) -> int:

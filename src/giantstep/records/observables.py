@@ -130,6 +130,8 @@ def expectations(
         mean = rows.mean(axis=0)
         fluctuation = np.abs(mean.mean(axis=0) - at_means[name][known].mean(axis=0))
         uncertainty = _shares(prediction, cosine=name in subspaces, many=many) * fluctuation
+        if name.startswith("principal") and _spans_are_of_means(prediction):
+            mean = np.full_like(mean, np.nan)
         if not many:  # else both are part of the spread over the runs
             error = _quadrature(prediction, name, subspaces, mean[0])
             if each > 1:
@@ -139,6 +141,11 @@ def expectations(
     found |= _errors(prediction)
     left_out = prediction.relative_uncertainty
     return {name: _where_known(theory, left_out) for name, theory in found.items()}
+
+
+def _spans_are_of_means(prediction: Trajectory) -> bool:
+    """Whether spans are those of the mean rows, which hold less of a direction than a run does."""
+    return prediction.overlap_deviation is None and prediction.gram_uncertainty is not None
 
 
 def _where_known(theory: Expectation, left_out: float) -> Expectation:

@@ -238,7 +238,7 @@ def test_tails_too_heavy_for_a_spectrum() -> None:
 def test_spans_of_pairs_are_known_along_the_learned_direction_alone() -> None:
     pairs = {"start": "symmetric", "spectra": 0, "readout_start": "alternating"}
     fields = OWN | pairs | {"n": "20d", "p": "d/2", "d": 100}
-    known = predict(Setting(**fields | {"target": "x1"}))
+    known = predict(Setting(**fields | {"target": "x1"}), theory="linear-width")
     assert known.span is not None
-    unknown = predict(Setting(**fields | {"target": "He2(x1)"}))
+    unknown = predict(Setting(**fields | {"target": "He2(x1)"}), theory="linear-width")
     assert unknown.span is None

@@ -256,6 +256,6 @@ def test_which_theory_serves() -> None:
     assert sentence == "p must be at most 20 d for a spectrum, got 30 d"
     assert f"no prediction of features after step 0: {sentence}" in found.notes
     with pytest.raises(NoTheoryError, match="quadratic-width: steps must be 0 or 1, got 2"):
-        predict(wider.vary(steps=2))
+        predict(wider.vary(steps=2), theory="quadratic-width")
     # One direction learned, none of degree 2 outside it: any size of step.
     assert objection(setting.vary(target="x1 + He2(x1)", n="d^2", steps=1, step_size=200.0)) is None

@@ -29,19 +29,19 @@ from giantstep.problem.setting import Setting
 from giantstep.records.trajectory import span_factor
 from giantstep.simulation.engines import deferred
 
-ROWS = (64, 256)
+ROWS = (24, 256)
 """Drawn runs at least, and at most unless more are simulated; the starts are those of the simulated
-runs in turn.  The mean of 64 is off by an eighth of what one run differs by, that of 256 by 6 %."""
+runs in turn.  The mean of 24 is off by a fifth of what one run differs by, that of 256 by 6 %."""
 
-WORK = 2**31
-"""Products of points, neurons and coordinates in the steps of all drawn runs: about a second."""
+WORK = 2**32
+"""Products of points with neurons and with their coordinates, in all drawn runs: some seconds."""
 
 POINTS_A_NEURON, LOG2_POINTS = 16, (11, 14)
 """Points of a step over the neurons, and their number as a power of two, at least and at most: the
 p x p matrix of mean squares has relative noise sqrt(p/N)."""
 
-MOST_WEIGHTS = 2**16
-"""Neurons times coordinates of a row: some seconds for tens of runs."""
+MOST_WEIGHTS, MOST_NEURONS = 2**16, 2**9
+"""Neurons times coordinates of a row, and neurons, at most: tens of seconds for tens of runs."""
 
 POINTS_A_SAMPLE = 8
 """Points over the samples of a step, at least, where the mean gradient is that of the points, whose
@@ -56,6 +56,8 @@ def objection(setting: Setting) -> str | None:
     coordinates = min(d, p + setting.known)
     if p * coordinates > MOST_WEIGHTS:
         return f"p times min(d, p + r) must be at most {MOST_WEIGHTS}, got {p * coordinates}"
+    if p > MOST_NEURONS:
+        return f"p must be at most {MOST_NEURONS} for runs to be drawn, got {p}"
     if setting.deflate == 1 and deferred.dimensions_needed(setting) > d:
         return f"p must be at most (d - r - 1)/2 to deflate, got {p}"
     most = 2 ** log2_points(setting) // POINTS_A_SAMPLE
@@ -73,7 +75,8 @@ def log2_points(setting: Setting) -> int:
 def predict(setting: Setting, *, fitted: bool) -> dict[str, Any]:
     """Fields of the record, a row for each drawn run; ``fitted`` -> whether errors of a readout."""
     coordinates = min(setting.d, setting.p + setting.known)
-    a_run = 2 ** log2_points(setting) * setting.p * coordinates * (setting.steps + 1)
+    points = min(2 ** log2_points(setting), max(setting.n, setting.readout_n))
+    a_run = points * setting.p * (coordinates + setting.p) * (setting.steps + 1)
     least, most = ROWS
     count = setting.runs * math.ceil(min(max(WORK // a_run, least), most) / setting.runs)
     starts = [start_of_run(setting, run) for run in range(setting.runs)]

@@ -90,7 +90,7 @@ def _alignment(experiment: Experiment) -> Table:
         "step",
         "|w|",
         *(title for title, _ in experiment.subspaces),
-        "principal cosines",
+        "principal\ncosines",
     )
     for place in _shown(experiment):
         step, below = experiment.steps[place], _predicted(experiment, place)
