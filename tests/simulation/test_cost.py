@@ -136,6 +136,10 @@ def test_the_machine_is_measured_once(tmp_path: Path, monkeypatch: pytest.Monkey
 
     class Done:
         returncode = 0
+
+        def check_returncode(self) -> None:
+            """It ended well."""
+
         stdout = json.dumps({"seconds": dict(TRUE.seconds), "speedup": 2.0})
 
     def run(command: list[str], **options: Any) -> Done:
