@@ -208,7 +208,7 @@ def test_a_cell_of_which_theory_says_nothing_is_said(
 ) -> None:
     """At p = d/2 linear width has its theory, which has no alignment of the neurons."""
     small = ["--readout-n", "0", "--test-n", "0", "--out"]
-    wide = ["sweep", "--target", "He2(x1)", "--vary", "d=600,700", "--p", "d/2", "--steps", "2"]
+    wide = ["sweep", "--target", "He2(x1)", "--vary", "d=600,700", "--p", "d/2", "--step-size", "p"]
     main([*wide, *small, str(tmp_path / "few")])
     few = capsys.readouterr().out
     assert "note: theory (linear-width) says nothing of alignment in 2 cells" in few

@@ -125,7 +125,7 @@ def _test_errors(found: Trajectory) -> np.ndarray:
 def _predicted(setting: Setting) -> np.ndarray:
     """Test errors after each step, NaN where no theory covers it."""
     try:
-        return _test_errors(predict(setting))[0]
+        return _test_errors(predict(setting, theory="linear-width"))[0]
     except NoTheoryError:
         return np.full(setting.steps + 1, np.nan)
 
