@@ -86,7 +86,7 @@ def random_settings(count: int) -> None:
     for index in itertools.count():
         if len(found) == count:
             break
-        drawn = draw(7, index, wide=False)
+        drawn = draw(7, index, "narrow")
         setting = drawn.vary(runs=12, batches="fresh", deflate=-1, spectra=0)
         if setting.n * setting.p > MOST_NUMBERS:
             continue

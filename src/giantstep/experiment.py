@@ -264,6 +264,7 @@ def run_experiment(
     if simulated.runs > 1:
         others = () if labels is None else ("target", "inputs", "noise", "frame")
         stairs = None if analysis is None else stairs_of(analysis, setting)
-        shown = None if stairs is None else dict(subspaces_of(stairs, model.target.r))
+        r = predicted.overlap.shape[-1]
+        shown = None if stairs is None else dict(subspaces_of(stairs, r))
         comparison = compare(predicted, simulated, ignoring=others, subspaces=shown)
     return Experiment(analysis, predicted, complaint, simulated, comparison, labels)

@@ -190,8 +190,11 @@ def test_every_term_is_explained(capsys: pytest.CaptureFixture[str]) -> None:
     assert list(json.loads(said(["explain", "giant", "--json"], capsys))) == ["giant"]
 
 
-def test_words_of_the_tables_are_in_the_glossary(capsys: pytest.CaptureFixture[str]) -> None:
+def test_words_of_the_tables_are_in_the_glossary(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The columns of what a newcomer sees first."""
+    monkeypatch.setenv("COLUMNS", "120")
     main(["analyze", "staircase"])
     main(["learn", "staircase", "--d", "300", "--readout-n", "100", "--test-n", "100"])
     text = capsys.readouterr().out

@@ -128,7 +128,9 @@ def test_theory_stands_beside_the_steps_on_labels(setting: Setting, labels: Fitt
     assert found.floors[0] is not None
     assert labels.function is not None
     assert found.as_dict()["labels"]["function"] == labels.function.name
-    wrong = run_experiment(setting, labels=replace(labels, function=make_target("0.7*He2(x1)")))
+    wrong = run_experiment(
+        setting, labels=replace(labels, function=make_target("0.7*He2(x1) + 0.7*He2(x2)"))
+    )
     assert wrong.comparison is not None
     assert not wrong.comparison.agrees
     # The readout explains more with every step, and not what no readout can.

@@ -56,7 +56,7 @@ def test_prediction_is_that_of_the_library(client) -> None:
 
 def test_a_draft_of_a_wide_network_has_its_rows_alone(client) -> None:
     """Losses of linear width are most of the work."""
-    fields = {"target": STAIRCASE, "d": 500, "p": 50, "n": "16d", "steps": 1, "runs": 2}
+    fields = {"target": STAIRCASE, "d": 500, "p": 100, "n": "16d", "steps": 1, "runs": 2}
     draft = client.post("/api/predict", json={"setting": fields, "draft": True}).json()
     found = client.post("/api/predict", json={"setting": fields}).json()
     assert draft["theory"] == found["theory"] == "linear-width"

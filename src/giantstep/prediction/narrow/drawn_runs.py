@@ -72,13 +72,17 @@ def log2_points(setting: Setting) -> int:
     return min(max(math.ceil(math.log2(POINTS_A_NEURON * setting.p)), low), high)
 
 
-def predict(setting: Setting, *, fitted: bool) -> dict[str, Any]:
-    """Fields of the record, a row for each drawn run; ``fitted`` -> whether errors of a readout."""
+def predict(setting: Setting, *, fitted: bool, draft: bool = False) -> dict[str, Any]:
+    """Fields of the record, a row for each drawn run; ``fitted`` -> whether errors of a readout.
+
+    A ``draft`` has as few rows as may be.
+    """
     coordinates = min(setting.d, setting.p + setting.known)
     points = min(2 ** log2_points(setting), max(setting.n, setting.readout_n))
     a_run = points * setting.p * (coordinates + setting.p) * (setting.steps + 1)
     least, most = ROWS
-    count = setting.runs * math.ceil(min(max(WORK // a_run, least), most) / setting.runs)
+    rows_wanted = least if draft else min(max(WORK // a_run, least), most)
+    count = setting.runs * math.ceil(rows_wanted / setting.runs)
     starts = [start_of_run(setting, run) for run in range(setting.runs)]
     rows = []
     for row in range(count):

@@ -85,7 +85,7 @@ def _predict(
 ) -> dict[str, Any]:
     complaint = readout.objection(setting) if setting.readout_n else None
     if needs_draws(setting):
-        return _drawn(setting, complaint)
+        return _drawn(setting, complaint, draft=not accuracy.deviations)
     starts = [typical_start(setting, entries) for entries in readouts]
     random = not STARTS[setting.start].framed or setting.inputs.known_directions > 0
     many = setting.p > LARGEST_SHARE * setting.d
@@ -142,7 +142,7 @@ def _predict(
         )
         if not largest_deviation(arrays["gram"][0], known) <= LARGEST_DEVIATION:
             if drawn_runs.objection(setting) is None:
-                return _drawn(setting, complaint)
+                return _drawn(setting, complaint, draft=not accuracy.deviations)
             if many or small:
                 _check_closure(setting, arrays["gram"][0], known, LARGEST_DEVIATION)
     arrays |= around
@@ -158,10 +158,10 @@ def needs_draws(setting: Setting) -> bool:
     return not (few or one_pass or setting.seen_again or is_long(setting))
 
 
-def _drawn(setting: Setting, complaint: str | None) -> dict[str, Any]:
+def _drawn(setting: Setting, complaint: str | None, *, draft: bool) -> dict[str, Any]:
     """Fields of the record from runs that are drawn, ``complaint`` against errors of a readout."""
     fitted = setting.readout_n > 0 and complaint is None
-    fields = drawn_runs.predict(setting, fitted=fitted)
+    fields = drawn_runs.predict(setting, fitted=fitted, draft=draft)
     for name, values in fields.items():
         if not np.all(np.isfinite(values)):
             raise NoTheoryError(f"no prediction: {name.replace('_', ' ')} is not finite")

@@ -90,8 +90,10 @@ def _alignment(experiment: Experiment) -> Table:
         "step",
         "|w|",
         *(title for title, _ in experiment.subspaces),
-        "principal\ncosines",
+        "principal cosines",
     )
+    for column in table.columns[:-1]:
+        column.no_wrap = True
     for place in _shown(experiment):
         step, below = experiment.steps[place], _predicted(experiment, place)
         table.add_row(
