@@ -50,13 +50,17 @@ def said(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> str:
 
 
 def test_a_claim_in_a_file_is_judged_as_those_of_the_papers(
-    mine: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    mine: Path,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    monkeypatch.setenv("COLUMNS", "120")
     out = ["--out", str(tmp_path / "out")]
     command = ["claims", "--file", str(mine), *out]
     text = said([*command, "--controls"], capsys)
     assert "One giant step on 4 d samples finds a line." in text
-    assert re.search(r"control: no line to find", text)
+    assert re.search(r"control: no line to find fails fails", text)
     assert "1 claim: 1 holds" in text
     records = json.loads((tmp_path / "out/quick/claims.json").read_text())["claims"]
     assert [record["id"] for record in records] == ["my-first-step"]
