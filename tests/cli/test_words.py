@@ -203,6 +203,7 @@ def test_words_of_the_tables_are_in_the_glossary(
         assert look_up(word)
 
 
+@pytest.mark.slow
 def test_every_title_of_a_table_is_a_word_that_explain_knows(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

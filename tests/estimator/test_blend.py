@@ -15,6 +15,7 @@ def test_reliability_is_the_positive_part() -> None:
     assert _reliability(-gain) == 0.0
 
 
+@pytest.mark.slow
 def test_noise_is_predicted_by_its_mean(monkeypatch: pytest.MonkeyPatch) -> None:
     """The worst of 12 draws; without the shrinkage one of them takes chance for a signal.
 

@@ -125,6 +125,7 @@ def test_leading_moments_are_those_of_the_dense_matrix(monkeypatch: pytest.Monke
     assert 0 < other < 2 * radius
 
 
+@pytest.mark.slow
 def test_memory_is_a_multiple_of_the_inputs(monkeypatch: pytest.MonkeyPatch) -> None:
     """Beside X: half of it for the columns in float32, blocks, and some numbers of every row.
 
@@ -148,6 +149,7 @@ def test_memory_is_a_multiple_of_the_inputs(monkeypatch: pytest.MonkeyPatch) -> 
     assert predicted - held < 0.3 * x.nbytes
 
 
+@pytest.mark.slow
 def test_many_isotropic_columns_keep_their_direction(monkeypatch: pytest.MonkeyPatch) -> None:
     """No principal coordinates hold a direction of isotropic columns: nothing may be dropped."""
     x, y, direction = planted(1200, 300, 4)
@@ -168,6 +170,7 @@ def test_many_isotropic_columns_keep_their_direction(monkeypatch: pytest.MonkeyP
     assert np.sum((leading.T @ direction) ** 2) < 0.3
 
 
+@pytest.mark.slow
 def test_predictions_in_threads_and_a_search_in_processes() -> None:
     x, y, _ = planted(120, 4, 6)
     fit = GiantStepRegressor().fit(x, y)

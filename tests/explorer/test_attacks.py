@@ -257,6 +257,7 @@ def test_a_call_that_nobody_waits_for_is_ended(address, calls) -> None:
     soon(lambda: before - {process.pid for process in active_children()})
 
 
+@pytest.mark.slow
 def test_a_process_that_is_killed_is_told_and_replaced(client) -> None:
     soon(lambda: len(active_children()) >= 3)
     job = submit(client, "killed", LONG).json()["id"]

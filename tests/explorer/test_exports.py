@@ -37,6 +37,7 @@ def exported(client, kind: str, setting: dict, command: str = "learn") -> dict:
     return answer.json()
 
 
+@pytest.mark.slow
 def test_the_file_is_the_setting(client, tmp_path, capsys) -> None:
     made = exported(client, "toml", NARROW)
     fields = tomllib.loads(made["text"])

@@ -52,6 +52,7 @@ def wait_until(condition, seconds: float = 180.0) -> None:
         time.sleep(0.02)
 
 
+@pytest.mark.slow
 def test_a_job_ends_with_the_experiment_of_the_library(client) -> None:
     fields = SMALL | {"runs": 3, "seed": 5}
     job = submitted(client, fields)
@@ -85,6 +86,7 @@ def test_events_go_on_after_the_last_that_was_seen(client) -> None:
     assert "event: result" in answer.text
 
 
+@pytest.mark.slow
 def test_cancel_stops_the_process(client) -> None:
     job = submitted(client, LONG, page="cancel")
     before = children()
@@ -115,6 +117,7 @@ def children() -> set[int]:
     return found
 
 
+@pytest.mark.slow
 def test_a_page_has_one_running_job_and_a_bounded_queue(client) -> None:
     first = submitted(client, LONG, page="queue")
     waiting = [submitted(client, SMALL, page="queue") for _ in range(8)]

@@ -62,6 +62,7 @@ def test_outside_linear_width_there_is_a_sentence(client) -> None:
     assert "update" in found["complaint"]
 
 
+@pytest.mark.slow
 def test_runs_are_laid_over_the_prediction(client) -> None:
     fields = WIDE | {"runs": "2", "test_n": "200"}
     events = events_of(client, "spectrum", {"setting": fields})
@@ -159,6 +160,7 @@ def test_the_file_of_a_map_is_a_sweep(client, tmp_path, monkeypatch) -> None:
     assert '"n": "d, 8d"' in lines["text"]
 
 
+@pytest.mark.slow
 def test_a_stored_sweep_is_opened_and_nothing_outside_the_folder(tmp_path) -> None:
     from giantstep.errors import InputError
     from giantstep.explorer.tasks import stored_sweeps
@@ -226,6 +228,7 @@ def test_claims_are_listed_with_their_verdicts(client) -> None:
     assert verdicts["pair-leaves"] == "holds"
 
 
+@pytest.mark.slow
 def test_no_label_of_a_claim_is_left_in_tex(client) -> None:
     for name in CLAIMS:
         text = json.dumps(client.post("/api/claim", json={"id": name}).json()["record"]["plot"])

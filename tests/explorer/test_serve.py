@@ -13,6 +13,7 @@ PATIENCE = 180.0
 """Seconds after which an answer is not coming, on a machine that has other work."""
 
 
+@pytest.mark.slow
 def test_the_command_serves_the_page_and_ends_on_interrupt() -> None:
     command = [sys.executable, "-m", "giantstep.cli.main", "explore", "--port", "0", "--no-browser"]
     process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)

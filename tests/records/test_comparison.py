@@ -65,6 +65,7 @@ def alarms(runs: int, uncertainty: float, groups: int = 1000) -> float:
     return float(np.mean(np.array(found) < 0.01))
 
 
+@pytest.mark.law(sentinel="20-0.0")
 @pytest.mark.parametrize("uncertainty", [0.0, 0.01])
 @pytest.mark.parametrize("runs", [2, 5, 20])
 def test_false_alarms_are_as_many_as_the_level_says(runs: int, uncertainty: float) -> None:

@@ -26,6 +26,7 @@ def test_the_heading_says_how_large_a_step_is(step_size: object, said: str) -> N
     assert said in heading(run_experiment(setting)).plain
 
 
+@pytest.mark.slow
 def test_of_many_steps_one_size_is_said() -> None:
     setting = Setting("x1", d=100, n=1, steps=50, step_size=0.24, readout_n=0, test_n=0)
     said = heading(run_experiment(setting.vary(record="log"))).plain

@@ -135,6 +135,7 @@ def test_steps_are_whole_numbers_on_the_axis() -> None:
         assert ("bars" in axes.get_ylabel()) == (record.theory is None)
 
 
+@pytest.mark.slow
 def test_a_picture_of_curves_says_what_is_shared_and_what_is_left_out(tmp_path: object) -> None:
     base = Setting("x1", d=50, n=50, p=2, steps=1, update="normalised", readout_n=0, test_n=0)
     axes = {"n": [50, 100], "noise": [0.1 * k for k in range(8)]}

@@ -79,6 +79,7 @@ def test_an_orthogonal_start_is_zero_and_said_so() -> None:
     assert CHANCE not in text
 
 
+@pytest.mark.slow
 def test_of_many_steps_some_are_shown() -> None:
     setting = Setting("x1", d=200, p=2, steps=20, readout_n=50, test_n=50)
     text = text_of(learn_report(run_experiment(setting)))

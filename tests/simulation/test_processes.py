@@ -100,6 +100,7 @@ def processor_seconds(pid: int) -> float:
 LONG = ["--target", "x1", "--n", "10^9", "--p", "64", "--readout-n", "0", "--test-n", "0"]
 
 
+@pytest.mark.slow(sentinel="sweep")
 @pytest.mark.parametrize(
     "arguments",
     [

@@ -297,6 +297,7 @@ def test_published_limit() -> None:
     assert np.max(np.abs(fresh.overlap[0, 1:, 0] - PUBLISHED_OVERLAPS)) > 0.05
 
 
+@pytest.mark.slow
 def test_simulation_at_finite_dimension() -> None:
     """The deferred engine at d = 20000, six steps, 40 runs; level 1e-3 over all comparisons.
 

@@ -54,7 +54,7 @@ def test_widths_that_are_no_small_share_of_d(fields: dict[str, Any]) -> None:
 @pytest.mark.sentinel
 def test_steps_that_shift_the_mean_are_drawn() -> None:
     """Where one mean does not tell what runs do, a row for each run; small steps have the mean."""
-    setting = Setting(**(BASE | {"p": 8, "steps": 20, "step_size": 2.0, "runs": 2}))
+    setting = Setting(**(BASE | {"p": 8, "steps": 6, "step_size": 2.0, "runs": 2}))
     assert predict(setting).gram_uncertainty is None
     assert predict(setting.vary(step_size=0.1)).gram_uncertainty is not None
     with pytest.raises(NoTheoryError, match="p must be small against d: at most d/2 = 50, got 51"):

@@ -427,6 +427,7 @@ def test_overlaps_and_losses_as_measured() -> None:
         assert np.all(gap < 3 * np.array([0.005, 0.005, 0.010]))
 
 
+@pytest.mark.slow
 def test_thresholds_part_the_counts() -> None:
     """One outlier more just above each threshold than just below; relu leaves at .110 and .297."""
     setting = Setting(**LARGE)
@@ -509,6 +510,7 @@ def test_the_readout_has_its_own_samples() -> None:
         assert bool(np.all(np.abs(gap) < 4 * error)) is right
 
 
+@pytest.mark.law
 def test_outliers_against_simulation(wrong_step: Callable[[Change], None]) -> None:
     """Two outliers of 8 runs: positions within 4 standard errors, 12 large overlaps within .03.
 

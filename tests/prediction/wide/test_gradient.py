@@ -302,6 +302,7 @@ def test_edge_of_the_features(monkeypatch: pytest.MonkeyPatch) -> None:
     assert np.mean(tops) > 1.1 * feature_outliers(setting).edge
 
 
+@pytest.mark.law
 @pytest.mark.parametrize("share", [0.24, 0.85])
 def test_heavy_labels_give_no_outlier_that_no_batch_has(share: float) -> None:
     """E[r^4 x1^2] of a cubic label is made by samples that one batch in thousands has."""

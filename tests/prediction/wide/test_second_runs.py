@@ -81,6 +81,7 @@ QUADRATIC: dict[str, Any] = FIELDS | {
 }
 
 
+@pytest.mark.slow
 def test_rows_that_run_away_are_refused() -> None:
     """Square lengths of the runs are far from those of the formula: 4 runs, each beyond twice."""
     setting = Setting(**QUADRATIC | {"runs": 4, "n": 300}, step_size=[1.03, 0.639])

@@ -447,6 +447,7 @@ def test_exponents_outside_the_theory_are_refused():
         outlier_count(0.5, 0.1, make_activation("relu"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("activation", ["sign", "step(z-0.5)"])
 def test_activations_without_a_slope_move_nothing(activation: str) -> None:
     """sigma' = 0 almost everywhere: errors of features after two steps are those of the start."""

@@ -144,6 +144,7 @@ def test_mixture_has_identity_covariance_and_two_humps() -> None:
     assert np.mean(along**4) == pytest.approx(3 - 2 * 0.9**4, abs=0.05)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("engine", ["dense", "deferred"])
 @pytest.mark.parametrize("precision", ["float32", "float64"])
 def test_callables_run_traced_or_called_back(engine: str, precision: str) -> None:
