@@ -291,6 +291,7 @@ def test_a_folder_that_cannot_be_written_is_found_before_the_work(
     refused([*LEARN, "--out", str(tmp_path / "file")], "out must be a folder", capsys)
 
 
+@pytest.mark.slow
 def test_spectrum_runs_to_the_end(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     command = ["spectrum", "x1 + He2(x1)/1.4", "--activation", "tanh", "--d", "60", "--runs", "2"]
     main([*command, "--test-n", "200", "--out", str(tmp_path)])
@@ -380,6 +381,7 @@ def test_help_shows_the_defaults_of_the_command(capsys: pytest.CaptureFixture[st
             assert piece in text, (command, piece)
 
 
+@pytest.mark.slow
 def test_learn_takes_labels_of_ones_own(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

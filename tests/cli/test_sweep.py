@@ -161,6 +161,7 @@ def test_a_full_disk_leaves_the_record_of_the_sweep(
     assert not list(tmp_path.glob(".sweep.json*"))
 
 
+@pytest.mark.slow
 def test_an_interrupt_keeps_what_is_finished(file: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
     # A process in the background may have been told to ignore interrupts, and passes that on.

@@ -8,6 +8,7 @@ import time
 from pathlib import Path
 
 import httpx
+import pytest
 
 PATIENCE = 180.0
 """Seconds after which an answer is not coming, on a machine that has other work."""

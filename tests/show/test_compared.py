@@ -85,6 +85,7 @@ def numbers(step: StepSummary, titles: list[str], left_out: set[str]) -> dict[st
     return {name: value.mean for name, value in values.items() if value.known}
 
 
+@pytest.mark.slow(sentinel="fresh")
 @pytest.mark.parametrize("name", SETTINGS)
 def test_every_number_of_theory_in_a_table_is_compared(name: str) -> None:
     """Rows, errors and outliers, step by step: a number that is shown has a deviation."""

@@ -32,6 +32,7 @@ def test_functions_are_predicted_too() -> None:
     assert value == pytest.approx(expected(predict(BASE.vary(activation="tanh")))["norm"][-1], 1e-3)
 
 
+@pytest.mark.slow
 def test_functions_are_values_of_an_axis_beside_texts() -> None:
     axes = {"activation": ["relu", np.tanh, lambda z: z, lambda z: z**2], "noise": [0.0, 1.0]}
     seen: list[Progress] = []

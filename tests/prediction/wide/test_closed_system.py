@@ -510,7 +510,7 @@ def test_the_readout_has_its_own_samples() -> None:
         assert bool(np.all(np.abs(gap) < 4 * error)) is right
 
 
-@pytest.mark.law
+@pytest.mark.slow
 def test_outliers_against_simulation(wrong_step: Callable[[Change], None]) -> None:
     """Two outliers of 8 runs: positions within 4 standard errors, 12 large overlaps within .03.
 
@@ -544,6 +544,7 @@ def test_outliers_against_simulation(wrong_step: Callable[[Change], None]) -> No
     assert np.max(np.abs(np.mean([run[1][1, :3] for run in runs], axis=0) - short)) > 0.06
 
 
+@pytest.mark.slow
 def test_length_of_the_input_is_a_feature(monkeypatch: pytest.MonkeyPatch) -> None:
     """Random features with a He2 part see |x|^2: one outlier, its right vector near the constant.
 

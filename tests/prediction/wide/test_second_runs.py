@@ -35,6 +35,7 @@ def readouts(setting: Setting) -> np.ndarray:
     return np.stack([start_readout(setting, run) for run in range(setting.runs)])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("batches", ["fresh", "reused"])
 def test_runs_between_the_sums_that_are_computed(
     batches: str, monkeypatch: pytest.MonkeyPatch
