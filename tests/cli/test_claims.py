@@ -138,3 +138,11 @@ def test_an_experiment_must_return_findings() -> None:
     record = vars(CLAIMS["one-step-line"]) | {"experiment": lambda fields, **sizes: Findings([])}
     with pytest.raises(InputError, match="Findings with at least one quantity, got Findings"):
         Claim(**record).run()
+
+
+def test_a_file_that_ends_the_program_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "ends.py"
+    path.write_text("import sys\nsys.exit(0)\n")
+    with pytest.raises(SystemExit) as ended:
+        main(["claims", "--file", str(path), "--out", str(tmp_path / "out")])
+    assert ended.value.code == 2

@@ -195,3 +195,19 @@ def test_it_lives_in_a_grid_search(capsys: pytest.CaptureFixture[str]) -> None:
 def test_bad_parameters_are_named(field: str, value: float) -> None:
     with pytest.raises(InputError, match=f"{field} must .*, got {value}"):
         GiantStepRegressor(**{field: value}).fit(np.eye(5), np.arange(5.0))
+
+
+def test_what_may_stay_unseen_is_said_as_far_as_tests_can_tell() -> None:
+    """Fewer rows than coordinates see little; a direction that is seen is not called unseen."""
+    key = np.random.default_rng(0)
+    few = key.standard_normal((25, 30))
+    text = GiantStepRegressor().fit(few, few[:, 0] + 0.1 * key.standard_normal(25)).explain()
+    assert "would have been seen" not in text
+    assert "25 rows for" in text
+    key = np.random.default_rng(100)
+    x = key.standard_normal((500, 8))
+    y = abs(x[:, 4] + x[:, 3] - x[:, 2]) + 0.2 * key.standard_normal(500)
+    fit = GiantStepRegressor().fit(x, y + np.sqrt(0.01 * y.var()) * x[:, 0])
+    seen = fit.tests_[-1].beyond_noise
+    assert ("A further direction is beyond noise" in fit.explain()) == seen
+    assert ("would have been seen" in fit.explain()) != seen

@@ -23,9 +23,9 @@ class GiantStepRegressor(RegressorMixin, GiantStep):
     ridge readout of fixed neurons on it is g, and the parts are weighed by what they predict out of
     fold.  Columns must be numbers without gaps (scikit-learn's OneHotEncoder and SimpleImputer make
     them so).  Neither the units of the columns nor their order matter, nor does the order of the
-    rows.  Heavy tails are drawn in, and a few cells far outside their column are clipped, unless
-    the label is linear in them.  Beside X a fit holds its standardised columns, in float32 where
-    they are many, and blocks of 32 MiB.
+    rows.  Heavy tails are drawn in unless the label is linear in them, and a few cells far outside
+    their column are clipped; correct a cell that the label itself follows.  Beside X a fit holds
+    its standardised columns, in float32 where they are many, and blocks of 32 MiB.
 
     Parameters
     ----------

@@ -158,8 +158,18 @@ def _columns(fit: GiantStep) -> list[str]:
 
 
 def _hidden(fit: GiantStep, c: int) -> str:
-    """The share of the variance from which a further linear direction would have been seen."""
+    """What may still be there unseen, as a share of the variance where the tests can tell."""
     n, level = fit._rows, fit.level
+    if fit.tests_ and fit.tests_[-1].beyond_noise:
+        return (
+            "A further direction is beyond noise, but no such direction improves the prediction of "
+            "rows that were left out, so none is kept."
+        )
+    if n < 2 * c:
+        return (
+            f"With {n} rows for {c} coordinates the tests see little: directions may be there that "
+            "they do not show."
+        )
     residual = min(max(1.0 - fit.out_of_fold_score_, 0.0), 1.0)
     # One function of the residual, whose n t^2 must lift c s^2 beyond the edge of the noise.
     first = residual * max(noise_edge(2, c, level) ** 2 - c, 0.0) / n

@@ -120,7 +120,7 @@ def _rows(
     """Simulated and predicted values in canonical order, None where one of them has none."""
     if name not in simulated.arrays() or name not in predicted.arrays():
         return None
-    theory = ordered(predicted, name)
+    theory = predicted.by_run(ordered(predicted, name))
     return ordered(simulated, name), theory[: simulated.runs] if len(theory) > 1 else theory
 
 
@@ -166,6 +166,13 @@ def _magnitudes(predicted: Trajectory, simulated: Trajectory) -> Iterator[Differ
     if both is None or deviation is None:
         return
     values, theory = both
+    if predicted.rows_a_run > 1:  # drawn runs, which fluctuate themselves
+        squares = predicted.by_run(np.sum(ordered(predicted, "overlap") ** 2, axis=2))
+        squares = squares[: simulated.runs]
+        centre = squares.mean(axis=0)
+        differences = np.sum(values**2, axis=2) - squares
+        yield Difference("squared overlap", differences, centre, np.zeros_like(centre))
+        return
     spread = deviation[: len(theory)] ** 2
     error = np.zeros_like(theory)
     if predicted.overlap_uncertainty is not None:

@@ -139,8 +139,16 @@ def expectations(
             uncertainty = np.hypot(uncertainty, error)
         found[name] = Expectation(mean, uncertainty, runs)
     found |= _errors(prediction)
+    if prediction.rows_a_run > 1:
+        found = {name: _by_run(prediction, theory) for name, theory in found.items()}
     left_out = prediction.relative_uncertainty
     return {name: _where_known(theory, left_out) for name, theory in found.items()}
+
+
+def _by_run(prediction: Trajectory, theory: Expectation) -> Expectation:
+    """The mean over the rows of each run, which is what tables show of them all."""
+    values = prediction.by_run(theory.values)
+    return replace(theory, values=values, runs=np.arange(len(values)))
 
 
 def _spans_are_of_means(prediction: Trajectory) -> bool:

@@ -122,6 +122,21 @@ class Trajectory(Drawn):
         return len(self.overlap)
 
     @property
+    def rows_a_run(self) -> int:
+        """Rows of a prediction for each run, from the same start: row j is of run j mod runs."""
+        runs, rows = self.setting.runs, len(self.overlap)
+        starts = self.overlap[:, 0]
+        repeated = rows % runs == 0 and np.array_equal(
+            starts, np.resize(starts[:runs], starts.shape)
+        )
+        return rows // runs if self.own_runs and repeated else 1
+
+    def by_run(self, values: Float[np.ndarray, "rows ..."]) -> Float[np.ndarray, "runs ..."]:
+        """The mean over the rows of each run, where there are several."""
+        each = self.rows_a_run
+        return values.reshape(each, len(values) // each, *values.shape[1:]).mean(axis=0)
+
+    @property
     def steps(self) -> Int[np.ndarray, " t"]:
         """The steps after which the run was recorded, the start being 0."""
         return np.array(self.setting.recorded)

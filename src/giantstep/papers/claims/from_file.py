@@ -55,7 +55,7 @@ def _imported(path: Path) -> ModuleType:
         if error.filename != str(path.resolve()):
             raise
         raise InputError(f"file cannot be read, got {str(path)!r}: {error.strerror}") from None
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         raise InputError(
             f"file must be Python that runs, got {str(path)!r}{_line(error, path)}: "
             f"{type(error).__name__}: {error}"
@@ -63,7 +63,7 @@ def _imported(path: Path) -> ModuleType:
     return module
 
 
-def _line(error: Exception, path: Path) -> str:
+def _line(error: BaseException, path: Path) -> str:
     """Where in the file an exception came from."""
     if isinstance(error, SyntaxError):
         return ""  # its message has the line
