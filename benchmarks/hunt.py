@@ -47,6 +47,9 @@ SILENT_SIGMAS, SILENT_SHARE = 4.5, 0.12
 """How far a printed number must be off, in its standard errors and as a share of itself, to count
 as wrong: one of 1e5 is so by chance."""
 
+ROUNDING = 1e-9
+"""What is exactly 0 in a run may be this in a prediction."""
+
 ACTIVATIONS = (
     *("relu", "erf", "tanh", "sigmoid", "softplus", "gelu", "silu", "sin"),
     "He1 + He2/2",
@@ -301,7 +304,7 @@ def printed_numbers_off(predicted: Trajectory, simulated: Trajectory) -> tuple[s
         mean = values.mean(axis=0)
         error = values.std(axis=0, ddof=1) / math.sqrt(len(values))
         gap = np.abs(mean - theory[name])
-        off = (gap > SILENT_SIGMAS * error) & (gap > SILENT_SHARE * np.abs(mean))
+        off = (gap > SILENT_SIGMAS * error + ROUNDING) & (gap > SILENT_SHARE * np.abs(mean))
         found += [
             f"{name} after step {step}: {mean[step]:.3g} +- {error[step]:.1g}, "
             f"predicted {theory[name][step]:.3g}"
