@@ -18,7 +18,6 @@ from giantstep.prediction.theories import choose_theory
 from giantstep.problem.network import coefficients
 from giantstep.problem.setting import Setting
 from giantstep.records.comparison import compare
-from giantstep.records.observables import observed
 from giantstep.simulation.simulate import simulate
 
 PLAIN: dict[str, Any] = {"readout_n": 0, "test_n": 0, "runs": 40, "seed": 91}
@@ -29,7 +28,8 @@ PLAIN: dict[str, Any] = {"readout_n": 0, "test_n": 0, "runs": 40, "seed": 91}
 def test_the_mean_gradient_is_that_of_many_points(target: str, residual: str) -> None:
     """Each of p q entries within 5 standard errors of 16 scrambles of 2^12 points.
 
-    At most 60 entries: level 3e-5.  A network without its part along its own row is rejected.
+    At most 60 entries: level 3e-5, and 1e-3 beside that for what the tabulated slopes leave out.
+    The labels' part alone, with half of the readout, is rejected.
     """
     fields: dict[str, Any] = {"activation": "softplus", "start": "sphere", "output_scale": "1"}
     setting = Setting(target, d=20, n=400, p=6, residual=residual, bias=0.5, **fields, **PLAIN)
@@ -159,4 +159,3 @@ def test_other_losses_and_spiked_inputs_of_small_batches() -> None:
         assert compare(predict(setting), simulated).agrees
         larger = predict(setting.vary(step_size="2*giant"))
         assert not compare(larger, simulated, ignoring=["step_size"]).agrees
-    assert set(observed(simulated)) >= {"norm", "alignment"}
