@@ -285,7 +285,7 @@ def _judge_generative(verdict: Verdict, found: Analysis, x: np.ndarray, y: np.nd
 def _judge_floors(
     verdict: Verdict, case: Example, found: Analysis, rng: np.random.Generator, samples: int
 ) -> None:
-    for step, entry in enumerate(found.floors):
+    for step, entry in enumerate(found.floors_any):
         project = entry.basis.T @ entry.basis
         common, one, two = (rng.standard_normal((samples, case.r)) for _ in range(3))
         shared = common @ project

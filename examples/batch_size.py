@@ -110,4 +110,4 @@ assert 1.75 < exponent < 2.25  # nearer to 2 than to any other multiple of one h
 # and the number in front of it, the part that theory in O-notation leaves to the reader, is about
 # what the last cell prints: several d^2. It depends on activation and step size (try
 # `activation="relu"`), and it is for *one* step. Several smaller batches may do better: `giantstep
-# claims steps-multiply-the-cosine`.
+# claims leap-2-over-steps cleared-steps`.

@@ -14,7 +14,7 @@ import pytest
 from cyclopts import CycloptsError
 
 import giantstep
-from giantstep.cli.main import app
+from giantstep.cli.app import app
 from giantstep.problem.starts import READOUT_STARTS
 
 DOCS = Path(__file__).parents[1] / "docs"

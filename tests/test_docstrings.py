@@ -50,4 +50,6 @@ def test_help_of_a_setting_explains_every_field() -> None:
     for names in GROUPS.values():
         for name in names:
             assert re.search(rf"^{name} : [A-Z]+\n    \S", text, flags=re.MULTILINE), name
-    assert "n : SIZE\n    batch size, such as 4d, d^1.5 or d*log(d); 4d by default" in text
+    assert (
+        "n : SIZE\n    batch size, such as 4d, d^1.5 or d*log(d); 4d (for labels of a data" in text
+    )

@@ -228,14 +228,35 @@ def test_no_theory_is_no_failure() -> None:
 
 def test_floors_are_those_of_the_batches() -> None:
     """He3 is never learned on fresh batches, and in the second step on reused ones."""
-    setting = Setting("He3(x1)", d=10**7, steps=3)
-    analysis = analyze("He3(x1)")
+    setting = Setting("He3(x1)", activation="tanh", d=10**7, steps=3)
+    analysis = analyze("He3(x1)", "tanh")
     assert floors_of(analysis, setting) == pytest.approx([6.0] * 4)
     assert floors_of(analysis, setting.vary(batches="reused")) == pytest.approx(
         [6.0, 6.0, 0.0, 0.0]
     )
     noisy = setting.vary(batches="reused", noise=0.5, steps=2)
     assert floors_of(analysis, noisy) == pytest.approx([6.25, 6.25, 0.25], abs=1e-5)
+
+
+def test_floors_count_what_the_activation_cannot_fit_with_its_biases() -> None:
+    """relu learns the direction of He3 from reused batches, but is a line plus an even function."""
+    relu = Setting("He3(x1)", d=10**7, steps=2, batches="reused")
+    analysis = analyze("He3(x1)")
+    assert floors_of(analysis, relu) == pytest.approx([6.0, 6.0, 6.0])
+    assert floors_of(analysis, relu, any_activation=True) == pytest.approx([6.0, 6.0, 0.0])
+    biased = relu.vary(bias=0.5, bias_at="readout")
+    assert floors_of(analysis, biased) == pytest.approx([6.0, 6.0, 0.0])
+    noisy = relu.vary(noise=0.5)
+    assert floors_of(analysis, noisy) == pytest.approx([6.25, 6.25, 6.25])
+    # He3(s z) has no linear part at s = 1: rows of length one miss x1, others do not.
+    odd = Setting("x1", activation="He3", d=100, p=1000, steps=0, start="sphere")
+    assert floors_of(analyze("x1", "He3"), odd) == pytest.approx([1.0])
+    assert floors_of(analyze("x1", "He3"), odd.vary(start="gaussian")) == pytest.approx([0.0])
+    # tanh has no mean; what deflation has fitted is not missed.
+    shifted = Setting("2 + x1", activation="tanh", d=10**7, steps=1)
+    assert floors_of(analyze("2 + x1", "tanh"), shifted) == pytest.approx([5.0, 4.0], abs=1e-5)
+    gone = shifted.vary(deflate=0)
+    assert floors_of(analyze("2 + x1", "tanh"), gone) == pytest.approx([1.0, 0.0], abs=1e-5)
 
 
 def test_floors_belong_to_the_batch_the_labels_and_the_activation() -> None:
@@ -268,6 +289,9 @@ def test_floors_belong_to_the_batch_the_labels_and_the_activation() -> None:
     # A fifth as many reach a fifth of it.
     some = setting.vary(d=1000, p=200, steps=0)
     assert floors_of(analysis, some) == pytest.approx([6.0 - 0.2 * 2.0])
+    # Ten times as many as inputs span a fifth of the 5050 monomials of degree two.
+    more = setting.vary(d=100, p=1000, readout_n=10_000, steps=0)
+    assert floors_of(analysis, more) == pytest.approx([4.0 - 1000 / 5050 * 4.0])
     hidden = Setting("He2(x1)", d=10**7, n="d^2", steps=1)
     assert floors_of(analyze("He2(x1)"), hidden) == pytest.approx([2.0, 0.0], abs=1e-5)
     assert floors_of(analyze("He2(x1)"), hidden.vary(n="4d")) == pytest.approx([2.0, 2.0], abs=1e-5)

@@ -11,13 +11,13 @@ import re
 import shlex
 import sys
 import time
-from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from giantstep.cli.main import app, main
+from giantstep.cli.app import app
+from giantstep.cli.main import main
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -134,36 +134,45 @@ def test_links_lead_somewhere() -> None:
     assert [link for link in links if "://" not in link and not (ROOT / link).exists()] == []
 
 
-def verdicts() -> dict[str, tuple[str, str]]:
-    """Claim -> its paper and its verdict in docs/claims.md: at full size, else at the quick one.
+STATEMENT_WORDS = ("holds", "fails", "undecided")
+FINDING_WORDS = ("seen", "not seen", "undecided")
+
+
+def verdicts(page: str, words: tuple[str, ...]) -> dict[str, tuple[str, str]]:
+    """Claim -> its paper and its verdict on a page of docs: at full size, else at the quick one.
 
     Seeds that do not agree leave it undecided.
     """
-    lines = (ROOT / "docs" / "claims.md").read_text(encoding="utf-8").splitlines()
+    lines = (ROOT / "docs" / page).read_text(encoding="utf-8").splitlines()
     rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in lines if line[:2] == "| "]
+    # "not seen" is looked for before "seen".
+    pattern = "|".join(sorted(words, key=len, reverse=True))
     found = {}
-    for name, _, paper, full, quick, *_ in rows[1:]:
-        said = set(re.findall("holds|fails|undecided", full) or re.findall("[a-z]+", quick))
+    for name, _, _, paper, _, full, quick, *_ in rows[1:]:
+        said = set(re.findall(pattern, full) or re.findall(pattern, quick))
         identifier = re.search(r"\d{4}\.\d{5}", paper)
         assert identifier is not None
         found[name] = identifier[0], said.pop() if len(said) == 1 else "undecided"
     return found
 
 
-def test_the_table_of_claims_is_that_of_the_page() -> None:
-    found = verdicts()
-    table = re.findall(r"\| arXiv (\S+), [^|]+\| (\d+) \| (\d+) \| (\d+) \| (\d+) \|", README)
-    counted = Counter(found.values())
-    words = ("holds", "fails", "undecided")
-    papers = list(dict.fromkeys(paper for paper, _ in found.values()))
+def test_the_table_of_claims_is_that_of_the_pages() -> None:
+    """For each paper its statements and their verdicts, then the findings beyond it."""
+    statements = verdicts("claims.md", STATEMENT_WORDS)
+    findings = verdicts("findings.md", FINDING_WORDS)
+    table = re.findall(r"\| arXiv (\S+), [^|]+" + r"\| (\d+) " * 8 + r"\|", README)
+    papers = [paper for found in (statements, findings) for paper, _ in found.values()]
     expected = []
-    for paper in papers:
-        numbers = [counted[paper, word] for word in words]
-        expected.append((paper, *map(str, (sum(numbers), *numbers))))
+    for paper in dict.fromkeys(papers):
+        row = [paper]
+        for found, words in ((statements, STATEMENT_WORDS), (findings, FINDING_WORDS)):
+            numbers = [list(found.values()).count((paper, word)) for word in words]
+            row += map(str, (sum(numbers), *numbers))
+        expected.append(tuple(row))
     assert table == expected
     listed = README.split("Those that fail", 1)[1].split("```", 1)[0]
-    named = [name for name in re.findall(r"`([a-z0-9-]+)`", listed) if name in found]
-    assert sorted(named) == sorted(name for name, (_, word) in found.items() if word != "holds")
+    named = [name for name in re.findall(r"`([a-z0-9-]+)`", listed) if name in statements]
+    assert sorted(named) == sorted(n for n, (_, word) in statements.items() if word == "fails")
 
 
 def test_the_numbers_of_others_are_theirs() -> None:

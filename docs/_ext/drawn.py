@@ -13,11 +13,12 @@ from pathlib import Path
 from sphinx.application import Sphinx
 
 import giantstep
-from giantstep.cli.main import app as command_line
+from giantstep.cli.app import app as command_line
 from giantstep.language.functions import FUNCTIONS
 from giantstep.papers.figures import REPRODUCTIONS
 from giantstep.papers.figures.stored import stored
-from giantstep.papers.glossary import TERMS, Term
+from giantstep.papers.glossary import TERMS
+from giantstep.papers.glossary.term import Term
 from giantstep.problem.catalog import CATALOG
 from giantstep.problem.fields import FOLLOWING
 from giantstep.problem.setting import DEFAULTS, LINEAR_WIDTH, Setting

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from giantstep.papers.claims.record import Claim as Claim
     from giantstep.papers.claims.record import Findings as Findings
     from giantstep.papers.claims.running import run_claims as run_claims
+    from giantstep.papers.claims.source import Source as Source
     from giantstep.prediction.given_weights.curve import LearningCurve as LearningCurve
     from giantstep.prediction.given_weights.curve import learning_curve as learning_curve
     from giantstep.prediction.given_weights.directions import (
@@ -100,6 +101,7 @@ _HOME = {
     "Scaling": "giantstep.records.scaling",
     "Setting": "giantstep.problem.setting",
     "SideBySide": "giantstep.sweeps.side_by_side",
+    "Source": "giantstep.papers.claims.source",
     "Spectrum": "giantstep.records.spectrum",
     "Sweep": "giantstep.sweeps.result",
     "Target": "giantstep.problem.target",
@@ -161,6 +163,7 @@ __all__ = [
     "Scaling",
     "Setting",
     "SideBySide",
+    "Source",
     "Spectrum",
     "Sweep",
     "Target",

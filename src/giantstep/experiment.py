@@ -12,13 +12,16 @@ import numpy as np
 from jaxtyping import Float
 
 from giantstep.analysis.analyze import Analysis, analyze
-from giantstep.analysis.floors import target_floor
+from giantstep.analysis.fitted_degrees import Fits, FittedDegrees, every_degree
+from giantstep.analysis.floors import Floor, floor_with, target_floor
 from giantstep.analysis.staircase import Staircase
 from giantstep.analysis.subspace import completed, name_space
 from giantstep.errors import NotConvergedError, NoTheoryError
+from giantstep.gaussian.series import HermiteSeries
 from giantstep.prediction.predict import predict
 from giantstep.prediction.theories import ROUGH, theory_of_rows, whitened_share
 from giantstep.problem.setting import Setting
+from giantstep.problem.starts import STARTS
 from giantstep.problem.updates import UPDATES
 from giantstep.records.comparison import Comparison, compare
 from giantstep.records.drawing import Drawn
@@ -37,8 +40,8 @@ class Experiment(Drawn):
     set analysis and prediction are those of the function that is fitted to them, ``labels``, and
     there are none without it.
 
-    ``floors`` are lower bounds of the error of any readout after each step (arXiv 2305.18270,
-    section 2.3), which the readout of this activation need not reach; ``steps`` and
+    ``floors`` are lower bounds of the error of any readout of this activation after each step,
+    ``floors_any`` those of any activation (arXiv 2305.18270, Conjecture 3); ``steps`` and
     ``predicted_steps`` are what tables show.
     """
 
@@ -72,11 +75,19 @@ class Experiment(Drawn):
 
     @cached_property
     def floors(self) -> list[float | None]:
-        """Lower bounds of the error of any readout after each recorded step, noise counted."""
+        """Lower bounds of the error with this activation after recorded steps, noise counted."""
+        return self._recorded_floors(any_activation=False)
+
+    @cached_property
+    def floors_any(self) -> list[float | None]:
+        """Lower bounds of the error with any activation after recorded steps, noise counted."""
+        return self._recorded_floors(any_activation=True)
+
+    def _recorded_floors(self, *, any_activation: bool) -> list[float | None]:
         recorded = self.setting.recorded
         if self.analysis is None:
             return [None] * len(recorded)
-        floors = floors_of(self.analysis, self.model)
+        floors = floors_of(self.analysis, self.model, any_activation=any_activation)
         return [floors[step] for step in recorded]
 
     @cached_property
@@ -113,6 +124,7 @@ class Experiment(Drawn):
                 {"name": name, "basis": basis.tolist()} for name, basis in self.subspaces
             ],
             "floors": self.floors,
+            "floors_any": self.floors_any,
             "analysis": None if self.analysis is None else self.analysis.as_dict(),
             "labels": None if self.labels is None else self.labels.as_dict(),
         }
@@ -168,27 +180,42 @@ def order_in(size: int, d: int) -> int:
     return math.floor(math.log(size) / math.log(max(d, 2)) + 0.25)
 
 
-def floors_of(analysis: Analysis, setting: Setting) -> list[float | None]:
-    """Lower bounds of any readout after each step, noise counted; None where they are not known.
+def floors_of(
+    analysis: Analysis, setting: Setting, *, any_activation: bool = False
+) -> list[float | None]:
+    """Lower bounds of the readout after each step, noise counted; None where they are not known.
 
     ||P_{U, >k} f||^2, U what is learned, k the order in d of the neurons or of the readout's
     samples, whichever are fewer: 0, and E Var(f | P_U x), for a narrow network.  With s = c d^k of
-    them, c < d, they reach the share s/d^(k+1) of what the next order reaches.  Deflated labels
-    have lost their lower degrees.
+    them, c < d, they span the share s/C(d + k, k + 1) of the monomials of the next degree, and
+    reach at most as much of it.  Deflated labels have lost their lower degrees.  Beside that count
+    the degrees which the neurons of the setting, with its biases, do not have, unless
+    ``any_activation`` is asked for.
     """
     fewest = min(setting.p, setting.readout_n or setting.n)
     k = max(0, math.floor(math.log(fewest) / math.log(max(setting.d, 2))))
-    share = min(1.0, fewest / setting.d ** (k + 1))
+    share = min(1.0, fewest / math.comb(setting.d + k, k + 1))
     found: list[float | None] = []
-    for basis in learned_subspaces(analysis, setting):
+    for step, basis in enumerate(learned_subspaces(analysis, setting)):
         if basis is None:
             found.append(None)
             continue
-        levels = [*target_floor(setting.target, analysis.series, basis).by_degree, 0.0]
+        moved = step > 0 or not STARTS[setting.start].unit
+        fits = FittedDegrees(setting.activation, moved=moved, bias=setting.bias)
+        bound = target_floor(setting.target, analysis.series, basis)
+        levels = _levels(
+            bound, analysis.series, every_degree if any_activation else fits, setting.deflate + 1
+        )
         reach = (max(degree, setting.deflate) for degree in (k, k + 1))
         now, following = (levels[min(degree, len(levels) - 1)] for degree in reach)
         found.append(setting.noisy_floor(now - share * (now - following)))
     return found
+
+
+def _levels(bound: Floor, series: HermiteSeries, fits: Fits, below: int) -> list[float]:
+    """Floors at k = 0, 1, 2, 3, and with neurons enough for every degree outside U."""
+    by_degree = floor_with(bound, series, fits, below).by_degree
+    return [*by_degree, by_degree[-1] - bound.by_degree[-1]]
 
 
 def _notes_on_rows(setting: Setting) -> Iterator[str]:
@@ -211,13 +238,15 @@ def run_experiment(
     memory: int = MEMORY,
     progress: Callable[[float, int], None] | None = None,
     simulator: Callable[..., Trajectory] = simulate,
+    predictor: Callable[..., Trajectory] = predict,
 ) -> Experiment:
     """Analyse, predict, simulate and compare a setting.
 
     ``theory`` names the theory to use, ``labels`` is what was fitted to the labels of a data set
     (``giantstep.estimator.labels.fit_labels``), ``memory`` and ``progress`` are those of
-    ``simulate``, in whose place another ``simulator`` may take stored runs.  An interrupt (Ctrl-C)
-    keeps the runs that were finished.
+    ``simulate``, in whose place another ``simulator`` may take stored runs, as another
+    ``predictor`` may take a stored prediction.  An interrupt (Ctrl-C) keeps the runs that were
+    finished.
 
     >>> from giantstep import Setting, run_experiment
     >>> setting = Setting("x1", d=1000, p=2, steps=1, runs=3, readout_n=100, test_n=100)
@@ -239,7 +268,7 @@ def run_experiment(
             theory = theory_of_rows(model).name
         if not model.target.column:
             analysis = analyze(model.target, model.activation)
-        predicted = predict(model, theory=theory)
+        predicted = predictor(model, theory=theory)
         if labels is not None:
             predicted = replace(predicted, notes=(*predicted.notes, *_notes_on_rows(setting)))
     except (NoTheoryError, NotConvergedError) as error:

@@ -69,8 +69,8 @@ def no_direction(found: Analysis) -> Analysis | None:
 
 def floors_of_zero(found: Analysis) -> Analysis | None:
     """Floors that claim everything is learned at once."""
-    floors = tuple(replace(f, narrow=0.0, narrow_uncertainty=0.0) for f in found.floors)
-    return replace(found, floors=floors)
+    floors = tuple(replace(f, narrow=0.0, narrow_uncertainty=0.0) for f in found.floors_any)
+    return replace(found, floors_any=floors)
 
 
 @pytest.mark.parametrize("wrong", [one_leap_more, no_direction, floors_of_zero])

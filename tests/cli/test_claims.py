@@ -10,7 +10,7 @@ from giantstep import CLAIMS, Claim, Findings, InputError, Quantity, exponent_of
 from giantstep.cli.main import main
 
 MINE = """
-from giantstep import Claim, Findings, Setting, mean_of, predict
+from giantstep import Claim, Findings, Setting, Source, mean_of, predict
 
 import helpers_of_mine
 
@@ -23,7 +23,7 @@ def first_step(fields, *, d):
 claim = Claim(
     id="my-first-step",
     statement="One giant step on 4 d samples finds a line.",
-    paper="a conjecture of mine, after arXiv 2999.12345",
+    source=Source(paper="arXiv 2999.12345", place="a conjecture of mine"),
     regime="one step at n = 4 d",
     rule="the mean cosine is above 0.3",
     experiment=first_step,
@@ -60,11 +60,11 @@ def test_a_claim_in_a_file_is_judged_as_those_of_the_papers(
     command = ["claims", "--file", str(mine), *out]
     text = said([*command, "--controls"], capsys)
     assert "One giant step on 4 d samples finds a line." in text
-    assert re.search(r"control: no line to find fails fails", text)
-    assert "1 claim: 1 holds" in text
+    assert re.search(r"control: no line to find not seen not seen", text)
+    assert "1 finding: 1 seen" in text
     records = json.loads((tmp_path / "out/quick/claims.json").read_text())["claims"]
     assert [record["id"] for record in records] == ["my-first-step"]
-    assert "my-first-step" in (tmp_path / "out/quick/claims.md").read_text()
+    assert "my-first-step" in (tmp_path / "out/quick/findings.md").read_text()
     # By its name, beside one of the papers, in the list and among what is cited.
     listed = said(["claims", "--list", "my-first-step", "one-step-line", *command[1:]], capsys)
     assert "my-first-step" in listed
@@ -89,7 +89,7 @@ def test_an_experiment_is_told_apart_by_all_of_its_file(
         mine.write_text(region + text)
         main(command)
         verdicts.append(json.loads(capsys.readouterr().out)["claims"][0]["verdict"])
-    assert verdicts == ["holds", "fails"]
+    assert verdicts == ["seen", "not seen"]
 
 
 @pytest.mark.parametrize(
@@ -146,3 +146,19 @@ def test_a_file_that_ends_the_program_is_refused(tmp_path: Path) -> None:
     with pytest.raises(SystemExit) as ended:
         main(["claims", "--file", str(path), "--out", str(tmp_path / "out")])
     assert ended.value.code == 2
+
+
+def test_a_claim_whose_library_is_missing_is_left_out_and_named(
+    mine: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = MINE.replace("claim = Claim(", 'claim = Claim(\n    needs="no_such_library",')
+    mine.write_text(
+        text
+        + MINE[MINE.index("claim = Claim(") :]
+        .replace("claim = ", "other = ")
+        .replace("my-first-step", "my-second-step")
+    )
+    main(["claims", "--file", str(mine), "--out", str(tmp_path / "out"), "--json"])
+    said_there = capsys.readouterr()
+    assert "my-first-step is left out: it needs no_such_library" in said_there.err
+    assert [r["id"] for r in json.loads(said_there.out)["claims"]] == ["my-second-step"]

@@ -12,7 +12,9 @@ import pytest
 
 from giantstep import Experiment, Setting, load, run_experiment, simulate
 from giantstep.cli.main import main
-from giantstep.store.folder import Store
+from giantstep.store import prediction as prediction_module
+from giantstep.store.folder import Store, prediction_bytes
+from giantstep.store.identity import prediction_name, resolved
 
 
 def run(
@@ -234,6 +236,28 @@ def test_learn_writes_record_arrays_and_picture_once(
     assert len(load(tmp_path).trajectories) == 2
 
 
+def test_learn_takes_a_stored_prediction_and_refuses_that_of_another_setting(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    command = [*LEARN, "--steps", "1", "--runs", "2", "--out", str(tmp_path), "--quiet"]
+    main(command)
+    record = json.loads((tmp_path / "learn.json").read_text())
+    setting = resolved(Setting(**record["simulation"]["setting"]))
+    stored = tmp_path / "runs" / prediction_name(setting)
+    content = stored.read_bytes()
+    with monkeypatch.context() as patch:
+        patch.setattr(prediction_module, "predict", None)
+        main(command)
+    assert json.loads((tmp_path / "learn.json").read_text()) == record
+    assert stored.read_bytes() == content
+    foreign = prediction_bytes(setting.vary(noise=0.25), None, "no theory")
+    stored.write_bytes(foreign)
+    held = f"file must hold the result of noise = 0.0, got '{stored}' of noise = 0.25"
+    refused(command, held, capsys)
+    assert stored.read_bytes() == foreign
+    assert json.loads((tmp_path / "learn.json").read_text()) == record
+
+
 def test_learn_goes_on_after_an_interrupt(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -243,7 +267,7 @@ def test_learn_goes_on_after_an_interrupt(
 
     def interrupted(store: Store, name: str, content: bytes) -> None:
         calls.append(name)
-        if len(calls) == 2:
+        if len(calls) == 3:  # the prediction, the first run, the second
             raise KeyboardInterrupt
         write(store, name, content)
 
@@ -373,7 +397,10 @@ def test_spectrum_says_what_it_cannot_count(capsys: pytest.CaptureFixture[str]) 
 
 
 def test_help_shows_the_defaults_of_the_command(capsys: pytest.CaptureFixture[str]) -> None:
-    pieces = {"learn": ["8 by default", "4d by default"], "spectrum": ["1.5d by", "2d by default"]}
+    pieces = {
+        "learn": ["8 by default", "4d (for labels of a data set all rows"],
+        "spectrum": ["1.5d by", "2d by default"],
+    }
     for command, expected in pieces.items():
         main([command, "--help"])
         text = " ".join(capsys.readouterr().out.replace("│", " ").split())
@@ -432,7 +459,8 @@ def test_learn_reads_a_toml_file(tmp_path: Path, capsys: pytest.CaptureFixture[s
     [
         (["learn"], "target is missing"),
         (["learn", "x1", "--n", "0"], "n must be at least 1, got '0'"),
-        (["learn", "x1", "--p", "7"], "p must be even for the symmetric start, got 7"),
+        (["learn", "x1", "--p", "7"], "p must be even for the symmetric start, got 7; take 8, or"),
+        (["learn", "x1", "--d", "50", "--p", "d/2"], "got 25; take 26, or the start sphere, which"),
         (["learn", "x1*x2*x3", "--d", "2"], "3 directions of the target, got 2"),
         (["learn", "x1", "--noise", "-1"], "noise must not be negative, got -1"),
         (["learn", "x1", "--step-size", "1e39"], "step_size overflows float32, got '1e39'"),

@@ -47,6 +47,31 @@ def test_two_files_in_one_table_and_one_picture(
     assert all(prediction is not None for prediction in kept.predictions)
 
 
+def test_it_goes_on_where_it_was(
+    files: tuple[str, str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """With more runs, and after it was finished; another setting needs --overwrite."""
+    out = tmp_path / "out"
+    command = ["compare", *files, "--out", str(out), "--quiet"]
+    main([*command, "--runs", "2"])
+    kept = {path: path.stat().st_mtime_ns for path in (out / "runs").iterdir()}
+    assert len(kept) == 6
+    main([*command, "--runs", "3"])
+    assert all(path.stat().st_mtime_ns == when for path, when in kept.items())
+    record = json.loads((out / "compare.json").read_text())
+    assert [part["simulation"]["runs"] for part in record["settings"]] == [3, 3]
+    main([*command, "--runs", "3"])
+    other = [*command[1:], "--noise", "0.5"]
+    assert refusal(other, capsys) == (
+        f"giantstep: out already holds compare.json of noise = 0.0, not 0.5, got '{out}'; "
+        "--overwrite replaces it\n"
+    )
+    third = refusal([*command[1:], "x1*x2*x3"], capsys)
+    assert "out already holds compare.json of 2 settings, not 3" in third
+    assert json.loads((out / "compare.json").read_text()) == record
+    main(["compare", *other, "--overwrite"])
+
+
 def test_one_target_and_what_varies(capsys: pytest.CaptureFixture[str]) -> None:
     main(["compare", "x1", *SMALL, "--vary", "update=gradient,orthogonal", "--json", "--quiet"])
     record = json.loads(capsys.readouterr().out)

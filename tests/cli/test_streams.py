@@ -1,16 +1,21 @@
 """Commands where something is missing: an extra, standard output, memory, space on the disk."""
 
 import errno
+import json
 import os
 import shlex
+import signal
 import subprocess
 import sys
 import time
+from importlib import import_module
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from giantstep.cli import interrupts
+from giantstep.cli.interrupts import interrupts_heard
 from giantstep.cli.main import main
 from giantstep.show import progress
 from giantstep.show.progress import progress_bar, sweep_progress
@@ -92,6 +97,55 @@ def test_a_header_that_claims_too_much_is_one_sentence(
     assert said.count("\n") == 1
 
 
+@pytest.mark.parametrize(
+    ("arguments", "piece"),
+    [
+        (["learn", "x1", "--inputs", "data(PATH)"], "inputs cannot read the data set"),
+        (["learn", "column(y)", "--inputs", "whitened(PATH)"], "inputs cannot read the data set"),
+        (["learn", "--file", "PATH"], "file cannot be read, got"),
+        (["compare", "x1", "PATH.toml"], "file cannot be read, got"),
+        (["sweep", "PATH.toml"], "file cannot be read, got"),
+        (["learn", "x1", "--start", "given", "--start-rows", "PATH"], "start_rows cannot be read,"),
+        (["spectrum", "--weights", "PATH"], "weights cannot be read, got"),
+        (["claims", "--file", "PATH"], "file cannot be read, got"),
+        (["cite", "PATH"], "about cannot be read, got"),
+    ],
+)
+def test_what_is_no_file_is_refused_at_once(
+    arguments: list[str], piece: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A pipe that nobody writes to and a device without an end would be waited for for ever."""
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    os.mkfifo(tmp_path / "pipe.toml")
+    named = {pipe: "a pipe"}
+    if not arguments[-1].endswith(".toml"):
+        named |= {Path("/dev/zero"): "a device"}
+        if arguments[0] != "cite":  # which takes a folder
+            named |= {tmp_path: "a folder"}
+    for path, kind in named.items():
+        with pytest.raises(SystemExit) as stopped:
+            main([argument.replace("PATH", str(path)) for argument in arguments])
+        assert stopped.value.code == 2
+        said = capsys.readouterr().err
+        assert piece in said
+        assert f"it is {kind}, not a file" in said
+        assert said.count("\n") == 1
+
+
+def test_a_setting_may_come_through_a_pipe_of_the_shell() -> None:
+    text = 'target = "x1"\nd = 50\nsteps = 1\nreadout_n = 0\ntest_n = 0\n'
+    done = subprocess.run(
+        [sys.executable, "-m", "giantstep", "learn", "--file", "/dev/stdin", "--json"],
+        input=text,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["simulation"]["setting"]["d"] == 50
+
+
 LIMITED = """
 import resource, sys
 from giantstep.cli import learn
@@ -141,3 +195,76 @@ def test_progress_is_told_in_lines_without_a_terminal(
         waiting_for("no run is finished yet")
     with progress_bar(quiet=True) as silent:
         assert silent is None
+
+
+WHILE_LOADING = """
+import signal, sys, time
+
+class Interrupting:
+    def find_spec(self, name, path=None, target=None):
+        if name == "cyclopts":
+            sys.meta_path.remove(self)
+            try:
+                signal.raise_signal(signal.SIGINT)
+            except BaseException:
+                pass
+
+signal.signal(signal.SIGINT, signal.default_int_handler)
+from giantstep.simulation import limits
+limits.within_limit = lambda: time.sleep(600)
+sys.meta_path.insert(0, Interrupting())
+"""
+IN_THE_GARBAGE_COLLECTOR = """
+import gc, signal, sys, time
+
+def collected(phase, about):
+    gc.callbacks.remove(collected)
+    signal.raise_signal(signal.SIGINT)
+
+def run(arguments):
+    gc.callbacks.append(collected)
+    gc.collect()
+    time.sleep(600)
+
+signal.signal(signal.SIGINT, signal.default_int_handler)
+from giantstep.cli import app
+app.run = run
+"""
+
+
+@pytest.mark.parametrize("moment", [WHILE_LOADING, IN_THE_GARBAGE_COLLECTOR])
+def test_an_interrupt_is_one_sentence_at_any_moment(moment: str) -> None:
+    """While a library loads that drops exceptions, and where Python itself can only ignore one."""
+    script = f"{moment}\nfrom giantstep.cli.main import main\nmain(['catalog'])"
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=False, timeout=120
+    )
+    assert done.stderr == "giantstep: interrupted before anything was finished\n"
+    assert (done.returncode, done.stdout) == (130, "")
+
+
+def test_other_exceptions_that_are_ignored_are_still_told(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    class Broken:
+        def __del__(self) -> None:
+            raise ValueError("nobody hears this")
+
+    before = sys.unraisablehook, signal.getsignal(signal.SIGINT)
+    with interrupts_heard():
+        Broken()
+    assert "ValueError: nobody hears this" in capsys.readouterr().err
+    assert (sys.unraisablehook, signal.getsignal(signal.SIGINT)) == before
+
+
+def test_a_file_that_never_ends_can_be_interrupted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its code runs while it is imported: interrupts wait for an import, but not for ever."""
+    monkeypatch.setattr(interrupts, "LOADING", 0.1)
+    path = tmp_path / "endless.py"
+    path.write_text("import signal, time\nsignal.raise_signal(signal.SIGINT)\ntime.sleep(600)\n")
+    monkeypatch.setattr(sys, "path", [*sys.path, str(tmp_path)])
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    with pytest.raises(KeyboardInterrupt), interrupts_heard():
+        import_module("endless")

@@ -72,6 +72,9 @@ def test_a_sweep_from_a_file(
     }
     assert (out / "map.png").read_bytes().startswith(b"\x89PNG")
     assert len((out / "table.csv").read_text().splitlines()) == 1 + 4 * 3 * 2
+    # Predictions are kept as well.
+    main(["sweep", str(file), "--out", str(out), "--dry-run", "--json"])
+    assert json.loads(capsys.readouterr().out)["predictions"] == 0
     # Again with one more run: the same sweep; with other axes: another.
     command = ["sweep", str(file), "--out", str(out), "--json", "--quiet"]
     main([*command, "--runs", "4", "--no-theory"])
@@ -99,6 +102,24 @@ def test_a_sweep_takes_a_target_in_the_place_of_a_file(
         assert piece in capsys.readouterr().err
     assert stopped(["sweep", "x1", "--quiet"]) == 2
     assert "axes must name at least one field, got none" in capsys.readouterr().err
+
+
+def test_the_time_of_a_sweep_counts_its_predictions(
+    file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A second for each; none without theory."""
+    plan = ["--out", str(tmp_path / "kept"), "--workers", "1", "--dry-run", "--json"]
+
+    def planned(*flags: str) -> tuple[dict[str, float], str]:
+        main(["sweep", str(file), *plan, *flags])
+        told = capsys.readouterr()
+        return json.loads(told.out), told.err
+
+    (both, told), (alone, _) = planned(), planned("--no-theory")
+    assert both["predictions"] == both["cells"] > 0
+    assert f"and {both['cells']} predictions take" in told
+    assert both["seconds"] == pytest.approx(alone["seconds"] + both["cells"])
+    assert alone["predictions"] == 0
 
 
 def test_failures_are_told(file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

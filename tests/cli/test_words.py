@@ -13,8 +13,9 @@ from cyclopts import App
 from rich.table import Table
 
 from giantstep.cli import claims
+from giantstep.cli.app import app
 from giantstep.cli.commands import COMMANDS
-from giantstep.cli.main import app, main
+from giantstep.cli.main import main
 from giantstep.papers.claims import CLAIMS
 from giantstep.papers.claims.stored import stored_records
 from giantstep.papers.figures import REPRODUCTIONS
@@ -144,7 +145,7 @@ def test_claims_are_listed_with_what_they_say(capsys: pytest.CaptureFixture[str]
     assert "arXiv 2305.18270" in words
     assert "spike-count" not in words
     assert f"one-step-line {stored_records()['one-step-line']['verdict']} With leap 1" in words
-    assert "(Theorems 4-5)" in words
+    assert f"(theorem: {CLAIMS['one-step-line'].source.place})" in words
     everything = said(["claims", "--list"], capsys)
     assert all(name in everything for name in CLAIMS)
 
@@ -155,11 +156,11 @@ def test_a_claim_is_told_before_it_is_judged(
     main(["claims", "one-step-line", "--out", str(tmp_path)])
     text = " ".join(capsys.readouterr().out.split())
     claim = CLAIMS["one-step-line"]
-    for words in (claim.statement, claim.paper, claim.rule):
+    for words in (claim.statement, claim.source.citation, claim.rule):
         assert " ".join(words.split()) in text
-    assert "1 claim: 1 holds" in text
+    assert "1 statement of the papers: 1 holds" in text
     page = (tmp_path / "quick" / "claims.html").read_text()
-    assert "1 claim: 1 holds" in page
+    assert "<h2>Statements of the papers</h2><p>1 holds</p>" in page
     assert '<meta name="viewport"' in page
 
 
@@ -185,7 +186,7 @@ def test_every_term_is_explained(capsys: pytest.CaptureFixture[str]) -> None:
     for name in ("leap", "T_k", "b_k", "floor", "giant", "deflated", "spike", "kappa", "fresh"):
         assert look_up(name)
     assert look_up("t 2").name == "T_k"
-    assert "Definition 3" in said(["explain", "leap"], capsys)
+    assert "leap index" in said(["explain", "leap"], capsys)
     assert "singular value" in said(["explain", "kept", "and", "dropped"], capsys)
     assert list(json.loads(said(["explain", "giant", "--json"], capsys))) == ["giant"]
 
@@ -242,6 +243,33 @@ def test_every_title_of_a_table_is_a_word_that_explain_knows(
         assert look_up(word)
 
 
+@pytest.mark.parametrize(
+    "word",
+    [
+        *("~", "would have shown", "gross deviations only", "least likely", "sigma off"),
+        *("comparisons", "not compared", "p-value", "disagree", "standard error", "chance"),
+        *("constant", "largest", "sphere", "gaussian", "orthogonal", "given", "degree"),
+        *("cells", "boundary", "finished", "failed", "workers", "bootstrap", "run by run"),
+        *("nothing", "not at n ~ d", "hand on", "activation", "differing in", "holds instead"),
+        *("statement", "finding", "not seen", "assumptions", "tested at"),
+        *("best first-order method", "not a polynomial", "quadrature error", "near-tie"),
+        *("formula", "remark", "shows"),
+    ],
+)
+def test_words_of_verdicts_and_notes_are_explained(word: str) -> None:
+    assert word in look_up(word).names
+
+
+def test_words_below_a_table_are_printed_and_explained(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    sizes = ["--d", "50", "--runs", "3", "--steps", "1", "--readout-n", "0", "--test-n", "0"]
+    text = " ".join(said(["learn", "x1 + x1*x2", "--p", "2", *sizes], capsys).split())
+    for word in ("least likely", "comparisons", "sigma off", "would have shown", "p-value"):
+        assert word in text
+        assert look_up(word)
+
+
 def test_every_field_of_a_setting_can_be_explained(capsys: pytest.CaptureFixture[str]) -> None:
     for field in Setting.model_fields:
         assert look_up(field)
@@ -251,7 +279,8 @@ def test_every_field_of_a_setting_can_be_explained(capsys: pytest.CaptureFixture
 
 def test_floors_promise_no_more_than_a_lower_bound(capsys: pytest.CaptureFixture[str]) -> None:
     text = " ".join(said(["analyze", "x1*x2*x3 + x1"], capsys).split())
-    assert "no readout can do better, with a given activation it may do worse" in text
+    assert "no readout of relu without biases does better, and it may do worse" in text
+    assert "Floors, fresh batches: lower bounds" in text
     assert "Error floors with relu" not in text
     assert "fitted at best" in text
     assert "lower bound" in look_up("floor").text
@@ -260,7 +289,7 @@ def test_floors_promise_no_more_than_a_lower_bound(capsys: pytest.CaptureFixture
 
 
 def test_papers_that_are_named_can_be_cited() -> None:
-    sources = [claim.paper for claim in CLAIMS.values()]
+    sources = [claim.source.citation for claim in CLAIMS.values()]
     sources += [figure.paper for figure in REPRODUCTIONS.values()]
     sources += [entry.source for entry in CATALOG.values()]
     named = {paper for source in sources for paper in papers_in(source)}

@@ -1,11 +1,17 @@
 """What the folds decide: what chance may explain is not predicted."""
 
+from dataclasses import dataclass, replace
+
 import numpy as np
 import pytest
 
 from giantstep import GiantStepRegressor
 from giantstep.estimator import parts
+from giantstep.estimator.blend import _search_folds
+from giantstep.estimator.coordinates import plain
+from giantstep.estimator.network import SpanModel
 from giantstep.estimator.parts import DIRECTIONS, LINEAR, Judged, _reliability, judged_parts
+from giantstep.estimator.span import Search
 
 
 def test_reliability_is_the_positive_part() -> None:
@@ -56,3 +62,28 @@ def test_the_simplest_blend_that_is_nearly_the_best() -> None:
         Judged(np.array([good, bad]), y, np.ones(400)), [LINEAR, DIRECTIONS]
     )
     assert directions.weight < 0.05 < 0.8 < linear.weight
+
+
+RAN: list[int] = []
+
+
+@dataclass(frozen=True)
+class Luckless(Search):
+    """A search that misses the direction with the third draw of its neurons."""
+
+    def run(self) -> dict[int, SpanModel]:
+        RAN.append(self.seed)
+        axes = np.eye(self.z.shape[1])
+        return {0: self.fit(axes[:, :0]), 1: self.fit(axes[:, [int(self.seed == 3)]])}
+
+
+def test_a_fold_that_is_far_behind_the_others_searches_once_more() -> None:
+    key = np.random.default_rng(7)
+    x = key.standard_normal((300, 4))
+    y = (x[:, :1] ** 2 - 1.0) / np.sqrt(2) + 0.1 * key.standard_normal((300, 1))
+    finder = Luckless(plain(x), y, np.ones(300), most=1, level=0.02, seed=1)
+    RAN.clear()
+    spans = _search_folds([replace(finder, seed=seed) for seed in (1, 2, 3)])
+    assert RAN == [1, 2, 3, 4]
+    assert all(found[1].score < 0.2 for found in spans)
+    assert finder.fit(np.eye(4)[:, [1]]).score > 0.5

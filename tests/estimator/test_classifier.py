@@ -7,7 +7,9 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import log_loss
 
 from giantstep.errors import InputError
+from giantstep.estimator import logistic as logistic_module
 from giantstep.estimator.classifier import GiantStepClassifier
+from giantstep.estimator.logistic import calibrate
 
 
 def logistic(n: int, key: np.random.Generator) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -47,6 +49,7 @@ def test_three_classes() -> None:
     assert fit.n_directions_ == 1
 
 
+@pytest.mark.slow
 def test_three_classes_side_by_side_are_those_of_a_softmax() -> None:
     """Where a linear logistic regression is right, the log loss is at most .02 above its own.
 
@@ -66,6 +69,7 @@ def test_three_classes_side_by_side_are_those_of_a_softmax() -> None:
     assert log_loss(y[400:], fit.predict_proba(x[400:])) > losses[1] + 0.02
 
 
+@pytest.mark.slow
 def test_ten_classes_are_calibrated_out_of_sample() -> None:
     """Confidence and accuracy over ten bins of 1,400 digits; sharper probabilities are seen."""
     x, y = load_digits(return_X_y=True)
@@ -82,6 +86,7 @@ def test_ten_classes_are_calibrated_out_of_sample() -> None:
     assert miscalibration(chance**3 / np.sum(chance**3, axis=1, keepdims=True)) > 0.04
 
 
+@pytest.mark.slow
 def test_a_rare_class_keeps_its_frequency() -> None:
     """Mean probability of a class of 3 in 100 within three standard errors of its frequency."""
     key = np.random.default_rng(3)
@@ -95,6 +100,7 @@ def test_a_rare_class_keeps_its_frequency() -> None:
     assert chance[rare[1000:]].mean() > 3 * chance[~rare[1000:]].mean()
 
 
+@pytest.mark.slow
 def test_a_class_of_weight_zero_is_never_predicted() -> None:
     x, y, _ = logistic(200, np.random.default_rng(4))
     y[:40] = "nil"
@@ -106,13 +112,42 @@ def test_a_class_of_weight_zero_is_never_predicted() -> None:
     np.testing.assert_allclose(chance[:, 1:], alone.predict_proba(x))
 
 
-def test_noise_has_the_frequencies_of_the_classes() -> None:
-    key = np.random.default_rng(5)
-    x, y = key.standard_normal((200, 8)), key.choice(3, 200, p=[0.6, 0.3, 0.1])
-    fit = GiantStepClassifier().fit(x, y)
-    assert fit.n_directions_ == 0
-    found = fit.predict_proba(key.standard_normal((100, 8)))
-    assert np.max(np.abs(found - np.bincount(y) / 200)) < 0.1
+@pytest.mark.parametrize("seed", range(3))
+def test_noise_has_the_frequencies_of_the_classes(seed: int) -> None:
+    """A fold lacks what it leaves out, so that its shares are the lower the more came there."""
+    key = np.random.default_rng([5, seed])
+    x, y = key.standard_t(3, (100, 6)), key.choice(3, 100, p=[0.6, 0.3, 0.1])
+    fit = GiantStepClassifier(max_directions=0).fit(x, y)
+    found = fit.predict_proba(key.standard_t(3, (100, 6)))
+    np.testing.assert_allclose(found, np.broadcast_to(np.bincount(y) / 100, found.shape))
+    assert "Probabilities are the shares of the classes: " in fit.explain()
+
+
+def test_evidence_that_chance_may_explain_has_no_weight(monkeypatch: pytest.MonkeyPatch) -> None:
+    """40 draws of evidence without any; a gain of any size would be used in half of them."""
+
+    def used() -> int:
+        key = np.random.default_rng(6)
+        draws = (key.standard_normal((1, 100, 2)) for _ in range(40))
+        found = [calibrate(p, key.integers(2, size=100), np.ones(100), half) for p in draws]
+        return sum(bool(theta.any()) for theta in found)
+
+    half = np.full(2, 0.5)
+    # At SURE standard errors of the gain one draw in 30,000 would be.
+    assert used() == 0
+    monkeypatch.setattr(logistic_module, "SURE", 0.0)
+    assert used() > 10
+
+
+def test_weights_of_evidence_are_not_negative() -> None:
+    """Evidence against what came has weight zero, also where it is strong."""
+    place = np.arange(200) % 2
+    right = np.where(place[:, None] == [0, 1], 0.5, -0.5)
+    half = np.full(2, 0.5)
+    mixed = right * np.where(np.arange(200) % 10 < 2, -1.0, 1.0)[:, None]
+    theta = calibrate(np.array([mixed, -right]), place, np.ones(200), half)
+    assert theta[0] > 0.5
+    assert theta[1] == 0.0
 
 
 def test_a_class_of_one_row() -> None:
@@ -125,5 +160,7 @@ def test_a_class_of_one_row() -> None:
 
 
 def test_one_class_is_refused() -> None:
-    with pytest.raises(InputError, match="two classes"):
+    with pytest.raises(
+        InputError, match="at least two classes with positive weight, got 'a' alone"
+    ):
         GiantStepClassifier().fit(np.eye(4), ["a"] * 4)

@@ -66,7 +66,7 @@ def test_ends_leave_out_few_cells_that_lie_apart_and_nothing_else() -> None:
     x[:4, 0], x[:9, 1] = 50.0, 50.0  # four cells are few, nine of 500 are not
     x[:, 2] = np.exp(2 * x[:, 2])  # a tail is no gap
     x[:, 3] = np.arange(500) % 100 == 0  # mostly constant
-    first, last = inputs._ends(x)
+    first, last = inputs.ends(x)
     assert (first[0], last[0]) == (x[4:, 0].min(), x[4:, 0].max())
     np.testing.assert_array_equal(first[1:], x[:, 1:].min(axis=0))
     np.testing.assert_array_equal(last[1:], x[:, 1:].max(axis=0))

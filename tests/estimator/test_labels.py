@@ -8,6 +8,7 @@ import pytest
 from jaxtyping import Float
 
 from giantstep.errors import InputError
+from giantstep.estimator import labels as labels_module
 from giantstep.estimator.labels import fit_labels, step_tests
 from giantstep.experiment import run_experiment
 from giantstep.problem.setting import Setting
@@ -85,6 +86,7 @@ def test_directions_are_written_in_the_names_of_the_columns(labels: FittedLabels
     assert all(line.endswith(" + ...") for line in labels.written_directions)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("law", ["whitened", "data"])
 def test_directions_are_in_the_coordinates_of_the_inputs(
     setting: Setting, labels: FittedLabels, law: str
@@ -164,6 +166,18 @@ def test_noise_has_no_function(tmp_path: Path) -> None:
     assert experiment.simulated.overlap.shape[-1] == 0
 
 
+def test_labels_of_which_one_is_wild_have_no_function(tmp_path: Path) -> None:
+    """The steps see it as it is; a function of the others would not be that of the labels."""
+    key = np.random.default_rng(3)
+    x = key.standard_normal((200, 3))
+    y = 2.0 * x[:, 0] + 0.1 * key.standard_normal(200)
+    y[7] = 1e5
+    path = tmp_path / "wild.csv"
+    np.savetxt(path, np.column_stack([x, y]), delimiter=",", header="a,b,c,y", comments="")
+    found = fit_labels(Setting("column(y)", inputs=f"data({path})", d=3))
+    assert found.function is None
+
+
 def test_two_halves_have_the_cosine_of_the_linear_part() -> None:
     """200 draws of 200 rows, 20 columns: within 3 standard errors; that of whole tables is not."""
     strength, series = 0.3, make_target("0.5477226*x1").series
@@ -180,6 +194,30 @@ def test_two_halves_have_the_cosine_of_the_linear_part() -> None:
     assert expected == pytest.approx(100 * strength / (100 * strength + 20))
     assert abs(np.mean(cosines) - expected) < 3 * error
     assert abs(np.mean(cosines) - 200 * strength / (200 * strength + 20)) > 3 * error
+
+
+def test_halves_are_compared_by_spans_where_directions_are_tied() -> None:
+    """The two directions of a saddle have the same strength: in each half either may lead.
+
+    40 draws, far beyond noise.  In a quarter of them or more the leading ones are perpendicular.
+    """
+    spans, single = [], []
+    for run in range(40):
+        z = np.random.default_rng([12, run]).standard_normal((2000, 8))
+        y = z[:, 0] * z[:, 1]
+        [saddle] = step_tests(z, y, None, kinds=("second order",))
+        assert saddle.beyond_noise
+        assert saddle.count == 2
+        spans.append(saddle.cosine)
+        halves = np.array_split(np.random.default_rng(0).permutation(2000), 2)
+        one, other = (labels_module._step("second order", z[k], y[k]) for k in halves)
+        single.append(abs(float(one.directions[:, 0] @ other.directions[:, 0])))
+    assert min(spans) > 0.95
+    assert np.sum(np.array(single) < 0.2) >= 10
+    z = np.random.default_rng(13).standard_normal((2000, 8))
+    [one_direction] = step_tests(z, z[:, 0] ** 2 - 1, None, kinds=("second order",))
+    assert one_direction.count == 1
+    assert one_direction.cosine > 0.95
 
 
 def test_each_kind_of_step_sees_its_own() -> None:

@@ -30,6 +30,7 @@ def regressor() -> GiantStepRegressor:
     return GiantStepRegressor(max_directions=2).fit(X, labels(X))
 
 
+@pytest.mark.slow(sentinel="all")
 @pytest.mark.parametrize("change", ["units", "all"])
 def test_predictions_of_the_regressor(regressor: GiantStepRegressor, change: str) -> None:
     """To 1e-6 of a standard deviation, on fresh rows; directions in units of the columns too."""
@@ -47,6 +48,7 @@ def test_predictions_of_the_regressor(regressor: GiantStepRegressor, change: str
         )
 
 
+@pytest.mark.slow
 def test_probabilities_of_the_classifier() -> None:
     """Columns of few values, whose counts among the classes often tie."""
     x = np.round(X).clip(-1, 1)

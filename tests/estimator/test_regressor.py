@@ -9,9 +9,11 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
+from giantstep.analysis.analyze import analyze
 from giantstep.errors import InputError
 from giantstep.estimator.certain import certain_directions, noise_tests
 from giantstep.estimator.coordinates import plain
+from giantstep.estimator.fitted import fitted_target
 from giantstep.estimator.regressor import GiantStepRegressor
 from giantstep.estimator.rows import distinct_rows
 from giantstep.estimator.span import Search
@@ -120,6 +122,48 @@ def test_the_fitted_function_has_the_staircase_of_the_target(fit: GiantStepRegre
     assert fit.needed_samples("He3(x1)") == np.inf
 
 
+def test_a_constant_label_is_said_and_predicted() -> None:
+    x = np.random.default_rng(12).standard_normal((60, 4))
+    with pytest.warns(UserWarning, match="^y is constant: it is predicted as such"):
+        fit = GiantStepRegressor().fit(x, np.full(60, 3.0))
+    np.testing.assert_allclose(fit.predict(2.0 * x), 3.0, rtol=1e-14)
+    assert "The label is constant" in fit.explain()
+    assert "%" not in fit.explain()
+
+
+@pytest.mark.parametrize("follows", [True, False])
+def test_a_wild_label_is_clipped_and_named(follows: bool) -> None:
+    """It would decide the whole fit; labels with a tail stay as they are."""
+    key = np.random.default_rng(13)
+    x = key.standard_normal((500, 4))
+    y = 2.0 * x[:, 0] + x[:, 1] + 0.1 * key.standard_normal(500)
+    fresh, clean = x.copy(), 2.0 * x[:, 0] + x[:, 1]
+    if follows:
+        x[7, 0] = 1e5
+    y[7] = 2e5
+    with pytest.warns(UserWarning, match="y has 1 of 500 labels .* such as 200000 in row 7"):
+        fit = GiantStepRegressor(max_directions=1, soft=False).fit(x, y)
+    assert fit.score(fresh, clean) > 0.99
+    np.testing.assert_array_equal(fit.clipped_labels_, [[7, 0]])
+    assert "Labels far outside all others" in fit.explain()
+    tail = np.exp(2.0 * fresh[:, 0])
+    alone = GiantStepRegressor(max_directions=0, soft=False).fit(fresh, tail)
+    assert len(alone.clipped_labels_) == 0
+
+
+def test_the_fitted_function_of_an_absolute_value_has_leap_two() -> None:
+    """The mean of 400 rows is off by a twentieth, which gives |u| a linear part of its own."""
+    key = np.random.default_rng(0)
+    x = key.standard_normal((400, 5))
+    y = np.abs(x[:, 0]) + 0.1 * key.standard_normal(400)
+    fit = GiantStepRegressor(max_directions=1, soft=False).fit(x, y)
+    assert fit.analyze_fit().leaps == (2,)
+    # Were centre and scale known exactly, the linear part would be one.
+    error = np.sqrt(fit._choice.error / 400)
+    exact = fitted_target(lambda u: fit.response(u)[:, 0], 1, error)
+    assert analyze(exact).leaps == (1,)
+
+
 @pytest.mark.law
 def test_noise_has_no_direction() -> None:
     """10 draws: two or more found have probability .09 at a rate of 5 %, none is found here."""
@@ -172,6 +216,7 @@ def test_more_columns_than_rows() -> None:
     assert np.all(np.isfinite(found))
 
 
+@pytest.mark.slow
 def test_several_outputs_share_their_directions() -> None:
     x, y, _ = planted(300, 8, 3)
     both = np.column_stack([y, 100.0 - 5.0 * y**2])
@@ -181,6 +226,7 @@ def test_several_outputs_share_their_directions() -> None:
     assert fit.score(x, both) > 0.9
 
 
+@pytest.mark.slow
 def test_it_lives_in_a_grid_search(capsys: pytest.CaptureFixture[str]) -> None:
     x, y, _ = planted(120, 5, 4)
     model = make_pipeline(StandardScaler(), GiantStepRegressor(soft=False, verbose=1))

@@ -68,6 +68,7 @@ def test_small_blocks_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     np.testing.assert_allclose(parts.feature_importances_, whole.feature_importances_, atol=1e-9)
 
 
+@pytest.mark.slow
 def test_columns_in_float32_change_little(monkeypatch: pytest.MonkeyPatch) -> None:
     x, y, _ = planted(400, 6, 2)
     double = GiantStepRegressor().fit(x, y)

@@ -75,6 +75,13 @@ def calls(address: str) -> Callable[[], dict[tuple[str, str], object]]:
 
 
 @pytest.fixture
+def computing(address: str) -> Callable[[], int]:
+    """The number of processes of the server that have been given something to do."""
+    pool = SERVED[address].state.pool
+    return lambda: len(pool._all) - len(pool._idle)
+
+
+@pytest.fixture
 def client(address: str) -> Iterator[httpx.Client]:
     headers = {"x-giantstep-page": "test"}
     with httpx.Client(base_url=address, headers=headers, timeout=PATIENCE) as found:

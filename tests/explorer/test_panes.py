@@ -215,9 +215,13 @@ def test_stored_records_are_of_the_claims_as_they_are_written() -> None:
     stored = stored_records()
     assert set(stored) == set(CLAIMS)
     for name, claim in CLAIMS.items():
-        for field in ("statement", "paper", "regime", "rule", "seen", "corrected"):
+        for field in ("statement", "regime", "rule", "measured_instead", "corrected"):
             assert stored[name][field] == getattr(claim, field), (name, field)
-        assert stored[name]["verdict"] in ("holds", "fails", "undecided")
+        source = claim.source
+        assert stored[name]["paper"] == source.citation
+        assert stored[name]["kind"] == source.kind
+        words = ("seen", "not seen") if source.is_finding else ("holds", "fails")
+        assert stored[name]["verdict"] in (*words, "undecided")
 
 
 def test_claims_are_listed_with_their_verdicts(client) -> None:
@@ -236,9 +240,9 @@ def test_no_label_of_a_claim_is_left_in_tex(client) -> None:
 
 
 def test_a_claim_is_measured_anew_and_agrees_with_the_library(client) -> None:
-    events = events_of(client, "measure", {"id": "linear-batch-necessary", "seed": "3"})
+    events = events_of(client, "measure", {"id": "one-step-formulas", "seed": "3"})
     result = events[-1][1]
-    found = CLAIMS["linear-batch-necessary"].run(False, 3)
+    found = CLAIMS["one-step-formulas"].run(False, 3)
     assert result["verdict"] == found.verdict
     measured = [quantity["value"] for quantity in result["quantities"]]
     assert measured == pytest.approx([q.measured for q in found.quantities], rel=1e-6)

@@ -55,6 +55,7 @@ def test_a_call_can_be_given_up(client, calls) -> None:
     assert client.delete("/api/learn").status_code == 404
 
 
+@pytest.mark.slow
 def test_a_storm_of_calls_ends_with_the_answer_to_the_last(client, calls) -> None:
     """As when somebody types fast: more calls than processes, all but the last given up."""
     targets = [f"x1 + {k}*x1*x2" for k in range(1, 13)]

@@ -49,7 +49,7 @@ def test_prediction_is_that_of_the_library(client) -> None:
     found = client.post("/api/predict", json={"setting": fields}).json()
     expected = predict(Setting(**fields))
     cosines = [[place[0] for place in step] for step in found["neurons"][0]]
-    plane = (expected.cosine[0] @ [2**-0.5, 2**-0.5]).tolist()
+    plane = (expected.by_run(expected.cosine)[0] @ [2**-0.5, 2**-0.5]).tolist()
     assert cosines == [pytest.approx(step, abs=1e-6) for step in plane]
     assert found["theory"] == expected.theory
 

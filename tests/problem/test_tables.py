@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -77,6 +78,14 @@ def test_other_separators_and_the_index_of_pandas(
     np.testing.assert_array_equal(data.rows, plain.rows)
 
 
+def test_a_cell_of_an_array_is_named(tmp_path: Path) -> None:
+    rows = table()
+    rows[5, 1] = np.nan
+    np.save(tmp_path / "a.npy", rows)
+    with pytest.raises(InputError, match=r"holds nan in row 6, column 'x2'"):
+        Setting("x1", inputs=f"data({tmp_path / 'a.npy'})")
+
+
 def test_whitened_rows_have_covariance_one_and_keep_to_their_columns(tmp_path: Path) -> None:
     path = written(tmp_path / "a.csv", table(), NAMES)
     raw, white = (held(Setting("x1", inputs=f"{law}({path})")).rows for law in ("data", "whitened"))
@@ -97,7 +106,7 @@ def test_columns_and_rows_are_taken_from_the_file(tmp_path: Path) -> None:
     wide = Setting.linear_width("x1", inputs=f"data({path})")
     assert (wide.d, wide.n, wide.test_n) == (4, 8, 200 - 2 * 8)
     assert Setting.linear_width("x1", inputs=f"data({path})", test_n=50).test_n == 50
-    labelled = planted.vary(target="column(blood pressure)")
+    labelled = planted.vary(target="column(blood pressure)", n="4d")
     assert (labelled.d, labelled.test_n) == (3, 200 - 3 * 12)
     assert held(labelled).names == ("age", "bmi", "price")
     own = (table()[:, 2] - table()[:, 2].mean()) / table()[:, 2].std()
@@ -106,6 +115,37 @@ def test_columns_and_rows_are_taken_from_the_file(tmp_path: Path) -> None:
     # The same file written anew is read anew.
     written(tmp_path / "a.csv", table(300), NAMES)
     assert planted.vary(seed=1).test_n == 300 - 3 * 16
+
+
+@pytest.mark.parametrize(
+    ("fields", "sizes"),
+    [
+        ({}, (50, 50, 50)),
+        ({"steps": 1}, (66, 66, 68)),
+        ({"batches": "reused"}, (66, 66, 68)),
+        ({"readout_batch": "last"}, (66, 66, 68)),
+        ({"test_n": 80}, (40, 40, 80)),
+        ({"readout_n": 20, "test_n": 60}, (60, 20, 60)),
+        ({"readout_n": 0, "test_n": 0}, (100, 0, 0)),
+        ({"readout_n": "2n"}, (40, 80, 40)),
+        ({"n": "4d"}, (12, 12, 164)),
+        ({"batches": "minibatch(100)"}, (12, 12, 88)),
+    ],
+)
+def test_steps_on_labels_take_all_rows_unless_told(
+    tmp_path: Path, fields: dict[str, object], sizes: tuple[int, int, int]
+) -> None:
+    """In equal parts for every batch, the readout and the test; a planted target has n = 4d."""
+    path = written(tmp_path / "a.csv", table(), NAMES)
+    given: dict[str, Any] = {"inputs": f"data({path})", "p": 2, **fields}
+    setting = Setting("column(price)", **given)
+    assert (setting.n, setting.readout_n, setting.test_n) == sizes
+    assert Setting(**setting.as_dict()) == setting
+    assert ("n=" in repr(setting).replace("readout_n=", "").replace("test_n=", "")) == (
+        "n" in fields
+    )
+    assert setting.vary(n=None).n == Setting("column(price)", **(given | {"n": None})).n
+    assert setting.vary(target="x1", n=None).n == 16
 
 
 @pytest.mark.parametrize(
@@ -207,10 +247,37 @@ def _with_column(values: float | np.ndarray) -> np.ndarray:
 
 
 BAD: list[tuple[str, Callable[[Path], None], dict[str, object], str]] = [
-    ("nan", _changed(1, 5, "nan"), {}, "finite numbers, .* holds others in 'bmi'"),
-    ("infinite", _changed(2, 5, "inf"), {}, "holds others in 'blood pressure'"),
-    ("text", _changed(1, 5, "high"), {}, "cannot read .*could not convert string 'high'"),
-    ("missing cell", _changed(1, 5, ""), {}, "cannot read .*could not convert string ''"),
+    # Line 1 has the names: the sixth row of numbers is in line 7, as in a spreadsheet.
+    ("nan", _changed(1, 5, "nan"), {}, "line 7, column 'bmi' holds 'nan', which is no finite"),
+    ("infinite", _changed(2, 5, "inf"), {}, "line 7, column 'blood pressure' holds 'inf'"),
+    ("text", _changed(1, 5, "high"), {}, "cannot read .*: line 7, column 'bmi' holds 'high'"),
+    ("missing cell", _changed(1, 5, ""), {}, "cannot read .*: line 7, column 'bmi' is empty$"),
+    ("more cells", _changed(1, 5, "1,2"), {}, "line 7 has 5 cells, the first line 4$"),
+    ("thousands", _changed(1, 5, '"1,200"'), {}, "'bmi' holds '1,200': .* without commas"),
+    (
+        "text in a file without names",
+        lambda path: path.write_text("1,2\n\n3,x\n"),
+        {},
+        "line 3, column 2 holds 'x', which is no finite number",
+    ),
+    (
+        "decimal commas",
+        lambda path: path.write_text("a;b\n1;2\n3;1,5\n"),
+        {},
+        r"line 3, column 'b' holds '1,5': the file has decimal commas, .* as sed 's/,/./g' FILE",
+    ),
+    (
+        "decimal commas without names",
+        lambda path: path.write_text("1,5;2,5;3,5\n1,5;2,5;3,5\n"),
+        {},
+        "line 1, column 1 holds '1,5': the file has decimal commas",
+    ),
+    (
+        "decimal commas beside tabs",
+        lambda path: path.write_text("a\tb\n1,5\t2\n"),
+        {},
+        "line 2, column 'a' holds '1,5': the file has decimal commas",
+    ),
     ("empty", lambda path: path.write_text(""), {}, "matrix of numbers, .* has shape"),
     ("names only", lambda path: path.write_text("a,b\n"), {}, "matrix of numbers"),
     ("one row", _rows(lambda: table(1)), {}, r"matrix of numbers, .* has shape \(1, 4\)"),

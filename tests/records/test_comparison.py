@@ -11,8 +11,9 @@ import scipy.special
 
 from giantstep.errors import InputError
 from giantstep.prediction.predict import predict
+from giantstep.prediction.wide import laws
 from giantstep.problem.setting import Setting
-from giantstep.records.comparison import compare, harmonic_p_value
+from giantstep.records.comparison import Comparison, compare, harmonic_p_value
 from giantstep.records.trajectory import Trajectory
 from giantstep.simulation.simulate import simulate
 
@@ -255,3 +256,38 @@ def test_random_directions_have_an_alignment() -> None:
     learned = simulate(even.vary(target="x1 + He2(x1) + He2(x2)/2"))
     wrong = compare(predicted, learned, ignoring=["target"])
     assert np.nanmax(wrong.deviations["weights squared alignment"]) > 4.1
+
+
+def test_places_below_the_threshold_are_compared_too() -> None:
+    """A place 2 % beside the mean of 12 runs agrees, one 80 % beside it does not.
+
+    The way from edge to threshold is 4 %; the place is that of the first singular value of W
+    at the start, whose standard deviation is 2 % of it, and the family level is 1e-3.
+    """
+    sizes: dict[str, Any] = {"d": 100, "n": 200, "p": 40, "steps": 1, "step_size": 0.01}
+    setting = Setting("x1", **sizes, runs=12, spectra=2, readout_n=0, test_n=0)
+    predicted, simulated = predict(setting), simulate(setting)
+    law, measured = predicted.weights, simulated.weights
+    assert law is not None
+    assert measured is not None
+    assert measured.singular_values is not None
+    place = float(measured.singular_values[:, 1, 0].mean())
+
+    def compared(share: float) -> Comparison:
+        """With one place predicted after the step, off by such a share of itself."""
+        off = share * place
+        one = np.array([[[math.nan], [off]]])
+        ends = {"edge": np.full((1, 2), 0.98 * off), "threshold": np.full((1, 2), 1.02 * off)}
+        return compare(replace(predicted, weights=replace(law, outliers=one, **ends)), simulated)
+
+    right, wrong = compared(1.02), compared(1.8)
+    assert np.isfinite(right.deviations["weights outliers"]).sum() == 1
+    assert right.agrees
+    assert not wrong.agrees
+
+
+def test_a_place_that_noise_may_move_by_more_than_a_third_is_no_prediction() -> None:
+    """Rows 1 and 2 have a threshold at 1.2 and at 4 times the edge; the place is at 1.1 of it."""
+    edge, threshold = np.ones(2), np.array([1.2, 4.0])
+    unknown = laws.unknown_places(edge, threshold, np.array([[1.1, math.nan], [1.1, 5.0]]))
+    assert unknown.tolist() == [[False, False], [True, False]]

@@ -112,6 +112,7 @@ def test_every_number_of_theory_in_a_table_is_compared(name: str) -> None:
     assert not re.search(r"\bnan\b", text_of(report(found)))
 
 
+@pytest.mark.slow(sentinel="fresh")
 @pytest.mark.parametrize("name", SETTINGS)
 def test_a_wrong_number_in_any_column_is_found(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """A number 12 % below the measured one, or half as far again as these runs could tell.

@@ -39,10 +39,12 @@ def test_neurons_show_every_step(experiment: Experiment, axes: Axes) -> None:
     assert neurons(axes, simulated.cosine[0] @ plane.T, names, crosses) is axes
     labels = [text.get_text() for text in axes.get_legend().get_texts()]
     assert labels == ["start", "after step 1", "after step 2", "theory"]
-    clouds = axes.collections
-    assert [len(cloud.get_offsets()) for cloud in clouds] == [4, 4, 4, 12]
+    *clouds, joins, crosses_drawn = axes.collections
+    assert [len(cloud.get_offsets()) for cloud in [*clouds, crosses_drawn]] == [4, 4, 4, 12]
+    # Each neuron is joined with its own prediction.
+    np.testing.assert_allclose(np.array(joins.get_segments())[:, 1], crosses)
     np.testing.assert_allclose(clouds[1].get_offsets(), simulated.cosine[0, 1] @ plane.T)
-    assert axes.get_xlabel() == "cosine with x1 + x2"
+    assert axes.get_xlabel() == "cosine with $w_{1} + w_{2}$"
 
 
 def test_errors_stand_over_their_floors(experiment: Experiment, axes: Axes) -> None:
@@ -82,23 +84,38 @@ def test_picture_of_learn(target: str, tmp_path: Path) -> None:
 
 
 def test_crosses_are_those_of_the_run_that_is_shown() -> None:
-    """Every run has a prediction of its own here; four neurons after 0, 1, 2 steps have crosses."""
+    """Every run has predictions of its own here, whose means are the crosses of the first run.
+
+    Four neurons after 0, 1, 2 steps have them.
+    """
     setting = Setting("x1 + He2(x1)*x2", d=200, p=4, runs=3, readout_n=0, test_n=0)
     found = run_experiment(setting)
     assert found.predicted is not None
-    assert len(found.predicted.overlap) == 3
-    clouds = learn_figure(found).axes[0].collections
-    assert [len(cloud.get_offsets()) for cloud in clouds] == [4, 4, 4, 12]
+    assert found.predicted.rows_a_run == len(found.predicted.overlap) // 3 > 1
+    *clouds, _, crosses = learn_figure(found).axes[0].collections
+    assert [len(cloud.get_offsets()) for cloud in [*clouds, crosses]] == [4, 4, 4, 12]
+    first = found.predicted.cosine[::3].mean(axis=0).reshape(-1, 2)
+    lengths = np.linalg.norm(crosses.get_offsets(), axis=1)
+    np.testing.assert_allclose(lengths, np.linalg.norm(first, axis=1))
 
 
 def test_the_picture_has_the_floors_of_the_table() -> None:
-    """Reused batches learn He3 in the second step: table and picture say so alike."""
-    setting = Setting("He3(x1)", d=300, p=4, batches="reused", readout_n=100, test_n=100)
+    """Reused batches learn He3 in the second step: table and picture say so alike.
+
+    relu does not fit it, whatever is learned: its floor is solid, that of any activation dotted.
+    """
+    sizes: dict[str, Any] = {"d": 300, "p": 4, "batches": "reused", "readout_n": 100, "test_n": 100}
+    setting = Setting("He3(x1)", activation="tanh", **sizes)
     found = run_experiment(setting)
     axes = learn_figure(found).axes[1]
     drawn = [s.get_segments()[0][0, 1] for s in axes.collections if len(s.get_segments()) == 1]
     assert drawn[-3:] == pytest.approx(found.floors)
     assert found.floors == pytest.approx([6.0, 6.0, 0.0])
+    blind = run_experiment(Setting("He3(x1)", **sizes))
+    assert blind.floors == pytest.approx([6.0, 6.0, 6.0])
+    labels = learn_figure(blind).axes[1].get_legend_handles_labels()[1]
+    assert "floor: lower bound for readouts of relu, large $d$" in labels
+    assert "floor of any activation" in labels
 
 
 def test_errors_need_a_readout(axes: Axes) -> None:

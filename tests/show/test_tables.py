@@ -19,7 +19,7 @@ from giantstep.show.progress import patience
 from giantstep.show.tables.analysis import analysis_report
 from giantstep.show.tables.experiment import _power
 from giantstep.show.tables.learn import CHANCE, learn_report
-from giantstep.show.tables.parts import counted, number, plain, spread
+from giantstep.show.tables.parts import counted, make_table, number, plain, spread
 from giantstep.show.tables.spectrum import spectrum_report
 
 
@@ -40,6 +40,40 @@ def test_numbers_are_short_and_zeros_are_zero() -> None:
     assert spread(Value(2e-4, 2e-9)) == "0.0002 ± 2e-09"
     assert plain(2e-13, 1, zero=0.0) == "2e-13"
     assert [counted(k, "claim") for k in (0, 1, 2)] == ["0 claims", "1 claim", "2 claims"]
+
+
+def test_a_title_is_wrapped_where_the_terminal_ends() -> None:
+    """It may be wider than its table, and none of it is lost."""
+    table = make_table("one title of many words that no line of the terminal can hold", "a", "b")
+    table.add_row("1", "2")
+    console = Console(width=30)
+    with console.capture() as capture:
+        console.print(table)
+    title, below = capture.get().split("a  b")
+    assert " ".join(title.split()).endswith("no line of the terminal can hold")
+    assert all(len(line) <= 30 for line in title.splitlines())
+    assert len(title.splitlines()) == 3
+    assert below.split() == ["1", "2"]
+
+
+def test_the_sign_of_rough_numbers_is_explained_where_one_is_shown() -> None:
+    """Rows of W are rough at d = 60, but the tables of a spectrum have no number of theirs."""
+    sizes = {"d": 60, "p": 40, "n": 120, "steps": 1, "step_size": 3.0, "runs": 2}
+    kind = {"start": "sphere", "readout_start": "gaussian", "output_scale": "1", "spectra": 1}
+    experiment = run_experiment(Setting("x1", **sizes, **kind, readout_n=0, test_n=0))
+    assert any(value.rough for value in experiment.predicted_steps[-1].values)
+    assert "~" not in text_of(spectrum_report(experiment))
+    assert "~ marks numbers" in text_of(learn_report(experiment))
+
+
+def test_the_floor_of_a_run_is_told_from_that_of_an_analysis() -> None:
+    """Eight neurons of R^50 fit 8/50 of the quadratic part that is left after one step."""
+    setting = Setting("x1 + x2 + x1^2 - x2^2", d=50, p=8, steps=1, readout_n=100, test_n=100)
+    text = text_of(learn_report(run_experiment(setting)))
+    assert "3.36" in text
+    assert "floor is the lower bound given the directions that are learned as d grows" in " ".join(
+        text.split()
+    )
 
 
 def test_shares_are_plain_numbers() -> None:

@@ -4,9 +4,11 @@ import errno
 import io
 import json
 import os
+import re
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -16,13 +18,20 @@ import numpy as np
 import pytest
 
 from giantstep import Setting, Trajectory, load, predict, simulate
-from giantstep.errors import InputError
-from giantstep.records.file import FORMAT, STALE, packed, write_whole
+from giantstep.errors import InputError, NoTheoryError
+from giantstep.records import origin as origin_module
+from giantstep.records.drafts import STALE, draft_of
+from giantstep.records.file import FORMAT, packed, write_whole
 from giantstep.records.observables import names, observed
 from giantstep.simulation.simulate import simulate_runs
 from giantstep.store import folder as folder_module
+from giantstep.store import identity as identity_module
+from giantstep.store import prediction as prediction_module
+from giantstep.store import simulation as simulation_module
 from giantstep.store.folder import Store, prediction_bytes, run_bytes
 from giantstep.store.identity import prediction_name, resolved, run_name
+from giantstep.store.prediction import predict_stored
+from giantstep.store.simulation import simulate_stored
 
 SETTING = resolved(
     Setting("x1 + x1*x2", d=60, n="2d", p=4, steps=2, readout_n=100, test_n=100, runs=3)
@@ -155,6 +164,8 @@ def test_truncated_and_foreign_files_are_named_and_skipped(tmp_path: Path) -> No
     }
     for name, content in bad.items():
         (tmp_path / name).write_bytes(content)
+    os.mkfifo(tmp_path / "pipe.npz")  # nobody writes to it
+    bad["pipe.npz"] = b""
     (tmp_path / ".half.npz.1.ab.part").write_bytes(whole[:100])
     found = load(tmp_path)
     assert {name for name, _ in found.skipped} == set(bad)
@@ -166,13 +177,85 @@ def test_truncated_and_foreign_files_are_named_and_skipped(tmp_path: Path) -> No
     assert same(predicted, prediction())
 
 
-def test_a_truncated_run_is_missing(tmp_path: Path) -> None:
-    store = filled(tmp_path)
+def _truncated(content: bytes) -> bytes:
+    return content[:-30]
+
+
+def _flipped(content: bytes) -> bytes:
+    middle = len(content) // 3
+    return content[:middle] + bytes([content[middle] ^ 0xFF]) + content[middle + 1 :]
+
+
+@pytest.mark.parametrize("damage", [_truncated, _flipped, lambda content: b""])
+def test_a_damaged_run_is_refused_by_name_and_kept(
+    damage: Callable[[bytes], bytes], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """However it is damaged, before anything is computed, and without a byte of it changed."""
+    store = filled(tmp_path, SETTING.vary(runs=2))
     path = tmp_path / run_name(SETTING, 1)
-    path.write_bytes(path.read_bytes()[:-30])
-    assert store.missing(SETTING) == [1]
+    damaged = damage(path.read_bytes())
+    path.write_bytes(damaged)
+    with monkeypatch.context() as patch:
+        patch.setattr(simulation_module, "simulate_runs", _not_called)
+        with pytest.raises(InputError, match=f"a whole result, got '{path}': .*; once it is remov"):
+            simulate_stored(SETTING, store)
+    assert path.read_bytes() == damaged
+    path.unlink()
+    assert same(simulate_stored(SETTING, store), simulate(SETTING))
+
+
+def _not_called(*arguments: object, **options: object) -> Any:
+    raise AssertionError("this was not to be computed")
+
+
+def test_a_prediction_is_taken_from_its_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With or without a theory; another revision of the package makes one of its own."""
+    store, silent = Store(tmp_path), SETTING.vary(update="sign", engine="auto")
+    first = predict_stored(SETTING, store)
+    with pytest.raises(NoTheoryError) as reason:
+        predict_stored(silent, store)
+    assert len(list(tmp_path.iterdir())) == 2
+    with monkeypatch.context() as patch:
+        patch.setattr(prediction_module, "predict", _not_called)
+        again = predict_stored(SETTING, store)
+        with pytest.raises(NoTheoryError, match=re.escape(str(reason.value))):
+            predict_stored(silent, store)
+    assert same(again, first)
+    assert same(again, prediction())
+    assert again.setting == SETTING
+    old = (tmp_path / prediction_name(SETTING)).read_bytes()
+    for module in (folder_module, identity_module, origin_module):
+        monkeypatch.setattr(module, "package_source", lambda: "another")
+    assert same(predict_stored(SETTING, store), first)
+    assert len(list(tmp_path.iterdir())) == 3
+    (tmp_path / prediction_name(SETTING)).write_bytes(old)
+    with pytest.raises(InputError, match=r"revision = 'another', got '.*' of revision = '"):
+        predict_stored(SETTING, store)
+
+
+def test_a_prediction_of_something_else_is_refused(tmp_path: Path) -> None:
+    """Of other fields or of other runs, under the name of the one that is asked for."""
+    store, path = Store(tmp_path), tmp_path / prediction_name(SETTING)
+    for field, value in {"d": 600, "runs": 4, "noise": 0.5}.items():
+        content = prediction_bytes(SETTING.vary(n=120, **{field: value}), None, "no theory")
+        path.write_bytes(content)
+        held = re.escape(f"got '{path}' of {field} = {value}; once it is removed")
+        with pytest.raises(InputError, match=held):
+            predict_stored(SETTING, store)
+        assert path.read_bytes() == content
+
+
+def test_the_newest_prediction_is_loaded(tmp_path: Path) -> None:
+    """Whatever the names of the files are; revisions of the package leave one each."""
     filled(tmp_path)
-    assert same(store.runs(SETTING), simulate(SETTING))
+    for name, time_made, scale in (("b", "2020-01-01", 2.0), ("a", "2030-01-01", 3.0)):
+        made = replace(prediction(), norms=scale * prediction().norms, origin={"time": time_made})
+        (tmp_path / f"{name}.npz").write_bytes(prediction_bytes(SETTING, made, None))
+    [predicted] = load(tmp_path).predictions
+    assert predicted is not None
+    assert np.array_equal(predicted.norms, 3.0 * prediction().norms)
 
 
 @pytest.mark.parametrize("call", ["fsync", "replace"])
@@ -221,6 +304,24 @@ def test_what_killed_writers_left_is_swept_up(
     os.utime(other, (long_ago, long_ago))
     Store(tmp_path).prepare()
     assert not other.exists()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="looks at processes in /proc")
+def test_numbers_of_processes_may_be_given_again(tmp_path: Path) -> None:
+    """A writer that was killed and not yet noticed, or whose number another process has now."""
+    killed = subprocess.Popen([sys.executable, "-c", KILLED, str(tmp_path / "a.npz")])
+    os.waitid(os.P_PID, killed.pid, os.WEXITED | os.WNOWAIT)
+    reused, writing = draft_of(tmp_path / "b.npz"), draft_of(tmp_path / "c.npz")
+    for draft in (reused, writing):
+        draft.write_bytes(b"half")
+    started = int(Path("/proc/self/stat").read_text().rpartition(")")[2].split()[19])
+    age = time.clock_gettime(time.CLOCK_BOOTTIME) - started / os.sysconf("SC_CLK_TCK")
+    before = time.time() - age - 60
+    os.utime(reused, (before, before))
+    assert len(list(tmp_path.iterdir())) == 3
+    Store(tmp_path).prepare()
+    assert list(tmp_path.iterdir()) == [writing]
+    killed.wait()
 
 
 def test_a_file_is_what_it_holds_and_not_what_it_is_called(tmp_path: Path) -> None:

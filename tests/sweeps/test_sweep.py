@@ -2,6 +2,7 @@
 
 import json
 import os
+import platform
 import random
 import shutil
 import signal
@@ -210,10 +211,15 @@ def test_a_process_that_is_lost_is_replaced(tmp_path: Path) -> None:
                     os.kill(int(pid), signal.SIGKILL)
                     killed.append(pid)
 
+            # As if it had been killed while it wrote.
+            path = tmp_path / f".a.npz.{platform.node().replace('.', '-')}.{killed[0]}.ab.part"
+            path.write_bytes(b"half")
+
     if shutil.which("ps") is None or not Path("/proc").exists():
         pytest.skip("processes cannot be listed here")
     found = sweep(BASE, AXES, out=tmp_path, theory=False, workers=1, progress=kill)
     assert len(killed) == 1
+    assert not list(tmp_path.glob(".*"))
     assert not found.failed
     assert found.table == undisturbed()
 

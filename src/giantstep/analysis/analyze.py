@@ -17,7 +17,15 @@ from giantstep.analysis.exponents import (
     one_step,
     tensor_terms,
 )
-from giantstep.analysis.floors import REGIMES, Floor, Regime, fitted_part, target_floor
+from giantstep.analysis.fitted_degrees import FittedDegrees
+from giantstep.analysis.floors import (
+    REGIMES,
+    Floor,
+    Regime,
+    fitted_part,
+    floor_with,
+    target_floor,
+)
 from giantstep.analysis.labels import LabelSource
 from giantstep.analysis.notes import undecided, warnings
 from giantstep.analysis.staircase import Staircase, leaps, staircase
@@ -40,12 +48,13 @@ class Analysis(Drawn):
     """Exponents, one step, staircases and floors of a target; ``as_dict`` has the stable keys.
 
     ``active`` spans the directions the target depends on.  ``floors`` are lower bounds of the error
-    of any readout, given what this activation has learned from fresh batches step by step; its
-    readout may do worse.  ``undecided`` says what could not be settled.
+    of readouts of this activation without biases, given what it has learned from fresh batches step
+    by step; ``floors_any`` hold for readouts of any activation, biases or not.  ``undecided`` says
+    what could not be settled.
 
     leap index l = min {k >= 1 : T_k != 0}, T_k = E[grad^k f]; staircase U_{t+1} = U_t + span of the
     linear parts of f given x_U; floors E Var(f | P_U x) and |P_{U,>k} f|^2 (arXiv 2305.18270,
-    Definition 3, Theorem 7 and section 2.3).  Gaussian inputs, fixed r, d to infinity.
+    leap index, Conjectures 1 and 3).  Gaussian inputs, fixed r, d to infinity.
     """
 
     target: Target
@@ -59,6 +68,7 @@ class Analysis(Drawn):
     fresh: Staircase
     reused: Staircase
     floors: tuple[Floor, ...]
+    floors_any: tuple[Floor, ...]
     regimes: tuple[Regime, ...]
     weak_recovery: WeakRecovery | None
     label_degree: int
@@ -127,17 +137,8 @@ class Analysis(Drawn):
                 "fresh": _staircase_dict(self.fresh),
                 "reused": _staircase_dict(self.reused),
             },
-            "floors": [
-                {
-                    "step": step,
-                    "dimension": len(entry.basis),
-                    "narrow": entry.narrow,
-                    "by_degree": list(entry.by_degree),
-                    "uncertainty": entry.uncertainty,
-                    "narrow_uncertainty": entry.narrow_uncertainty,
-                }
-                for step, entry in enumerate(self.floors)
-            ],
+            "floors": _floors_list(self.floors),
+            "floors_any": _floors_list(self.floors_any),
             "regimes": [
                 {
                     "n": entry.n_exponent,
@@ -147,6 +148,7 @@ class Analysis(Drawn):
                     "learned": name_space(entry.basis),
                     "fitted": describe(entry.fitted, rank_tolerance(self.series)),
                     "floor": entry.floor,
+                    "floor_any": entry.floor_any,
                 }
                 for entry in self.regimes
             ],
@@ -157,6 +159,20 @@ class Analysis(Drawn):
 def _finite(value: float) -> float | None:
     """The number, None for infinity, which JSON does not have."""
     return value if math.isfinite(value) else None
+
+
+def _floors_list(floors: Sequence[Floor]) -> list[dict[str, Any]]:
+    return [
+        {
+            "step": step,
+            "dimension": len(entry.basis),
+            "narrow": entry.narrow,
+            "by_degree": list(entry.by_degree),
+            "uncertainty": entry.uncertainty,
+            "narrow_uncertainty": entry.narrow_uncertainty,
+        }
+        for step, entry in enumerate(floors)
+    ]
 
 
 def _decision_dict(decision: Decision) -> dict[str, Any]:
@@ -254,7 +270,7 @@ def analyze(
     known: dict[bytes, Floor] = {}
 
     def floor_of(basis: Float[np.ndarray, "_ r"]) -> Floor:
-        """The floor of a subspace, which steps and regimes share."""
+        """The floor of any activation for a subspace, which steps and regimes share."""
         key = basis.tobytes()
         if key not in known:
             known[key] = target_floor(natural, series, basis)
@@ -262,6 +278,10 @@ def analyze(
 
     floors = [floor_of(basis) for basis in (nothing, *fresh.reached)]
     floors += floors[-1:] * (len(fresh.bases) - len(fresh.reached))
+    start, moved = FittedDegrees(sigma, moved=False), FittedDegrees(sigma)
+    mine = [
+        floor_with(entry, series, moved if step else start) for step, entry in enumerate(floors)
+    ]
     recovery = None
     if label_degree > 1 and natural.r <= MOST_RECOVERED:
         if generative.value == 1:
@@ -271,7 +291,7 @@ def analyze(
         else:
             recovery = weak_recovery(*source.sample)
     # Everything from here on is told in the coordinates of the user.
-    regimes = _regimes(series, floor_of, steps, frame)
+    regimes = _regimes(series, floor_of, steps, frame, moved)
     steps = tuple(replace(entry, basis=tidy(entry.basis @ frame)) for entry in steps)
     stairs = {"fresh": fresh.in_coordinates(frame), "reused": reused.in_coordinates(frame)}
     return Analysis(
@@ -285,12 +305,13 @@ def analyze(
         one_step=steps,
         fresh=stairs["fresh"],
         reused=stairs["reused"],
-        floors=tuple(replace(entry, basis=tidy(entry.basis @ frame)) for entry in floors),
+        floors=tuple(replace(entry, basis=tidy(entry.basis @ frame)) for entry in mine),
+        floors_any=tuple(replace(entry, basis=tidy(entry.basis @ frame)) for entry in floors),
         regimes=regimes,
         weak_recovery=recovery,
         label_degree=max(1, *source.powers),
         undecided=tuple(undecided(series, information, generative, stairs)),
-        notes=(*f.notes, *warnings(series, sigma, steps, stairs)),
+        notes=(*f.notes, *warnings(series, sigma, steps, stairs, moved)),
     )
 
 
@@ -330,6 +351,7 @@ def _regimes(
     floor_of: Callable[[Float[np.ndarray, "_ r"]], Floor],
     steps: Sequence[OneStep],
     frame: Float[np.ndarray, "k r"],
+    fits: FittedDegrees,
 ) -> tuple[Regime, ...]:
     """The five-regime table of this activation; at n ~ d^2 degrees below 2 are removed first.
 
@@ -340,10 +362,14 @@ def _regimes(
     for n_exponent, p_exponent in REGIMES:
         deflated = n_exponent > 1
         basis = learned[n_exponent, deflated]
+        below = n_exponent if deflated else 0
         k = min(n_exponent, p_exponent)
         reached = fitted_part(series, basis, k)
-        fitted = fitted_part(series, basis, k, below=n_exponent) if deflated else reached
-        floor = floor_of(basis).by_degree[k]
+        at_best = fitted_part(series, basis, k, below)
+        bound = floor_of(basis)
+        gained = at_best.variance - reached.variance
+        mine = floor_with(bound, series, fits, below)
+        fitted = fitted_part(series, basis, k, below, fits)
         table.append(
             Regime(
                 n_exponent=n_exponent,
@@ -351,7 +377,8 @@ def _regimes(
                 deflated=deflated,
                 basis=tidy(basis @ frame),
                 fitted=in_coordinates(fitted, frame),
-                floor=max(0.0, floor - (fitted.variance - reached.variance)),
+                floor=max(0.0, mine.by_degree[k] - gained),
+                floor_any=max(0.0, bound.by_degree[k] - gained),
             )
         )
     return tuple(table)

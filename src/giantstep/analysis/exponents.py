@@ -1,9 +1,9 @@
 """Leap index, information and generative exponents, and what one giant step learns.
 
 T_k = E[grad^k f]; the information exponent (leap index in DKLPS, arXiv 2305.18270) is the smallest
-k >= 1 with T_k != 0 (Definition 3).  One step at n ~ d^l learns the range of T_l and nothing below
-(Theorems 4-5 of that paper).  The generative exponent is the smallest k over all transforms of the
-label.
+k >= 1 with T_k != 0 (leap index).  One step at n ~ d^l learns the range of T_l and nothing below
+(theorem on one step of that paper).  The generative exponent is the smallest k over all transforms
+of the label.
 """
 
 from __future__ import annotations

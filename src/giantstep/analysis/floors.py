@@ -1,9 +1,9 @@
-"""Lower bounds of the error of any readout, given the subspace the first layer has learned.
+"""Lower bounds of the error of a readout, given the subspace the first layer has learned.
 
-Narrow networks (p = O(1)): E Var(f | P_U x).  With p ~ d^k1 and n ~ d^k2 (section 2.3 of
-arXiv 2305.18270): || P_{U, >k} f ||^2, k = min(k1, k2), the weight of f on terms of degree > k
-outside U; U = {0} is the random-feature floor.  The readout of a given activation may do worse:
-relu without biases is a linear function plus an even one, and fits no odd term beyond the linear.
+Of any activation: E Var(f | P_U x) for narrow networks (p = O(1)); with p ~ d^k1 and n ~ d^k2
+(Conjecture 3 of arXiv 2305.18270) || P_{U, >k} f ||^2, k = min(k1, k2), the weight of f on terms of
+degree > k outside U; U = {0} is the random-feature floor.  Of a given activation: beside these
+terms those whose total degree none of its neurons has (docs/derivations/floors.md).
 """
 
 from __future__ import annotations
@@ -12,8 +12,9 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Bool, Float
 
+from giantstep.analysis.fitted_degrees import Fits, every_degree
 from giantstep.analysis.subspace import completed
 from giantstep.gaussian.points import SHIFTS, lattice_points
 from giantstep.gaussian.series import HermiteSeries
@@ -30,8 +31,10 @@ NEGLIGIBLE = 1e-6
 class Floor:
     """Lower bounds for a learned subspace: narrow, by degree k = 0..3, within ``uncertainty``.
 
-    What a truncated series cannot tell counts as unreachable: floors are exact for polynomials,
-    and otherwise at most ``uncertainty`` too high (the narrow one ``narrow_uncertainty`` off).
+    Exact for polynomials.  Of any activation what a truncated series cannot tell counts as
+    unreachable: the floors are at most ``uncertainty`` too high (the narrow one
+    ``narrow_uncertainty`` off).  Of a given activation they may also be too low by as much: terms
+    beyond the series that it misses are not counted.
     """
 
     basis: Float[np.ndarray, "_ r"]
@@ -46,8 +49,9 @@ class Regime:
     """One column of the five-regime table: n ~ d^n_exponent, p ~ d^p_exponent, one step.
 
     ``deflated``: the labels of the step have their degrees below n_exponent removed; ``basis`` is
-    what the step learns from these labels, ``fitted`` what a readout fits at best, with the part
-    that was removed, and ``floor`` the error that is then left.
+    what the step learns from these labels, ``fitted`` what a readout of this activation, without
+    biases, fits at best, with the part that was removed, and ``floor`` the error that is then left
+    at least.  ``floor_any`` is the lower bound for any activation.
     """
 
     n_exponent: int
@@ -56,6 +60,7 @@ class Regime:
     basis: Float[np.ndarray, "_ r"]
     fitted: HermiteSeries
     floor: float
+    floor_any: float
 
 
 def floor(
@@ -63,15 +68,13 @@ def floor(
     basis: Float[np.ndarray, "_ r"],
     narrow: tuple[float, float] | None = None,
 ) -> Floor:
-    """Floors after learning the span of ``basis``.
+    """Floors of any activation after learning the span of ``basis``.
 
     ``narrow`` is E Var(f | P_U x) and its uncertainty where they are known from elsewhere.
     """
     inside = len(basis)
     turned = series.rotate(completed(basis))
-    outside, noise = turned.outside_degrees(inside), turned.standard_errors**2
-    # E c^2 is the squared coefficient and its variance.
-    squares = turned.coefficients**2 - noise
+    outside, (squares, _) = turned.outside_degrees(inside), _squares(turned)
     weights = np.bincount(outside, squares, minlength=HIGHEST_DEGREE + 2)
     listed = float(weights[1:].sum())
     variance = series.variance + series.tail
@@ -92,9 +95,20 @@ def floor(
     )
     # Without a subspace the low degrees are all in the series; with one, the tail has some too.
     unknown = max(0.0, value - listed) if inside else 0.0
-    low = (outside > 0) & (outside <= HIGHEST_DEGREE)
-    spread = 6.0 * math.sqrt(float(np.sum((np.abs(squares) + noise)[low] * noise[low])))
+    spread = _spread(turned, (outside > 0) & (outside <= HIGHEST_DEGREE))
     return Floor(basis, value, by_degree, max(doubt, unknown) + spread, doubt)
+
+
+def _squares(series: HermiteSeries) -> tuple[Float[np.ndarray, " m"], Float[np.ndarray, " m"]]:
+    """The squared coefficients without the mean of their noise, and that mean."""
+    noise = series.standard_errors**2
+    return series.coefficients**2 - noise, noise
+
+
+def _spread(series: HermiteSeries, terms: Bool[np.ndarray, " m"]) -> float:
+    """Three standard errors of a sum of squared coefficients."""
+    squares, noise = _squares(series.select(terms))
+    return 6.0 * math.sqrt(float(np.sum((np.abs(squares) + noise) * noise)))
 
 
 def sampled_floor(target: Target, basis: Float[np.ndarray, "_ r"]) -> tuple[float, float]:
@@ -112,24 +126,59 @@ def sampled_floor(target: Target, basis: Float[np.ndarray, "_ r"]) -> tuple[floa
 
 
 def target_floor(target: Target, series: HermiteSeries, basis: Float[np.ndarray, "_ r"]) -> Floor:
-    """Floors of a target in natural coordinates; sampled where its series leaves too much."""
+    """Floors of any activation; sampled where the series of the target leaves too much."""
     truncated = series.tail > NEGLIGIBLE * (series.variance + series.tail)
     short = truncated or series.replicates is not None
     partial = 0 < len(basis) < target.r
     return floor(series, basis, sampled_floor(target, basis) if short and partial else None)
 
 
+def floor_with(bound: Floor, series: HermiteSeries, fits: Fits, below: int = 0) -> Floor:
+    """Floors of an activation, from those of any one and from the degrees that it ``fits``.
+
+    A term of degree D with at most k of it outside U is out of reach at p ~ d^k if no neuron has a
+    part of degree D.  Degrees less than ``below`` were fitted on their own (deflation).
+    """
+    turned = series.rotate(completed(bound.basis))
+    missed = ~fitted_terms(turned, fits) & (turned.degrees >= below)
+    squares, _ = _squares(turned)
+    outside = turned.outside_degrees(len(bound.basis))
+    weights = np.bincount(outside, squares * missed, minlength=HIGHEST_DEGREE + 1)
+    added = np.maximum(np.cumsum(weights[: HIGHEST_DEGREE + 1]), 0.0)
+    # Degrees beyond the series may be missed as well.
+    beyond = 0.0 if all(fits(series.degree + k) for k in (1, 2)) else series.tail
+    doubt = beyond + _spread(turned, missed & (outside <= HIGHEST_DEGREE))
+    return Floor(
+        bound.basis,
+        bound.narrow + float(added[0]),
+        tuple(value + float(more) for value, more in zip(bound.by_degree, added, strict=True)),
+        bound.uncertainty + doubt,
+        bound.narrow_uncertainty + doubt,
+    )
+
+
+def fitted_terms(series: HermiteSeries, fits: Fits) -> Bool[np.ndarray, " m"]:
+    """The terms whose total degree the neurons have."""
+    degrees, at = np.unique(series.degrees, return_inverse=True)
+    return np.array([fits(int(degree)) for degree in degrees], dtype=bool)[at]
+
+
 def fitted_part(
-    series: HermiteSeries, basis: Float[np.ndarray, "_ r"], highest: int, below: int = 0
+    series: HermiteSeries,
+    basis: Float[np.ndarray, "_ r"],
+    highest: int,
+    below: int = 0,
+    fits: Fits = every_degree,
 ) -> HermiteSeries:
     """P_{U, <= highest} f in the original coordinates: what a readout can fit at best.
 
-    With the part of degree less than ``below``, which deflation has fitted.
+    Of the degrees that the activation ``fits``, and with the part of degree less than ``below``,
+    which deflation has fitted.
     """
     frame = completed(basis)
     turned = series.rotate(frame)
-    reached = (turned.outside_degrees(len(basis)) <= highest) | (turned.degrees < below)
-    return turned.select(reached).rotate(frame.T)
+    reached = (turned.outside_degrees(len(basis)) <= highest) & fitted_terms(turned, fits)
+    return turned.select(reached | (turned.degrees < below)).rotate(frame.T)
 
 
 REGIMES = ((1, 0), (1, 1), (2, 0), (2, 1), (2, 2))

@@ -4,7 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+import numpy as np
+
 from giantstep.analysis.exponents import Exponent, OneStep, picks_up
+from giantstep.analysis.fitted_degrees import FittedDegrees
+from giantstep.analysis.floors import fitted_terms
 from giantstep.analysis.staircase import Staircase
 from giantstep.analysis.subspace import name_space
 from giantstep.gaussian.series import HermiteSeries
@@ -45,6 +49,7 @@ def warnings(
     activation: Activation,
     steps: Sequence[OneStep],
     stairs: Mapping[str, Staircase],
+    fits: FittedDegrees,
 ) -> list[str]:
     """What a reader must know before trusting the record."""
     found = []
@@ -89,4 +94,12 @@ def warnings(
         for entry in steps
         if entry.blocked
     )
+    missed = series.select(~fitted_terms(series, fits))
+    if missed.square - missed.tail > rank_tolerance(series) ** 2:
+        biased = FittedDegrees(activation, bias=1.0)
+        helped = bool(np.any(fitted_terms(missed, biased)))
+        found.append(
+            f"without biases no sum of {activation.name} neurons has terms of {fits.missing}, "
+            "which its floors count" + ("; with biases (bias > 0) it has them" if helped else "")
+        )
     return found

@@ -8,7 +8,7 @@ From unit rows with overlaps m ~ d^(-1/2), leap l, an update of size eta s_p |a|
 
 The start contributes d^(-1/2) along a direction and 1 to the norm.  At the giant size
 epsilon = (l-1)/2 the cosine scales as d^(-max(0, (l - kappa)/2)), floored at d^(-1/2): the boundary
-of learning is n = d^l (Theorems 4-5 of arXiv 2305.18270).
+of learning is n = d^l (theorem on one step of arXiv 2305.18270).
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Which subspace each giant step reaches, with fresh and with reused batches.
 
-Fresh (Theorem 7 of arXiv 2305.18270, n ~ d): U_0 = {0} and
+Fresh (Conjecture 1 of arXiv 2305.18270, n ~ d): U_0 = {0} and
 U_{t+1} = U_t + span{ E_perp grad_perp f(x_U + x_perp) : x_U in U_t }.
 Reused: from the second step on, a sample has felt its own label, and transforms of the label take
 the place of f.

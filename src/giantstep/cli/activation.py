@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from giantstep.analysis.activation import HIGHEST_DEGREE, analyze_activation
-from giantstep.cli.output import Out, Said, Typed, as_json, reserve, write_json
+from giantstep.cli.output import PLAIN, Output, Typed, as_json, write_json
 
 
 def activation(
@@ -11,10 +11,7 @@ def activation(
     /,
     *,
     degree: int = HIGHEST_DEGREE,
-    json: Said = False,
-    out: Out = None,
-    overwrite: Said = False,
-    quiet: Said = False,
+    output: Output = PLAIN,
 ) -> None:
     """Say what an activation can pick up: coefficients, slopes, response to the label.
 
@@ -25,22 +22,16 @@ def activation(
         "He1 + He2/2".
     degree:
         Highest degree listed.
-    json:
-        Print the record as JSON instead of a table.
-    out:
+    output.out:
         Folder to write activation.json into.
-    overwrite:
-        Replace a file that is there already.
-    quiet:
-        Print nothing but what --json asks for.
     """
-    files = reserve(out, "activation.json", overwrite=overwrite)
+    files = output.reserve("activation.json")
     record = analyze_activation(name, degree)
     if files is not None:
         write_json(record.as_dict(), files[0])
-    if json:
+    if output.json:
         print(as_json(record.as_dict()))
-    elif not quiet:
+    elif not output.quiet:
         from giantstep.show.tables.analysis import activation_report
         from giantstep.show.tables.parts import show
 

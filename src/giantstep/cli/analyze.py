@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from giantstep.analysis.analyze import analyze as run
-from giantstep.cli.output import Out, Said, Typed, as_json, reserve, write_json
+from giantstep.cli.output import PLAIN, Output, Typed, as_json, write_json
 from giantstep.show.progress import patience
 
 
@@ -13,10 +13,7 @@ def analyze(
     *,
     activation: Typed = "relu",
     label_degree: int = 3,
-    json: Said = False,
-    out: Out = None,
-    overwrite: Said = False,
-    quiet: Said = False,
+    output: Output = PLAIN,
 ) -> None:
     """Say what can be learned, before any simulation: exponents, staircase, floors.
 
@@ -30,23 +27,17 @@ def analyze(
     label_degree:
         Highest power of a polynomial label tried before its bounded transforms; 1 leaves labels
         as they are, also for reused batches.
-    json:
-        Print the record as JSON instead of tables.
-    out:
+    output.out:
         Folder to write analysis.json into.
-    overwrite:
-        Replace a file that is there already.
-    quiet:
-        Print nothing but what --json asks for.
     """
-    files = reserve(out, "analysis.json", overwrite=overwrite)
-    with patience("analyzing: a function of many directions takes some seconds", quiet):
+    files = output.reserve("analysis.json")
+    with patience("analyzing: a function of many directions takes some seconds", output.quiet):
         record = run(target, activation, label_degree=label_degree)
     if files is not None:
         write_json(record.as_dict(), files[0])
-    if json:
+    if output.json:
         print(as_json(record.as_dict()))
-    elif not quiet:
+    elif not output.quiet:
         from giantstep.show.tables.analysis import analysis_report
         from giantstep.show.tables.parts import show
 

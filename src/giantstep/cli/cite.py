@@ -27,6 +27,7 @@ from giantstep.papers.references import (
     papers_in,
     papers_of,
 )
+from giantstep.problem.files import check_file
 from giantstep.problem.setting import Setting
 from giantstep.store.folder import load
 from giantstep.sweeps.grid import make_grid
@@ -66,7 +67,7 @@ def _of_command(name: str, arguments: Sequence[str]) -> list[str]:
     if name == "claims":
         file = given["file"]
         from_file = {} if file is None else claims_in_file(file)
-        return _named_in(claim.paper for claim in named_claims(given["ids"], from_file))
+        return _named_in(claim.source.citation for claim in named_claims(given["ids"], from_file))
     if name == "reproduce":
         return _named_in(figure.paper for figure in named_figures(given["figures"]))
     if name == "spectrum" and given["weights"] is not None:
@@ -112,6 +113,7 @@ def _settings(path: Path) -> list[Setting]:
     """The settings of a record that a command wrote, or of every run in a folder."""
     if path.is_dir():
         return [trajectory.setting for trajectory in load(path).trajectories]
+    check_file(path, "about cannot be read, got")
     try:
         record = texts.loads(path.read_text(encoding="utf-8"))
         return [Setting(**record["simulation"]["setting"])]

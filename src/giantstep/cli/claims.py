@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import sys
 import textwrap
 from collections.abc import Mapping, Sequence
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -16,7 +18,7 @@ from giantstep.papers.claims.differences import differences as differences_page
 from giantstep.papers.claims.from_file import claims_in_file
 from giantstep.papers.claims.record import Claim
 from giantstep.papers.claims.running import run_claims, stored_claims
-from giantstep.papers.claims.summary import stored_records, summary
+from giantstep.papers.claims.summary import FINDINGS, STATEMENTS, stored_records, summary
 from giantstep.papers.plot import Plot
 from giantstep.records.file import write_whole
 from giantstep.show.page import claims_page
@@ -37,12 +39,13 @@ def claims(
     out: OutAt = Path("results/claims"),
     again: Switch = False,
     differences: Switch = False,
+    findings: Switch = False,
     table: Annotated[
         tuple[Path, ...], Parameter(consume_multiple=True, negative="", show_default=False)
     ] = (),
     quiet: Said = False,
 ) -> None:
-    """Measure the claims of the papers, or of your own in a file, and judge them.
+    """Measure and judge statements of the papers, findings beyond them, or claims of your own.
 
     Parameters
     ----------
@@ -60,18 +63,22 @@ def claims(
     seed:
         Seed of every simulation.
     list_:
-        Measure nothing; list the claims, what each says and its paper.
+        Measure nothing; list the claims, what each says and its source.
     json:
         Print the records as JSON instead of a table.
     out:
-        Folder for claims.json, claims.html, claims.md and the figures; finished claims in it are
-        kept.
+        Folder for claims.json, claims.html, claims.md, findings.md and the figures; finished
+        claims in it are kept.
     again:
         Run claims anew that the folder holds already.
     differences:
         Measure nothing; print where the papers and the measurements differ, as docs/differences.md.
+    findings:
+        Only findings: statements of this project or of readers, which no paper makes.  Without it,
+        and without identifiers, statements and findings are both taken; with --table statements.
     table:
-        Measure nothing; print the verdicts of all records below these folders, as docs/claims.md.
+        Measure nothing; print the verdicts of all records below these folders, as docs/claims.md,
+        with --findings as docs/findings.md.
     quiet:
         No table and no progress.
     """
@@ -81,14 +88,17 @@ def claims(
     given = {} if file is None else claims_in_file(file)
     known = CLAIMS | given
     if table:
-        print(summary(known, [r for folder in table for r in stored_records(folder)]), end="")
+        records_below = [r for folder in table for r in stored_records(folder)]
+        print(summary(known, records_below, FINDINGS if findings else STATEMENTS), end="")
         return
     if seed < 0:
         raise InputError(f"seed must not be negative, got {seed}")
-    chosen = named_claims(ids, given)
+    chosen = [c for c in named_claims(ids, given) if c.source.is_finding or not findings]
     if list_:
         show(claims_list(chosen))
         return
+    if not ids:
+        chosen = [claim for claim in chosen if _is_possible(claim, quiet)]
     folder = out / ("full" if full else "quick")
     reserve(folder)
     if again:
@@ -124,7 +134,8 @@ def claims(
     held = stored_claims(everything, folder, full=full, controls=controls, seed=seed)
     write_json({"claims": held}, folder / "claims.json")
     write_whole(folder / "claims.html", claims_page(held).encode())
-    write_whole(folder / "claims.md", summary(known, held).encode())
+    for name, page in (("claims.md", STATEMENTS), ("findings.md", FINDINGS)):
+        write_whole(folder / name, summary(known, held, page).encode())
     if not json and not quiet:
         if ids or file is not None:
             show(claim_words(records))
@@ -134,6 +145,14 @@ def claims(
         raise KeyboardInterrupt(
             f"interrupted after {len(records)} of {len(chosen)} claims, which are kept in {folder}"
         )
+
+
+def _is_possible(claim: Claim, quiet: bool) -> bool:
+    """Whether the library that a claim needs is installed; if it is not, that is said."""
+    possible = not claim.needs or find_spec(claim.needs) is not None
+    if not possible and not quiet:
+        print(f"{claim.id} is left out: it needs {claim.needs}", file=sys.stderr)
+    return possible
 
 
 TITLE = 80

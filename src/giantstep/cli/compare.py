@@ -3,23 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import partial
 from typing import Annotated, Any
 
 from cyclopts import Parameter
 
-from giantstep.cli.experiment import keep_prediction, warn_of_hours
+from giantstep.cli.experiment import files_of, kept_in, warn_of_hours
 from giantstep.cli.fields import Fields, Memory, given_fields, memory_bytes
-from giantstep.cli.output import Out, Said, as_json, reserve, write_json
+from giantstep.cli.output import PLAIN, Output, as_json, write_json
 from giantstep.cli.sweep import Vary, file_named
 from giantstep.errors import InputError
 from giantstep.problem.setting import Setting
 from giantstep.show.progress import progress_bar
 from giantstep.show.tables.parts import show as shown
 from giantstep.show.tables.side_by_side import side_by_side_report
-from giantstep.simulation.simulate import simulate
-from giantstep.store.folder import Store
-from giantstep.store.simulation import simulate_stored
 from giantstep.sweeps.axes import read_axes, read_vary
 from giantstep.sweeps.side_by_side import compare_settings
 
@@ -30,10 +26,7 @@ def compare(
     fields: Annotated[Fields | None, Parameter(name="*")] = None,  # type: ignore[valid-type]
     show: Annotated[tuple[str, ...], Parameter(negative="", show_default=False)] = (),
     memory: Memory = "2 GiB",
-    json: Said = False,
-    out: Out = None,
-    overwrite: Said = False,
-    quiet: Said = False,
+    output: Output = PLAIN,
 ) -> None:
     """Set two settings or a few side by side: theory and simulation of each, step by step.
 
@@ -50,47 +43,41 @@ def compare(
         network_error unless told otherwise; cosine_1, principal_cosine_1, train_error, ...
     memory:
         Bound on the arrays in memory, such as "512 MiB".
-    json:
-        Print the record as JSON instead of tables.
-    out:
-        Folder for compare.json, compare.png and runs/, a file for each run (giantstep.load reads
-        them); runs that it holds are not computed again.
-    overwrite:
-        Replace files that are there already.
-    quiet:
-        No table and no progress bar.
+    output.out:
+        Folder for compare.json, compare.png and runs/, a file for each run and prediction
+        (giantstep.load reads them); runs that it holds are not computed again: the same command
+        goes on where it was stopped, or with more --runs.
     """
     settings, names = settings_asked(files_or_targets, vary, fields)
     bound = memory_bytes(memory)
-    files = reserve(out, "compare.json", "compare.png", overwrite=overwrite)
+    files = files_of("compare", settings, output)
     for setting in settings:
-        warn_of_hours(setting, bound, quiet)
-    store = None if out is None else Store(out / "runs")
-    simulator = simulate if store is None else partial(simulate_stored, store=store)
+        warn_of_hours(setting, bound, output.quiet)
     try:
-        with progress_bar(quiet) as progress:
+        with progress_bar(output.quiet) as progress:
             both = compare_settings(
                 *settings,
                 names=names,
                 show=show,
                 memory=bound,
                 progress=progress,
-                simulator=simulator,
+                **kept_in(output.out, bound),
             )
     except KeyboardInterrupt:
-        kept = "" if out is None else f": finished runs are kept in {out}, the same command goes on"
-        raise KeyboardInterrupt(f"interrupted{kept}") from None
-    if files is not None and store is not None:
+        if output.out is None:
+            raise KeyboardInterrupt("interrupted") from None
+        raise KeyboardInterrupt(
+            f"interrupted: finished runs are kept in {output.out}, the same command goes on"
+        ) from None
+    if files is not None:
         from giantstep.show.plots.side_by_side import side_by_side_figure
         from giantstep.show.plots.style import save
 
-        for experiment in both.experiments:
-            keep_prediction(store, experiment, bound)
         write_json(both.as_dict(), files[0])
         save(side_by_side_figure(both), files[1])
-    if json:
+    if output.json:
         print(as_json(both.as_dict()))
-    elif not quiet:
+    elif not output.quiet:
         shown(side_by_side_report(both))
         if files is not None:
             shown(f"picture: {files[1]}")

@@ -1,31 +1,33 @@
-"""What ``learn`` and ``spectrum`` do alike: run an experiment, write it, show it."""
+"""What ``learn``, ``spectrum`` and ``compare`` do alike: run an experiment, write it, show it."""
 
 from __future__ import annotations
 
 import json as texts
 import signal
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from rich.console import RenderableType
 
 from giantstep.cli.fields import memory_bytes
-from giantstep.cli.output import as_json, reserve, write_json
+from giantstep.cli.output import Output, as_json, write_json
 from giantstep.errors import InputError, shown
 from giantstep.experiment import Experiment, run_experiment
 from giantstep.language.units import duration
+from giantstep.prediction.predict import predict
 from giantstep.problem.setting import Setting
 from giantstep.records.labels import FittedLabels
 from giantstep.show.progress import progress_bar
 from giantstep.show.tables.parts import show
 from giantstep.simulation.estimate import estimate
 from giantstep.simulation.simulate import simulate
-from giantstep.store.folder import Store, prediction_bytes
-from giantstep.store.identity import different_fields, prediction_name, resolved, stored_fields
+from giantstep.store.folder import Store
+from giantstep.store.identity import different_fields, stored_fields
+from giantstep.store.prediction import predict_stored
 from giantstep.store.simulation import simulate_stored
 
 if TYPE_CHECKING:  # a figure is drawn only where there is a folder for it
@@ -43,33 +45,26 @@ def run_command(
     figure: Callable[[Experiment], Figure],
     *,
     memory: str,
-    json: bool,
-    out: Path | None,
-    overwrite: bool,
-    quiet: bool,
+    output: Output,
 ) -> None:
-    """NAME.json, NAME.png and runs/ into ``out``; a table, or JSON, on standard output."""
+    """NAME.json, NAME.png and runs/ into a folder; a table, or JSON, on standard output."""
     bound = memory_bytes(memory)
-    replace = overwrite or goes_on(out, f"{name}.json", setting)
-    files = reserve(out, f"{name}.json", f"{name}.png", overwrite=replace)
+    files = files_of(name, [setting], output)
     labels = fitted_labels(setting)
-    warn_of_hours(setting, bound, quiet)
-    store = None if out is None else Store(out / "runs")
-    simulator = simulate if store is None else partial(simulate_stored, store=store)
-    with progress_bar(quiet) as progress:
+    warn_of_hours(setting, bound, output.quiet)
+    with progress_bar(output.quiet) as progress:
         experiment = run_experiment(
-            setting, labels=labels, memory=bound, progress=progress, simulator=simulator
+            setting, labels=labels, memory=bound, progress=progress, **kept_in(output.out, bound)
         )
-    if files is not None and store is not None:
+    if files is not None:
         from giantstep.show.plots.style import save
 
         record, picture = files
         write_json(experiment.as_dict(), record)
-        keep_prediction(store, experiment, bound)
         save(figure(experiment), picture)
-    if json:
+    if output.json:
         print(as_json(experiment.as_dict()))
-    elif not quiet:
+    elif not output.quiet:
         show(report(experiment))
         if files is not None:
             show(f"picture: {files[1]}")
@@ -77,21 +72,46 @@ def run_command(
         sys.exit(128 + signal.SIGINT)
 
 
-def goes_on(out: Path | None, name: str, setting: Setting) -> bool:
-    """Whether a folder holds the record of this setting; that of another one is refused."""
+def kept_in(out: Path | None, memory: int) -> dict[str, Any]:
+    """What simulates and predicts: a folder is asked first, and keeps what is new."""
+    if out is None:
+        return {"simulator": simulate, "predictor": predict}
+    store = Store(out / "runs")
+    return {
+        "simulator": partial(simulate_stored, store=store),
+        "predictor": partial(predict_stored, store=store, memory=memory),
+    }
+
+
+def files_of(name: str, settings: Sequence[Setting], output: Output) -> list[Path] | None:
+    """NAME.json and NAME.png in a folder: new, or to go on with the same settings."""
+    again = not output.overwrite and goes_on(output.out, f"{name}.json", settings)
+    return output.reserve(f"{name}.json", f"{name}.png", replace=again)
+
+
+def goes_on(out: Path | None, name: str, settings: Sequence[Setting]) -> bool:
+    """Whether a folder holds the record of these settings; that of others is refused."""
     if out is None or not (out / name).is_file():
         return False
+    asked = [stored_fields(setting) for setting in settings]
     try:
-        held = texts.loads((out / name).read_text(encoding="utf-8"))["simulation"]["setting"]
-        asked = stored_fields(setting)
-        others = different_fields(asked, held)
-    except (ValueError, LookupError, TypeError):  # not a record of ours
+        record = texts.loads((out / name).read_text(encoding="utf-8"))
+        parts = record.get("settings", [record])
+        held = [part["simulation"]["setting"] for part in parts]
+        others = [different_fields(*pair) for pair in zip(asked, held, strict=False)]
+    except (ValueError, LookupError, TypeError, AttributeError):  # not a record of ours
         return False
-    for field in others:
+    replaced = f"got {str(out)!r}; --overwrite replaces it"
+    if len(held) != len(asked):
         raise InputError(
-            f"out already holds {name} of {field} = {shown(held.get(field))}, not "
-            f"{shown(asked[field])}, got {str(out)!r}; --overwrite replaces it"
+            f"out already holds {name} of {len(held)} settings, not {len(asked)}, {replaced}"
         )
+    for fields, wanted, there in zip(others, asked, held, strict=True):
+        for field in fields:
+            raise InputError(
+                f"out already holds {name} of {field} = {shown(there.get(field))}, not "
+                f"{shown(wanted[field])}, {replaced}"
+            )
     return True
 
 
@@ -105,13 +125,6 @@ def warn_of_hours(setting: Setting, memory: int, quiet: bool) -> None:
             f"the {expected.engine} engine",
             file=sys.stderr,
         )
-
-
-def keep_prediction(store: Store, experiment: Experiment, memory: int) -> None:
-    """Write the prediction of an experiment, if it has one, beside its runs."""
-    if experiment.predicted is not None:
-        model = resolved(experiment.model, memory)
-        store.write(prediction_name(model), prediction_bytes(model, experiment.predicted, None))
 
 
 def fitted_labels(setting: Setting) -> FittedLabels | None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import re
-import tomllib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any
@@ -13,6 +12,7 @@ from cyclopts import Group, Parameter
 
 from giantstep.errors import InputError
 from giantstep.problem.fields import GROUPS, KINDS, in_words
+from giantstep.problem.files import read_toml
 from giantstep.problem.setting import DEFAULTS, LINEAR_WIDTH, Setting
 
 _SECTIONS = {group: Group(group, sort_key=place) for place, group in enumerate(GROUPS)}
@@ -56,20 +56,10 @@ LinearWidthFields = _flags(
 
 def given_fields(target: str | None, fields: Any, file: Path | None) -> dict[str, Any]:
     """What was given: keys of the file, over them the flags, over them the target."""
-    given = _toml(file) if file is not None else {}
+    given = read_toml(file) if file is not None else {}
     typed: dict[str, Any] = vars(fields) if fields is not None else {}
     given |= {name: value for name, value in typed.items() if value is not None}
     return given if target is None else given | {"target": target}
-
-
-def _toml(path: Path) -> dict[str, Any]:
-    try:
-        with path.open("rb") as file:
-            return tomllib.load(file)
-    except OSError as error:
-        raise InputError(f"file cannot be read, got {str(path)!r}: {error.strerror}") from None
-    except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise InputError(f"file must be TOML in UTF-8, got {str(path)!r}: {error}") from None
 
 
 def memory_bytes(text: str) -> int:

@@ -8,7 +8,7 @@ from cyclopts import Parameter
 
 from giantstep.cli.experiment import run_command
 from giantstep.cli.fields import Fields, File, Memory, given_fields
-from giantstep.cli.output import Out, Said, Typed
+from giantstep.cli.output import PLAIN, Output, Typed
 from giantstep.experiment import Experiment
 from giantstep.problem.setting import Setting
 from giantstep.show.tables.learn import learn_report
@@ -24,10 +24,7 @@ def learn(
     fields: Annotated[Fields | None, Parameter(name="*")] = None,  # type: ignore[valid-type]
     file: File = None,
     memory: Memory = "2 GiB",
-    json: Said = False,
-    out: Out = None,
-    overwrite: Said = False,
-    quiet: Said = False,
+    output: Output = PLAIN,
 ) -> None:
     """Predict and simulate giant steps, side by side, step by step.
 
@@ -40,16 +37,10 @@ def learn(
         A TOML file with fields of the setting; flags take precedence.
     memory:
         Bound on the arrays in memory, such as "512 MiB".
-    json:
-        Print simulation, prediction and analysis as JSON instead of tables.
-    out:
+    output.out:
         Folder for learn.json, learn.png and runs/, a file for each run and for the prediction
         (giantstep.load reads them); runs that it holds are not computed again: the same
         command goes on where it was stopped, or with more --runs.
-    overwrite:
-        Replace the files of another setting; its runs are kept.
-    quiet:
-        No table and no progress bar.
     """
     run_command(
         "learn",
@@ -57,10 +48,7 @@ def learn(
         learn_report,
         _figure,
         memory=memory,
-        json=json,
-        out=out,
-        overwrite=overwrite,
-        quiet=quiet,
+        output=output,
     )
 
 

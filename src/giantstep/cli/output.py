@@ -5,13 +5,15 @@ from __future__ import annotations
 import json
 import tempfile
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
 from cyclopts import Group, Parameter, Token
 
 from giantstep.errors import InputError
-from giantstep.records.file import remove_drafts, write_whole
+from giantstep.records.drafts import remove_drafts
+from giantstep.records.file import write_whole
 
 # A target may begin with a minus sign: -x1 + x2 is no option.
 Typed = Annotated[str, Parameter(allow_leading_hyphen=True)]
@@ -34,10 +36,31 @@ Switch = Annotated[bool, Parameter(negative="", show_default=False)]
 Said = Annotated[bool, Parameter(group=_OUTPUT, negative="", show_default=False)]
 
 
+@Parameter(name="*")
+@dataclass(frozen=True)
+class Output:
+    """The options of commands that make a record, which they print or write into a folder."""
+
+    json: Annotated[Said, Parameter(help="Print the record as JSON instead of tables.")] = False
+    out: Out = None  # every command says which files it writes
+    overwrite: Annotated[
+        Said, Parameter(help="Replace files that something else has left there; runs are kept.")
+    ] = False
+    quiet: Annotated[Said, Parameter(help="No table and no progress.")] = False
+
+    def reserve(self, *names: str, replace: bool = False) -> list[Path] | None:
+        """The files to write; ``replace`` says that those in the folder may be replaced."""
+        return reserve(self.out, *names, overwrite=self.overwrite or replace)
+
+
+PLAIN = Output()
+"""What commands do unless told otherwise."""
+
+
 def reserve(out: Path | None, *names: str, overwrite: bool = False) -> list[Path] | None:
     """The files to write; a folder that cannot be written or holds them is refused beforehand.
 
-    Drafts of writers that were killed are swept up.
+    Drafts of writers that were killed are removed.
     """
     if out is None:
         return None

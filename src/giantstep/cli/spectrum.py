@@ -10,7 +10,7 @@ from cyclopts import Parameter
 from giantstep.cli.experiment import run_command
 from giantstep.cli.fields import File, LinearWidthFields, Memory, given_fields
 from giantstep.cli.layer import layer_command
-from giantstep.cli.output import Out, Said, Typed
+from giantstep.cli.output import PLAIN, Output, Typed
 from giantstep.errors import InputError
 from giantstep.experiment import Experiment
 from giantstep.problem.setting import Setting
@@ -29,10 +29,7 @@ def spectrum(
     weights: Path | None = None,
     level: float | None = None,
     memory: Memory = "2 GiB",
-    json: Said = False,
-    out: Out = None,
-    overwrite: Said = False,
-    quiet: Said = False,
+    output: Output = PLAIN,
 ) -> None:
     """Spectra of weights and features at linear width, predicted and measured.
 
@@ -52,22 +49,16 @@ def spectrum(
         outlier; .01 by default.
     memory:
         Bound on the arrays in memory, such as "512 MiB".
-    json:
-        Print the record as JSON instead of tables.
-    out:
+    output.out:
         Folder for spectrum.json, spectrum.png and runs/, a file for each run and for the
         prediction (giantstep.load reads them); runs that it holds are not computed again: the same
         command goes on where it was stopped, or with more --runs.
-    overwrite:
-        Replace the files of another setting; its runs are kept.
-    quiet:
-        No table and no progress bar.
     """
     given = given_fields(target, fields, file)
     if weights is not None:
         if given:
             raise InputError(f"weights are a matrix of their own, got {next(iter(given))} as well")
-        layer_command(weights, level, json=json, out=out, overwrite=overwrite, quiet=quiet)
+        layer_command(weights, level, output)
         return
     if level is not None:
         raise InputError(f"level goes with weights, got {level:g} without them")
@@ -77,10 +68,7 @@ def spectrum(
         spectrum_report,
         _figure,
         memory=memory,
-        json=json,
-        out=out,
-        overwrite=overwrite,
-        quiet=quiet,
+        output=output,
     )
 
 

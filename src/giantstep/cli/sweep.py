@@ -11,7 +11,7 @@ from typing import Annotated, Any
 from cyclopts import Parameter
 
 from giantstep.cli.fields import Fields, Memory, given_fields, memory_bytes
-from giantstep.cli.output import Out, Said, Switch, Typed, as_json, reserve, write_json
+from giantstep.cli.output import PLAIN, Output, Switch, Typed, as_json, reserve, write_json
 from giantstep.errors import InputError
 from giantstep.records.file import write_whole
 from giantstep.show.progress import sweep_progress
@@ -44,10 +44,7 @@ def sweep(
     cluster: str | None = None,
     memory: Memory = "2 GiB",
     dry_run: Switch = False,
-    json: Said = False,
-    out: Out = None,
-    overwrite: Said = False,
-    quiet: Said = False,
+    output: Output = PLAIN,
 ) -> None:
     """Simulate and predict every setting of a grid; stop and go on at any moment.
 
@@ -75,16 +72,10 @@ def sweep(
         Bound on the arrays of each worker, such as "512 MiB".
     dry_run:
         Only say what the sweep would take.
-    json:
-        Print cells and exponents as JSON instead of tables.
-    out:
+    output.out:
         Folder for runs/ (a file each), table.csv, sweep.json, curves.png and map.png; unless told
         otherwise results/NAME for the file NAME.toml, and results/sweep for a target.  Runs that it
         holds are not computed again.
-    overwrite:
-        Replace the table and the figures of another sweep; its runs are kept.
-    quiet:
-        No table and no progress.
     """
     base, tables = asked(file_or_target, vary, target, fields)
     bound = memory_bytes(memory)
@@ -92,20 +83,20 @@ def sweep(
     for cell in grid.cells:
         observable = check_observable(show, cell.setting)
     file = file_named(file_or_target)
-    folder = Path("results", "sweep" if file is None else file.stem) if out is None else out
+    folder = output.out or Path("results", "sweep" if file is None else file.stem)
     about = {"setting": {k: v for k, v in base.items() if k != "runs"}, "axes": tables}
-    _check_other(folder, about, overwrite)
+    _check_other(folder, about, output.overwrite)
     store = Store(folder / "runs")
-    expected = preview(grid, store, memory=bound, workers=workers)
-    if not quiet:
+    expected = preview(grid, store, memory=bound, workers=workers, theory=theory)
+    if not output.quiet:
         print("\n".join(preview_lines(expected)), file=sys.stderr)
     if dry_run:
-        if json:
+        if output.json:
             print(as_json(expected.as_dict()))
         return
     reserve(folder)
     try:
-        with sweep_progress(quiet) as progress:
+        with sweep_progress(output.quiet) as progress:
             found = run_grid(
                 grid,
                 store,
@@ -120,9 +111,9 @@ def sweep(
             f"interrupted: what is finished is kept in {folder}, the same command goes on"
         ) from None
     _write(found, observable, folder, about, boundary=boundary)
-    if json:
+    if output.json:
         print(as_json(found.as_dict(observable)))
-    elif not quiet:
+    elif not output.quiet:
         shown(sweep_report(found, observable))
         shown(f"folder: {folder}")
     if found.failed:

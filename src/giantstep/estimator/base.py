@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import numbers
+import warnings
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -45,6 +46,9 @@ FLOATS = (np.float64, np.float32)
 
 ROUNDING = 1e-12
 """Deviation of a label, relative to its mean, that is rounding."""
+
+CONSTANT = "y is constant: it is predicted as such, and there is nothing to be learned from it"
+"""What is said of a label without variance."""
 
 
 class GiantStep(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
@@ -92,7 +96,7 @@ class GiantStep(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         if not np.any(weight > 0):
             raise InputError("sample_weight must be positive for some row, got none")
         with single_blas():
-            rows = distinct_rows(x, y, weight)
+            rows = self._labelled(distinct_rows(x, y, weight))
             share = rows.weight / len(rows)
             self._mean = share @ rows.y
             # In units of the largest deviation nothing overflows.
@@ -101,6 +105,8 @@ class GiantStep(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
             deviation = unit * np.sqrt(share @ (centred / unit) ** 2)
             varies = deviation > ROUNDING * np.abs(self._mean)
             self._scale = np.where(varies, deviation, 0.0)
+            if not varies.any():
+                warnings.warn(CONSTANT, stacklevel=3)
             scaled = replace(rows, y=centred / np.where(varies, deviation, np.inf))
             self._inputs, at = fit_inputs(scaled, np.random.default_rng(limits.seed))
             data = Data(at, scaled.y, scaled.weight)
@@ -126,6 +132,11 @@ class GiantStep(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         # Coordinates and labels of some rows, for the picture.
         some = slice(0, 1_000)
         self._sample = at.take(some).white @ (span.basis @ self._turn), scaled.y[some]
+        return rows
+
+    def _labelled(self, rows: Rows) -> Rows:
+        """The rows with the labels that are fitted: as they came, unless some are clipped."""
+        self.clipped_labels_ = np.empty((0, 2), dtype=int)
         return rows
 
     def _respond(self, x: Float[np.ndarray, "n d"]) -> Float[np.ndarray, "n m"]:
@@ -191,7 +202,9 @@ class GiantStep(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         if self.n_directions_ == 0:
             raise InputError("no direction was found, so that there is no function to analyze")
         error = math.sqrt(max(self._choice.error, 0.0) / self._rows)
-        return fitted_target(lambda u: self.response(u)[:, output], self.n_directions_, error)
+        return fitted_target(
+            lambda u: self.response(u)[:, output], self.n_directions_, error, self._rows
+        )
 
     def analyze_fit(self, output: int = 0) -> Analysis:
         """Leap, staircase and floors of the fitted function, Gaussian coordinates assumed."""

@@ -7,7 +7,7 @@ what they predict out of fold.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -58,6 +58,9 @@ BEYOND = 0.25
 
 LAST_ROUNDS = 3
 """Turns of the span with the best of the last readouts, at most."""
+
+BEHIND = 1.5
+"""Times the least score of all folds from which on a fold searches once more."""
 
 DRAWS, FEW = 4, 2_000
 """Draws of the neurons that are averaged for up to so many rows: beyond, one is as good."""
@@ -196,13 +199,16 @@ def folds(n: int, c: int) -> Iterator[tuple[Int[np.ndarray, " a"], Int[np.ndarra
 def choose(data: Data, limits: Limits, report: Report) -> Choice:
     """Fit all models in every fold and weigh what they predict out of it."""
     n, c = data.at.white.shape
+    parted = list(folds(n, c))
+    shares = [data.take(inside) for inside, _ in parted]
+    finders = [search(s, limits, min(limits.most, max(1, len(s) // max(c, 1)))) for s in shares]
     fitted = []
-    for inside, outside in folds(n, c):
-        rest = data.take(inside)
-        linear, soft = fit_plain(rest, limits)
-        finder = search(rest, limits, min(limits.most, max(1, len(rest) // max(c, 1))))
-        spans = {k: finder.settled(model) for k, model in finder.run().items()}
-        fitted.append((finder, Models(linear, soft, spans, *label_range(rest.y)), outside))
+    for (_, outside), share, finder, spans in zip(
+        parted, shares, finders, _search_folds(finders), strict=True
+    ):
+        settled = {k: finder.settled(model) for k, model in spans.items()}
+        models = Models(*fit_plain(share, limits), settled, *label_range(share.y))
+        fitted.append((finder, models, outside))
         report(f"fold {len(fitted)}: spans of {', '.join(map(str, spans))} directions")
     left = np.concatenate([outside for *_, outside in fitted])
     y, weight = data.y[left], data.weight[left]
@@ -234,6 +240,22 @@ def choose(data: Data, limits: Limits, report: Report) -> Choice:
         left=left,
         predicted=np.tensordot(weights, predicted, 1),
     )
+
+
+def _search_folds(finders: Sequence[Search]) -> list[dict[int, SpanModel]]:
+    """The best spans of every fold; one that is far behind the others searches once more.
+
+    Folds share most of their rows, so that what one of them sees the others can see too: a search
+    that did not took another path by the chance of its neurons.
+    """
+    found = [finder.run() for finder in finders]
+    scores = [min(model.score for model in spans.values()) for spans in found]
+    for finder, spans, score in zip(finders, found, scores, strict=True):
+        if score > BEHIND * min(scores):
+            for k, model in replace(finder, seed=finder.seed + 1).run().items():
+                if k not in spans or model.score < spans[k].score:
+                    spans[k] = model
+    return [dict(sorted(spans.items())) for spans in found]
 
 
 def _names(models: Models, k: int) -> list[str]:

@@ -10,7 +10,7 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight
 
-from giantstep.errors import InputError
+from giantstep.errors import InputError, shown
 from giantstep.estimator.base import PREDICTED_WIDTH, GiantStep
 from giantstep.estimator.blend import folds
 from giantstep.estimator.blocks import blocks
@@ -19,9 +19,10 @@ from giantstep.estimator.inputs import FITTED_ON
 from giantstep.estimator.logistic import (
     STRENGTHS,
     calibrate,
-    features,
+    evidence,
     fit_logistic,
     log_loss,
+    probabilities,
     softmax,
 )
 from giantstep.estimator.rows import Rows
@@ -32,8 +33,10 @@ class GiantStepClassifier(ClassifierMixin, GiantStep):
     """Classification on directions that are found by giant steps and tested against noise.
 
     The regressor's search on scores of the classes (one column for two classes, one a class for
-    more).  Scores out of fold, their logarithms and a linear logistic regression are then weighed
-    by the logistic loss, so that probabilities are calibrated on rows that no model saw.
+    more).  What scores out of fold, their logarithms and a linear logistic regression say beyond
+    the shares of the classes is then weighed by the logistic loss, so that probabilities are
+    calibrated on rows that no model saw; where chance may explain what they gain there, the
+    probabilities are the shares.
 
     The search itself keeps to class scores.  On the working response of the logistic loss, whose
     tails 1/p are noise to every step, it found fewer directions: accuracy .74 for .83 on a noisy
@@ -66,9 +69,10 @@ class GiantStepClassifier(ClassifierMixin, GiantStep):
         # A class whose rows all have weight zero has probability zero.
         self._present = np.unique(place[weight > 0])
         if len(self._present) < 2:
+            alone = [f"{shown(str(one))} alone" for one in self.classes_[self._present]]
             raise InputError(
-                "y must have at least two classes with positive weight, "
-                f"got {len(self._present)} class"
+                "y must have at least two classes with positive weight, got "
+                f"{alone[0] if alone else 'none'}"
             )
         scores = np.equal.outer(place, self._present).astype(float)
         rows = self._fit(x, scores[:, 1:] if scores.shape[1] == 2 else scores, weight)
@@ -98,26 +102,32 @@ class GiantStepClassifier(ClassifierMixin, GiantStep):
             coordinates(some), place[some], rows.weight[some], count, strengths=STRENGTHS[best:][:1]
         )[0]
         scores = self._mean + self._scale * self._choice.predicted
-        self._theta = calibrate(self._features(scores, logits[best]), came, weight)
+        self._theta = calibrate(self._evidence(scores, logits[best]), came, weight, self._frequency)
         self._say(f"calibrated on {len(left)} rows out of fold")
 
-    def _features(
+    @property
+    def _frequency(self) -> Float[np.ndarray, " k"]:
+        """Shares of the classes that are present."""
+        return np.hstack([1 - self._mean, self._mean]) if len(self._mean) == 1 else self._mean
+
+    def _evidence(
         self, scores: Float[np.ndarray, "n m"], logits: Float[np.ndarray, "n k"]
     ) -> Float[np.ndarray, "3 n k"]:
-        frequency = self._mean
-        if len(frequency) == 1:
-            scores, frequency = (
-                np.hstack([1 - scores, scores]),
-                np.hstack([1 - frequency, frequency]),
-            )
-        return features(scores, frequency, logits)
+        if scores.shape[1] == 1:
+            scores = np.hstack([1 - scores, scores])
+        return evidence(scores, self._frequency, logits)
 
     def _closing_words(self) -> list[str]:
+        if not self._theta.any():
+            return [
+                "Probabilities are the shares of the classes: on rows that were left out nothing "
+                "predicts the class better than chance may."
+            ]
         scores, logarithms, linear = self._theta
         return [
-            "Probabilities are the softmax of these scores of the classes, their logarithms and a "
-            f"linear logistic regression, weights {scores:.2f}, {logarithms:.2f} and {linear:.2f}, "
-            "fitted on rows that were left out."
+            "Probabilities are the shares of the classes, moved by these scores, their logarithms "
+            f"and a linear logistic regression, weights {scores:.2f}, {logarithms:.2f} and "
+            f"{linear:.2f}, fitted on rows that were left out."
         ]
 
     def predict_proba(self, X: Any) -> Float[np.ndarray, "n c"]:  # noqa: N803
@@ -126,8 +136,8 @@ class GiantStepClassifier(ClassifierMixin, GiantStep):
         found = np.zeros((len(x), len(self.classes_)))
         for block in blocks(len(x), PREDICTED_WIDTH + x.shape[1]):
             logits = self._linear.logits(self._inputs(x[block]).principal.dense(slice(None)))
-            parts = self._features(self._respond(x[block]), logits)
-            found[block, self._present] = softmax(np.tensordot(self._theta, parts, 1))
+            parts = self._evidence(self._respond(x[block]), logits)
+            found[block, self._present] = probabilities(parts, self._theta, self._frequency)
         return found
 
     def predict(self, X: Any) -> np.ndarray:  # noqa: N803

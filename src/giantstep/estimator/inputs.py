@@ -178,7 +178,7 @@ def _scaling(
     """Centre, scale, heavy, low, high, mean, deviation and apart of some columns."""
     apart = np.zeros(x.shape[1], dtype=bool)
     if not tails:
-        first, last = _ends(x)
+        first, last = ends(x)
         apart = (x.min(axis=0) < first) | (x.max(axis=0) > last)
         np.clip(x, first, last, out=x)
     # In units of half the range nothing overflows.
@@ -208,8 +208,8 @@ def _scaling(
     return centre, scale, heavy, low, high, mean, deviation, apart
 
 
-def _ends(
-    x: Float[np.ndarray, "n b"],
+def ends(
+    x: Float[np.ndarray, "n b"], apart: float = APART
 ) -> tuple[Float[np.ndarray, " b"], Float[np.ndarray, " b"]]:
     """Least and largest number of every column, cells that lie apart left out."""
     n = len(x)
@@ -222,7 +222,7 @@ def _ends(
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         distance = np.nan_to_num(np.abs(x / 2 - median) / unit, nan=0.0, posinf=np.inf)
         farthest = np.sort(np.partition(distance, n - 1 - most, axis=0)[n - 1 - most :], axis=0)
-        gap = (farthest[1:] > FAR) & (farthest[1:] > APART * farthest[:-1]) & (unit > 0)
+        gap = (farthest[1:] > FAR) & (farthest[1:] > apart * farthest[:-1]) & (unit > 0)
     # The lowest gap parts most cells from the others.
     place = np.where(gap.any(axis=0), np.argmax(gap, axis=0), most)
     kept = distance <= farthest[place, np.arange(x.shape[1])]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Sequence
 
 import numpy as np
@@ -48,7 +49,11 @@ def fit_labels(setting: Setting) -> FittedLabels:
     # As they come: in white coordinates all rotations are alike, and rounding would choose one.
     columns = InputLaw("data", path=data.path).data_set(setting.target.column)
     assert columns is not None
-    fit = GiantStepRegressor(level=LEVEL, random_state=setting.seed % 2**32).fit(columns.rows, y)
+    regressor = GiantStepRegressor(level=LEVEL, random_state=setting.seed % 2**32)
+    with warnings.catch_warnings():
+        # Clipped labels are not those that the steps see: no function is taken from them.
+        warnings.simplefilter("ignore", UserWarning)
+        fit = regressor.fit(columns.rows, y)
     along = [fit.directions_ @ _map(rows, columns.rows).T for rows in (white.rows, data.rows)]
     function = _function(fit, _orthonormal(along[0])[1], len(y))
     used = 0 if function is None else function.r
@@ -81,7 +86,7 @@ def _orthonormal(
 
 def _function(fit: GiantStepRegressor, lower: Float[np.ndarray, "k k"], n: int) -> Target | None:
     """The fitted polynomial in orthonormal coordinates, None where nothing is beyond its noise."""
-    if fit.n_directions_ == 0:
+    if fit.n_directions_ == 0 or len(fit.clipped_labels_):
         return None
     error = math.sqrt(max(1.0 - fit.out_of_fold_score_, 0.0) / n)
     try:
@@ -107,16 +112,19 @@ def step_tests(
     half = len(y) // 2 * linear
     for kind in kinds:
         whole, *halves = (_step(kind, z[rows], y[rows]) for rows in _splits(len(y)))
-        first, second = (part.directions[:, 0] for part in halves)
+        edge = whole.noise(LEVEL, math.inf)
+        count = max(int(np.sum(whole.statistics > edge)), 1)
+        first, second = (part.directions[:, :count] for part in halves)
         expected = half / (half + z.shape[1]) if kind == FIRST_ORDER and half else None
         found.append(
             StepTest(
                 kind=kind,
                 statistic=float(whole.statistics[0]),
-                edge=whole.noise(LEVEL, math.inf),
+                edge=edge,
                 level=LEVEL,
-                cosine=abs(float(first @ second)),
+                cosine=float(np.linalg.norm(first.T @ second)) / math.sqrt(count),
                 expected=expected,
+                count=count,
             )
         )
     return tuple(found)

@@ -23,8 +23,9 @@ ROUNDING = 1e-12
 class Part:
     """One model of the blend, judged on rows left out.
 
-    weight -> its factor in the prediction; alone -> the share of the variance that it explains by
-    itself; adds -> the share that is lost where the other parts in use must do without it.
+    weight -> its factor in the prediction, of least squares: weights need not sum to one; alone ->
+    the share of the variance that it explains by itself; adds -> the share that is lost where the
+    other parts in use must do without it.
     """
 
     name: str

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
@@ -11,9 +13,15 @@ from sklearn.utils.validation import _check_sample_weight
 
 from giantstep.errors import InputError, shown
 from giantstep.estimator.base import GiantStep
+from giantstep.estimator.inputs import ends
+from giantstep.estimator.rows import Rows
 
 LARGEST = np.finfo(float).max / 8
 """Size of a label at most: sums and differences of labels and predictions are then numbers."""
+
+LABEL_APART = 20.0
+"""Times as far as the farthest of the others that a label must be to be clipped: of labels with
+tails like 1/y^2 the largest is so once in 400 tables."""
 
 
 class GiantStepRegressor(RegressorMixin, GiantStep):
@@ -24,8 +32,10 @@ class GiantStepRegressor(RegressorMixin, GiantStep):
     fold.  Columns must be numbers without gaps (scikit-learn's OneHotEncoder and SimpleImputer make
     them so).  Neither the units of the columns nor their order matter, nor does the order of the
     rows.  Heavy tails are drawn in unless the label is linear in them, and a few cells far outside
-    their column are clipped; correct a cell that the label itself follows.  Beside X a fit holds
-    its standardised columns, in float32 where they are many, and blocks of 32 MiB.
+    their column are clipped.  A label that is twenty times as far out as all others is clipped too,
+    with a warning: one such row would decide the whole fit.  Where y is constant a warning says so,
+    and it is predicted.  Beside X a fit holds its standardised columns, in float32 where they are
+    many, and blocks of 32 MiB.
 
     Parameters
     ----------
@@ -55,8 +65,11 @@ class GiantStepRegressor(RegressorMixin, GiantStep):
         Tests against noise of what is left of the labels when 0, 1, ... directions are fitted.
     parts_ : tuple of Part
         Parts of the prediction: name, weight, what each explains alone and adds to the others.
+        Weights are factors of least squares, not shares: they need not sum to one.
     clipped_cells_ : ndarray of shape (n_cells, 2)
         Row and column of cells so far outside their column that they count as the end of it.
+    clipped_labels_ : ndarray of shape (n_labels, 2)
+        Row and output of labels so far outside all others that they count as the end of these.
     stability_ : float
         Mean squared principal cosine between the spans of different folds; NaN without them.
     feature_importances_ : ndarray of shape (n_features_in_,)
@@ -91,6 +104,23 @@ class GiantStepRegressor(RegressorMixin, GiantStep):
         self._flat = labels.ndim == 1
         self._fit(x, np.asarray(labels, dtype=float).reshape(len(x), -1), weight)
         return self
+
+    def _labelled(self, rows: Rows) -> Rows:
+        """The rows, labels that lie apart clipped to the range of the others."""
+        low, high = ends(rows.y, LABEL_APART)
+        row, output = np.nonzero((rows.y < low) | (rows.y > high))
+        found = np.column_stack([rows.index[row], output])
+        self.clipped_labels_ = found[np.lexsort(found.T[::-1])]
+        if len(found):
+            first, column = self.clipped_labels_[0]
+            worst = rows.y[row, output][np.argmax(rows.index[row] == first)]
+            warnings.warn(
+                f"y has {len(found)} of {rows.y.size:,} labels far outside all others, such as "
+                f"{worst:.6g} in row {first}: they count as the end of the range of the others, "
+                f"{low[column]:.6g} to {high[column]:.6g}; correct or drop them",
+                stacklevel=4,
+            )
+        return replace(rows, y=np.clip(rows.y, low, high))
 
     def predict(self, X: Any) -> Float[np.ndarray, "n *m"]:  # noqa: N803
         """The blend's prediction."""

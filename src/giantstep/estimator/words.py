@@ -29,6 +29,10 @@ def words(fit: GiantStep) -> str:
     lines = [
         f"{fit._rows:,} distinct rows, {fit.n_features_in_} columns, {c} coordinates.",
         summary(fit),
+    ]
+    if not fit._scale.any():
+        return "\n".join(lines)
+    lines += [
         f"What is certain (steps on what is left of the label against noise, level {fit.level:g}):",
         *_certain(fit),
         "What predicts (shares of the variance of rows that were left out):",
@@ -44,6 +48,8 @@ def words(fit: GiantStep) -> str:
 def summary(fit: GiantStep) -> str:
     """How many directions were found, and how many of them are certain."""
     k, certain = fit.n_directions_, fit.n_certain_
+    if not fit._scale.any():
+        return "The label is constant: it is predicted as such, and there is nothing to explain."
     if k == 0 and any(test.beyond_noise for test in fit.tests_):
         return (
             "No direction found: the label depends on the columns beyond noise, but no span of few "
@@ -147,6 +153,13 @@ def _columns(fit: GiantStep) -> list[str]:
         lines.append(
             f"Cells far outside their column, which count as the end of its range: {len(cells)} "
             f"({where}; rows from 0 on)."
+        )
+    if len(fit.clipped_labels_):
+        where = ", ".join(f"row {row}" for row, _ in fit.clipped_labels_[:NAMED])
+        where += ", ..." if len(fit.clipped_labels_) > NAMED else ""
+        lines.append(
+            "Labels far outside all others, which count as the end of their range: "
+            f"{len(fit.clipped_labels_)} ({where}; rows from 0 on)."
         )
     heavy = [names[j] for j in np.flatnonzero(scaling.heavy)]
     constant = [names[j] for j in np.flatnonzero(np.isinf(scaling.scale))]

@@ -20,6 +20,14 @@ from giantstep.gaussian.rules import gauss_hermite, normal_panels, split_panels
 SMOOTH_NODES = 64
 """Gauss-Hermite nodes for an activation without kinks: tanh(3z) to 1e-5, tanh(z) to 1e-9."""
 
+WIDE = 1.5
+"""Scale from which on an activation without kinks is steep against the normal density: tanh'(8z)
+has a width of 1/8, which 64 nodes miss."""
+
+BENDS = (-12.0, -4.0, -1.0, 0.0, 1.0, 4.0, 12.0)
+"""Preactivations at which the quadrature is split there: activations bend near 0, and are lines
+beyond the last, to 4e-11 for tanh."""
+
 PANEL_NODES = 32
 """Gauss-Legendre nodes between two kinks; 1e-12 for polynomials times the normal density."""
 
@@ -86,7 +94,7 @@ def feature_moments(
 def _nodes(
     kinks: tuple[float, ...], shift: Float[np.ndarray, "m 1"], scale: Float[np.ndarray, "m 1"]
 ) -> tuple[Float[np.ndarray, "... q"], Float[np.ndarray, "... q"]]:
-    """Nodes and weights for E over z, a row for each shift and scale where there are kinks."""
-    if not kinks:
+    """Nodes and weights for E over z, a row for each shift and scale where panels are split."""
+    if not kinks and scale.max() <= WIDE:
         return gauss_hermite(SMOOTH_NODES)
-    return normal_panels(split_panels((np.array(kinks) - shift) / scale), PANEL_NODES)
+    return normal_panels(split_panels((np.array(kinks or BENDS) - shift) / scale), PANEL_NODES)

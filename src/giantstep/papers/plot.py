@@ -50,7 +50,10 @@ def rms_curve(label: str, x: Sequence[float], values: Sequence[np.ndarray]) -> C
 
 @dataclass(frozen=True)
 class Plot:
-    """Curves over one pair of axes, levels they are compared with, and marks on the x axis."""
+    """Curves over one pair of axes, levels they are compared with, and marks on the x axis.
+
+    ``x_names`` are names of x = 1, 2, .., where x has kinds.
+    """
 
     x_label: str
     y_label: str
@@ -62,6 +65,7 @@ class Plot:
     y_range: tuple[float, float] | None = None
     title: str = ""
     marks: Mapping[str, float] = field(default_factory=dict)
+    x_names: Sequence[str] = field(default_factory=list)
     kind: Literal["curves"] = "curves"
 
     @classmethod
@@ -96,7 +100,8 @@ class SpectrumPlot:
     """Singular values of one matrix: those of one run, outliers of all, and what is predicted.
 
     ``predicted`` and the ``density`` on ``grid`` are theory, ``outliers`` those measured in every
-    run; ``edge`` is that of the predicted bulk.
+    run; ``edge`` is that of the predicted bulk.  Panels with one ``reach`` have one axis: it is
+    logarithmic and ends there.
     """
 
     values: Sequence[float]
@@ -107,11 +112,19 @@ class SpectrumPlot:
     outliers: Sequence[Sequence[float]]
     symbol: str
     title: str
+    reach: float | None = None
     kind: Literal["spectrum"] = "spectrum"
 
     @classmethod
     def of(
-        cls, measured: Spectrum, predicted: Spectrum, step: int, *, symbol: str, title: str
+        cls,
+        measured: Spectrum,
+        predicted: Spectrum,
+        step: int,
+        *,
+        symbol: str,
+        title: str,
+        reach: float | None = None,
     ) -> SpectrumPlot:
         """The spectrum after a step with its prediction; outliers from OUTSIDE times the edge."""
         assert measured.singular_values is not None
@@ -127,6 +140,7 @@ class SpectrumPlot:
             outliers=[run[run > OUTSIDE * edge].tolist() for run in values],
             symbol=symbol,
             title=title,
+            reach=reach,
         )
 
 
@@ -134,12 +148,12 @@ class SpectrumPlot:
 class CountPlot:
     """New outliers over (alpha_1, alpha_2), predicted on a grid, and measured at some points.
 
-    ``measured`` are (alpha_1, alpha_2, predicted there, measured).
+    ``measured`` are (alpha_1, alpha_2, predicted there, measured), means over runs.
     """
 
     grid: Sequence[float]
     counts: Sequence[Sequence[int]]
-    measured: Sequence[tuple[float, float, int, int]]
+    measured: Sequence[tuple[float, float, float, float]]
     title: str
     kind: Literal["counts"] = "counts"
 
@@ -148,6 +162,8 @@ class CountPlot:
 class MapPlot:
     """A quantity over two sizes: predicted, and measured with standard errors; ``[i][j]`` is at
     (x_i, y_j), ``top`` the end of its scale.
+
+    ``boundary`` has, where there is one, the least x of every row that theory puts beyond it.
     """
 
     x: Sequence[float]
@@ -160,6 +176,7 @@ class MapPlot:
     y_label: str
     value_label: str
     title: str
+    boundary: Sequence[float] = ()
     kind: Literal["map"] = "map"
 
 

@@ -207,6 +207,17 @@ _ALL = (
         pages="2467--2475",
     ),
     Reference(
+        "mei2022generalization",
+        "2101.10588",
+        "Mei, Song and Misiakiewicz, Theodor and Montanari, Andrea",
+        "Generalization Error of Random Features and Kernel Methods: Hypercontractivity and Kernel "
+        "Matrix Concentration",
+        2022,
+        "Applied and Computational Harmonic Analysis",
+        volume="59",
+        pages="3--84",
+    ),
+    Reference(
         "lu2021householder",
         "2101.07464",
         "Lu, Yue M.",

@@ -35,9 +35,13 @@ KINDS = {
 }
 """What a field takes where it is more than one of a few words."""
 
-FOLLOWING = {
-    "d": "1000 (of a data set: its columns)",
-    "test_n": "20000 (of a data set: the rows left)",
+BATCH = "4d"
+"""What n is when it is not given, and no labels of a data set say how many there are."""
+
+_FOLLOWING = {
+    ("d", None): "1000 (of a data set: its columns)",
+    ("n", BATCH): "4d (for labels of a data set all rows, in equal parts)",
+    ("test_n", None): "20000 (of a data set: the rows left)",
 }
 """Defaults that depend on the inputs, in words."""
 
@@ -49,14 +53,20 @@ Record = TypeVar("Record", bound=BaseModel)
 
 def in_words(name: str, description: str | None, default: Any) -> str:
     """What a field is, with its default where it has one."""
-    known = FOLLOWING.get(name) if default is None else default
+    known = _FOLLOWING.get((name, default), default) if isinstance(default, str | None) else default
     shown = f"{known:g}" if isinstance(known, float) else known
     return f"{description}; {shown} by default" if shown is not None else f"{description}"
 
 
+def signature_defaults(record: type[BaseModel]) -> dict[str, Any]:
+    """What every field of a record is when it is not given, from its signature."""
+    parameters = inspect.signature(record).parameters
+    return {name: each.default for name, each in parameters.items()} | {"n": BATCH}
+
+
 def explained(record: type[Record]) -> type[Record]:
     """The record with every field and its default in its docstring, from their descriptions."""
-    defaults = {name: each.default for name, each in inspect.signature(record).parameters.items()}
+    defaults = signature_defaults(record)
     lines = [inspect.cleandoc(record.__doc__ or "")]
     for group, names in {"Target": ("target",), **GROUPS}.items():
         lines += ["", group, "-" * len(group)]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from bisect import bisect_right
 from collections.abc import Mapping
 from typing import Any
 
@@ -15,6 +16,7 @@ from giantstep.language.word import Word
 from giantstep.problem.activation import make_activation
 from giantstep.problem.batches import read_batches
 from giantstep.problem.between import read_between
+from giantstep.problem.fields import BATCH
 from giantstep.problem.given_rows import GivenRows, make_rows
 from giantstep.problem.inputs import make_inputs
 from giantstep.problem.labels import LabelTransform, make_transform
@@ -47,9 +49,11 @@ def read_fields(fields: dict[str, Any]) -> dict[str, Any]:
     data = inputs.data_set(target.column)
     d = _dimension(fields["d"], data)
     p = whole(fields["p"], {"d": d}, "p")
+    steps = whole(fields["steps"], {}, "steps", least=0, most=MOST_STEPS)
+    if fields["n"] is None:
+        fields = fields | {"n": _batch_size(fields | {"steps": steps}, {"d": d, "p": p}, data)}
     n = whole(fields["n"], {"d": d, "p": p}, "n")
     letters: dict[str, float] = {"d": d, "n": n, "p": p}
-    steps = whole(fields["steps"], {}, "steps", least=0, most=MOST_STEPS)
     deflate = _deflate(fields["deflate"])
     scale = str(fields["output_scale"])
     readout = _readout(fields["readout_start"], p)
@@ -114,6 +118,27 @@ def read_fields(fields: dict[str, Any]) -> dict[str, Any]:
         "seed": whole(fields["seed"], {}, "seed", least=0, most=LARGEST_SEED),
         "spectra": whole(fields["spectra"], letters, "spectra", least=0),
     }
+
+
+def _batch_size(
+    fields: Mapping[str, Any], letters: Mapping[str, float], data: DataSet | None
+) -> int | str:
+    """n where it is not given: for labels of a data set as many as its rows are enough for.
+
+    Batches, readout and test then take the same number of rows each, unless theirs is given.
+    """
+    if data is None or data.labels is None or str(fields["batches"]).startswith("minibatch"):
+        return BATCH
+
+    def taken(n: int) -> int:
+        sizes = {**letters, "n": n}
+        test = n if fields["test_n"] is None else whole(fields["test_n"], sizes, "test_n", least=0)
+        readout = whole(fields["readout_n"], sizes, "readout_n", least=0)
+        batches = read_batches(fields["batches"], sizes)
+        return test + rows_taken({**fields, "n": n, "readout_n": readout, "batches": batches})
+
+    rows = len(data.rows)
+    return max(1, bisect_right(range(1, rows + 1), rows, key=taken))
 
 
 def _dimension(given: Any, data: DataSet | None) -> int:

@@ -8,6 +8,7 @@ import numpy as np
 from jaxtyping import Float
 
 from giantstep.errors import InputError, shown
+from giantstep.problem.files import check_file
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,6 +45,7 @@ def make_rows(value: object) -> GivenRows | None:
 
 def load_array(path: str, field: str) -> np.ndarray:
     """The array of a .npy file that a field names; nothing in it is executed."""
+    check_file(path, f"{field} cannot be read, got")
     try:
         with open(path, "rb") as file:
             return np.lib.format.read_array(file, allow_pickle=False)

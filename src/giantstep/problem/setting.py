@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, Literal, Never, SupportsFloat
@@ -19,7 +18,7 @@ from giantstep.problem import batches as batch_kinds
 from giantstep.problem import between, losses, recording
 from giantstep.problem.activation import Activation, make_activation
 from giantstep.problem.consistency import check_setting
-from giantstep.problem.fields import explained
+from giantstep.problem.fields import BATCH, explained, signature_defaults
 from giantstep.problem.given import read_fields
 from giantstep.problem.given_rows import GivenRows, make_rows
 from giantstep.problem.inputs import LAWS, InputLaw, make_inputs
@@ -155,7 +154,7 @@ class Setting(BaseModel):
         *,
         activation: str | Callable[[Any], Any] | Activation = "relu",
         d: Size | None = None,
-        n: Size = "4d",
+        n: Size | None = None,
         p: Size = 8,
         steps: Size = 2,
         step_size: Size | Sequence[Size] = "giant",
@@ -196,7 +195,7 @@ class Setting(BaseModel):
         given = {name: value for name, value in locals().items() if name in DEFAULTS}
         if unknown:
             raise _refusal(unknown)
-        fields = {name: DEFAULTS[name] if v is None else v for name, v in given.items()}
+        fields = {name: DEFAULTS[name] if v is None else v for name, v in given.items()} | {"n": n}
         try:
             super().__init__(**read_fields(fields))
         except ValidationError as error:
@@ -220,7 +219,9 @@ class Setting(BaseModel):
 
     def __repr__(self) -> str:
         """What was given, as it can be typed again."""
-        named = {name: v for name, v in self._given.items() if _differs(v, DEFAULTS[name])}
+        defaults = DEFAULTS | ({"n": None} if self.target.column else {})
+        told = {name: v for name, v in self._given.items() if v is not None}
+        named = {name: v for name, v in told.items() if _differs(v, defaults[name])}
         target = shown(self.target.name)
         rest = [f"{name}={shown(v)}" for name, v in named.items() if name != "target"]
         return f"Setting({', '.join([target, *rest])})"
@@ -306,7 +307,8 @@ class Setting(BaseModel):
     @property
     def given(self) -> dict[str, Any]:
         """The fields as they were given, or their defaults: n may be the text 4d."""
-        return dict(self._given)
+        followed = self._given["n"] is None and not self.target.column
+        return self._given | ({"n": BATCH} if followed else {})
 
     @property
     def unstorable(self) -> str | None:
@@ -345,9 +347,7 @@ class Setting(BaseModel):
         } | ({} if note is None else {"unstorable": note})
 
 
-DEFAULTS: dict[str, Any] = {
-    name: parameter.default for name, parameter in inspect.signature(Setting).parameters.items()
-}
+DEFAULTS: dict[str, Any] = signature_defaults(Setting)
 """What a field is when it is not given, from the signature; None stands for it too."""
 
 LINEAR_WIDTH: dict[str, Any] = {

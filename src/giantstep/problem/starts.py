@@ -133,7 +133,10 @@ class RowStart:
     def check(self, p: int, r: int, d: int) -> None:
         """Refuse sizes at which there is no such start."""
         if self.paired and p % 2:
-            raise InputError(f"p must be even for the {self.name} start, got {p}")
+            raise InputError(
+                f"p must be even for the {self.name} start, got {p}; take {p + 1}, or the start "
+                "sphere, which takes any p"
+            )
         if self.framed and p + r > d:
             raise InputError(
                 f"p must be at most d - r = {d - r} for the {self.name} start, got {p}"

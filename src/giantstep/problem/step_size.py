@@ -68,11 +68,12 @@ def giant_step_size(
     """The size at which one update is as long as a row: |w| d^((l-1)/2) / (s_p |a|).
 
     l is the leap index of what the first step sees of the label, ``seen`` of y.  The update of a
-    neuron is eta s_p a_i b_l/(l-1)! T_l[m^(l-1)] with overlaps m of order d^(-1/2) (Theorems 4-5 of
-    arXiv 2305.18270: eta = p d^((l-1)/2) for output scale 1/p and signs).  Deflated labels count
-    from the first degree that is left, those of a data set as if it were the first.  An update of
-    given length takes |w| over that length, and decay, biases and the activation change no power of
-    d.  ``length`` -> |w|, root mean square at the start.  Infinite where it is beyond the floats.
+    neuron is eta s_p a_i b_l/(l-1)! T_l[m^(l-1)] with overlaps m of order d^(-1/2) (theorem on
+    one step of arXiv 2305.18270: eta = p d^((l-1)/2) for output scale 1/p and signs).  Deflated
+    labels count from the first degree that is left, those of a data set as if it were the first.
+    An update of given length takes |w| over that length, and decay, biases and the activation
+    change no power of d.  ``length`` -> |w|, root mean square at the start.  Infinite where
+    it is beyond the floats.
     """
     p, d, leap = letters["p"], letters["d"], 1
     # What is no name of an update is refused when the whole record is read.

@@ -9,9 +9,7 @@ from __future__ import annotations
 
 import csv
 import math
-import os
 import re
-import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -24,7 +22,9 @@ from jaxtyping import Float, Int
 from giantstep.errors import InputError, shown
 from giantstep.language.word import Word
 from giantstep.problem.batches import set_of, set_size
+from giantstep.problem.files import check_file
 from giantstep.problem.randomness import Purpose, generator
+from giantstep.problem.table_text import read_text
 
 if TYPE_CHECKING:
     from giantstep.problem.setting import Setting
@@ -34,9 +34,6 @@ SINGULAR = 1e-10
 
 ROUNDING = 1e-6
 """What the principal variances of white rows are off 1 by, at most."""
-
-SEPARATORS = (",", ";", "\t")
-"""What may part the cells of a text."""
 
 UNNAMED = ("", "Unnamed: 0")
 """Names of the index that pandas writes before the columns."""
@@ -102,13 +99,8 @@ def data_set(path: str, make: Callable[[DataSet], DataSet], label: str) -> DataS
 
     A file that has changed is read anew.
     """
-    try:
-        changed = os.stat(path).st_mtime_ns
-    except (OSError, ValueError) as error:
-        raise InputError(
-            f"inputs cannot read the data set {path!r}: {getattr(error, 'strerror', error)}"
-        ) from None
-    return _prepared(path, changed, make, label)
+    known = check_file(path, "inputs cannot read the data set")
+    return _prepared(path, known.st_mtime_ns, make, label)
 
 
 @lru_cache(maxsize=2)
@@ -133,9 +125,7 @@ def _read(path: str) -> DataSet:
         if Path(path).suffix == ".npy":
             rows: Any = np.load(path, allow_pickle=False)
         else:
-            separator = _separator(path)
-            names = _header(path, separator)
-            rows = _numbers(path, int(bool(names)), separator)
+            names, rows = read_text(path)
     except (OSError, ValueError, EOFError, MemoryError, csv.Error) as error:
         raise InputError(f"inputs cannot read the data set {path!r}: {error}") from None
     if rows.ndim != 2 or rows.dtype.kind not in "iuf" or len(rows) < 2:
@@ -151,40 +141,12 @@ def _read(path: str) -> DataSet:
         names, rows = names[1:], rows[:, 1:]
     bad = np.flatnonzero(~np.all(np.isfinite(rows), axis=0))
     if len(bad):
-        raise InputError(f"inputs needs finite numbers, {path!r} holds others in {names[bad[0]]!r}")
-    return DataSet(path, names, rows)
-
-
-def _separator(path: str) -> str:
-    """The separator that parts the first line into most cells."""
-    with open(path, newline="", encoding="utf-8-sig") as file:
-        line = file.readline()
-    return max(SEPARATORS, key=lambda one: len(next(csv.reader([line], delimiter=one), [])))
-
-
-def _header(path: str, separator: str) -> tuple[str, ...]:
-    """The first line of a text where it is not made of numbers."""
-    with open(path, newline="", encoding="utf-8-sig") as file:
-        cells = next(csv.reader(file, delimiter=separator), [])
-    try:
-        [float(cell) for cell in cells]
-    except ValueError:
-        return tuple(cell.strip() for cell in cells)
-    return ()
-
-
-def _numbers(path: str, skipped: int, separator: str) -> Float[np.ndarray, "rows d"]:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # a text without numbers: its shape will say so
-        return np.loadtxt(
-            path,
-            delimiter=separator,
-            ndmin=2,
-            skiprows=skipped,
-            quotechar='"',
-            comments=None,
-            encoding="utf-8-sig",
+        row = int(np.flatnonzero(~np.isfinite(rows[:, bad[0]]))[0])
+        raise InputError(
+            f"inputs needs finite numbers, {path!r} holds {rows[row, bad[0]]} in row {row + 1}, "
+            f"column {names[bad[0]]!r}"
         )
+    return DataSet(path, names, rows)
 
 
 def _labelled(table: DataSet, label: str) -> DataSet:

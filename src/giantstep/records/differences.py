@@ -235,18 +235,19 @@ def _spectra(predicted: Trajectory, simulated: Trajectory) -> Iterator[Differenc
         rows = slice(simulated.runs if len(theory.outliers) > 1 else 1)
         most = min(theory.outliers.shape[-1], measured.singular_values.shape[-1])
         known, threshold = theory.outliers[rows, :, :most], theory.threshold[rows]
-        # Of runs with a prediction each, those whose outlier is above their threshold.
-        counted = known > threshold[..., None]
-        place = np.where(counted, known, np.nan)
-        centre = _mean(place)
-        differences = measured.singular_values[:, :, :most] - place
-        uncertainty = np.zeros_like(centre)
+        differences = measured.singular_values[:, :, :most] - known
+        centre, uncertainty = (
+            _mean(np.where(np.isfinite(known), part, np.nan))
+            for part in (known, theory.place_uncertainty[rows, :, :most])
+        )
         yield Difference(f"{matrix} outliers", differences, centre, uncertainty, shown=True)
         yield _count(matrix, predicted, simulated)
         if theory.alignment is not None and measured.alignment is not None:
             most = min(most, measured.alignment.shape[2])
             aligned = theory.alignment[rows, :, :most] ** 2
-            aligned = np.where(counted[..., :most], aligned, np.nan)
+            # Of runs with a prediction each, those whose outlier is above their threshold.
+            counted = known[..., :most] > threshold[..., None]
+            aligned = np.where(counted, aligned, np.nan)
             # A random direction has r/d; the noise of a step, larger where labels are, has more.
             random = (1.0 - aligned) * simulated.setting.target.r / simulated.setting.d
             differences = measured.alignment[:, :, :most] ** 2 - (aligned + random)

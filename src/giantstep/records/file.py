@@ -9,9 +9,6 @@ from __future__ import annotations
 import io
 import json
 import os
-import platform
-import secrets
-import time
 import zipfile
 import zlib
 from collections.abc import Mapping
@@ -23,7 +20,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from giantstep.errors import InputError
+from giantstep.problem.files import check_file
 from giantstep.problem.setting import Setting
+from giantstep.records.drafts import draft_of
 from giantstep.records.origin import origin
 from giantstep.records.spectrum import Spectrum
 
@@ -51,7 +50,7 @@ def write_whole(path: Path, content: bytes) -> None:
 
     A kill at any moment leaves at most a draft ``.NAME.*.part``; an OSError names the file.
     """
-    draft = path.with_name(f".{path.name}.{_machine()}.{os.getpid()}.{secrets.token_hex(4)}.part")
+    draft = draft_of(path)
     try:
         with draft.open("xb") as file:
             file.write(content)
@@ -72,38 +71,6 @@ def write_whole(path: Path, content: bytes) -> None:
         os.close(folder)
 
 
-STALE = 3600.0
-"""Seconds after which a draft of another machine is that of a writer which was killed."""
-
-
-def remove_drafts(folder: Path) -> None:
-    """Sweep up what killed writers have left in a folder; those that still write are left alone."""
-    for draft in folder.glob(".*.part"):
-        *_, machine, writer, _, _ = ["", "", *draft.name.split(".")]
-        here = machine == _machine() and writer.isdigit()
-        try:
-            old = time.time() - draft.stat().st_mtime > STALE
-            if old or (here and not _is_alive(int(writer))):
-                draft.unlink()
-        except OSError:  # finished, swept up by another, or on a disk that is read only
-            continue
-
-
-def _machine() -> str:
-    """The name of this machine, without dots."""
-    return platform.node().replace(".", "-")
-
-
-def _is_alive(process: int) -> bool:
-    try:
-        os.kill(process, 0)
-    except ProcessLookupError:
-        return False
-    except OSError:  # of another user
-        return True
-    return True
-
-
 def packed(arrays: Mapping[str, np.ndarray], record: Mapping[str, Any]) -> bytes:
     """The bytes of a file with these arrays and this text."""
     text = json.dumps({"format": FORMAT, **record}, allow_nan=False).encode()
@@ -114,6 +81,8 @@ def packed(arrays: Mapping[str, np.ndarray], record: Mapping[str, Any]) -> bytes
 
 def unpacked(path: Path) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
     """The arrays and the text of a file; InputError names a file that is truncated or foreign."""
+    if path.exists():
+        check_file(path, "file must be a whole result, got")
     try:
         # NumPy leaves open the file of a broken archive: ours is closed.
         with path.open("rb") as stream, np.load(stream, allow_pickle=False) as file:

@@ -21,8 +21,10 @@ class StepTest:
     """One kind of step on all rows against noise, and its directions on two halves of them.
 
     statistic -> its largest singular value, edge -> what noise exceeds with probability level,
-    cosine -> between the leading directions of the halves, expected -> what the fitted function
-    gives for it, None where that is not known.
+    count -> directions beyond that edge, one at least; cosine -> between as many leading ones of
+    the halves: for one direction |cos|, for several the root mean square of the principal cosines
+    of their spans, since directions of nearly the same strength are only known together; expected
+    -> what the fitted function gives for it, None where that is not known.
     """
 
     kind: str
@@ -31,6 +33,7 @@ class StepTest:
     level: float
     cosine: float
     expected: float | None = None
+    count: int = 1
 
     @property
     def beyond_noise(self) -> bool:
@@ -84,6 +87,7 @@ class FittedLabels:
             frame="random",
             noise=noise,
             d=setting.d,
+            n=setting.n,
             test_n=setting.test_n,
             step_size=setting.step_size or 1.0,
         )

@@ -20,6 +20,9 @@ SHOWING = ("show", "cli")
 LIBRARIES = ("numpy", "scipy", "jax")
 """Libraries whose version may change the last digits."""
 
+REVISION = 16
+"""Characters of the digest of the package that name its revision."""
+
 Origin = Mapping[str, Any]
 """Plain values: ``versions``, ``device``, ``dtype``, ``revision`` and ``time``."""
 
@@ -30,7 +33,7 @@ def origin(setting: Setting, engine: str) -> Origin:
         "versions": versions(),
         "device": _device(engine, setting.device),
         "dtype": setting.precision,
-        "revision": package_source()[:16],
+        "revision": package_source()[:REVISION],
         "time": datetime.now(UTC).isoformat(timespec="seconds"),
     }
 

@@ -23,7 +23,7 @@ class Scaling:
 
     |value| ~ d^exponent; ``low`` and ``high`` bound it at the stated level.  Learned where the
     interval is above -1/4, not learned where it is below: a random direction has -1/2 (arXiv
-    2305.18270, Theorems 4-5).
+    2305.18270, theorem on one step).
     """
 
     exponent: float

@@ -23,7 +23,7 @@ class Spectrum(Drawn):
     ``singular_values`` are the measured ones.  ``edge`` is the end of the bulk, and what exceeds
     ``threshold`` counts as an outlier, measured or predicted.  ``outliers`` are the values outside
     the bulk: in a simulation those above the threshold (``detected``), in a prediction also those
-    between edge and threshold, whose places are known but not whether noise hides them.
+    between edge and threshold, whose places are known to ``place_uncertainty``.
     ``overlap`` is |<v_k, w*_j>| of the leading right singular vectors of W; ``left`` and ``right``
     are |overlaps| of the features' singular vectors with h_0(kappa) .. h_4(kappa) and a^0 .. a^4.
     ``density`` is the predicted one of the bulk on ``grid``, a row for each step.
@@ -57,6 +57,18 @@ class Spectrum(Drawn):
             return None
         found = np.sum(self.outliers > self.threshold[..., None], axis=-1)
         return np.where(np.isnan(self.threshold), np.nan, found)
+
+    @property
+    def place_uncertainty(self) -> Float[np.ndarray, "runs t k"] | None:
+        """How far noise may move each predicted place: 0 above the threshold, where it does not.
+
+        Below it half of the way from the edge to the threshold, a standard deviation: noise of this
+        size is as far beyond the edge.
+        """
+        if self.outliers is None or self.threshold is None or self.edge is None:
+            return None
+        way = 0.5 * (self.threshold - self.edge)[..., None]
+        return np.where(self.outliers <= self.threshold[..., None], way, 0.0)
 
     def usual(self, step: int) -> int:
         """Number of outliers after a step, counted or not, that at least half of the runs have."""

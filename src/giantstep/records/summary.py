@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -53,8 +54,8 @@ class SpectrumStep:
     """Outliers of one matrix after one step: those of the median run, over the runs that have them.
 
     ``counts`` are the numbers of outliers in each run, None where they could not be counted;
-    ``inside`` the places predicted between edge and threshold, which do not count; ``leading`` the
-    largest singular values where they were measured.
+    ``inside`` the places predicted between edge and threshold, which do not count, with what noise
+    may move them by; ``leading`` the largest singular values where they were measured.
     """
 
     edge: float | None
@@ -91,8 +92,10 @@ class StepSummary:
 
     @property
     def values(self) -> tuple[Value, ...]:
-        """All numbers of the rows and of the errors."""
-        return (self.norm, *self.cosines, *(self.principal_cosines or ()), *self.errors.values())
+        """All numbers of the rows and of the errors, and places that do not count as outliers."""
+        places = [part.inside for part in (self.weights, self.features) if part is not None]
+        rows = (self.norm, *self.cosines, *(self.principal_cosines or ()))
+        return (*rows, *self.errors.values(), *chain.from_iterable(places))
 
     def as_dict(self) -> dict[str, Any]:
         """Plain values."""
@@ -180,6 +183,18 @@ def _expected_values(predicted: Trajectory, subspaces: Subspaces) -> dict[str, l
     }
 
 
+def _places_below(spectrum: Spectrum, step: int, ranks: slice) -> tuple[Value, ...]:
+    """Means over the rows of a prediction of the places that do not count."""
+    places, moved = spectrum.outliers, spectrum.place_uncertainty
+    assert places is not None
+    assert moved is not None
+    found = []
+    for place, uncertainty in zip(places[:, step, ranks].T, moved[:, step, ranks].T, strict=True):
+        there = np.isfinite(place)
+        found.append(Value(float(place[there].mean()), None, float(uncertainty[there].mean())))
+    return tuple(found)
+
+
 def spectrum_step(
     spectrum: Spectrum | None, step: int, over_runs: Reduction = measured
 ) -> SpectrumStep | None:
@@ -197,10 +212,7 @@ def spectrum_step(
         enough = spectrum.outliers[numbers >= aligned, step, :aligned]
         counts = tuple(int(number) for number in numbers)
         outliers = tuple(over_runs(column) for column in enough.T)
-        inside = tuple(
-            over_runs(column[np.isfinite(column)])
-            for column in spectrum.outliers[:, step, aligned : spectrum.usual(step)].T
-        )
+        inside = _places_below(spectrum, step, slice(aligned, spectrum.usual(step)))
     leading = spectrum.singular_values
     directions = spectrum.alignment
     return SpectrumStep(

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from html import escape
 from typing import Any
 
-from giantstep.show.tables.parts import counted
+from giantstep.papers.claims.source import FINDINGS
 
 STYLE = """
 body { font: 16px/1.5 Georgia, serif; max-width: 54rem; margin: 2rem auto; padding: 0 1rem; }
@@ -17,45 +18,57 @@ th, td { text-align: left; padding: 0.2rem 0.6rem 0.2rem 0; border-bottom: 1px s
 section { margin-top: 2.5rem; }
 img { max-width: 100%; }
 .holds::before { content: "\\2713 "; } .fails::before { content: "\\2717 "; }
+.seen::before { content: "\\2713 "; } .not-seen::before { content: "\\2013 "; }
 .undecided::before { content: "? "; }
-.holds { color: #14532d; } .fails { color: #7f1d1d; } .undecided { color: #555; }
+.holds, .seen { color: #14532d; } .not-seen { color: #5b21b6; }
+.fails { color: #7f1d1d; } .undecided { color: #555; }
 .small { font-size: 0.85rem; color: #555; }
 """
 
 
 def claims_page(records: Sequence[dict[str, Any]]) -> str:
     """A table of all verdicts, then every claim with its numbers, controls and figure."""
-    counts = {v: sum(r["verdict"] == v for r in records) for v in ("holds", "fails", "undecided")}
-    summary = ", ".join(f"{count} {verdict}" for verdict, count in counts.items() if count)
-    rows = "".join(
-        f"<tr><td>{_link(r['id'])}</td>"
-        f"<td>{escape(r['statement'])}</td><td>{_badge(r['verdict'])}</td></tr>"
-        for r in records
+    tables = "".join(
+        _overview(title, [r for r in records if (r["kind"] in FINDINGS) == findings])
+        for title, findings in (("Statements of the papers", False), ("Findings", True))
     )
     sections = "".join(_section(record) for record in records)
     return (
         '<!doctype html><html lang="en"><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
-        f"<title>Claims of the papers</title><style>{STYLE}</style>"
-        "<h1>Claims of the papers, measured</h1>"
-        f"<p>{counted(len(records), 'claim')}: {summary}. Every interval has level 99 %. "
+        f"<title>Claims, measured</title><style>{STYLE}</style>"
+        "<h1>Claims, measured</h1>"
+        "<p>Statements of the papers hold or fail inside the assumptions of their source. Findings "
+        "are made by no paper: they are seen or not seen. Every interval has level 99 %. "
         "A quantity holds if its whole interval lies in the region where the claim puts it and it "
         "is within four standard errors of the predicted number, beside a stated allowance for the "
         "finite size; it fails if the interval lies outside or the number is further off, and is "
         "undecided otherwise.</p>"
-        f"<table><tr><th>claim</th><th>statement</th><th>verdict</th></tr>{rows}</table>"
-        f"{_differences(records)}{sections}</html>\n"
+        f"{tables}{_differences(records)}{sections}</html>\n"
     )
 
 
+def _overview(title: str, records: Sequence[dict[str, Any]]) -> str:
+    """A table of claims of one sort with their verdicts, and how many there are of each."""
+    counts = Counter(record["verdict"] for record in records)
+    told = ", ".join(f"{count} {verdict}" for verdict, count in counts.most_common())
+    rows = "".join(
+        f"<tr><td>{_link(r['id'])}</td><td>{escape(r['statement'])}</td>"
+        f"<td>{escape(r['kind'])}</td><td>{_badge(r['verdict'])}</td></tr>"
+        for r in records
+    )
+    head = "<tr><th>claim</th><th>statement</th><th>kind</th><th>verdict</th></tr>"
+    return rows and f"<h2>{title}</h2><p>{told}</p><table>{head}{rows}</table>"
+
+
 def _differences(records: Sequence[dict[str, Any]]) -> str:
-    """Where the papers and the measurements differ: what was seen, and what holds instead."""
+    """Where the papers and the measurements differ: what is measured, and what holds instead."""
     parts = "".join(
         f"<p>{_link(record['id'])} ({escape(record['paper'])}): {escape(record['statement'])} "
-        f"{_badge(record['verdict'])}<br>Seen: {escape(record['seen'])}<br>"
+        f"{_badge(record['verdict'])}<br>Measured: {escape(record['measured_instead'])}<br>"
         f"Holds instead: {_link(record['corrected'])}</p>"
         for record in records
-        if record["corrected"]
+        if record["corrected"] and record["kind"] not in FINDINGS
     )
     return parts and f"<h2>Where the papers and the measurements differ</h2>{parts}"
 
@@ -72,7 +85,9 @@ def _section(record: dict[str, Any]) -> str:
     return (
         f'<section id="{name}"><h2>{name} {_badge(record["verdict"])}</h2>'
         f"<p>{escape(record['statement'])}</p>"
-        f'<p class="small">{escape(record["paper"])}. {escape(record["regime"])}. '
+        f'<p class="small">Source: {escape(record["paper"])} ({escape(record["kind"])}). '
+        f"Assumptions: {escape(record['assumptions'] or 'none stated')}. "
+        f"Tested at: {escape(record['regime'])}. "
         f"Rule: {escape(record['rule'])}. Setting: {escape(setting)}; size {record['size']}, "
         f"seed {record['seed']}, {record['seconds']:.1f} s.</p>"
         f"{_table(record)}{figure}{controls}{_tuned(record)}</section>"
@@ -138,4 +153,4 @@ def region_text(predicted: dict[str, Any]) -> str:
 
 
 def _badge(verdict: str) -> str:
-    return f'<span class="{verdict}">{verdict}</span>'
+    return f'<span class="{verdict.replace(" ", "-")}">{verdict}</span>'

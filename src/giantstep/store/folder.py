@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import zipfile
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -14,15 +13,15 @@ from jaxtyping import Float
 
 from giantstep.errors import InputError, shown
 from giantstep.problem.setting import Setting
+from giantstep.records.drafts import remove_drafts
 from giantstep.records.file import (
     packed,
     rebuilt,
-    remove_drafts,
     trajectory_bytes,
     unpacked,
     write_whole,
 )
-from giantstep.records.origin import origin
+from giantstep.records.origin import REVISION, origin, package_source
 from giantstep.records.spectrum import Spectrum
 from giantstep.records.table import Table, make_table
 from giantstep.records.trajectory import SPECTRA, Trajectory
@@ -40,13 +39,13 @@ class Store:
         self.folder = folder
 
     def prepare(self) -> None:
-        """Make the folder, and sweep up what killed writers have left."""
+        """Make the folder, and remove what killed writers have left."""
         self.folder.mkdir(parents=True, exist_ok=True)
         remove_drafts(self.folder)
 
     def holds(self, name: str) -> bool:
-        """Whether a file is there, and whole as far as its end tells."""
-        return zipfile.is_zipfile(self.folder / name)
+        """Whether a file is there; one that is damaged is refused by name where it is read."""
+        return (self.folder / name).exists()
 
     def missing(
         self, setting: Setting, directions: Float[np.ndarray, "r d"] | None = None
@@ -64,24 +63,47 @@ class Store:
         self, setting: Setting, directions: Float[np.ndarray, "r d"] | None = None
     ) -> Trajectory:
         """The runs 0, 1, ... of a resolved setting as one record, all of which must be there."""
-        asked, found = stored_fields(setting) | {"kind": "run"}, []
-        for run in range(setting.runs):
-            path = self.folder / run_name(setting, run, directions)
-            arrays, record = unpacked(path)
-            _check_content(path, record, asked | {"run": run})
-            found.append(rebuilt(path, arrays, record))
-        return stacked(setting, found)
+        return stacked(setting, [self.run(setting, k, directions) for k in range(setting.runs)])
+
+    def run(
+        self, setting: Setting, run: int, directions: Float[np.ndarray, "r d"] | None = None
+    ) -> Trajectory:
+        """One run of a resolved setting, which must be there."""
+        asked = stored_fields(setting) | {"kind": "run", "run": run}
+        found, _ = self._read(run_name(setting, run, directions), asked)
+        assert found is not None, "only a prediction may have no arrays"
+        return found
 
     def prediction(
         self, setting: Setting, theory: str | None = None
     ) -> tuple[Trajectory | None, str | None]:
         """What theory says of a resolved setting, or the sentence why it says nothing."""
-        path = self.folder / prediction_name(setting, theory)
-        arrays, record = unpacked(path)
-        _check_content(path, record, stored_fields(setting) | {"kind": "prediction"})
-        if not arrays:
-            return None, str(record.get("complaint"))
-        return rebuilt(path, arrays, record), None
+        asked = stored_fields(setting) | {
+            "kind": "prediction",
+            "runs": setting.runs,
+            "revision": package_source()[:REVISION],
+        }
+        found, record = self._read(prediction_name(setting, theory), asked)
+        return found, str(record["complaint"]) if found is None else None
+
+    def _read(
+        self, name: str, asked: Mapping[str, Any]
+    ) -> tuple[Trajectory | None, Mapping[str, Any]]:
+        """What a file holds, None for a sentence without arrays, and its text.
+
+        A file that is damaged, or of something else than its name stands for, is refused by name.
+        """
+        path = self.folder / name
+        try:
+            arrays, record = unpacked(path)
+            _check_content(path, record, asked)
+            if "complaint" in record:
+                return None, record
+            return rebuilt(path, arrays, record), record
+        except InputError as error:
+            raise InputError(
+                f"{error}; once it is removed the same command makes it anew"
+            ) from None
 
 
 def run_bytes(trajectory: Trajectory, run: int, *, keep: Collection[str] = ()) -> bytes:
@@ -106,8 +128,8 @@ def prediction_bytes(
 
 def _check_content(path: Path, record: Mapping[str, Any], asked: Mapping[str, Any]) -> None:
     """Refuse a file that holds something else than its name stands for: it may be a copy."""
-    fields = record.get("setting")
-    held = {**record, **(fields if isinstance(fields, dict) else {})}
+    parts = (record.get("origin"), record, record.get("setting"))
+    held = {name: v for part in parts if isinstance(part, dict) for name, v in part.items()}
     for name in different_fields(asked, held):
         raise InputError(
             f"file must hold the result of {name} = {shown(asked[name])}, got {str(path)!r} of "
@@ -137,7 +159,7 @@ def stacked(setting: Setting, runs: Sequence[Trajectory]) -> Trajectory:
         first,
         setting=setting if setting.runs == len(runs) else setting.vary(runs=len(runs)),
         seconds=sum(run.seconds for run in runs),
-        origin=min((run.origin or {} for run in runs), key=lambda made: made.get("time", "")),
+        origin=min(runs, key=_made).origin or {},
         **fields,
     )
 
@@ -212,7 +234,10 @@ def load(folder: str | Path) -> Results:
         except FileNotFoundError:  # removed meanwhile
             continue
         if found.theory is not None:
-            predictions[found.setting.vary(runs=1)] = found
+            beside = predictions.setdefault(found.setting.vary(runs=1), found)
+            # Of those that different revisions of the package made, the newest.
+            if _made(found) > _made(beside):
+                predictions[found.setting.vary(runs=1)] = found
         elif "run" in record:
             single.setdefault(found.setting, {})[int(record["run"])] = found
         else:
@@ -221,8 +246,13 @@ def load(folder: str | Path) -> Results:
         stacked(setting, [runs[k] for k in sorted(runs)]) for setting, runs in single.items()
     ]
     trajectories = sorted([*trajectories, *whole], key=lambda found: _order(found.setting))
-    beside = [predictions.get(found.setting.vary(runs=1)) for found in trajectories]
-    return Results(tuple(trajectories), tuple(beside), tuple(skipped))
+    theory = [predictions.get(found.setting.vary(runs=1)) for found in trajectories]
+    return Results(tuple(trajectories), tuple(theory), tuple(skipped))
+
+
+def _made(trajectory: Trajectory) -> str:
+    """When a record was made."""
+    return str((trajectory.origin or {}).get("time", ""))
 
 
 def _order(setting: Setting) -> tuple[Any, ...]:

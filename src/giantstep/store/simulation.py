@@ -11,7 +11,7 @@ from jaxtyping import Float
 from giantstep.problem.setting import Setting
 from giantstep.records.trajectory import Trajectory, keeps_gram
 from giantstep.simulation.simulate import MEMORY, simulate_runs
-from giantstep.store.folder import Store, run_bytes
+from giantstep.store.folder import Store, run_bytes, stacked
 from giantstep.store.identity import resolved, run_name
 
 
@@ -26,12 +26,15 @@ def simulate_stored(
 ) -> Trajectory:
     """What ``simulate`` returns, each run kept in the store as soon as it is finished.
 
-    ``partial`` and the others are those of ``simulate``.
+    ``partial`` and the others are those of ``simulate``.  A file that is damaged, or of another
+    setting, is refused before anything is computed.
     """
     store.prepare()
     chosen, interrupted = resolved(setting, memory), False
     asked = store.missing(chosen, directions)
     missing = set(asked)
+    stored = [run for run in range(setting.runs) if run not in missing]
+    runs = {run: store.run(chosen, run, directions) for run in stored}
     try:
         pending = simulate_runs(
             chosen, asked, memory=memory, progress=progress, directions=directions
@@ -39,6 +42,7 @@ def simulate_stored(
         for run, found in pending:
             # A comparison needs the Gram matrices, whatever their size.
             store.write(run_name(chosen, run, directions), run_bytes(found, run, keep=("gram",)))
+            runs[run] = store.run(chosen, run, directions)
             missing.remove(run)
     except KeyboardInterrupt:
         # The runs before the first that is missing are whole.
@@ -46,6 +50,6 @@ def simulate_stored(
             raise
         interrupted = True
     held = min(missing, default=setting.runs)
-    found = store.runs(chosen.vary(runs=held), directions)
+    found = stacked(chosen, [runs[run] for run in range(held)])
     gram = found.gram if keeps_gram(setting) else None
     return replace(found, setting=setting, interrupted=interrupted, gram=gram)

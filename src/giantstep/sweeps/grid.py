@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import itertools
-import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from giantstep.errors import InputError, shown
+from giantstep.problem.files import read_toml
 from giantstep.problem.setting import Setting
 from giantstep.store.identity import with_engine
 from giantstep.sweeps.axes import Axis, read_axes, short
@@ -95,13 +95,7 @@ def read_sweep_file(path: Path) -> tuple[dict[str, Any], Any]:
     ``[setting]`` holds fields; ``[axes]`` a key for each axis, or ``[[axes]]`` a table for each,
     whose keys vary together.
     """
-    try:
-        with path.open("rb") as file:
-            read = tomllib.load(file)
-    except OSError as error:
-        raise InputError(f"file cannot be read, got {str(path)!r}: {error.strerror}") from None
-    except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise InputError(f"file must be TOML in UTF-8, got {str(path)!r}: {error}") from None
+    read = read_toml(path)
     for key in read:
         if key not in ("setting", "axes"):
             raise InputError(f"file must have the tables setting and axes, got {key!r}")

@@ -152,7 +152,7 @@ class Sweep(Drawn):
 
     ``measured`` and ``predicted`` are arrays over the axes, ``exponents`` fits |cosine| ~
     d^exponent along d (``Scaling``), ``limit`` is the leap index, where one step on n = d^k begins
-    to learn (arXiv 2305.18270, Theorems 4-5).
+    to learn (arXiv 2305.18270, theorem on one step).
     """
 
     grid: Grid

@@ -13,6 +13,7 @@ from jaxtyping import Float
 
 from giantstep.errors import InputError
 from giantstep.experiment import Experiment, run_experiment
+from giantstep.prediction.predict import predict
 from giantstep.problem.differing import field_text, given_differing
 from giantstep.problem.setting import Setting
 from giantstep.records.drawing import Drawn
@@ -131,13 +132,14 @@ def compare_settings(
     memory: int = MEMORY,
     progress: Callable[[float, int], None] | None = None,
     simulator: Callable[..., Trajectory] = simulate,
+    predictor: Callable[..., Trajectory] = predict,
 ) -> SideBySide:
     """Predict and simulate two settings or a few, and return them side by side.
 
     ``names`` are what tables and pictures call the settings, unless told otherwise the values of
     the fields in which they differ; ``show`` names observables, the columns of ``to_pandas``.  The
-    settings may differ in any field, sizes and steps included.  ``memory``, ``progress`` and
-    ``simulator`` are those of ``run_experiment``.
+    settings may differ in any field, sizes and steps included.  ``memory``, ``progress``,
+    ``simulator`` and ``predictor`` are those of ``run_experiment``.
 
     >>> from giantstep import Setting, compare_settings
     >>> gradient = Setting("x1", d=1000, p=2, steps=1, runs=3, readout_n=100, test_n=100)
@@ -151,7 +153,13 @@ def compare_settings(
     shown = _shown(settings, show)
     experiments = []
     for setting in settings:
-        experiment = run_experiment(setting, memory=memory, progress=progress, simulator=simulator)
+        experiment = run_experiment(
+            setting,
+            memory=memory,
+            progress=progress,
+            simulator=simulator,
+            predictor=predictor,
+        )
         if experiment.simulated.interrupted:
             raise KeyboardInterrupt
         experiments.append(experiment)

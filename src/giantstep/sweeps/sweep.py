@@ -12,6 +12,7 @@ from typing import Any
 
 from giantstep.errors import InputError
 from giantstep.problem.setting import Setting
+from giantstep.records.drafts import remove_drafts
 from giantstep.simulation.cost import flops
 from giantstep.simulation.simulate import MEMORY
 from giantstep.store.folder import Store
@@ -135,6 +136,7 @@ def run_grid(
                 finished += entry.work
                 if progress is not None:
                     progress(Progress(done, total, finished / work, len(failures)))
+        remove_drafts(store.folder)  # of workers that were lost
     return read_grid(grid, store, failures, theory=theory)
 
 
@@ -189,7 +191,7 @@ def _outcome(
     except FileNotFoundError:
         failure = failure or "not finished"
     except InputError as error:
-        failure = f"{error}; once it is removed the same command makes it anew"
+        failure = str(error)
         skipped.append(failure)
     try:
         if theory:
@@ -197,6 +199,6 @@ def _outcome(
     except FileNotFoundError:
         complaint = failure
     except InputError as error:
-        complaint = f"{error}; once it is removed the same command makes it anew"
+        complaint = str(error)
         skipped.append(complaint)
     return Outcome(cell, simulated, predicted, complaint, failure)

@@ -1,15 +1,18 @@
 """The page on where the papers and the measurements differ, and the records it is made from."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from giantstep.cli.main import main
+from giantstep.errors import InputError
 from giantstep.papers.claims import CLAIMS
 from giantstep.papers.claims.differences import differences
 from giantstep.papers.claims.quantity import exact
 from giantstep.papers.claims.record import Claim, Findings
 from giantstep.papers.claims.running import run_claims
+from giantstep.papers.claims.source import Source
 from giantstep.show.page import claims_page
 
 PAGE = Path(__file__).parents[3] / "docs" / "differences.md"
@@ -19,7 +22,17 @@ def claim_of(name: str, value: float, **given: str) -> Claim:
     def experiment(fields: dict[str, float]) -> Findings:
         return Findings([exact("value", value, (0.0, 1.0))])
 
-    return Claim(name, f"Says {name}.", "paper", "regime", "rule", experiment, {}, {}, **given)  # type: ignore[arg-type]
+    return Claim(
+        id=name,
+        statement=f"Says {name}.",
+        source=Source("theorem", "paper"),
+        regime="regime",
+        rule="rule",
+        experiment=experiment,
+        fields={},
+        controls={},
+        **given,
+    )  # type: ignore[arg-type]
 
 
 def test_page_of_the_documentation_is_that_of_the_claims(
@@ -30,7 +43,7 @@ def test_page_of_the_documentation_is_that_of_the_claims(
 
 
 def test_a_contradicted_claim_stands_beside_the_one_that_holds() -> None:
-    wrong = claim_of("wrong", 2.0, seen="two, not one.", corrected="right")
+    wrong = claim_of("wrong", 2.0, measured_instead="two, not one.", corrected="right")
     claims = {"wrong": wrong, "right": claim_of("right", 0.5)}
     page = differences(claims)
     assert "Says wrong." in page
@@ -44,16 +57,42 @@ def test_a_contradicted_claim_stands_beside_the_one_that_holds() -> None:
 
 def test_corrections_are_claims_that_are_not_contradicted_themselves() -> None:
     for claim in CLAIMS.values():
-        assert bool(claim.seen) == bool(claim.corrected)
+        assert bool(claim.measured_instead) == bool(claim.corrected)
         if claim.corrected:
-            assert claim.seen.endswith(".")
+            assert claim.measured_instead.endswith(".")
             assert CLAIMS[claim.corrected].corrected == ""
 
 
-def test_the_table_of_verdicts_lists_every_claim() -> None:
+@pytest.mark.parametrize(
+    ("page", "findings", "verdicts"),
+    [
+        ("claims.md", False, {"holds", "fails", "undecided", "-"}),
+        ("findings.md", True, {"seen", "not seen", "undecided", "-"}),
+    ],
+)
+def test_the_tables_of_verdicts_list_every_claim(
+    page: str, findings: bool, verdicts: set[str]
+) -> None:
     """In order, with its statement: a claim that was reworded has another verdict."""
-    page = PAGE.with_name("claims.md").read_text(encoding="utf-8").splitlines()
-    rows = [line.split(" | ") for line in page if line.startswith("| ")][1:]
-    assert [row[0].removeprefix("| ") for row in rows] == list(CLAIMS)
-    assert [row[1].replace("\\|", "|") for row in rows] == [c.statement for c in CLAIMS.values()]
-    assert {row[3] for row in rows} <= {"holds", "fails", "undecided", "-"}
+    listed = [claim for claim in CLAIMS.values() if claim.source.is_finding == findings]
+    lines = PAGE.with_name(page).read_text(encoding="utf-8").splitlines()
+    rows = [line.split(" | ") for line in lines if line.startswith("| ")][1:]
+    assert [row[0].removeprefix("| ") for row in rows] == [claim.id for claim in listed]
+    assert [row[1].replace("\\|", "|") for row in rows] == [claim.statement for claim in listed]
+    assert {row[5] for row in rows} <= verdicts
+
+
+def test_what_no_paper_states_is_seen_or_not_and_contradicts_nobody() -> None:
+    """With the source of a theorem the same measurement fails, and stands on the page."""
+    given = {"measured_instead": "two, not one.", "corrected": "right"}
+    for source, word in ((Source("ours"), "not seen"), (Source("theorem", "paper"), "fails")):
+        wrong = replace(claim_of("wrong", 2.0, **given), source=source)
+        [record] = run_claims([wrong])
+        assert record["verdict"] == word
+        page = differences({"wrong": wrong, "right": claim_of("right", 0.5)})
+        assert ("Says wrong." in page) == (word == "fails")
+
+
+def test_a_kind_that_does_not_exist_is_refused() -> None:
+    with pytest.raises(InputError, match=r"kind of a source must be one of theorem.*'lemma'"):
+        Source("lemma")

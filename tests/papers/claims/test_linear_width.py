@@ -12,7 +12,7 @@ from giantstep.papers.claims.feature_experiments import (
     training_features,
 )
 from giantstep.papers.claims.linear_width import WIDE
-from giantstep.papers.claims.spike_experiments import _crossing, leaving_sizes
+from giantstep.papers.claims.spike_experiments import crossing, leaving_sizes
 from giantstep.simulation.feature_models import real_features, tables
 from giantstep.simulation.readout import fit_readout
 from giantstep.simulation.stepped import stepped_runs
@@ -57,8 +57,8 @@ def test_leaving_sizes_are_where_the_singular_value_is() -> None:
         assert found == pytest.approx(1.25 * top, rel=0.05)
 
 
-def test_crossing_at_the_ends() -> None:
+def testcrossing_at_the_ends() -> None:
     x, y = np.array([0.0, 1.0, 2.0]), np.array([0.0, 1.0, 3.0])
-    assert _crossing(x, y, 2.0) == 1.5
-    assert _crossing(x, y, 4.0) == 2.0
-    assert _crossing(x, y, -1.0) == 0.0
+    assert crossing(x, y, 2.0) == 1.5
+    assert crossing(x, y, 4.0) == 2.0
+    assert crossing(x, y, -1.0) == 0.0

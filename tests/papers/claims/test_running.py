@@ -16,6 +16,7 @@ from giantstep.papers.claims import CLAIMS, FAMILIES, running
 from giantstep.papers.claims.quantity import Region, exact
 from giantstep.papers.claims.record import Claim, Findings, Measurement
 from giantstep.papers.claims.running import run_claims, stored_claims
+from giantstep.papers.claims.source import Source
 from giantstep.papers.plot import Curve, Plot
 from giantstep.records.origin import source_digest
 from giantstep.show.page import claims_page, region_text
@@ -37,14 +38,14 @@ def counting(calls: list[Any]) -> Claim:
 
 def claim_of(experiment: Measurement, name: str = "counting") -> Claim:
     return Claim(
-        name,
-        "A <statement>.",
-        "paper",
-        "regime",
-        "rule",
-        experiment,
-        {"value": 0.5},
-        {"too large": {"value": 2.0}, "too small": {"value": -1.0}},
+        id=name,
+        statement="A <statement>.",
+        source=Source("theorem", "paper"),
+        regime="regime",
+        rule="rule",
+        experiment=experiment,
+        fields={"value": 0.5},
+        controls={"too large": {"value": 2.0}, "too small": {"value": -1.0}},
     )
 
 
@@ -81,7 +82,7 @@ def test_tuned_fields_are_repeated_with_the_controls() -> None:
 @pytest.mark.slow
 def test_claims_side_by_side_are_the_same_records(tmp_path: Path) -> None:
     """In other processes, the controls of a claim too."""
-    chosen = [CLAIMS[name] for name in ("one-step-formulas", "beta-of-labels")]
+    chosen = [CLAIMS[name] for name in ("one-step-formulas", "no-spike-without-c1")]
     apart = list(run_claims(chosen, folder=tmp_path, controls=True, processes=2))
     assert [record["id"] for record in apart] == [claim.id for claim in chosen]
     assert stored_claims(chosen, tmp_path, full=False, controls=True, seed=0) == apart
@@ -228,7 +229,10 @@ def test_every_claim_is_complete() -> None:
     for name, claim in CLAIMS.items():
         assert claim.id == name
         assert claim.statement.endswith(".")
-        assert "arXiv" in claim.paper or "open question" in claim.paper
+        assert claim.source.paper.startswith("arXiv ")
+        assert claim.source.place
+        # What a paper states is judged inside its assumptions, which are said.
+        assert claim.source.assumptions or claim.source.is_finding
         assert claim.controls or claim.corrected
         assert set(claim.tuned) <= set(claim.fields)
         assert all(claim.controls.values())

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from giantstep import Setting
+from giantstep.papers.claims.expansions import _least_squares, predicted_parts
 from giantstep.papers.claims.feature_experiments import stepped_features
-from giantstep.papers.claims.features import _least_squares, predicted_parts
 from giantstep.papers.claims.linear_width import WIDE
 from giantstep.papers.claims.spike_counts import readout_scatter
 from giantstep.papers.claims.two_steps import NETWORK

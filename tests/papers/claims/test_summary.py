@@ -10,6 +10,7 @@ from giantstep.papers.claims import CLAIMS
 from giantstep.papers.claims.quantity import exact
 from giantstep.papers.claims.record import Claim, Findings
 from giantstep.papers.claims.running import run_claims
+from giantstep.papers.claims.source import Source
 from giantstep.papers.claims.summary import stored_records, summary
 
 
@@ -19,14 +20,14 @@ def value(fields: dict[str, Any]) -> Findings:
 
 def claim_of(statement: str = "Values are below one.") -> Claim:
     return Claim(
-        "one",
-        statement,
-        "paper",
-        "regime",
-        "rule",
-        value,
-        {"value": 0.95},
-        {"large": {"value": 2.0}},
+        id="one",
+        statement=statement,
+        source=Source("theorem", "paper"),
+        regime="regime",
+        rule="rule",
+        experiment=value,
+        fields={"value": 0.95},
+        controls={"large": {"value": 2.0}},
         tuned={"value": (0.5, 1.5)},
     )
 
@@ -44,11 +45,11 @@ def test_verdicts_of_seeds_sizes_controls_and_tuned_constants(tmp_path: Path) ->
     measured(tmp_path / "a" / "quick", seed=1)
     measured(tmp_path / "b" / "quick", seed=2, controls=True)
     page = summary({"one": claim_of()}, stored_records(tmp_path))
-    assert row(page)[3:] == ["-", "holds 2", "all fail", "1 of 2 the same"]
+    assert row(page)[5:] == ["-", "holds 2", "all fail", "depends (1 of 2 the same)"]
     measured(tmp_path / "c" / "quick", seed=3)
     measured(tmp_path / "d" / "full", seed=1, full=True)
     page = summary({"one": claim_of()}, stored_records(tmp_path))
-    assert row(page)[3:5] == ["holds", "holds 2, fails 1"]
+    assert row(page)[5:7] == ["holds", "holds 2, fails 1"]
     assert "Quick size, seed 1, 2, 3: 2 holds, 1 fails;" in page
     assert "Full size, seed 1: 1 holds;" in page
 
@@ -57,28 +58,29 @@ def test_a_control_that_does_not_fail_is_seen(tmp_path: Path) -> None:
     measured(tmp_path, controls=True)
     [record] = stored_records(tmp_path)
     record["controls"][0]["verdict"] = "holds"
-    assert row(summary({"one": claim_of()}, [record]))[5] == "0 of 1 fail"
+    assert row(summary({"one": claim_of()}, [record]))[7] == "0 of 1 fail"
 
 
 def test_a_record_of_another_statement_does_not_count(tmp_path: Path) -> None:
     measured(tmp_path)
     page = summary({"one": claim_of("Values are positive.")}, stored_records(tmp_path))
-    assert row(page)[1:] == ["Values are positive.", "paper", "-", "-", "-", "-"]
+    assert row(page)[1:] == ["Values are positive.", "theorem", "paper", *"-----"]
 
 
 def test_bars_of_a_statement_do_not_end_a_cell() -> None:
     page = summary({"one": claim_of("|w| falls.")}, [])
-    assert "| one | \\|w\\| falls. | paper | - | - | - | - |" in page
+    assert "| one | \\|w\\| falls. | theorem | paper | - | - | - | - | - |" in page
 
 
 def test_the_command_prints_the_page(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    name = "linear-batch-necessary"
+    name = "one-step-formulas"
     list(run_claims([CLAIMS[name]], folder=tmp_path / "one", seed=1))
     measured(tmp_path / "other")
     main(["claims", "--table", str(tmp_path / "one"), str(tmp_path / "other")])
     page = capsys.readouterr().out
-    assert row(page, name)[3:5] == ["-", "holds"]
-    assert page.count("\n| ") == len(CLAIMS) + 1
+    assert row(page, name)[5:7] == ["-", "holds"]
+    statements = [claim for claim in CLAIMS.values() if not claim.source.is_finding]
+    assert page.count("\n| ") == len(statements) + 1
 
 
 def test_a_folder_without_records_is_one_sentence(

@@ -1,8 +1,16 @@
 """What the claims on two steps are made of: the count in the limit, the hidden target."""
 
+import numpy as np
 import pytest
 
-from giantstep.papers.claims.two_steps import HIDDEN, new_in_the_limit
+from giantstep.papers.claims.outlier_grid import CELLS, LIMIT_CELLS, outliers_on_grid
+from giantstep.papers.claims.two_steps import (
+    BY_EXPONENT,
+    HIDDEN,
+    NETWORK,
+    measured_new,
+    new_in_the_limit,
+)
 from giantstep.problem.activation import make_activation
 from giantstep.problem.target import make_target
 
@@ -14,11 +22,45 @@ def test_outliers_of_the_limit(first: float, second: float, count: int) -> None:
     assert new_in_the_limit(first, second) == count
 
 
-def test_hidden_target_is_what_it_says() -> None:
-    """Mean, linear and quadratic part zero, variance one; the activation has no mean."""
-    series = make_target(HIDDEN["target"]).series
-    low = series.coefficients[series.degrees <= 2]
+def test_a_boundary_below_one_half_counts_more() -> None:
+    assert new_in_the_limit(0.2, 0.3, 0.4) == 1
+    assert new_in_the_limit(0.3, 0.3, 0.4) == 3
+
+
+def test_outliers_are_counted_beside_the_first_and_from_the_margin_on() -> None:
+    """Two of four values are above 1.25 times the edge 2, of which one is that of step 1."""
+    values = np.array([[9.0, 2.6, 2.4, 1.9], [9.0, 2.4, 2.3, 1.9]])
+    assert measured_new(values, 2.0, 0.25).tolist() == [1.0, 0.0]
+    assert measured_new(values, 2.0, 0.1).tolist() == [2.0, 2.0]
+
+
+def test_the_grid_has_exponents_that_differ_and_limits_up_to_three() -> None:
+    assert [new_in_the_limit(*cell) for cell in LIMIT_CELLS] == [0, 1, 2, 3]
+    assert sum(first != second for first, second in CELLS) == 4
+
+
+@pytest.mark.law(sentinel="as told")
+@pytest.mark.parametrize(
+    ("beyond", "verdict"), [(0.0, "holds"), (0.15, "fails")], ids=["as told", "larger"]
+)
+def test_places_of_outliers_are_those_of_the_steps_that_theory_is_told(
+    beyond: float, verdict: str
+) -> None:
+    """One cell at p = 200: step sizes larger by p^0.15 put the second singular value elsewhere."""
+    told = {"multiple": 3.0, "margin": 0.2, "beyond": beyond, "boundary": 0.5, "seed": 3}
+    fields = NETWORK | told | {"activation": "softplus(z + 1.5)"}
+    found = outliers_on_grid(fields, cells=((0.45, 0.45),), d=200, runs=40)
+    place = next(q for q in found.quantities if q.name.startswith("singular value 2"))
+    assert place.verdict == verdict
+
+
+@pytest.mark.parametrize("exponent", [2, 3])
+def test_hidden_target_is_what_it_says(exponent: int) -> None:
+    """Degrees below the exponent are zero, its own is not, the variance is one."""
+    series = make_target(BY_EXPONENT[exponent]).series
+    low = series.coefficients[series.degrees < exponent]
     assert max(abs(low), default=0.0) < 1e-6
+    assert max(abs(series.coefficients[series.degrees == exponent])) > 0.1
     power = float((series.coefficients**2).sum()) + series.tail
     assert power == pytest.approx(1.0, abs=1e-6)
     mean = make_activation(HIDDEN["activation"]).coefficients(0).values[0]

@@ -227,11 +227,13 @@ def test_level() -> None:
     assert 2 * count * student.sf(BOUND, REPLICATES - 1) < 5e-3
 
 
+@pytest.mark.slow(sentinel="tanh")
 @pytest.mark.parametrize("name", CASES)
 def test_prediction_is_the_response_form(name: str) -> None:
     assert np.max(np.abs(deviations(name))) < BOUND
 
 
+@pytest.mark.slow(sentinel="tanh")
 @pytest.mark.parametrize("name", CASES)
 def test_fields_redrawn_at_each_step_are_rejected(name: str) -> None:
     """From the second step on; the first knows no past and still agrees."""

@@ -54,8 +54,10 @@ CASES: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
     ),
     "bias": ({"bias": 1.0, "rows": "normalised"} | READOUT, {"bias": 0.0}),
 }
-# Comparisons at least: without a readout neither its errors nor the network's are simulated.
-COMPARISONS = {"repeat": 116, "minibatch": 116, "bias": 116}
+# Comparisons: without a readout neither its errors nor the network's are simulated, and the cosine
+# with w*_2 is known after steps where relu learns it and where every run has a row of its own.
+MOST_CASES = 125
+COMPARISONS = {"repeat": 137, "minibatch": 137, "update": 127, "bias": 140}
 
 
 @pytest.mark.law(sentinel="decay")
@@ -65,7 +67,7 @@ def test_exact_runs_are_predicted(name: str) -> None:
     setting = Setting(**(BASE | fields))
     simulated = simulate(setting)
     found = compare(predict(setting), simulated)
-    assert found.count >= COMPARISONS.get(name, 104)
+    assert found.count == COMPARISONS.get(name, MOST_CASES)
     assert found.agrees, (found.largest, found.p_value)
     wrong = predict(setting.vary(**without), deviations=False)
     assert not compare(wrong, simulated, ignoring=list(without)).agrees

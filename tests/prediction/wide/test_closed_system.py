@@ -478,6 +478,7 @@ LOSS_CASES: dict[str, tuple[dict[str, Any], Change]] = {
 }
 
 
+@pytest.mark.law(sentinel="perfect alignment")
 @pytest.mark.parametrize("case", LOSS_CASES)
 def test_losses_against_simulation(case: str, wrong_step: Callable[[Change], None]) -> None:
     """Train, test and objective of 24 runs within 4 standard errors, 3 comparisons a case.

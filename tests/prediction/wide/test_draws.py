@@ -86,6 +86,7 @@ def test_the_spread_of_outliers_is_that_of_the_readouts() -> None:
     assert compare(predicted, simulated).agrees
 
 
+@pytest.mark.slow
 def test_a_large_output_of_its_own_is_counted_right() -> None:
     """relu, signs, output scale 1: edges and counts of both matrices, run by run.
 

@@ -265,6 +265,7 @@ def test_errors_against_simulation(case: str, monkeypatch: pytest.MonkeyPatch) -
     assert np.any(np.abs(gaps()) > 4)
 
 
+@pytest.mark.slow
 def test_third_derivative_of_the_activation(monkeypatch: pytest.MonkeyPatch) -> None:
     """tanh on sin(x1) at a step of 3 sqrt(p): errors of 32 runs within 3.5 standard errors.
 

@@ -128,6 +128,7 @@ def test_every_run_has_the_offset_of_its_own_readout() -> None:
     assert np.var(found - expected) < 0.25 * np.var(found - without)
 
 
+@pytest.mark.slow
 def test_rows_that_are_mostly_noise_have_no_predicted_errors() -> None:
     """Noise of the step beyond the rows' own length: errors are refused, with a note.
 
@@ -202,6 +203,7 @@ def test_a_direction_that_is_not_learned_is_at_chance() -> None:
     assert abs(squares.mean() - still * expected.mean()) > 4 * error
 
 
+@pytest.mark.slow
 def test_a_penalty_that_leave_one_out_does_not_decide() -> None:
     """gelu on 365 samples, 427 neurons: train errors of runs are a third below that at the best.
 

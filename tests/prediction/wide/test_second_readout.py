@@ -63,6 +63,7 @@ CASES = [
 ]
 
 
+@pytest.mark.law(sentinel="symmetric tanh")
 @pytest.mark.parametrize("setting", CASES, ids=lambda s: f"{s.start} {s.activation.name}")
 def test_errors_of_the_readout(setting: Setting) -> None:
     """Train and test error of 16 runs; rejected are test errors before the steps and, where it is
@@ -80,6 +81,7 @@ def test_errors_of_the_readout(setting: Setting) -> None:
         assert excess(found.test_error[:, -1], before.test) > 1
 
 
+@pytest.mark.law(sentinel="sphere")
 @pytest.mark.parametrize("start", ["sphere", "symmetric"])
 def test_rows_and_outliers(start: str) -> None:
     """Overlap, length, first outlier of W, first two of the features: 5 comparisons a start.
@@ -175,6 +177,7 @@ def test_paired_rows_that_do_not_move_are_doubled() -> None:
     assert found.edge == pytest.approx(math.sqrt(2.0) * (1.0 + math.sqrt(0.5)), rel=1e-6)
 
 
+@pytest.mark.slow
 def test_all_labels_flipped_learn_the_opposite() -> None:
     """corruption 1 is the target with its sign turned, and 1/2 leaves nothing along it."""
     setting = wide("x1", "gelu", batches="reused")

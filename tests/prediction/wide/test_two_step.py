@@ -216,6 +216,7 @@ def test_the_first_order_series_is_rejected(fresh_relu):
     assert deviation([run[0][1:2] for run in runs], wrong.singular_values[1:2]) > 2 * BOUND
 
 
+@pytest.mark.slow
 def test_reused_outliers_and_alignment(reused_jump):
     setting, runs = reused_jump
     predicted = weight_outliers(setting)[1]

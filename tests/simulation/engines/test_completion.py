@@ -66,6 +66,7 @@ def early_end(batch: held.HeldBatch, c: np.ndarray) -> None:
         REVEAL(batch, c)
 
 
+@pytest.mark.slow(sentinel="reused")
 @pytest.mark.parametrize("name", CASES)
 def test_growth_ends_with_all_of_the_space(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     setting = Setting(**(BASE | CASES[name]))

@@ -36,6 +36,7 @@ def test_a_sample_is_a_function_of_its_number(first: int) -> None:
     assert len(np.unique(np.c_[long, noise])) == long.size + noise.size
 
 
+@pytest.mark.slow(sentinel="float64")
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_numbers_are_standard_normal(dtype: type) -> None:
     """Kolmogorov-Smirnov on 2^17 numbers, level 1e-3; a shift by .02 is rejected."""

@@ -24,6 +24,7 @@ PUBLISHED_NORMS = [1, 0.855, 0.806, 0.792, 0.793, 0.802, 0.815]
 PUBLISHED_ERRORS = [0.4917, 0.4202, 0.3859, 0.3683, 0.3587, 0.3534, 0.3504]
 
 
+@pytest.mark.slow
 def test_published_simulation_is_reproduced() -> None:
     """Overlaps, norms and errors of arXiv 2402.03220's authors, within 3 joint standard errors.
 

@@ -80,6 +80,7 @@ def test_steps_are_those_of_plain_numpy(fields: dict[str, Any], precision: str) 
         np.testing.assert_allclose(trajectory.gram[0, t], w @ w.T, atol=tolerance * scale)
 
 
+@pytest.mark.slow(sentinel="gaussian")
 @pytest.mark.parametrize("law", ["gaussian", "student(6)", "mixture(0.5)", "uniform"])
 def test_results_do_not_depend_on_the_chunk(law: str) -> None:
     setting = Setting(

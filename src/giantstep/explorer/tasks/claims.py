@@ -11,6 +11,7 @@ from giantstep.explorer.views.claims import claim_view
 from giantstep.papers.claims import CLAIMS
 from giantstep.papers.claims.record import Claim
 from giantstep.papers.claims.running import run_claims
+from giantstep.papers.claims.source import KINDS
 from giantstep.papers.claims.stored import stored_records
 
 LARGEST_SEED = 2**31
@@ -24,7 +25,9 @@ def listed(request: Mapping[str, Any], emit: Emit) -> dict[str, Any]:
         {
             "id": claim.id,
             "statement": claim.statement,
-            "paper": claim.paper,
+            "kind": claim.source.kind,
+            "finding": claim.source.is_finding,
+            "paper": claim.source.citation,
             "verdict": stored[claim.id]["verdict"] if claim.id in stored else None,
         }
         for claim in CLAIMS.values()
@@ -35,9 +38,12 @@ def listed(request: Mapping[str, Any], emit: Emit) -> dict[str, Any]:
 def stored(request: Mapping[str, Any], emit: Emit) -> dict[str, Any]:
     """A claim with all that its stored record says; without numbers where there is none."""
     claim = _claim(request)
-    about = {
-        name: getattr(claim, name)
-        for name in ("id", "statement", "paper", "regime", "rule", "seen", "corrected")
+    names = ("id", "statement", "regime", "rule", "measured_instead", "corrected")
+    about = {name: getattr(claim, name) for name in names} | {
+        "kind": KINDS[claim.source.kind],
+        "finding": claim.source.is_finding,
+        "paper": claim.source.citation,
+        "assumptions": claim.source.assumptions,
     }
     record = stored_records().get(claim.id)
     return about | {"record": None if record is None else claim_view(record)}

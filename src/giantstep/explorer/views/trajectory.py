@@ -41,13 +41,19 @@ class Frame:
         return target_plane(stairs_of(self.analysis, self.setting), self.setting.target.r)
 
     def as_dict(self) -> dict[str, Any]:
-        """Names of subspaces and directions, and the floor after every recorded step."""
-        floors = floors_of(self.analysis, self.setting)
+        """Names of subspaces and directions, and the floors after every recorded step.
+
+        ``floors`` are those of the setting's activation, ``floors_any`` those of any.
+        """
+        floors, floors_any = (
+            floors_of(self.analysis, self.setting, any_activation=best) for best in (False, True)
+        )
         return {
             "recorded": list(self.setting.recorded),
             "subspaces": [name for name, _ in self.subspaces],
             "plane": list(self.plane[1]),
             "floors": [floors[step] for step in self.setting.recorded],
+            "floors_any": [floors_any[step] for step in self.setting.recorded],
         }
 
 
@@ -62,4 +68,5 @@ def neurons_view(trajectory: Trajectory, frame: Frame) -> list[Any]:
     _, steps, p, _ = trajectory.overlap.shape
     count = min(p, MOST_NEURONS, max(1, MOST_PLACES // steps))
     shown = np.linspace(0, p - 1, count).round().astype(int)
-    return (trajectory.cosine[:, :, shown] @ plane.T).tolist()
+    cosines = trajectory.by_run(trajectory.cosine)
+    return (cosines[:, :, shown] @ plane.T).tolist()

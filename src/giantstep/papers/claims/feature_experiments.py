@@ -46,9 +46,9 @@ MODELS: Mapping[str, Callable[[SteppedRun], Model]] = {
 }
 
 
-def step_size(alpha: float) -> str:
-    """eta = 1.5 n^alpha as a text; unit output scale and |a| = 1."""
-    return f"{MULTIPLE}*n^{alpha:g}"
+def step_size(alpha: float, multiple: float = MULTIPLE) -> str:
+    """eta = multiple n^alpha as a text; unit output scale and |a| = 1."""
+    return f"{multiple}*n^{alpha:g}"
 
 
 def spikes_in_the_limit(alpha: float) -> int:
@@ -125,10 +125,12 @@ def equivalence(fields: Fields, *, region: Region, d: Sequence[int], runs: Runs)
 def gains(fields: Fields, *, exponents: Sequence[float], d: int, runs: int) -> Findings:
     """Relative fall of the training objective and of the test error from spike to spike.
 
-    Without a step, then at eta = 1.5 n^alpha for exponents of one spike and of two.
+    Without a step, then at eta = ``multiple`` n^alpha for exponents of one spike and of two.
     """
-    setting = Setting(**dict(fields) | {"d": d})
-    sizes = [0.0, *(step_size(alpha) for alpha in exponents)]
+    given = dict(fields)
+    multiple = given.pop("multiple")
+    setting = Setting(**given | {"d": d})
+    sizes = [0.0, *(step_size(alpha, multiple) for alpha in exponents)]
     found = np.empty((len(sizes), runs, 2))
     for index, size in enumerate(sizes):
         sized = setting.vary(step_size=size)

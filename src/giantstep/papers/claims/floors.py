@@ -1,4 +1,4 @@
-"""Claims about what the trained readout can and cannot reach (arXiv 2305.18270, section 2.3)."""
+"""Claims about what the trained readout can and cannot reach (arXiv 2305.18270)."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from jaxtyping import Float
 
 from giantstep.analysis.analyze import analyze
 from giantstep.errors import NoTheoryError
+from giantstep.papers.claims import sources
 from giantstep.papers.claims.experiments import Fields, readout_errors
 from giantstep.papers.claims.quantity import (
     Quantity,
@@ -23,8 +24,6 @@ from giantstep.papers.claims.record import Claim, Findings
 from giantstep.papers.plot import Curve, Plot
 from giantstep.prediction.predict import predict
 from giantstep.problem.setting import Setting
-
-PAPER = "arXiv 2305.18270 (JMLR)"
 
 BELOW: Region = (-math.inf, 0.0)
 ANYWHERE: Region = (-math.inf, math.inf)
@@ -167,15 +166,19 @@ PENALTIES = {"ridge": ("0.1/p^2", "1/p^2")}
 
 CLAIMS = (
     Claim(
-        "narrow-floor",
-        "A narrow network fits what depends on the learned subspace U and no more, and with more "
-        "and more neurons it fits all of that.",
-        f"{PAPER}, section 2.3, lower bound and its converse",
-        "p fixed and far below d, n = 32 d, one step",
-        "test error at least E Var(f | P_U x) but for the share p/d that leaks, its excess falling "
-        "with p by an exponent below -0.1, and as predicted at every p",
-        narrow_floor,
-        NARROW
+        id="narrow-floor",
+        statement=(
+            "A narrow network fits what depends on the learned subspace U and no more, and with "
+            "more and more neurons it fits all of that."
+        ),
+        source=sources.NARROW_FLOOR,
+        regime="p fixed and far below d, n = 32 d, one step",
+        rule=(
+            "test error at least E Var(f | P_U x) but for the share p/d that leaks, its excess "
+            "falling with p by an exponent below -0.1, and as predicted at every p"
+        ),
+        experiment=narrow_floor,
+        fields=NARROW
         | {
             "target": "staircase",
             "activation": "relu",
@@ -183,26 +186,28 @@ CLAIMS = (
             "step_size": "2*p^1.5",
             "untold": {},
         },
-        {
+        controls={
             "a second step learns more than U": {
                 "untold": {"steps": 2, "step_size": "2*p^1.5, 8*p^1.5"}
             },
             **NOTHING_FITTED,
         },
-        {"p": (4, 12, 36), "d": 1000, "runs": 12},
-        {"p": (4, 8, 16, 32, 64), "d": 4000, "runs": 20},
+        quick={"p": (4, 12, 36), "d": 1000, "runs": 12},
+        full={"p": (4, 8, 16, 32, 64), "d": 4000, "runs": 20},
         tuned={"step_size": ("p^1.5", "8*p^1.5")},
     ),
     Claim(
-        "random-feature-floor",
-        "Untrained features with n and p of order d fit nothing beyond degree one.",
-        f"{PAPER}, section 2.3",
-        "n = p = ratio d, no step",
-        "test error at least the power of degree > 1 but for what leaks, the excess falling with "
-        "the ratio by an exponent below -0.1, and as predicted at every ratio",
-        partial(wide_floor, samples=1.0, learned=0),
-        WIDE | {"target": "x1 + He2(x1)/2", "steps": 0, "untold": {}},
-        {
+        id="random-feature-floor",
+        statement="Untrained features with n and p of order d fit nothing beyond degree one.",
+        source=sources.RANDOM_FEATURES,
+        regime="n = p = ratio d, no step",
+        rule=(
+            "test error at least the power of degree > 1 but for what leaks, the excess falling "
+            "with the ratio by an exponent below -0.1, and as predicted at every ratio"
+        ),
+        experiment=partial(wide_floor, samples=1.0, learned=0),
+        fields=WIDE | {"target": "x1 + He2(x1)/2", "steps": 0, "untold": {}},
+        controls={
             "one giant step learns w1 and with it He2(x1)": {
                 "untold": {"steps": 1, "step_size": "3*p^1.5"}
             },
@@ -211,25 +216,30 @@ CLAIMS = (
             },
             **NOTHING_FITTED,
         },
-        {"ratios": (1, 4), "d": 72, "runs": 12},
-        {"ratios": (1, 2, 4), "d": 200, "runs": 12},
+        quick={"ratios": (1, 4), "d": 72, "runs": 12},
+        full={"ratios": (1, 2, 4), "d": 200, "runs": 12},
         tuned=PENALTIES,
     ),
     Claim(
-        "feature-learning-floor",
-        "After one step with n and p of order d the readout fits degree one outside U, no more.",
-        f"{PAPER}, section 2.3, conjecture",
-        "p = ratio d, n = 4 ratio d, one step",
-        "test error at least || P_{U, > 1} f ||^2 but for what leaks and below the floor of random "
-        "features, the excess falling with the ratio by an exponent below -0.1, and as predicted",
-        partial(wide_floor, samples=4.0, learned=1),
-        WIDE | {"target": LADDER, "steps": 1, "untold": {}},
-        {
+        id="feature-learning-floor",
+        statement=(
+            "After one step with n and p of order d the readout fits degree one outside U, no more."
+        ),
+        source=sources.FEATURE_FLOOR,
+        regime="p = ratio d, n = 4 ratio d, one step",
+        rule=(
+            "test error at least || P_{U, > 1} f ||^2 but for what leaks and below the floor of "
+            "random features, the excess falling with the ratio by an exponent below -0.1, and as "
+            "predicted"
+        ),
+        experiment=partial(wide_floor, samples=4.0, learned=1),
+        fields=WIDE | {"target": LADDER, "steps": 1, "untold": {}},
+        controls={
             "more steps learn w2, and with it He2(x2)": {"untold": {"steps": 3}},
             **NOTHING_FITTED,
         },
-        {"ratios": (1, 4), "d": 64, "runs": 12},
-        {"ratios": (1, 2, 4), "d": 200, "runs": 12},
+        quick={"ratios": (1, 4), "d": 64, "runs": 12},
+        full={"ratios": (1, 2, 4), "d": 200, "runs": 12},
         tuned=PENALTIES,
     ),
 )

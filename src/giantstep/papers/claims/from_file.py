@@ -13,6 +13,7 @@ from types import ModuleType
 from giantstep.errors import InputError, shown
 from giantstep.papers.claims import CLAIMS
 from giantstep.papers.claims.record import Claim
+from giantstep.problem.files import check_file
 
 
 def claims_in_file(path: Path) -> dict[str, Claim]:
@@ -40,6 +41,7 @@ def claims_in_file(path: Path) -> dict[str, Claim]:
 
 def _imported(path: Path) -> ModuleType:
     """The module of a file; what stops it is told in one sentence with its line."""
+    check_file(path, "file cannot be read, got")
     name = f"giantstep_claims_{path.stem}"
     loader = SourceFileLoader(name, str(path.resolve()))
     spec = spec_from_loader(name, loader)

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
+from giantstep.papers.claims import sources
 from giantstep.papers.claims.experiments import (
     Fields,
     as_predicted,
@@ -22,8 +23,6 @@ from giantstep.papers.claims.open_targets import RELU, each_learned
 from giantstep.papers.claims.quantity import DRIFTS, LEARNED, drift, exponent_of
 from giantstep.papers.claims.record import Claim, Findings
 from giantstep.papers.plot import Curve, Plot
-
-PAPER = "arXiv 2305.18270 (JMLR)"
 
 
 def other_laws(fields: Fields, *, d: Sequence[int], runs: int) -> Findings:
@@ -82,13 +81,20 @@ def photograph(fields: Fields, *, edges: Sequence[int], rows: int, runs: int) ->
 
 CLAIMS = (
     Claim(
-        "other-inputs",
-        "Inputs with identity covariance teach the direction as Gaussian ones do.",
-        f"{PAPER}, next check: non-Gaussian inputs",
-        "n = 16 d, one step, inputs rademacher, uniform, Student, mixture of Gaussians",
-        "cosine with v* as predicted for Gaussian inputs, but for a share d^(-1/2), for every law",
-        other_laws,
-        RELU
+        id="other-inputs",
+        statement="Inputs with identity covariance teach the direction as Gaussian ones do.",
+        source=sources.question(
+            sources.FEW_STEPS,
+            "inputs that are not Gaussian",
+            "inputs with other laws of identity covariance",
+        ),
+        regime="n = 16 d, one step, inputs rademacher, uniform, Student, mixture of Gaussians",
+        rule=(
+            "cosine with v* as predicted for Gaussian inputs, but for a share d^(-1/2), for every "
+            "law"
+        ),
+        experiment=other_laws,
+        fields=RELU
         | {
             "target": "x1 + He2(x1)/2",
             "n": "16d",
@@ -96,24 +102,28 @@ CLAIMS = (
             "untold": {},
             "laws": ("rademacher", "uniform", "student(5)", "mixture(0.8)"),
         },
-        {
+        controls={
             "along an axis He3(x1) has a linear part that only the law of one input decides": {
                 "target": "He3(x1)",
                 "frame": "axes",
             },
             "noise in the labels that the prediction does not know": {"untold": {"noise": 6.0}},
         },
-        {"d": (160,), "runs": 10},
-        {"d": (125, 250, 500), "runs": 24},
+        quick={"d": (160,), "runs": 10},
+        full={"d": (125, 250, 500), "runs": 24},
     ),
     Claim(
-        "correlated-inputs",
-        "With covariance eigenvalues i^(-1/2) one step still learns v*.",
-        f"{PAPER}, next check: non-Gaussian inputs",
-        "n = 16 d, one step, inputs with a power-law spectrum",
-        "exponent in d of the median cosine with v* above -1/4 and as predicted, 0",
-        partial(each_learned, over="inputs"),
-        RELU
+        id="correlated-inputs",
+        statement="With covariance eigenvalues i^(-1/2) one step still learns v*.",
+        source=sources.question(
+            sources.FEW_STEPS,
+            "inputs that are not Gaussian",
+            "a covariance that is not the identity",
+        ),
+        regime="n = 16 d, one step, inputs with a power-law spectrum",
+        rule="exponent in d of the median cosine with v* above -1/4 and as predicted, 0",
+        experiment=partial(each_learned, over="inputs"),
+        fields=RELU
         | {
             "target": "x1 + He2(x1)/2",
             "n": "16d",
@@ -121,24 +131,30 @@ CLAIMS = (
             "inputs": ("correlated(0.5)",),
             "drifts": 1.0,
         },
-        {
+        controls={
             "a few eigenvalues hold all the variance: Sigma v* is theirs, whatever v*": {
                 "inputs": ("correlated(3)",)
             }
         },
-        {"d": (20, 80, 320), "runs": 32},
-        {"d": (20, 60, 180, 540), "runs": 80},
+        quick={"d": (20, 80, 320), "runs": 32},
+        full={"d": (20, 60, 180, 540), "runs": 80},
         tuned=DRIFTS,
     ),
     Claim(
-        "photograph-whitened",
-        "On whitened patches of a photograph one step learns v*; on raw ones it does not.",
-        f"{PAPER}, next check: a real data set",
-        "n = 4 d, one step, patches of 4 x 4 to 16 x 16 pixels",
-        "exponent of the median cosine with v* in the number of pixels above -1/4 and as "
-        "predicted, 0",
-        photograph,
-        RELU
+        id="photograph-whitened",
+        statement=(
+            "On whitened patches of a photograph one step learns v*; on raw ones it does not."
+        ),
+        source=sources.question(
+            sources.FEW_STEPS, "real data", "patches of a photograph as inputs"
+        ),
+        regime="n = 4 d, one step, patches of 4 x 4 to 16 x 16 pixels",
+        rule=(
+            "exponent of the median cosine with v* in the number of pixels above -1/4 and as "
+            "predicted, 0"
+        ),
+        experiment=photograph,
+        fields=RELU
         | {
             "target": "tanh(x1)",
             "n": "4d",
@@ -146,13 +162,13 @@ CLAIMS = (
             "law": "whitened",
             "drifts": 1.0,
         },
-        {
+        controls={
             "raw patches vary mostly in brightness: Sigma v* is that direction, whatever v*": {
                 "law": "data"
             }
         },
-        {"edges": (4, 8, 16), "rows": 5000, "runs": 120},
-        {"edges": (4, 6, 8, 12, 16, 20), "rows": 40_000, "runs": 100},
+        quick={"edges": (4, 8, 16), "rows": 5000, "runs": 120},
+        full={"edges": (4, 6, 8, 12, 16, 20), "rows": 40_000, "runs": 100},
         tuned=DRIFTS,
     ),
 )

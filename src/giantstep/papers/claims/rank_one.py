@@ -8,15 +8,21 @@ from collections.abc import Sequence
 import numpy as np
 
 from giantstep.analysis.exponents import VANISHING
+from giantstep.papers.claims import sources
 from giantstep.papers.claims.experiments import FIRST_LAYER, Fields, Runs, with_runs
-from giantstep.papers.claims.linear_width import EVEN, ONE_STEP, WIDE
-from giantstep.papers.claims.quantity import drift, exponent_of, mean_of
+from giantstep.papers.claims.linear_width import EVEN, WIDE
+from giantstep.papers.claims.quantity import Quantity, drift, exponent_of, mean_of
 from giantstep.papers.claims.record import Claim, Findings
 from giantstep.papers.plot import Curve, Plot, mean_curve
 from giantstep.prediction.wide.limits import LARGE_SIZE
 from giantstep.prediction.wide.step import learned_step
 from giantstep.problem.setting import Setting
 from giantstep.simulation.stepped import SteppedRun, stepped_runs
+
+QUICK, FULL = {"d": (60, 240), "runs": 64}, {"d": (100, 300, 1000), "runs": 32}
+
+BETWEEN = 0.039
+"""Half of the distance between the cosines 0.816 of the labels and 0.738 of the residual."""
 
 ONE = {"readout_n": 10, "test_n": 10, "step_size": 1.0}
 """A stepped run draws samples for a readout: as few as may be."""
@@ -75,25 +81,37 @@ def _remainder(step: SteppedRun, times: float) -> tuple[float, float]:
 
 
 def beta_cosine(fields: Fields, *, d: Sequence[int], runs: int) -> Findings:
-    """|cos(beta, w*)| of beta = X^T r/n, as the formula told of the residual ``formula`` says."""
+    """|cos(beta, w*)| of beta = X^T r/n for each of the output ``scales``, as a formula says.
+
+    The formula is that of the residual ``formula``: "labels" for r = y, "full" for r = y - f_0.
+    """
     given = FIRST_LAYER | dict(fields) | ONE
-    formula = given.pop("formula")
-    settings = [Setting(**given | {"d": size}) for size in d]
-    values = [
-        np.array([_cosine(step) for step in stepped_runs(setting, range(runs))])
-        for setting in settings
-    ]
-    told = settings[-1].vary(residual=settings[-1].residual if formula == "own" else formula)
-    expected = learned_step(told, LARGE_SIZE).cosine
-    # A direction at random adds d^-1/2 of cosine, squares add: 1/d.
-    cosine = mean_of(
-        "cosine of beta with the target", values[-1], (0.5, 1.0), expected, allowance=2.0 / d[-1]
-    )
-    curves = [
-        mean_curve("simulation", d, values),
-        Curve("limit", list(d), [expected] * len(d), theory=True),
-    ]
-    return Findings([cosine], Plot("dimension $d$", r"$\cos(\beta, w^*)$", curves, "log"))
+    formula, scales = given.pop("formula"), given.pop("scales")
+    quantities: list[Quantity] = []
+    curves: list[Curve] = []
+    for scale in scales:
+        settings = [Setting(**given | {"d": size, "output_scale": scale}) for size in d]
+        values = [
+            np.array([_cosine(step) for step in stepped_runs(setting, range(runs))])
+            for setting in settings
+        ]
+        expected = learned_step(settings[-1].vary(residual=formula), LARGE_SIZE).cosine
+        quantities.append(
+            mean_of(
+                f"cosine of beta with the target, output scale {scale}",
+                values[-1],
+                (expected - BETWEEN, expected + BETWEEN),
+                expected,
+                # A direction at random adds d^-1/2 of cosine, squares add: 1/d.
+                allowance=2.0 / d[-1],
+            )
+        )
+        label = f"output scale {scale}"
+        curves += [
+            mean_curve(label, d, values),
+            Curve(label, list(d), [expected] * len(d), theory=True),
+        ]
+    return Findings(quantities, Plot("dimension $d$", r"$\cos(\beta, w^*)$", curves, "log"))
 
 
 def _cosine(step: SteppedRun) -> float:
@@ -101,68 +119,82 @@ def _cosine(step: SteppedRun) -> float:
     return float(abs(beta[0]) / np.linalg.norm(beta))
 
 
-NETWORK = WIDE | {"formula": "own"}
+NETWORK = WIDE | {"formula": "full", "scales": ("1", "1/sqrt(p)")}
 BLIND = {"a target without a linear part": {"target": "He2(x1)/sqrt(2)"}}
+REGIME = (
+    "n = 4 d, p = d, relu, readout weights N(0, 1/p); the network a^T sigma(W x) has an output of "
+    "order one at its start with output scale 1, of order 1/sqrt(p) with output scale 1/sqrt(p)"
+)
+RULE = (
+    "cosine of beta with w* within four standard errors and 2/d of the formula, and nearer to it "
+    "than half of the distance between 0.816 and 0.738, for both output scales"
+)
 
 CLAIMS = (
     Claim(
-        "rank-one-step",
-        "One gradient at linear width is c_1 a beta^T, beta = X^T r/n, and a small remainder: "
-        "W1 = W0 + rank one.",
-        f"{ONE_STEP}, section 2 (and arXiv 2205.01445)",
-        "n = 4 d, p = d, relu, one step",
-        "exponent in d of the remainder's norm over the update's below -1/4, -1/2 predicted; "
-        "coefficient of c_1 a beta^T 1",
-        rank_one,
-        WIDE | {"times": 1.0},
-        {
+        id="rank-one-step",
+        statement=(
+            "One gradient at linear width is c_1 a beta^T, beta = X^T r/n, and a small remainder: "
+            "W1 = W0 + rank one."
+        ),
+        source=sources.beyond(
+            sources.ONE_STEP,
+            "section 2, after arXiv 2205.01445",
+            "the residual y - f_0 in beta, where the paper has the labels",
+        ),
+        regime="n = 4 d, p = d, relu, one step",
+        rule=(
+            "exponent in d of the remainder's norm over the update's below -1/4, -1/2 predicted; "
+            "coefficient of c_1 a beta^T 1"
+        ),
+        experiment=rank_one,
+        fields=WIDE | {"times": 1.0},
+        controls={
             "c_1 = 0: the gradient is all remainder": {"activation": EVEN},
             "twice c_1": {"times": 2.0},
         },
-        {"d": (50, 150, 400), "runs": (96, 32, 12)},
-        {"d": (100, 300, 1000), "runs": (60, 20, 6)},
+        quick={"d": (50, 150, 400), "runs": (96, 32, 12)},
+        full={"d": (100, 300, 1000), "runs": (60, 20, 6)},
     ),
     Claim(
-        "beta-knows-the-label",
-        "The direction of the first step has cosine f_1/sqrt(f_1^2 + (d/n) E y^2) with the target: "
-        "0.816.",
-        f"{ONE_STEP}, alignment of beta with the target (section 3)",
-        "n = 4 d, p = d, relu; the gradient of the loss of the network at its start",
-        "cosine of beta with w* within four standard errors and 2/d of 0.816",
-        beta_cosine,
-        NETWORK | {"formula": "labels"},
-        BLIND,
-        {"d": (60, 240), "runs": 24},
-        {"d": (100, 300, 1000), "runs": 24},
-        seen="0.73 with relu, 0.70 with tanh: the network's own output at its start is of order "
-        "one and adds W0^T a and noise to beta; 0.816 holds where the step uses the labels alone.",
+        id="beta-knows-the-label",
+        statement=(
+            "The gradient of the first step is c_1 a beta^T with beta = X^T y/n, of cosine "
+            "f_1/sqrt(f_1^2 + (d/n) E y^2) = 0.816 with the target."
+        ),
+        source=sources.BETA,
+        regime=REGIME,
+        rule=RULE,
+        experiment=beta_cosine,
+        fields=NETWORK | {"formula": "labels"},
+        controls=BLIND,
+        quick=QUICK,
+        full=FULL,
+        measured_instead=(
+            "0.816 with output scale 1/sqrt(p), where the output of the network at its start is "
+            "small. With output scale 1, as in the paper, that output is of order one: it adds "
+            "W0^T a and noise to beta, and the cosine is 0.74 with relu."
+        ),
         corrected="beta-knows-the-residual",
     ),
     Claim(
-        "beta-knows-the-residual",
-        "The direction of the first step has cosine f_1/sqrt(f_1^2 + c_1^2 + (d/n) E r^2) with the "
-        "target, r = y - f_0.",
-        f"{ONE_STEP}, alignment of beta with the target, for the actual residual",
-        "n = 4 d, p = d, relu; the gradient of the loss of the network at its start",
-        "cosine of beta with w* within four standard errors and 2/d of 0.738",
-        beta_cosine,
-        NETWORK,
-        BLIND | {"the formula of the labels alone": {"formula": "labels"}},
-        {"d": (60, 240), "runs": 24},
-        {"d": (100, 300, 1000), "runs": 24},
-    ),
-    Claim(
-        "beta-of-labels",
-        "Where the step uses the labels alone, beta has cosine f_1/sqrt(f_1^2 + (d/n) E y^2) with "
-        "the target: 0.816.",
-        f"{ONE_STEP}, alignment of beta with the target, residual = labels",
-        "n = 4 d, p = d, relu",
-        "cosine of beta with w* within four standard errors and 2/d of 0.816",
-        beta_cosine,
-        NETWORK | {"residual": "labels"},
-        BLIND
-        | {"the step of the network's own residual": {"residual": "full", "formula": "labels"}},
-        {"d": (60, 240), "runs": 24},
-        {"d": (100, 300, 1000), "runs": 24},
+        id="beta-knows-the-residual",
+        statement=(
+            "The direction of the first step is that of X^T r/n, r = y - f_0, of cosine "
+            "f_1/sqrt(f_1^2 + s^2 c_1^2 + (d/n) E r^2) with the target, s the output scale: 0.738 "
+            "where f_0 is of order one, 0.816 where it is small."
+        ),
+        source=sources.beyond(
+            sources.ONE_STEP,
+            "section 3, alignment of beta with the target",
+            "the output of the network at its start, of order one",
+        ),
+        regime=REGIME,
+        rule=RULE,
+        experiment=beta_cosine,
+        fields=NETWORK,
+        controls=BLIND | {"the formula of the labels alone": {"formula": "labels"}},
+        quick=QUICK,
+        full=FULL,
     ),
 )

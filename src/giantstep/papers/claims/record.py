@@ -1,4 +1,4 @@
-"""A claim of the papers as a record: what it says, how it is measured, what decides it."""
+"""A claim as a record: what it says, how it is measured, what decides it."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import Any
 
 from giantstep.errors import InputError, shown
 from giantstep.papers.claims.quantity import Quantity, Verdict
+from giantstep.papers.claims.source import Source
 from giantstep.papers.plot import Plot
 
 
@@ -37,13 +38,20 @@ class Findings:
         return "holds" if verdicts == {"holds"} else "undecided"
 
 
+FINDING_WORDS = {"holds": "seen", "fails": "not seen"}
+"""Verdicts of a statement that no paper makes: nobody fails if it is not seen."""
+
 Measurement = Callable[..., Findings]
 """Called with the fields of a setting and, as keywords, the sizes; returns Findings."""
 
 
 @dataclass(frozen=True)
 class Claim:
-    """A statement of a paper, the experiment that judges it, and controls that must fail.
+    """A statement with its source, the experiment that judges it, and controls that must fail.
+
+    ``source`` says which paper makes the statement, as a theorem, a conjecture, a slide or
+    otherwise, and under which assumptions.  "fails" is said only of what a source states, inside
+    its assumptions; the verdict of a finding, which no paper states, is "seen" or "not seen".
 
     A control changes fields of the setting so that an assumption of the claim is violated;
     ``controls`` has these changes by the reason why the same experiment with the same regions must
@@ -52,26 +60,28 @@ class Claim:
 
     ``tuned`` names the fields that were chosen so that the claim is seen at the sizes in reach,
     each with a range of other values over which the verdict is repeated.  A claim that the
-    measurement contradicts says in ``seen`` what is measured instead, and in ``corrected`` the
-    identifier of the claim that holds in its place.
+    measurement contradicts says in ``measured_instead`` what is measured, and in ``corrected`` the
+    identifier of the claim that holds in its place.  ``needs`` names an optional library that the
+    experiment imports.
 
-    The papers are arXiv 2305.18270, 2310.07891, 2605.17767 and those that ``paper`` names;
-    docs/claims.md has the verdicts.
+    Most statements are those of arXiv 2305.18270, 2310.07891 and 2605.17767.  docs/claims.md has
+    their verdicts, docs/findings.md those of findings.
     """
 
     id: str
     statement: str
-    paper: str
     regime: str
     rule: str
     experiment: Measurement
     fields: Mapping[str, Any]
     controls: Mapping[str, Mapping[str, Any]]
+    source: Source = field(default_factory=Source)
     quick: Mapping[str, Any] = field(default_factory=dict)
     full: Mapping[str, Any] = field(default_factory=dict)
     tuned: Mapping[str, Sequence[Any]] = field(default_factory=dict)
-    seen: str = ""
+    measured_instead: str = ""
     corrected: str = ""
+    needs: str = ""
 
     def __post_init__(self) -> None:
         # The identifier is the name of files.
@@ -81,18 +91,23 @@ class Claim:
             )
 
     def __repr__(self) -> str:
-        return f"Claim({self.id!r}: {self.statement} {self.paper})"
+        return f"Claim({self.id!r}: {self.statement} {self.source.citation})"
+
+    def judged(self, findings: Findings) -> str:
+        """The verdict in the words of its kind: a finding is "seen" or "not seen"."""
+        verdict = findings.verdict
+        return FINDING_WORDS.get(verdict, verdict) if self.source.is_finding else verdict
 
     def run(
         self, full: bool = False, seed: int = 0, changes: Mapping[str, Any] | None = None
     ) -> Findings:
         """Measure the claim, with changed fields where given, at the quick or the full size."""
         fields = {"seed": seed} | dict(self.fields) | dict(changes or {})
-        found = self.experiment(fields, **(self.full if full else self.quick))
-        if not isinstance(found, Findings) or not found.quantities:
-            got = shown(found) if isinstance(found, Findings) else type(found).__name__
+        findings = self.experiment(fields, **(self.full if full else self.quick))
+        if not isinstance(findings, Findings) or not findings.quantities:
+            got = shown(findings) if isinstance(findings, Findings) else type(findings).__name__
             raise InputError(
                 f"the experiment of the claim {self.id!r} must return Findings with at least one "
                 f"quantity, got {got}"
             )
-        return found
+        return findings

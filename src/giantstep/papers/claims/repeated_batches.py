@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float
 
+from giantstep.papers.claims import sources
 from giantstep.papers.claims.experiments import (
     FIRST_LAYER,
     Fields,
@@ -146,25 +147,32 @@ NETWORK = {
     "readout_start": "alternating",
 }
 BOTH = "He2(x1)/sqrt(2) + He3(x1)/sqrt(6)"
-PAPER = "arXiv 2405.15459"
 
 
 def repeated(name: str, target: str, activation: str, exponent: int) -> Claim:
     """Batches seen twice teach a target that fresh ones of their size do not."""
     return Claim(
-        f"repeated-batches-{name}",
-        f"Steps that see each batch of n = 2 d samples twice learn {target}, of information "
-        f"exponent {exponent}; on fresh batches they learn nothing.",
-        f"{PAPER}, steps on repeated batches",
-        f"p fixed, n = 2 d, four steps, {activation}, d to infinity",
-        "exponent in d of the mean |P w_i|/|w_i| over neurons above -1/4 and that of "
-        "(c^2 + r/d)^(1/2), c the limit of the effective process, on batches seen twice, where it "
-        "is c at the largest d; below -1/4 and as predicted, -1/2, on fresh ones; targets and "
-        f"activations are those whose predicted limit is above {LEAST_LIMIT} (with relu it is .01 "
-        "to .09, which no d in reach tells from 0)",
-        twice_against_once,
-        NETWORK | {"target": target, "activation": activation},
-        {
+        id=f"repeated-batches-{name}",
+        statement=(
+            f"Steps that see each batch of n = 2 d samples twice learn {target}, of information "
+            f"exponent {exponent}; on fresh batches they learn nothing."
+        ),
+        source=sources.beyond(
+            "arXiv 2402.03220",
+            "reused batches of order d",
+            "batches seen twice, and the limits of the effective process",
+        ),
+        regime=f"p fixed, n = 2 d, four steps, {activation}, d to infinity",
+        rule=(
+            "exponent in d of the mean |P w_i|/|w_i| over neurons above -1/4 and that of (c^2 + "
+            "r/d)^(1/2), c the limit of the effective process, on batches seen twice, where it "
+            "is c at the largest d; below -1/4 and as predicted, -1/2, on fresh ones; targets "
+            f"and activations are those whose predicted limit is above {LEAST_LIMIT} (with relu "
+            "it is .01 to .09, which no d in reach tells from 0)"
+        ),
+        experiment=twice_against_once,
+        fields=NETWORK | {"target": target, "activation": activation},
+        controls={
             "batches seen once": {"batches": "fresh"},
             "He3 with softplus: what is handed on is too small": {
                 "target": "He3(x1)/sqrt(6)",
@@ -172,8 +180,8 @@ def repeated(name: str, target: str, activation: str, exponent: int) -> Claim:
             },
             "a linear part is learned from fresh batches": {"target": f"x1 + {target}"},
         },
-        {"d": (500, 2000, 8000), "runs": (128, 32, 36)},
-        {"d": (500, 4000, 32_000, 128_000), "runs": 24},
+        quick={"d": (500, 2000, 8000), "runs": (128, 32, 36)},
+        full={"d": (500, 4000, 32_000, 128_000), "runs": 24},
         tuned={"step_size": ("2*p", "4*p")},
     )
 
@@ -183,26 +191,40 @@ CLAIMS = (
     repeated("odd", "He3(x1)/sqrt(6)", "tanh", 3),
     repeated("pair", "x1*x2 + He2(x1)*x2", "softplus", 2),
     Claim(
-        "learning-rate-decides",
-        "Batches seen twice teach more than fresh ones only at a large step size: at p d^-delta "
-        "the cosine is of order d^(-2 delta), and from delta = 1/4 on that of a random direction.",
-        "arXiv 2510.21020, phase transition in the learning rate",
-        "p fixed, n = 2 d, two steps on one batch, d to infinity",
-        "a first step of relative size eps moves the preactivations of its samples by eps a y, so "
-        "that the second one sees E[y^2 x] eps, and its update is of order eps^2: exponents in d "
-        "of the mean cosine over neurons -2 delta, and -1/2 from delta = 1/4 on; for delta < 1/4 "
-        "it is, with the cosine at the largest d, as the effective process predicts at these step "
-        "sizes, and not halfway to 0 or -1/2; from delta = 1/4 on below -1/4 and as predicted",
-        learning_rates,
-        NETWORK | {"target": BOTH, "activation": "softplus", "p": 16, "steps": 2, "falling": 1.0},
-        {
+        id="learning-rate-decides",
+        statement=(
+            "Batches seen twice teach more than fresh ones only at a large step size: at p "
+            "d^-delta the cosine is of order d^(-2 delta), and from delta = 1/4 on that of a "
+            "random direction."
+        ),
+        source=sources.beyond(
+            sources.LEARNING_RATE.paper,
+            sources.LEARNING_RATE.place,
+            "the exponents -2 delta and the boundary delta = 1/4",
+        ),
+        regime="p fixed, n = 2 d, two steps on one batch, d to infinity",
+        rule=(
+            "a first step of relative size eps moves the preactivations of its samples by eps a "
+            "y, so that the second one sees E[y^2 x] eps, and its update is of order eps^2: "
+            "exponents in d of the mean cosine over neurons -2 delta, and -1/2 from delta = 1/4 "
+            "on; for delta < 1/4 it is, with the cosine at the largest d, as the effective "
+            "process predicts at these step sizes, and not halfway to 0 or -1/2; from delta = 1/4 "
+            "on below -1/4 and as predicted"
+        ),
+        experiment=learning_rates,
+        fields=NETWORK
+        | {"target": BOTH, "activation": "softplus", "p": 16, "steps": 2, "falling": 1.0},
+        controls={
             "batches seen once": {"batches": "fresh"},
             "steps of size p at every d": {"falling": 0.0},
         },
-        {
+        quick={
             "d": (300, 1500, 7500),
             "runs": {0.0: (100, 8, 16), 0.125: (800, 32, 128), 0.25: (400, 16, 64)},
         },
-        {"d": (1000, 8000, 64_000), "runs": dict.fromkeys((0.0, 0.125, 0.25, 0.5), (256, 96, 32))},
+        full={
+            "d": (1000, 8000, 64_000),
+            "runs": dict.fromkeys((0.0, 0.125, 0.25, 0.5), (256, 96, 32)),
+        },
     ),
 )

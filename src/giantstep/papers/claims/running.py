@@ -44,8 +44,8 @@ def run_claims(
     ``processes``, for claims of ``CLAIMS``, as many experiments run at a time.
 
     >>> from giantstep import CLAIMS
-    >>> CLAIMS["one-step-line"].paper
-    'arXiv 2305.18270 (JMLR), Theorems 4-5'
+    >>> CLAIMS["one-step-line"].source.paper
+    'arXiv 2305.18270'
     """
 
     def place(claim: Claim) -> tuple[Path | None, str]:
@@ -164,8 +164,8 @@ def fingerprint(claim: Claim, full: bool, controls: bool, seed: int) -> str:
         bound = experiment.keywords | bound
         experiment = experiment.func
     parts = [
-        *(claim.id, claim.statement, claim.paper, claim.regime, claim.rule),
-        *(claim.seen, claim.corrected),
+        *(claim.id, claim.statement, claim.source, claim.regime, claim.rule),
+        *(claim.measured_instead, claim.corrected),
         *(plain_fields(fields) for fields in (claim.fields, claim.tuned, bound, size)),
         {reason: plain_fields(changes) for reason, changes in claim.controls.items()},
         *(inspect.getsource(experiment), _file_text(experiment)),
@@ -191,23 +191,26 @@ def _record(claim: Claim, parts: Sequence[Part], full: bool, seed: int) -> dict[
     return {
         "id": claim.id,
         "statement": claim.statement,
-        "paper": claim.paper,
+        "kind": claim.source.kind,
+        "paper": claim.source.citation,
+        "assumptions": claim.source.assumptions,
         "regime": claim.regime,
         "rule": claim.rule,
-        "seen": claim.seen,
+        "measured_instead": claim.measured_instead,
         "corrected": claim.corrected,
         "setting": plain_fields(claim.fields),
         "size": "full" if full else "quick",
         "seed": seed,
-        "verdict": found.verdict,
+        "verdict": claim.judged(found),
         **_numbers(found),
         "plot": None if found.plot is None else asdict(found.plot),
         "controls": [
-            {"reason": reason, "changes": fields, "verdict": other.verdict, **_numbers(other)}
+            {"reason": reason, "changes": fields, "verdict": claim.judged(other), **_numbers(other)}
             for reason, (fields, other) in zip(reasons, rest, strict=False)
         ],
         "tuned": [
-            {"changes": fields, "verdict": other.verdict} for fields, other in rest[len(reasons) :]
+            {"changes": fields, "verdict": claim.judged(other)}
+            for fields, other in rest[len(reasons) :]
         ],
         "seconds": sum(part.seconds for part in parts),
         "processor_seconds": sum(part.processor_seconds for part in parts),

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from functools import partial
 
 from giantstep.analysis.phase import cosine_exponent
+from giantstep.papers.claims import sources
 from giantstep.papers.claims.experiments import (
     Fields,
     Runs,
@@ -19,7 +20,6 @@ from giantstep.papers.claims.experiments import (
 from giantstep.papers.claims.quantity import NOT_LEARNED, drift
 from giantstep.papers.claims.record import Claim, Findings
 
-PAPER = "arXiv 2305.18270 (JMLR)"
 NARROW = "p fixed, n = d^kappa, d to infinity, fresh batches, symmetric start"
 
 
@@ -102,126 +102,152 @@ def never(
     )
 
 
-def step_by_step(
-    fields: Fields, *, expected: Sequence[float], d: Sequence[int], runs: Runs
-) -> Findings:
-    """Exponent of the neurons' cosine after each step; -1/8 parts -1/4 from 0."""
-    names = [f"step {step}" for step in range(1, len(expected) + 1)]
-    statistics = {name: neurons([[1.0]], t) for t, name in enumerate(names, 1)}
-    values = over_sizes(dict(fields) | {"steps": len(expected)}, d, runs, statistics)
-    regions = [(-0.125, math.inf) if limit > -0.125 else (-math.inf, -0.125) for limit in expected]
-    return scaling_findings(
-        d,
-        values,
-        dict(zip(names, regions, strict=True)),
-        dict(zip(names, expected, strict=True)),
-    )
+def schedule(*sizes: str) -> dict[str, object]:
+    """Fields of a setting that takes one step of each size."""
+    return {"steps": len(sizes), "step_size": ", ".join(sizes)}
 
 
-# The update's noise is then of the size of the start, and the network's output of order one.
-BETWEEN = {
-    "target": "He2(x1)",
-    "activation": "relu",
-    "n": "4*d^1.5",
-    "p": 8,
-    "step_size": "p*d^0.25",
+def after_all_steps(fields: Fields, *, d: Sequence[int], runs: Runs) -> Findings:
+    """Exponent of the neurons' cosine after the last step: that of one step, -1/4, and not 0."""
+    name = "cosine after the last step"
+    steps = len(fields["step_size"].split(","))
+    values = over_sizes(dict(fields) | {"steps": steps}, d, runs, {name: neurons([[1.0]], steps)})
+    return scaling_findings(d, values, {name: (-math.inf, -0.125)}, {name: -0.25})
+
+
+GIANT = "0.35*p*d^0.25"
+"""Its noise is of the size of the start at n = 2 d^1.5, and the network's output of order one."""
+
+# With this activation a pair of neurons makes an output that one step of size p/4 removes.
+BETWEEN = {"target": "He2(x1)", "activation": "He2", "n": "2*d^1.5", "p": 2}
+KNOWN_START = {
+    "start": "given",
+    "start_gram": ((1.0, 1.0), (1.0, 1.0)),
+    "start_overlaps": ((0.5,), (0.5,)),
+    "readout_start": "alternating",
 }
-BETWEEN_FULL = {"d": (100, 500, 2500, 10_000), "runs": 32}
 
 LINEAR_PART = {"a linear part makes the leap 1": {"target": "x1 + He2(x1)"}}
 
 CLAIMS = (
     Claim(
-        "one-step-nothing",
-        "A batch of n = d^(l - eps) samples teaches one step nothing, whatever the step size.",
-        f"{PAPER}, Theorems 4-5 and Definition 3",
-        f"{NARROW}; leap 2 at n = 4 d, step sizes over six decades",
-        "exponent in d of the median |P w_i|/|w_i| over neurons below -1/4 and as predicted, -1/2, "
-        "at every step size",
-        whatever_the_step_size,
-        {"target": "He2(x1)", "activation": "relu", "n": "4d", "p": 8},
-        LINEAR_PART,
-        {"d": (300, 3000, 30_000), "runs": (128, 32, 40), "decades": (-3, -1, 0, 1, 3)},
-        {"d": (300, 3000, 30_000, 300_000), "runs": 32, "decades": (-3, -2, -1, 0, 1, 2, 3)},
+        id="one-step-nothing",
+        statement=(
+            "A batch of n = d^(l - eps) samples teaches one step nothing, whatever the step size."
+        ),
+        source=sources.ONE_STEP_SMALL_BATCH,
+        regime=f"{NARROW}; leap 2 at n = 4 d, step sizes over six decades",
+        rule=(
+            "exponent in d of the median |P w_i|/|w_i| over neurons below -1/4 and as predicted, "
+            "-1/2, at every step size"
+        ),
+        experiment=whatever_the_step_size,
+        fields={"target": "He2(x1)", "activation": "relu", "n": "4d", "p": 8},
+        controls=LINEAR_PART,
+        quick={"d": (300, 3000, 30_000), "runs": (128, 32, 40), "decades": (-3, -1, 0, 1, 3)},
+        full={"d": (300, 3000, 30_000, 300_000), "runs": 32, "decades": (-3, -2, -1, 0, 1, 2, 3)},
         tuned={"p": (4, 16)},
     ),
     Claim(
-        "linear-batch-necessary",
-        "With leap 1, too, a batch of n = d^(1 - eps) teaches nothing: the cosine falls as "
-        "d^(-(1 - kappa)/2) at n = d^kappa.",
-        f"{PAPER}, Theorems 4-5",
-        f"{NARROW}; kappa = 1/2, 3/4, giant step",
-        "exponent in d of the median |P w_i|/|w_i| as predicted, -1/4 and -1/8, and nearer to it "
-        "than to 0",
-        partial(batch_exponents, leap=1, kappas=(0.5, 0.75)),
-        {"target": "x1", "activation": "relu", "p": 8, "step_size": "8*p", "beyond": 0.0},
-        {"n = d^(kappa + 1/2) is no smaller than d": {"beyond": 0.5}},
-        {"d": (1000, 10_000, 100_000), "runs": 60},
-        {"d": (1000, 10_000, 100_000, 1_000_000), "runs": 100},
+        id="linear-batch-necessary",
+        statement=(
+            "With leap 1, too, a batch of n = d^(1 - eps) teaches nothing: the cosine falls as "
+            "d^(-(1 - kappa)/2) at n = d^kappa."
+        ),
+        source=sources.beyond(
+            sources.FEW_STEPS,
+            "theorem on one step, first case",
+            "the rate, where the theorem says that the cosine tends to 0",
+        ),
+        regime=f"{NARROW}; kappa = 1/2, 3/4, giant step",
+        rule=(
+            "exponent in d of the median |P w_i|/|w_i| as predicted, -1/4 and -1/8, and nearer to "
+            "it than to 0"
+        ),
+        experiment=partial(batch_exponents, leap=1, kappas=(0.5, 0.75)),
+        fields={"target": "x1", "activation": "relu", "p": 8, "step_size": "8*p", "beyond": 0.0},
+        controls={"n = d^(kappa + 1/2) is no smaller than d": {"beyond": 0.5}},
+        quick={"d": (1000, 10_000, 100_000), "runs": 60},
+        full={"d": (1000, 10_000, 100_000, 1_000_000), "runs": 100},
         tuned={"step_size": ("p", "32*p")},
     ),
     Claim(
-        "one-step-below-the-leap",
-        "Between n = d^(l-1) and n = d^l the cosine falls as d^(-(l - kappa)/2) at n = d^kappa.",
-        f"{PAPER}, Theorems 4-5",
-        f"{NARROW}; leap 2 at n = d^1.5, giant step",
-        "exponent in d of the median |P w_i|/|w_i| as predicted, -1/4, and nearer to it than to 0",
-        partial(batch_exponents, leap=2, kappas=(1.5,)),
-        {
+        id="one-step-below-the-leap",
+        statement=(
+            "Between n = d^(l-1) and n = d^l the cosine falls as d^(-(l - kappa)/2) at n = d^kappa."
+        ),
+        source=sources.beyond(
+            sources.FEW_STEPS,
+            "theorem on one step, first case",
+            "the rate, where the theorem says that the cosine tends to 0",
+        ),
+        regime=f"{NARROW}; leap 2 at n = d^1.5, giant step",
+        rule=(
+            "exponent in d of the median |P w_i|/|w_i| as predicted, -1/4, and nearer to it than "
+            "to 0"
+        ),
+        experiment=partial(batch_exponents, leap=2, kappas=(1.5,)),
+        fields={
             "target": "He2(x1)",
             "activation": "relu",
             "p": 16,
             "step_size": "8*p*d^0.5",
             "beyond": 0.0,
         },
-        {"n = d^2 is at the leap": {"beyond": 0.5}},
-        {"d": (100, 400, 1600), "runs": 80},
+        controls={"n = d^2 is at the leap": {"beyond": 0.5}},
+        quick={"d": (100, 400, 1600), "runs": 80},
         # At n = d^2, of the control, a run at the largest d takes 12 s.
-        {"d": (100, 400, 1600, 6400), "runs": (400, 100, 100, 40)},
+        full={"d": (100, 400, 1600, 6400), "runs": (400, 100, 100, 40)},
         tuned={"step_size": ("4*p*d^0.5", "32*p*d^0.5")},
     ),
     Claim(
-        "several-steps-nothing",
-        "From n of order d nothing of leap 2 is learned, after any number of steps.",
-        f"{PAPER}, conjecture on small batches at n of order d",
-        "leap 2, n = 4 d, four giant steps on fresh batches",
-        "exponent in d of the root mean square cosine of the neurons below -1/4 and as predicted, "
-        "-1/2, after every step",
-        partial(never, outside=((1.0,),), steps=4, noise=5.0),
-        {"target": "He2(x1)", "activation": "relu", "n": "4d", "p": 8, "step_size": "p"},
-        LINEAR_PART,
-        {"d": (300, 2000, 12_000), "runs": 24},
-        {"d": (300, 3000, 30_000, 300_000), "runs": 24},
+        id="several-steps-nothing",
+        statement=(
+            "From n of order d samples a step nothing of leap 2 is learned, after any fixed "
+            "number of steps."
+        ),
+        source=sources.SMALL_BATCHES,
+        regime="leap 2, n = 4 d, four giant steps on fresh batches",
+        rule=(
+            "exponent in d of the root mean square cosine of the neurons below -1/4 and as "
+            "predicted, -1/2, after every step"
+        ),
+        experiment=partial(never, outside=((1.0,),), steps=4, noise=5.0),
+        fields={"target": "He2(x1)", "activation": "relu", "n": "4d", "p": 8, "step_size": "p"},
+        controls=LINEAR_PART,
+        quick={"d": (300, 2000, 12_000), "runs": 24},
+        full={"d": (300, 3000, 30_000, 300_000), "runs": 24},
         tuned={"step_size": ("p/4", "4*p")},
     ),
     Claim(
-        "small-batches-never",
-        "Below n = d^l nothing is ever learned, after any number of steps of whatever size.",
-        f"{PAPER}, conjecture on small batches",
-        "leap 2, n = 4 d^1.5, two steps of size p d^(1/4) on fresh batches",
-        "exponent in d of the median |P w_i|/|w_i| nearer to -1/4 than to 0 after both steps",
-        partial(step_by_step, expected=(-0.25, -0.25)),
-        BETWEEN,
-        LINEAR_PART,
-        {"d": (100, 500, 2500), "runs": (240, 40, 48)},
-        BETWEEN_FULL,
-        seen="after two steps the cosine no longer falls with d: the first leaves d^(-1/4), from "
-        "which the second has a signal of the size of its noise.",
-        corrected="steps-multiply-the-cosine",
-    ),
-    Claim(
-        "steps-multiply-the-cosine",
-        "At leap 2 each step from n samples multiplies the cosine by (n/d)^(1/2) until it is of "
-        "order one: n = d^(1 + 1/T) is enough for T steps.",
-        f"{PAPER}, beyond: steps and batches between d and d^l (open question)",
-        "leap 2, n = 4 d^1.5, two steps of size p d^(1/4) on fresh batches",
-        "exponents in d of the median |P w_i|/|w_i| as predicted, -1/4 after step 1 and 0 after "
-        "step 2, and nearer to these than to each other's",
-        partial(step_by_step, expected=(-0.25, 0.0)),
-        BETWEEN,
-        {"n = 4 d: the factor does not grow with d": {"n": "4d"}, **LINEAR_PART},
-        {"d": (100, 500, 2500), "runs": (400, 40, 84)},
-        BETWEEN_FULL,
-        tuned={"step_size": ("p*d^0.25/2", "1.5*p*d^0.25")},
+        id="small-batches-never",
+        statement=(
+            "If n = O(d^(l - eps)), the first layer never learns, even after T steps, whatever "
+            "the step sizes."
+        ),
+        source=sources.SMALL_BATCHES,
+        regime=(
+            f"leap 2, n = 2 d^1.5, T = 3 steps on fresh batches of sizes {GIANT}, p/4 and {GIANT}, "
+            "activation He2, one pair of neurons"
+        ),
+        rule=(
+            "exponent in d of the median |P w_i|/|w_i| after the last step nearer to -1/4, that "
+            "of one step, than to 0, which is learned"
+        ),
+        experiment=after_all_steps,
+        fields=BETWEEN | {"step_size": f"{GIANT}, p/4, {GIANT}"},
+        controls={"the start knows the direction": KNOWN_START},
+        quick={"d": (100, 400, 1600), "runs": (400, 200, 96)},
+        full={"d": (100, 500, 2500, 10_000), "runs": (1600, 640, 240, 64)},
+        tuned={
+            "step_size": tuple(f"{size}*p*d^0.25, p/4, {size}*p*d^0.25" for size in (0.175, 0.7))
+        },
+        measured_instead=(
+            "the cosine after three steps does not fall with d: one giant step leaves d^(-1/4), "
+            "the small step after it removes the output that the network has made of noise, and "
+            "the next giant step has a signal of the size of its noise; without the small step "
+            "two giant steps do not learn."
+        ),
+        corrected="cleared-steps",
     ),
 )

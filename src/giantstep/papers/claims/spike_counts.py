@@ -7,13 +7,14 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from giantstep.papers.claims import sources
 from giantstep.papers.claims.experiments import Fields
 from giantstep.papers.claims.feature_experiments import (
     singular_values,
     spikes_in_the_limit,
     stepped_features,
 )
-from giantstep.papers.claims.linear_width import ONE_STEP, WIDE
+from giantstep.papers.claims.linear_width import WIDE
 from giantstep.papers.claims.quantity import Quantity, mean_of
 from giantstep.papers.claims.record import Claim, Findings
 from giantstep.papers.claims.spike_experiments import ALPHA, MARGIN, clear_outliers
@@ -91,14 +92,22 @@ def readout_scatter(degree: int, p: int) -> float:
 
 CLAIMS = (
     Claim(
-        "spike-count",
-        "A step of size n^alpha, (l-1)/(2l) < alpha < l/(2l+2), adds l spikes to the features.",
-        f"{ONE_STEP}, Theorem 3.3",
-        "n = 4 d, p = d, eta = 3 n^alpha, shifted tanh; alpha = -0.2, 0.1, 0.29, at full size 0.36",
-        "mean number of singular values 10 % above the predicted edge within 1/2 of l = 0, 1, 2, "
-        "at full size 3, as many as predicted; the last ones where the closed system puts them",
-        counts,
-        WIDE
+        id="spike-count",
+        statement=(
+            "A step of size n^alpha, (l-1)/(2l) < alpha < l/(2l+2), adds l spikes to the features."
+        ),
+        source=sources.SPIKES,
+        regime=(
+            "n = 4 d, p = d, eta = 3 n^alpha, shifted tanh; alpha = -0.2, 0.1, 0.29, at full size "
+            "0.36"
+        ),
+        rule=(
+            "mean number of singular values 10 % above the predicted edge within 1/2 of l = 0, 1, "
+            "2, at full size 3, as many as predicted; the last ones where the closed system puts "
+            "them"
+        ),
+        experiment=counts,
+        fields=WIDE
         | {
             "activation": SHIFTED,
             "readout_n": "n",
@@ -106,14 +115,14 @@ CLAIMS = (
             "multiple": 3.0,
             "taken": 1.0,
         },
-        {
+        controls={
             "tanh is odd: c_2 = 0 takes the second spike away": {"activation": "tanh"},
             "features with a mean have a spike at any step size": {"activation": "tanh(z + 0.7)"},
             "a step a quarter as long as theory is told": {"taken": 0.25},
         },
         # The third spike stands clear of the bulk in every run from d = 1000 on.
-        {"exponents": EXPONENTS[:-1], "d": 250, "runs": 16},
-        {"exponents": EXPONENTS, "d": 1000, "runs": 6},
+        quick={"exponents": EXPONENTS[:-1], "d": 250, "runs": 16},
+        full={"exponents": EXPONENTS, "d": 1000, "runs": 6},
         tuned={"multiple": (2.8, 3.5)},
     ),
 )

@@ -42,6 +42,11 @@ def clear_outliers(predicted: FeatureOutliers) -> int:
     return int(np.sum(predicted.values > (1.0 + MARGIN) * predicted.edge))
 
 
+def searched_sizes(setting: Setting) -> Float[np.ndarray, " k"]:
+    """Logarithms of the step sizes at which spikes are looked for, from 1 to n^(1/2)."""
+    return np.linspace(0.0, 0.5 * math.log(setting.n), SEARCHED)
+
+
 def leaving_sizes(step: SteppedRun, clear: float) -> tuple[float, float]:
     """eta |a| |beta| at which spikes 1 and 2 are ``clear`` times the top of the bulk at eta = 0.
 
@@ -58,14 +63,14 @@ def leaving_sizes(step: SteppedRun, clear: float) -> tuple[float, float]:
         return singular_values(np.asarray(setting.activation(start + eta * moved), float), 2)
 
     level = math.log(clear * values(0.0)[0])
-    sizes = np.linspace(0.0, 0.5 * math.log(setting.n), SEARCHED)
+    sizes = searched_sizes(setting)
     seen = np.log(np.array([values(math.exp(size)) for size in sizes]))
-    first, second = (_crossing(sizes, column, level) for column in seen.T)
+    first, second = (crossing(sizes, column, level) for column in seen.T)
     unit = float(np.linalg.norm(step.readout) * np.linalg.norm(step.spike))
     return unit * math.exp(first), unit * math.exp(second)
 
 
-def _crossing(x: Float[np.ndarray, " k"], y: Float[np.ndarray, " k"], level: float) -> float:
+def crossing(x: Float[np.ndarray, " k"], y: Float[np.ndarray, " k"], level: float) -> float:
     """Where y first passes the level, the last x if it does not."""
     above = np.flatnonzero(y > level)
     if len(above) == 0 or above[0] == 0:
@@ -120,12 +125,12 @@ def polynomial_overlaps(
     ``exponents`` are those of the figure.
     """
     given = dict(fields)
-    judged = given.pop("exponent")
+    judged, multiple = given.pop("exponent"), given.pop("multiple")
     alphas = sorted({judged, *exponents})
     measured = np.empty((2, len(alphas), runs))
     predicted = np.zeros((2, len(alphas)))
     for index, alpha in enumerate(alphas):
-        setting = Setting(**given | {"d": d, "step_size": step_size(alpha)})
+        setting = Setting(**given | {"d": d, "step_size": step_size(alpha, multiple)})
         left = feature_outliers(setting).left
         if len(left) > 0:
             predicted[0, index] = left[0, 1]
@@ -159,12 +164,14 @@ def _overlaps(step: SteppedRun) -> tuple[float, float]:
 
 def added_spikes(fields: Fields, *, exponents: Sequence[float], d: int, runs: int) -> Findings:
     """Outliers of the features, less their means over samples, that the step adds: none."""
+    given = dict(fields)
+    multiple = given.pop("multiple")
     quantities, tops, edges = [], [], []
-    before = Setting(**dict(fields) | {"d": d, "step_size": 0.0})
+    before = Setting(**given | {"d": d, "step_size": 0.0})
     first = feature_outliers(before).edge
     start = _centred(before, runs)
     for alpha in exponents:
-        setting = before.vary(step_size=step_size(alpha))
+        setting = before.vary(step_size=step_size(alpha, multiple))
         edge = feature_outliers(setting).edge
         after = _centred(setting, runs)
         added = [
@@ -188,8 +195,10 @@ def _centred(setting: Setting, runs: int) -> list[Float[np.ndarray, " k"]]:
 
 
 def no_spike(fields: Fields, *, exponent: float, d: int, runs: int) -> Findings:
-    """Outliers of the features at eta = 1.5 n^exponent: none."""
-    setting = Setting(**dict(fields) | {"d": d, "step_size": step_size(exponent)})
+    """Outliers of the features at eta = ``multiple`` n^exponent: none."""
+    given = dict(fields)
+    multiple = given.pop("multiple")
+    setting = Setting(**given | {"d": d, "step_size": step_size(exponent, multiple)})
     theory = feature_outliers(setting)
     found = [singular_values(features) for features in training_features(setting, runs)]
     numbers = np.array([count_above(v, theory.edge, MARGIN).count for v in found], float)
@@ -204,9 +213,11 @@ def no_spike(fields: Fields, *, exponent: float, d: int, runs: int) -> Findings:
 
 def constant_spike(fields: Fields, *, exponents: Sequence[float], d: int, runs: int) -> Findings:
     """At the last exponent one spike, whose left singular vector is the constant."""
+    given = dict(fields)
+    multiple = given.pop("multiple")
     tops, predicted, edges = [], [], []
     for alpha in exponents:
-        setting = Setting(**dict(fields) | {"d": d, "step_size": step_size(alpha)})
+        setting = Setting(**given | {"d": d, "step_size": step_size(alpha, multiple)})
         theory = feature_outliers(setting)
         runs_ = [
             np.linalg.svd(features, full_matrices=False)

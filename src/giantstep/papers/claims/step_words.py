@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float
 
+from giantstep.papers.claims import sources
 from giantstep.papers.claims.experiments import FIRST_LAYER, Fields, Runs, scaling_curve, with_runs
 from giantstep.papers.claims.quantity import Region, drift, exponent_of, mean_of
 from giantstep.papers.claims.record import Claim, Findings
@@ -129,15 +130,21 @@ def one_pass(
     """Steps of one sample each, rows normalised, for a target of an information exponent."""
     series = f"He{exponent}{{}}/sqrt({math.factorial(exponent)})"
     return Claim(
-        f"one-pass-exponent-{exponent}",
-        f"One-pass steps on the sphere recover a target of information exponent {exponent} "
-        f"weakly after a number of steps that grows as {grows}.",
-        "arXiv 2003.10409, steps to weak recovery",
-        f"n = 1, one neuron, rows normalised, step size {step_size}, start at overlap d^(-1/2)",
-        f"exponent in d of the median number of steps to a cosine of {WEAK} in "
-        f"({region[0]:g}, {region[1]:g}) and that of the mean path at these d",
-        partial(recovery_times, region=region, exponent=exponent),
-        {
+        id=f"one-pass-exponent-{exponent}",
+        statement=(
+            f"One-pass steps on the sphere recover a target of information exponent {exponent} "
+            f"weakly after a number of steps that grows as {grows}."
+        ),
+        source=sources.ONE_PASS,
+        regime=(
+            f"n = 1, one neuron, rows normalised, step size {step_size}, start at overlap d^(-1/2)"
+        ),
+        rule=(
+            f"exponent in d of the median number of steps to a cosine of {WEAK} in "
+            f"({region[0]:g}, {region[1]:g}) and that of the mean path at these d"
+        ),
+        experiment=partial(recovery_times, region=region, exponent=exponent),
+        fields={
             "target": series.format("(x1)"),
             "activation": series.format(""),
             "n": 1,
@@ -150,9 +157,9 @@ def one_pass(
             "rows": "normalised",
             "untold": {},
         },
-        controls,
-        quick,
-        full,
+        controls=controls,
+        quick=quick,
+        full=full,
     )
 
 
@@ -160,15 +167,19 @@ LINEAR = {"untold": {"target": "x1", "activation": "He1"}}
 
 CLAIMS = (
     Claim(
-        "decay-leaves-the-gradient",
-        "Weight decay of one leaves the gradient alone: after one giant step the cosines of the "
-        "rows are larger, by a factor that is predicted.",
-        "arXiv 2305.18270 (JMLR), Theorems 4-5, with weight decay",
-        "p fixed, n = 4 d, one giant step; decay 1/2 and 1",
-        "mean over neurons of the cosine with w* over that of the same run without decay above 1 "
-        "and as predicted",
-        partial(decayed, decays=(0.5, 1.0)),
-        {
+        id="decay-leaves-the-gradient",
+        statement=(
+            "Weight decay of one leaves the gradient alone: after one giant step the cosines of "
+            "the rows are larger, by a factor that is predicted."
+        ),
+        source=sources.beyond(sources.FEW_STEPS, "theorem on one step", "weight decay"),
+        regime="p fixed, n = 4 d, one giant step; decay 1/2 and 1",
+        rule=(
+            "mean over neurons of the cosine with w* over that of the same run without decay "
+            "above 1 and as predicted"
+        ),
+        experiment=partial(decayed, decays=(0.5, 1.0)),
+        fields={
             "target": "x1 + He2(x1)/2",
             "activation": "relu",
             "n": "4d",
@@ -177,9 +188,9 @@ CLAIMS = (
             "step_size": "p",
             "untold": {},
         },
-        {"no decay": {"untold": {"decay": 0.0}}},
-        {"d": 2000, "runs": 24},
-        {"d": 20_000, "runs": 24},
+        controls={"no decay": {"untold": {"decay": 0.0}}},
+        quick={"d": 2000, "runs": 24},
+        full={"d": 20_000, "runs": 24},
     ),
     one_pass(
         1,

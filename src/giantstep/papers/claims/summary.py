@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -12,17 +13,55 @@ from giantstep.errors import InputError
 from giantstep.papers.claims.record import Claim
 from giantstep.papers.claims.running import plain_fields
 
-TITLE = "The claims of the papers, measured"
 
-INTRODUCTION = (
-    "What `giantstep claims --table FOLDER` prints of the records that `giantstep claims` and "
-    "`giantstep claims --full --controls` left in folders. Verdicts are followed by the number of "
-    "seeds where there are several; a dash is what was not measured, or is not there to be. "
-    "Controls violate an assumption and must fail. Where a constant was tuned the verdict is "
-    "repeated with other values of it. A claim that fails is contradicted by the measurement; what "
-    "holds instead is in [differences.md](differences.md)."
+@dataclass(frozen=True)
+class Page:
+    """A page of verdicts: which claims it lists, and what it says above them."""
+
+    title: str
+    introduction: str
+    findings: bool
+
+
+COLUMNS = (
+    "claim",
+    "what it says",
+    "kind",
+    "source",
+    "assumptions",
+    "full size",
+    "quick size",
+    "controls",
+    "tuned",
 )
-COLUMNS = ("claim", "what it says", "paper", "full size", "quick size", "controls", "tuned")
+READING = (
+    "Verdicts are followed by the number of seeds where there are several; a dash stands where "
+    "nothing was measured. Controls violate an assumption, and the statement must fail there. "
+    "Where a constant of the experiment was tuned, the verdict is repeated with other values of "
+    "it: `stable` if it is the same with all of them, `depends` otherwise."
+)
+STATEMENTS = Page(
+    title="The statements of the papers, measured",
+    introduction=(
+        "Statements that the papers make, each tested inside the assumptions of its source. "
+        "This page is what `giantstep claims --table FOLDER` prints of the records that "
+        "`giantstep claims` and `giantstep claims --full --controls` left in folders. " + READING
+    )
+    + " A statement that fails is contradicted by the measurement; what holds instead is in "
+    "[differences.md](differences.md). What lies outside the assumptions of the papers is in "
+    "[findings.md](findings.md).",
+    findings=False,
+)
+FINDINGS = Page(
+    title="Findings beyond the papers, measured",
+    introduction=(
+        "Statements of this project and answers to questions that readers ask: no paper makes "
+        "them, or their settings lie outside the assumptions of the paper. They are `seen` or "
+        "`not seen`, and no paper is contradicted where one is not seen. This page is what "
+        "`giantstep claims --findings --table FOLDER` prints. " + READING
+    ),
+    findings=True,
+)
 
 Record = dict[str, Any]
 
@@ -39,8 +78,9 @@ def stored_records(folder: Path) -> list[Record]:
     return found
 
 
-def summary(claims: Mapping[str, Claim], records: Iterable[Record]) -> str:
+def summary(claims: Mapping[str, Claim], records: Iterable[Record], page: Page = STATEMENTS) -> str:
     """The page in Markdown; a record counts if the claim still says and asks what it did."""
+    claims = {n: c for n, c in claims.items() if c.source.is_finding == page.findings}
     kept: dict[str, list[Record]] = {name: [] for name in claims}
     for record in records:
         claim = claims.get(record["id"])
@@ -52,25 +92,22 @@ def summary(claims: Mapping[str, Claim], records: Iterable[Record]) -> str:
         cells = (
             claim.id,
             claim.statement,
-            claim.paper,
+            claim.source.kind,
+            claim.source.citation,
+            claim.source.assumptions or "-",
             *(_verdicts(_of_size(found, size)) for size in ("full", "quick")),
-            _share(
-                [part["verdict"] == "fails" for record in found for part in record["controls"]],
-                "fail",
-            ),
-            _share(
-                [
-                    part["verdict"] == record["verdict"]
-                    for record in found
-                    for part in record["tuned"]
-                ],
-                "the same",
-            ),
+            _controls(found),
+            _tuned(found),
         )
         lines.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
     everything = [record for found in kept.values() for record in found]
     measured = [_measured(_of_size(everything, size), size) for size in ("full", "quick")]
-    parts = [f"# {TITLE}", INTRODUCTION, *(text for text in measured if text), "\n".join(lines)]
+    parts = [
+        f"# {page.title}",
+        page.introduction,
+        *(text for text in measured if text),
+        "\n".join(lines),
+    ]
     return "\n\n".join(parts) + "\n"
 
 
@@ -91,10 +128,20 @@ def _verdicts(records: Sequence[Record]) -> str:
     return ", ".join(f"{verdict} {count}" for verdict, count in counts.most_common())
 
 
-def _share(agree: Sequence[bool], word: str) -> str:
-    if not agree:
+def _controls(records: Sequence[Record]) -> str:
+    """How many controls of these records fail, as all of them must."""
+    verdicts = [part["verdict"] in ("fails", "not seen") for r in records for part in r["controls"]]
+    if not verdicts:
         return "-"
-    return f"all {word}" if all(agree) else f"{sum(agree)} of {len(agree)} {word}"
+    return "all fail" if all(verdicts) else f"{sum(verdicts)} of {len(verdicts)} fail"
+
+
+def _tuned(records: Sequence[Record]) -> str:
+    """Whether the verdict is the same over the range of every tuned constant."""
+    same = [part["verdict"] == r["verdict"] for r in records for part in r["tuned"]]
+    if not same:
+        return "-"
+    return "stable" if all(same) else f"depends ({sum(same)} of {len(same)} the same)"
 
 
 def _measured(records: Sequence[Record], size: str) -> str:

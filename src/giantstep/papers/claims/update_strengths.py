@@ -9,10 +9,11 @@ from functools import partial
 import numpy as np
 from jaxtyping import Float
 
+from giantstep.papers.claims import sources
 from giantstep.papers.claims.experiments import FIRST_LAYER, Fields, Runs, with_runs
 from giantstep.papers.claims.quantity import Quantity, Region, exact, mean_of
 from giantstep.papers.claims.record import Claim, Findings
-from giantstep.papers.claims.two_steps import NETWORK, PAPER, REGIME
+from giantstep.papers.claims.two_steps import NETWORK, REGIME
 from giantstep.papers.plot import Curve, Plot, mean_curve
 from giantstep.prediction.wide.outlier_count import with_exponents
 from giantstep.prediction.wide.second_strengths import orthonormal_powers, second_strengths
@@ -96,21 +97,29 @@ def strengths(
 
 CLAIMS = (
     Claim(
-        "second-step-strengths",
-        "The second step holds u^(k+1), u the readout, with a strength that grows as "
-        "p^(alpha_2 - k (1/2 - alpha_1)).",
-        f"{PAPER}, abstract: what the number of outliers counts",
-        f"{REGIME}; n = 4 d, alpha_1 = alpha_2 = 0.4, shifted tanh",
-        "strengths of orders 0, 1, 2 those predicted at this p; their predicted exponents at "
-        "p = 10^13 within 0.02 of 0.4, 0.3, 0.2",
-        partial(strengths, exponents=(0.4, 0.4)),
-        NETWORK | {"activation": centred("tanh(z + 0.5)"), "beyond": 0.0, "slower": 0.0},
-        {
+        id="second-step-strengths",
+        statement=(
+            "The second step holds u^(k+1), u the readout, with a strength that grows as "
+            "p^(alpha_2 - k (1/2 - alpha_1))."
+        ),
+        source=sources.beyond(
+            sources.TWO_STEPS,
+            "abstract: what the number of outliers counts",
+            "strengths, which the abstract does not give",
+        ),
+        regime=f"{REGIME}; n = 4 d, alpha_1 = alpha_2 = 0.4, shifted tanh",
+        rule=(
+            "strengths of orders 0, 1, 2 those predicted at this p; their predicted exponents at "
+            "p = 10^13 within 0.02 of 0.4, 0.3, 0.2"
+        ),
+        experiment=partial(strengths, exponents=(0.4, 0.4)),
+        fields=NETWORK | {"activation": centred("tanh(z + 0.5)"), "beyond": 0.0, "slower": 0.0},
+        controls={
             "steps larger by p^0.1 than theory is told": {"beyond": 0.1},
             "steps smaller by p^0.1 than theory is told": {"beyond": -0.1},
             "exponents smaller by a tenth than those claimed": {"slower": 0.1},
         },
-        {"d": (60, 200), "runs": (16, 84)},
-        {"d": (125, 400, 1000), "runs": 24},
+        quick={"d": (60, 200), "runs": (16, 84)},
+        full={"d": (125, 400, 1000), "runs": 24},
     ),
 )

@@ -30,12 +30,12 @@ HIDDEN = {
 BATCHES = ("fresh", "reused")
 
 
-def reuse(seed: int, *, sizes: Sequence[int], runs: int) -> list[Plot]:
+def reuse(seed: int, *, sizes: Sequence[int], runs: Sequence[int]) -> list[Plot]:
     """Alignment of the second direction of W with targets that one step cannot find."""
     return [_alignments(target, sizes, runs, seed) for target in HIDDEN]
 
 
-def _alignments(target: str, sizes: Sequence[int], runs: int, seed: int) -> Plot:
+def _alignments(target: str, sizes: Sequence[int], runs: Sequence[int], seed: int) -> Plot:
     """|<v_2, w*>| over runs, against p = d; the same seeds at every size and for both batches."""
     settings = [
         with_exponents(
@@ -44,13 +44,13 @@ def _alignments(target: str, sizes: Sequence[int], runs: int, seed: int) -> Plot
                 **two_steps(p) | {"n": "4d"},
                 activation=centred(CLIPPED_EXPONENTIAL),
                 record="every(2)",
-                runs=runs,
+                runs=count,
                 seed=seed,
             ),
             0.3,
             0.3,
         )
-        for p in sizes
+        for p, count in zip(sizes, runs, strict=True)
     ]
     floors = [float(second_alignment(setting).floor[0]) for setting in settings]
     overlaps = [_second_overlap(setting.vary(batches="reused")) for setting in settings]
@@ -145,11 +145,11 @@ FIGURES = (
         "arXiv 2605.17767",
         (10.5, 5.0),
         "Second right singular vector of W after two steps of size $p^{{0.3}}$, activation "
-        "exp(z) clipped at 2 and centred. Points are root mean squares over {runs} runs, with the "
-        "same seeds at every size; bars are two standard errors.",
+        "exp(z) clipped at 2 and centred. Points are root mean squares over {runs} runs "
+        "at the sizes, with the same seeds at every size; bars are two standard errors.",
         reuse,
-        quick={"sizes": (150, 300, 600), "runs": 6},
-        full={"sizes": (500, 1000, 2000, 4000), "runs": 4},
+        quick={"sizes": (150, 300, 600), "runs": (12, 8, 6)},
+        full={"sizes": (400, 800, 1600, 3200), "runs": (48, 32, 16, 8)},
     ),
     Reproduction(
         "reuse-map",
@@ -157,8 +157,8 @@ FIGURES = (
         "arXiv 2402.03220",
         (11.5, 5.2),
         "Shades are theory, numbers measured with two standard errors of {runs} runs: cosines, "
-        "root mean squares over 8 softplus neurons, d = {d:,}, step size 2p. A random direction "
-        "has a cosine of $d^{{-1/2}}$.",
+        "root mean squares over 8 softplus neurons, $d$ = {d:,}, step size $2p$. A random "
+        "direction has a cosine of $d^{{-1/2}}$.",
         reuse_map,
         quick={"d": 2500, "runs": 3, "ratios": (0.5, 1.0, 2.0, 4.0), "steps": 4},
         full={"d": 10_000, "runs": 6, "ratios": (0.5, 1.0, 2.0, 4.0, 8.0, 16.0), "steps": 6},

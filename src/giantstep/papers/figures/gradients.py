@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
+from dataclasses import dataclass
 
 import numpy as np
 from jaxtyping import Float
@@ -14,20 +16,34 @@ from giantstep.problem.setting import Setting
 from giantstep.records.trajectory import Trajectory
 from giantstep.simulation.simulate import simulate
 
-DIRECTIONS = {"$w_1 + w_2$": (1.0, 1.0), "$w_1 - w_2$": (1.0, -1.0)}
-TITLES = {
-    "staircase": "x1 + x2 + x1^2 - x2^2: the second direction from step 2 on",
-    "equal-links": "x1 + x2 + x1^2 + x2^2 - 2: one direction for ever",
-}
+SUM = {"$w_1 + w_2$": (1.0, 1.0), "$w_1 - w_2$": (1.0, -1.0)}
+PAIR = {"$4w_1 + w_2$": (4.0, 1.0), "$w_1 - 4w_2$": (1.0, -4.0)}
+
+
+@dataclass(frozen=True)
+class Example:
+    """A target, the two directions that are looked at, and what is seen."""
+
+    target: str
+    directions: Mapping[str, tuple[float, float]]
+    title: str
+
+
+EXAMPLES = (
+    Example("staircase", SUM, "$x_1 + x_2 + x_1^2 - x_2^2$: both directions"),
+    Example("equal-links", SUM, "$x_1 + x_2 + x_1^2 + x_2^2$: one direction for ever"),
+    # The pair of the authors' notebook, which finds one direction at this batch size.
+    Example("4*x1 + x1^2 - 1 + x2", PAIR, "$4x_1 + x_1^2 + x_2$: both directions"),
+)
 
 
 def gradient_cosines(seed: int, *, d: int, p: int, line_p: int, runs: int) -> list[Plot]:
     """Root mean square cosines of all neurons' gradients with two directions, step by step."""
     steps = 6
     panels = []
-    for target, title in TITLES.items():
+    for example in EXAMPLES:
         setting = Setting(
-            target,
+            example.target,
             activation="relu",
             d=d,
             n=d,
@@ -42,7 +58,7 @@ def gradient_cosines(seed: int, *, d: int, p: int, line_p: int, runs: int) -> li
         found, line = simulate(setting), predict(setting.vary(p=line_p))
         x = [float(step) for step in range(1, steps + 1)]
         curves = []
-        for name, direction in DIRECTIONS.items():
+        for name, direction in example.directions.items():
             curves.append(mean_curve(name, x, list(_along(found, direction).T)))
             curves.append(Curve(name, x, _along(line, direction)[0].tolist(), theory=True))
         chance = [1.0 / math.sqrt(d)] * steps
@@ -53,7 +69,7 @@ def gradient_cosines(seed: int, *, d: int, p: int, line_p: int, runs: int) -> li
                 r"cosine of a neuron's gradient with the direction",
                 curves,
                 y_range=(0.0, 0.45),
-                title=title,
+                title=example.title,
             )
         )
     return panels
@@ -71,8 +87,8 @@ FIGURES = (
         "gradient-cosines",
         "Where gradients point, over six giant steps",
         "arXiv 2305.18270",
-        (11.5, 4.8),
-        "n = d = {d:,} fresh samples a step, p = {p:,} ReLU neurons, step size 2p: root mean "
+        (15.0, 4.8),
+        "$n = d$ = {d:,} fresh samples a step, $p$ = {p:,} ReLU neurons, step size $2p$: root mean "
         "squares over neurons, means over {runs} runs; bars are two standard errors. Theory is "
         "the recursion of means for {line_p} neurons, few against d; what fluctuates, of order "
         "$d^{{-1/2}}$, is not in it.",

@@ -60,10 +60,11 @@ def strengths(seed: int, *, measured: Sequence[int], runs: Sequence[int]) -> lis
 FIGURES = (
     Reproduction(
         "strengths",
-        "How strong the orders u, u^2, u^3 of the second step are",
+        "How strong the orders $u, u^2, u^3$ of the second step are",
         "arXiv 2605.17767",
         (10.5, 5.2),
-        "Activation tanh(z + 0.5) less its mean; directions q_k are u, u^2, u^3 made orthogonal. "
+        r"Activation $\tanh(z + 0.5)$ less its mean; directions $q_k$ are $u, u^2, u^3$ made "
+        "orthogonal. "
         "Points: means over {runs} runs at p = {measured}; bars are two standard errors. Lines: "
         "finite-p theory, which comes to the exponents of the limit in the legend.",
         strengths,

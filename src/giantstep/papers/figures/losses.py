@@ -19,8 +19,8 @@ from giantstep.simulation.table import FeatureTable
 
 ALPHAS = (-0.1, 0.0, 0.08, 0.16, 0.22, 0.28, 0.35, 0.42)
 EXPONENT = r"exponent of the step size $\alpha$ in $n^\alpha$"
-MARKS = {"1/4": 0.25, "1/3": 1 / 3}
-"""Exponents from which on a second and a third spike grow without bound."""
+MARKS = {"0": 0.0, "1/4": 0.25, "1/3": 1 / 3}
+"""Exponents from which on a first, a second and a third spike grow without bound."""
 
 LARGER = (7, 12)
 """Logarithms of the dimensions at which theory is drawn on its way to the limit."""
@@ -124,13 +124,14 @@ def fitted(step: SteppedRun) -> tuple[float, float]:
 FIGURES = (
     Reproduction(
         "losses",
-        "What the second layer gains from one step of size n^alpha",
+        r"What the second layer gains from one step of size $n^\alpha$",
         "arXiv 2310.07891",
         (14.0, 5.2),
-        "Activation tanh(z + 0.7) less its mean, p = d, n = 4d, d = {d:,} in simulations, noise "
-        "0.5, ridge 0.1. Points: means over {runs} runs of the ratio of a run with a step to the "
-        "same run without; bars are two standard errors. $L_l$ is the objective in the limit with "
-        "l spikes, which there appear at 0, 1/4 and 1/3; theory at larger d is on its way to it.",
+        r"Activation $\tanh(z + 0.7)$ less its mean, $p = d$, $n = 4d$, $d$ = {d:,} in "
+        "simulations, noise 0.5, ridge 0.1. Points: means over {runs} runs of the ratio of a run "
+        "with a step to the same run without; bars are two standard errors. $L_\\ell$ is the "
+        "objective in the limit with $\\ell$ spikes, which there appear at 0, 1/4 and "
+        "1/3; theory at larger $d$ comes closer to it.",
         by_step_size,
         quick={"d": 200, "runs": 6, "points": 14},
         full={"d": 1000, "runs": 8, "points": 28},

@@ -40,8 +40,10 @@ def one_step(seed: int, *, line_d: int, plane_d: int) -> list[NeuronPlot]:
     )
     found = simulate(plane)
     return [
-        _panel(simulate(line), predict(line), "x1 + x2 + x1^2 - x2^2 at $n = 4d$: one direction"),
-        _panel(found, from_start(found), "x1^2 - x2^2 at $n = 4d^2$: specialisation"),
+        _panel(
+            simulate(line), predict(line), "$x_1 + x_2 + x_1^2 - x_2^2$ at $n = 4d$: one direction"
+        ),
+        _panel(found, from_start(found), "$x_1^2 - x_2^2$ at $n = 4d^2$: specialisation"),
     ]
 
 
@@ -68,7 +70,8 @@ def staircases(seed: int, *, d: int) -> list[NeuronPlot]:
             steps=2,
             seed=seed,
         )
-        title = "x1 + x2 + x1^2 - x2^2" if name == "staircase" else "x1 + x2 + x1^2 + x2^2 - 2"
+        sign = "-" if name == "staircase" else "+"
+        title = f"$x_1 + x_2 + x_1^2 {sign} x_2^2$"
         panels.append(_panel(simulate(setting), predict(setting), title))
     return panels
 
@@ -89,7 +92,8 @@ def example_3(seed: int, *, d: int) -> list[NeuronPlot]:
             step_size="2*p^1.5, 16*p^1.5",
             seed=seed,
         )
-        title = "x1 + x1 x2 + x1 x3" if name == "joint-step" else "x1 + x1 x2 + He3(x1) x3"
+        factor = "x_1" if name == "joint-step" else r"\mathrm{He}_3(x_1)"
+        title = f"$x_1 + x_1 x_2 + {factor}\\, x_3$"
         plane = np.eye(3)[1:]
         panels.append(_plot(simulate(setting), predict(setting), plane, ("x2", "x3"), title))
     return panels
@@ -127,7 +131,8 @@ FIGURES = (
         (10.0, 5.6),
         "All 40 neurons of one run, ReLU, Gaussian readout: on the left d = {line_d:,}, "
         "on the right d = {plane_d:,}. Crosses are the closed form of one step: on the left from "
-        "the typical start, on the right from each neuron's own.",
+        "the typical start, on the right from each neuron's own. A line joins each neuron with "
+        "its cross.",
         one_step,
         quick={"line_d": 10_000, "plane_d": 400},
         full={"line_d": 100_000, "plane_d": 1500},

@@ -1,4 +1,4 @@
-"""The figure of what one step learns from n = d^kappa samples (arXiv 2305.18270, Theorems 4-5)."""
+"""The figure of what one step learns from n = d^kappa samples (arXiv 2305.18270)."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ BATCHES = {1: (0.25, 0.5, 0.75, 1.0, 1.25, 1.5), 2: (1.0, 1.25, 1.5, 1.75, 2.0, 
 NEURONS = 8
 """Of a run, each with a start of its own; beside each stands one with the opposite readout."""
 
-TITLES = {1: "leap one: $x_1$ needs $n = d$", 2: "leap two: He2($x_1$) needs $n = d^2$"}
+TITLES = {1: "leap one: $x_1$ needs $n = d$", 2: r"leap two: $\mathrm{He}_2(x_1)$ needs $n = d^2$"}
 
 
 def phase(
@@ -75,7 +75,7 @@ def _exponents(
     fine = np.linspace(kappas[0], kappas[-1], 61)
     return Plot(
         r"exponent of the batch size $\kappa$ in $n = d^\kappa$",
-        "exponent in $d$ of a neuron's cosine with the target",
+        "exponent in $d$ of a neuron's cosine with $w_1$",
         [
             Curve("measured", kappas.tolist(), found, deviations),
             Curve("limit", fine.tolist(), phase_curve(leap, fine).tolist(), theory=True),

@@ -16,7 +16,7 @@ class Reproduction:
     ``panels`` simulates and predicts: called with the seed and, as keywords, the sizes, of which
     ``quick`` takes seconds and ``full`` is where the figure speaks.  Titles and names of curves are
     the same at all sizes; the ``caption`` states them, ``{d}`` standing for the size d, and says
-    what error bars are.  The ``title`` is plain words: it is listed too.
+    what error bars are.  Mathematics in titles and captions stands between dollar signs.
     """
 
     name: str

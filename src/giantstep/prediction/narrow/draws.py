@@ -273,9 +273,11 @@ def _one_step(
     values, vectors = np.linalg.eigh((g * weights) @ g.T)
     symmetric = (vectors * np.sqrt(np.maximum(values, 0.0))) @ vectors.T
     outside = symmetric @ draw.vectors(setting.p, setting.d - rows.shape[1])
-    along = (g * weights) @ batch.x
     if batch is points:  # the error of their own mean, larger than the noise of n samples, goes
-        along += mean_gradient(setting, state, points, g) - (g * points.weights) @ points.x
+        along = mean_gradient(setting, state, points, inputs, g)
+        along += (g * (weights - points.weights)) @ points.x
+    else:
+        along = (g * weights) @ batch.x
     gradient = np.concatenate([along, outside / math.sqrt(setting.n)], axis=1)
     descent = readout_descent(setting, inputs, labels, state.readout, counts=weights)
     return _moved(setting, state, size, gradient=gradient, descent=descent)

@@ -56,13 +56,16 @@ def mean_gradient(
     setting: Setting,
     state: Start,
     points: Points,
+    inputs: Float[np.ndarray, "p n"],
     g: Float[np.ndarray, "p n"],
 ) -> Float[np.ndarray, "p q"]:
-    """E[g x], in the coordinates of the rows; ``g`` the coefficients on the points."""
+    """E[g x], in the coordinates of the rows; ``inputs`` of neurons and ``g`` on the points."""
     if not stein_applies(setting):
         return (g * points.weights) @ points.x
     mean = _of_labels(setting, state)
-    return mean if setting.residual == "labels" else mean - _of_network(setting, state, points)
+    if setting.residual == "labels":
+        return mean
+    return mean - _of_network(setting, state, inputs, points.weights)
 
 
 def _of_labels(setting: Setting, state: Start) -> Float[np.ndarray, "p q"]:
@@ -76,19 +79,25 @@ def _of_labels(setting: Setting, state: Start) -> Float[np.ndarray, "p q"]:
     return (setting.scale * state.readout)[:, None] * mean
 
 
-def _of_network(setting: Setting, state: Start, points: Points) -> Float[np.ndarray, "p q"]:
-    """E[u f x]."""
-    rows, x = state.rows, points.x
-    inputs = state.preactivations(x)
+def _of_network(
+    setting: Setting,
+    state: Start,
+    inputs: Float[np.ndarray, "p n"],
+    weights: Float[np.ndarray, " n"],
+) -> Float[np.ndarray, "p q"]:
+    """E[u f x], ``inputs`` <w_i, x> + b_i on points of these weights."""
+    rows = state.rows
     features, slopes = (
         np.asarray(part, dtype=float) for part in setting.activation.with_slope(inputs)
     )
     output = network_output(setting, features, state.readout)
     sizes = setting.scale * state.readout
-    weighted = sizes[:, None] * slopes * points.weights
+    weighted = sizes[:, None] * slopes * weights
     # s_p^2 a_i sum_k a_k E[sigma'_k sigma'_i] w_k, and what is missing along w_i
     across = (weighted @ slopes.T * sizes) @ rows
-    measured = np.sum(weighted * output * (rows @ x.T), axis=1)
+    # E[u_i f <w_i, x>], <w_i, x> = h_i - b_i
+    measured = np.einsum("in,n,in->i", weighted, output, inputs)
+    measured -= state.biases * (weighted @ output)
     squares = np.sum(rows**2, axis=1)
     missing = measured - np.sum(across * rows, axis=1)
     gamma = np.divide(missing, squares, where=squares > 0, out=np.zeros(setting.p))

@@ -54,6 +54,17 @@ SMALL = 0.05
 """Share of a row's length up to which what the random start does to its overlaps is small: what
 is left out of the mean is of the order of its square, 1/400."""
 
+MOST_PAIRED = 32
+"""Neurons up to which runs of a paired start are drawn: a second or two."""
+
+FITTED_SHARE = 0.005
+"""Directions that rows and target span, over the samples, up to which the linear part that labels
+are deflated by has no noise along them; the recursion of the means leaves that noise out."""
+
+LEFT_OUT_OF_FIT = 2.0
+"""What is left out of squared lengths, over that share: 1.9, 2.0 and 1.4 at a share of 0.05 and
+n = 100 to 220, 0.6 and 0.9 at shares of 0.05 and 0.016 and n = 2000 and 4000."""
+
 PROBES = 8
 """Starts drawn to see what the random start does."""
 
@@ -95,6 +106,8 @@ def _predict(
     own = setting.bias > 0 or (
         random and (many or start_share(setting, starts[0], accuracy.log2_points) > SMALL)
     )
+    if own and _pairs_part(setting):
+        return _drawn(setting, complaint, draft=not accuracy.deviations)
     if own:
         starts = [start_of_run(setting, run) for run in range(setting.runs)]
     accuracy = affordable(setting, accuracy, len(starts))
@@ -130,7 +143,9 @@ def _predict(
         arrays = _with_fluctuations(setting, starts[0], arrays, own=own)
     arrays |= _of_gram(arrays, setting.target.r) | {"uncertainty_freedom": freedom, "notes": notes}
     arrays["own_runs"] = own or len(starts) > 1
-    arrays["relative_uncertainty"] = unsteadiness(setting, starts[0])
+    arrays["relative_uncertainty"] = max(
+        unsteadiness(setting, starts[0]), LEFT_OUT_OF_FIT * fitted_share(setting)
+    )
     if is_long(setting):
         return arrays
     around = _deviations(setting, starts, arrays, own=own) if accuracy.deviations else {}
@@ -152,10 +167,36 @@ def _predict(
 
 
 def needs_draws(setting: Setting) -> bool:
-    """Whether so many inner products fluctuate that runs are drawn instead of their mean."""
+    """Whether so much fluctuates that runs are drawn instead of their mean.
+
+    The inner products of many neurons, or the linear part that labels are deflated by.
+    """
+    if setting.seen_again or is_long(setting):
+        return False
+    if fitted_share(setting) > FITTED_SHARE and drawn_runs.objection(setting) is None:
+        return True
     one_pass = setting.n <= LARGEST_SHARE * setting.d
     few = setting.p <= LARGEST_SHARE * setting.d
-    return not (few or one_pass or setting.seen_again or is_long(setting))
+    return not (few or one_pass)
+
+
+def _pairs_part(setting: Setting) -> bool:
+    """Whether the noise of a step is what rows that start in pairs differ by, run by run.
+
+    The span of the rows holds these differences, which fluctuate together within a pair: the
+    deviations of single rows around a mean do not say so, drawn runs do.  It counts for the
+    principal cosines with several target directions.
+    """
+    few = setting.p <= MOST_PAIRED and not setting.seen_again and not is_long(setting)
+    several = setting.target.r > 1
+    return (
+        few and several and STARTS[setting.start].paired and drawn_runs.objection(setting) is None
+    )
+
+
+def fitted_share(setting: Setting) -> float:
+    """Directions that rows and target span over the samples that labels are deflated with."""
+    return (setting.p + setting.known) / setting.n if setting.deflate == 1 else 0.0
 
 
 def _drawn(setting: Setting, complaint: str | None, *, draft: bool) -> dict[str, Any]:

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Bool, Float
 
 from giantstep.prediction.wide.draws import DrawNodes
 from giantstep.prediction.wide.gradient import gradient_matrix
@@ -29,6 +29,8 @@ from giantstep.prediction.wide.second_samples import objection as weight_objecti
 from giantstep.prediction.wide.step import MOST_LENGTHENING, Draw, learned_step, refuse_if
 from giantstep.prediction.wide.two_steps import WeightOutliers, outliers_of
 from giantstep.problem.setting import Setting
+from giantstep.records.observables import UNKNOWN
+from giantstep.records.spectrum import Spectrum
 from giantstep.spectra.bulk import Bulk
 from giantstep.spectra.outliers import upper_limit
 from giantstep.spectra.profile import ProfileBulk
@@ -291,6 +293,19 @@ MATRICES = (
 # -- every run ------------------------------------------------------------------------------------
 
 
+def unknown_places(
+    edge: Float[np.ndarray, " runs"],
+    threshold: Float[np.ndarray, " runs"],
+    outliers: Float[np.ndarray, "runs k"],
+) -> Bool[np.ndarray, "runs k"]:
+    """Which places noise may move by so large a share that they are no prediction."""
+    places = outliers[:, None]
+    spectrum = Spectrum(edge=edge[:, None], threshold=threshold[:, None], outliers=places)
+    moved = spectrum.place_uncertainty
+    assert moved is not None
+    return (moved > UNKNOWN * places)[:, 0]
+
+
 def laws_of_runs(
     matrix: Matrix, setting: Setting, nodes: DrawNodes
 ) -> dict[str, Float[np.ndarray, "runs ..."]]:
@@ -308,6 +323,7 @@ def laws_of_runs(
     places = [np.r_[law.outliers, np.full(most - len(law.outliers), law.edge)] for law in laws]
     outliers = nodes.carried_sizes(places)
     outliers[outliers <= (1.0 + AT_THE_EDGE) * edge[:, None]] = np.nan
+    outliers[unknown_places(edge, threshold, outliers)] = np.nan
     fields = {"edge": edge, "threshold": threshold, "outliers": outliers}
     for name in laws[0].vectors:
         missing = [((0, most - len(law.outliers)), (0, 0)) for law in laws]

@@ -24,7 +24,7 @@ PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#0
 """Colours of the series, which colour-blind readers can tell apart (Okabe and Ito)."""
 
 GUIDE = "0.5"
-"""The colour of a slope that is drawn through a measured point: no prediction."""
+"""The colour of a slope through a measured point, and of a second set of separate places."""
 
 
 def _look(curve: Curve, index: int, colour: str | None) -> tuple[str, dict[str, Any]]:
@@ -37,8 +37,8 @@ def _look(curve: Curve, index: int, colour: str | None) -> tuple[str, dict[str, 
         return name, {"color": GUIDE, "linestyle": ":", "linewidth": 1.2, "zorder": 1.0}
     name = curve.label if curve.label.startswith("theory") else f"theory: {curve.label}"
     if not curve.joined:
-        separate = {"linestyle": "none", "marker": "_", "markersize": 18}
-        return name, {"color": colour or THEORY, **separate}
+        separate = {"linestyle": "none", "marker": "_", "markersize": 18, "markeredgewidth": 1.8}
+        return name, {"color": colour or (GUIDE if index else THEORY), **separate}
     if colour is not None:
         return name, {"color": colour, "linestyle": "-", "linewidth": 1.2}
     return name, {"color": THEORY, "linestyle": LINES[index % len(LINES)], "linewidth": 1.2}
@@ -63,7 +63,7 @@ def curves(axes: Axes, plot: Plot) -> Axes:
             color=colours[curve.series or curve.label],
         )
     named: set[str] = set()
-    for index, curve in enumerate(c for c in plot.curves if c.theory):
+    for index, curve in enumerate(c for c in plot.curves if c.theory and c.x):
         label, style = _look(curve, index, colours.get(curve.series or curve.label))
         label = "_nolegend_" if label in named else label
         axes.plot(curve.x, curve.y, label=label, **style)
@@ -82,7 +82,9 @@ def curves(axes: Axes, plot: Plot) -> Axes:
     # A limit far beyond what was measured has the axis to itself.
     reach = max((x for curve in plot.curves for x in curve.x), default=0.0)
     far = plot.x_scale == "log" and reach > 100.0 * max(places, default=reach)
-    if places and len(places) <= FEW and not far:
+    if plot.x_names:
+        axes.set_xticks(range(1, len(plot.x_names) + 1), list(plot.x_names))
+    elif places and len(places) <= FEW and not far:
         axes.set_xticks(places, [f"{x:g}" for x in places])
         axes.xaxis.set_minor_locator(NullLocator())
     axes.set_xlabel(plot.x_label)

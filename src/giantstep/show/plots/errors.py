@@ -1,8 +1,9 @@
-"""Errors of the readout step by step, against floors: lower bounds for any readout."""
+"""Errors of the readout step by step, against floors: lower bounds of the error."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Literal
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -16,11 +17,13 @@ def errors(
     trajectory: Trajectory,
     floors: Sequence[float | None],
     predicted: Trajectory | None = None,
+    floors_any: Sequence[float | None] = (),
 ) -> Axes:
     """Mean train and test error after each step, with two standard errors, over the floors.
 
-    ``floors`` are those after each step (``giantstep.experiment.floors_of``); crosses are the
-    prediction, of the readout and of the network itself.
+    ``floors`` are those of the setting's activation after each step
+    (``giantstep.experiment.floors_of``), ``floors_any`` those of any activation, which are drawn
+    where they are lower; crosses are the prediction, of the readout and of the network itself.
     """
     if trajectory.test_error is None or trajectory.train_error is None:
         raise ValueError("the trajectory has no readout errors to draw")
@@ -61,17 +64,17 @@ def errors(
                     zorder=20,
                     label=label,
                 )
-    for step, level in zip(steps, floors, strict=True):
-        if level is None:
-            continue
-        axes.hlines(
-            level,
-            step - 0.4,
-            step + 0.4,
-            color="firebrick",
-            linewidth=2.0,
-            label="floor: lower bound for any readout" if step == 0 else "",
-        )
+    lower = [b if b != a else None for a, b in zip(floors, floors_any, strict=False)]
+    name = trajectory.setting.activation.name
+    both = name if any(level is not None for level in lower) else "any activation"
+    _levels(
+        axes,
+        steps.tolist(),
+        floors,
+        f"floor: lower bound for readouts of {both}, large $d$",
+        "solid",
+    )
+    _levels(axes, steps.tolist(), lower, "floor of any activation", "dotted")
     axes.set_xticks(steps)
     # A floor of zero stays visible.
     axes.set_ylim(bottom=-0.02 * axes.get_ylim()[1])
@@ -79,3 +82,24 @@ def errors(
     axes.set_ylabel("mean squared error")
     axes.legend(fontsize="small", title="bars: 2 standard errors", title_fontsize="x-small")
     return axes
+
+
+def _levels(
+    axes: Axes,
+    steps: Sequence[int],
+    levels: Sequence[float | None],
+    label: str,
+    style: Literal["solid", "dotted"],
+) -> None:
+    """A short line at each step that has a level, with one label for all."""
+    known = [(step, level) for step, level in zip(steps, levels, strict=False) if level is not None]
+    for place, (step, level) in enumerate(known):
+        axes.hlines(
+            level,
+            step - 0.4,
+            step + 0.4,
+            color="firebrick",
+            linewidth=2.0,
+            linestyles=style,
+            label="" if place else label,
+        )

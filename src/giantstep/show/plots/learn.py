@@ -27,13 +27,17 @@ def learn_figure(experiment: Experiment) -> Figure:
         axes = panels.pop(0)
         if len(plane) == 2:
             # Neurons are those of the first run, and so is the prediction where each has its own.
-            theory = None if predicted is None else (predicted.cosine[0] @ plane.T).reshape(-1, 2)
+            theory = (
+                None
+                if predicted is None
+                else (predicted.by_run(predicted.cosine)[0] @ plane.T).reshape(-1, 2)
+            )
             source = "theory" if predicted is None else source_of(predicted)
             neurons(axes, trajectory.cosine[0] @ plane.T, names, theory, source)
         else:
             _single_index(axes, trajectory, predicted)
     if fitted:
-        errors(panels.pop(0), trajectory, experiment.floors, predicted)
+        errors(panels.pop(0), trajectory, experiment.floors, predicted, experiment.floors_any)
     figure.suptitle(setting_title(experiment.setting), fontsize="medium")
     return figure
 
@@ -44,7 +48,11 @@ def _single_index(axes: Axes, trajectory: Trajectory, predicted: Trajectory | No
     axes.plot(steps, trajectory.cosine[0, :, :, 0], marker="o", color="0.5", linewidth=0.8)
     if predicted is not None:
         lines = axes.plot(
-            steps, predicted.cosine[0, :, :, 0], marker="+", color="firebrick", markersize=10
+            steps,
+            predicted.by_run(predicted.cosine)[0, :, :, 0],
+            marker="+",
+            color="firebrick",
+            markersize=10,
         )
         axes.legend(lines[:1], [source_of(predicted)], fontsize="small")
     axes.set_ylim(-1.05, 1.05)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 import numpy as np
 from jaxtyping import Float
 from matplotlib.axes import Axes
+from matplotlib.collections import LineCollection
 
 from giantstep.show.plots.style import STEP_COLOURS, STEP_MARKERS
 
@@ -24,7 +26,7 @@ def neurons(
     """Cosines of each neuron with two directions; markers and shades tell the steps.
 
     ``names`` are those of the directions, which are orthonormal; crosses are the prediction,
-    which the legend calls by its ``source``.
+    which the legend calls by its ``source``.  A line joins each neuron with its own prediction.
     """
     circle = np.linspace(0.0, 2.0 * np.pi, 200)
     axes.plot(np.cos(circle), np.sin(circle), color="0.8", linewidth=0.8, zorder=0)
@@ -43,6 +45,12 @@ def neurons(
             label="start" if step == 0 else f"after step {step}",
         )
     if predicted is not None:
+        measured = points.reshape(-1, 2)
+        if len(measured) == len(predicted):
+            pairs = np.stack([measured, predicted], axis=1)
+            axes.add_collection(
+                LineCollection(list(pairs), color="firebrick", linewidth=0.6, alpha=0.6, zorder=1.5)
+            )
         many = points.shape[1] > MANY
         axes.scatter(
             predicted[:, 0],
@@ -57,7 +65,14 @@ def neurons(
     axes.set_aspect("equal")
     axes.set_xlim(-1.05, 1.05)
     axes.set_ylim(-1.05, 1.05)
-    axes.set_xlabel(f"cosine with {names[0]}")
-    axes.set_ylabel(f"cosine with {names[1]}")
+    axes.set_xlabel(f"cosine with {direction_name(names[0])}")
+    axes.set_ylabel(f"cosine with {direction_name(names[1])}")
     axes.legend(loc="upper left", fontsize="small", framealpha=0.9)
     return axes
+
+
+def direction_name(name: str) -> str:
+    """The direction of an input or of a sum of inputs, set as mathematics: x1 + x2 is w_1 + w_2."""
+    if not re.search(r"\bx\d", name):
+        return name
+    return "$" + re.sub(r"\bx(\d+)", r"w_{\1}", name) + "$"

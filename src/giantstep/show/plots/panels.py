@@ -55,12 +55,12 @@ def count_map(
     axes: Axes,
     grid: Float[np.ndarray, " g"],
     counts: Int[np.ndarray, "g g"],
-    measured: Sequence[tuple[float, float, int, int]] = (),
+    measured: Sequence[tuple[float, float, float, float]] = (),
 ) -> Axes:
     """Predicted number of new outliers over (alpha_1, alpha_2) as shades with their boundaries.
 
     Small numbers name the shades.  ``measured`` are (alpha_1, alpha_2, predicted there at that
-    size, measured): written as measured, with the predicted number in brackets where it differs.
+    size, measured), means over runs: written as measured, the predicted one below in brackets.
     """
     shades = np.minimum(counts.T, 5)
     axes.pcolormesh(grid, grid, shades, cmap="Greys", vmin=-1, vmax=8, shading="nearest")
@@ -84,11 +84,11 @@ def count_map(
         axes.text(
             first,
             second,
-            f"{found}" if predicted == found else f"{found} ({predicted})",
+            f"{found:.2g}\n({predicted:.2g})",
             ha="center",
             va="center",
-            fontweight="bold",
-            bbox={"boxstyle": "circle,pad=0.25", "facecolor": "white", "edgecolor": "black"},
+            fontsize="small",
+            bbox={"boxstyle": "round,pad=0.25", "facecolor": "white", "edgecolor": "black"},
         )
     axes.set_xlabel(r"exponent of the first step $\alpha_1$")
     axes.set_ylabel(r"exponent of the second step $\alpha_2$")
@@ -100,10 +100,23 @@ def value_map(axes: Axes, panel: MapPlot) -> Axes:
     predicted = np.array(panel.predicted).T
     image = axes.imshow(predicted, "Greys", vmin=0.0, vmax=panel.top, origin="lower", aspect="auto")
     for (column, row), value in np.ndenumerate(np.array(panel.measured)):
-        text = f"{value:.2f}\n$\\pm$ {2.0 * panel.error[column][row]:.2f}"
+        text = f"{value:.3f}\n$\\pm$ {2.0 * panel.error[column][row]:.3f}"
         # White on the darker half of the shades.
         colour = "white" if predicted[row, column] > 0.5 * panel.top else "black"
         axes.text(column, row, text, ha="center", va="center", color=colour, fontsize="small")
+    if panel.boundary:
+        # Between the last cell before the boundary and the first beyond it, row by row.
+        edges = np.searchsorted(panel.x, panel.boundary) - 0.5
+        heights = np.arange(len(edges) + 1) - 0.5
+        axes.stairs(
+            edges,
+            heights,
+            orientation="horizontal",
+            baseline=None,
+            color=THEORY,
+            linewidth=2.0,
+            zorder=2.5,
+        )
     axes.set_xticks(range(len(panel.x)), [f"{x:g}" for x in panel.x])
     axes.set_yticks(range(len(panel.y)), [f"{y:g}" for y in panel.y])
     axes.set_xlabel(panel.x_label)

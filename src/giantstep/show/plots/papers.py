@@ -60,6 +60,7 @@ def draw(axes: Axes, panel: Panel) -> Axes:
                 predicted=panel.predicted,
                 measured=panel.outliers,
                 symbol=panel.symbol,
+                reach=panel.reach,
             )
         case CountPlot():
             count_map(axes, np.array(panel.grid), np.array(panel.counts), panel.measured)

@@ -117,24 +117,28 @@ def _last_step(axes: Axes, part: Spectrum, symbol: str) -> None:
 
 @plot.register
 def _analysis(record: Analysis) -> Figure:
-    """Floors given what this activation has learned, and dimensions of both staircases."""
+    """Floors of readouts of this activation and of any, and dimensions of both staircases."""
     figure = Figure(figsize=(10.0, 4.4), layout="constrained")
     left, right = figure.subplots(1, 2)
-    for step, floor in enumerate(record.floors):
-        for k, level in enumerate(floor.by_degree):
-            label = "narrow, p ~ 1" if k == 0 else f"wide, k = {k}"
-            left.hlines(
-                floor.narrow if k == 0 else level,
-                step - 0.35,
-                step + 0.35,
-                color=str(0.22 * k),
-                linewidth=2.0,
-                label=label if step == 0 else "",
-            )
+    name = record.activation.name
+    for floors, style, whose in ((record.floors, "-", name), (record.floors_any, ":", "any")):
+        for step, floor in enumerate(floors):
+            for k, level in enumerate((floor.narrow, *floor.by_degree[1:])):
+                label = f"{whose}: " + ("narrow, p ~ 1" if k == 0 else f"wide, k = {k}")
+                left.hlines(
+                    level,
+                    step - 0.35,
+                    step + 0.35,
+                    color=str(0.22 * k),
+                    linewidth=2.0,
+                    linestyles=style,
+                    label=label if step == 0 else "",
+                )
     left.set_ylim(bottom=-0.02 * max(record.floors[0].narrow, 1e-9))
     left.set_ylabel("lower bound of the mean squared error")
-    learner = record.activation.name
-    left.set_title(f"floors of any readout, given what {learner} has learned", fontsize="medium")
+    left.set_title(
+        f"floors of readouts of {name} (solid) and of any activation (dotted)", fontsize="medium"
+    )
     left.legend(fontsize="small")
     for stairs, marker, name in ((record.fresh, "o", "fresh"), (record.reused, "^", "reused")):
         dimensions = [0, *(len(basis) for basis in stairs.bases)]

@@ -30,6 +30,7 @@ def spectrum(
     source: str = "theory",
     threshold: float | None = None,
     constant: float | None = None,
+    reach: float | None = None,
 ) -> Axes:
     """Histogram (grey) over all runs, density (line), outliers predicted (down) and measured (up).
 
@@ -37,9 +38,11 @@ def spectrum(
     value, zeros not counted), ``measured`` the outliers that were found in each run,
     ``source`` where density and edge come from; without one the edge is only that of the bins.
     Places predicted below the ``threshold`` are hollow: they do not count as outliers.
-    ``constant`` is the predicted place of the outlier of the activation's mean.
+    ``constant`` is the predicted place of the outlier of the activation's mean.  With ``reach`` the
+    axis is logarithmic and ends there, so that panels can be compared.
     """
-    histogram = bulk_histogram(values, edge, predicted, margin=1.02 if source else 1.0)
+    ends = predicted if reach is None else [*predicted, reach]
+    histogram = bulk_histogram(values, edge, ends, margin=1.02 if source else 1.0)
     bins, heights, tall = histogram.bins, histogram.heights, histogram.tall
     if histogram.log:
         axes.set_xscale("log")
@@ -96,6 +99,8 @@ def spectrum(
             zorder=6,
         )
     axes.set_ylim(0.0, 1.35 * tall)
+    if reach is not None:
+        axes.set_xlim(right=reach)
     axes.set_xlabel(f"singular value of {symbol}")
     axes.set_ylabel("density (per log unit)" if histogram.log else "density (per unit)")
     axes.legend(fontsize="small", framealpha=0.9, edgecolor="none")

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
 from giantstep.analysis.activation import ActivationAnalysis
 from giantstep.analysis.analyze import Analysis, describe
+from giantstep.analysis.floors import Floor
 from giantstep.analysis.staircase import Staircase
 from giantstep.analysis.subspace import name_space
 from giantstep.gaussian.tensors import rank_tolerance
@@ -18,10 +21,8 @@ from giantstep.show.tables.setting import target_lines
 FEW = 4
 """Powers of the label that are listed."""
 
-BOUND = (
-    "A floor is a lower bound: no readout can do better, with a given activation it may do worse."
-)
-"""What floors promise, below the tables that have them."""
+ANY = "any activation"
+"""Whose floors stand beside those of the activation that is analysed."""
 
 
 def _power(letter: str, exponent: int) -> str:
@@ -98,23 +99,35 @@ def _at_most(value: float, uncertainty: float) -> str:
 
 
 def _floors(analysis: Analysis) -> Table:
+    """The floors of this activation above those of any, in one row where they are the same."""
+    name = analysis.activation.name
     table = make_table(
-        f"Floors of any readout, given what {analysis.activation.name} has learned from fresh "
-        "batches (noise not counted)",
+        f"Floors, fresh batches: lower bounds of the error given what {name} has learned",
         "after step",
+        "readout of",
         "narrow p ~ 1",
         *(f"k = {k}" for k in range(len(analysis.floors[0].by_degree))),
     )
-    for step, entry in enumerate(analysis.floors):
-        narrow = _within(entry.narrow, entry.narrow_uncertainty)
-        degrees = (_at_most(value, entry.uncertainty) for value in entry.by_degree[1:])
-        table.add_row(str(step), narrow, narrow, *degrees)
+    for step, (mine, best) in enumerate(zip(analysis.floors, analysis.floors_any, strict=True)):
+        if mine.by_degree == best.by_degree:
+            table.add_row(str(step), ANY, *_floor_cells(best, _at_most))
+            continue
+        table.add_row(str(step), name, *_floor_cells(mine, _within))
+        table.add_row("", ANY, *_floor_cells(best, _at_most), style="dim")
     return table
+
+
+def _floor_cells(entry: Floor, write: Callable[[float, float], str]) -> list[str]:
+    """The narrow floor, for p ~ 1 and again as k = 0, and those of wide networks."""
+    narrow = _within(entry.narrow, entry.narrow_uncertainty)
+    return [narrow, narrow, *(write(value, entry.uncertainty) for value in entry.by_degree[1:])]
 
 
 def _regimes(analysis: Analysis) -> Table:
     title = f"Five regimes: what one step with {analysis.activation.name} learns and at best fits"
-    table = make_table(title, "n", "labels", "p", "learned", "fitted at best", "floor")
+    table = make_table(
+        title, "n", "labels", "p", "learned", "fitted at best", "floor", "floor of any"
+    )
     tolerance = rank_tolerance(analysis.series)
     for entry in analysis.regimes:
         table.add_row(
@@ -124,8 +137,18 @@ def _regimes(analysis: Analysis) -> Table:
             ", ".join(name_space(entry.basis)) or "nothing",
             describe(entry.fitted, tolerance),
             number(entry.floor),
+            number(entry.floor_any),
         )
     return table
+
+
+def _promise(analysis: Analysis) -> str:
+    """What the floors say, below the tables that have them."""
+    name = analysis.activation.name
+    return (
+        f"A floor is a lower bound, label noise not counted: no readout of {name} without biases "
+        f"does better, and it may do worse. The floor of {ANY} holds with biases too."
+    )
 
 
 def _recovery(analysis: Analysis) -> str:
@@ -174,7 +197,7 @@ def analysis_report(analysis: Analysis) -> RenderableType:
         "",
         _regimes(analysis),
         "",
-        Text(BOUND, style="dim"),
+        Text(_promise(analysis), style="dim"),
     ]
     return Group(*parts, *notes(analysis.notes))
 

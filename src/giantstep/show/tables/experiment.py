@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 
 from rich.text import Text
 
 from giantstep.experiment import Experiment
 from giantstep.records.comparison import Comparison
 from giantstep.records.observables import UNKNOWN
-from giantstep.records.summary import KNOWN
+from giantstep.records.summary import KNOWN, Value
 from giantstep.records.trajectory import Trajectory
 from giantstep.show.tables.parts import ROUGH, counted, plain
 from giantstep.show.tables.setting import setting_lines
@@ -47,10 +48,9 @@ def theory_name(experiment: Experiment) -> str:
     return "theory" if predicted is None else f"theory ({predicted.theory})"
 
 
-def rough_remarks(experiment: Experiment) -> list[str]:
-    """What the sign of a rough number means, where theory has one."""
-    steps = experiment.predicted_steps or ()
-    if not any(value.known and value.rough for step in steps for value in step.values):
+def rough_remarks(shown: Iterable[Value]) -> list[str]:
+    """What the sign of a rough number means, where one of the numbers shown has it."""
+    if not any(value.known and value.rough for value in shown):
         return []
     return [
         f"{ROUGH} marks numbers of which theory itself is uncertain by more than {KNOWN:.1%}; they "

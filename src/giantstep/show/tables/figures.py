@@ -8,6 +8,7 @@ from rich.console import RenderableType
 
 from giantstep.papers.figures.record import Reproduction
 from giantstep.show.tables.parts import make_table
+from giantstep.show.tex import plain_words
 
 
 def figures_table(figures: Sequence[Reproduction]) -> RenderableType:
@@ -16,5 +17,5 @@ def figures_table(figures: Sequence[Reproduction]) -> RenderableType:
         "Figures by name; giantstep reproduce NAME draws one", "figure", "shows", "paper"
     )
     for figure in figures:
-        table.add_row(figure.name, figure.title, figure.paper)
+        table.add_row(figure.name, plain_words(figure.title), figure.paper)
     return table

@@ -8,7 +8,7 @@ from rich.console import Group, RenderableType
 from rich.padding import Padding
 from rich.text import Text
 
-from giantstep.papers.glossary import Term
+from giantstep.papers.glossary.term import Term
 from giantstep.show.tables.parts import make_table
 
 

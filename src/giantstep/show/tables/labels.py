@@ -8,7 +8,7 @@ from rich.console import RenderableType
 from rich.text import Text
 
 from giantstep.analysis.analyze import Analysis
-from giantstep.records.labels import FittedLabels
+from giantstep.records.labels import FittedLabels, StepTest
 from giantstep.show.tables.parts import make_table, number
 
 
@@ -30,10 +30,14 @@ def labels_report(labels: FittedLabels, analysis: Analysis | None) -> list[Rende
             number(test.statistic),
             number(test.edge),
             "beyond noise" if test.beyond_noise else "within noise",
-            f"{test.cosine:.3f}",
+            f"{test.cosine:.3f}{_together(test)}",
             "" if test.expected is None else f"{test.expected:.3f}",
         )
     return [table, "", Text(_function(labels, analysis))]
+
+
+def _together(test: StepTest) -> str:
+    return f" ({test.count} directions together)" if test.count > 1 else ""
 
 
 def _function(labels: FittedLabels, analysis: Analysis | None) -> str:

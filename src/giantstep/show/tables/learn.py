@@ -28,6 +28,14 @@ MOST = 16
 CHANCE = "~ d^-1/2"
 """Theory's cell of a cosine of which it knows the order alone: what a run has of it is chance."""
 
+FLOOR = (
+    "floor is the lower bound given the directions that are learned as d grows, less the share "
+    "p/d of the next degree that so many neurons fit (giantstep analyze leaves that share out); at "
+    "small d rows also know a part of directions that are not learned as d grows, and errors may "
+    "lie below"
+)
+"""What sets the floors of a run apart from those of an analysis."""
+
 
 def learn_report(experiment: Experiment) -> RenderableType:
     """Alignment and errors after every step, notes, and the verdict."""
@@ -43,7 +51,7 @@ def learn_report(experiment: Experiment) -> RenderableType:
         if record is not None
         for note in record.notes
     ]
-    texts += [*_remarks(experiment), *rough_remarks(experiment)]
+    texts += _remarks(experiment)
     left_out = len(experiment.steps) - len(_shown(experiment))
     if left_out:
         texts.append(
@@ -53,7 +61,9 @@ def learn_report(experiment: Experiment) -> RenderableType:
 
 
 def _remarks(experiment: Experiment) -> Iterator[str]:
-    """What cells without a number of theory mean."""
+    """What a floor is beside that of analyze, and what theory's cells without a number mean."""
+    if experiment.simulated.test_error is not None and any(experiment.floors):
+        yield FLOOR
     if experiment.predicted_steps is None:
         return
     shown = [experiment.predicted_steps[place] for place in _shown(experiment)]
@@ -64,6 +74,7 @@ def _remarks(experiment: Experiment) -> Iterator[str]:
         )
     if any(not value.known for step in shown for value in step.principal_cosines or ()):
         yield "a principal cosine that chance decides is not predicted"
+    yield from rough_remarks(value for step in shown for value in step.values)
 
 
 def _shown(experiment: Experiment) -> list[int]:
@@ -115,20 +126,25 @@ def _principal(step: StepSummary) -> str:
 
 
 def _errors(experiment: Experiment) -> Table:
+    floors = [experiment.floors]
+    if experiment.floors_any != experiment.floors:
+        floors.append(experiment.floors_any)
     table = make_table(
-        "Mean squared error, floor: a lower bound for any readout"
+        "Mean squared error, floor: a lower bound as d grows"
+        + (" for any readout" if len(floors) == 1 else "")
         + (" (label noise counted)" if experiment.setting.noisy else ""),
         "step",
         "readout, train",
         "readout, test",
         "network itself",
-        "floor",
+        *("floor", "floor of any")[: len(floors)],
         "ridge",
     )
     for place in _shown(experiment):
         step, below = experiment.steps[place], _predicted(experiment, place)
         ridge = "-" if step.ridge is None else plain(step.ridge, 1, zero=0.0)
-        table.add_row(str(step.step), *_cells(step), number(experiment.floors[place]), ridge)
+        bounds = (number(levels[place]) for levels in floors)
+        table.add_row(str(step.step), *_cells(step), *bounds, ridge)
         if below is not None:
             table.add_row(theory_name(experiment), *_cells(below), style="dim")
     return table

@@ -4,18 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from rich.console import Console, RenderableType
+from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
 from rich.table import Table
 from rich.text import Text
 
 from giantstep.records.summary import Value
 
 
+class TitledTable(Table):
+    """A table whose title may be wider than itself: it is wrapped where the terminal ends."""
+
+    def __init__(self, heading: str) -> None:
+        super().__init__(box=None, pad_edge=False)
+        self.heading = heading
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        if self.heading:
+            yield Text(self.heading, style="bold")
+        yield from super().__rich_console__(console, options)
+
+
 def make_table(title: str, *columns: str) -> Table:
     """A table without lines; long cells are folded."""
-    # A title may be wider than its table.
-    above = Text(title, no_wrap=True, overflow="ignore") if title else None
-    table = Table(title=above, title_justify="left", title_style="bold", box=None, pad_edge=False)
+    table = TitledTable(title)
     for column in columns:
         table.add_column(column, overflow="fold")
     return table

@@ -7,7 +7,7 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from giantstep.problem.differing import field_text
+from giantstep.problem.differing import differing_fields, field_text
 from giantstep.problem.setting import DEFAULTS
 from giantstep.show.tables.experiment import verdict
 from giantstep.show.tables.parts import counted, make_table, notes, plain, spread
@@ -46,7 +46,10 @@ MAIN = ("activation", "d", "n", "p", "steps")
 
 def common_line(both: SideBySide) -> str:
     """The fields that all settings have in common, the target first."""
-    first, left_out = both.settings[0], (*both.differing, "target", "runs")
+    first = both.settings[0]
+    # What is not given may follow from what differs: the rows of a batch from the steps.
+    following = [name for name in differing_fields(both.settings) if first.given[name] is None]
+    left_out = (*both.differing, *following, "target", "runs")
     told = [
         f"{name} = {field_text(first, name)}"
         for name, value in first.given.items()

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from rich.console import Group, RenderableType
 from rich.table import Table
 
 from giantstep.experiment import Experiment
-from giantstep.records.summary import SpectrumStep
+from giantstep.records.summary import SpectrumStep, Value
 from giantstep.show.tables.experiment import heading, rough_remarks, theory_name, verdict
 from giantstep.show.tables.parts import listed, make_table, notes, number, spread
 
 MATRICES = {"weights": "W", "features": "sigma(X W^T)/sqrt(n)"}
+
+READOUT = ("train_error", "test_error")
+"""Errors of the readout that are shown."""
 
 
 def spectrum_report(experiment: Experiment) -> RenderableType:
@@ -22,7 +27,7 @@ def spectrum_report(experiment: Experiment) -> RenderableType:
     if experiment.simulated.test_error is not None:
         parts += ["", _errors(experiment)]
     predicted = experiment.predicted
-    texts = [] if predicted is None else [*predicted.notes, *rough_remarks(experiment)]
+    texts = [] if predicted is None else [*predicted.notes, *rough_remarks(_shown(experiment))]
     places = range(len(experiment.steps))
     if any(_constant(experiment, "features", place) is not None for place in places):
         texts.append(
@@ -30,6 +35,17 @@ def spectrum_report(experiment: Experiment) -> RenderableType:
             "it is there before any step, and nothing is learned by it"
         )
     return Group(*parts, *notes(texts), verdict(experiment))
+
+
+def _shown(experiment: Experiment) -> Iterator[Value]:
+    """The numbers of theory that the tables have."""
+    for step in experiment.predicted_steps or ():
+        for found in (step.weights, step.features):
+            yield from () if found is None else (*(found.outliers or ()), *found.inside)
+        if experiment.simulated.test_error is not None:
+            yield from (step.errors[name] for name in READOUT if name in step.errors)
+    last = None if experiment.predicted_steps is None else experiment.predicted_steps[-1].weights
+    yield from () if last is None else last.alignment
 
 
 def _constant(experiment: Experiment, matrix: str, place: int) -> int | None:
@@ -58,7 +74,7 @@ def _outliers(experiment: Experiment) -> Table:
         if theory is not None
     )
     title = "Outlying singular values"
-    title += ", (predicted) between edge and threshold: not counted or compared" * found_inside
+    title += ", (predicted) between edge and threshold: not counted" * found_inside
     theory_title = theory_name(experiment)
     table = make_table(title, "matrix", "step", theory_title, "measured", "count", "edge (theory)")
     for matrix, symbol in MATRICES.items():
@@ -114,7 +130,7 @@ def _errors(experiment: Experiment) -> Table:
     theory = experiment.predicted_steps
     for place, step in enumerate(experiment.steps):
         cells = [str(step.step)]
-        for name in ("train_error", "test_error"):
+        for name in READOUT:
             below = None if theory is None else theory[place].errors.get(name)
             cells += [spread(step.errors[name], 4), spread(below, 4)]
         table.add_row(*cells)

@@ -25,10 +25,11 @@ VERDICTS = {"learned": "green", "not learned": "red", "undecided": "yellow"}
 
 def preview_lines(found: Preview) -> list[str]:
     """The preview in a few lines."""
+    foretold = f" and {counted(found.predictions, 'prediction')}" if found.predictions else ""
     lines = [
         f"{counted(found.cells, 'cell')}, {counted(found.runs, 'run')}, {found.held:,} of them "
         f"finished; {counted(found.workers, 'worker')}, up to {in_bytes(found.bytes)} of arrays "
-        f"each; simulations take about {duration(found.seconds)}"
+        f"each; simulations{foretold} take about {duration(found.seconds)}"
     ]
     lines += [
         f"  {cell.text}: {duration(each.seconds)} on one core, {in_bytes(each.bytes)}, "

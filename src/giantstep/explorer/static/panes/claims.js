@@ -1,4 +1,4 @@
-// The claims of the papers: what each says, its verdict, its figure; and one of them measured anew.
+// Statements of the papers and findings beyond them: what each says, its verdict, its figure; and one of them measured anew.
 
 import * as api from "../api.js";
 import * as state from "../state.js";
@@ -10,43 +10,63 @@ import { runner } from "../parts/runner.js";
 import { claimPlot } from "./claims_plots.js";
 
 const KEY = "claims.";
-const VERDICTS = ["holds", "fails", "undecided"];
-const MANY = { holds: "hold", fails: "fail", undecided: "undecided" };
-const MARKS = { holds: "✓", fails: "✗", undecided: "?" };
+const VERDICTS = ["holds", "fails", "seen", "not seen", "undecided"];
+const MANY = { holds: "hold", fails: "fail" };
+const MARKS = { holds: "✓", fails: "✗", seen: "✓", "not seen": "–", undecided: "?" };
+const SORTS = [
+  ["", "statements and findings"],
+  ["statements", "statements of the papers"],
+  ["findings", "findings beyond the papers"],
+];
 const parts = {};
 let listed = [];
 let claim = null;
 let fresh = null;
 let page = null;
 
-const paperOf = (entry) => entry.paper.match(/^arXiv [\d.]+/)?.[0] ?? entry.paper;
+const paperOf = (entry) => entry.paper.match(/arXiv [\d.]+/)?.[0] ?? entry.paper;
 
 function badge(verdict) {
   const known = verdict ?? "not measured";
-  return el("span", { class: `badge ${verdict ?? ""}` }, `${MARKS[verdict] ?? "–"} ${known}`);
+  const look = (verdict ?? "").replace(" ", "-");
+  return el("span", { class: `badge ${look}` }, `${MARKS[verdict] ?? "–"} ${known}`);
 }
 
 /** Claims that the menus and the search leave. */
 function chosen() {
   const words = state.get("claims.find").toLowerCase().split(/\s+/).filter(Boolean);
-  const [paper, verdict] = ["claims.paper", "claims.verdict"].map(state.get);
+  const [paper, sort, verdict] = ["claims.paper", "claims.sort", "claims.verdict"].map(state.get);
   return listed.filter((entry) => {
     const whole = `${entry.id} ${entry.statement} ${entry.paper}`.toLowerCase();
     return (
       words.every((word) => whole.includes(word)) &&
       (!paper || paperOf(entry) === paper) &&
+      (!sort || entry.finding === (sort === "findings")) &&
       (!verdict || entry.verdict === verdict)
     );
   });
 }
 
+/** How many statements or findings there are of each verdict, in a sentence. */
+function counted(entries, finding, one, many) {
+  const members = entries.filter((entry) => entry.finding === finding);
+  const counts = VERDICTS.map((verdict) => [
+    verdict,
+    members.filter((entry) => entry.verdict === verdict).length,
+  ]).filter(([, length]) => length > 0);
+  const words = counts.map(
+    ([verdict, length]) => `${length} ${length === 1 ? verdict : (MANY[verdict] ?? verdict)}`,
+  );
+  const told = words.length ? `: ${words.join(", ")}` : "";
+  return `${members.length} ${members.length === 1 ? one : many}${told}.`;
+}
+
 function drawList() {
   const shown = chosen();
-  const counts = VERDICTS.map((verdict) => {
-    const { length } = shown.filter((entry) => entry.verdict === verdict);
-    return `${length} ${length === 1 ? verdict : MANY[verdict]}`;
-  });
-  parts.count.textContent = `${shown.length} of ${listed.length} claims: ${counts.join(", ")}`;
+  parts.count.textContent = [
+    counted(shown, false, "statement of the papers", "statements of the papers"),
+    counted(shown, true, "finding", "findings"),
+  ].join(" ");
   const focused = parts.list.contains(document.activeElement);
   replace(
     parts.list,
@@ -127,10 +147,12 @@ function about() {
   return el(
     "dl",
     { class: "about" },
-    line("Paper", claim.paper),
-    line("Regime", claim.regime),
+    line("Source", claim.paper),
+    line("What it is", claim.kind),
+    line(claim.finding ? "Beyond the paper" : "Assumptions", claim.assumptions),
+    line("Tested at", claim.regime),
     line("Decided by", claim.rule),
-    line("Seen instead", claim.seen),
+    line("Measured instead", claim.measured_instead),
     other,
   );
 }
@@ -155,7 +177,7 @@ function draw() {
     badge(record.verdict),
     ` ${where}, ${record.size} size, ${number(record.seconds, 2)} s.${before}`,
   );
-  parts.verdict.className = `verdict ${{ holds: "agrees", fails: "differs" }[record.verdict] ?? ""}`;
+  parts.verdict.className = `verdict ${{ holds: "agrees", seen: "agrees", fails: "differs" }[record.verdict] ?? ""}`;
   replace(parts.table, quantities(record));
   parts.figure.hidden = record.plot === null;
   if (record.plot)
@@ -218,6 +240,7 @@ export default {
       "claims.id": "staircase-example-1",
       "claims.find": "",
       "claims.paper": "",
+      "claims.sort": "",
       "claims.verdict": "",
       "claims.seed": 0,
     });
@@ -282,12 +305,13 @@ export default {
     const asked = el(
       "div",
       { class: "card asked" },
-      el("h2", {}, "Claims of the papers"),
+      el("h2", {}, "Claims"),
       text("claims.find", {
         words: "Search",
         help: "words of the statement, the paper or the name",
       }),
       parts.papers,
+      choice("claims.sort", { words: "Sort", options: SORTS }),
       choice("claims.verdict", { words: "Verdict", options: [["", "all verdicts"], ...VERDICTS] }),
       parts.count,
       parts.list,

@@ -213,7 +213,7 @@ export default {
         figure(
           "errors",
           "Error against floors",
-          el("small", {}, `${LEGEND} A floor is a lower bound for any readout.`),
+          el("small", {}, `${LEGEND} A floor is a lower bound for readouts of this activation, as d grows.`),
         ),
         el(
           "div",

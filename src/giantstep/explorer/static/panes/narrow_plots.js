@@ -174,7 +174,19 @@ const ERRORS = [
   ["network_error", "network itself", "triangle-up", "dash"],
 ];
 
-/** Errors step by step over the floors, lower bounds for any readout. */
+/** The lines of one kind of floor, a short one at each step that has it. */
+function floorLines(predicted, levels, name, line) {
+  const x = [];
+  const y = [];
+  predicted.recorded.forEach((step, index) => {
+    if (levels[index] === null) return;
+    x.push(step - 0.4, step + 0.4, null);
+    y.push(levels[index], levels[index], null);
+  });
+  return { x, y, type: "scatter", mode: "lines", name, line, hovertemplate: `${name} %{y:.4g}` };
+}
+
+/** Errors step by step over the floors of this activation and of any: lower bounds. */
 export function errors(node, predicted, measured) {
   return plot(node, "Mean squared errors step by step, and floors", (colour) => {
     const data = ERRORS.flatMap(([key, name, symbol, dash], index) =>
@@ -186,22 +198,16 @@ export function errors(node, predicted, measured) {
         dash,
       }),
     );
-    const x = [];
-    const y = [];
-    predicted.recorded.forEach((step, index) => {
-      if (predicted.floors[index] === null) return;
-      x.push(step - 0.4, step + 0.4, null);
-      y.push(predicted.floors[index], predicted.floors[index], null);
-    });
-    data.push({
-      x,
-      y,
-      type: "scatter",
-      mode: "lines",
-      name: "floor",
-      line: { color: colour.floor, width: 3 },
-      hovertemplate: "floor %{y:.4g}",
-    });
+    const line = { color: colour.floor, width: 3 };
+    data.push(floorLines(predicted, predicted.floors, "floor", line));
+    const lower = predicted.floors_any.map((level, k) =>
+      level === predicted.floors[k] ? null : level,
+    );
+    if (lower.some((level) => level !== null)) {
+      data.push(
+        floorLines(predicted, lower, "floor of any activation", { ...line, dash: "dot" }),
+      );
+    }
     return { data, layout: axes(predicted, "mean squared error", frame(predicted, measured)) };
   });
 }

@@ -52,23 +52,31 @@ function figures(analysis) {
 
 function floors(analysis) {
   const wide = ["d", "d²", "d³"].map((size) => `n,\u00a0p ~\u00a0${size}`);
-  const head = ["After step", "few neurons", ...wide];
-  const rows = analysis.floors.map((floor) =>
+  const head = ["After step", "Readout of", "few neurons", ...wide];
+  const any = "any activation";
+  const row = (floor, whose, first) =>
     el(
       "tr",
       {},
-      el("th", { scope: "row" }, floor.step === 0 ? "0 (start)" : floor.step),
+      el("th", { scope: "row" }, first ? (floor.step === 0 ? "0 (start)" : floor.step) : ""),
+      el("td", {}, whose),
       floor.by_degree.map((value) => el("td", {}, number(value, 4))),
-    ),
-  );
+    );
+  const rows = analysis.floors.flatMap((floor, step) => {
+    const best = analysis.floors_any[step];
+    const same = floor.by_degree.every((value, k) => value === best.by_degree[k]);
+    return same
+      ? [row(best, any, true)]
+      : [row(floor, analysis.activation, true), row(best, any, false)];
+  });
   return el(
     "table",
     {},
     el(
       "caption",
       {},
-      "Lower bounds of the mean squared error, fresh batches. No readout can do better; with this " +
-        "activation it may do worse.",
+      "Lower bounds of the mean squared error, fresh batches. No readout of the activation without " +
+        "biases can do better, and it may do worse. Floors of any activation hold with biases too.",
     ),
     el(
       "thead",

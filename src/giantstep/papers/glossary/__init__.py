@@ -1,0 +1,41 @@
+"""The words of tables and messages, each in a few lines: what it is, its formula, its paper."""
+
+from __future__ import annotations
+
+import re
+
+from giantstep.errors import unknown_name
+from giantstep.papers.glossary import comparison, network, spectra, steps, target, verdicts
+from giantstep.papers.glossary.term import Term
+from giantstep.problem.fields import in_words
+from giantstep.problem.setting import DEFAULTS, Setting
+
+TERMS = tuple(
+    term
+    for words in (steps, target, network, spectra, comparison, verdicts)
+    for term in words.TERMS
+)
+
+BY_NAME = {name: term for term in TERMS for name in term.names}
+
+
+def _folded(name: str) -> str:
+    """A name as it is compared: T_2, t2 and T 2 are the same."""
+    return "".join(letter for letter in name.lower() if letter not in " _-/|")
+
+
+def look_up(name: str) -> Term:
+    """The term of that name, however it is written; InputError with the nearest ones.
+
+    What follows in brackets is left out where the whole is no term: theory (narrow).  The fields of
+    a setting are terms too.
+    """
+    folded = {_folded(known): term for known, term in BY_NAME.items()}
+    for asked in (name, re.sub(r"\s*\([^()]*\)$", "", name)):
+        if _folded(asked) in folded:
+            return folded[_folded(asked)]
+    fields = {_folded(field): field for field in DEFAULTS}
+    if (field := fields.get(_folded(name))) is not None:
+        text = in_words(field, Setting.model_fields[field].description, DEFAULTS[field])
+        return Term((field,), f"A field of a setting: {text}.", see=("setting",))
+    raise unknown_name("term", name, [*BY_NAME, *DEFAULTS], "giantstep explain")

@@ -1,0 +1,72 @@
+"""Words of sweeps, claims and lists."""
+
+from __future__ import annotations
+
+from giantstep.papers.glossary.term import Term
+
+TERMS = (
+    Term(
+        (
+            *("exponent", "of the median", "predicted, of the mean", "interval", "not learned"),
+            *("bootstrap", "level"),
+        ),
+        "The power of d that an observable follows over the sizes of a sweep: about 0 for a "
+        "direction that is learned, -1/2 for one that is not.  Measured is that of the median "
+        "over runs with a bootstrap interval of level 0.99 (the runs are drawn again with "
+        "replacement), predicted that of the mean.  It is learned where the whole interval is "
+        "above -1/4, not learned where it is below, else undecided.",
+        "|cosine| ~ d^exponent",
+        ("learns", "order d^-1/2"),
+    ),
+    Term(
+        ("verdict",),
+        "What follows from the numbers.  Of theory and simulation: agree or disagree.  Of a "
+        "claim: holds, fails or undecided; of a finding: seen, not seen or undecided.  Of an "
+        "exponent: learned, not learned or undecided.  Of a step on data: beyond or within noise.",
+        see=("theory", "claim", "exponent"),
+    ),
+    Term(
+        ("cell", "cells", "grid", "axis", "axes"),
+        "One setting of a sweep.  The axes of a sweep are the fields that vary, and its grid has a "
+        "cell for each combination of their values.",
+        see=("setting", "finished"),
+    ),
+    Term(
+        ("finished", "failed", "worker", "workers", "arrays"),
+        "Cells of a sweep whose runs are all there, and cells that ended in an error, which is "
+        "printed.  Workers are the processes that share the runs; arrays are the memory that each "
+        "of them takes at most.",
+        see=("cell", "engine"),
+    ),
+    Term(
+        ("boundary", "map"),
+        "The value of the observable at which map.png has its lines, white for the simulation and "
+        "dashed for theory: 0.5 for cosines unless --boundary says otherwise, the middle of the "
+        "range for others.",
+        see=("cell", "cosine"),
+    ),
+    Term(
+        ("differing in", "difference"),
+        "Of giantstep compare: the fields in which the settings differ, with the value of each in "
+        "turn; and what a setting has after its last step beyond the first one.",
+        see=("setting", "runs"),
+    ),
+    Term(
+        ("name", "formula", "remark", "source", "figure", "shows", "paper"),
+        "Columns of the lists of targets and figures: the name that a command takes, what it "
+        "stands for, and where it is from.",
+        see=("claim",),
+    ),
+    Term(
+        (
+            *("claim", "control", "holds", "fails", "says", "quantity", "rule", "tuned", "seen"),
+            *("holds instead", "statement", "finding", "not seen", "assumptions", "tested at"),
+        ),
+        "A sentence of a paper, an experiment that could contradict it, and the region where its "
+        "numbers must lie, which the rule describes.  A control violates an assumption and must "
+        "fail; a claim without such a test would say nothing.  A statement of a paper holds, fails "
+        "or is undecided; a finding, which no paper states, is seen, not seen or undecided.  "
+        "Assumptions are those of the source; 'tested at' has the sizes of the experiment.",
+        see=("undecided", "verdict"),
+    ),
+)

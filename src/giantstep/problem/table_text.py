@@ -1,0 +1,114 @@
+"""Tables that are texts: which sign parts their cells, their names and numbers, and what is wrong.
+
+Lines are counted as a spreadsheet does, from 1, the line of names among them.
+"""
+
+from __future__ import annotations
+
+import csv
+import math
+import re
+import warnings
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+from jaxtyping import Float
+
+from giantstep.errors import shown
+
+SEPARATORS = (",", ";", "\t")
+"""What may part the cells of a text."""
+
+_DECIMAL_COMMA = re.compile(r"\s*[+-]?\d+,\d+([eE][+-]?\d+)?\s*")
+_ONLY_NUMBERS = re.compile(r"[\s\d.,;\"eE+-]*")
+
+
+def read_text(path: str) -> tuple[tuple[str, ...], Float[np.ndarray, "rows d"]]:
+    """Names and numbers of a text; ValueError says which cell is none.
+
+    The first line are the names of the columns, unless it consists of numbers: then there are none.
+    """
+    separator = _separator(path)
+    names = _header(path, separator)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # a text without numbers: its shape will say so
+            rows = np.loadtxt(
+                path,
+                delimiter=separator,
+                ndmin=2,
+                skiprows=int(bool(names)),
+                quotechar='"',
+                comments=None,
+                encoding="utf-8-sig",
+            )
+    except ValueError as error:
+        raise ValueError(_complaint(path, separator, names) or str(error)) from None
+    if not np.all(np.isfinite(rows)):
+        raise ValueError(_complaint(path, separator, names) or "not all numbers are finite")
+    return names, rows
+
+
+def _separator(path: str) -> str:
+    """The separator that parts the first line into most cells.
+
+    In a line of numbers with semicolons or tabs commas stand for decimal points.
+    """
+    with open(path, newline="", encoding="utf-8-sig") as file:
+        line = file.readline()
+    others = [sign for sign in SEPARATORS[1:] if sign in line]
+    signs = others if others and _ONLY_NUMBERS.fullmatch(line) else SEPARATORS
+    return max(signs, key=lambda one: len(next(csv.reader([line], delimiter=one), [])))
+
+
+def _header(path: str, separator: str) -> tuple[str, ...]:
+    """The first line of a text where it is not made of numbers."""
+    _, cells = next(_lines(path, separator), (1, []))
+    if all(_is_number(cell) or _DECIMAL_COMMA.fullmatch(cell) for cell in cells):
+        return ()
+    return tuple(cell.strip() for cell in cells)
+
+
+def _lines(path: str, separator: str) -> Iterator[tuple[int, list[str]]]:
+    """The cells of every line with its number, empty lines left out."""
+    with open(path, newline="", encoding="utf-8-sig") as file:
+        reader = csv.reader(file, delimiter=separator)
+        yield from ((reader.line_num, cells) for cells in reader if cells)
+
+
+def _is_number(cell: str) -> bool:
+    try:
+        float(cell)
+    except ValueError:
+        return False
+    return True
+
+
+def _complaint(path: str, separator: str, names: Sequence[str]) -> str | None:
+    """The first cell that is no finite number, or the first line of another length."""
+    width = len(names)
+    for number, cells in _lines(path, separator):
+        width = width or len(cells)
+        if len(cells) != width:
+            return f"line {number} has {len(cells)} cells, the first line {width}"
+        if names and number == 1:
+            continue
+        for place, cell in enumerate(cells):
+            if not (_is_number(cell) and math.isfinite(float(cell))):
+                named = names[place] if names else ""
+                where = f"line {number}, column {repr(named) if named else place + 1}"
+                return f"{where} {_what_is_wrong(cell, separator)}"
+    return None
+
+
+def _what_is_wrong(cell: str, separator: str) -> str:
+    if not cell.strip():
+        return "is empty"
+    if not _DECIMAL_COMMA.fullmatch(cell):
+        return f"holds {shown(cell)}, which is no finite number"
+    if separator == ",":
+        return f"holds {shown(cell)}: numbers must be written without commas"
+    return (
+        f"holds {shown(cell)}: the file has decimal commas, numbers must have decimal points, as "
+        "sed 's/,/./g' FILE > NEW writes them"
+    )
