@@ -18,7 +18,7 @@ SMOOTH = WIDE | {
 }
 POLYNOMIAL = {"polynomial": "He1 + He2/2"}
 WRONG = {
-    "the last spike at a quarter of its size": {"times": 0.25},
+    "the last spike at a tenth of its size": {"times": 0.1},
     "the last spike at twice its size": {"times": 2.0},
     "the last spike with the other sign": {"times": -1.0},
 }
