@@ -351,14 +351,18 @@ DECIDED = Limit(
 )
 
 PARTS = {
-    "rows of two steps": (MOVED,),
     "readout errors": when(lambda setting: setting.readout_n > 0, (NOISE,)),
     "train errors": (DECIDED,),
-    "spectrum of the weights": (*when(lambda setting: setting.steps == 2, (NOISE,)), ANSWER),
     "spectrum of the features": (*FEATURES, NOISE, TAILS),
     "span of the rows": (EVEN_NOISE, ONE_DIRECTION, ALONG),
 }
 """The limits of parts of the record, by their names."""
+
+PARTS_OF_TWO_STEPS = {
+    "rows of two steps": (MOVED,),
+    "spectrum of the weights": (*when(lambda setting: setting.steps == 2, (NOISE,)), ANSWER),
+}
+"""The limits of parts of the record after two steps."""
 
 # -- what the leading order leaves out -------------------------------------------------------------
 
