@@ -17,7 +17,7 @@ def printed(words: list[str], capsys: pytest.CaptureFixture[str]) -> str:
 def test_without_a_setting_every_limit_is_listed(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("COLUMNS", "250")
+    monkeypatch.setenv("COLUMNS", "400")
     text = printed([], capsys)
     for status in limits():
         assert status.limit.name in text
