@@ -183,9 +183,10 @@ def test_a_limit_holds_for_one_setting_and_refuses_another(
 
 def test_shares() -> None:
     """Of the bound: 1 at it, more beyond; a limit that does not apply has none."""
+    few = "too few samples for the length of a gradient: n must be at least 100, got "
     cosines = {each.part: each for each in limits(Setting(**NARROW | {"n": 50}))}
     assert cosines["gradient cosines"].share == 2.0
-    assert cosines["gradient cosines"].complaint == "n must be at least 100, got 50"
+    assert cosines["gradient cosines"].complaint == f"{few}50"
     assert [each.share for each in LISTED] == [None] * len(LISTED)
 
 
@@ -199,10 +200,11 @@ def test_what_is_beyond_a_limit_is_refused_and_left_open() -> None:
     ]
     with pytest.raises(NoTheoryError, match=f"^no prediction: narrow: {complaint}$"):
         predict(setting, theory="narrow")
+    few = "too few samples for the length of a gradient: n must be at least 100, got "
     notes = predict(
         Setting(**NARROW | {"n": 99, "step_size": 0.1}), scrambles=2, log2_points=8
     ).notes
-    assert "no prediction of gradient cosines: n must be at least 100, got 99" in notes
+    assert f"no prediction of gradient cosines: {few}99" in notes
 
 
 def refusals(source: str) -> list[str]:
