@@ -16,6 +16,7 @@ import numpy as np
 from jaxtyping import Bool, Float, Int
 
 from giantstep.errors import InputError
+from giantstep.gaussian.accuracy import EPSILON
 from giantstep.gaussian.rules import Rule, hermite_values
 from giantstep.gaussian.terms import hermite_terms, write_sum
 
@@ -24,9 +25,6 @@ MAX_SERIES_TERMS = 200_000
 
 KEPT_TERMS = 10_000
 """A series turned into a frame is kept for the next who asks, up to this size (a megabyte)."""
-
-# A coefficient below this fraction of the norm is rounding left behind by a rotation.
-ROUNDING = 4 * np.finfo(float).eps
 
 
 def degree_cap(r: int, terms: int = 2000, highest: int = 40) -> int:
@@ -82,7 +80,9 @@ class HermiteSeries:
     tail_uncertainty: float = 0.0
 
     def __repr__(self) -> str:
-        kept = np.abs(self.coefficients) > np.maximum(ROUNDING, self.error + self.standard_errors)
+        kept = np.abs(self.coefficients) > np.maximum(
+            4 * EPSILON, self.error + self.standard_errors
+        )
         terms = hermite_terms(self.exponents[kept], self.coefficients[kept])
         return (
             f"HermiteSeries({write_sum(terms)}; variance {self.variance:.4g}, tail {self.tail:.2g})"
@@ -212,7 +212,7 @@ class HermiteSeries:
         series = self
         for i in range(self.r):
             for j in range(i + 1, self.r):
-                if abs(remaining[i, j]) <= ROUNDING:
+                if abs(remaining[i, j]) <= 4 * EPSILON:
                     continue
                 theta = math.atan2(remaining[i, j], remaining[i, i])
                 c, s = math.cos(theta), math.sin(theta)
@@ -260,7 +260,7 @@ class HermiteSeries:
             filled[:, j] = m - filled[:, i]
             exponents.append(filled)
         values = np.concatenate(coefficients, axis=1)
-        keep = np.max(np.abs(values), axis=0) > ROUNDING * np.linalg.norm(values[0])
+        keep = np.max(np.abs(values), axis=0) > 4 * EPSILON * np.linalg.norm(values[0])
         return self._with(np.concatenate(exponents)[keep], values[:, keep])
 
     def outside_degrees(self, inside: int) -> Int[np.ndarray, " m"]:

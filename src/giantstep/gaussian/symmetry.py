@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float, Int
 
+from giantstep.gaussian.accuracy import VANISHING
 from giantstep.gaussian.series import HermiteSeries
 from giantstep.language.functions import NumpyNamespace
 
@@ -23,9 +24,6 @@ Columns = Sequence[Float[np.ndarray, "..."]]
 
 MOST_VARIABLES = 6
 """Beyond, the 2^q (1 + q (q-1)/2) candidates are too many: only few flips are tried."""
-
-# Values that must agree to this, relative to the largest of them: rounding of an expression.
-AGREEMENT = 1e-9
 
 # Points of four spreads: a kink far from the origin is seen, and a steep function unsaturated.
 SPREADS = np.repeat([0.1, 1.0, 3.0, 8.0], 8)
@@ -114,7 +112,7 @@ def find_symmetries(
     values = values.reshape(len(x), len(tried))
     if not (np.all(np.isfinite(base)) and np.all(np.isfinite(values))):
         return ()
-    scale = AGREEMENT * np.maximum(np.abs(base)[:, None], np.abs(values))
+    scale = VANISHING * np.maximum(np.abs(base)[:, None], np.abs(values))
     found = []
     for chi in (1, -1):
         holds = np.all(np.abs(values - chi * base[:, None]) <= scale, axis=0)

@@ -9,6 +9,7 @@ import numpy as np
 from jaxtyping import Float
 
 from giantstep.errors import InputError
+from giantstep.gaussian.accuracy import ROUNDING
 from giantstep.gaussian.rules import Rule, adaptive_coefficients
 
 # An integral whose own error estimate exceeds this share of E f^2 is called divergent.
@@ -37,11 +38,11 @@ def moment(
         float(np.max(np.abs(function(e)) * np.exp(-0.5 * e**2))) for e in (edges, 2.0 * edges)
     )
     doubt = max(doubt, far) if far > near else doubt
-    # A mean may vanish by symmetry: 1e-12 is far above rounding.
-    if not math.isfinite(mean) or doubt > DIVERGENT * max(abs(mean), 1e-12):
+    # A mean may vanish by symmetry.
+    if not math.isfinite(mean) or doubt > DIVERGENT * max(abs(mean), ROUNDING):
         raise divergent(mean, doubt)
     beyond = _beyond_reach(function)
-    if beyond > UNREACHED * max(abs(mean), 1e-12):
+    if beyond > UNREACHED * max(abs(mean), ROUNDING):
         raise InputError(
             f"target has tails too heavy to integrate: about {beyond:.2g} of a moment of "
             f"{mean:.3g} lies beyond |z| = 30"

@@ -13,6 +13,7 @@ import numpy as np
 from jaxtyping import Float
 
 from giantstep.errors import InputError
+from giantstep.gaussian.accuracy import ROUNDING
 from giantstep.language.expression import (
     Call,
     Expression,
@@ -27,9 +28,6 @@ from giantstep.language.expression import (
     multiply,
     raise_to,
 )
-
-# Cosines below this (of 16 digits) are rounding: the forms are orthogonal, or parallel.
-ROUNDING = 1e-12
 
 Form = tuple[Float[np.ndarray, " r"], int | Fraction]
 

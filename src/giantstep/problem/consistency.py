@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from giantstep.errors import InputError, shown
+from giantstep.gaussian.accuracy import ROUNDING
 from giantstep.problem.starts import STARTS
 from giantstep.problem.step_size import FLOAT32_MAX
 from giantstep.problem.tables import check_rows, frame_columns
@@ -15,9 +16,6 @@ from giantstep.problem.tables import check_rows, frame_columns
 if TYPE_CHECKING:
     from giantstep.problem.given_rows import GivenRows
     from giantstep.problem.setting import Setting
-
-ROUNDING = 1e-12
-"""What matrices of the start may be off by, relative."""
 
 
 def check_setting(setting: Setting) -> None:

@@ -20,6 +20,7 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from giantstep.errors import InputError, shown
+from giantstep.gaussian.accuracy import RANK, ROUNDING, SINGLE_PRECISION
 from giantstep.language.word import Word
 from giantstep.problem.batches import set_of, set_size
 from giantstep.problem.files import check_file
@@ -28,12 +29,6 @@ from giantstep.problem.table_text import read_text
 
 if TYPE_CHECKING:
     from giantstep.problem.setting import Setting
-
-SINGULAR = 1e-10
-"""Singular values of the centred columns below this share of the largest are rounding."""
-
-ROUNDING = 1e-6
-"""What the principal variances of white rows are off 1 by, at most."""
 
 UNNAMED = ("", "Unnamed: 0")
 """Names of the index that pandas writes before the columns."""
@@ -74,7 +69,7 @@ class DataSet:
         columns, probes = (kurtosis(values) for values in (self.rows, along))
         variances = np.linalg.eigvalsh(self.rows.T @ self.rows / len(self.rows))
         correlated = ""
-        if variances[-1] > 1.0 + ROUNDING:
+        if variances[-1] > 1.0 + SINGLE_PRECISION:
             correlated = (
                 f"; principal variances from {variances[0]:.2g} to {variances[-1]:.3g} (1 for it)"
             )
@@ -175,7 +170,7 @@ def standardised(table: DataSet) -> DataSet:
     low, high = table.rows.min(axis=0) / 2, table.rows.max(axis=0) / 2
     unit = high - low
     # A range within rounding of the values is no range.
-    flat = np.flatnonzero(unit <= 1e-12 * np.maximum(np.abs(low), np.abs(high)))
+    flat = np.flatnonzero(unit <= ROUNDING * np.maximum(np.abs(low), np.abs(high)))
     if len(flat):
         value, name = 2 * low[flat[0]], table.names[flat[0]]
         raise InputError(
@@ -198,7 +193,7 @@ def whitened(table: DataSet) -> DataSet:
             f"inputs cannot whiten {table.path!r}: {count} rows are too few for {table.d} columns"
         )
     u, values, rows = np.linalg.svd(table.rows, full_matrices=False)
-    if values[-1] <= SINGULAR * values[0]:
+    if values[-1] <= RANK * values[0]:
         twin = table.names[int(np.argmax(np.abs(rows[-1])))]
         raise InputError(
             f"inputs cannot whiten {table.path!r}: column {twin!r} is a sum of the others"

@@ -15,6 +15,7 @@ import numpy as np
 from jaxtyping import Float
 
 from giantstep.errors import InputError, shown
+from giantstep.gaussian.accuracy import RANK
 from giantstep.gaussian.expansion import coupled_series, expand, finite
 from giantstep.gaussian.polynomials import polynomial_series
 from giantstep.gaussian.rules import gauss_hermite
@@ -47,9 +48,6 @@ MAX_POWER_PRODUCTS = 2_000
 """Products multiplied out exactly for a power of the label; beyond, a grid serves."""
 
 MAX_GRID_POINTS = 2_000_000
-
-# Directions whose Gram matrix is this close to the identity are taken as orthonormal.
-ORTHONORMAL = 1e-10
 
 
 @dataclass(frozen=True, eq=False)
@@ -334,7 +332,7 @@ def _orient(target: Target, directions: Float[np.ndarray, "r m"]) -> Target:
     if len(directions) > target.r and target.expression is None:
         raise InputError(f"directions has {len(directions)} rows, the callable takes {target.r}")
     gram = directions @ directions.T
-    if np.max(np.abs(gram - np.eye(len(directions)))) <= ORTHONORMAL:
+    if np.max(np.abs(gram - np.eye(len(directions)))) <= RANK:
         return replace(target, r=len(directions))
     basis: list[Float[np.ndarray, " m"]] = []
     lower = np.zeros((len(directions), len(directions)))
@@ -344,7 +342,7 @@ def _orient(target: Target, directions: Float[np.ndarray, "r m"]) -> Target:
             lower[k, j] = vector @ q
             rest = rest - (rest @ q) * q
         norm = float(np.linalg.norm(rest))
-        if norm > ORTHONORMAL * max(1.0, float(np.linalg.norm(vector))):
+        if norm > RANK * max(1.0, float(np.linalg.norm(vector))):
             lower[k, len(basis)] = norm
             basis.append(rest / norm)
     if not basis:

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 from jaxtyping import Float
 
-NEGLIGIBLE = 1e-10
-"""Singular values of a gradient below this share of the largest are zero up to rounding."""
+from giantstep.gaussian.accuracy import RANK
 
 
 @dataclass(frozen=True)
@@ -56,7 +55,7 @@ def _polar(square: Float[np.ndarray, "*k p p"]) -> Float[np.ndarray, "*k p p"]:
     """(G G^T)^(-1/2) on its range: F G = U V^T of G = U S V^T, what Muon's iteration tends to."""
     values, vectors = np.linalg.eigh(square)
     singular = np.sqrt(np.maximum(values, 0.0))
-    there = singular > NEGLIGIBLE**0.5 * singular[..., -1:]
+    there = singular > RANK**0.5 * singular[..., -1:]
     inverse = np.divide(1.0, singular, where=there, out=np.zeros_like(singular))
     return (vectors * inverse[..., None, :]) @ np.swapaxes(vectors, -1, -2)
 

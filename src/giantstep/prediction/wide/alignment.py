@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Float
 
-from giantstep.analysis.exponents import VANISHING
+from giantstep.gaussian.accuracy import VANISHING
 from giantstep.prediction.wide.second_kernel import start_rule
 from giantstep.prediction.wide.second_samples import Network
 from giantstep.prediction.wide.second_samples import objection as two_step_objection

@@ -10,7 +10,7 @@ import math
 
 import numpy as np
 
-from giantstep.analysis.exponents import VANISHING
+from giantstep.gaussian.accuracy import VANISHING
 from giantstep.prediction.wide.rows import SHARE
 from giantstep.prediction.wide.step import learned_step, normalised_size
 from giantstep.prediction.wide.step import objection as step_objection

@@ -20,8 +20,8 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Float
 
-from giantstep.analysis.exponents import VANISHING
 from giantstep.errors import NoTheoryError, shown
+from giantstep.gaussian.accuracy import VANISHING
 from giantstep.gaussian.rules import Rule, gauss_hermite, legendre, normal_panels
 from giantstep.problem.plain import beyond_plain
 from giantstep.problem.setting import Setting
