@@ -11,7 +11,7 @@ from giantstep.problem.setting import DEFAULTS, Setting
 
 def differing_fields(settings: Sequence[Setting]) -> list[str]:
     """Names of the fields in which settings differ, but for the number of runs."""
-    names = [name for name in Setting.model_fields if name != "runs"]
+    names = [name for name in Setting.fields if name != "runs"]
     return [name for name in names if _differ([getattr(each, name) for each in settings])]
 
 

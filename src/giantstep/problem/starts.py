@@ -9,13 +9,14 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 from jaxtyping import Float
 
 from giantstep.errors import InputError
 from giantstep.gaussian.coordinates import bartlett, compressed, root
+from giantstep.gaussian.rules import Rule, gauss_hermite, legendre
+from giantstep.language.word import Word
 
 
 @dataclass(frozen=True)
@@ -116,7 +117,8 @@ class RowStart:
     ``draw(space, p, given)`` gives the p rows.  ``paired``: row i + p/2 is row i again, with the
     opposite entry of a.  ``framed``: the rows are combinations of the target directions and of p
     more orthonormal vectors, with overlaps that are ``given``.  ``unit``: they are of norm one, not
-    only nearly so.
+    only nearly so.  ``normal``: they are N(0, I/d), so that their lengths vary.  ``takes_gram``:
+    the record gives their Gram matrix, or the rows themselves.
     """
 
     name: str
@@ -124,6 +126,9 @@ class RowStart:
     paired: bool = False
     framed: bool = False
     unit: bool = True
+    normal: bool = False
+    takes_gram: bool = False
+    numbers: tuple[str, ...] = ()
 
     @property
     def copies(self) -> int:
@@ -179,11 +184,18 @@ STARTS = {
             "gaussian",
             lambda space, p, _: space.gaussian(p) / math.sqrt(space.d),
             unit=False,
+            normal=True,
         ),
         RowStart("orthogonal", _with_overlaps, framed=True),
-        RowStart("given", _with_gram, framed=True, unit=False),
+        RowStart("given", _with_gram, framed=True, unit=False, takes_gram=True),
     )
 }
+
+
+class StartWord(Word[RowStart]):
+    """How the rows of W are drawn."""
+
+    kinds = STARTS
 
 
 # -- entries of a ---------------------------------------------------------------------------------
@@ -194,7 +206,11 @@ class ReadoutStart:
     """How the entries of a are drawn.
 
     ``draw(key, count, p)`` gives the first ``count`` of p entries, ``rms(p)`` is the root of their
-    mean square.  ``fixed``: they are the same in every run.
+    mean square.  ``fixed``: they are the same in every run.  ``balanced``: they sum to zero
+    where p is even.
+
+    ``law(nodes)`` is a quadrature rule for the law of an entry over its root mean square, with as
+    many nodes; entries of one size (``law`` is None) are two signs.
     """
 
     name: str
@@ -202,6 +218,25 @@ class ReadoutStart:
     draw: Callable[[np.random.Generator, int, int], Float[np.ndarray, " k"]]
     rms: Callable[[float], float]
     fixed: bool = False
+    balanced: bool = False
+    law: Callable[[int], Rule] | None = None
+    numbers: tuple[str, ...] = ()
+
+    @property
+    def one_size(self) -> bool:
+        """Whether all entries have the same absolute value."""
+        return self.law is None
+
+    def rule(self, nodes: int) -> Rule:
+        """Values and weights for an entry over its root mean square."""
+        if self.law is None:
+            return np.array([-1.0, 1.0]), np.array([0.5, 0.5])
+        return self.law(nodes)
+
+
+def _uniform_rule(nodes: int) -> Rule:
+    x, weights = legendre(nodes)
+    return math.sqrt(3.0) * x, 0.5 * weights
 
 
 READOUT_STARTS = {
@@ -219,6 +254,7 @@ READOUT_STARTS = {
             lambda key, count, p: np.where(np.arange(count) % 2 == 0, 1.0, -1.0),
             lambda p: 1.0,
             fixed=True,
+            balanced=True,
         ),
         ReadoutStart(
             "ones",
@@ -232,12 +268,14 @@ READOUT_STARTS = {
             "N(0, 1/p)",
             lambda key, count, p: key.standard_normal(count) / math.sqrt(p),
             lambda p: 1.0 / math.sqrt(p),
+            law=gauss_hermite,
         ),
         ReadoutStart(
             "uniform",
             "on [-1, 1]",
             lambda key, count, p: key.uniform(-1.0, 1.0, size=count),
             lambda p: 1.0 / math.sqrt(3.0),
+            law=_uniform_rule,
         ),
     )
 }
@@ -252,7 +290,14 @@ def readout_kind(readout_start: str | Sequence[float]) -> ReadoutStart:
         return READOUT_STARTS.get(readout_start, READOUT_STARTS["signs"])
     entries = np.array(readout_start, dtype=float)
     rms = float(np.sqrt(np.mean(entries**2)))
-    return ReadoutStart("given", "", lambda key, count, p: entries, lambda p: rms, fixed=True)
+    return ReadoutStart(
+        "given",
+        "",
+        lambda key, count, p: entries,
+        lambda p: rms,
+        fixed=True,
+        law=lambda nodes: (entries / rms, np.full(len(entries), 1.0 / len(entries))),
+    )
 
 
 def readout_rms(readout_start: str | Sequence[float], p: float) -> float:
@@ -260,10 +305,11 @@ def readout_rms(readout_start: str | Sequence[float], p: float) -> float:
     return readout_kind(readout_start).rms(p)
 
 
-# The names as types: the record refuses any other.
-if TYPE_CHECKING:
-    StartName = str
-    ReadoutName = str
-else:
-    StartName = Literal[*STARTS]
-    ReadoutName = Literal[*READOUT_STARTS]
+ReadoutName = str
+"""A name of ``READOUT_STARTS``."""
+
+
+class ReadoutWord(Word[ReadoutStart]):
+    """How the entries of a are drawn."""
+
+    kinds = READOUT_STARTS

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
+from typing import Literal
 
 import numpy as np
 
@@ -14,6 +15,9 @@ from giantstep.language.quantity import listed, quantity
 from giantstep.problem.starts import readout_rms
 from giantstep.problem.target import Target
 from giantstep.problem.updates import UPDATES
+
+OutputScale = Literal["1/p", "1/sqrt(p)", "1"]
+"""The factor s_p before the sum over the neurons."""
 
 IDENTITY = Variable(0)
 """A step that sees the label y as it is."""

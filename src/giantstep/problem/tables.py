@@ -21,13 +21,13 @@ from jaxtyping import Float, Int
 
 from giantstep.errors import InputError, shown
 from giantstep.gaussian.accuracy import RANK, ROUNDING, SINGLE_PRECISION
-from giantstep.language.word import Word
-from giantstep.problem.batches import set_of, set_size
+from giantstep.problem.batches import BatchWord, set_of, set_size
 from giantstep.problem.files import check_file
 from giantstep.problem.randomness import Purpose, generator
 from giantstep.problem.table_text import read_text
 
 if TYPE_CHECKING:
+    from giantstep.problem.fields import Reading
     from giantstep.problem.setting import Setting
 
 UNNAMED = ("", "Unnamed: 0")
@@ -210,21 +210,21 @@ def frame_columns(frame: str) -> tuple[str, ...] | None:
 # -- which rows a run takes -----------------------------------------------------------------------
 
 
-def batch_count(batches: Word, steps: int) -> int:
+def batch_count(batches: BatchWord, steps: int) -> int:
     """Different sets of rows that a run takes its steps on, or draws them from."""
     return set_of(batches, steps - 1) + 1 if steps else 0
 
 
-def batch_rows(fields: Mapping[str, Any]) -> int:
+def batch_rows(fields: Mapping[str, Any] | Reading) -> int:
     """Rows that the batches of a run take."""
     batches = fields["batches"]
     return batch_count(batches, fields["steps"]) * set_size(batches, fields["n"])
 
 
-def rows_taken(fields: Mapping[str, Any]) -> int:
+def rows_taken(fields: Mapping[str, Any] | Reading) -> int:
     """Rows that batches and readout of a run take; a readout on the last batch takes its rows."""
-    own = fields["readout_batch"] == "fresh" or fields["steps"] == 0
-    return batch_rows(fields) + own * fields["readout_n"]
+    drawn = fields["readout_batch"] == "fresh" or fields["steps"] == 0
+    return batch_rows(fields) + drawn * fields["readout_n"]
 
 
 def check_rows(setting: Setting, data: DataSet) -> None:
@@ -233,7 +233,7 @@ def check_rows(setting: Setting, data: DataSet) -> None:
     if needed > there:
         field = "n"
         asked = f"n = {setting.n} ({batch_count(setting.batches, setting.steps)} times)"
-        if setting.batches.name == "minibatch":
+        if setting.batches.kind.draws:
             field, asked = "batches", f"batches = {setting.batches}"
         raise InputError(
             f"{field} must leave rows for the test: {asked}, readout_n = {setting.readout_n} and "

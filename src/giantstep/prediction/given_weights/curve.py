@@ -23,13 +23,13 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from giantstep.errors import InputError
+from giantstep.gaussian.accuracy import RANK
 from giantstep.language.brief import brief
 from giantstep.prediction.given_weights.directions import learned_directions
 from giantstep.prediction.given_weights.family import NODES, Family, make_family
 from giantstep.prediction.given_weights.fixed_point import constant_level, fixed_point
 from giantstep.prediction.given_weights.response import Response, respond
 from giantstep.problem.setting import Setting
-from giantstep.problem.target import ORTHONORMAL
 from giantstep.records.drawing import Drawn
 
 
@@ -140,7 +140,7 @@ def _check_directions(
         raise InputError(f"directions must be at most {max(NODES)}, got {len(directions)}")
     for name, rows in (("frame", frame), ("directions", directions)):
         gap = float(np.max(np.abs(rows @ rows.T - np.eye(len(rows))), initial=0.0))
-        if gap > ORTHONORMAL:
+        if gap > RANK:
             raise InputError(f"{name} must have orthonormal rows, got a gap of {gap:.1e}")
 
 
