@@ -121,9 +121,9 @@ class Record:
         for name in given:
             if name not in self.fields:
                 raise self.unknown(name, given[name])
+        given = {name: given.get(name, field.default) for name, field in self.fields.items()}
         reading = Reading(self.fields, given)
-        held = {name: reading[name] for name in self.fields}
-        self.__dict__.update(held, _given={name: given.get(name) for name in self.fields})
+        self.__dict__.update({name: reading[name] for name in self.fields}, _given=given)
         self.check()
 
     def check(self) -> None:
