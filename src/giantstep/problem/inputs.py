@@ -119,7 +119,8 @@ class Law:
     ``fill`` draws a block of rows, ``prepare`` what a run keeps, from d and a key; ``table`` makes
     inputs of the columns of a data set, whose rows are dealt out and not drawn.
     ``stretch(law, data, r)`` makes samples of normal ones in known coordinates, where these tell
-    all there is to tell.
+    all there is to tell.  ``white``: all rows of the data set together have the identity for their
+    covariance.
     """
 
     name: str
@@ -129,6 +130,7 @@ class Law:
     table: Callable[[DataSet], DataSet] | None = None
     stretch: Callable[[InputLaw, Any, int], Any] | None = None
     is_gaussian: bool = False
+    white: bool = False
 
     def form(self, letters: str | None = None) -> str:
         """How the law is typed, its parameters shown by their own letters or by those given."""
@@ -243,7 +245,7 @@ LAWS = {
             stretch=_spiked_columns,
         ),
         Law("data", table=standardised),
-        Law("whitened", table=whitened),
+        Law("whitened", table=whitened, white=True),
     )
 }
 

@@ -7,7 +7,7 @@ from types import MappingProxyType
 from typing import Any
 
 from giantstep.errors import shown
-from giantstep.problem.labels import make_transform
+from giantstep.problem.label_transform import make_transform
 from giantstep.problem.setting import Setting
 
 PLAIN: dict[str, tuple[Any, ...]] = {

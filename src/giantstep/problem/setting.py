@@ -20,7 +20,8 @@ from giantstep.problem.consistency import check_setting
 from giantstep.problem.fields import Field, Record, groups
 from giantstep.problem.given_rows import GivenRows, make_rows
 from giantstep.problem.inputs import LAWS, InputLaw, make_inputs
-from giantstep.problem.labels import LabelNoise, LabelTransform, make_transform
+from giantstep.problem.label_noise import LabelNoise
+from giantstep.problem.label_transform import LabelTransform, make_transform
 from giantstep.problem.losses import LossWord, read_loss
 from giantstep.problem.readers import kind_of, number, one_of, size, text
 from giantstep.problem.recording import RecordWord, recorded_steps
