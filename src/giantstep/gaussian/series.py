@@ -23,9 +23,6 @@ from giantstep.gaussian.terms import hermite_terms, write_sum
 MAX_SERIES_TERMS = 200_000
 """Refuse a change of coordinates that would fill a series beyond this (some 50 MB in r = 20)."""
 
-KEPT_TERMS = 10_000
-"""A series turned into a frame is kept for the next who asks, up to this size (a megabyte)."""
-
 
 def degree_cap(r: int, terms: int = 2000, highest: int = 40) -> int:
     """Largest degree at which a full series in r variables has no more than ``terms`` terms."""
@@ -182,17 +179,18 @@ class HermiteSeries:
             tensor[index] = lookup.get(tuple(sorted(index)), 0.0)
         return tensor
 
-    def rotate(self, basis: Float[np.ndarray, "r r"]) -> HermiteSeries:
+    def rotate(self, basis: Float[np.ndarray, "r r"], kept_terms: int = 10_000) -> HermiteSeries:
         """The same function of the coordinates u = basis x; the rows of basis are orthonormal.
 
         basis = D G_N .. G_1 with plane rotations G and signs D; each G mixes h_a(x_i) h_b(x_j)
-        with a + b fixed, so that no degree is lost and sparsity is kept where it can be.
+        with a + b fixed, so that no degree is lost and sparsity is kept where it can be.  A series
+        of up to ``kept_terms`` terms (a megabyte) is kept for the next who asks.
         """
         key = basis.tobytes()
         if key in self._turned:
             return self._turned[key]
         turned = self._rotate(basis)
-        if len(turned.coefficients) <= KEPT_TERMS:
+        if len(turned.coefficients) <= kept_terms:
             self._turned[key] = turned
         return turned
 

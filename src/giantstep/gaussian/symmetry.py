@@ -22,15 +22,6 @@ from giantstep.language.functions import NumpyNamespace
 
 Columns = Sequence[Float[np.ndarray, "..."]]
 
-MOST_VARIABLES = 6
-"""Beyond, the 2^q (1 + q (q-1)/2) candidates are too many: only few flips are tried."""
-
-# Points of four spreads: a kink far from the origin is seen, and a steep function unsaturated.
-SPREADS = np.repeat([0.1, 1.0, 3.0, 8.0], 8)
-
-MORE_POINTS = 32
-"""Times as many points for a callable, which may be constant on large regions."""
-
 
 class _Witness(NumpyNamespace):
     """NumPy with functions that are constant somewhere replaced by ones that never are.
@@ -76,10 +67,13 @@ class Symmetry:
         )
 
 
-def candidates(q: int) -> list[tuple[tuple[int, ...], tuple[int, ...]]]:
-    """All flips of signs, and these after each exchange of two variables, as (order, flips)."""
+def candidates(q: int, most: int = 6) -> list[tuple[tuple[int, ...], tuple[int, ...]]]:
+    """All flips of signs, and these after each exchange of two variables, as (order, flips).
+
+    Of more than ``most`` variables there are too many, 2^q (1 + q (q-1)/2): only few are tried.
+    """
     plain = tuple(range(q))
-    if q <= MOST_VARIABLES:
+    if q <= most:
         patterns = list(product((1, -1), repeat=q))
         orders = [plain]
         for i, j in combinations(range(q), 2):
@@ -98,9 +92,11 @@ def find_symmetries(
 ) -> tuple[Symmetry, ...]:
     """The candidates that hold at random points to rounding; empty where f is not finite.
 
-    An expression is to be evaluated with WITNESS, anything else at MORE_POINTS.
+    An expression is to be evaluated with WITNESS, anything else at more points (``repeats``): a
+    callable may be constant on large regions.
     """
-    spreads = np.tile(SPREADS, repeats)
+    # Points of four spreads: a kink far from the origin is seen, and a steep function unsaturated.
+    spreads = np.tile(np.repeat([0.1, 1.0, 3.0, 8.0], 8), repeats)
     x = np.random.default_rng(0).standard_normal((len(spreads), q)) * spreads[:, None]
     tried = candidates(q)
     orders = np.array([order for order, _ in tried]).reshape(len(tried), q)
@@ -113,11 +109,11 @@ def find_symmetries(
     if not (np.all(np.isfinite(base)) and np.all(np.isfinite(values))):
         return ()
     scale = VANISHING * np.maximum(np.abs(base)[:, None], np.abs(values))
-    found = []
+    holding = []
     for chi in (1, -1):
         holds = np.all(np.abs(values - chi * base[:, None]) <= scale, axis=0)
-        found += [Symmetry(*tried[k], chi) for k in np.flatnonzero(holds).tolist()]
-    return tuple(found)
+        holding += [Symmetry(*tried[k], chi) for k in np.flatnonzero(holds).tolist()]
+    return tuple(holding)
 
 
 def symmetrise(series: HermiteSeries, symmetries: Sequence[Symmetry]) -> HermiteSeries:

@@ -178,19 +178,21 @@ def substitute(node: Expression, replacements: Sequence[Expression]) -> Expressi
             return raise_to(substitute(base, replacements), exponent)
 
 
+def parts_of(node: Expression) -> tuple[Expression, ...]:
+    """The expressions that a node is made of: none for a number or a variable."""
+    match node:
+        case Call(_, part) | Power(part, _):
+            return (part,)
+        case Sum(parts) | Product(parts):
+            return parts
+    return ()
+
+
 def variables(node: Expression) -> frozenset[int]:
     """Indices of the variables an expression mentions."""
-    match node:
-        case Number():
-            return frozenset()
-        case Variable(index):
-            return frozenset({index})
-        case Call(_, argument):
-            return variables(argument)
-        case Sum(parts) | Product(parts):
-            return frozenset().union(*(variables(part) for part in parts))
-        case Power(base, _):
-            return variables(base)
+    if isinstance(node, Variable):
+        return frozenset({node.index})
+    return frozenset().union(*map(variables, parts_of(node)))
 
 
 def brief(value: int | Fraction) -> str:

@@ -26,7 +26,7 @@ from giantstep.gaussian.series import (
     series_from_grid,
     series_on_grid,
 )
-from giantstep.gaussian.symmetry import MORE_POINTS, WITNESS, Symmetry, find_symmetries
+from giantstep.gaussian.symmetry import WITNESS, Symmetry, find_symmetries
 from giantstep.language.algebra import Terms, multiplied_out, to_power
 from giantstep.language.expression import (
     Expression,
@@ -151,7 +151,7 @@ class Target:
     def symmetries(self) -> tuple[Symmetry, ...]:
         """Signed permutations of the coordinates that keep f up to its sign."""
         if self.expression is None:
-            return find_symmetries(self, self.r, MORE_POINTS)
+            return find_symmetries(self, self.r, repeats=32)
         return find_symmetries(lambda columns: self(columns, WITNESS), self.r)
 
     def label_power(self, power: int) -> HermiteSeries | None:
