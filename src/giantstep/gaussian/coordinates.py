@@ -37,8 +37,8 @@ def compressed(rows: Float[np.ndarray, "p q"], r: int) -> Float[np.ndarray, "p k
     p, q = rows.shape
     if q <= r + p:
         return rows
-    rest: Any = np.linalg.qr(rows[:, r:].T, mode="r")
-    return np.concatenate([rows[:, :r], rest.T], axis=1)
+    remaining: Any = np.linalg.qr(rows[:, r:].T, mode="r")
+    return np.concatenate([rows[:, :r], remaining.T], axis=1)
 
 
 @dataclass(frozen=True)

@@ -41,13 +41,13 @@ from giantstep.language.expression import (
     Call,
     Expression,
     Variable,
-    evaluate,
     multiply,
     parts_of,
     raise_to,
     variables,
 )
 from giantstep.language.functions import NUMPY, Namespace
+from giantstep.language.program import evaluate
 
 # The grid for a function of 2..5 coupled variables: about half a million points.  In the plane
 # evenly spread nodes resolve steep functions such as tanh(x1 + He3(x2)).

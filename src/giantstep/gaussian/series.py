@@ -130,8 +130,8 @@ class HermiteSeries:
         self, exponents: Int[np.ndarray, "k r"], stack: Float[np.ndarray, "c k"]
     ) -> HermiteSeries:
         """Other terms, their coefficients and replicates given as rows."""
-        rest = None if self.replicates is None else stack[1:]
-        return replace(self, exponents=exponents, coefficients=stack[0], replicates=rest)
+        replicates = None if self.replicates is None else stack[1:]
+        return replace(self, exponents=exponents, coefficients=stack[0], replicates=replicates)
 
     def select(self, keep: Bool[np.ndarray, " m"]) -> HermiteSeries:
         """The terms marked in ``keep``."""
@@ -167,13 +167,13 @@ class HermiteSeries:
         if size > MAX_SERIES_TERMS:
             raise InputError(f"T_{k} in {self.r} directions has {size} entries, too many to list")
         tensor = np.zeros((self.r,) * k)
-        own = self.degrees == k
+        of_order = self.degrees == k
         lookup = {
             tuple(np.repeat(np.arange(self.r), alpha).tolist()): math.sqrt(
                 math.prod(math.factorial(a) for a in alpha.tolist())
             )
             * c
-            for alpha, c in zip(self.exponents[own], self.coefficients[own], strict=True)
+            for alpha, c in zip(self.exponents[of_order], self.coefficients[of_order], strict=True)
         }
         for index in np.ndindex(*tensor.shape):
             tensor[index] = lookup.get(tuple(sorted(index)), 0.0)

@@ -170,8 +170,8 @@ def generators(symmetries: Sequence[Symmetry]) -> list[Symmetry]:
         if symmetry.order == plain:
             bits = sum(1 << k for k, flip in enumerate(symmetry.flips) if flip < 0)
             # A function and its negative: f = 0 is excluded elsewhere, so chi follows the flips.
-            for known in basis:
-                bits = min(bits, bits ^ known)
+            for earlier in basis:
+                bits = min(bits, bits ^ earlier)
             if bits:
                 basis.append(bits)
                 chosen.append(symmetry)

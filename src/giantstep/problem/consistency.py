@@ -122,14 +122,14 @@ def _check_start(setting: Setting) -> None:
             raise InputError("start_gram or start_rows is missing for start = given")
         overlaps = np.zeros((setting.p, 1)) if given is None else np.array(given)
         square = np.array(gram)
-        rest = square - overlaps @ overlaps.T
+        outside = square - overlaps @ overlaps.T
         size = float(np.max(np.abs(square)))
         if np.max(np.abs(square - square.T)) > ROUNDING * size:
             raise InputError(f"start_gram must be symmetric, got {shown(gram)}")
-        if np.linalg.eigvalsh(rest)[0] < -ROUNDING * size:
+        if np.linalg.eigvalsh(outside)[0] < -ROUNDING * size:
             raise InputError(
                 "start_gram must be at least the products of start_overlaps, got a direction "
-                f"of square length {np.linalg.eigvalsh(rest)[0]:.3g} outside the target"
+                f"of square length {np.linalg.eigvalsh(outside)[0]:.3g} outside the target"
             )
     elif given is not None:
         for row in given:

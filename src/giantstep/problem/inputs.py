@@ -136,8 +136,8 @@ class Law:
         """How the law is typed, its parameters shown by their own letters or by those given."""
         if self.table:
             return f"{self.name}(FILE)"
-        own = ", ".join(expected.letters for expected in self.ranges)
-        return f"{self.name}({letters or own})" if self.ranges else self.name
+        parameters = ", ".join(expected.letters for expected in self.ranges)
+        return f"{self.name}({letters or parameters})" if self.ranges else self.name
 
 
 # -- how each is drawn ----------------------------------------------------------------------------
@@ -268,13 +268,13 @@ def make_inputs(value: str | InputLaw) -> InputLaw:
         return InputLaw(kind, path=argument.strip())
     if law and not law.table and argument is None:
         return InputLaw(kind)
-    known = ", ".join(law.form("..") for law in LAWS.values())
-    raise InputError(f"inputs must be one of {known}, got {value[:60]!r}")
+    forms = ", ".join(law.form("..") for law in LAWS.values())
+    raise InputError(f"inputs must be one of {forms}, got {value[:60]!r}")
 
 
 def _numbers(law: Law, argument: str | None, value: str) -> tuple[float, ...]:
     texts = (argument or "").split(",")
-    found = []
+    numbers = []
     for expected, text in zip_longest(law.ranges, texts, fillvalue=None):
         if expected is None:
             raise InputError(f"inputs must be of the form {law.form()}, got {value!r}")
@@ -288,5 +288,5 @@ def _numbers(law: Law, argument: str | None, value: str) -> tuple[float, ...]:
                 f"inputs {law.name}: {expected.meaning} must be between {low:g} "
                 f"and {high:g}, got {value!r}"
             )
-        found.append(number)
-    return tuple(found)
+        numbers.append(number)
+    return tuple(numbers)

@@ -6,9 +6,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from giantstep.errors import InputError, shown
-from giantstep.language.expression import Expression, Number, Variable, evaluate
+from giantstep.language.expression import Expression, Number, Variable
 from giantstep.language.functions import NUMPY, Namespace
 from giantstep.language.parser import parse
+from giantstep.language.program import evaluate
 
 
 @dataclass(frozen=True)

@@ -36,6 +36,6 @@ def beyond_plain(
         return f"inputs must be gaussian for {what}, got {setting.inputs.text!r}"
     for field, plain in (PLAIN | dict(covered)).items():
         if plain is not None and getattr(setting, field) not in plain:
-            found, values = setting.as_dict()[field], " or ".join(str(value) for value in plain)
-            return f"{field} must be {values} for {what}, got {shown(found)}"
+            given, values = setting.as_dict()[field], " or ".join(str(value) for value in plain)
+            return f"{field} must be {values} for {what}, got {shown(given)}"
     return None

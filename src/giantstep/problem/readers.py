@@ -48,8 +48,8 @@ def one_of(*words: str) -> Reader[str]:
 
     def read(value: Any, name: str, reading: Reading) -> str:
         if not (isinstance(value, str) and value in words):
-            known = " or ".join(filter(None, [", ".join(words[:-1]), words[-1]]))
-            raise InputError(f"{name} must be {known}, got {shown(value)}")
+            choices = " or ".join(filter(None, [", ".join(words[:-1]), words[-1]]))
+            raise InputError(f"{name} must be {choices}, got {shown(value)}")
         return value
 
     return read
@@ -161,8 +161,8 @@ def readout(value: Any, name: str, reading: Reading) -> ReadoutWord | tuple[floa
     p = reading["p"]
     if isinstance(value, str) and not any(sign in value for sign in ",.0123456789"):
         if value.strip() not in READOUT_STARTS:
-            known = ", ".join(READOUT_STARTS)
-            raise InputError(f"{name} must be {known} or p = {p} numbers, got {shown(value)}")
+            names = ", ".join(READOUT_STARTS)
+            raise InputError(f"{name} must be {names} or p = {p} numbers, got {shown(value)}")
         return ReadoutWord(value.strip())
     numbers = tuple(quantity(entry, {}, name) for entry in listed(value))
     if len(numbers) != p:

@@ -49,8 +49,8 @@ def whole_space(
         p, k = rows.shape
         if k == d:
             return rows
-        target, known, rest = np.split(rows, [r, r + others], axis=1)
-        return np.concatenate([target, rest, np.zeros((p, d - k)), known], axis=1)
+        target, by_law, remaining = np.split(rows, [r, r + others], axis=1)
+        return np.concatenate([target, remaining, np.zeros((p, d - k)), by_law], axis=1)
 
     return Space(d, lambda count: key.standard_normal((count, d)), frame, hold)
 
@@ -68,22 +68,22 @@ def known_span(key: np.random.Generator, r: int, d: int, others: int = 0) -> Spa
     def frame(count: int) -> Float[np.ndarray, "m q"]:
         if others == 0:
             return np.eye(r + count)
-        found = np.eye(r + count, r + others + count)
+        rows = np.eye(r + count, r + others + count)
         turned, triangle = np.linalg.qr(gaussian(count, others).T)
         # QR is free in the signs of its columns, and LAPACK's depend on the first coordinates.
-        found[r:, r:] = (turned * np.sign(np.diagonal(triangle))).T
-        return found
+        rows[r:, r:] = (turned * np.sign(np.diagonal(triangle))).T
+        return rows
 
     return Space(d, gaussian, frame, lambda rows: _held(rows, r, d, others))
 
 
 def typical_span(r: int, d: int, others: int = 0) -> Space:
     """The same with inner products of order d^(-1/2), relative to the lengths, set to zero."""
-    known = r + others
+    first = r + others
     return Space(
         d,
-        lambda count: math.sqrt(d) * np.eye(count, known + count, k=known),
-        lambda count: np.delete(np.eye(known + count), range(r, known), axis=0),
+        lambda count: math.sqrt(d) * np.eye(count, first + count, k=first),
+        lambda count: np.delete(np.eye(first + count), range(r, first), axis=0),
         lambda rows: _held(rows, r, d, others),
     )
 
@@ -91,8 +91,8 @@ def typical_span(r: int, d: int, others: int = 0) -> Space:
 def _held(rows: Float[np.ndarray, "p k"], r: int, d: int, others: int) -> Float[np.ndarray, "p q"]:
     """Given rows in coordinates that begin with those along what is known."""
     if rows.shape[1] == d:
-        target, rest, known = np.split(rows, [r, d - others], axis=1)
-        rows = np.concatenate([target, known, rest], axis=1)
+        target, remaining, by_law = np.split(rows, [r, d - others], axis=1)
+        rows = np.concatenate([target, by_law, remaining], axis=1)
     return compressed(rows, r + others)
 
 
@@ -158,8 +158,8 @@ def _with_overlaps(space: Space, p: int, given: Given) -> Float[np.ndarray, "p q
     """w_i = sum_k m_ik w*_k + sqrt(1 - |m_i|^2) v_i, v orthonormal."""
     r = given.overlaps.shape[1]
     frame = space.frame(p)
-    rest = np.sqrt(np.maximum(1.0 - np.sum(given.overlaps**2, axis=1), 0.0))
-    return given.overlaps @ frame[:r] + rest[:, None] * frame[r:]
+    lengths = np.sqrt(np.maximum(1.0 - np.sum(given.overlaps**2, axis=1), 0.0))
+    return given.overlaps @ frame[:r] + lengths[:, None] * frame[r:]
 
 
 def _with_gram(space: Space, p: int, given: Given) -> Float[np.ndarray, "p q"]:
@@ -167,8 +167,8 @@ def _with_gram(space: Space, p: int, given: Given) -> Float[np.ndarray, "p q"]:
     r = given.overlaps.shape[1]
     frame = space.frame(p)
     gram = np.eye(p) if given.gram is None else given.gram
-    rest = root(gram - given.overlaps @ given.overlaps.T)
-    return given.overlaps @ frame[:r] + rest @ frame[r:]
+    outside = root(gram - given.overlaps @ given.overlaps.T)
+    return given.overlaps @ frame[:r] + outside @ frame[r:]
 
 
 STARTS = {

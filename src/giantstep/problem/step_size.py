@@ -10,7 +10,8 @@ import numpy as np
 
 from giantstep.errors import InputError, shown
 from giantstep.gaussian.tensors import information_exponent
-from giantstep.language.expression import Expression, Variable, evaluate, substitute
+from giantstep.language.expression import Expression, Variable, substitute
+from giantstep.language.program import evaluate
 from giantstep.language.quantity import listed, quantity
 from giantstep.problem.starts import readout_rms
 from giantstep.problem.target import Target
@@ -39,9 +40,9 @@ def step_sizes(
     numbers = []
     for size in sizes:
         # A size that does not speak of the giant one does not ask for it: it may have none.
-        known = giant() if isinstance(size, str) and "giant" in size else math.nan
+        giant_size = giant() if isinstance(size, str) and "giant" in size else math.nan
         like = "'3*giant' or 'p*d^0.5'"
-        number = quantity(size, {**letters, "giant": known}, "step_size", like=like)
+        number = quantity(size, {**letters, "giant": giant_size}, "step_size", like=like)
         if abs(number) > FLOAT32_MAX:
             raise InputError(f"step_size overflows float32, got {shown(size)}")
         numbers.append(number)

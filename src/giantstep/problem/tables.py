@@ -30,12 +30,6 @@ if TYPE_CHECKING:
     from giantstep.problem.fields import Reading
     from giantstep.problem.setting import Setting
 
-UNNAMED = ("", "Unnamed: 0")
-"""Names of the index that pandas writes before the columns."""
-
-PROBES = 64
-"""Random directions whose kurtosis is looked at."""
-
 
 @dataclass(frozen=True)
 class DataSet:
@@ -64,7 +58,7 @@ class DataSet:
     def far_from_gaussian(self) -> str:
         """What theory cannot know of the rows it takes for N(0, I), in one sentence."""
         key = np.random.default_rng(0)
-        directions = key.standard_normal((self.d, PROBES))
+        directions = key.standard_normal((self.d, 64))
         along = self.rows @ (directions / np.linalg.norm(directions, axis=0))
         columns, probes = (kurtosis(values) for values in (self.rows, along))
         variances = np.linalg.eigvalsh(self.rows.T @ self.rows / len(self.rows))
@@ -94,8 +88,8 @@ def data_set(path: str, make: Callable[[DataSet], DataSet], label: str) -> DataS
 
     A file that has changed is read anew.
     """
-    known = check_file(path, "inputs cannot read the data set")
-    return _prepared(path, known.st_mtime_ns, make, label)
+    status = check_file(path, "inputs cannot read the data set")
+    return _prepared(path, status.st_mtime_ns, make, label)
 
 
 @lru_cache(maxsize=2)
@@ -132,7 +126,7 @@ def _read(path: str) -> DataSet:
             f"inputs needs a name for every column, {path!r} has {len(names)} names and "
             f"{rows.shape[1]} columns"
         )
-    if names[0] in UNNAMED and len(names) > 1:
+    if names[0] in ("", "Unnamed: 0") and len(names) > 1:  # as pandas writes it
         names, rows = names[1:], rows[:, 1:]
     bad = np.flatnonzero(~np.all(np.isfinite(rows), axis=0))
     if len(bad):
@@ -147,9 +141,9 @@ def _read(path: str) -> DataSet:
 def _labelled(table: DataSet, label: str) -> DataSet:
     """The table with the column of labels taken out and standardised."""
     if table.names.count(label) != 1:
-        known = ", ".join(table.names[:20])
+        names = ", ".join(table.names[:20])
         raise InputError(
-            f"target must name one column of {table.path!r} ({known}), got {shown(label)}"
+            f"target must name one column of {table.path!r} ({names}), got {shown(label)}"
         )
     place = table.names.index(label)
     alone = replace(table, names=(label,), rows=table.rows[:, [place]])

@@ -33,21 +33,15 @@ from giantstep.language.expression import (
     Number,
     Variable,
     add,
-    evaluate,
     multiply,
     substitute,
     variables,
 )
 from giantstep.language.functions import NUMPY, Namespace
 from giantstep.language.parser import parse
-from giantstep.language.program import Program
+from giantstep.language.program import Program, evaluate
 from giantstep.problem.alignment import natural_frame, realign
 from giantstep.problem.catalog import CATALOG
-
-MAX_POWER_PRODUCTS = 2_000
-"""Products multiplied out exactly for a power of the label; beyond, a grid serves."""
-
-MAX_GRID_POINTS = 2_000_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -135,8 +129,8 @@ class Target:
         def values(columns: Sequence[Float[np.ndarray, "..."]]) -> Float[np.ndarray, "..."]:
             # A user's function gets plain vectors, whatever grid they come from.
             full = np.broadcast_arrays(*columns)
-            found = finite(self([column.ravel() for column in full]))
-            return np.broadcast_to(found, full[0].size).reshape(full[0].shape)
+            flat = finite(self([column.ravel() for column in full]))
+            return np.broadcast_to(flat, full[0].size).reshape(full[0].shape)
 
         with np.errstate(all="ignore"):
             return coupled_series(
@@ -154,12 +148,17 @@ class Target:
             return find_symmetries(self, self.r, repeats=32)
         return find_symmetries(lambda columns: self(columns, WITNESS), self.r)
 
-    def label_power(self, power: int) -> HermiteSeries | None:
-        """Series of f^power for a polynomial, exact; None where it is too large, and for others."""
+    def label_power(
+        self, power: int, *, most_products: int = 2_000, most_points: int = 2_000_000
+    ) -> HermiteSeries | None:
+        """Series of f^power for a polynomial, exact; None where it is too large, and for others.
+
+        Up to ``most_products`` products are multiplied out; beyond, a grid of points serves.
+        """
         if not self.is_polynomial:
             return None
         count = len(self.terms)
-        if math.comb(count + power - 1, power) <= MAX_POWER_PRODUCTS:
+        if math.comb(count + power - 1, power) <= most_products:
             series = polynomial_series(to_power(self.terms, power, self.r), self.r)
             return (
                 series
@@ -169,7 +168,7 @@ class Target:
         cap = max(degree_cap(self.r), self.series.degree)
         # Exact for f^power times any h_alpha of degree <= cap.
         nodes = (power * self.series.degree + cap) // 2 + 1
-        if nodes**self.r > MAX_GRID_POINTS:
+        if nodes**self.r > most_points:
             return None
         rule = gauss_hermite(nodes)
         return series_from_grid(series_on_grid(self.series, rule[0]) ** power, rule, cap)
@@ -337,14 +336,14 @@ def _orient(target: Target, directions: Float[np.ndarray, "r m"]) -> Target:
     basis: list[Float[np.ndarray, " m"]] = []
     lower = np.zeros((len(directions), len(directions)))
     for k, vector in enumerate(directions):
-        rest = vector
+        remaining = vector
         for j, q in enumerate(basis):
             lower[k, j] = vector @ q
-            rest = rest - (rest @ q) * q
-        norm = float(np.linalg.norm(rest))
+            remaining = remaining - (remaining @ q) * q
+        norm = float(np.linalg.norm(remaining))
         if norm > RANK * max(1.0, float(np.linalg.norm(vector))):
             lower[k, len(basis)] = norm
-            basis.append(rest / norm)
+            basis.append(remaining / norm)
     if not basis:
         raise InputError("directions are all zero")
     note = (
