@@ -26,7 +26,7 @@ from giantstep.analysis.floors import (
     floor_with,
     target_floor,
 )
-from giantstep.analysis.label_series import LabelSource
+from giantstep.analysis.labels import LabelSource
 from giantstep.analysis.notes import undecided, warnings
 from giantstep.analysis.staircase import Staircase, leaps, staircase
 from giantstep.analysis.subspace import Decision, name_space, tidy

@@ -17,7 +17,7 @@ import numpy as np
 from jaxtyping import Float
 
 from giantstep.analysis.exponents import picks_up
-from giantstep.analysis.label_series import EVEN, ODD, Labels
+from giantstep.analysis.labels import EVEN, ODD, Labels
 from giantstep.analysis.subspace import (
     Decision,
     Evidence,
