@@ -29,8 +29,9 @@ from giantstep.gaussian.rules import REACH, normal_panels
 from giantstep.prediction.wide.second_samples import Network
 from giantstep.prediction.wide.two_steps import weight_outliers
 from giantstep.problem.activation import Activation
-from giantstep.problem.setting import OutputScale, Setting
+from giantstep.problem.setting import Setting
 from giantstep.problem.starts import ReadoutName
+from giantstep.problem.step_size import OutputScale
 
 HIGHEST_ORDER = 4
 """Orders computed for reused batches; those beyond are taken to follow k - 2, by parity."""

@@ -20,7 +20,7 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Float
 
-from giantstep.analysis.exponents import VANISHING
+from giantstep.gaussian.accuracy import VANISHING
 from giantstep.gaussian.rules import Rule, gauss_hermite, legendre, normal_panels
 from giantstep.prediction.limits import refuse_beyond
 from giantstep.prediction.wide.limits import AT_MOST_ONE
