@@ -1,6 +1,7 @@
 """Figures take axes and return them, with prediction and simulation both on them."""
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -10,7 +11,6 @@ from matplotlib.figure import Figure
 from giantstep import Experiment, Setting, predict, run_experiment, simulate
 from giantstep.analysis.staircase import target_plane
 from giantstep.papers.plot import Curve, Plot
-from giantstep.show.plots.comparison import comparison
 from giantstep.show.plots.curves import curves
 from giantstep.show.plots.errors import errors
 from giantstep.show.plots.learn import learn_figure
@@ -58,18 +58,6 @@ def test_errors_stand_over_their_floors(experiment: Experiment, axes: Axes) -> N
     assert axes.get_ylim()[0] < 0
     labels = [text.get_text() for text in axes.get_legend().get_texts()]
     assert "theory (narrow)" in labels
-
-
-@pytest.mark.parametrize("observable", ["overlap", "network_error", "test_error"])
-def test_comparison_draws_lines_and_points(
-    experiment: Experiment, axes: Axes, observable: str
-) -> None:
-    simulated, predicted = experiment.simulated, experiment.predicted
-    assert predicted is not None
-    assert comparison(axes, predicted, simulated, observable) is axes
-    # A line of theory and a set of points with error bars for each curve.
-    assert len(axes.containers) == (4 if observable == "overlap" else 1)
-    assert axes.get_ylabel()
 
 
 @pytest.mark.parametrize("target", ["staircase", "linear", "x1 + x2*x3"])
