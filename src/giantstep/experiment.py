@@ -20,6 +20,8 @@ from giantstep.errors import NotConvergedError, NoTheoryError
 from giantstep.gaussian.series import HermiteSeries
 from giantstep.prediction.predict import predict
 from giantstep.prediction.theories import ROUGH, theory_of_rows, whitened_share
+from giantstep.problem.batches import uses
+from giantstep.problem.losses import LOSSES
 from giantstep.problem.setting import Setting
 from giantstep.problem.starts import STARTS
 from giantstep.problem.updates import UPDATES
@@ -144,8 +146,9 @@ def subspaces_of(stairs: Staircase, r: int) -> list[tuple[str, Float[np.ndarray,
 
 
 def stairs_of(analysis: Analysis, setting: Setting) -> Staircase:
-    """The staircase of a setting's batches: fresh, or that of samples used more than once."""
-    return analysis.fresh if setting.batches == "fresh" else analysis.reused
+    """The staircase of fresh batches, or of reused ones where a step may see a sample again."""
+    again = uses(setting.batches, steps=2) > 1
+    return analysis.reused if again else analysis.fresh
 
 
 def learned_subspaces(
@@ -159,7 +162,7 @@ def learned_subspaces(
     """
     nothing = np.zeros((0, setting.target.r))
     biased = setting.bias > 0 and setting.bias_at == "start"
-    if not setting.label_transform.is_plain or setting.loss != "square" or biased:
+    if not setting.label_transform.is_plain or not LOSSES[setting.loss.name].plain or biased:
         return [nothing, *[None] * setting.steps]
     order = max(1, order_in(setting.n, setting.d))
     if order == 1 and setting.deflate < 1:

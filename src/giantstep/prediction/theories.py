@@ -33,6 +33,7 @@ class Theory:
     of quadrature, and returns fields of a ``Trajectory``, a row for each readout.  ``left_out`` is
     what it leaves out at the sizes of a setting, relative.  Fields are after every step, those of
     a theory that is ``sparse`` after the recorded ones.  ``wide``: its neurons are many.
+    ``from_runs``: it simulates other runs, on Gaussian rows.
     """
 
     name: str
@@ -41,6 +42,7 @@ class Theory:
     left_out: Callable[[Setting], float] = lambda setting: 0.0
     sparse: bool = False
     wide: bool = False
+    from_runs: bool = False
 
 
 THEORIES = (
@@ -60,7 +62,9 @@ ROUGH = 0.05
 """What a theory may leave out of the rows of a data set: some tens of runs see as much.  Whitening
 counts too: a linear part has no noise in all N rows, and the share n/N less in n of them."""
 
-GAUSSIAN_RUNS = Theory("gaussian-runs", sampled.objection, sampled.predict, sparse=True)
+GAUSSIAN_RUNS = Theory(
+    "gaussian-runs", sampled.objection, sampled.predict, sparse=True, from_runs=True
+)
 
 
 def beyond_theory(setting: Setting) -> str | None:

@@ -21,12 +21,14 @@ class Loss:
     """A loss l(y, f): ``residual(m, y, f, *numbers)`` is -dl/df, ``numbers`` what it is given.
 
     ``first`` is -dl/df at f = 0, an expression in y that may hold the numbers by their letters.
+    ``plain``: the squared loss, whose residual y - f is linear in both.
     """
 
     name: str
     residual: Callable[..., Any]
     numbers: tuple[str, ...] = ()
     first: str = "y"
+    plain: bool = False
 
 
 def _huber(m: Namespace, y: Any, f: Any, c: float) -> Any:
@@ -42,7 +44,7 @@ def _logistic(m: Namespace, y: Any, f: Any) -> Any:
 LOSSES = {
     loss.name: loss
     for loss in (
-        Loss("square", lambda m, y, f: y - f),
+        Loss("square", lambda m, y, f: y - f, plain=True),
         Loss("huber", _huber, ("c",), "y - relu(y - {c}) + relu(-y - {c})"),
         Loss("absolute", lambda m, y, f: m.sign(y - f), first="sign(y)"),
         Loss("logistic", _logistic, first="y/2"),

@@ -16,6 +16,7 @@ from jaxtyping import Float
 
 from giantstep.errors import InputError
 from giantstep.problem.setting import Setting
+from giantstep.problem.starts import STARTS
 from giantstep.records.observables import Subspaces, expectations, observed
 from giantstep.records.trajectory import Trajectory
 
@@ -55,7 +56,7 @@ def canonical_order(trajectory: Trajectory) -> np.ndarray:
     if trajectory.readout is None:
         raise InputError("the trajectory does not say the readout of its neurons")
     readout = trajectory.readout
-    if trajectory.setting.start != "symmetric":
+    if not STARTS[trajectory.setting.start].paired:
         return np.argsort(readout, axis=1, kind="stable")
     half = readout.shape[1] // 2
     first = np.arange(half)[None]
@@ -84,7 +85,7 @@ def statistics(
 ) -> Iterator[Difference]:
     """What is compared: all that is shown, then entries of few neurons, or sums over many."""
     yield from shown_numbers(predicted, simulated, subspaces)
-    if predicted.theory in ("linear-width", "quadratic-width"):
+    if predicted.many_neurons:
         yield from _summed(predicted, simulated)
         yield from _principal(predicted, simulated)
     else:

@@ -29,11 +29,12 @@ from giantstep.records.spectrum import Spectrum
 if TYPE_CHECKING:
     from giantstep.records.trajectory import Trajectory
 
-FORMAT = 1
+FORMAT = 2
 """Raised when what a file holds, or the numbers that a setting draws, become others."""
 
 PLAIN = (
-    *("engine", "seconds", "theory", "own_runs", "notes", "interrupted"),
+    *("engine", "seconds", "theory", "many_neurons", "from_runs", "own_runs", "notes"),
+    "interrupted",
     *("uncertainty_freedom", "relative_uncertainty", "readout_relative_uncertainty"),
 )
 """Fields of a Trajectory that are in the text; its origin and its setting are there too."""
