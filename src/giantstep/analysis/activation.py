@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from giantstep.analysis.exponents import VANISHING, picks_up
-from giantstep.analysis.staircase import RESPONSE_DEGREE, label_response
+from giantstep.analysis.staircase import label_response
 from giantstep.errors import InputError
 from giantstep.problem.activation import Activation, make_activation
 
@@ -39,15 +39,7 @@ class ActivationAnalysis:
         """The record as plain lists, numbers and strings."""
         return {
             "activation": self.activation.name,
-            "degrees": [
-                {
-                    "degree": entry.degree,
-                    "coefficient": entry.coefficient,
-                    "slope": entry.slope,
-                    "picks_up": entry.picks_up,
-                }
-                for entry in self.degrees
-            ],
+            "degrees": [asdict(entry) for entry in self.degrees],
             "label_powers": sorted(self.label_powers),
             "uncertainty": self.uncertainty,
         }
@@ -66,18 +58,18 @@ def analyze_activation(
     sigma = make_activation(activation)
     values, slopes = sigma.coefficients(degree), sigma.slope_coefficients(degree)
 
-    def clean(value: float, error: float) -> float:
+    def nonzero(value: float, error: float) -> float:
         return value if abs(value) > max(VANISHING, 100.0 * error) else 0.0
 
     listed = tuple(
         ActivationDegree(
             degree=k,
-            coefficient=clean(float(values.values[k]) / math.factorial(k), values.error),
-            slope=clean(float(slopes.values[k]), slopes.error),
+            coefficient=nonzero(float(values.values[k]) / math.factorial(k), values.error),
+            slope=nonzero(float(slopes.values[k]), slopes.error),
             picks_up=k > 0 and picks_up(sigma, k),
         )
         for k in range(degree + 1)
     )
     moves = any(entry.picks_up for entry in listed)
-    powers = label_response(sigma, RESPONSE_DEGREE) if moves else frozenset()
+    powers = label_response(sigma) if moves else frozenset()
     return ActivationAnalysis(sigma, listed, powers, max(values.error, slopes.error))

@@ -21,15 +21,6 @@ from jaxtyping import Bool
 from giantstep.analysis.staircase import GENERIC_NORM
 from giantstep.problem.activation import Activation
 
-HIGHEST_TRIED = 12
-"""Degrees up to which a polynomial part of an activation may end."""
-
-SHIFTS = (0.0, 0.6, -1.3)
-"""Biases in units of their standard deviation.  No Hermite polynomial vanishes at all of them."""
-
-ROUNDING = 1e-12
-"""A normalised coefficient below this share of the largest one is zero: quadrature leaves 1e-13."""
-
 Fits = Callable[[int], bool]
 """Whether a part of a degree can be fitted."""
 
@@ -45,12 +36,13 @@ class FittedDegrees:
 
     ``moved``: rows of any length, as after a step; rows of the start have length one.  ``bias`` is
     the standard deviation of the biases.  A degree counts as missing only where its coefficient is
-    zero to rounding.
+    zero to rounding.  A polynomial part of the activation may end up to the degree ``highest``.
     """
 
     activation: Activation
     moved: bool = True
     bias: float = 0.0
+    highest: int = 12
 
     def __call__(self, degree: int) -> bool:
         if not self.moved:
@@ -65,7 +57,7 @@ class FittedDegrees:
             next(
                 (
                     degree
-                    for degree in range(parity, HIGHEST_TRIED + 1, 2)
+                    for degree in range(parity, self.highest + 1, 2)
                     # A coefficient may vanish at some lengths by accident, not so the next as well.
                     if not self._present[degree] and not self._present[degree + 2]
                 ),
@@ -79,15 +71,17 @@ class FittedDegrees:
     def _present(self) -> Bool[np.ndarray, " k"]:
         """Degrees whose coefficient is not zero at some length and bias."""
         norms = (1.0, GENERIC_NORM) if self.moved else (1.0,)
-        shifts = sorted({self.bias * shift for shift in SHIFTS})
-        degree = HIGHEST_TRIED + 2
+        # No Hermite polynomial vanishes at all of these biases.
+        shifts = sorted({self.bias * shift for shift in (0.0, 0.6, -1.3)})
+        degree = self.highest + 2
         roots = np.sqrt([float(math.factorial(k)) for k in range(degree + 1)])
         present = np.zeros(degree + 1, dtype=bool)
         for norm in norms:
             for shift in shifts:
                 coefficients = self.activation.coefficients(degree, norm, shift)
                 sizes = np.abs(coefficients.values / roots)
-                rounding = ROUNDING * float(sizes.max())
+                # A share of the largest one: quadrature leaves 1e-13.
+                rounding = 1e-12 * float(sizes.max())
                 present |= sizes > max(rounding, 100.0 * coefficients.error / roots[-1])
         return present
 

@@ -88,7 +88,11 @@ def predict(
     if not chosen.sparse:
         found = recorded(setting, found)
     seconds = time.perf_counter() - begin
-    record = {"readout": readouts, "many_neurons": chosen.wide, "from_runs": chosen.from_runs}
+    record: dict[str, Any] = {
+        "readout": readouts,
+        "many_neurons": chosen.wide,
+        "from_runs": chosen.from_runs,
+    }
     record |= found
     if setting.data is not None:
         record["notes"] = (*record.get("notes", ()), setting.data.far_from_gaussian)

@@ -276,12 +276,13 @@ def _count(
     passes the threshold once in a hundred runs, 0.1, and twice that for the long tail of a rare
     event, so that two of ten runs have a p-value of 0.01.
     """
-    values = measured.singular_values
+    values, count = measured.singular_values, theory.count
     assert values is not None
     assert theory.outliers is not None
     assert theory.threshold is not None
+    assert count is not None
     most = values.shape[-1]
-    expected = np.minimum(theory.count[rows], most)
+    expected = np.minimum(count[rows], most)
     counted = replace(measured, outliers=None).detected(theory).count
     places = theory.outliers[rows, :, :most]
     gaps = np.nanmin(np.abs(places - theory.threshold[rows][..., None]), axis=0, initial=np.inf)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from jaxtyping import Float
@@ -11,7 +12,7 @@ from matplotlib.axes import Axes
 from giantstep.records.trajectory import Trajectory
 from giantstep.show.plots.style import THEORY, bounds, points, source_of, step_axis
 
-LOOKS = {
+LOOKS: dict[str, tuple[str, dict[str, Any]]] = {
     "test_error": (
         "test error of the readout",
         {"marker": "o", "linestyle": "-", "color": "black"},
@@ -52,8 +53,8 @@ def errors(
         label = source_of(predicted)
         for values in (predicted.test_error, predicted.network_error):
             if values is not None:
-                look = {"color": THEORY, "ms": 11, "zorder": 20, "label": label}
-                axes.plot(trajectory.steps, values.mean(axis=0), "+", **look)
+                cross: dict[str, Any] = {"color": THEORY, "ms": 11, "zorder": 20, "label": label}
+                axes.plot(trajectory.steps, values.mean(axis=0), "+", **cross)
             label = ""
     _floors(axes, trajectory, floors, floors_any)
     step_axis(axes, trajectory.steps.tolist())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from jaxtyping import Float
@@ -66,7 +67,7 @@ def _crosses(
         axes.add_collection(joins)
     # The crosses of more than 16 neurons lie close together, and are smaller.
     size, width = (24, 0.8) if points.shape[1] > 16 else (90, 1.4)
-    look = {"marker": "+", "color": THEORY, "zorder": 20, "label": source}
+    look: dict[str, Any] = {"marker": "+", "color": THEORY, "zorder": 20, "label": source}
     axes.scatter(predicted[:, 0], predicted[:, 1], s=size, linewidth=width, **look)
 
 

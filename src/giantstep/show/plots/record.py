@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import singledispatch
+from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -121,7 +122,7 @@ def _analysis(record: Analysis) -> Figure:
         for k in range(len(floors[0].by_degree)):
             levels = [floor.by_degree[k] if k else floor.narrow for floor in floors]
             label = f"{whose}: " + (f"wide, k = {k}" if k else "narrow, p ~ 1")
-            look = {"color": str(0.22 * k), "linestyles": style}
+            look: dict[str, Any] = {"color": str(0.22 * k), "linestyles": style}
             bounds(left, levels, range(len(levels)), label, half=0.35, **look)
     left.set_ylim(bottom=-0.02 * max(record.floors[0].narrow, 1e-9))
     left.set_ylabel("lower bound of the mean squared error")

@@ -11,7 +11,7 @@ from rich.text import Text
 
 from giantstep.language.units import duration, in_bytes
 from giantstep.records.summary import measured
-from giantstep.show.tables.parts import MISSING, counted, make_table, notes, number, spread
+from giantstep.show.tables.parts import MISSING, Cell, counted, make_table, notes, number, spread
 from giantstep.sweeps.axes import short
 from giantstep.sweeps.preview import Preview
 from giantstep.sweeps.result import COSINES, DimensionExponent, Sweep
@@ -87,17 +87,17 @@ def _cells(sweep: Sweep, observable: str) -> Table:
 def _exponents(exponents: Sequence[DimensionExponent], observable: str) -> Table:
     """The exponent in d for each place on the other axes, with its verdict."""
     names = list(exponents[0].place)
-    rows = (
-        (
+    rows: list[list[Cell]] = [
+        [
             *(entry.place[name] for name in names),
             f"{entry.measured.exponent:+.2f}",
             f"[{entry.measured.low:+.2f}, {entry.measured.high:+.2f}]",
             MISSING if entry.predicted is None else f"{entry.predicted:+.2f}",
             ", ".join(entry.theories) or MISSING,
             Text(entry.measured.verdict, VERDICTS[entry.measured.verdict]),
-        )
+        ]
         for entry in exponents
-    )
+    ]
     columns = ("of the median", "interval", "predicted, of the mean", "theory", "verdict")
     return make_table(f"Exponent of {observable} in d", (*names, *columns), rows)
 
