@@ -55,10 +55,10 @@ class Experiment(Drawn):
     labels: FittedLabels | None = None
 
     def __repr__(self) -> str:
-        found = self.complaint or "not compared, 1 run"
+        outcome = self.complaint or "not compared, 1 run"
         if self.comparison is not None:
-            found = repr(self.comparison)
-        return f"Experiment({self.setting!r}: {found})"
+            outcome = repr(self.comparison)
+        return f"Experiment({self.setting!r}: {outcome})"
 
     @property
     def setting(self) -> Setting:
@@ -139,10 +139,10 @@ def _names(basis: Float[np.ndarray, "k r"]) -> str:
 def subspaces_of(stairs: Staircase, r: int) -> list[tuple[str, Float[np.ndarray, "k r"]]]:
     """What each step of a staircase adds, and what is left, with a title each."""
     added = [(t, stairs.added(t)) for t in range(1, len(stairs.bases) + 1)]
-    found = [(f"{_names(basis)} (step {t})", basis) for t, basis in added if len(basis)]
+    named = [(f"{_names(basis)} (step {t})", basis) for t, basis in added if len(basis)]
     learned = stairs.bases[-1] if stairs.bases else np.zeros((0, r))
-    rest = completed(learned)[len(learned) :]
-    return [*found, (f"{_names(rest)} (not at n ~ d)", rest)] if len(rest) else found
+    left = completed(learned)[len(learned) :]
+    return [*named, (f"{_names(left)} (not at n ~ d)", left)] if len(left) else named
 
 
 def stairs_of(analysis: Analysis, setting: Setting) -> Staircase:
@@ -198,10 +198,10 @@ def floors_of(
     fewest = min(setting.p, setting.readout_n or setting.n)
     k = max(0, math.floor(math.log(fewest) / math.log(max(setting.d, 2))))
     share = min(1.0, fewest / math.comb(setting.d + k, k + 1))
-    found: list[float | None] = []
+    floors: list[float | None] = []
     for step, basis in enumerate(learned_subspaces(analysis, setting)):
         if basis is None:
-            found.append(None)
+            floors.append(None)
             continue
         moved = step > 0 or not STARTS[setting.start].unit
         fits = FittedDegrees(setting.activation, moved=moved, bias=setting.bias)
@@ -211,8 +211,8 @@ def floors_of(
         )
         reach = (max(degree, setting.deflate) for degree in (k, k + 1))
         now, following = (levels[min(degree, len(levels) - 1)] for degree in reach)
-        found.append(setting.noisy_floor(now - share * (now - following)))
-    return found
+        floors.append(setting.noisy_floor(now - share * (now - following)))
+    return floors
 
 
 def _levels(bound: Floor, series: HermiteSeries, fits: Fits, below: int) -> list[float]:
@@ -253,13 +253,41 @@ def run_experiment(
 
     >>> from giantstep import Setting, run_experiment
     >>> setting = Setting("x1", d=1000, p=2, steps=1, runs=3, readout_n=100, test_n=100)
-    >>> found = run_experiment(setting)
-    >>> found.comparison.agrees, [round(floor, 2) for floor in found.floors]
+    >>> experiment = run_experiment(setting)
+    >>> experiment.comparison.agrees, [round(floor, 2) for floor in experiment.floors]
     (True, [1.0, 0.0])
     """
-    model = setting if labels is None else labels.model(setting)
-    analysis, predicted, complaint = None, None, None
+    analysis, predicted, complaint = _theory(setting, theory, labels, predictor)
+    simulated = simulator(
+        setting,
+        memory=memory,
+        progress=progress,
+        partial=True,
+        directions=None if labels is None else labels.directions,
+    )
+    comparison = None
+    if predicted is not None:
+        simulated = _with_outliers(simulated, predicted)
+        if simulated.runs > 1:
+            # Labels of a data set are compared with those of the function fitted to them.
+            others = () if labels is None else ("target", "inputs", "noise", "frame")
+            stairs = None if analysis is None else stairs_of(analysis, setting)
+            r = predicted.overlap.shape[-1]
+            shown = None if stairs is None else dict(subspaces_of(stairs, r))
+            comparison = compare(predicted, simulated, ignoring=others, subspaces=shown)
+    return Experiment(analysis, predicted, complaint, simulated, comparison, labels)
+
+
+def _theory(
+    setting: Setting,
+    theory: str | None,
+    labels: FittedLabels | None,
+    predictor: Callable[..., Trajectory],
+) -> tuple[Analysis | None, Trajectory | None, str | None]:
+    """Analysis and prediction as far as there are any, and why there is no prediction."""
+    analysis = None
     try:
+        model = setting if labels is None else labels.model(setting)
         if model is None:
             raise NoTheoryError("no prediction: no function of few directions fits the labels")
         if labels is not None and not UPDATES[setting.update].turns:
@@ -275,28 +303,15 @@ def run_experiment(
         if labels is not None:
             predicted = replace(predicted, notes=(*predicted.notes, *_notes_on_rows(setting)))
     except (NoTheoryError, NotConvergedError) as error:
-        complaint = str(error)
-    simulated = simulator(
-        setting,
-        memory=memory,
-        progress=progress,
-        partial=True,
-        directions=None if labels is None else labels.directions,
-    )
-    if predicted is None:
-        return Experiment(analysis, None, complaint, simulated, None, labels)
-    # Measured outliers are counted by the rule of the prediction.
+        return analysis, None, str(error)
+    return analysis, predicted, None
+
+
+def _with_outliers(simulated: Trajectory, predicted: Trajectory) -> Trajectory:
+    """The simulation with its outliers counted above the thresholds of the prediction."""
     spectra = {
         matrix: measured.detected(getattr(predicted, matrix))
         for matrix in ("weights", "features")
         if (measured := getattr(simulated, matrix)) is not None
     }
-    simulated = replace(simulated, **spectra)
-    comparison = None
-    if simulated.runs > 1:
-        others = () if labels is None else ("target", "inputs", "noise", "frame")
-        stairs = None if analysis is None else stairs_of(analysis, setting)
-        r = predicted.overlap.shape[-1]
-        shown = None if stairs is None else dict(subspaces_of(stairs, r))
-        comparison = compare(predicted, simulated, ignoring=others, subspaces=shown)
-    return Experiment(analysis, predicted, complaint, simulated, comparison, labels)
+    return replace(simulated, **spectra)

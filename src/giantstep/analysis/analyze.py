@@ -235,15 +235,19 @@ def analyze(
     batches arXiv 2402.03220; weak recovery arXiv 2405.15480).
 
     >>> from giantstep import analyze
-    >>> found = analyze("x1 + x2 + x1^2 - x2^2")
-    >>> found.leap_index, found.fresh.dimensions
+    >>> analysis = analyze("x1 + x2 + x1^2 - x2^2")
+    >>> analysis.leap_index, analysis.fresh.dimensions
     (1, [1, 2])
-    >>> [round(floor.narrow, 3) for floor in found.floors]
+    >>> [round(floor.narrow, 3) for floor in analysis.floors]
     [6.0, 4.0, 0.0]
     """
     if not 1 <= label_degree <= 8:
         raise InputError(f"label_degree must be in 1..8, got {label_degree}")
-    f, sigma = make_target(target, directions), make_activation(activation)
+    return _analyze(make_target(target, directions), make_activation(activation), label_degree)
+
+
+def _analyze(f: Target, sigma: Activation, label_degree: int) -> Analysis:
+    """All parts of the analysis, in coordinates along the directions that the target depends on."""
     natural, frame = f.aligned
     series, source = natural.series, LabelSource(natural, label_degree)
     information = exponent([series])

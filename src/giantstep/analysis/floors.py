@@ -118,8 +118,8 @@ def sampled_floor(target: Target, basis: Float[np.ndarray, "_ r"]) -> tuple[floa
     flat = points.reshape(-1, 2 * r - inside)
     common = flat[:, :inside]
     one, two = (
-        np.asarray(target(list((np.concatenate([common, rest], axis=1) @ frame).T)), dtype=float)
-        for rest in (flat[:, inside:r], flat[:, r:])
+        np.asarray(target(list((np.concatenate([common, outside], axis=1) @ frame).T)), dtype=float)
+        for outside in (flat[:, inside:r], flat[:, r:])
     )
     means = (0.5 * (one - two) ** 2).reshape(points.shape[:2]).mean(axis=1)
     return float(means.mean()), 3.0 * float(means.std(ddof=1)) / math.sqrt(SHIFTS)

@@ -134,7 +134,7 @@ def rebuilt(path: Path, arrays: Mapping[str, np.ndarray], record: Mapping[str, A
     """The Trajectory of the arrays and the text of a file."""
     from giantstep.records.trajectory import SPECTRA, Trajectory
 
-    known = {field.name for field in fields(Trajectory)}
+    names = {field.name for field in fields(Trajectory)}
     spectra: dict[str, dict[str, Any]] = {}
     try:
         values: dict[str, Any] = {name: record[name] for name in PLAIN}
@@ -142,7 +142,7 @@ def rebuilt(path: Path, arrays: Mapping[str, np.ndarray], record: Mapping[str, A
             matrix, _, part = name.partition(".")
             if part and matrix in SPECTRA:
                 spectra.setdefault(matrix, {})[part] = array
-            elif name in known:
+            elif name in names:
                 values[name] = array
             else:
                 raise ValueError(f"unknown array {name!r}")

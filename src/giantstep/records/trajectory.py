@@ -153,12 +153,12 @@ class Trajectory(Drawn):
     def arrays(self) -> dict[str, Float[np.ndarray, "..."]]:
         """All that was observed, by name; that of a spectrum as ``weights.edge``; not the rows."""
         named = {f.name: getattr(self, f.name) for f in fields(self) if f.name != "rows"}
-        found = {name: value for name, value in named.items() if isinstance(value, np.ndarray)}
+        arrays = {name: value for name, value in named.items() if isinstance(value, np.ndarray)}
         for matrix in SPECTRA:
             if named[matrix] is not None:
                 parts = named[matrix].arrays()
-                found |= {f"{matrix}.{name}": value for name, value in parts.items()}
-        return found
+                arrays |= {f"{matrix}.{name}": value for name, value in parts.items()}
+        return arrays
 
     def observables(self) -> dict[str, Float[np.ndarray, "runs ..."]]:
         """The arrays that have a run as their first axis."""

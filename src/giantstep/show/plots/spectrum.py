@@ -58,14 +58,8 @@ def spectrum(
         axes.axvline(threshold, color="black", linewidth=0.8, linestyle="--", label="threshold")
     _predicted_places(axes, predicted, threshold, source or "theory", 0.10 * tall)
     if constant is not None:
-        axes.annotate(
-            "constant",
-            (constant, 0.12 * tall),
-            xytext=(0, 6),
-            textcoords="offset points",
-            ha="center",
-            fontsize="small",
-        )
+        words: dict[str, Any] = {"ha": "center", "fontsize": "small", "textcoords": "offset points"}
+        axes.annotate("constant", (constant, 0.12 * tall), xytext=(0, 6), **words)
     look: dict[str, Any] = {"color": "black", "markerfacecolor": "none", "markersize": 7}
     label = "measured outliers" if source else "measured, beyond the bins"
     for run in measured:
