@@ -188,12 +188,12 @@ def floors_of(
 ) -> list[float | None]:
     """Lower bounds of the readout after each step, noise counted; None where they are not known.
 
-    ||P_{U, >k} f||^2, U what is learned, k the order in d of the neurons or of the readout's
-    samples, whichever are fewer: 0, and E Var(f | P_U x), for a narrow network.  With s = c d^k of
-    them, c < d, they span the share s/C(d + k, k + 1) of the monomials of the next degree, and
-    reach at most as much of it.  Deflated labels have lost their lower degrees.  Beside that count
-    the degrees which the neurons of the setting, with its biases, do not have, unless
-    ``any_activation`` is asked for.
+    ||P_{U, >k} f||^2 (docs/theory/index.md, eq. (4)), U what is learned, k the order in d of the
+    neurons or of the readout's samples, whichever are fewer: 0, and E Var(f | P_U x), for a narrow
+    network.  With s = c d^k of them, c < d, they span the share s/C(d + k, k + 1) of the monomials
+    of the next degree, and reach at most as much of it.  Deflated labels have lost their lower
+    degrees.  The degrees which the neurons of the setting, with its biases, do not have count
+    beside that, unless ``any_activation`` is asked for.
     """
     fewest = min(setting.p, setting.readout_n or setting.n)
     k = max(0, math.floor(math.log(fewest) / math.log(max(setting.d, 2))))

@@ -1,4 +1,4 @@
-"""Hermite degrees that sums of neurons of one activation have (docs/derivations/floors.md).
+"""Hermite degrees that sums of neurons of one activation have.
 
 The part of degree D of sigma(<w, x> + b) is E[sigma^(D)(s z + b)] <w, .>^D/D!, s = |w|: where the
 mean is zero for every length s and every bias b, no sum of neurons has a part of degree D,
@@ -34,6 +34,8 @@ def every_degree(degree: int) -> bool:
 class FittedDegrees:
     """Called with a degree D: whether neurons of an activation have parts of that degree.
 
+    They do unless E[sigma^(D)(s z + b)] = 0 for all lengths s and biases b
+    (docs/derivations/floors.md, eq. (3); docs/theory/index.md, eq. (4')).
     ``moved``: rows of any length, as after a step; rows of the start have length one.  ``bias`` is
     the standard deviation of the biases.  A degree counts as missing only where its coefficient is
     zero to rounding.  A polynomial part of the activation may end up to the degree ``highest``.
@@ -52,7 +54,10 @@ class FittedDegrees:
 
     @cached_property
     def ends(self) -> tuple[int | None, int | None]:
-        """The even and the odd degree from which on all of that parity are missing; None: none."""
+        """The even and the odd degree from which on all of that parity are missing; None: none.
+
+        A missing degree D takes D + 2, D + 4, .. with it: docs/derivations/floors.md, eq. (4).
+        """
         even, odd = (
             next(
                 (

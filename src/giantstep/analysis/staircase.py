@@ -207,6 +207,7 @@ def staircase(
 ) -> Staircase:
     """The staircase of a target given as {1: [f]} (fresh) or with its transforms (reused batches).
 
+    U_{t+1} = U_t + span{E_perp grad_perp f(x_U + x_perp)}, docs/theory/index.md, eq. (3).
     With an activation it also says which of the directions that activation cannot pick up: the
     term h_beta(x_U) x_j of f^k moves a neuron by b_{|beta|+1} u^beta, and f^k enters only if the
     neuron's response to its own label has a part of degree k - 1.
