@@ -28,6 +28,7 @@ from giantstep.problem.updates import UPDATES
 from giantstep.records.comparison import Comparison, compare
 from giantstep.records.drawing import Drawn
 from giantstep.records.labels import FittedLabels
+from giantstep.records.plain import plain
 from giantstep.records.summary import StepSummary, summarize
 from giantstep.records.trajectory import Trajectory
 from giantstep.simulation.simulate import MEMORY, simulate
@@ -113,22 +114,20 @@ class Experiment(Drawn):
     def as_dict(self) -> dict[str, Any]:
         """Everything but the arrays, as plain values."""
         predicted = None
-        if self.predicted is not None and self.predicted_steps is not None:
-            steps = [step.as_dict() for step in self.predicted_steps]
-            predicted = self.predicted.summary() | {"steps": steps}
+        if self.predicted is not None:
+            predicted = self.predicted.summary() | {"steps": plain(self.predicted_steps)}
         return {
-            "simulation": self.simulated.summary()
-            | {"steps": [step.as_dict() for step in self.steps]},
+            "simulation": self.simulated.summary() | {"steps": plain(self.steps)},
             "prediction": predicted,
             "no_prediction": self.complaint,
-            "comparison": None if self.comparison is None else self.comparison.as_dict(),
+            "comparison": plain(self.comparison),
             "subspaces": [
                 {"name": name, "basis": basis.tolist()} for name, basis in self.subspaces
             ],
             "floors": self.floors,
             "floors_any": self.floors_any,
-            "analysis": None if self.analysis is None else self.analysis.as_dict(),
-            "labels": None if self.labels is None else self.labels.as_dict(),
+            "analysis": plain(self.analysis),
+            "labels": plain(self.labels),
         }
 
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 from giantstep.analysis.exponents import VANISHING, picks_up
 from giantstep.analysis.staircase import label_response
 from giantstep.errors import InputError
 from giantstep.problem.activation import Activation, make_activation
+from giantstep.records.plain import fields_of
 
 HIGHEST_DEGREE = 8
 """Degrees listed by default."""
@@ -37,11 +38,9 @@ class ActivationAnalysis:
 
     def as_dict(self) -> dict[str, Any]:
         """The record as plain lists, numbers and strings."""
-        return {
+        return fields_of(self, "activation", "label_powers") | {
             "activation": self.activation.name,
-            "degrees": [asdict(entry) for entry in self.degrees],
             "label_powers": sorted(self.label_powers),
-            "uncertainty": self.uncertainty,
         }
 
 

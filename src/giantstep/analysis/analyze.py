@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from typing import Any, SupportsFloat, TypeVar
 
 import numpy as np
@@ -29,7 +29,7 @@ from giantstep.analysis.floors import (
 from giantstep.analysis.labels import LabelSource
 from giantstep.analysis.notes import undecided, warnings
 from giantstep.analysis.staircase import Staircase, leaps, staircase
-from giantstep.analysis.subspace import Decision, name_space, tidy
+from giantstep.analysis.subspace import name_space, tidy
 from giantstep.analysis.weak_recovery import WeakRecovery, weak_recovery
 from giantstep.errors import InputError
 from giantstep.gaussian.series import HermiteSeries
@@ -38,6 +38,7 @@ from giantstep.gaussian.terms import write_sum
 from giantstep.problem.activation import Activation, make_activation
 from giantstep.problem.target import Target, in_coordinates, make_target
 from giantstep.records.drawing import Drawn
+from giantstep.records.plain import fields_of, plain
 
 Record = TypeVar("Record", OneStep, Floor)
 
@@ -123,9 +124,7 @@ class Analysis(Drawn):
             "information_exponent": self.information_exponent,
             "generative_exponent": self.generative_exponent,
             "label_degree": self.label_degree,
-            "weak_recovery": None
-            if self.weak_recovery is None
-            else {name: _finite(value) for name, value in asdict(self.weak_recovery).items()},
+            "weak_recovery": plain(self.weak_recovery),
             "deciding_tensor": {"degree": self.leap_index, "terms": self.deciding_tensor},
             "leaps": list(self.leaps),
             "one_step": [_one_step_dict(entry) for entry in self.one_step],
@@ -136,15 +135,12 @@ class Analysis(Drawn):
             "floors": _floors_list(self.floors),
             "floors_any": _floors_list(self.floors_any),
             "regimes": [
-                {
+                fields_of(entry, "n_exponent", "p_exponent", "fitted")
+                | {
                     "n": entry.n_exponent,
                     "p": entry.p_exponent,
-                    "deflated": entry.deflated,
-                    "basis": entry.basis.tolist(),
                     "learned": name_space(entry.basis),
                     "fitted": describe(entry.fitted, rank_tolerance(self.series)),
-                    "floor": entry.floor,
-                    "floor_any": entry.floor_any,
                 }
                 for entry in self.regimes
             ],
@@ -152,62 +148,34 @@ class Analysis(Drawn):
         }
 
 
-def _finite(value: float) -> float | None:
-    """The number, None for infinity, which JSON does not have."""
-    return value if math.isfinite(value) else None
-
-
 def _floors_list(floors: Sequence[Floor]) -> list[dict[str, Any]]:
     return [
-        {
-            "step": step,
-            "dimension": len(floor.basis),
-            "narrow": floor.narrow,
-            "by_degree": list(floor.by_degree),
-            "uncertainty": floor.uncertainty,
-            "narrow_uncertainty": floor.narrow_uncertainty,
-        }
+        {"step": step, "dimension": len(floor.basis)} | fields_of(floor, "basis")
         for step, floor in enumerate(floors)
     ]
 
 
-def _decision_dict(decision: Decision) -> dict[str, Any]:
-    return asdict(decision) | {"near_tie": decision.near_tie}
-
-
 def _one_step_dict(entry: OneStep) -> dict[str, Any]:
-    return {
+    return fields_of(entry, "batch_exponent") | {
         "n": entry.batch_exponent,
-        "deflated": entry.deflated,
-        "degree": entry.degree,
         "dimension": len(entry.basis),
-        "basis": entry.basis.tolist(),
         "learned": name_space(entry.basis),
-        "blocked": entry.blocked,
-        "decision": _decision_dict(entry.decision),
     }
 
 
 def _staircase_dict(stairs: Staircase) -> dict[str, Any]:
     return {
         "dimensions": stairs.dimensions,
-        "bases": [basis.tolist() for basis in stairs.bases],
+        "bases": plain(stairs.bases),
         "adds": [name_space(stairs.added(t + 1)) for t in range(len(stairs.bases))],
-        "decisions": [_decision_dict(decision) for decision in stairs.decisions],
+        "decisions": plain(stairs.decisions),
         "converged": stairs.converged,
         "with_activation": {
             "dimensions": stairs.reached_dimensions,
-            "bases": [basis.tolist() for basis in stairs.reached],
+            "bases": plain(stairs.reached),
         },
         "blocked": [
-            {
-                "step": entry.step,
-                "directions": name_space(entry.basis),
-                "basis": entry.basis.tolist(),
-                "coefficient": entry.coefficient,
-                "label_power": entry.label_power,
-            }
-            for entry in stairs.blocked
+            fields_of(entry) | {"directions": name_space(entry.basis)} for entry in stairs.blocked
         ],
     }
 

@@ -6,11 +6,13 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 from jaxtyping import Float
 
 from giantstep.gaussian.tensors import RELEVANT, noise_bound
+from giantstep.records.plain import fields_of
 
 SNAPPED = 1e-7
 """Entries of an orthonormal basis below this are rounding."""
@@ -40,6 +42,10 @@ class Decision:
         kept = self.smallest_kept is not None and self.smallest_kept < 1e3 * self.tolerance
         dropped = self.largest_dropped is not None and self.largest_dropped > 1e-3 * self.tolerance
         return kept or (dropped and not self.bound)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain values."""
+        return fields_of(self) | {"near_tie": self.near_tie}
 
 
 @dataclass(frozen=True)

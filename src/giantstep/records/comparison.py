@@ -25,6 +25,7 @@ from giantstep.records.differences import (
     statistics,
 )
 from giantstep.records.observables import UNKNOWN, Subspaces
+from giantstep.records.plain import plain
 from giantstep.records.trajectory import Trajectory
 
 FREE = ("precision", "spectra", "frame")
@@ -113,17 +114,12 @@ class Comparison:
                 name: {
                     "comparisons": int(np.sum(np.isfinite(value))),
                     "largest": _largest(value),
-                    "resolution": _finite(self.resolution[name]),
+                    "resolution": plain(self.resolution[name]),
                     "shown": name in self.shown,
                 }
                 for name, value in self.deviations.items()
             },
         }
-
-
-def _finite(value: float) -> float | None:
-    """None in place of infinity, which JSON does not have: nothing is a share of zero."""
-    return value if math.isfinite(value) else None
 
 
 def _largest(deviations: Float[np.ndarray, "..."]) -> float:

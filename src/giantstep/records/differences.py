@@ -40,7 +40,7 @@ class Difference:
     name: str
     differences: Float[np.ndarray, "runs t ..."]
     predicted: Float[np.ndarray, "t ..."]
-    uncertainty: Float[np.ndarray, "t ..."]
+    uncertainty: Float[np.ndarray, "t ..."] | float = 0.0
     deviation: Float[np.ndarray, "t ..."] | float = 0.0
     shown: bool = False
 
@@ -125,7 +125,7 @@ def _entries(name: str, predicted: Trajectory, simulated: Trajectory) -> Iterato
     centre = theory.mean(axis=0)
     if name == "gram":  # the same number on both sides of the diagonal
         centre = np.where(np.tri(centre.shape[-1], dtype=bool), centre, np.nan)
-    uncertainty = np.zeros_like(centre)
+    uncertainty: Float[np.ndarray, "t ..."] | float = 0.0
     # Where every run has a row of its own their uncertainties are part of the spread.
     if len(theory) == 1 and f"{name}_uncertainty" in predicted.arrays():
         uncertainty = ordered(predicted, name, "_uncertainty")[0]
@@ -166,7 +166,7 @@ def _magnitudes(
         squares = squares[: simulated.runs]
         centre = squares.mean(axis=0)
         differences = np.sum(values**2, axis=2) - squares
-        yield Difference("squared overlap", differences, centre, np.zeros_like(centre))
+        yield Difference("squared overlap", differences, centre)
         return
     spread = deviation[: len(theory)] ** 2
     error = np.zeros_like(theory)
@@ -200,12 +200,12 @@ def _summed(predicted: Trajectory, simulated: Trajectory) -> Iterator[Difference
         centre = size[:, :, 0].mean(axis=0)
         centre = np.where(centre > 0, centre, np.nan)
         differences = np.where(np.isfinite(centre), differences, np.nan)
-        yield Difference("overlap", differences, centre, np.zeros_like(centre))
+        yield Difference("overlap", differences, centre)
     both = _rows(predicted, simulated, "norms")
     if both is not None:
         values, theory = (np.mean(part**2, axis=2) for part in both)
         centre = theory.mean(axis=0)
-        yield Difference("square length", values - theory, centre, np.zeros_like(centre))
+        yield Difference("square length", values - theory, centre)
 
 
 def _principal(predicted: Trajectory, simulated: Trajectory) -> Iterator[Difference]:
@@ -218,7 +218,7 @@ def _principal(predicted: Trajectory, simulated: Trajectory) -> Iterator[Differe
     theory, values = (np.mean(s**2, axis=(2, 3)) for s in (predicted.span, simulated.span))
     theory = theory[: len(values)] if len(theory) > 1 else theory
     centre = theory.mean(axis=0)
-    yield Difference("squared principal cosine", values - theory, centre, np.zeros_like(centre))
+    yield Difference("squared principal cosine", values - theory, centre)
 
 
 def _spectra(predicted: Trajectory, simulated: Trajectory) -> Iterator[Difference]:
@@ -291,5 +291,4 @@ def _count(
     decided = np.all((gaps > clear * deviation) | ~np.isfinite(gaps), axis=-1)
     centre = np.where(decided, expected.mean(axis=0), np.nan)
     differences = np.where(decided, counted - expected, np.nan)
-    uncertainty = np.zeros_like(centre)
-    return Difference(name, differences, centre, uncertainty, least_deviation, shown=True)
+    return Difference(name, differences, centre, deviation=least_deviation, shown=True)

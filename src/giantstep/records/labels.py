@@ -11,6 +11,7 @@ from jaxtyping import Float
 
 from giantstep.problem.setting import Setting
 from giantstep.problem.target import Target
+from giantstep.records.plain import fields_of, plain
 
 
 @dataclass(frozen=True)
@@ -39,7 +40,7 @@ class StepTest:
 
     def as_dict(self) -> dict[str, Any]:
         """Plain values."""
-        return {**self.__dict__, "beyond_noise": self.beyond_noise}
+        return fields_of(self) | {"beyond_noise": self.beyond_noise}
 
 
 @dataclass(frozen=True)
@@ -98,12 +99,8 @@ class FittedLabels:
 
     def as_dict(self) -> dict[str, Any]:
         """Plain values, None for what is not finite."""
-        return {
+        return fields_of(self, "function", "names", "needed") | {
             "function": None if self.function is None else self.function.name,
-            "directions": self.directions.tolist(),
             "columns": list(self.names),
-            "explained": self.explained,
-            "stability": self.stability if math.isfinite(self.stability) else None,
-            "needed_samples": self.needed if math.isfinite(self.needed) else None,
-            "tests": [test.as_dict() for test in self.tests],
+            "needed_samples": plain(self.needed),
         }

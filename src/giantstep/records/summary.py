@@ -12,6 +12,7 @@ import numpy as np
 from jaxtyping import Float
 
 from giantstep.records.observables import ERRORS, Subspaces, expectations, observed
+from giantstep.records.plain import fields_of, plain
 from giantstep.records.spectrum import Spectrum
 from giantstep.records.trajectory import Trajectory
 
@@ -42,8 +43,8 @@ class Value:
         return (self.uncertainty or 0.0) > KNOWN * abs(self.mean)
 
     def as_dict(self) -> dict[str, float | None]:
-        mean = self.mean if self.known else None
-        numbers = {"mean": mean, "standard_error": self.standard_error}
+        """Mean and standard error; of a number of theory also its uncertainty."""
+        numbers = {"mean": plain(self.mean), "standard_error": self.standard_error}
         if self.uncertainty is not None:
             numbers["uncertainty"] = self.uncertainty if self.known else None
         return numbers
@@ -64,17 +65,6 @@ class SpectrumStep:
     counts: tuple[int, ...] | None
     leading: tuple[Value, ...]
     alignment: tuple[Value, ...]
-
-    def as_dict(self) -> dict[str, Any]:
-        """Plain values."""
-        return {
-            "edge": self.edge,
-            "outliers": None if self.outliers is None else [v.as_dict() for v in self.outliers],
-            "inside": [value.as_dict() for value in self.inside],
-            "counts": None if self.counts is None else list(self.counts),
-            "leading": [value.as_dict() for value in self.leading],
-            "alignment": [value.as_dict() for value in self.alignment],
-        }
 
 
 @dataclass(frozen=True)
@@ -99,17 +89,8 @@ class StepSummary:
 
     def as_dict(self) -> dict[str, Any]:
         """Plain values."""
-        principal = self.principal_cosines
-        return {
-            "step": self.step,
-            "norm": self.norm.as_dict(),
-            "median_cosines": [value.as_dict() for value in self.cosines],
-            "principal_cosines": None if principal is None else [v.as_dict() for v in principal],
-            **{name: value.as_dict() for name, value in self.errors.items()},
-            "ridge": self.ridge,
-            "weights": None if self.weights is None else self.weights.as_dict(),
-            "features": None if self.features is None else self.features.as_dict(),
-        }
+        numbers = fields_of(self, "cosines", "errors")
+        return numbers | {"median_cosines": plain(self.cosines)} | plain(self.errors)
 
 
 Reduction = Callable[..., Value]
