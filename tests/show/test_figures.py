@@ -71,6 +71,15 @@ def test_picture_of_learn(target: str, tmp_path: Path) -> None:
     assert len(learn_figure(alone).axes) == 1
 
 
+def test_neurons_are_joined_with_the_prediction_of_their_own_readout(
+    experiment: Experiment,
+) -> None:
+    """The signs of a run are in an order of their own; the other sign would be 0.8 and more away."""
+    *_, joins, _ = learn_figure(experiment).axes[0].collections
+    segments = np.array(joins.get_segments())
+    assert np.linalg.norm(segments[:, 1] - segments[:, 0], axis=1).max() < 0.2
+
+
 def test_crosses_are_those_of_the_run_that_is_shown() -> None:
     """Every run has predictions of its own here, whose means are the crosses of the first run.
 

@@ -9,6 +9,7 @@ from matplotlib.figure import Figure
 
 from giantstep.analysis.staircase import target_plane
 from giantstep.experiment import Experiment
+from giantstep.records.differences import canonical_order
 from giantstep.records.trajectory import Trajectory
 from giantstep.show.plots.errors import errors
 from giantstep.show.plots.neurons import neurons
@@ -26,8 +27,7 @@ def learn_figure(experiment: Experiment) -> Figure:
     if stairs is not None and aligned:
         plane, names = target_plane(stairs, r)
         axes = panels.pop(0)
-        # Neurons are those of the first run, and so is the prediction where each has its own.
-        crosses = None if predicted is None else predicted.by_run(predicted.cosine)[0]
+        crosses = None if predicted is None else _of_first_run(predicted, trajectory)
         if len(plane) == 2:
             theory = None if crosses is None else (crosses @ plane.T).reshape(-1, 2)
             neurons(axes, trajectory.cosine[0] @ plane.T, names, theory, source_of(predicted))
@@ -36,6 +36,18 @@ def learn_figure(experiment: Experiment) -> Figure:
     if fitted:
         errors(panels.pop(0), trajectory, experiment.floors, predicted, experiment.floors_any)
     return figure
+
+
+def _of_first_run(predicted: Trajectory, simulated: Trajectory) -> Float[np.ndarray, "t p r"]:
+    """Predicted cosines of the neurons of the first run, in the order in which that run has them.
+
+    A prediction for all runs has its neurons in another order: they belong together by their
+    readout.
+    """
+    cosines = predicted.by_run(predicted.cosine)[0]
+    matched = np.empty_like(cosines)
+    matched[:, canonical_order(simulated)[0]] = cosines[:, canonical_order(predicted)[0]]
+    return matched
 
 
 def _single_index(
