@@ -74,7 +74,7 @@ def test_picture_of_learn(target: str, tmp_path: Path) -> None:
 def test_neurons_are_joined_with_the_prediction_of_their_own_readout(
     experiment: Experiment,
 ) -> None:
-    """The signs of a run are in an order of their own; the other sign would be 0.8 and more away."""
+    """The signs of a run have an order of their own; the other sign would be 0.8 and more off."""
     *_, joins, _ = learn_figure(experiment).axes[0].collections
     segments = np.array(joins.get_segments())
     assert np.linalg.norm(segments[:, 1] - segments[:, 0], axis=1).max() < 0.2

@@ -78,8 +78,7 @@ class Staircase:
         now = self.bases[step - 1]
         before = self.bases[step - 2] if step > 1 else np.zeros((0, now.shape[1]))
         outside = now - now @ before.T @ before
-        rows, _ = row_space(outside)
-        return tidy(rows)
+        return tidy(row_space(outside))
 
     def in_coordinates(self, frame: Float[np.ndarray, "k r"]) -> Staircase:
         """The staircase of u = frame x as one of x."""
@@ -259,10 +258,10 @@ def _blocked(
         used: Labels = {1: labels[1]} if number == 1 else labels
         mine = ascend(used, before, usable, possible=possible).basis
         missing = step.basis - step.basis @ mine.T @ mine
-        rows, _ = row_space(missing)
+        rows = tidy(row_space(missing))
         if len(rows):
-            needed = _needed_term(used, before.basis, tidy(rows))
-            blocked.append(Blocked(number, tidy(rows), *needed))
+            needed = _needed_term(used, before.basis, rows)
+            blocked.append(Blocked(number, rows, *needed))
         before = step
     return blocked
 

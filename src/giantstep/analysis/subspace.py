@@ -125,19 +125,12 @@ def snap(basis: Float[np.ndarray, "_ r"], tilt: float) -> Float[np.ndarray, "_ r
 
 def row_space(
     matrix: Float[np.ndarray, "_ r"], tolerance: float = SNAPPED
-) -> tuple[Float[np.ndarray, "_ r"], Decision]:
+) -> Float[np.ndarray, "_ r"]:
     """Orthonormal basis of the rows whose singular values exceed ``tolerance``."""
-    r = matrix.shape[1]
-    if not len(matrix) or r == 0:
-        return np.zeros((0, r)), Decision(None, 0.0 if r else None, tolerance)
+    if not matrix.size:
+        return matrix[:0]
     _, values, rows = np.linalg.svd(matrix, full_matrices=False)
-    rank = int(np.sum(values > tolerance))
-    dropped = values[rank:]
-    return rows[:rank], Decision(
-        float(values[rank - 1]) if rank else None,
-        None if rank == r else float(dropped[0]) if len(dropped) else 0.0,
-        tolerance,
-    )
+    return rows[: int(np.sum(values > tolerance))]
 
 
 def echelon(basis: Float[np.ndarray, "_ r"], smallest: float = SNAPPED) -> Float[np.ndarray, "_ r"]:
@@ -185,8 +178,7 @@ def completed(basis: Float[np.ndarray, "_ r"]) -> Float[np.ndarray, "r r"]:
 
 def span(*bases: Float[np.ndarray, "_ r"]) -> Float[np.ndarray, "_ r"]:
     """Tidy orthonormal basis of the sum of subspaces given by orthonormal bases."""
-    rows, _ = row_space(np.concatenate(bases))
-    return tidy(rows)
+    return tidy(row_space(np.concatenate(bases)))
 
 
 def name_vector(vector: Float[np.ndarray, " r"]) -> str:

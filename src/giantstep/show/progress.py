@@ -155,6 +155,9 @@ def sweep_progress(
             yield lambda at: status.update(line(at))
         return
     latest: list[Progressing] = []
-    text = lambda: line(latest[-1]) if latest else "no run is finished yet"  # noqa: E731
+
+    def text() -> str:
+        return line(latest[-1]) if latest else "no run is finished yet"
+
     with told(console, text, every):
         yield latest.append
