@@ -8,6 +8,8 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from giantstep.records.drawing import Drawn
+
 if TYPE_CHECKING:
     from giantstep.analysis.analyze import Analysis as Analysis
     from giantstep.analysis.analyze import analyze as analyze
@@ -215,3 +217,7 @@ def __getattr__(name: str) -> Any:
 
 def __dir__() -> list[str]:
     return sorted([*__all__, "__version__"])
+
+
+# Records draw themselves with ``plot``, which is loaded when the first of them does.
+Drawn.picture = lambda record: __getattr__("plot")(record)

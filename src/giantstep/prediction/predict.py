@@ -88,7 +88,12 @@ def predict(
     if not chosen.sparse:
         found = recorded(setting, found)
     seconds = time.perf_counter() - begin
-    record = {"readout": readouts} | found
+    record: dict[str, Any] = {
+        "readout": readouts,
+        "many_neurons": chosen.many_neurons,
+        "from_runs": chosen.from_runs,
+    }
+    record |= found
     if setting.data is not None:
         record["notes"] = (*record.get("notes", ()), setting.data.far_from_gaussian)
     return Trajectory(setting, engine="theory", seconds=seconds, theory=chosen.name, **record)

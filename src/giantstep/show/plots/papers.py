@@ -17,9 +17,6 @@ from giantstep.show.plots.neurons import neurons
 from giantstep.show.plots.panels import count_map, value_map
 from giantstep.show.plots.spectrum import spectrum
 
-LETTERS_AN_INCH = 15
-"""Of a small caption, which is broken into lines by them."""
-
 
 def paper_figure(figure: Reproduction, data: FigureData) -> Figure:
     """The panels of a figure in rows, under its title and over its caption."""
@@ -38,7 +35,8 @@ def paper_figure(figure: Reproduction, data: FigureData) -> Figure:
         axes.set_axis_off()
     drawn.suptitle(figure.title)
     caption = figure.caption.format(**data.sizes)
-    width = round(LETTERS_AN_INCH * figure.inches[0])
+    # A small caption has 15 letters an inch.
+    width = round(15 * figure.inches[0])
     drawn.supxlabel(textwrap.fill(caption, width), fontsize="small")
     return drawn
 
