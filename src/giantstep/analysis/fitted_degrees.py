@@ -19,7 +19,6 @@ import numpy as np
 from jaxtyping import Bool
 
 from giantstep.analysis.staircase import GENERIC_NORM
-from giantstep.gaussian.accuracy import ROUNDING
 from giantstep.problem.activation import Activation
 
 Fits = Callable[[int], bool]

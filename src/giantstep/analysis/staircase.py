@@ -29,7 +29,7 @@ from giantstep.analysis.subspace import (
     span,
     tidy,
 )
-from giantstep.gaussian.accuracy import BASIS, VANISHING
+from giantstep.gaussian.accuracy import VANISHING
 from giantstep.gaussian.rules import adaptive_coefficients, panel_rule
 from giantstep.gaussian.series import HermiteSeries
 from giantstep.gaussian.tensors import rank_tolerance, standard_deviation

@@ -14,8 +14,8 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Float
 
-from giantstep.gaussian.accuracy import VANISHING
 from giantstep.errors import InputError
+from giantstep.gaussian.accuracy import VANISHING
 from giantstep.gaussian.rules import gauss_hermite, hermite_values
 from giantstep.prediction.limits import refuse_beyond
 from giantstep.prediction.wide.blocks import Block
