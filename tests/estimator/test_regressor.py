@@ -14,6 +14,7 @@ from giantstep.errors import InputError
 from giantstep.estimator.certain import certain_directions, noise_tests
 from giantstep.estimator.coordinates import plain
 from giantstep.estimator.fitted import fitted_target
+from giantstep.estimator.recipe import Recipe
 from giantstep.estimator.regressor import GiantStepRegressor
 from giantstep.estimator.rows import distinct_rows
 from giantstep.estimator.span import Search
@@ -103,7 +104,7 @@ def test_a_direction_that_is_not_certain_is_called_so() -> None:
     y = y + 0.3 * np.random.default_rng(1).standard_normal(400)
     scaled = distinct_rows(x, ((y - y.mean()) / y.std())[:, None], np.ones(400))
     z = plain(scaled.inputs(slice(None)))
-    finder = Search(z, scaled.y, scaled.weight, most=3, level=0.02, seed=0)
+    finder = Search(z, scaled.y, scaled.weight, 0, Recipe(), most=3, level=0.02)
     third = np.linalg.qr(np.column_stack([plane, np.ones(10)]))[0]
     tests = noise_tests(finder, third)
     assert certain_directions(tests, 3) == 2

@@ -10,7 +10,7 @@ import numpy as np
 
 from giantstep.estimator.needs import SECOND
 from giantstep.estimator.parts import DIRECTIONS
-from giantstep.estimator.steps import SECOND_ORDER, noise_edge
+from giantstep.estimator.steps import noise_edge
 
 if TYPE_CHECKING:
     from giantstep.estimator.base import GiantStep
@@ -91,7 +91,7 @@ def _certain(fit: GiantStep) -> list[str]:
 
 def _tested(test: NoiseTest) -> str:
     # Permutations end where one exceeds the statistic.
-    least = "at least " if test.kind == SECOND_ORDER and not test.beyond_noise else ""
+    least = "at least " if test.permuted and not test.beyond_noise else ""
     return f"{test.kind} {test.statistic:.3g}, noise edge {least}{test.edge:.3g}"
 
 
