@@ -105,8 +105,8 @@ class GiantStepClassifier(ClassifierMixin, GiantStep):
         strength = recipe.logistic_strengths[best]
         self._linear = fitted(slice(0, recipe.scaling_rows), [strength])[0]
         scores = self._mean + self._scale * self._choice.predicted
-        parts_out = self._evidence(scores, logits[best])
-        self._theta = calibrate(parts_out, came, weight, self._frequency, recipe)
+        weighed = self._evidence(scores, logits[best])
+        self._theta = calibrate(weighed, came, weight, self._frequency, recipe)
         self._say(f"calibrated on {len(left)} rows out of fold")
 
     @property

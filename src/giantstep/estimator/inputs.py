@@ -19,20 +19,24 @@ from giantstep.estimator.wide import fit_linear
 class Scaling:
     """The map from raw columns to standardised ones.
 
-    x -> (x - centre)/scale, tails drawn in where ``heavy``, clipped to [low, high], then
-    (x - mean)/deviation.  Columns without variance have scale infinity.  ``apart`` -> whether cells
-    of a column lie apart; ``tail_start`` -> where tails begin to be drawn in.
+    x -> (x - centre)/scale, tails drawn in from ``tail_start`` on, clipped to [low, high], then
+    (x - mean)/deviation.  Columns without variance have scale infinity, and tails that stay as they
+    are start at infinity.  ``apart`` -> whether cells of a column lie apart.
     """
 
     centre: Float[np.ndarray, " d"]
     scale: Float[np.ndarray, " d"]
-    heavy: Bool[np.ndarray, " d"]
+    tail_start: Float[np.ndarray, " d"]
     low: Float[np.ndarray, " d"]
     high: Float[np.ndarray, " d"]
     mean: Float[np.ndarray, " d"]
     deviation: Float[np.ndarray, " d"]
     apart: Bool[np.ndarray, " d"]
-    tail_start: float
+
+    @property
+    def heavy(self) -> Bool[np.ndarray, " d"]:
+        """Columns whose tails are drawn in."""
+        return np.isfinite(self.tail_start)
 
     def __call__(self, x: Float[np.ndarray, "n d"]) -> Float[np.ndarray, "n d"]:
         """Standardised columns; x is overwritten."""
@@ -40,7 +44,7 @@ class Scaling:
         x /= 2
         x -= self.centre / 2
         x /= self.scale / 2
-        np.clip(_drawn_in(x, self.heavy, self.tail_start), self.low, self.high, out=x)
+        np.clip(_drawn_in(x, self.tail_start), self.low, self.high, out=x)
         x -= self.mean
         x /= self.deviation
         return x
@@ -73,18 +77,19 @@ def clipped_cells(scaling: Scaling, rows: Rows, recipe: Recipe) -> Int[np.ndarra
     for j in np.flatnonzero(scaling.apart):
         x = rows.inputs(slice(0, recipe.scaling_rows), slice(j, j + 1))[:, 0]
         s = (x / 2 - scaling.centre[j] / 2) / (scaling.scale[j] / 2)
-        s = _drawn_in(s[:, None], scaling.heavy[j : j + 1], scaling.tail_start)[:, 0]
+        s = _drawn_in(s[:, None], scaling.tail_start[j : j + 1])[:, 0]
         place = rows.index[np.flatnonzero((s < scaling.low[j]) | (s > scaling.high[j]))]
         cells += [(row, j) for row in np.sort(place)]
     return np.array(cells, dtype=int).reshape(-1, 2)
 
 
 def _drawn_in(
-    s: Float[np.ndarray, "n d"], heavy: Bool[np.ndarray, " d"], start: float
+    s: Float[np.ndarray, "n d"], start: Float[np.ndarray, " d"]
 ) -> Float[np.ndarray, "n d"]:
-    """Tails z/sqrt(1 + (z/start)^2) in the heavy columns, which are overwritten."""
+    """z/sqrt(1 + (z/start)^2) in columns whose start is finite; s is overwritten."""
+    heavy = np.isfinite(start)
     if heavy.any():
-        s[:, heavy] /= np.hypot(1.0, s[:, heavy] / start)
+        s[:, heavy] /= np.hypot(1.0, s[:, heavy] / start[heavy])
     return s
 
 
@@ -130,7 +135,7 @@ def _fit_inputs(
     parts = [
         _scaling(rows.inputs(some, block), share, recipe, tails) for block in blocks(d, len(share))
     ]
-    scaling = Scaling(*map(np.concatenate, zip(*parts, strict=True)), recipe.tail_start)
+    scaling = Scaling(*map(np.concatenate, zip(*parts, strict=True)))
     columns = _standard(rows, len(share), scaling, recipe)
     many = min(len(share), d) > recipe.principal_coordinates
     values, vectors = _principal(columns, share, key, recipe.leading_coordinates if many else None)
@@ -147,7 +152,7 @@ def _fit_inputs(
 def _scaling(
     x: Float[np.ndarray, "n b"], share: Float[np.ndarray, " n"], recipe: Recipe, tails: bool
 ) -> tuple[np.ndarray, ...]:
-    """Centre, scale, heavy, low, high, mean, deviation and apart of some columns."""
+    """The fields of ``Scaling`` for some columns, in their order."""
     apart = np.zeros(x.shape[1], dtype=bool)
     if not tails:
         first, last = ends(x, recipe.cells_apart, recipe)
@@ -170,12 +175,13 @@ def _scaling(
         deviation[heavy] = np.where(robust > 1e-3 * deviation[heavy], robust, deviation[heavy])
     centre, scale = middle + unit * mean, unit * deviation
     scale[flat] = np.inf
-    s = _drawn_in((x / 2 - centre / 2) / (scale / 2), heavy, recipe.tail_start)
+    tail_start = np.where(heavy, recipe.tail_start, np.inf)
+    s = _drawn_in((x / 2 - centre / 2) / (scale / 2), tail_start)
     low, high = s.min(axis=0) - recipe.input_margin, s.max(axis=0) + recipe.input_margin
     mean = share @ s
     deviation = np.sqrt(share @ (s - mean) ** 2)
     deviation[deviation == 0] = 1.0
-    return centre, scale, heavy, low, high, mean, deviation, apart
+    return centre, scale, tail_start, low, high, mean, deviation, apart
 
 
 def _robust(

@@ -54,34 +54,31 @@ def fit_ridge(
 
     features -> the rows of a slice as features; where there is more than one slice it is called
     two or three times for each, so that memory holds one block.  The penalty is chosen on the
-    first judged_per_feature p rows, or on least_judged; with so many rows a row's leverage, a
-    twentieth, may be taken as its mean, as it is for the rows beyond.
+    first judged_per_feature p rows, or on least_judged; the leverage of further rows, a twentieth
+    or less, is taken as its mean.
     """
     n, m = y.shape
     root = np.sqrt(weight)[:, None]
     scaled = _held(features, root, p)
     label_mean = weight @ y / n
     labels = (y - label_mean) * root
-    mean, covariance, cross = _averages(scaled, labels, root, p)
-    values, vectors = np.linalg.eigh(covariance)
-    values = np.maximum(values, 0.0)
+    mean, values, vectors, projected = _decomposed(scaled, labels, root, p)
     # Where all features are constant any penalty leaves the mean.
     scale = max(float(values.sum()) / max(p, 1), np.finfo(float).tiny / PENALTIES[0])
     shrunk = 1.0 / (values + penalties[:, None] * scale)
     # (outputs, penalties, p); the centred labels need no mean taken off the features here
-    fitted = shrunk * (vectors.T @ cross).T[:, None, :]
+    fitted = shrunk * projected.T[:, None, :]
     offset = mean @ vectors
 
-    def left_out_block(block: slice) -> Float[np.ndarray, "m q b"]:
+    def judged_residuals(block: slice) -> Float[np.ndarray, "m q b"]:
         turned = (scaled(block) @ vectors - root[block] * offset).T
         # Without the only row of its weight there is nothing to predict: at most this leverage.
         alone = np.minimum(weight[block] / n, 1.0 - 1e-12)
         return left_out(turned, labels[block].T[:, None, :], shrunk / n, fitted, alone)
 
     judged = min(n, max(judged_per_feature * p, least_judged))
-    parts = [left_out_block(block) for block in blocks(judged, p)]
-    errors = np.sum([np.einsum("mqi,mqi->q", part, part) for part in parts], axis=0)
-    best = int(np.argmin(errors))
+    parts = [judged_residuals(block) for block in blocks(judged, p)]
+    best = int(np.argmin(np.sum([np.einsum("mqi,mqi->q", e, e) for e in parts], axis=0)))
     weights = vectors @ fitted[:, best].T
     residual = np.empty_like(y)
     residual[:judged] = np.concatenate([part[:, best].T for part in parts]) / root[:judged]
@@ -91,19 +88,15 @@ def fit_ridge(
         beyond = slice(judged + block.start, judged + block.stop)
         e = labels[beyond] - scaled(beyond) @ weights + root[beyond] * (mean @ weights)
         residual[beyond] = e / (1.0 - weight[beyond, None] * mean_leverage) / root[beyond]
-    return Ridge(
-        weights=weights,
-        intercept=label_mean - mean @ weights,
-        residual=residual,
-        error=float(weight @ np.einsum("im,im->i", residual, residual)) / (n * m),
-        penalty=float(penalties[best] * scale),
-    )
+    error = float(weight @ np.einsum("im,im->i", residual, residual)) / (n * m)
+    penalty = float(penalties[best] * scale)
+    return Ridge(weights, label_mean - mean @ weights, residual, error, penalty)
 
 
-def _averages(
+def _decomposed(
     scaled: Features, labels: Float[np.ndarray, "n m"], root: Float[np.ndarray, "n 1"], p: int
-) -> tuple[Float[np.ndarray, " p"], Float[np.ndarray, "p p"], Float[np.ndarray, "p m"]]:
-    """Mean and covariance of the features, and their mean product with the labels."""
+) -> tuple[np.ndarray, ...]:
+    """Mean of the features, eigenvalues and -vectors of their covariance, labels along these."""
     n, m = labels.shape
     total, gram, cross = np.zeros(p), np.zeros((p, p)), np.zeros((p, m))
     for block in blocks(n, p):
@@ -112,7 +105,8 @@ def _averages(
         gram += phi.T @ phi
         cross += phi.T @ labels[block]
     mean = total / n
-    return mean, gram / n - np.outer(mean, mean), cross / n
+    values, vectors = np.linalg.eigh(gram / n - np.outer(mean, mean))
+    return mean, np.maximum(values, 0.0), vectors, vectors.T @ (cross / n)
 
 
 def _held(features: Features, root: Float[np.ndarray, "n 1"], p: int) -> Features:

@@ -53,10 +53,7 @@ def fit_linear(
     # tr C = E n |A^T s/n|^2
     grid = PENALTIES[least_penalty < PENALTIES]
     penalties = grid * max(n * float(lengths[-1]) ** 2 / p, np.finfo(float).tiny / grid[0])
-    values, vectors = np.linalg.eigh(matrices)
-    shrunk = 1.0 / (np.maximum(values, 0.0) + penalties[:, None, None])
-    # (C + l)^-1 of every column of the start, on its Krylov space: (penalties, columns, steps).
-    solved = np.einsum("cij,qcj,cj->qci", vectors, shrunk, vectors[:, 0]) * lengths[:, None]
+    solved = _solved(matrices, penalties) * lengths[:, None]
     kept = np.maximum(np.mean(signs**2) - lengths[-1] * solved[:, -1, 0], least_kept)
     fitted = 2.0 * solved[:, :-1, 0] * lengths[:-1] - np.einsum(
         "qci,cij,qcj->qc", solved[:, :-1], matrices[:-1], solved[:, :-1]
@@ -66,13 +63,19 @@ def fit_linear(
     weights = np.einsum("tpc,ct->pc", basis[:, :, :-1], solved[best, :-1])
     predicted = x @ weights
     offset = weight @ predicted / n
+    residual = (y - label_mean - predicted + offset) / kept[best]
     return Ridge(
-        weights=weights,
-        intercept=label_mean - offset,
-        residual=(y - label_mean - predicted + offset) / kept[best],
-        error=float(errors[best]),
-        penalty=float(penalties[best]),
+        weights, label_mean - offset, residual, float(errors[best]), float(penalties[best])
     )
+
+
+def _solved(
+    matrices: Float[np.ndarray, "c t t"], penalties: Float[np.ndarray, " q"]
+) -> Float[np.ndarray, "q c t"]:
+    """(T + l)^-1 e_1 for the operator T on the Krylov space of every column and penalty l."""
+    values, vectors = np.linalg.eigh(matrices)
+    shrunk = 1.0 / (np.maximum(values, 0.0) + penalties[:, None, None])
+    return np.einsum("cij,qcj,cj->qci", vectors, shrunk, vectors[:, 0])
 
 
 def lanczos(

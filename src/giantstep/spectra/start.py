@@ -18,12 +18,6 @@ from giantstep.gaussian.moments import feature_moments
 from giantstep.problem.activation import Activation
 from giantstep.problem.starts import STARTS, RowStart
 from giantstep.spectra.bulk import Bulk
-from giantstep.spectra.bulk import Edge as Edge
-from giantstep.spectra.profile import ProfileBulk as ProfileBulk
-from giantstep.spectra.profile import stepped_weight_bulk as stepped_weight_bulk
-
-LEAST_NODES = 128
-"""Gauss nodes for a Marchenko-Pastur population, more when the law is narrow (see _mp_nodes)."""
 
 
 @dataclass(frozen=True)
@@ -108,9 +102,9 @@ def feature_bulk(
 
 def _independent(p: int, d: int, start: str) -> RowStart:
     """A start whose distinct rows are independent."""
-    known = [kind.name for kind in STARTS.values() if not kind.framed]
-    if start not in known:
-        raise InputError(f"start must be one of {', '.join(known)} for a bulk, got {start!r}")
+    names = [kind.name for kind in STARTS.values() if not kind.framed]
+    if start not in names:
+        raise InputError(f"start must be one of {', '.join(names)} for a bulk, got {start!r}")
     STARTS[start].check(p, 0, d)
     return STARTS[start]
 
@@ -122,19 +116,19 @@ def _check_sizes(**sizes: int) -> None:
 
 
 def _mp_nodes(
-    aspect: float, per_sample: float
+    aspect: float, per_sample: float, least: int = 128
 ) -> tuple[Float[np.ndarray, " m"], Float[np.ndarray, " m"]]:
     """Gauss nodes, increasing, and weights of the spectrum of W W^T, p/d -> aspect.
 
     The Jacobi matrix of Marchenko-Pastur's law is B B^T, B bidiagonal with 1 on the diagonal and
     sqrt(aspect) below.  For p > d the spectrum is that of W^T W, p/d times the law of d/p, and an
     atom at zero.  Nodes must be denser than the blur that n samples give each, of relative width
-    sqrt(per_sample/nodes): a few over per_sample of them are enough.
+    sqrt(per_sample/nodes): a few over per_sample of them are enough, or ``least``.
     """
     from scipy.linalg import eigh_tridiagonal
 
     ratio = min(aspect, 1.0 / aspect)
-    count = max(LEAST_NODES, math.ceil(8.0 / per_sample))
+    count = max(least, math.ceil(8.0 / per_sample))
     diagonal = np.r_[1.0, np.full(count - 1, 1.0 + ratio)]
     nodes, vectors = eigh_tridiagonal(diagonal, np.full(count - 1, math.sqrt(ratio)))
     weights = vectors[0] ** 2
