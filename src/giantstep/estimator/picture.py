@@ -70,7 +70,7 @@ def _response(axes: Axes, fit: GiantStep, points: int = 60) -> None:
     u, y = fit._sample
     if fit.n_directions_ == 0:
         axes.set_axis_off()
-        axes.text(0.5, 0.5, "no direction found", ha="center", transform=axes.transAxes)
+        axes.text(0.5, 0.5, "no direction was found", ha="center", transform=axes.transAxes)
         return
     line = np.linspace(u[:, 0].min(), u[:, 0].max(), points)
     if fit.n_directions_ == 1:

@@ -24,14 +24,14 @@ from giantstep.spectra.bulk import Bulk
 class FeatureBulk(Bulk):
     """Bulk of random features; K = F F^T/n with F = sigma(X W^T), centred.
 
-    The covariance of the features is linear * W W^T + rest * I: linear -> c_1^2,
-    rest -> c_{>1}^2 = Var sigma - c_1^2, line -> eigenvalues t_j of W W^T with
-    s_j = linear t_j + rest, d -> inputs.
+    The covariance of the features is linear * W W^T + nonlinear * I: linear -> c_1^2,
+    nonlinear -> c_{>1}^2 = Var sigma - c_1^2, weight_eigenvalues -> t_j of W W^T with
+    s_j = linear t_j + nonlinear, d -> inputs.
     """
 
     linear: float = 0.0
-    rest: float = 0.0
-    line: Float[np.ndarray, " m"] | None = None
+    nonlinear: float = 0.0
+    weight_eigenvalues: Float[np.ndarray, " m"] | None = None
     d: int = 1
 
     def m2(self, ridge: float) -> float:
@@ -39,11 +39,14 @@ class FeatureBulk(Bulk):
 
         m2 = m1 (1 - m1 linear sum_j (c_j n/d) t_j/(1 + m1 s_j)).
         """
-        assert self.line is not None
+        assert self.weight_eigenvalues is not None
         m1 = self.m1(ridge)
         shares = self.masses * self.size / self.d
         return m1 * (
-            1.0 - m1 * self.linear * float(np.sum(shares * self.line / (1.0 + m1 * self.scales)))
+            1.0
+            - m1
+            * self.linear
+            * float(np.sum(shares * self.weight_eigenvalues / (1.0 + m1 * self.scales)))
         )
 
 
@@ -81,21 +84,21 @@ def feature_bulk(
     copies = _independent(p, d, start).copies
     _check_sizes(n=n, d=d, p=p)
     moments = feature_moments(activation, np.zeros(1), np.ones(1))
-    linear, rest = copies * float(moments.slope[0]) ** 2, copies * float(moments.rest[0])
+    linear, nonlinear = copies * float(moments.slope[0]) ** 2, copies * float(moments.rest[0])
     distinct = p // copies
-    line, shares = _mp_nodes(distinct / d, distinct / n)
-    scales = linear * line + rest
+    eigenvalues, shares = _mp_nodes(distinct / d, distinct / n)
+    scales = linear * eigenvalues + nonlinear
     # A linear activation leaves the directions outside the inputs empty.
     kept = scales > 1e-14 * np.max(scales)
-    atom = int(distinct > d and rest > 0)
+    atom = int(distinct > d and nonlinear > 0)
     return FeatureBulk(
         scales[kept],
         (shares * distinct / n)[kept],
         n,
         (0,) if atom else (),
         linear=linear,
-        rest=rest,
-        line=line[kept],
+        nonlinear=nonlinear,
+        weight_eigenvalues=eigenvalues[kept],
         d=d,
     )
 
