@@ -238,7 +238,8 @@ def test_it_lives_in_a_grid_search(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("field", "value"), [("max_directions", -1), ("max_directions", 1.5), ("level", 0.0)]
+    ("field", "value"),
+    [("max_directions", -1), ("max_directions", 1.5), ("level", 0.0), ("recipe", 3)],
 )
 def test_bad_parameters_are_named(field: str, value: float) -> None:
     with pytest.raises(InputError, match=f"{field} must .*, got {value}"):

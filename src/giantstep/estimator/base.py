@@ -1,4 +1,4 @@
-"""What regressor and classifier share: the fit, the coordinates, and what they say of it."""
+"""The common part of regressor and classifier: the fit, its coordinates, and its explanation."""
 
 from __future__ import annotations
 
@@ -71,6 +71,8 @@ class GiantStep(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
             raise InputError(
                 f"max_directions must be a whole number from 0 on, got {shown(self.max_directions)}"
             )
+        if not (self.recipe is None or isinstance(self.recipe, Recipe)):
+            raise InputError(f"recipe must be a Recipe or None, got {shown(self.recipe)}")
         if not (isinstance(self.level, numbers.Real) and 0.0 < self.level < 1.0):
             raise InputError(f"level must lie between 0 and 1, got {shown(self.level)}")
         return Limits(

@@ -119,13 +119,12 @@ def _exponents(k: int, degree: int) -> Int[np.ndarray, "h k"]:
 class SpanModel:
     """A span (orthonormal columns in z), its neurons and their readout.
 
-    Coordinates are clipped to ``low`` .. ``high``, where there were rows.  ``judges`` are rows that
-    no step of the span has seen, where there are some.
+    Coordinates are clipped to the range of the rows and ``margin`` deviations beyond.  ``judges``
+    are rows that no step of the span has seen, where there are some.
     """
 
     basis: Float[np.ndarray, "c k"]
-    low: Float[np.ndarray, " k"]
-    high: Float[np.ndarray, " k"]
+    margin: float
     neurons: Neurons
     ridge: Ridge
     judges: slice | None = None
@@ -141,7 +140,8 @@ class SpanModel:
 
     def respond(self, u: Float[np.ndarray, "b k"]) -> Float[np.ndarray, "b m"]:
         """g(u)."""
-        return self.ridge(self.neurons.values(np.clip(u, self.low, self.high)))
+        low, high = self.neurons.low - self.margin, self.neurons.high + self.margin
+        return self.ridge(self.neurons.values(np.clip(u, low, high)))
 
     def gradient(self, z: Turned) -> Float[np.ndarray, "n m k"]:
         """Gradient of the outputs on the span, row by row."""
@@ -188,12 +188,10 @@ class SpanFitter:
     ) -> SpanModel:
         """The readout on a span; mix -> its features, those of the search if not given."""
         u = self.z @ basis
-        margin = self.recipe.span_margin
         neurons = draw_neurons(u, self.seed, mix or self.recipe.search_mix, self.recipe)
         return SpanModel(
             basis=basis,
-            low=u.min(axis=0) - margin,
-            high=u.max(axis=0) + margin,
+            margin=self.recipe.span_margin,
             neurons=neurons,
             ridge=fit_ridge(
                 lambda block: neurons.values(u[block]), self.y, self.weight, neurons.width

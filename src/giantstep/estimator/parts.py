@@ -117,7 +117,7 @@ def least_squares(
     root = np.sqrt(weight)[None, :, None]
     columns = (predicted * root).reshape(len(predicted), -1)
     gram = columns @ columns.T
-    # The rooted Gram matrix has as many rows as there are models: the same least squares.
+    # The root of the Gram matrix gives these least squares with as many rows as there are models.
     values, vectors = np.linalg.eigh(gram)
     kept = values > 1e-12 * max(float(values[-1]), 1e-300)
     half = np.sqrt(values[kept])[:, None] * vectors[:, kept].T

@@ -40,7 +40,7 @@ class Recipe:
     apart_share: float = 0.01
     apart_distance: float = 8.0
     cells_apart: float = 2.0
-    # The same factor for labels: with tails like 1/y^2 the largest is so once in 400 tables.
+    # That factor for labels: with tails like 1/y^2 the largest label is so once in 400 tables.
     labels_apart: float = 20.0
     # Deviations beyond the range of the training rows to which inputs are clipped.
     input_margin: float = 0.5

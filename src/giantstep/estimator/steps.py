@@ -5,8 +5,8 @@ With the residual e of what is fitted already and Z' = Z (1 - U U^T):
 first order    G = A^T Z'/sqrt(n), A the whitened columns e phi_q, phi_q the leading principal
                functions of sigma'(v . u + b) on the span (1 alone where there is none): what a
                giant step of random neurons weighs the inputs by;
-label slices   the same with A_j = sqrt 2 cos(pi j rank(y)), before there is a span: a transform of
-               the label, as reused batches make one;
+label slices   G with A_j = sqrt 2 cos(pi j rank(y)), before there is a span: a transform of the
+               label, as reused batches make one;
 second order   H = sum_q (Z'^T diag(A_q) Z'/n)^2.
 
 Were the labels noise, G would be a matrix of independent standard normals, whose largest singular

@@ -41,7 +41,7 @@ class Scales:
         return bool(np.ptp(self.rows) > 0), bool(np.ptp(self.columns) > 0)
 
     def resized(self, m: int, n: int) -> Scales:
-        """The same distributions of scales on other numbers of rows and columns."""
+        """These distributions of scales on other numbers of rows and columns."""
         return Scales(_resized(self.rows, m), _resized(self.columns, n))
 
     @property
