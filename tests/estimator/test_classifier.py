@@ -8,7 +8,7 @@ from sklearn.metrics import log_loss
 
 from giantstep.errors import InputError
 from giantstep.estimator.classifier import GiantStepClassifier
-from giantstep.estimator.logistic import calibrate
+from giantstep.estimator.logistic import _least_loss, calibrate
 from giantstep.estimator.recipe import Recipe
 
 
@@ -163,3 +163,26 @@ def test_one_class_is_refused() -> None:
         InputError, match="at least two classes with positive weight, got 'a' alone"
     ):
         GiantStepClassifier().fit(np.eye(4), ["a"] * 4)
+
+
+def slope_of_loss(
+    theta: np.ndarray, parts: np.ndarray, place: np.ndarray, shares: np.ndarray
+) -> float:
+    """Largest slope of the log loss with a ridge of one row, written anew."""
+    logits = np.log(shares) + np.tensordot(theta, parts, 1)
+    chance = np.exp(logits - np.logaddexp.reduce(logits, axis=1)[:, None])
+    squares = np.mean(parts**2, axis=(1, 2))
+    gradient = np.tensordot(parts, chance - np.eye(len(shares))[place], 2) + squares * theta
+    return float(np.abs(gradient / np.sqrt(squares)).max()) / len(place)
+
+
+def test_weights_of_evidence_have_the_least_loss() -> None:
+    """Evidence of all sizes, so that some probabilities are far below the bound of a logarithm."""
+    for seed in range(10):
+        key = np.random.default_rng([8, seed])
+        place, shares = key.integers(3, size=120), key.dirichlet(np.ones(3))
+        sizes = np.exp(key.uniform(-3.0, 4.0, (2, 1, 1)))
+        parts = sizes * (key.standard_normal((2, 120, 3)) + np.eye(3)[place])
+        theta = _least_loss(parts, place, np.ones(120), shares, prior=1.0)
+        assert slope_of_loss(theta, parts, place, shares) < 1e-12
+        assert slope_of_loss(1.01 * theta, parts, place, shares) > 1e-6

@@ -82,8 +82,7 @@ class Models:
     def predict(self, at: Coordinates, k: int) -> Float[np.ndarray, "c n m"]:
         """Predictions of the linear model, the soft ones, and the largest span up to k."""
         spans = [self.predict_span(at, k)] if k else []
-        inputs = (at.compact, at.standard)
-        soft = [model.predict(x) for model, x in zip(self.soft, inputs, strict=False)]
+        soft = [model.predict(x) for model, x in zip(self.soft, at.soft_inputs, strict=False)]
         linear = at.principal @ self.linear.weights + self.linear.intercept
         return np.clip([linear, *soft, *spans], self.low, self.high)
 
@@ -122,9 +121,9 @@ def fit_plain(data: Data, limits: Limits) -> tuple[Ridge, tuple[SoftModel, ...]]
     linear = fit_linear(principal, data.y, data.weight, recipe.dense_coordinates)
     if not (limits.soft and principal.shape[1]):
         return linear, ()
-    pairs = ((data.at.compact, False), (data.at.standard, True))
     return linear, tuple(
-        fit_soft(x, data.y, data.weight, recipe, diagonal=diagonal) for x, diagonal in pairs
+        fit_soft(x, data.y, data.weight, recipe, diagonal=diagonal)
+        for x, diagonal in zip(data.at.soft_inputs, (False, True), strict=True)
     )
 
 

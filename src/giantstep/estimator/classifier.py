@@ -119,7 +119,7 @@ class GiantStepClassifier(ClassifierMixin, GiantStep):
     ) -> Float[np.ndarray, "3 n k"]:
         if scores.shape[1] == 1:
             scores = np.hstack([1 - scores, scores])
-        return evidence(scores, self._frequency, logits, self._recipe.least_score)
+        return evidence(scores, self._frequency, logits)
 
     def _closing_words(self) -> list[str]:
         if not self._theta.any():

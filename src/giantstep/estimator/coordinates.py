@@ -137,14 +137,14 @@ class Coordinates:
         return Turned(self.columns, self.to_principal)
 
     @property
-    def compact(self) -> Turned:
-        """Principal coordinates where they are fewer than the columns, else the columns.
+    def soft_inputs(self) -> tuple[Turned, Turned]:
+        """Inputs of the soft models: one for all directions, one by column.
 
-        Distances of the rows are the same in both, and the columns need no turn.
+        The first are principal coordinates where these are fewer than the columns, which have the
+        same distances of the rows and need no turn.
         """
-        return (
-            self.principal if self.to_principal.shape[1] < self.columns.shape[1] else self.standard
-        )
+        fewer = self.to_principal.shape[1] < self.columns.shape[1]
+        return self.principal if fewer else self.standard, self.standard
 
     @property
     def white(self) -> Turned:

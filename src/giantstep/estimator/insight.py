@@ -70,8 +70,7 @@ def _mean_squares(
     for block in blocks(n, outputs * len(standard)):
         part = at.take(block)
         gradient = np.repeat(linear[None], len(part), axis=0)
-        inputs = (part.compact, part.standard)
-        for weight, model, x in zip(weights[1:], models.soft, inputs, strict=False):
+        for weight, model, x in zip(weights[1:], models.soft, part.soft_inputs, strict=False):
             soft = model.gradient(x.dense(slice(None)))
             flat = x.turn @ soft.reshape(-1, soft.shape[2]).T
             gradient += weight * flat.T.reshape(gradient.shape)

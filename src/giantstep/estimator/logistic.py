@@ -96,11 +96,14 @@ def evidence(
     scores: Float[np.ndarray, "n k"],
     frequency: Float[np.ndarray, " k"],
     logits: Float[np.ndarray, "n k"],
-    least_score: float,
+    least: float = 0.1,
 ) -> Float[np.ndarray, "3 n k"]:
-    """What scores, their logarithms and the linear regression say beyond the class shares."""
+    """What scores, their logarithms and the linear regression say beyond the class shares.
+
+    least -> score, as a share of its class's frequency, below which a logarithm is that of it.
+    """
     shares = _centred_log(frequency[None])
-    logarithms = _centred_log(np.maximum(scores, least_score * frequency))
+    logarithms = _centred_log(np.maximum(scores, least * frequency))
     return np.stack([scores - frequency, logarithms - shares, logits - shares])
 
 

@@ -161,8 +161,6 @@ class Recipe:
 
     # Inverse penalties of the logistic regression, in rising order: the optimum is flat.
     logistic_strengths: tuple[float, ...] = (1e-3, 1e-2, 1e-1, 1.0, 10.0)
-    # Score at least, as a share of its class's frequency, of which a logarithm is taken.
-    least_score: float = 0.1
     # Penalty of a calibration, in rows: classes that are apart on all rows are no certainty.
     calibration_rows: float = 1.0
     # Standard errors by which evidence must gain on the class shares: on labels that depend on
