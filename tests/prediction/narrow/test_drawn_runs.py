@@ -13,7 +13,7 @@ from giantstep.prediction.narrow import drawn_runs, mean_gradient, theory
 from giantstep.prediction.narrow.fresh import state_evolution
 from giantstep.prediction.narrow.points import points_for
 from giantstep.prediction.narrow.readout import readout_errors
-from giantstep.prediction.narrow.start import labels_at, start_of_run
+from giantstep.prediction.narrow.state import labels_at, start_of_run
 from giantstep.prediction.narrow.theory import needs_draws
 from giantstep.prediction.predict import predict
 from giantstep.prediction.theories import choose_theory

@@ -12,7 +12,7 @@ import pytest
 
 from giantstep.prediction.narrow import finite_runs, fluctuations, theory
 from giantstep.prediction.narrow.points import sobol_quadrature
-from giantstep.prediction.narrow.start import start_of_run, typical_start
+from giantstep.prediction.narrow.state import start_of_run, typical_start
 from giantstep.prediction.predict import predict
 from giantstep.problem.setting import Setting
 from giantstep.records.comparison import compare

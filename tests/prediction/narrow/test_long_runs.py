@@ -15,7 +15,7 @@ from giantstep.prediction.narrow.fresh import state_evolution
 from giantstep.prediction.narrow.long_fluctuations import long_fluctuations
 from giantstep.prediction.narrow.long_runs import closed_forms, long_evolution
 from giantstep.prediction.narrow.points import sobol_quadrature
-from giantstep.prediction.narrow.start import start_of_run, typical_start
+from giantstep.prediction.narrow.state import start_of_run, typical_start
 from giantstep.prediction.predict import predict
 from giantstep.problem.setting import Setting
 from giantstep.records.comparison import compare

@@ -6,7 +6,7 @@ import math
 
 from giantstep.prediction.narrow import drawn_runs, reused
 from giantstep.prediction.narrow.long_runs import is_long
-from giantstep.prediction.narrow.start import LARGEST_SHARE, too_wide
+from giantstep.prediction.narrow.state import LARGEST_SHARE, too_wide
 from giantstep.problem.plain import beyond_plain
 from giantstep.problem.setting import Setting
 from giantstep.problem.starts import readout_rms

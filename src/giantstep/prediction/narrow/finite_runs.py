@@ -10,9 +10,9 @@ import math
 
 import numpy as np
 
+from giantstep.prediction.narrow.batch import seen_share
 from giantstep.prediction.narrow.fluctuations import MOST_ENTRIES, Deviations, entries
-from giantstep.prediction.narrow.reused import share
-from giantstep.prediction.narrow.start import Start
+from giantstep.prediction.narrow.state import State
 from giantstep.problem.setting import Setting
 from giantstep.simulation.engines import deferred
 from giantstep.simulation.meter import Meter
@@ -34,7 +34,7 @@ MOST_SAMPLES, MOST_STEPS = 2**16, 2**6
 def covers(setting: Setting) -> bool:
     """Whether deviations are estimated: the runs must fit into R^d, and into a few seconds."""
     fits = deferred.dimensions_needed(setting) <= setting.d and entries(setting) <= MOST_ENTRIES
-    few = samples(setting) / share(setting) <= MOST_SAMPLES and setting.steps <= MOST_STEPS
+    few = samples(setting) / seen_share(setting) <= MOST_SAMPLES and setting.steps <= MOST_STEPS
     return fits and few
 
 
@@ -46,7 +46,7 @@ def samples(setting: Setting) -> int:
 
 def deviations(
     setting: Setting,
-    start: Start,
+    start: State,
     *,
     given: bool,
     runs: int,
@@ -60,7 +60,7 @@ def deviations(
     n = samples(setting)
     d, batches = round(setting.d * n / setting.n), str(setting.batches)
     if setting.batches.name == "minibatch":
-        batches = f"minibatch({round(n / share(setting))})"
+        batches = f"minibatch({round(n / seen_share(setting))})"
     sizes = {"n": n, "d": d, "p": setting.p, "step_size": setting.step_size}
     small = setting.vary(
         **sizes, batches=batches, readout_n=0, test_n=0, spectra=0, seed=SEED + seed

@@ -18,7 +18,7 @@ from jaxtyping import Float
 from giantstep.gaussian.coordinates import root
 from giantstep.prediction.narrow.fresh import MeanStep, deflated, mean_square, mean_step
 from giantstep.prediction.narrow.points import Quadrature, points_for
-from giantstep.prediction.narrow.start import Start, coordinates, labels_at, typical_start
+from giantstep.prediction.narrow.state import State, coordinates, labels_at, typical_start
 from giantstep.problem.network import coefficients
 from giantstep.problem.setting import Setting
 from giantstep.problem.starts import STARTS
@@ -148,7 +148,7 @@ def deviations(
     overlap: Float[np.ndarray, "t p known"],
     gram: Float[np.ndarray, "t p p"],
     *,
-    begin: Start,
+    begin: State,
     start: Float[np.ndarray, "k m"],
     rows: int = 1,
     seed: int = 0,
@@ -197,7 +197,7 @@ def fewer(
 
 def images(
     setting: Setting,
-    state: Start,
+    state: State,
     factor: Float[np.ndarray, "k m"],
     *,
     quadrature: Quadrature,
@@ -234,7 +234,7 @@ def images(
 
 def batch_columns(
     setting: Setting,
-    state: Start,
+    state: State,
     quadrature: Quadrature,
     *,
     step: int,

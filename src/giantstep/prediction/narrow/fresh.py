@@ -24,38 +24,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 from jaxtyping import Float
 
+from giantstep.prediction.narrow.evolution import Evolution, direction_cosines
 from giantstep.prediction.narrow.points import Points, Quadrature, points_for
-from giantstep.prediction.narrow.start import Start, coordinates, labels_at, squared_error
+from giantstep.prediction.narrow.state import State, coordinates, labels_at, squared_error
 from giantstep.problem.network import moved_readout, network_and_coefficients, readout_descent
 from giantstep.problem.setting import Setting
 from giantstep.problem.updates import UPDATES
-
-
-@dataclass(frozen=True)
-class Evolution:
-    """Steps 0..T of one deterministic recursion; ``overlap`` is with all known directions."""
-
-    overlap: Float[np.ndarray, "t p known"]
-    gram: Float[np.ndarray, "t p p"]
-    gradient_cosine: Float[np.ndarray, "s p r"]
-    network_error: Float[np.ndarray, " t"]
-
-
-def recorded(
-    overlaps: list[Float[np.ndarray, "p known"]],
-    grams: list[Float[np.ndarray, "p p"]],
-    *,
-    cosines: list[Float[np.ndarray, "p r"]],
-    errors: list[float],
-    r: int,
-) -> Evolution:
-    """The steps of a recursion as one record; without a step there are no cosines."""
-    return Evolution(
-        np.stack(overlaps),
-        np.stack(grams),
-        np.stack(cosines) if cosines else np.zeros((0, len(overlaps[0]), r)),
-        np.array(errors),
-    )
 
 
 @dataclass(frozen=True)
@@ -164,51 +138,49 @@ def moved_state(
     )
 
 
-def state_evolution(setting: Setting, start: Start, quadrature: Quadrature) -> Evolution:
+def state_evolution(setting: Setting, start: State, quadrature: Quadrature) -> Evolution:
     """Overlaps, Gram matrices, gradient cosines and errors after each step."""
-    r, rows, readout = setting.target.r, start.rows, start.readout
-    overlaps, grams, cosines, errors = [], [], [], []
+    r, state = setting.target.r, start
+    overlaps, grams, errors = [], [], []
+    cosines = [np.zeros((0, setting.p, r))]
     for step in range(setting.steps + 1):
+        rows, readout = state.rows, state.readout
         points = quadrature(rows, step)
         labels = labels_at(setting, points.x, points.noise)
         overlaps.append(rows[:, : setting.known])
         grams.append(rows @ rows.T)
         seen = deflated(setting, points, labels)
-        inputs = replace(start, rows=rows).preactivations(points.x)
+        inputs = state.preactivations(points.x)
         output, g = network_and_coefficients(setting, inputs, seen.labels, readout)
         errors.append(squared_error(setting, labels, output, points.weights))
         if step == setting.steps:
             break
         moved = mean_step(setting, rows, points, step=step, seen=seen, g=g)
         # Where the gradient is all drift its length is known to the accuracy of the points only.
-        lengths = np.sqrt(
-            np.maximum(np.diagonal(moved.gradient), np.sum(moved.mean[:, :r] ** 2, axis=1))
-        )
-        # A neuron without a gradient has no direction: cosine 0, as in a simulation.
-        there = lengths[:, None] > 0
         drift = moved.mean[:, :r]
-        cosines.append(np.divide(drift, lengths[:, None], where=there, out=0.0 * drift))
-        rows = coordinates(moved.overlap, moved.gram)
+        lengths = np.sqrt(np.maximum(np.diagonal(moved.gradient), np.sum(drift**2, axis=1)))
+        cosines.append(direction_cosines(drift, lengths)[None])
         descent = readout_descent(setting, inputs, seen.labels, readout, counts=points.weights)
-        readout = moved_readout(setting, readout, descent)
-    return recorded(overlaps, grams, cosines=cosines, errors=errors, r=r)
+        state = replace(
+            state,
+            rows=coordinates(moved.overlap, moved.gram),
+            readout=moved_readout(setting, readout, descent),
+        )
+    return Evolution(np.stack(overlaps), np.stack(grams), np.concatenate(cosines), np.array(errors))
 
 
-UNSTEADY_LOG2_POINTS = 14
-"""Points of a fourth moment that is wanted to a third of itself."""
-
-
-def unsteadiness(setting: Setting, start: Start) -> float:
+def unsteadiness(setting: Setting, start: State, *, log2_points: int = 14) -> float:
     """What F of the mean H leaves out in the first step, relative: (3/8) Var(H_ii)/H_ii^2.
 
     F goes as H^(-1/2), and where noise prevails H_ii of a run is d/n times the mean of g_i^2 over
     its samples: Var(H_ii)/H_ii^2 = (E g^4/(E g^2)^2 - 1)/n, large where labels have heavy tails.
     The first order in 1/n, of the neuron that has most of it; where it is large runs stray by less
-    (2 % where it says 13 %, a label of degree 4 at n = 588).
+    (2 % where it says 13 %, a label of degree 4 at n = 588).  Points tell the fourth moment to a
+    third of itself.
     """
     if setting.update == "gradient" or setting.steps == 0:
         return 0.0
-    points = points_for(setting, 0, UNSTEADY_LOG2_POINTS)(start.rows, 0)
+    points = points_for(setting, 0, log2_points)(start.rows, 0)
     seen = deflated(setting, points, labels_at(setting, points.x, points.noise))
     inputs = start.preactivations(points.x)
     _, g = network_and_coefficients(setting, inputs, seen.labels, start.readout)

@@ -33,8 +33,8 @@ STILL = 1e-9
 """Change in all the steps that are left, by their first, below which nothing moves any more: no
 start is so close to a state it leaves."""
 
-State = Float[np.ndarray, "k m"]
-Increment = Callable[[State, int, int], State]
+States = Float[np.ndarray, "k m"]
+Increment = Callable[[States, int, int], States]
 """f(y, step, group): what step ``step`` adds to the states; a group has points of its own."""
 
 
@@ -47,10 +47,10 @@ class Group:
 
     begin: int
     end: int
-    before: State
-    after: State
-    slope: State
-    slope_after: State | None
+    before: States
+    after: States
+    slope: States
+    slope_after: States | None
 
     def at(self, steps: Int[np.ndarray, " t"]) -> Float[np.ndarray, "t k m"]:
         """The states after so many steps: the cubic through both ends and the steps after them.
@@ -78,10 +78,10 @@ def stage_weights(size: int) -> tuple[Float[np.ndarray, " s"], float, float, flo
 
 def groups(
     increment: Increment,
-    state: State,
+    state: States,
     step_sizes: tuple[float, ...],
     *,
-    scale: Callable[[State], State],
+    scale: Callable[[States], States],
     tolerance: float,
 ) -> Iterator[Group]:
     """All steps in groups whose error is at most ``tolerance`` times ``scale(state)``, each entry.
@@ -118,8 +118,8 @@ def groups(
 
 
 def _group(
-    increment: Increment, state: State, slope: State, *, begin: int, size: int, group: int
-) -> tuple[State, State]:
+    increment: Increment, state: States, slope: States, *, begin: int, size: int, group: int
+) -> tuple[States, States]:
     """The state after a group, and its change from the method of second order, y + N f(stage 2)."""
     weights, second, third, inner = stage_weights(size)
     two = increment(state + second * size * slope, begin, group)

@@ -29,9 +29,9 @@ from giantstep.prediction.narrow.fluctuations import (
     unpacked,
 )
 from giantstep.prediction.narrow.grouped import STILL, groups
-from giantstep.prediction.narrow.long_runs import TOLERANCES, Moves, between, lengths_of
+from giantstep.prediction.narrow.long_runs import Moves, between, lengths_of
 from giantstep.prediction.narrow.points import Quadrature, sobol_quadrature
-from giantstep.prediction.narrow.start import Start, coordinates
+from giantstep.prediction.narrow.state import State, coordinates
 from giantstep.problem.setting import Setting
 
 MOST_ENTRIES = 80
@@ -78,7 +78,7 @@ def covers(setting: Setting) -> bool:
 
 
 def long_fluctuations(
-    setting: Setting, begin: Start, committee: Committee, *, start: Float[np.ndarray, "c m"]
+    setting: Setting, begin: State, committee: Committee, *, start: Float[np.ndarray, "c m"]
 ) -> Around:
     """What there is around a long run from one start; ``start`` are the columns of V_0."""
     p, r = setting.p, setting.target.r
@@ -177,7 +177,9 @@ def curvature(
     return np.asarray(bends / (2.0 * SECOND**2))
 
 
-def _states(moves: Moves) -> tuple[Int[np.ndarray, " c"], Float[np.ndarray, "c m"]]:
+def _states(
+    moves: Moves, tolerance: float = 1e-4
+) -> tuple[Int[np.ndarray, " c"], Float[np.ndarray, "c m"]]:
     """Some steps, first and last among them, and the mean states after them."""
     setting, rows = moves.setting, moves.starts[0].rows
     p, r = setting.p, setting.target.r
@@ -188,7 +190,7 @@ def _states(moves: Moves) -> tuple[Int[np.ndarray, " c"], Float[np.ndarray, "c m
         state,
         setting.step_size,
         scale=lambda state: lengths_of(state, p, r),
-        tolerance=TOLERANCES[0],
+        tolerance=tolerance,
     ):
         change = np.abs(group.after - group.before) / lengths_of(group.before, p, r)
         times.append(group.end)
@@ -212,7 +214,7 @@ def _jacobian(moves: Moves, state: Float[np.ndarray, " m"], step: int) -> Float[
 
 def _batch(
     setting: Setting,
-    begin: Start,
+    begin: State,
     state: Float[np.ndarray, " m"],
     quadrature: Quadrature,
     *,

@@ -14,23 +14,17 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from giantstep.prediction.narrow.committee import Committee, committee_of
+from giantstep.prediction.narrow.evolution import Evolution, direction_cosines
 from giantstep.prediction.narrow.fluctuations import packed, unpacked
-from giantstep.prediction.narrow.fresh import Evolution, deflated, mean_step, moved_state
+from giantstep.prediction.narrow.fresh import deflated, mean_step, moved_state
 from giantstep.prediction.narrow.grouped import groups
 from giantstep.prediction.narrow.points import SETS, Quadrature
-from giantstep.prediction.narrow.start import Start, coordinates, labels_at, squared_error
+from giantstep.prediction.narrow.state import State, coordinates, labels_at, squared_error
 from giantstep.problem.network import network_and_coefficients
 from giantstep.problem.setting import Setting
 
 FEW_STEPS = 100
 """Steps up to which each is taken on its own."""
-
-TOLERANCES = (1e-4, 1e-5)
-"""Errors of a group, in lengths of the rows: the second is taken, the change from the first is its
-uncertainty."""
-
-SAMPLED_TOLERANCE = 3e-4
-"""The same on points, whose own errors are larger."""
 
 EVALUATIONS = 2**6
 """About as many evaluations as the groups of a run take."""
@@ -61,7 +55,7 @@ class Moves:
     """
 
     setting: Setting
-    starts: Sequence[Start]
+    starts: Sequence[State]
     committee: Committee | None
     quadrature: Quadrature | None
     errors: list[Float[np.ndarray, " k"]] = field(default_factory=list)
@@ -75,9 +69,9 @@ class Moves:
         overlap, gram = unpacked(state, setting.p, setting.target.r)
         pull, cross, gradient, error = self._drift(overlap, gram, step, group)
         if group == len(self.errors):
-            lengths = np.sqrt(np.diagonal(gradient, axis1=1, axis2=2))[..., None]
+            lengths = np.sqrt(np.diagonal(gradient, axis1=1, axis2=2))
             self.errors.append(error)
-            self.cosines.append(np.divide(pull, lengths, where=lengths > 0, out=0.0 * pull))
+            self.cosines.append(direction_cosines(pull, lengths))
         new, square, _ = moved_state(
             setting, step, (overlap, gram), pull=pull, cross=cross, gradient=gradient
         )
@@ -128,7 +122,7 @@ def lengths_of(state: Float[np.ndarray, "k m"], p: int, r: int) -> Float[np.ndar
 
 def long_evolution(
     setting: Setting,
-    starts: Sequence[Start],
+    starts: Sequence[State],
     *,
     committee: Committee | None = None,
     quadrature: Quadrature | None = None,
@@ -173,7 +167,7 @@ def long_evolution(
 def _errors(
     setting: Setting,
     committee: Committee,
-    starts: Sequence[Start],
+    starts: Sequence[State],
     overlaps: Float[np.ndarray, "t k p r"],
     grams: Float[np.ndarray, "t k p p"],
 ) -> Float[np.ndarray, "t k"]:

@@ -25,7 +25,7 @@ from giantstep.gaussian.kinks import kink_planes
 from giantstep.gaussian.moments import Piecewise, feature_moments
 from giantstep.gaussian.points import normal_sets
 from giantstep.prediction.narrow.points import Points
-from giantstep.prediction.narrow.start import Start, labels_at
+from giantstep.prediction.narrow.state import State, labels_at
 from giantstep.problem.network import network_output
 from giantstep.problem.setting import Setting
 
@@ -54,7 +54,7 @@ def stein_applies(setting: Setting) -> bool:
 
 def mean_gradient(
     setting: Setting,
-    state: Start,
+    state: State,
     points: Points,
     inputs: Float[np.ndarray, "p n"],
     g: Float[np.ndarray, "p n"],
@@ -68,7 +68,7 @@ def mean_gradient(
     return mean - _of_network(setting, state, inputs, points.weights)
 
 
-def _of_labels(setting: Setting, state: Start) -> Float[np.ndarray, "p q"]:
+def _of_labels(setting: Setting, state: State) -> Float[np.ndarray, "p q"]:
     """E[u y x]."""
     r, rows = setting.target.r, state.rows
     z, weighted = _label_rule(setting)
@@ -81,7 +81,7 @@ def _of_labels(setting: Setting, state: Start) -> Float[np.ndarray, "p q"]:
 
 def _of_network(
     setting: Setting,
-    state: Start,
+    state: State,
     inputs: Float[np.ndarray, "p n"],
     weights: Float[np.ndarray, " n"],
 ) -> Float[np.ndarray, "p q"]:

@@ -21,7 +21,7 @@ from jaxtyping import Float
 from giantstep.errors import InputError, NoTheoryError
 from giantstep.gaussian.points import normal_points
 from giantstep.gaussian.series import HermiteSeries
-from giantstep.prediction.narrow.start import labels_at
+from giantstep.prediction.narrow.state import labels_at
 from giantstep.problem.activation import Activation
 from giantstep.problem.plain import beyond_plain
 from giantstep.problem.setting import Setting

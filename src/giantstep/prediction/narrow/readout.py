@@ -15,15 +15,17 @@ docs/derivations/readout.md derives this, and how the choice among penalties ent
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 
 import numpy as np
 from jaxtyping import Float
 
 from giantstep.errors import NoTheoryError
 from giantstep.gaussian.coordinates import root
+from giantstep.prediction.narrow.evolution import Snapshot
 from giantstep.prediction.narrow.points import Points
-from giantstep.prediction.narrow.start import Start, labels_at, second_moment_gap
+from giantstep.prediction.narrow.state import State, labels_at, second_moment_gap
 from giantstep.problem.setting import Setting
 from giantstep.simulation.readout import CV_GRID
 
@@ -63,9 +65,22 @@ def objection(setting: Setting) -> str | None:
     return None
 
 
+def errors_after_steps(
+    setting: Setting, snapshots: Iterable[Snapshot], seed: int
+) -> Float[np.ndarray, "t 3"]:
+    """Train error, test error and what they leave out of the readout after each step of a run."""
+    key = np.random.default_rng([seed, 1])
+    errors = []
+    for snapshot in snapshots:
+        state = replace(snapshot.state, biases=snapshot.state.readout_biases)
+        error = readout_errors(setting, state, snapshot.points, key)
+        errors.append((error.train, error.test, error.left_out))
+    return np.array(errors)
+
+
 def readout_errors(
     setting: Setting,
-    state: Start,
+    state: State,
     points: Points,
     key: np.random.Generator,
 ) -> ReadoutErrors:

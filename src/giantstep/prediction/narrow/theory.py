@@ -24,10 +24,11 @@ from giantstep.prediction.narrow.long_runs import (
     closed_forms,
     is_long,
 )
-from giantstep.prediction.narrow.rows import exact_rows, fitted_errors, recursion, sampled_row
-from giantstep.prediction.narrow.start import (
+from giantstep.prediction.narrow.paths import means_on_points
+from giantstep.prediction.narrow.rows import exact_rows, readout_rows, sampled_row
+from giantstep.prediction.narrow.state import (
     LARGEST_SHARE,
-    Start,
+    State,
     start_of_run,
     typical_start,
 )
@@ -121,7 +122,7 @@ def _predict(
     if fitted:
         for row, start in enumerate(starts):
             pairs = len(starts) == 1
-            found[row].update(fitted_errors(setting, start, row, accuracy, own=own, pairs=pairs))
+            found[row].update(readout_rows(setting, start, row, accuracy, given=own, pairs=pairs))
     arrays: dict[str, Any] = {"readout": np.stack([start.readout for start in starts])}
     for name in found[0]:
         values = np.stack([row[name][0] for row in found])
@@ -202,15 +203,18 @@ def fitted_share(setting: Setting) -> float:
 def _drawn(setting: Setting, complaint: str | None, *, draft: bool) -> dict[str, Any]:
     """Fields of the record from runs that are drawn, ``complaint`` against errors of a readout."""
     fitted = setting.readout_n > 0 and complaint is None
-    fields = drawn_runs.predict(setting, fitted=fitted, draft=draft)
+    fields: dict[str, Any] = drawn_runs.predict(setting, fitted=fitted, draft=draft)
     for name, values in fields.items():
         if not np.all(np.isfinite(values)):
             raise NoTheoryError(f"no prediction: {name.replace('_', ' ')} is not finite")
     notes = () if complaint is None else (f"no prediction of readout errors: {complaint}",)
+    r = setting.target.r
+    fields |= _of_gram(fields, r) | {"overlap": fields["overlap"][..., :r]}
+    fields["overlap_deviation"] = np.zeros_like(fields["overlap"])
     return recorded(setting, fields) | {"notes": notes, "own_runs": True}
 
 
-def start_share(setting: Setting, typical: Start, log2_points: int | None = None) -> float:
+def start_share(setting: Setting, typical: State, log2_points: int | None = None) -> float:
     """How far a random start moves an overlap, in lengths of its row: the largest of any step.
 
     Root mean square over neurons and a few starts, direction by direction.  Where a prediction of
@@ -218,11 +222,11 @@ def start_share(setting: Setting, typical: Start, log2_points: int | None = None
     """
     r, d, others = setting.target.r, setting.d, setting.inputs.known_directions
     spaces = [known_span(np.random.default_rng(probe), r, d, others) for probe in range(PROBES)]
-    starts = [Start(start_rows(setting, space), typical.readout) for space in spaces]
+    starts = [State(start_rows(setting, space), typical.readout) for space in spaces]
     most = points_of(setting, PROBES + 1, PROBES_SHARE)
     least = math.ceil(math.log2(PROBES_RESOLVING * setting.p * setting.n / d))
     points = most if log2_points is None else min(most, max(log2_points, least))
-    paths = recursion(setting, 0, points)([typical, *starts])
+    paths = means_on_points(setting, [typical, *starts], 0, points)
     lengths = np.sqrt(np.diagonal(paths[0].gram, axis1=1, axis2=2))[..., None]
     overlaps = [path.overlap[..., :r] for path in paths]
     moved = np.stack([(overlap - overlaps[0]) / lengths for overlap in overlaps[1:]])
@@ -230,7 +234,7 @@ def start_share(setting: Setting, typical: Start, log2_points: int | None = None
 
 
 def _deviations(
-    setting: Setting, starts: list[Start], arrays: dict[str, Any], *, own: bool
+    setting: Setting, starts: list[State], arrays: dict[str, Any], *, own: bool
 ) -> dict[str, np.ndarray]:
     """Standard deviations of one run around its row, from the batch and, unless ``own``, the start.
 
@@ -263,7 +267,7 @@ def _deviations(
 
 
 def _around(
-    setting: Setting, start: Start, arrays: dict[str, Any], *, row: int, rows: int, own: bool
+    setting: Setting, start: State, arrays: dict[str, Any], *, row: int, rows: int, own: bool
 ) -> Deviations:
     """Deviations around one of so many rows on fresh batches."""
     columns = start_columns(setting)
@@ -284,7 +288,7 @@ def _knows_fluctuations(setting: Setting) -> bool:
 
 
 def _with_fluctuations(
-    setting: Setting, start: Start, arrays: dict[str, Any], *, own: bool
+    setting: Setting, start: State, arrays: dict[str, Any], *, own: bool
 ) -> dict[str, Any]:
     """Fields of a long run with closed forms, as means over runs and with their deviations.
 
@@ -316,11 +320,11 @@ def _with_fluctuations(
     return arrays
 
 
-def _check_first_steps(setting: Setting, start: Start) -> None:
+def _check_first_steps(setting: Setting, start: State) -> None:
     """Refuse a long run whose first steps stray: it is then far from its mean, or diverges."""
     sizes = setting.step_size[:FEW_STEPS]
     early = setting.vary(steps=FEW_STEPS, step_size=sizes, record="all", readout_n=0, test_n=0)
-    [path] = recursion(early, 0, FEWEST_LOG2_POINTS[1])([start])
+    [path] = means_on_points(early, [start], 0, FEWEST_LOG2_POINTS[1])
     arrays = {"overlap": path.overlap[None], "gram": path.gram[None]}
     around = _around(early, start, arrays, row=0, rows=1, own=True)
     _check_closure(early, path.gram, around, LARGEST_DEVIATION)
@@ -360,13 +364,12 @@ def _of_gram(arrays: dict[str, Any], r: int) -> dict[str, Any]:
     """What follows from overlaps and Gram matrices: lengths, and the span of the rows."""
     gram, overlap = arrays["gram"], arrays["overlap"][..., :r]
     norms = np.sqrt(np.diagonal(gram, axis1=-2, axis2=-1))
-    squares = np.diagonal(arrays["gram_uncertainty"], axis1=-2, axis2=-1)
     span = [
         [span_factor(m, q) for m, q in zip(*run, strict=True)]
         for run in zip(overlap, gram, strict=True)
     ]
-    return {
-        "norms": norms,
-        "norms_uncertainty": squares / (2.0 * np.maximum(norms, np.finfo(float).tiny)),
-        "span": np.array(span),
-    }
+    fields = {"norms": norms, "span": np.array(span)}
+    if "gram_uncertainty" in arrays:
+        squares = np.diagonal(arrays["gram_uncertainty"], axis1=-2, axis2=-1)
+        fields["norms_uncertainty"] = squares / (2.0 * np.maximum(norms, np.finfo(float).tiny))
+    return fields

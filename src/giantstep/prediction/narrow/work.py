@@ -6,8 +6,9 @@ import math
 from dataclasses import replace
 
 from giantstep.gaussian.points import LOG2_POINTS, Accuracy
-from giantstep.prediction.narrow import reused
+from giantstep.prediction.narrow.batch import seen_share
 from giantstep.prediction.narrow.long_runs import EVALUATIONS, is_long
+from giantstep.prediction.narrow.reused import path_dimensions
 from giantstep.problem.setting import Setting
 
 WORK = 2**23
@@ -40,7 +41,7 @@ def log2_points(setting: Setting, recursions: int, share: float = 1.0) -> int:
     low, high = FEWEST_LOG2_POINTS
     least = min(low + math.ceil(math.log2(setting.n)), high)
     if setting.seen_again:
-        paths = PATHS_A_COLUMN * reused.dimensions(setting) / reused.share(setting)
+        paths = PATHS_A_COLUMN * path_dimensions(setting) / seen_share(setting)
         least = max(least, math.ceil(math.log2(paths)))
     else:
         resolved = math.ceil(math.log2(RESOLVING * setting.p * setting.n / setting.d))

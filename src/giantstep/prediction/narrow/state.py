@@ -33,7 +33,7 @@ def too_wide(p: int, d: int, share: float = LARGEST_SHARE) -> str:
 
 
 @dataclass(frozen=True)
-class Start:
+class State:
     """Coordinates of the rows at step 0, a, and b.
 
     The first r coordinates are along the target directions, then come other known ones.
@@ -51,7 +51,7 @@ class Start:
         return self.rows @ x.T + self.biases[:, None]
 
 
-def typical_start(setting: Setting, readout: Float[np.ndarray, " p"] | None = None) -> Start:
+def typical_start(setting: Setting, readout: Float[np.ndarray, " p"] | None = None) -> State:
     """The start with its O(d^-1/2) random overlaps set to zero: what runs average to.
 
     Rows are of norm one and orthogonal, to each other and to the target, unless overlaps are given;
@@ -65,17 +65,17 @@ def typical_start(setting: Setting, readout: Float[np.ndarray, " p"] | None = No
         else:
             readout = np.where(np.arange(p) >= p // 2, 1.0, -1.0)
     space = typical_span(setting.target.r, setting.d, setting.inputs.known_directions)
-    return Start(start_rows(setting, space), readout)
+    return State(start_rows(setting, space), readout)
 
 
-def start_of_run(setting: Setting, run: int) -> Start:
+def start_of_run(setting: Setting, run: int) -> State:
     """The start of one run as the engine that simulates it draws it."""
     r, d, others = setting.target.r, setting.d, setting.inputs.known_directions
     key = generator(setting.seed, run, Purpose.START, 0)
     readout, drawn = start_readout(setting, run), start_biases(setting, run)
     biases = drawn if setting.bias_at == "start" else np.zeros_like(drawn)
     if choose_engine(setting) == "deferred":
-        return Start(start_rows(setting, known_span(key, r, d, others)), readout, biases, drawn)
+        return State(start_rows(setting, known_span(key, r, d, others)), readout, biases, drawn)
     if setting.p * d > LARGEST_START:
         raise NoTheoryError(
             f"no prediction: a dense run is followed from its own start, whose p*d must be at most "
@@ -84,7 +84,7 @@ def start_of_run(setting: Setting, run: int) -> Start:
     frame = target_frame(setting, run)
     rows = start_rows(setting, whole_space(key, frame, others))
     known = np.concatenate([frame, np.eye(others, d, d - others)])
-    return Start(coordinates(rows @ known.T, rows @ rows.T), readout, biases, drawn)
+    return State(coordinates(rows @ known.T, rows @ rows.T), readout, biases, drawn)
 
 
 def coordinates(
