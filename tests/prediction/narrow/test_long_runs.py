@@ -10,9 +10,9 @@ from benchmarks.stored_runs import setting as setting_of_stored
 
 from giantstep.errors import NoTheoryError
 from giantstep.prediction.narrow.committee import committee_of
-from giantstep.prediction.narrow.fluctuations import start_columns
+from giantstep.prediction.narrow.covariance import start_columns
 from giantstep.prediction.narrow.fresh import state_evolution
-from giantstep.prediction.narrow.long_fluctuations import long_fluctuations
+from giantstep.prediction.narrow.long_deviations import long_deviations
 from giantstep.prediction.narrow.long_runs import closed_forms, long_evolution
 from giantstep.prediction.narrow.points import sobol_quadrature
 from giantstep.prediction.narrow.state import start_of_run, typical_start
@@ -164,7 +164,7 @@ def test_a_run_strays_as_predicted_and_shifts_the_mean() -> None:
     setting = Setting(**(BASE | {"step_size": 0.3, "steps": 200, "runs": 300, "seed": 41}))
     start, committee = typical_start(setting), closed_forms(setting)
     assert committee is not None
-    around = long_fluctuations(setting, start, committee, start=start_columns(setting))
+    around = long_deviations(setting, start, committee, columns=start_columns(setting))
     [path] = long_evolution(setting, [start], committee=committee, tolerance=1e-6)
     runs = simulate(setting)
     assert runs.gram is not None

@@ -14,8 +14,8 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from giantstep.prediction.narrow.committee import Committee, committee_of
+from giantstep.prediction.narrow.covariance import packed, unpacked
 from giantstep.prediction.narrow.evolution import Evolution, direction_cosines
-from giantstep.prediction.narrow.fluctuations import packed, unpacked
 from giantstep.prediction.narrow.fresh import deflated, mean_step, moved_state
 from giantstep.prediction.narrow.grouped import groups
 from giantstep.prediction.narrow.points import SETS, Quadrature

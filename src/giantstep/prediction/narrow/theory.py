@@ -10,14 +10,10 @@ from jaxtyping import Float
 
 from giantstep.errors import NoTheoryError
 from giantstep.gaussian.points import Accuracy
-from giantstep.prediction.narrow import drawn_runs, finite_runs, long_fluctuations, readout
+from giantstep.prediction.narrow import drawn_runs, long_deviations, readout
+from giantstep.prediction.narrow.covariance import start_columns
 from giantstep.prediction.narrow.coverage import SAMPLES_OF_A_LENGTH
-from giantstep.prediction.narrow.fluctuations import (
-    Deviations,
-    affordable_rows,
-    deviations,
-    start_columns,
-)
+from giantstep.prediction.narrow.deviations import Deviations, deviations_by_covariance, method_of
 from giantstep.prediction.narrow.fresh import unsteadiness
 from giantstep.prediction.narrow.long_runs import (
     FEW_STEPS,
@@ -75,10 +71,6 @@ PROBES_SHARE = 0.25
 PROBES_RESOLVING = 2
 """Points of a probe over p n/d, at least: with 0.6 their noise alone moved overlaps by more than
 SMALL (p = 50, n = 16 d)."""
-
-FINITE_RUNS, FEWEST_RUNS = 64, 4
-"""Runs that tell standard deviations where there is no recursion for them, to 9 %, and where every
-run has a row of its own, to 41 % each: their errors average out."""
 
 
 def predict(
@@ -154,13 +146,21 @@ def _predict(
         known = (
             Deviations(*(around[f"{name}_deviation"][0] for name in ("overlap", "norms", "gram")))
             if around
-            else _around(setting, starts[0], arrays, row=0, rows=setting.runs, own=True)
+            else deviations_by_covariance(
+                setting,
+                starts[0],
+                (arrays["overlap"][0], arrays["gram"][0]),
+                True,
+                0,
+                setting.runs,
+            )
         )
-        if not largest_deviation(arrays["gram"][0], known) <= LARGEST_DEVIATION:
+        largest = known.largest(arrays["gram"][0])
+        if not largest <= LARGEST_DEVIATION:
             if drawn_runs.objection(setting) is None:
                 return _drawn(setting, complaint, draft=not accuracy.deviations)
             if many or small:
-                _check_closure(setting, arrays["gram"][0], known, LARGEST_DEVIATION)
+                _check_closure(setting, largest, LARGEST_DEVIATION)
     arrays |= around
     overlaps = [name for name in arrays if name.startswith("overlap")]
     cut = {name: arrays[name][..., : setting.target.r] for name in overlaps}
@@ -241,50 +241,28 @@ def _deviations(
     NaN in the rows after those that are affordable; nothing where none is estimated, or one
     leaves the finite numbers.
     """
-    rows = []
-    runs = max(FINITE_RUNS // len(starts), FEWEST_RUNS)
-    frozen = setting.readout_between == "frozen" and setting.update == "gradient"
-    if setting.seen_again or setting.deflate >= 0 or not frozen:
-        if finite_runs.covers(setting):
-            for row, start in enumerate(starts):
-                rows.append(finite_runs.deviations(setting, start, given=own, runs=runs, seed=row))
-    else:
-        known = starts[: affordable_rows(setting)]
-        for row, start in enumerate(known):
-            rows.append(_around(setting, start, arrays, row=row, rows=len(known), own=own))
-    found = {
-        f"{name}_deviation": np.stack([getattr(row, name) for row in rows])
-        for name in ("overlap", "norms", "gram")
-        if rows
-    }
-    if not all(np.all(np.isfinite(values)) for values in found.values()):
+    method = method_of(setting)
+    rows = method.rows(setting, len(starts))
+    means = zip(arrays["overlap"], arrays["gram"], strict=True)
+    estimates = [
+        method.estimate(setting, start, mean, own, row, rows)
+        for row, (start, mean) in enumerate(zip(starts[:rows], means, strict=False))
+    ]
+    if not estimates:
         return {}
-    rest = len(starts) - len(rows)
-    return {
-        name: np.pad(v, [(0, rest)] + [(0, 0)] * (v.ndim - 1), constant_values=np.nan)
-        for name, v in found.items()
-    }
-
-
-def _around(
-    setting: Setting, start: State, arrays: dict[str, Any], *, row: int, rows: int, own: bool
-) -> Deviations:
-    """Deviations around one of so many rows on fresh batches."""
-    columns = start_columns(setting)
-    return deviations(
-        setting,
-        arrays["overlap"][row],
-        arrays["gram"][row],
-        begin=start,
-        start=columns[:0] if own else columns,
-        rows=rows,
-        seed=row,
-    )
+    fields = {}
+    for name in ("overlap", "norms", "gram"):
+        values = np.stack([getattr(estimate, name) for estimate in estimates])
+        if not np.all(np.isfinite(values)):
+            return {}
+        padding = [(0, len(starts) - rows)] + [(0, 0)] * (values.ndim - 1)
+        fields[f"{name}_deviation"] = np.pad(values, padding, constant_values=np.nan)
+    return fields
 
 
 def _knows_fluctuations(setting: Setting) -> bool:
     """Whether what a long run strays by is computed along all of it."""
-    return closed_forms(setting) is not None and long_fluctuations.covers(setting)
+    return closed_forms(setting) is not None and long_deviations.covers(setting)
 
 
 def _with_fluctuations(
@@ -299,10 +277,10 @@ def _with_fluctuations(
     if committee is None or not _knows_fluctuations(setting):
         return arrays
     columns = start_columns(setting)
-    around = long_fluctuations.long_fluctuations(
-        setting, start, committee, start=columns[:0] if own else columns
+    around = long_deviations.long_deviations(
+        setting, start, committee, columns=columns[:0] if own else columns
     )
-    _check_closure(setting, around.gram, around.along, LARGEST_SHIFTED)
+    _check_closure(setting, around.largest, LARGEST_SHIFTED)
     rows = len(arrays["overlap"])
     for name in ("overlap", "gram", "network_error"):
         found = getattr(around.shift, name)
@@ -325,33 +303,13 @@ def _check_first_steps(setting: Setting, start: State) -> None:
     sizes = setting.step_size[:FEW_STEPS]
     early = setting.vary(steps=FEW_STEPS, step_size=sizes, record="all", readout_n=0, test_n=0)
     [path] = means_on_points(early, [start], 0, FEWEST_LOG2_POINTS[1])
-    arrays = {"overlap": path.overlap[None], "gram": path.gram[None]}
-    around = _around(early, start, arrays, row=0, rows=1, own=True)
-    _check_closure(early, path.gram, around, LARGEST_DEVIATION)
+    mean = (path.overlap, path.gram)
+    around = deviations_by_covariance(early, start, mean, True, 0, 1)
+    _check_closure(early, around.largest(path.gram), LARGEST_DEVIATION)
 
 
-def largest_deviation(gram: Float[np.ndarray, "t p p"], around: Deviations) -> float:
-    """How far a run is from its mean, in lengths of its rows: the largest share after any step.
-
-    Root mean square over the entries of the Gram matrix, and of the overlaps unless there is one
-    step, after which their mean is exact.  What runs differ by at the start is not counted.
-    """
-    squares = np.mean(np.diagonal(gram, axis1=1, axis2=2), axis=1)
-    parts = [(around.gram, squares), (around.overlap, np.sqrt(squares))]
-    if len(gram) == 2:
-        del parts[1]
-    shares = []
-    for deviation, unit in parts:
-        variances = np.maximum(deviation**2 - deviation[0] ** 2, 0.0)
-        shares.append(np.sqrt(np.mean(variances, axis=(1, 2))) / unit)
-    return float(np.max(shares))
-
-
-def _check_closure(
-    setting: Setting, gram: Float[np.ndarray, "t p p"], around: Deviations, most: float
-) -> None:
+def _check_closure(setting: Setting, largest: float, most: float) -> None:
     """Refuse steps after which a run is far from its mean, which is then shifted itself."""
-    largest = largest_deviation(gram, around)
     if not largest <= most:
         raise NoTheoryError(
             f"no prediction: runs differ too much for one prediction, by {largest:.0%} of the "

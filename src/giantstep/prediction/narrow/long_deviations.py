@@ -1,7 +1,7 @@
-"""How far a single long run strays from the recursion, and how far that shifts the mean over runs.
+"""How far a single long run deviates from the recursion, and how far that shifts the mean of runs.
 
-With J the derivative of the map of one step, S what one batch adds (fluctuations.md), f'' the
-second derivative of its increment and V, D the covariance and the shift of the state,
+With J the derivative of the map of one step, S what one batch adds (covariance.py), f'' the second
+derivative of its increment and V, D the covariance and the shift of the state,
 
     V' = J V J^T + S,    D' = J D + f''[V]/2,
 
@@ -21,14 +21,9 @@ from jaxtyping import Float, Int
 from giantstep.errors import NoTheoryError
 from giantstep.gaussian.coordinates import root
 from giantstep.prediction.narrow.committee import Committee
-from giantstep.prediction.narrow.fluctuations import (
-    Deviations,
-    batch_columns,
-    entries,
-    packed,
-    unpacked,
-)
-from giantstep.prediction.narrow.grouped import STILL, groups
+from giantstep.prediction.narrow.covariance import batch_columns, entries, packed, unpacked
+from giantstep.prediction.narrow.deviations import Deviations
+from giantstep.prediction.narrow.grouped import groups
 from giantstep.prediction.narrow.long_runs import Moves, between, lengths_of
 from giantstep.prediction.narrow.points import Quadrature, sobol_quadrature
 from giantstep.prediction.narrow.state import State, coordinates
@@ -37,17 +32,6 @@ from giantstep.problem.setting import Setting
 MOST_ENTRIES = 80
 """Entries of (M, Q), p = 8 with r = 5: a derivative takes two evaluations for each of them, some
 hundredths of a second."""
-
-MOST_STATES = 20
-"""States of the path at which derivatives are computed, evenly by the change of the state and by
-the logarithm of the step: those of neighbours are close."""
-
-LOG2_SAMPLES = 13
-"""Points of S, as a power of two: fourth moments to some percent."""
-
-FIRST, SECOND = 1e-5, 1e-2
-"""Displacements, in lengths of the rows and in standard deviations of a run: their squares are left
-out of first and second derivatives, and rounding leaves 1e-11 and 1e-12."""
 
 
 @dataclass(frozen=True)
@@ -60,16 +44,16 @@ class Shift:
 
 
 @dataclass(frozen=True)
-class Around:
-    """Deviations and shift after recorded steps, and Gram matrices and deviations along the path.
+class LongDeviations:
+    """Deviations and shift after recorded steps.
 
-    Runs may stray most between recorded steps.
+    ``largest`` is the largest share of a row's length that a run deviates by along all of the path:
+    runs may deviate most between recorded steps.
     """
 
     deviations: Deviations
     shift: Shift
-    gram: Float[np.ndarray, "c p p"]
-    along: Deviations
+    largest: float
 
 
 def covers(setting: Setting) -> bool:
@@ -77,63 +61,79 @@ def covers(setting: Setting) -> bool:
     return entries(setting) <= MOST_ENTRIES and setting.update == "gradient"
 
 
-def long_fluctuations(
-    setting: Setting, begin: State, committee: Committee, *, start: Float[np.ndarray, "c m"]
-) -> Around:
-    """What there is around a long run from one start; ``start`` are the columns of V_0."""
+def long_deviations(
+    setting: Setting,
+    start: State,
+    committee: Committee,
+    *,
+    columns: Float[np.ndarray, "c m"],
+    log2_samples: int = 13,
+) -> LongDeviations:
+    """Deviations and shift around a long run from one start; ``columns`` are those of V_0.
+
+    S is computed on 2^log2_samples points, which have fourth moments to some percent.
+    """
     p, r = setting.p, setting.target.r
-    moves = Moves(setting, [begin], committee, None)
-    times, path = _states(moves)
-    quadrature = sobol_quadrature(r + p, 0, LOG2_SAMPLES, steps=len(times))
+    moves = Moves(setting, [start], committee, None)
+    times, path = _chosen_states(moves)
+    quadrature = sobol_quadrature(r + p, 0, log2_samples, steps=len(times))
 
     def error(states: Float[np.ndarray, "k m"]) -> Float[np.ndarray, "k 1"]:
         overlap, gram = unpacked(states, p, r)
-        readout = np.broadcast_to(begin.readout, overlap.shape[:2])
+        readout = np.broadcast_to(start.readout, overlap.shape[:2])
         return committee.error(setting, overlap, gram, readout)[:, None]
 
     def bend(number: int, covariance: Float[np.ndarray, "m m"]) -> Float[np.ndarray, " m"]:
         step = min(int(times[number]), setting.steps - 1)
         return curvature(lambda states: moves(states, step, -1), path[number], covariance)
 
-    covariance, shift = start.T @ start, np.zeros(path.shape[1])
-    found, before = [], bend(0, covariance)
+    covariance, shift = columns.T @ columns, np.zeros(path.shape[1])
+    moments, before = [], bend(0, covariance)
     for k, state in enumerate(path):
         of_error = curvature(error, state, covariance) + error((state + shift)[None])[0]
-        found.append((np.diagonal(covariance), shift, of_error - error(state[None])[0]))
+        moments.append((np.diagonal(covariance), shift, of_error - error(state[None])[0]))
         if k + 1 == len(path):
             break
         step, size = int(times[k]), int(times[k + 1] - times[k])
         jacobian = _jacobian(moves, state, step)
-        batch = _batch(setting, begin, state, quadrature, step=step, number=k)
-        covariance = passed(jacobian, batch, covariance, size)
+        batch = _batch_covariance(setting, start, state, quadrature, step=step, number=k)
+        covariance = passed_covariance(jacobian, batch, covariance, size)
         if not np.all(np.isfinite(covariance)):
             raise NoTheoryError("no prediction: what a run strays by leaves the finite numbers")
         after = bend(k + 1, covariance)
         # V and the curvature change on the way.
-        shift = summed(jacobian, 0.5 * (before + after) if size > 1 else before, shift, size)
+        shift = passed_shift(jacobian, 0.5 * (before + after) if size > 1 else before, shift, size)
         before = after
-    kept = np.array(setting.recorded)
-    squares, shifts, errors = (np.stack(part) for part in zip(*found, strict=True))
-    deviation = np.sqrt(np.maximum(squares, 0.0))
-    return Around(
-        _deviations(between(times, path, kept), between(times, deviation, kept), p, r),
-        Shift(*unpacked(between(times, shifts, kept), p, r), between(times, errors, kept)[:, 0]),
-        unpacked(path, p, r)[1],
-        _deviations(path, deviation, p, r),
+    return _recorded(setting, times, path, *map(np.stack, zip(*moments, strict=True)))
+
+
+def _recorded(
+    setting: Setting,
+    times: Int[np.ndarray, " c"],
+    path: Float[np.ndarray, "c m"],
+    variances: Float[np.ndarray, "c m"],
+    shifts: Float[np.ndarray, "c m"],
+    errors: Float[np.ndarray, "c 1"],
+) -> LongDeviations:
+    """Variances, shifts and those of the error at a few states, after the recorded steps."""
+    p, r, steps = setting.p, setting.target.r, np.array(setting.recorded)
+
+    def around(
+        states: Float[np.ndarray, "t m"], deviation: Float[np.ndarray, "t m"]
+    ) -> tuple[Deviations, Float[np.ndarray, "t p p"]]:
+        gram = unpacked(states, p, r)[1]
+        return Deviations.of_state(unpacked(deviation, p, r), gram), gram
+
+    deviation = np.sqrt(np.maximum(variances, 0.0))
+    recorded, _ = around(between(times, path, steps), between(times, deviation, steps))
+    along, gram = around(path, deviation)
+    shift = unpacked(between(times, shifts, steps), p, r)
+    return LongDeviations(
+        recorded, Shift(*shift, between(times, errors, steps)[:, 0]), along.largest(gram)
     )
 
 
-def _deviations(
-    states: Float[np.ndarray, "t m"], deviations: Float[np.ndarray, "t m"], p: int, r: int
-) -> Deviations:
-    """Those of overlaps, lengths and Gram matrices, from those of packed states."""
-    _, gram = unpacked(states, p, r)
-    of_overlap, of_gram = unpacked(deviations, p, r)
-    norms = np.sqrt(np.diagonal(gram, axis1=1, axis2=2))
-    return Deviations(of_overlap, np.diagonal(of_gram, axis1=1, axis2=2) / (2.0 * norms), of_gram)
-
-
-def passed(
+def passed_covariance(
     jacobian: Float[np.ndarray, "m m"],
     batch: Float[np.ndarray, "m m"],
     covariance: Float[np.ndarray, "m m"],
@@ -149,13 +149,13 @@ def passed(
     return covariance
 
 
-def summed(
+def passed_shift(
     jacobian: Float[np.ndarray, "m m"],
     bend: Float[np.ndarray, " m"],
     shift: Float[np.ndarray, " m"],
     steps: int,
 ) -> Float[np.ndarray, " m"]:
-    """D after so many steps of D' = J D + bend."""
+    """D after so many steps of D' = J D + f''[V]/2, ``bend`` the second term."""
     while steps:
         if steps % 2:
             shift = jacobian @ shift + bend
@@ -169,18 +169,28 @@ def curvature(
     function: Callable[[Float[np.ndarray, "k m"]], Float[np.ndarray, "k c"]],
     state: Float[np.ndarray, " m"],
     covariance: Float[np.ndarray, "m m"],
+    *,
+    reach: float = 1e-2,
 ) -> Float[np.ndarray, " c"]:
-    """f''[V]/2 = the sum over columns of V of (f(y + F) - 2 f(y) + f(y - F))/2."""
-    columns = SECOND * root(covariance).T
+    """f''[V]/2 = the sum over columns of V of (f(y + F) - 2 f(y) + f(y - F))/2.
+
+    ``reach`` is the displacement in standard deviations of a run: its square is left out, and
+    rounding leaves 1e-12.
+    """
+    columns = reach * root(covariance).T
     sides = function(np.concatenate([state + columns, state - columns]))
     bends = np.sum(sides, axis=0) - 2 * len(columns) * function(state[None])[0]
-    return np.asarray(bends / (2.0 * SECOND**2))
+    return np.asarray(bends / (2.0 * reach**2))
 
 
-def _states(
-    moves: Moves, tolerance: float = 1e-4
+def _chosen_states(
+    moves: Moves, *, count: int = 20, tolerance: float = 1e-4
 ) -> tuple[Int[np.ndarray, " c"], Float[np.ndarray, "c m"]]:
-    """Some steps, first and last among them, and the mean states after them."""
+    """Some steps, first and last among them, and the mean states after them.
+
+    At most about ``count``, evenly by the change of the state and by the logarithm of the step:
+    derivatives at neighbours are close.
+    """
     setting, rows = moves.setting, moves.starts[0].rows
     p, r = setting.p, setting.target.r
     state = packed(rows[None, :, :r], (rows @ rows.T)[None])
@@ -197,24 +207,31 @@ def _states(
         path.append(group.after[0])
         moved.append(moved[-1] + float(np.max(change)))
     logarithm = np.log1p(times)
-    along = np.array(moved) / max(moved[-1], STILL) + logarithm / logarithm[-1]
-    chosen = np.searchsorted(along, np.linspace(0.0, along[-1], MOST_STATES))
+    # A path that does not move at all is divided by the logarithm alone.
+    along = np.array(moved) / max(moved[-1], 1e-9) + logarithm / logarithm[-1]
+    chosen = np.searchsorted(along, np.linspace(0.0, along[-1], count))
     chosen = np.unique([*chosen, len(times) - 1])
     return np.array(times)[chosen], np.stack(path)[chosen]
 
 
-def _jacobian(moves: Moves, state: Float[np.ndarray, " m"], step: int) -> Float[np.ndarray, "m m"]:
-    """The derivative of the map of one step."""
+def _jacobian(
+    moves: Moves, state: Float[np.ndarray, " m"], step: int, *, reach: float = 1e-5
+) -> Float[np.ndarray, "m m"]:
+    """J, the derivative of the map of one step.
+
+    ``reach`` is the displacement in lengths of the rows: its square is left out, and rounding
+    leaves 1e-11.
+    """
     setting = moves.setting
-    sizes = FIRST * lengths_of(state[None], setting.p, setting.target.r)[0]
+    sizes = reach * lengths_of(state[None], setting.p, setting.target.r)[0]
     sides = np.concatenate([state + np.diag(sizes), state - np.diag(sizes)])
     ahead, behind = np.split(sides + moves(sides, step, -1), 2)
     return np.asarray(((ahead - behind) / (2.0 * sizes[:, None])).T)
 
 
-def _batch(
+def _batch_covariance(
     setting: Setting,
-    begin: State,
+    start: State,
     state: Float[np.ndarray, " m"],
     quadrature: Quadrature,
     *,
@@ -225,7 +242,7 @@ def _batch(
     [overlap], [gram] = unpacked(state[None], setting.p, setting.target.r)
     columns = batch_columns(
         setting,
-        replace(begin, rows=coordinates(overlap, gram)),
+        replace(start, rows=coordinates(overlap, gram)),
         lambda rows, _: quadrature(rows, number),
         step=step,
         columns=entries(setting),
