@@ -23,13 +23,6 @@ from giantstep.language.algebra import multiplied_out
 from giantstep.language.expression import Call, Expression
 from giantstep.problem.setting import Setting
 
-STRETCH = 1e-4
-"""Of t on either side of 1 in dA/dt: its square, 1e-8, is left out, of a term that is q/d of A."""
-
-MOST_PRODUCTS = 2**19
-"""Products of two units under the slopes of two neurons, p = 24 or so: some hundredths of a second
-an evaluation, beyond which points are faster."""
-
 
 @dataclass(frozen=True)
 class Drift:
@@ -52,10 +45,14 @@ class Committee:
     shares: Float[np.ndarray, " m"]
     linear: Bool[np.ndarray, " m"]
 
-    def complete(self, p: int) -> bool:
-        """Whether the averages of p neurons all have closed forms that are not too many."""
-        most = p**2 * (p + len(self.shares)) ** 2
-        return self.units.squares is not None and most <= MOST_PRODUCTS
+    def complete(self, p: int, *, most_products: int = 2**19) -> bool:
+        """Whether the averages of p neurons all have closed forms that are not too many.
+
+        Products of two units under the slopes of two neurons: 2^19, p = 24 or so, take some
+        hundredths of a second an evaluation, beyond which points are faster.
+        """
+        products = p**2 * (p + len(self.shares)) ** 2
+        return self.units.squares is not None and products <= most_products
 
     def drift(
         self,
@@ -80,18 +77,27 @@ class Committee:
             gradient=self._gradient(setting, covariance, shares, linear, sizes, product),
         )
 
-    def error(
+    def errors(
         self,
         setting: Setting,
         overlap: Float[np.ndarray, "k p r"],
         gram: Float[np.ndarray, "k p p"],
-        readout: Float[np.ndarray, "k p"],
+        readout: Float[np.ndarray, " p"],
+        *,
+        together: int = 2**12,
     ) -> Float[np.ndarray, " k"]:
-        """E (y - output)^2 of the networks."""
-        covariance, shares, linear = self._residual(setting, overlap, gram, readout)
-        products = self.units.products(covariance, linear)
-        weights = shares[:, :, None] * shares[:, None, :]
-        return np.sum(products * weights, axis=(1, 2)) + setting.noise**2
+        """E (y - output)^2 of networks with one readout, so many together: some megabytes."""
+        errors = np.empty(len(gram))
+        for begin in range(0, len(gram), together):
+            part = slice(begin, begin + together)
+            readouts = np.broadcast_to(readout, gram[part].shape[:2])
+            covariance, shares, linear = self._residual(
+                setting, overlap[part], gram[part], readouts
+            )
+            products = self.units.products(covariance, linear)
+            weights = shares[:, :, None] * shares[:, None, :]
+            errors[part] = np.sum(products * weights, axis=(1, 2)) + setting.noise**2
+        return errors
 
     def _residual(
         self,
@@ -117,17 +123,23 @@ class Committee:
         linear: Bool[np.ndarray, " u"],
         sizes: Float[np.ndarray, "k p"],
         product: Float[np.ndarray, "k p p"],
+        *,
+        stretch: float = 1e-4,
     ) -> Float[np.ndarray, "k p p"] | None:
-        """H = (1 - 1/n) G G^T + (B + (d - q) A)/n, None where A has no closed form."""
+        """H = (1 - 1/n) G G^T + (B + (d - q) A)/n, None where A has no closed form.
+
+        ``stretch`` of t on either side of 1 in dA/dt: its square is left out, of a term that is q/d
+        of A.
+        """
         units, p = self.units, sizes.shape[1]
         if units.squares is None or not self.complete(p):
             return None
         above, below = (
             units.squares(t * covariance, shares, linear, p)
             + setting.noise**2 * units.slopes(t * covariance, p)
-            for t in (1.0 + STRETCH, 1.0 - STRETCH)
+            for t in (1.0 + stretch, 1.0 - stretch)
         )
-        squares = 0.5 * setting.d * (above + below) + (above - below) / STRETCH
+        squares = 0.5 * setting.d * (above + below) + (above - below) / stretch
         squares *= sizes[:, :, None] * sizes[:, None, :]
         return (1.0 - 1.0 / setting.n) * product + squares / setting.n
 
@@ -170,11 +182,11 @@ class Part:
 
 def _parts(expression: Expression, r: int) -> list[Part] | None:
     """An expression as a sum of units, None where it is not one."""
-    found = []
+    parts = []
     for (powers, functions), value in multiplied_out(expression, r).items():
         share = float(value)
         if not functions and sum(powers) == 1:
-            found.append(Part("linear", share, np.array(powers, dtype=float)))
+            parts.append(Part("linear", share, np.array(powers, dtype=float)))
             continue
         if sum(powers) > 0 or len(functions) != 1:
             return None
@@ -185,11 +197,11 @@ def _parts(expression: Expression, r: int) -> list[Part] | None:
         assert isinstance(node, Call)
         row, kink = form[0], KINKS.get(node.function)
         if node.function == "erf":
-            found.append(Part("erf", share, math.sqrt(2.0) * row))
+            parts.append(Part("erf", share, math.sqrt(2.0) * row))
         elif kink is not None and kink.step == kink.one == 0.0:
-            found.append(Part("relu", share * kink.ramp, row))
+            parts.append(Part("relu", share * kink.ramp, row))
             if kink.line:
-                found.append(Part("linear", share * kink.line, row))
+                parts.append(Part("linear", share * kink.line, row))
         else:
             return None
-    return found
+    return parts

@@ -23,7 +23,6 @@ from giantstep.gaussian.coordinates import root
 from giantstep.prediction.narrow.committee import Committee
 from giantstep.prediction.narrow.covariance import batch_columns, entries, packed, unpacked
 from giantstep.prediction.narrow.deviations import Deviations
-from giantstep.prediction.narrow.grouped import groups
 from giantstep.prediction.narrow.long_runs import Moves, between, lengths_of
 from giantstep.prediction.narrow.points import Quadrature, sobol_quadrature
 from giantstep.prediction.narrow.state import State, coordinates
@@ -80,8 +79,7 @@ def long_deviations(
 
     def error(states: Float[np.ndarray, "k m"]) -> Float[np.ndarray, "k 1"]:
         overlap, gram = unpacked(states, p, r)
-        readout = np.broadcast_to(start.readout, overlap.shape[:2])
-        return committee.error(setting, overlap, gram, readout)[:, None]
+        return committee.errors(setting, overlap, gram, start.readout)[:, None]
 
     def bend(number: int, covariance: Float[np.ndarray, "m m"]) -> Float[np.ndarray, " m"]:
         step = min(int(times[number]), setting.steps - 1)
@@ -195,13 +193,7 @@ def _chosen_states(
     p, r = setting.p, setting.target.r
     state = packed(rows[None, :, :r], (rows @ rows.T)[None])
     times, path, moved = [0], [state[0]], [0.0]
-    for group in groups(
-        moves,
-        state,
-        setting.step_size,
-        scale=lambda state: lengths_of(state, p, r),
-        tolerance=tolerance,
-    ):
+    for group in moves.groups(state, tolerance):
         change = np.abs(group.after - group.before) / lengths_of(group.before, p, r)
         times.append(group.end)
         path.append(group.after[0])

@@ -7,7 +7,7 @@ and the error have them, and for the rest and all else points serve, new ones fo
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -17,8 +17,8 @@ from giantstep.prediction.narrow.committee import Committee, committee_of
 from giantstep.prediction.narrow.covariance import packed, unpacked
 from giantstep.prediction.narrow.evolution import Evolution, direction_cosines
 from giantstep.prediction.narrow.fresh import deflated, mean_step, moved_state
-from giantstep.prediction.narrow.grouped import groups
-from giantstep.prediction.narrow.points import SETS, Quadrature
+from giantstep.prediction.narrow.grouped import Group, groups
+from giantstep.prediction.narrow.points import Quadrature
 from giantstep.prediction.narrow.state import State, coordinates, labels_at, squared_error
 from giantstep.problem.network import network_and_coefficients
 from giantstep.problem.setting import Setting
@@ -28,9 +28,6 @@ FEW_STEPS = 100
 
 EVALUATIONS = 2**6
 """About as many evaluations as the groups of a run take."""
-
-STATES = 2**12
-"""States whose error is computed together: some megabytes for eight neurons."""
 
 
 def is_long(setting: Setting) -> bool:
@@ -77,6 +74,17 @@ class Moves:
         )
         return packed(new, square) - state
 
+    def groups(self, state: Float[np.ndarray, "k m"], tolerance: float) -> Iterator[Group]:
+        """All steps from the packed states, in groups of an error of ``tolerance`` row lengths."""
+        p, r = self.setting.p, self.setting.target.r
+        return groups(
+            self,
+            state,
+            self.setting.step_size,
+            scale=lambda state: lengths_of(state, p, r),
+            tolerance=tolerance,
+        )
+
     def _drift(
         self,
         overlap: Float[np.ndarray, "k p r"],
@@ -99,7 +107,7 @@ class Moves:
         setting, r = self.setting, self.setting.target.r
         for k, start in enumerate(self.starts):
             rows = coordinates(overlap[k], gram[k])
-            points = self.quadrature(rows, group % SETS)
+            points = self.quadrature(rows, group)
             labels = labels_at(setting, points.x, points.noise)
             seen = deflated(setting, points, labels)
             inputs = replace(start, rows=rows).preactivations(points.x)
@@ -123,63 +131,38 @@ def lengths_of(state: Float[np.ndarray, "k m"], p: int, r: int) -> Float[np.ndar
 def long_evolution(
     setting: Setting,
     starts: Sequence[State],
-    *,
-    committee: Committee | None = None,
-    quadrature: Quadrature | None = None,
+    quadrature: Quadrature | None,
     tolerance: float,
 ) -> list[Evolution]:
-    """Recorded steps of the recursion from several starts, which share their groups."""
-    p, r, kept = setting.p, setting.target.r, np.array(setting.recorded)
+    """Recorded steps of the recursion from several starts, which share their groups.
+
+    ``tolerance`` is the error of a group in lengths of the rows; where all averages have closed
+    forms there is no need of a ``quadrature``.
+    """
+    p, r, recorded = setting.p, setting.target.r, np.array(setting.recorded)
     overlap = np.stack([start.rows[:, :r] for start in starts])
     gram = np.stack([start.rows @ start.rows.T for start in starts])
     state = packed(overlap, gram)
-    moves = Moves(setting, starts, committee, quadrature)
-    found, ends = np.empty((len(kept), *state.shape)), [0]
-    found[0] = state
-    for group in groups(
-        moves,
-        state,
-        setting.step_size,
-        scale=lambda state: lengths_of(state, p, r),
-        tolerance=tolerance,
-    ):
-        inside = (kept > group.begin) & (kept <= group.end)
-        found[inside] = group.at(kept[inside])
+    moves = Moves(setting, starts, committee_of(setting), quadrature)
+    path, ends = np.empty((len(recorded), *state.shape)), [0]
+    path[0] = state
+    for group in moves.groups(state, tolerance):
+        inside = (recorded > group.begin) & (recorded <= group.end)
+        path[inside] = group.at(recorded[inside])
         ends.append(group.end)
         state = group.after
     if len(moves.errors) < len(ends):  # the last group is a single step
         moves(state, setting.steps - 1, len(moves.errors))
-    overlaps, grams = unpacked(found.reshape(-1, state.shape[1]), p, r)
-    overlaps = overlaps.reshape(len(kept), len(starts), p, r)
-    grams = grams.reshape(len(kept), len(starts), p, p)
-    cosines = between(np.array(ends), np.stack(moves.cosines), kept[1:] - 1)
-    errors = (
-        between(np.array(ends), np.stack(moves.errors), kept)
-        if committee is None
-        else _errors(setting, committee, starts, overlaps, grams)
-    )
-    return [
-        Evolution(overlaps[:, k], grams[:, k], cosines[:, k], errors[:, k])
-        for k in range(len(starts))
-    ]
-
-
-def _errors(
-    setting: Setting,
-    committee: Committee,
-    starts: Sequence[State],
-    overlaps: Float[np.ndarray, "t k p r"],
-    grams: Float[np.ndarray, "t k p p"],
-) -> Float[np.ndarray, "t k"]:
-    """The networks' errors after every recorded step, in closed form."""
-    found = np.empty(overlaps.shape[:2])
+    cosines = between(np.array(ends), np.stack(moves.cosines), recorded[1:] - 1)
+    evolutions = []
     for k, start in enumerate(starts):
-        for begin in range(0, len(overlaps), STATES):
-            part = slice(begin, begin + STATES)
-            overlap, gram = overlaps[part, k], grams[part, k]
-            readout = np.broadcast_to(start.readout, gram.shape[:2])
-            found[part, k] = committee.error(setting, overlap, gram, readout)
-    return found
+        overlap, gram = unpacked(path[:, k], p, r)
+        if moves.committee is None:
+            errors = between(np.array(ends), np.stack(moves.errors)[:, k], recorded)
+        else:
+            errors = moves.committee.errors(setting, overlap, gram, start.readout)
+        evolutions.append(Evolution(overlap, gram, cosines[:, k], errors))
+    return evolutions
 
 
 def between(

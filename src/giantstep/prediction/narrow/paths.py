@@ -10,20 +10,21 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from giantstep.prediction.narrow.committee import committee_of
 from giantstep.prediction.narrow.drawn_runs import fresh_states
 from giantstep.prediction.narrow.evolution import Evolution, Snapshot
 from giantstep.prediction.narrow.fresh import state_evolution
 from giantstep.prediction.narrow.long_runs import closed_forms, is_long, long_evolution
 from giantstep.prediction.narrow.noise import Fluctuations
-from giantstep.prediction.narrow.points import Quadrature, points_for
+from giantstep.prediction.narrow.points import points_for
 from giantstep.prediction.narrow.reused import (
-    PathNormals,
+    path_normals,
     seen_again_evolution,
     seen_again_states,
 )
 from giantstep.prediction.narrow.state import State
 from giantstep.problem.setting import Setting
+
+Means = Callable[[Setting, Sequence[State], Any, float], list[Evolution]]
 
 
 @dataclass(frozen=True)
@@ -41,40 +42,26 @@ class Path:
     name: str
     serves: Callable[[Setting], bool]
     source: Callable[[Setting, int, int], Any]
-    means: Callable[[Setting, Sequence[State], Any, float], list[Evolution]]
+    means: Means
     drawn: Callable[[Setting, State, Any, Fluctuations], Iterator[Snapshot]] | None
     closed: Callable[[Setting], bool] = lambda setting: False
     by_rule: bool = True
     grouped: bool = False
 
 
-def _single_steps(
-    setting: Setting, starts: Sequence[State], quadrature: Quadrature, tolerance: float
-) -> list[Evolution]:
-    return [state_evolution(setting, start, quadrature) for start in starts]
-
-
-def _groups_of_steps(
-    setting: Setting, starts: Sequence[State], quadrature: Quadrature | None, tolerance: float
-) -> list[Evolution]:
-    committee = committee_of(setting)
-    return long_evolution(
-        setting, starts, committee=committee, quadrature=quadrature, tolerance=tolerance
-    )
-
-
-def _seen_again(
-    setting: Setting, starts: Sequence[State], sets: PathNormals, tolerance: float
-) -> list[Evolution]:
-    return [seen_again_evolution(setting, start, sets) for start in starts]
+def _one_by_one(evolve: Callable[[Setting, State, Any], Evolution]) -> Means:
+    """Each start by itself, without groups of steps whose tolerance would count."""
+    return lambda setting, starts, source, tolerance: [
+        evolve(setting, start, source) for start in starts
+    ]
 
 
 PATHS = (
     Path(
         "samples seen again",
         serves=lambda setting: setting.seen_again,
-        source=PathNormals.of,
-        means=_seen_again,
+        source=path_normals,
+        means=_one_by_one(seen_again_evolution),
         drawn=seen_again_states,
         by_rule=False,
     ),
@@ -82,7 +69,7 @@ PATHS = (
         "groups of steps",
         serves=is_long,
         source=points_for,
-        means=_groups_of_steps,
+        means=long_evolution,
         drawn=None,
         closed=lambda setting: closed_forms(setting) is not None,
         grouped=True,
@@ -91,7 +78,7 @@ PATHS = (
         "single steps",
         serves=lambda setting: True,
         source=points_for,
-        means=_single_steps,
+        means=_one_by_one(state_evolution),
         drawn=fresh_states,
     ),
 )

@@ -7,18 +7,17 @@ The effective process is the deferred engine with Bartlett's matrix replaced by 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Iterator
+from dataclasses import replace
 
 import numpy as np
 from jaxtyping import Float
 
 from giantstep.gaussian.coordinates import compressed
-from giantstep.gaussian.points import normal_sets
 from giantstep.prediction.narrow.batch import Batch, LimitBatch, NoisyBatch, seen_share
 from giantstep.prediction.narrow.evolution import Evolution, Snapshot, evolution_of
 from giantstep.prediction.narrow.noise import Fluctuations
-from giantstep.prediction.narrow.points import Points
+from giantstep.prediction.narrow.points import Normals, Points, halved_normals
 from giantstep.prediction.narrow.state import State, coordinates
 from giantstep.problem.batches import set_of, set_size, uses
 from giantstep.problem.setting import Setting
@@ -41,25 +40,14 @@ def path_dimensions(setting: Setting) -> int:
     return setting.target.r + setting.p + 1 + a_step * uses(setting.batches, setting.steps)
 
 
-@dataclass(frozen=True)
-class PathNormals:
-    """Normals of the paths of each set, by its number: two halves, randomised independently."""
-
-    halves: tuple[Callable[[int], Float[np.ndarray, "n q"]], ...]
-
-    @classmethod
-    def of(cls, setting: Setting, seed: int, log2_points: int) -> PathNormals:
-        sets = set_of(setting.batches, max(setting.steps - 1, 0)) + 1
-        size = path_dimensions(setting)
-        halves = (normal_sets(size, 2 * seed + half, log2_points - 1, sets) for half in range(2))
-        return cls(tuple(halves))
-
-    def __call__(self, number: int) -> Float[np.ndarray, "n q"]:
-        return np.concatenate([half(number) for half in self.halves])
+def path_normals(setting: Setting, seed: int, log2_points: int) -> Normals:
+    """Normals of the paths of each set of samples, by its number."""
+    sets = set_of(setting.batches, max(setting.steps - 1, 0)) + 1
+    return halved_normals(path_dimensions(setting), seed, log2_points, sets)
 
 
 def seen_again_states(
-    setting: Setting, start: State, sets: PathNormals, noise: Fluctuations | None = None
+    setting: Setting, start: State, sets: Normals, noise: Fluctuations | None = None
 ) -> Iterator[Snapshot]:
     """States of a run on samples seen more than once; without noise in the limit n, d -> infinity.
 
@@ -83,7 +71,7 @@ def seen_again_states(
             gradient = gradients.rows
 
 
-def seen_again_evolution(setting: Setting, start: State, sets: PathNormals) -> Evolution:
+def seen_again_evolution(setting: Setting, start: State, sets: Normals) -> Evolution:
     """Overlaps, Gram matrices, cosines and errors in the limit n, d -> infinity at fixed n/d."""
     return evolution_of(setting, seen_again_states(setting, start, sets))
 
