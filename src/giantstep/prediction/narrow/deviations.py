@@ -30,12 +30,6 @@ from giantstep.simulation.engines import deferred
 from giantstep.simulation.meter import Meter
 from giantstep.simulation.simulate import MEMORY
 
-MOST_ENTRIES = 2**13
-"""Entries of (M, Q), p near 128, beyond which the columns would take longer than the means."""
-
-MOST_SAMPLES, MOST_STEPS = 2**16, 2**6
-"""Samples and steps a run beyond which the runs would take minutes."""
-
 
 @dataclass(frozen=True)
 class Deviations:
@@ -141,8 +135,6 @@ def effort(setting: Setting, rows: int, *, work: int = 2**22, log2_numbers: int 
 
 def affordable_rows(setting: Setting, count: int, *, most_work: int = 2**26) -> int:
     """Of so many rows those whose deviations take some seconds with the least effort."""
-    if entries(setting) > MOST_ENTRIES:
-        return 0
     a_row = 2 * LEAST.columns * 2**LEAST.log2_coarse * setting.p * max(setting.steps, 1)
     return min(count, most_work // a_row)
 
@@ -179,13 +171,6 @@ def told_by_runs(setting: Setting) -> bool:
     """Whether there is no recursion for V: samples are seen again, or labels or updates fitted."""
     frozen = setting.readout_between == "frozen" and setting.update == "gradient"
     return setting.seen_again or setting.deflate >= 0 or not frozen
-
-
-def covers(setting: Setting) -> bool:
-    """Whether deviations are estimated: the runs must fit into R^d, and into a few seconds."""
-    fits = deferred.dimensions_needed(setting) <= setting.d and entries(setting) <= MOST_ENTRIES
-    few = fewer_samples(setting) / seen_share(setting) <= MOST_SAMPLES
-    return fits and few and setting.steps <= MOST_STEPS
 
 
 def fewer_samples(setting: Setting, *, least: int = 2**11, room: int = 4) -> int:
@@ -248,7 +233,7 @@ METHODS = (
     Method(
         "runs at fewer samples",
         serves=told_by_runs,
-        rows=lambda setting, count: count if covers(setting) else 0,
+        rows=lambda setting, count: count,
         estimate=deviations_by_runs,
     ),
     Method(

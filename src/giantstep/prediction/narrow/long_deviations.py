@@ -28,10 +28,6 @@ from giantstep.prediction.narrow.points import Quadrature, sobol_quadrature
 from giantstep.prediction.narrow.state import State, coordinates
 from giantstep.problem.setting import Setting
 
-MOST_ENTRIES = 80
-"""Entries of (M, Q), p = 8 with r = 5: a derivative takes two evaluations for each of them, some
-hundredths of a second."""
-
 
 @dataclass(frozen=True)
 class Shift:
@@ -53,11 +49,6 @@ class LongDeviations:
     deviations: Deviations
     shift: Shift
     largest: float
-
-
-def covers(setting: Setting) -> bool:
-    """Whether there are few enough entries, and plain updates."""
-    return entries(setting) <= MOST_ENTRIES and setting.update == "gradient"
 
 
 def long_deviations(

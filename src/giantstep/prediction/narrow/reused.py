@@ -22,17 +22,6 @@ from giantstep.prediction.narrow.state import State, coordinates
 from giantstep.problem.batches import set_of, set_size, uses
 from giantstep.problem.setting import Setting
 
-WORDS: dict[str, tuple[str, ...] | None] = {
-    "batches": None,
-    "bias": None,
-    "decay": None,
-    "label_transform": None,
-    "loss": None,
-    "rows": None,
-    "update": ("gradient", "normalised"),
-}
-"""Fields in which such steps may go beyond the plain one: values, None for any."""
-
 
 def path_dimensions(setting: Setting) -> int:
     """Normals a path takes: its start coordinates, its noise, and p (+1) for every step."""

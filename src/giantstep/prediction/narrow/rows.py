@@ -73,7 +73,7 @@ def sampled_row(setting: Setting, start: State, row: int, accuracy: Accuracy) ->
     }
 
 
-def readout_rows(
+def readout_row(
     setting: Setting,
     start: State,
     row: int,

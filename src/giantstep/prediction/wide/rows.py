@@ -12,60 +12,32 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Float
 
+from giantstep.prediction.limits import refuse_beyond
+from giantstep.prediction.wide.limits import (
+    ALONG,
+    AT_MOST_TWO,
+    EVEN_NOISE,
+    MOVED,
+    NOISE,
+    ONE_DIRECTION,
+)
 from giantstep.prediction.wide.losses import Losses, best_losses, loss_curve
 from giantstep.prediction.wide.second_directions import between, directions_of
 from giantstep.prediction.wide.second_kernel import RowUpdate
-from giantstep.prediction.wide.second_runs import move_objection, updates_of_runs
+from giantstep.prediction.wide.second_runs import rows_moved, updates_of_runs
 from giantstep.prediction.wide.second_samples import Network
-from giantstep.prediction.wide.second_samples import objection as two_step_objection
-from giantstep.prediction.wide.second_types import objection as two_step_noise_objection
+from giantstep.prediction.wide.second_types import noise_added
 from giantstep.prediction.wide.step import (
     TYPICAL,
     Draw,
     learned_step,
-    noise_objection,
-    refuse_if,
 )
-from giantstep.prediction.wide.step import objection as step_objection
-from giantstep.prediction.wide.system import readout_objection
 from giantstep.problem.setting import Setting
 from giantstep.problem.starts import STARTS
 from giantstep.records.trajectory import keeps_gram
 
-SHARE = (0.05, 20.0)
-"""Ratios of p and n to d that count as proportional: both must lie between."""
-
 RIDGES = np.logspace(-6, 3, 28)
 """Penalties, in units of the mean eigenvalue of the features, among which ``cv`` finds the best."""
-
-ALONG = 0.5
-"""Cosine of the one target direction with the learned one from which on the noise beside the latter
-hardly counts along it: squared principal cosines agree at 0.75, and were 4 to 5 standard errors off
-at 0."""
-
-EVEN_NOISE = 0.05
-"""Square length that the noise of a step adds to a row, in that of the row, up to which the span of
-the rows is known: the noise is larger along directions that the label depends on, and moves squared
-cosines by 11 % at 0.24 and 29 % at 3.6 (d = 256, p = d/5)."""
-
-
-def objection(setting: Setting) -> str | None:
-    """Why the theory of linear width does not cover a setting, None if it does.
-
-    The readout objects only where there is one.
-    """
-    return rows_objection(setting) or (readout_objection(setting) if setting.readout_n else None)
-
-
-def rows_objection(setting: Setting) -> str | None:
-    """Why the theory of linear width does not cover the rows of W, None if it does."""
-    for name in ("p", "n"):
-        ratio = getattr(setting, name) / setting.d
-        if not SHARE[0] <= ratio <= SHARE[1]:
-            return f"{name} must be between {SHARE[0]:g} d and {SHARE[1]:g} d, got {ratio:.3g} d"
-    if setting.steps > 2:
-        return f"steps must be at most 2, got {setting.steps}"
-    return two_step_objection(setting) if setting.steps == 2 else step_objection(setting)
 
 
 @dataclass(frozen=True)
@@ -96,7 +68,7 @@ def rows_after(setting: Setting, readout: Float[np.ndarray, " p"]) -> Rows:
         kept, apart = 1.0 + step.tilt * a, np.sqrt(step.lengthening) * a
         shift, direction = step.shift, step.overlap[0]
     squares, along = kept**2 + apart**2, shift * a
-    uneven = p < setting.d and float(np.mean(apart**2)) > EVEN_NOISE
+    uneven = p < setting.d and not EVEN_NOISE.allows(float(np.mean(apart**2)))
     gram = shift**2 * np.outer(a, a) + np.diag(squares) if keeps_gram(setting) else None
     if STARTS[setting.start].paired:
         first, second = np.arange(p // 2), np.arange(p // 2, p)
@@ -104,9 +76,8 @@ def rows_after(setting: Setting, readout: Float[np.ndarray, " p"]) -> Rows:
         if gram is not None:
             gram[first, second] += shared
             gram[second, first] += shared
-        # Noise is all that the second row of a pair has, larger along what the label depends on:
-        # even only where that is the learned direction itself.
-        uneven = setting.steps == 1 and (r > 1 or float(np.linalg.norm(direction)) < ALONG)
+        even = ONE_DIRECTION.allows(float(r)) and ALONG.allows(float(np.linalg.norm(direction)))
+        uneven = setting.steps == 1 and not even
         # Turned by 45 degrees the pair is sqrt 2 w and, beside it, sqrt 2 (shift a v + apart).
         squares = np.concatenate([np.full(p // 2, 2.0), 2.0 * apart[first] ** 2])
         along = np.concatenate([np.zeros(p // 2), np.sqrt(2.0) * along[first]])
@@ -153,7 +124,7 @@ def rows_of_runs(setting: Setting, readouts: Float[np.ndarray, "rows p"]) -> lis
         return [rows_after(setting, readout) for readout in readouts]
     u = np.sqrt(setting.p) * readouts / np.linalg.norm(readouts, axis=1, keepdims=True)
     updates = updates_of_runs(setting, readouts)
-    refuse_if(move_objection(setting, updates[0]))
+    MOVED.refuse(rows_moved(setting, updates[0]), setting)
     network = Network(setting)
     return [_after_two(network, update, run) for update, run in zip(updates, u, strict=True)]
 
@@ -178,11 +149,14 @@ def _after_two(network: Network, update: RowUpdate, u: Float[np.ndarray, " p"]) 
     return Rows(overlap, norms, gram)
 
 
-def errors_objection(setting: Setting, draw: Draw = TYPICAL) -> str | None:
-    """Why features after the steps are not covered, None if they are."""
-    if setting.steps == 2:
-        return two_step_objection(setting) or two_step_noise_objection(setting)
-    return step_objection(setting) or noise_objection(setting, draw)
+def noise_of_steps(setting: Setting, draw: Draw = TYPICAL) -> float | None:
+    """Square length that the noise of the steps adds to the rows, in what they keep of theirs."""
+    if setting.steps == 0:
+        return None
+    if setting.steps == 1:
+        return learned_step(setting, draw=draw).lengthening / setting.p
+    refuse_beyond(AT_MOST_TWO, setting)
+    return noise_added(setting)
 
 
 def readout_losses(setting: Setting, draw: Draw | None = None, near: float | None = None) -> Losses:
@@ -190,7 +164,8 @@ def readout_losses(setting: Setting, draw: Draw | None = None, near: float | Non
 
     ``near`` the penalty that is best for another draw.
     """
-    refuse_if(errors_objection(setting, draw or TYPICAL))
+    refuse_beyond(AT_MOST_TWO, setting)
+    NOISE.refuse(noise_of_steps(setting, draw or TYPICAL), setting)
     if setting.ridge == "cv":
         penalties = RIDGES * setting.scale**2 * setting.activation.moments.square
         return best_losses(setting, penalties, draw, near)

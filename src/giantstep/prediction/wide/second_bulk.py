@@ -16,9 +16,11 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Float
 
+from giantstep.prediction.limits import refuse_beyond
+from giantstep.prediction.wide.limits import ONE_OR_TWO
 from giantstep.prediction.wide.second_kernel import response, second_batch, weight_updates
-from giantstep.prediction.wide.second_samples import Network, objection
-from giantstep.prediction.wide.step import TYPICAL, Draw, refuse_if
+from giantstep.prediction.wide.second_samples import Network
+from giantstep.prediction.wide.step import TYPICAL, Draw
 from giantstep.problem.setting import Setting
 
 DRAWN_DIRECTIONS = 256
@@ -72,7 +74,7 @@ def bulk_profile(setting: Setting, draw: Draw = TYPICAL) -> BulkProfile:
     at most 256 directions and the same d/n; residuals are independent of that matrix, so that
     what labels do to a few directions is not in them.
     """
-    refuse_if(objection(setting))
+    refuse_beyond(ONE_OR_TWO, setting)
     network = Network(setting, draw)
     update = weight_updates(network)[-1]
     u, weights = network.readout

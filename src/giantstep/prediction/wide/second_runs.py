@@ -1,4 +1,4 @@
-"""Updates of two steps for every run's own readout, and how far they may move the rows."""
+"""Updates of two steps for every run's own readout, and how far they move the rows."""
 
 from __future__ import annotations
 
@@ -13,18 +13,11 @@ from giantstep.prediction.wide.second_kernel import RowUpdate, second_update
 from giantstep.prediction.wide.second_samples import Network
 from giantstep.problem.setting import Setting
 
-MOST_MOVED = 30.0
-"""Lengths by which rows may move.  Beyond, the network's answer to the first step rules the second,
-and few samples rule it: square lengths were 20 to 50 times those predicted (quadratic neurons)."""
 
-
-def move_objection(setting: Setting, update: RowUpdate) -> str | None:
-    """Why two steps are too large for any theory of them, in one sentence, or None."""
+def rows_moved(setting: Setting, update: RowUpdate) -> float:
+    """By how many of their lengths two steps move the rows, root mean square."""
     weights = Network(setting).readout[1]
-    moved = math.sqrt(float(weights @ np.diag(update.kernel)) / setting.p)
-    if moved <= MOST_MOVED:
-        return None
-    return f"two steps must move rows by at most {MOST_MOVED:g} times their length, got {moved:.3g}"
+    return math.sqrt(float(weights @ np.diag(update.kernel)) / setting.p)
 
 
 def updates_of_runs(setting: Setting, readouts: Float[np.ndarray, "runs p"]) -> list[RowUpdate]:

@@ -14,14 +14,16 @@ from __future__ import annotations
 import numpy as np
 from jaxtyping import Float
 
+from giantstep.prediction.limits import refuse_beyond
+from giantstep.prediction.wide.limits import ONE_OR_TWO
 from giantstep.prediction.wide.second_kernel import (
     own_rows,
     second_batch,
     second_gradient,
     second_residual,
 )
-from giantstep.prediction.wide.second_samples import Network, objection
-from giantstep.prediction.wide.step import TYPICAL, Draw, refuse_if
+from giantstep.prediction.wide.second_samples import Network
+from giantstep.prediction.wide.step import TYPICAL, Draw
 from giantstep.problem.setting import Setting
 
 
@@ -29,7 +31,7 @@ def second_strengths(
     setting: Setting, count: int = 3, draw: Draw = TYPICAL
 ) -> Float[np.ndarray, " count"]:
     """|q_k^T (W_2 - W_1)| for k = 1 .. count, n, d, p in proportion, given a run's readout."""
-    refuse_if(objection(setting))
+    refuse_beyond(ONE_OR_TWO, setting)
     network = Network(setting, draw)
     samples, slopes = second_batch(network)
     residual = second_residual(network, samples, slopes)

@@ -23,7 +23,7 @@ from giantstep.prediction.wide.neurons import NeuronTypes, entries
 from giantstep.prediction.wide.second_directions import between, directions_of
 from giantstep.prediction.wide.second_kernel import RowUpdate, second_update
 from giantstep.prediction.wide.second_samples import Network
-from giantstep.prediction.wide.step import MOST_LENGTHENING, TYPICAL, Draw
+from giantstep.prediction.wide.step import TYPICAL, Draw
 from giantstep.problem.setting import Setting
 
 MOST_DIRECTIONS = 3
@@ -39,17 +39,6 @@ def noise_added(setting: Setting) -> float:
     network = Network(setting)
     update, weights = second_update(network), network.readout[1]
     return float(weights @ update.spread) / float(weights @ update.kept**2)
-
-
-def objection(setting: Setting) -> str | None:
-    """Why features after two steps are not those of independent rows, in one sentence, or None."""
-    added = noise_added(setting)
-    if added <= MOST_LENGTHENING:
-        return None
-    return (
-        f"the noise of the steps must add at most {MOST_LENGTHENING:g} to the square length of a "
-        f"row, got {added:.3g}"
-    )
 
 
 @dataclass(frozen=True)

@@ -21,9 +21,11 @@ import numpy as np
 from jaxtyping import Float
 
 from giantstep.language.brief import brief
+from giantstep.prediction.limits import refuse_beyond
+from giantstep.prediction.wide.limits import ONE_OR_TWO
 from giantstep.prediction.wide.second_kernel import RowUpdate, weight_updates
-from giantstep.prediction.wide.second_samples import Network, objection
-from giantstep.prediction.wide.step import TYPICAL, Draw, refuse_if
+from giantstep.prediction.wide.second_samples import Network
+from giantstep.prediction.wide.step import TYPICAL, Draw
 from giantstep.problem.setting import Setting
 
 STRENGTHS = 8
@@ -71,7 +73,7 @@ def weight_outliers(setting: Setting, draw: Draw = TYPICAL) -> tuple[WeightOutli
     >>> weight_outliers(setting)[-1].count
     1
     """
-    refuse_if(objection(setting))
+    refuse_beyond(ONE_OR_TWO, setting)
     network = Network(setting, draw)
     return tuple(outliers_of(network, update) for update in weight_updates(network))
 

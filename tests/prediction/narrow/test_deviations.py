@@ -179,7 +179,7 @@ def test_the_start_may_be_the_whole_effect(monkeypatch: Any) -> None:
     assert abs(distance(predicted)) < 4
     sizes = [np.abs(found.overlap[:, 1]).mean() for found in (predicted, simulated)]
     assert sizes[0] == pytest.approx(sizes[1], rel=0.1)
-    monkeypatch.setattr(theory, "SMALL", math.inf)
+    monkeypatch.setattr(theory, "SMALL_START", replace(theory.SMALL_START, most=math.inf))
     typical = predict(setting)
     assert typical.runs == 1
     assert np.abs(typical.overlap[:, 1]).mean() < 0.1 * sizes[1]
@@ -205,7 +205,7 @@ def test_every_run_is_predicted_from_its_own_start(
     68 % of the overlaps are within the predicted standard deviation, at 4 standard errors over 40
     runs; 2.5 and 0.3 times the deviation are rejected.
     """
-    monkeypatch.setattr(theory, "LARGEST_DEVIATION", math.inf)
+    monkeypatch.setattr(theory, "NEAR_MEAN", replace(theory.NEAR_MEAN, most=math.inf))
     setting = Setting(**(LEAP | fields | {"runs": 40}))
     predicted, simulated = predict(setting), simulate(setting)
     assert predicted.runs == setting.runs
@@ -241,17 +241,17 @@ def test_every_run_is_predicted_from_its_own_start(
 )
 def test_where_the_start_decides(fields: dict[str, Any], decides: bool) -> None:
     setting = Setting(**(LEAP | fields))
-    assert (theory.start_share(setting, typical_start(setting)) > theory.SMALL) == decides
+    share = theory.start_share(setting, typical_start(setting))
+    assert theory.SMALL_START.allows(share) != decides
 
 
-def test_few_points_do_not_pass_for_the_start(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_few_points_do_not_pass_for_the_start() -> None:
     """The noise of 2^9 points alone is larger than what the start does: more are taken."""
     fields = {"target": "x1 + x2 + x1^2 - x2^2", "d": 1000, "n": "16d", "p": 50, "steps": 2}
     setting = Setting(**fields, step_size="giant")
     start = typical_start(setting)
-    assert theory.start_share(setting, start, 9) < theory.SMALL
-    monkeypatch.setattr(theory, "PROBES_RESOLVING", 0.6)
-    assert theory.start_share(setting, start, 9) > theory.SMALL
+    assert theory.SMALL_START.allows(theory.start_share(setting, start, 9))
+    assert not theory.SMALL_START.allows(theory.start_share(setting, start, 9, resolving=0.6))
 
 
 def test_lengths_do_not_grow_with_the_rows() -> None:
@@ -303,7 +303,7 @@ def test_magnitudes_of_more_rows_than_deviations(monkeypatch: Any) -> None:
     monkeypatch.setattr(
         theory, "method_of", lambda _: replace(deviations.METHODS[-1], rows=lambda *_: 16)
     )
-    monkeypatch.setattr(theory, "LARGEST_DEVIATION", math.inf)
+    monkeypatch.setattr(theory, "NEAR_MEAN", replace(theory.NEAR_MEAN, most=math.inf))
     predicted = predict(setting)
     assert predicted.overlap_deviation is not None
     known = np.isfinite(predicted.overlap_deviation).all(axis=(1, 2, 3))
