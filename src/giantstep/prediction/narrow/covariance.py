@@ -16,9 +16,9 @@ import numpy as np
 from jaxtyping import Float
 
 from giantstep.gaussian.coordinates import root
-from giantstep.prediction.narrow.fresh import MeanStep, Seen, deflated, mean_square, mean_step
-from giantstep.prediction.narrow.points import Points, Quadrature
-from giantstep.prediction.narrow.state import State, labels_at, typical_start
+from giantstep.prediction.narrow.fresh import MeanStep, Seen, mean_square, mean_step, seen_points
+from giantstep.prediction.narrow.points import Quadrature
+from giantstep.prediction.narrow.state import State, typical_start
 from giantstep.problem.network import coefficients
 from giantstep.problem.setting import Setting
 from giantstep.problem.starts import STARTS
@@ -105,7 +105,7 @@ def passed_columns(
     """
     p, known, rows = setting.p, setting.known, state.rows
     points = quadrature(rows, step)
-    seen = deflated(setting, points, labels_at(setting, points.x, points.noise))
+    seen = seen_points(setting, points)
     inverse = np.linalg.pinv(rows[:, known:])
     overlap, gram = unpacked(columns, p, known)
     cross = overlap @ rows[:, :known].T
@@ -121,7 +121,7 @@ def passed_columns(
         sides = np.concatenate([rows + displaced, rows - displaced])
         inputs = sides @ points.x.T + state.biases[:, None]
         g = coefficients(setting, inputs, seen.labels, state.readout)
-        ends = mean_step(setting, sides, points, step=step, seen=seen, g=g)
+        ends = mean_step(setting, sides, seen, g, step)
         ahead, behind = np.split(packed(ends.overlap, ends.gram), 2)
         images[some] = (ahead - behind) / (2.0 * scales[:, :, 0])
     return images
@@ -141,10 +141,10 @@ def batch_columns(
     Where (M, Q) has more entries than there are ``columns``, so many random combinations of both.
     """
     points = quadrature(state.rows, step)
-    seen = deflated(setting, points, labels_at(setting, points.x, points.noise))
+    seen = seen_points(setting, points)
     g = coefficients(setting, state.preactivations(points.x), seen.labels, state.readout)
-    moved = mean_step(setting, state.rows, points, step=step, seen=seen, g=g)
-    batch = BatchNoise(setting, state, points, seen, g, moved, setting.step_size[step])
+    moved = mean_step(setting, state.rows, seen, g, step)
+    batch = BatchNoise(setting, state, seen, g, moved, setting.step_size[step])
     if entries(setting) <= columns:
         added = np.concatenate([batch.of_samples(), batch.of_outside(_basis(setting.p))])
     else:
@@ -164,7 +164,6 @@ class BatchNoise:
 
     setting: Setting
     state: State
-    points: Points
     seen: Seen
     g: Float[np.ndarray, "p n"]
     moved: MeanStep
@@ -173,22 +172,22 @@ class BatchNoise:
     @property
     def outside(self) -> int:
         """d - q, directions that are not known."""
-        return self.setting.d - self.seen.known.shape[1]
+        return self.setting.d - self.seen.coordinates.shape[1]
 
     @property
     def along(self) -> Float[np.ndarray, "p n"]:
         """P + eta (d - q)/(2 n) g, so that phi in Q_ij is eta (g_i along_j + g_j along_i)."""
         rows = (1.0 - self.setting.decay) * self.state.rows + self.eta * self.moved.mean
         per_sample = 0.5 * self.eta * self.outside / self.setting.n
-        return rows @ self.seen.known.T + per_sample * self.g
+        return rows @ self.seen.coordinates.T + per_sample * self.g
 
     def of_samples(self) -> Float[np.ndarray, "k m"]:
         """A root of Cov(phi)/n."""
-        g, x, along = self.g, self.seen.known, self.along
+        g, x, along = self.g, self.seen.coordinates, self.along
         overlaps = (g[:, None] * x.T[: self.setting.known]).reshape(-1, len(x))
         grams = [g[i] * along[i:] + g[i:] * along[i] for i in range(self.setting.p)]
         phi = self.eta * np.concatenate([overlaps, *grams])
-        weights = self.points.weights
+        weights = self.seen.points.weights
         phi = (phi - (phi @ weights)[:, None]) * np.sqrt(weights / self.setting.n)
         return root(phi @ phi.T).T
 
@@ -197,7 +196,7 @@ class BatchNoise:
 
         Each row of ``signs`` combines the samples: no sample has a column in memory.
         """
-        g, x, weights = self.g, self.seen.known, self.points.weights
+        g, x, weights = self.g, self.seen.coordinates, self.seen.points.weights
         signs = key.choice([-1.0, 1.0], size=(columns, len(x))) / math.sqrt(columns)
         signs = np.sqrt(weights / self.setting.n) * signs
         signs -= weights * signs.sum(axis=1, keepdims=True)
@@ -212,7 +211,7 @@ class BatchNoise:
         ``matrices`` Y have sum_k Y_ij Y_kl = [i=k][j=l] + [i=l][j=k], exactly or on average.
         """
         p, known, n = self.setting.p, self.setting.known, self.setting.n
-        outer = root(mean_square(self.points, self.seen, self.g))
+        outer = root(mean_square(self.seen, self.g))
         added = outer @ matrices @ outer.T
         added *= self.eta**2 * math.sqrt(self.outside) / n
         return packed(np.zeros((len(added), p, known)), added)

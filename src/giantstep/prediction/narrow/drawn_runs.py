@@ -27,42 +27,35 @@ from giantstep.prediction.narrow.state import State, labels_at, start_of_run
 from giantstep.problem.network import coefficients, readout_descent
 from giantstep.problem.setting import Setting
 
-ROWS = (24, 96)
-"""Drawn runs at least, and at most unless more are simulated; their starts are those of the
-simulated runs in turn.  The mean of 24 is off by a fifth of what one run differs by, that of 96 by
-a tenth."""
 
-WORK = 2**32
-"""Products of points with neurons and with their coordinates, in all drawn runs: some seconds."""
-
-POINTS_A_NEURON, LOG2_POINTS = 16, (11, 14)
-"""Points of a step over the neurons, and their number as a power of two, at least and at most: the
-p x p matrix of mean squares has relative noise sqrt(p/N)."""
-
-
-def log2_points(setting: Setting) -> int:
-    """Points of a step, as a power of two."""
-    low, high = LOG2_POINTS
-    return min(max(math.ceil(math.log2(POINTS_A_NEURON * setting.p)), low), high)
+def log2_points(setting: Setting, *, a_neuron: int = 16, least: int = 11, most: int = 14) -> int:
+    """Points of a step, as a power of two; the p x p matrix A has relative noise sqrt(p/N)."""
+    return min(max(math.ceil(math.log2(a_neuron * setting.p)), least), most)
 
 
 def predict(
-    setting: Setting, *, fitted: bool, draft: bool = False
+    setting: Setting,
+    *,
+    fitted: bool,
+    draft: bool = False,
+    rows: tuple[int, int] = (24, 96),
+    work: int = 2**32,
 ) -> dict[str, Float[np.ndarray, "rows ..."]]:
     """Fields of the record, a row for each drawn run; ``fitted`` -> whether errors of a readout.
 
-    A ``draft`` has as few rows as may be.
+    There are at least and at most so many ``rows`` unless more are simulated, and a ``draft`` has
+    as few as may be; their starts are those of the simulated runs in turn.  The mean of 24 is off
+    by a fifth of what one run differs by, that of 96 by a tenth.  ``work`` are products of points
+    with neurons and with their coordinates in all drawn runs: some seconds.
     """
-    coordinates = min(setting.d, setting.p + setting.known)
     points = 2 ** log2_points(setting)
     points = points if fitted else min(points, setting.n)
+    coordinates = min(setting.d, setting.p + setting.known)
     a_run = points * setting.p * (coordinates + setting.p) * (setting.steps + 1)
-    least, most = ROWS
-    rows_wanted = least if draft else min(max(WORK // a_run, least), most)
-    count = setting.runs * math.ceil(rows_wanted / setting.runs)
+    wanted = rows[0] if draft else min(max(work // a_run, rows[0]), rows[1])
     starts = [start_of_run(setting, run) for run in range(setting.runs)]
-    rows = []
-    for row in range(count):
+    drawn = []
+    for row in range(setting.runs * math.ceil(wanted / setting.runs)):
         start = starts[row % setting.runs]
         quadrature = points_for(setting, row, log2_points(setting))
         snapshots = list(fresh_states(setting, start, quadrature, Samples(row, setting)))
@@ -70,8 +63,8 @@ def predict(
         if fitted:
             errors = errors_after_steps(setting, snapshots, seed=row)
             fields |= {"train_error": errors[:, 0], "test_error": errors[:, 1]}
-        rows.append(fields | {"readout": start.readout})
-    return {name: np.stack([row[name] for row in rows]) for name in rows[0]}
+        drawn.append(fields | {"readout": start.readout})
+    return {name: np.stack([fields[name] for fields in drawn]) for name in drawn[0]}
 
 
 def fresh_states(

@@ -34,14 +34,40 @@ from giantstep.problem.updates import UPDATES
 
 @dataclass(frozen=True)
 class Seen:
-    """What a step sees of samples: known coordinates, labels after transform and deflation.
+    """Points as a step sees them: ``labels`` are ``outcomes`` y after transform and deflation.
 
-    ``pulled`` is the unit vector of coefficients that the deflation used, None without one.
+    ``coordinates`` are x and the direction that a deflation reveals, ``pulled`` is the unit vector
+    of coefficients that it used, None without one.
     """
 
-    known: Float[np.ndarray, "n k"]
+    points: Points
+    outcomes: Float[np.ndarray, " n"]
+    coordinates: Float[np.ndarray, "n k"]
     labels: Float[np.ndarray, " n"]
     pulled: Float[np.ndarray, " n"] | None = None
+
+
+def seen_points(setting: Setting, points: Points) -> Seen:
+    """What a step sees of the points.
+
+    Fitting beta = mean (y - E y) x reveals one direction outside the span, along which a sample
+    has the component sqrt((d - q)/n) v + e, v = (y - E y)/sd (docs/derivations/deferred.md).
+    """
+    x, weights = points.x, points.weights
+    outcomes = labels_at(setting, x, points.noise)
+    labels = setting.label_transform(outcomes)
+    if setting.deflate < 0:
+        return Seen(points, outcomes, x, labels)
+    centred = labels - weights @ labels
+    if setting.deflate == 0:
+        return Seen(points, outcomes, x, centred)
+    size = math.sqrt(float(weights @ centred**2))
+    pull = math.sqrt((setting.d - x.shape[1]) / setting.n)
+    unit = centred / size
+    revealed = pull * unit + points.spare
+    beta = (weights * centred) @ x
+    residual = centred - x @ beta - size * pull * revealed
+    return Seen(points, outcomes, np.concatenate([x, revealed[:, None]], axis=1), residual, unit)
 
 
 @dataclass(frozen=True)
@@ -63,19 +89,17 @@ class MeanStep:
 def mean_step(
     setting: Setting,
     rows: Float[np.ndarray, "*k p q"],
-    points: Points,
-    *,
-    step: int,
     seen: Seen,
     g: Float[np.ndarray, "*k p n"],
+    step: int,
 ) -> MeanStep:
     """Giant step ``step`` from ``rows``, of one network or several, g their coefficients."""
-    known = setting.known
-    weighted = g * points.weights
-    mean, product = points.mean_and_square(weighted, seen.known)
+    known, weights, x = setting.known, seen.points.weights, seen.coordinates
+    weighted = g * weights
+    mean, product = seen.points.mean_and_square(weighted, x)
     # B + (d - q) A, in one product
-    outside = setting.d - seen.known.shape[1]
-    spread = (g * (points.weights * (np.sum(seen.known**2, axis=1) + outside))) @ g.mT
+    outside = setting.d - x.shape[1]
+    spread = (g * (weights * (np.sum(x**2, axis=1) + outside))) @ g.mT
     if seen.pulled is not None:
         spread -= outside * _pulled(seen.pulled, weighted)
     gradient = (1.0 - 1.0 / setting.n) * product + spread / setting.n
@@ -90,11 +114,9 @@ def mean_step(
     return MeanStep(mean, gradient, overlap, gram, lengths)
 
 
-def mean_square(
-    points: Points, seen: Seen, g: Float[np.ndarray, "p n"]
-) -> Float[np.ndarray, "p p"]:
+def mean_square(seen: Seen, g: Float[np.ndarray, "p n"]) -> Float[np.ndarray, "p p"]:
     """A = E[g g^T], less what the coefficients share with those that the deflation used."""
-    weighted = g * points.weights
+    weighted = g * seen.points.weights
     square = weighted @ g.T
     return square if seen.pulled is None else square - _pulled(seen.pulled, weighted)
 
@@ -122,9 +144,9 @@ def moved_state(
     overlap, gram = state
     eta, kept = setting.step_size[step], 1.0 - setting.decay
     if setting.update != "gradient":
-        found = UPDATES[setting.update].factor
-        assert found is not None
-        factor = found(gradient)
+        factor_of = UPDATES[setting.update].factor
+        assert factor_of is not None
+        factor = factor_of(gradient)
         pull, cross, gradient = factor @ pull, factor @ cross, factor @ gradient @ factor
     overlap = kept * overlap + eta * pull
     gram = kept**2 * gram + kept * eta * (cross + cross.mT) + eta**2 * gradient
@@ -146,16 +168,14 @@ def state_evolution(setting: Setting, start: State, quadrature: Quadrature) -> E
     for step in range(setting.steps + 1):
         rows, readout = state.rows, state.readout
         points = quadrature(rows, step)
-        labels = labels_at(setting, points.x, points.noise)
         overlaps.append(rows[:, : setting.known])
         grams.append(rows @ rows.T)
-        seen = deflated(setting, points, labels)
-        inputs = state.preactivations(points.x)
+        seen, inputs = seen_points(setting, points), state.preactivations(points.x)
         output, g = network_and_coefficients(setting, inputs, seen.labels, readout)
-        errors.append(squared_error(setting, labels, output, points.weights))
+        errors.append(squared_error(setting, seen.outcomes, output, points.weights))
         if step == setting.steps:
             break
-        moved = mean_step(setting, rows, points, step=step, seen=seen, g=g)
+        moved = mean_step(setting, rows, seen, g, step)
         # Where the gradient is all drift its length is known to the accuracy of the points only.
         drift = moved.mean[:, :r]
         lengths = np.sqrt(np.maximum(np.diagonal(moved.gradient), np.sum(drift**2, axis=1)))
@@ -181,34 +201,9 @@ def unsteadiness(setting: Setting, start: State, *, log2_points: int = 14) -> fl
     if setting.update == "gradient" or setting.steps == 0:
         return 0.0
     points = points_for(setting, 0, log2_points)(start.rows, 0)
-    seen = deflated(setting, points, labels_at(setting, points.x, points.noise))
-    inputs = start.preactivations(points.x)
+    seen, inputs = seen_points(setting, points), start.preactivations(points.x)
     _, g = network_and_coefficients(setting, inputs, seen.labels, start.readout)
     squares = g**2 @ points.weights
     moved = squares > 0
     strays = (g**4 @ points.weights)[moved] / squares[moved] ** 2 - 1.0
     return 0.375 * float(np.max(strays, initial=0.0)) / setting.n
-
-
-def deflated(setting: Setting, points: Points, labels: Float[np.ndarray, " n"]) -> Seen:
-    """What a step sees of the points, which have these labels.
-
-    Fitting beta = mean (y - E y) x reveals one direction outside the span, along which a sample
-    has the component sqrt((d - q)/n) v + e, v = (y - E y)/sd (docs/derivations/deferred.md).
-    """
-    x, weights, labels = points.x, points.weights, setting.label_transform(labels)
-    if setting.deflate < 0:
-        return Seen(x, labels)
-    centred = labels - weights @ labels
-    if setting.deflate == 0:
-        return Seen(x, centred)
-    size = math.sqrt(float(weights @ centred**2))
-    pull = math.sqrt((setting.d - x.shape[1]) / setting.n)
-    unit = centred / size
-    revealed = pull * unit + points.spare
-    beta = (weights * centred) @ x
-    return Seen(
-        np.concatenate([x, revealed[:, None]], axis=1),
-        centred - x @ beta - size * pull * revealed,
-        unit,
-    )

@@ -19,20 +19,6 @@ from itertools import groupby
 import numpy as np
 from jaxtyping import Float, Int
 
-FEWEST = 4
-"""Steps of a group at least: fewer are taken one by one, exactly and at no more evaluations."""
-
-SAFETY, MOST_GROWTH, LEAST_SHRINKAGE = 0.85, 4.0, 0.2
-"""The usual prudence of a controller: how close the next group comes to the tolerance, and by how
-much one group may be longer or shorter than the one before."""
-
-RETRY = 1.5
-"""Growth of the next group's proposal after a step of its own, until groups are tried again."""
-
-STILL = 1e-9
-"""Change in all the steps that are left, by their first, below which nothing moves any more: no
-start is so close to a state it leaves."""
-
 States = Float[np.ndarray, "k m"]
 Increment = Callable[[States, int, int], States]
 """f(y, step, group): what step ``step`` adds to the states; a group has points of its own."""
@@ -83,28 +69,32 @@ def groups(
     *,
     scale: Callable[[States], States],
     tolerance: float,
+    fewest: int = 4,
+    still: float = 1e-9,
 ) -> Iterator[Group]:
     """All steps in groups whose error is at most ``tolerance`` times ``scale(state)``, each entry.
 
     A group has steps of one size.  The error is the change from the method of second order.
+    ``fewest`` -> steps of a group at least: fewer are taken one by one, exactly and at no more
+    evaluations, and the next proposal is half as long again, until groups are tried again.
+    ``still`` -> change in all the steps that are left, by their first, below which nothing moves
+    any more: no start is so close to a state it leaves.
     """
-    begin, number, proposal = 0, 0, float(FEWEST)
+    begin, number, proposal = 0, 0, float(fewest)
     for _, alike in groupby(step_sizes):
         end = begin + sum(1 for _ in alike)
         slope = increment(state, begin, number)
         while begin < end:
             left = end - begin
             size = int(min(proposal, left))
-            if left > 1 and np.max(np.abs(slope) / scale(state)) * left < STILL:
+            if left > 1 and np.max(np.abs(slope) / scale(state)) * left < still:
                 size, after = left, state
-            elif size < FEWEST:
-                size, after, proposal = 1, state + slope, max(proposal * RETRY, 1.0)
+            elif size < fewest:
+                size, after, proposal = 1, state + slope, max(1.5 * proposal, 1.0)
             else:
                 after, error = _group(increment, state, slope, begin=begin, size=size, group=number)
                 share = float(np.max(np.abs(error) / scale(state))) / tolerance
-                # NaN, from a stage outside the domain, is too long a group as well.
-                growth = SAFETY * max(share, 1e-9) ** (-1 / 3) if share < np.inf else 0.0
-                proposal = size * min(max(growth, LEAST_SHRINKAGE), MOST_GROWTH)
+                proposal = size * _growth(share)
                 if not share <= 1.0:
                     continue
             number += 1
@@ -115,6 +105,17 @@ def groups(
             begin, state = begin + size, after
             if following is not None:
                 slope = following
+
+
+def _growth(share: float, *, safety: float = 0.85, least: float = 0.2, most: float = 4.0) -> float:
+    """By how much the next group may be longer, if one had so much of the tolerated error.
+
+    The usual prudence of a controller: the next comes close to the tolerance, by ``safety``, and is
+    neither much longer nor much shorter.  NaN, from a stage outside the domain, is too long a group
+    as well.
+    """
+    growth = safety * max(share, 1e-9) ** (-1 / 3) if share < np.inf else 0.0
+    return min(max(growth, least), most)
 
 
 def _group(

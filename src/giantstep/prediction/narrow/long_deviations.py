@@ -144,14 +144,14 @@ def passed_shift(
     shift: Float[np.ndarray, " m"],
     steps: int,
 ) -> Float[np.ndarray, " m"]:
-    """D after so many steps of D' = J D + f''[V]/2, ``bend`` the second term."""
-    while steps:
-        if steps % 2:
-            shift = jacobian @ shift + bend
-        bend = bend + jacobian @ bend
-        jacobian = jacobian @ jacobian
-        steps //= 2
-    return shift
+    """D after so many steps of D' = J D + f''[V]/2, ``bend`` the second term.
+
+    The map is affine: its power is that of the matrix [[J, bend], [0, 1]].
+    """
+    size = len(shift)
+    affine = np.eye(size + 1)
+    affine[:size, :size], affine[:size, size] = jacobian, bend
+    return np.asarray((np.linalg.matrix_power(affine, steps) @ np.append(shift, 1.0))[:size])
 
 
 def curvature(

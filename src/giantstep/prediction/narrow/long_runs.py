@@ -16,18 +16,15 @@ from jaxtyping import Float, Int
 from giantstep.prediction.narrow.committee import Committee, committee_of
 from giantstep.prediction.narrow.covariance import packed, unpacked
 from giantstep.prediction.narrow.evolution import Evolution, direction_cosines
-from giantstep.prediction.narrow.fresh import deflated, mean_step, moved_state
+from giantstep.prediction.narrow.fresh import mean_step, moved_state, seen_points
 from giantstep.prediction.narrow.grouped import Group, groups
 from giantstep.prediction.narrow.points import Quadrature
-from giantstep.prediction.narrow.state import State, coordinates, labels_at, squared_error
+from giantstep.prediction.narrow.state import State, coordinates, squared_error
 from giantstep.problem.network import network_and_coefficients
 from giantstep.problem.setting import Setting
 
 FEW_STEPS = 100
 """Steps up to which each is taken on its own."""
-
-EVALUATIONS = 2**6
-"""About as many evaluations as the groups of a run take."""
 
 
 def is_long(setting: Setting) -> bool:
@@ -107,15 +104,14 @@ class Moves:
         setting, r = self.setting, self.setting.target.r
         for k, start in enumerate(self.starts):
             rows = coordinates(overlap[k], gram[k])
-            points = self.quadrature(rows, group)
-            labels = labels_at(setting, points.x, points.noise)
-            seen = deflated(setting, points, labels)
+            seen = seen_points(setting, self.quadrature(rows, group))
+            points = seen.points
             inputs = replace(start, rows=rows).preactivations(points.x)
             output, g = network_and_coefficients(setting, inputs, seen.labels, start.readout)
-            moved = mean_step(setting, rows, points, step=step, seen=seen, g=g)
+            moved = mean_step(setting, rows, seen, g, step)
             gradient[k] = moved.gradient
             if self.committee is None:
-                error[k] = squared_error(setting, labels, output, points.weights)
+                error[k] = squared_error(setting, seen.outcomes, output, points.weights)
                 pull[k] = moved.mean[:, :r]
                 cross[k] = moved.mean[:, : rows.shape[1]] @ rows.T
         return pull, cross, gradient, error

@@ -27,9 +27,6 @@ from giantstep.prediction.narrow.state import labels_at
 from giantstep.problem.activation import Activation
 from giantstep.problem.setting import Setting
 
-HIGHEST = 24
-"""Degrees of the target kept in the closed form; overlaps m < 1 make further ones negligible."""
-
 
 @dataclass(frozen=True)
 class MeanUpdate:
@@ -44,9 +41,14 @@ def mean_update(
     activation: Activation,
     overlap: Float[np.ndarray, "*k r"],
     norm: float = 1.0,
+    *,
+    highest: int = 24,
 ) -> MeanUpdate:
-    """E[y sigma'(<w, x>) x] = along_target + along_row w, for rows of one norm and any overlaps."""
-    degree = min(series.degree, HIGHEST)
+    """E[y sigma'(<w, x>) x] = along_target + along_row w, for rows of one norm and any overlaps.
+
+    Degrees of the target up to ``highest`` count; overlaps below 1 make further ones negligible.
+    """
+    degree = min(series.degree, highest)
     b = activation.derivative_coefficients(degree + 2, norm).values
     along_target = np.zeros(overlap.shape)
     along_row = np.zeros(overlap.shape[:-1])
