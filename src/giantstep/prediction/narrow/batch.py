@@ -139,5 +139,5 @@ class LimitBatch(Batch):
         noise = float(np.sum(apart**2)) / max(float(np.sum(new**2)), np.finfo(float).tiny)
         square = count * self.setting.d / self.samples
         length = math.sqrt(max(square - noise, least_outside * square))
-        known = Known(self.data, self.used).reveal(c, lambda k: length * np.eye(k), self.unused)
-        self.data, self.used = known.data, known.used
+        grown = Known(self.data, self.used).reveal(c, lambda k: length * np.eye(k), self.unused)
+        self.data, self.used = grown.data, grown.used

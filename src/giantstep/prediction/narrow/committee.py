@@ -21,17 +21,8 @@ from giantstep.gaussian.kinks import KINKS, affine
 from giantstep.gaussian.units import UNITS, Units
 from giantstep.language.algebra import multiplied_out
 from giantstep.language.expression import Call, Expression
+from giantstep.prediction.narrow.fresh import Drift
 from giantstep.problem.setting import Setting
-
-
-@dataclass(frozen=True)
-class Drift:
-    """G along the target (``pull``), G W^T (``cross``), G G^T (``product``), H (``gradient``)."""
-
-    pull: Float[np.ndarray, "k p r"]
-    cross: Float[np.ndarray, "k p p"]
-    product: Float[np.ndarray, "k p p"]
-    gradient: Float[np.ndarray, "k p p"] | None
 
 
 @dataclass(frozen=True)
@@ -61,7 +52,10 @@ class Committee:
         gram: Float[np.ndarray, "k p p"],
         readout: Float[np.ndarray, "k p"],
     ) -> Drift:
-        """One step's means from the overlaps and Gram matrices of several networks."""
+        """One step's means from the overlaps and Gram matrices of several networks.
+
+        H is NaN where A has no closed form.
+        """
         p = readout.shape[1]
         covariance, shares, linear = self._residual(setting, overlap, gram, readout)
         if setting.residual == "labels":
@@ -73,7 +67,6 @@ class Committee:
         return Drift(
             pull=by_rows @ overlap + by_target,
             cross=by_rows @ gram + by_target @ overlap.mT,
-            product=product,
             gradient=self._gradient(setting, covariance, shares, linear, sizes, product),
         )
 
@@ -109,8 +102,8 @@ class Committee:
         """y - output as a sum of units: their covariance, their shares, and which are linear."""
         networks, p = readout.shape
         across = self.inner * overlap @ self.rows.T
-        known = np.broadcast_to(self.rows @ self.rows.T, (networks, *2 * (len(self.rows),)))
-        covariance = np.block([[self.inner**2 * gram, across], [across.mT, known]])
+        teacher = np.broadcast_to(self.rows @ self.rows.T, (networks, *2 * (len(self.rows),)))
+        covariance = np.block([[self.inner**2 * gram, across], [across.mT, teacher]])
         target = np.broadcast_to(self.shares, (networks, len(self.shares)))
         shares = np.concatenate([-setting.scale * self.outer * readout, target], axis=1)
         return covariance, shares, np.concatenate([np.zeros(p, dtype=bool), self.linear])
@@ -125,15 +118,15 @@ class Committee:
         product: Float[np.ndarray, "k p p"],
         *,
         stretch: float = 1e-4,
-    ) -> Float[np.ndarray, "k p p"] | None:
-        """H = (1 - 1/n) G G^T + (B + (d - q) A)/n, None where A has no closed form.
+    ) -> Float[np.ndarray, "k p p"]:
+        """H = (1 - 1/n) G G^T + (B + (d - q) A)/n, NaN where A has no closed form.
 
         ``stretch`` of t on either side of 1 in dA/dt: its square is left out, of a term that is q/d
         of A.
         """
         units, p = self.units, sizes.shape[1]
         if units.squares is None or not self.complete(p):
-            return None
+            return np.full_like(product, np.nan)
         above, below = (
             units.squares(t * covariance, shares, linear, p)
             + setting.noise**2 * units.slopes(t * covariance, p)

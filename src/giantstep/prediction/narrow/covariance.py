@@ -54,18 +54,19 @@ def start_columns(setting: Setting) -> Float[np.ndarray, "k m"]:
     Squared lengths have 2/d, or none on the sphere; pairs of a paired start share their row.  Given
     overlaps do not vary, and given rows meet only directions outside the target by chance.
     """
-    kind, r, known = STARTS[setting.start], setting.target.r, setting.known
-    half = setting.p // kind.copies
+    kind, p, r = STARTS[setting.start], setting.p, setting.target.r
+    directions = setting.known  # those of the target, then those of the inputs
+    half = p // kind.copies
     if kind.framed:
-        outside = typical_start(setting).rows[:, known:].T / math.sqrt(setting.d)
-        along = np.zeros((known - r, len(outside), setting.p, known))
-        for other in range(known - r):
+        outside = typical_start(setting).rows[:, directions:].T / math.sqrt(setting.d)
+        along = np.zeros((directions - r, len(outside), p, directions))
+        for other in range(directions - r):
             along[other, :, :, r + other] = outside
-        count = (known - r) * len(outside)
-        none = np.zeros((count, setting.p, setting.p))
-        return packed(along.reshape(count, setting.p, known), none)
-    columns = np.eye(half * known + half * (half + 1) // 2) / math.sqrt(setting.d)
-    overlap, gram = unpacked(columns, half, known)
+        count = (directions - r) * len(outside)
+        none = np.zeros((count, p, p))
+        return packed(along.reshape(count, p, directions), none)
+    columns = np.eye(half * directions + half * (half + 1) // 2) / math.sqrt(setting.d)
+    overlap, gram = unpacked(columns, half, directions)
     diagonal = np.eye(half, dtype=bool)
     gram[:, diagonal] *= 0.0 if kind.unit else math.sqrt(2.0)
     copies = kind.copies
@@ -103,12 +104,12 @@ def passed_columns(
     difference leaves out its square.  ``in_cache`` values of neurons are computed together, a
     megabyte.
     """
-    p, known, rows = setting.p, setting.known, state.rows
+    p, directions, rows = setting.p, setting.known, state.rows
     points = quadrature(rows, step)
     seen = seen_points(setting, points)
-    inverse = np.linalg.pinv(rows[:, known:])
-    overlap, gram = unpacked(columns, p, known)
-    cross = overlap @ rows[:, :known].T
+    inverse = np.linalg.pinv(rows[:, directions:])
+    overlap, gram = unpacked(columns, p, directions)
+    cross = overlap @ rows[:, :directions].T
     inner = inverse @ (gram - cross - cross.mT) @ inverse.T
     changes = np.concatenate([inverse @ overlap, 0.5 * inner], axis=2)
     sizes = np.linalg.norm(changes, 2, axis=(1, 2))
@@ -117,7 +118,7 @@ def passed_columns(
     count = max(in_cache // (2 * p * len(points.x)), 1)
     for some in np.split(moved, range(count, len(moved), count)) if len(moved) else []:
         scales = (reach / sizes[some])[:, None, None]
-        displaced = rows[:, known:] @ (scales * changes[some])
+        displaced = rows[:, directions:] @ (scales * changes[some])
         sides = np.concatenate([rows + displaced, rows - displaced])
         inputs = sides @ points.x.T + state.biases[:, None]
         g = coefficients(setting, inputs, seen.labels, state.readout)
@@ -146,7 +147,7 @@ def batch_columns(
     moved = mean_step(setting, state.rows, seen, g, step)
     batch = BatchNoise(setting, state, seen, g, moved, setting.step_size[step])
     if entries(setting) <= columns:
-        added = np.concatenate([batch.of_samples(), batch.of_outside(_basis(setting.p))])
+        added = batch.columns()
     else:
         added = batch.drawn_of_samples(columns, key)
         drawn = key.standard_normal((columns, setting.p, setting.p))
@@ -181,11 +182,15 @@ class BatchNoise:
         per_sample = 0.5 * self.eta * self.outside / self.setting.n
         return rows @ self.seen.coordinates.T + per_sample * self.g
 
+    def columns(self) -> Float[np.ndarray, "k m"]:
+        """Columns of S, as many as (M, Q) has entries and those of Q again."""
+        return np.concatenate([self.of_samples(), self.of_outside(_basis(len(self.g)))])
+
     def of_samples(self) -> Float[np.ndarray, "k m"]:
         """A root of Cov(phi)/n."""
         g, x, along = self.g, self.seen.coordinates, self.along
         overlaps = (g[:, None] * x.T[: self.setting.known]).reshape(-1, len(x))
-        grams = [g[i] * along[i:] + g[i:] * along[i] for i in range(self.setting.p)]
+        grams = [g[i] * along[i:] + g[i:] * along[i] for i in range(len(g))]
         phi = self.eta * np.concatenate([overlaps, *grams])
         weights = self.seen.points.weights
         phi = (phi - (phi @ weights)[:, None]) * np.sqrt(weights / self.setting.n)
@@ -210,11 +215,10 @@ class BatchNoise:
 
         ``matrices`` Y have sum_k Y_ij Y_kl = [i=k][j=l] + [i=l][j=k], exactly or on average.
         """
-        p, known, n = self.setting.p, self.setting.known, self.setting.n
         outer = root(mean_square(self.seen, self.g))
         added = outer @ matrices @ outer.T
-        added *= self.eta**2 * math.sqrt(self.outside) / n
-        return packed(np.zeros((len(added), p, known)), added)
+        added *= self.eta**2 * math.sqrt(self.outside) / self.setting.n
+        return packed(np.zeros((len(added), len(outer), self.setting.known)), added)
 
 
 def _normalised(columns: Float[np.ndarray, "k m"], moved: MeanStep) -> Float[np.ndarray, "k m"]:

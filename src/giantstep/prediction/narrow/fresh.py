@@ -71,16 +71,24 @@ def seen_points(setting: Setting, points: Points) -> Seen:
 
 
 @dataclass(frozen=True)
+class Drift:
+    """Means of a step: G along the known directions, G C^T, and H, the gradients' Gram matrix."""
+
+    pull: Float[np.ndarray, "*k p known"]
+    cross: Float[np.ndarray, "*k p p"]
+    gradient: Float[np.ndarray, "*k p p"]
+
+
+@dataclass(frozen=True)
 class MeanStep:
     """One step from a given state, in the mean over batches.
 
-    ``mean`` is G = E[g x], ``gradient`` H, the Gram matrix of the gradients, ``overlap`` (with all
-    known directions) and ``gram`` are what the step makes of the state, ``lengths`` what it divides
-    the rows by: one where they are free.
+    ``mean`` is G = E[g x]; ``overlap`` (with all known directions) and ``gram`` are what the step
+    makes of the state, ``lengths`` what it divides the rows by: one where they are free.
     """
 
     mean: Float[np.ndarray, "*k p q"]
-    gradient: Float[np.ndarray, "*k p p"]
+    drift: Drift
     overlap: Float[np.ndarray, "*k p known"]
     gram: Float[np.ndarray, "*k p p"]
     lengths: Float[np.ndarray, "*k p"]
@@ -94,7 +102,7 @@ def mean_step(
     step: int,
 ) -> MeanStep:
     """Giant step ``step`` from ``rows``, of one network or several, g their coefficients."""
-    known, weights, x = setting.known, seen.points.weights, seen.coordinates
+    weights, x = seen.points.weights, seen.coordinates
     weighted = g * weights
     mean, product = seen.points.mean_and_square(weighted, x)
     # B + (d - q) A, in one product
@@ -102,16 +110,13 @@ def mean_step(
     spread = (g * (weights * (np.sum(x**2, axis=1) + outside))) @ g.mT
     if seen.pulled is not None:
         spread -= outside * _pulled(seen.pulled, weighted)
-    gradient = (1.0 - 1.0 / setting.n) * product + spread / setting.n
-    overlap, gram, lengths = moved_state(
-        setting,
-        step,
-        (rows[..., :known], rows @ rows.mT),
-        pull=mean[..., :known],
+    drift = Drift(
+        pull=mean[..., : setting.known],
         cross=mean[..., : rows.shape[-1]] @ rows.mT,
-        gradient=gradient,
+        gradient=(1.0 - 1.0 / setting.n) * product + spread / setting.n,
     )
-    return MeanStep(mean, gradient, overlap, gram, lengths)
+    state = (rows[..., : setting.known], rows @ rows.mT)
+    return MeanStep(mean, drift, *moved_state(setting, step, *state, drift))
 
 
 def mean_square(seen: Seen, g: Float[np.ndarray, "p n"]) -> Float[np.ndarray, "p p"]:
@@ -131,18 +136,13 @@ def _pulled(
 def moved_state(
     setting: Setting,
     step: int,
-    state: tuple[Float[np.ndarray, "*k p known"], Float[np.ndarray, "*k p p"]],
-    *,
-    pull: Float[np.ndarray, "*k p known"],
-    cross: Float[np.ndarray, "*k p p"],
-    gradient: Float[np.ndarray, "*k p p"],
+    overlap: Float[np.ndarray, "*k p known"],
+    gram: Float[np.ndarray, "*k p p"],
+    drift: Drift,
 ) -> tuple[Float[np.ndarray, "*k p known"], Float[np.ndarray, "*k p p"], Float[np.ndarray, "*k p"]]:
-    """What a step makes of (M, Q), and the lengths it divides rows by.
-
-    ``pull`` is G along the known directions, ``cross`` G C^T, ``gradient`` H.
-    """
-    overlap, gram = state
+    """What a step makes of (M, Q), and the lengths it divides rows by."""
     eta, kept = setting.step_size[step], 1.0 - setting.decay
+    pull, cross, gradient = drift.pull, drift.cross, drift.gradient
     if setting.update != "gradient":
         factor_of = UPDATES[setting.update].factor
         assert factor_of is not None
@@ -177,9 +177,9 @@ def state_evolution(setting: Setting, start: State, quadrature: Quadrature) -> E
             break
         moved = mean_step(setting, rows, seen, g, step)
         # Where the gradient is all drift its length is known to the accuracy of the points only.
-        drift = moved.mean[:, :r]
-        lengths = np.sqrt(np.maximum(np.diagonal(moved.gradient), np.sum(drift**2, axis=1)))
-        cosines.append(direction_cosines(drift, lengths)[None])
+        pull, squares = moved.mean[:, :r], np.diagonal(moved.drift.gradient)
+        lengths = np.sqrt(np.maximum(squares, np.sum(pull**2, axis=1)))
+        cosines.append(direction_cosines(pull, lengths)[None])
         descent = readout_descent(setting, inputs, seen.labels, readout, counts=points.weights)
         state = replace(
             state,

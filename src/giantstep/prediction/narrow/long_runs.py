@@ -16,7 +16,7 @@ from jaxtyping import Float, Int
 from giantstep.prediction.narrow.committee import Committee, committee_of
 from giantstep.prediction.narrow.covariance import packed, unpacked
 from giantstep.prediction.narrow.evolution import Evolution, direction_cosines
-from giantstep.prediction.narrow.fresh import mean_step, moved_state, seen_points
+from giantstep.prediction.narrow.fresh import Drift, mean_step, moved_state, seen_points
 from giantstep.prediction.narrow.grouped import Group, groups
 from giantstep.prediction.narrow.points import Quadrature
 from giantstep.prediction.narrow.state import State, coordinates, squared_error
@@ -61,15 +61,13 @@ class Moves:
         """What a step adds to the packed states."""
         setting = self.setting
         overlap, gram = unpacked(state, setting.p, setting.target.r)
-        pull, cross, gradient, error = self._drift(overlap, gram, step, group)
+        drift, error = self._drift(overlap, gram, step, group)
         if group == len(self.errors):
-            lengths = np.sqrt(np.diagonal(gradient, axis1=1, axis2=2))
+            lengths = np.sqrt(np.diagonal(drift.gradient, axis1=1, axis2=2))
             self.errors.append(error)
-            self.cosines.append(direction_cosines(pull, lengths))
-        new, square, _ = moved_state(
-            setting, step, (overlap, gram), pull=pull, cross=cross, gradient=gradient
-        )
-        return packed(new, square) - state
+            self.cosines.append(direction_cosines(drift.pull, lengths))
+        moved, square, _ = moved_state(setting, step, overlap, gram, drift)
+        return packed(moved, square) - state
 
     def groups(self, state: Float[np.ndarray, "k m"], tolerance: float) -> Iterator[Group]:
         """All steps from the packed states, in groups of an error of ``tolerance`` row lengths."""
@@ -88,33 +86,33 @@ class Moves:
         gram: Float[np.ndarray, "k p p"],
         step: int,
         group: int,
-    ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-        """G along the target, G C^T, H and the error of every network."""
-        error = np.full(len(overlap), np.nan)
-        pull, cross, gradient = np.empty_like(overlap), np.empty_like(gram), None
+    ) -> tuple[Drift, Float[np.ndarray, " k"]]:
+        """The means of a step for every network, and its error where points measure it."""
+        setting = self.setting
         if self.committee is not None:
             readouts = np.stack([start.readout for start in self.starts])
             readout = np.broadcast_to(readouts, overlap.shape[:2])
-            drift = self.committee.drift(self.setting, overlap, gram, readout)
-            pull, cross, gradient = drift.pull, drift.cross, drift.gradient
-        if gradient is not None:
-            return pull, cross, gradient, error
-        assert self.quadrature is not None
-        gradient = np.empty_like(gram)
-        setting, r = self.setting, self.setting.target.r
-        for k, start in enumerate(self.starts):
-            rows = coordinates(overlap[k], gram[k])
-            seen = seen_points(setting, self.quadrature(rows, group))
-            points = seen.points
-            inputs = replace(start, rows=rows).preactivations(points.x)
+            closed = self.committee.drift(setting, overlap, gram, readout)
+            if self.committee.complete(setting.p):
+                return closed, np.full(len(overlap), np.nan)
+        drifts, errors = [], []
+        for start, row_overlap, row_gram in zip(self.starts, overlap, gram, strict=True):
+            assert self.quadrature is not None
+            state = replace(start, rows=coordinates(row_overlap, row_gram))
+            seen = seen_points(setting, self.quadrature(state.rows, group))
+            inputs = state.preactivations(seen.points.x)
             output, g = network_and_coefficients(setting, inputs, seen.labels, start.readout)
-            moved = mean_step(setting, rows, seen, g, step)
-            gradient[k] = moved.gradient
-            if self.committee is None:
-                error[k] = squared_error(setting, seen.outcomes, output, points.weights)
-                pull[k] = moved.mean[:, :r]
-                cross[k] = moved.mean[:, : rows.shape[1]] @ rows.T
-        return pull, cross, gradient, error
+            drifts.append(mean_step(setting, state.rows, seen, g, step).drift)
+            errors.append(squared_error(setting, seen.outcomes, output, seen.points.weights))
+        sampled = Drift(
+            *(
+                np.stack(part)
+                for part in zip(*(vars(drift).values() for drift in drifts), strict=True)
+            )
+        )
+        if self.committee is not None:
+            sampled = replace(closed, gradient=sampled.gradient)
+        return sampled, np.array(errors)
 
 
 def lengths_of(state: Float[np.ndarray, "k m"], p: int, r: int) -> Float[np.ndarray, "k m"]:

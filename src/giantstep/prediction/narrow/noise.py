@@ -39,25 +39,25 @@ class Fluctuations:
 
     def span(self, setting: Setting) -> Space:
         """Coordinates in the span of the known directions and of what is drawn."""
-        r, d, known = setting.target.r, setting.d, setting.known
-        typical = typical_span(r, d, known - r)
+        r, d, directions = setting.target.r, setting.d, setting.known
+        typical = typical_span(r, d, directions - r)
 
         def gaussian(count: int) -> Float[np.ndarray, "k q"]:
-            along = self.normals(count, known)
-            return np.concatenate([along, self.vectors(count, d - known)], axis=1)
+            along = self.normals(count, directions)
+            return np.concatenate([along, self.vectors(count, d - directions)], axis=1)
 
         def frame(count: int) -> Float[np.ndarray, "m q"]:
-            if known == r:
+            if directions == r:
                 return typical.frame(count)
             others = np.concatenate(
-                [self.normals(count, known - r), self.bartlett(count, d - known)], axis=1
+                [self.normals(count, directions - r), self.bartlett(count, d - directions)], axis=1
             )
             # The symmetric root, which is odd in small fluctuations as QR is not.
             turned = np.linalg.eigh(others @ others.T)
             inverse = (turned.eigenvectors / np.sqrt(turned.eigenvalues)) @ turned.eigenvectors.T
-            directions = typical.frame(count)
-            directions[r:, r:] = inverse @ others
-            return directions
+            vectors = typical.frame(count)
+            vectors[r:, r:] = inverse @ others
+            return vectors
 
         return Space(d, gaussian, frame, typical.hold)
 

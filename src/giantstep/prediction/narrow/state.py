@@ -1,4 +1,4 @@
-"""What the theories of narrow networks share: the start, the labels, the network's own error."""
+"""The state of a narrow network, its start, labels on points, and mean squared errors."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from giantstep.simulation.simulate import choose_engine
 
 @dataclass(frozen=True)
 class State:
-    """Coordinates of the rows at step 0, a, and b.
+    """A network: coordinates of its rows in an orthonormal basis, readout a, and biases b.
 
     The first r coordinates are along the target directions, then come other known ones.
     ``biases`` -> b in the steps, of every neuron, or one for all of them; ``readout_biases`` -> b
@@ -68,8 +68,8 @@ def start_of_run(setting: Setting, run: int) -> State:
     DENSE_START.refuse(float(setting.p * d), setting)
     frame = target_frame(setting, run)
     rows = start_rows(setting, whole_space(key, frame, others))
-    known = np.concatenate([frame, np.eye(others, d, d - others)])
-    return State(coordinates(rows @ known.T, rows @ rows.T), readout, biases, drawn)
+    directions = np.concatenate([frame, np.eye(others, d, d - others)])
+    return State(coordinates(rows @ directions.T, rows @ rows.T), readout, biases, drawn)
 
 
 def coordinates(
@@ -79,12 +79,12 @@ def coordinates(
 
     A Q - M M^T that is singular has its square root.
     """
-    rest = gram - overlap @ overlap.T
+    outside = gram - overlap @ overlap.T
     # Rows that span fewer directions leave eigenvalues of the size of rounding.
     rounding = 1e-13 * float(np.trace(gram))
-    values, vectors = np.linalg.eigh(rest)
+    values, vectors = np.linalg.eigh(outside)
     if values[0] > rounding:
-        return np.concatenate([overlap, np.linalg.cholesky(rest)], axis=1)
+        return np.concatenate([overlap, np.linalg.cholesky(outside)], axis=1)
     kept = values > rounding
     return np.concatenate([overlap, vectors[:, kept] * np.sqrt(values[kept])], axis=1)
 

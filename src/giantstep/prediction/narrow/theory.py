@@ -304,8 +304,8 @@ def _deviations(estimates: list[Deviations], rows: int) -> Fields:
 
 def _closed(setting: Setting) -> bool:
     """Whether the deviations of a long run are computed along all of it."""
-    known = first_complaint(PARTS["deviations"], setting) is None
-    return closed_forms(setting) is not None and known
+    affordable_entries = first_complaint(PARTS["deviations"], setting) is None
+    return closed_forms(setting) is not None and affordable_entries
 
 
 def _deviation_of_first_steps(setting: Setting, start: State) -> float:
