@@ -119,8 +119,9 @@ class Committee:
         *,
         stretch: float = 1e-4,
     ) -> Float[np.ndarray, "k p p"]:
-        """H = (1 - 1/n) G G^T + (B + (d - q) A)/n, NaN where A has no closed form.
+        """H = (1 - 1/n) G G^T + (B + (d - q) A)/n by eq. (3) of long_runs.md.
 
+        It is NaN where A has no closed form.
         ``stretch`` of t on either side of 1 in dA/dt: its square is left out, of a term that is q/d
         of A.
         """

@@ -1,10 +1,11 @@
 """The covariance V of the state (M, Q) over runs, and what one step on a fresh batch makes of it.
 
-    V' = J V J^T + S,    V_0 from the random start,
+    V' = J V J^T + S,    V_0 from the random start,                                   (3)
 
 J the derivative of the mean map (M, Q) -> (M', Q'), S what one batch adds
-(docs/derivations/fluctuations.md).  V is held by columns F, V = F F^T: each is a displacement of
-(M, Q), its image a difference of the map at the state displaced to either side.
+(docs/derivations/fluctuations.md, whose equations are cited by their numbers).  V is held by
+columns F, V = F F^T: each is a displacement of (M, Q), its image a difference of the map at the
+state displaced to either side.
 """
 
 from __future__ import annotations
@@ -96,10 +97,10 @@ def passed_columns(
     reach: float = 0.1,
     in_cache: int = 2**17,
 ) -> Float[np.ndarray, "k m"]:
-    """J F, column by column.
+    """J F of eq. (3), column by column.
 
-    The rows C = [M, R] move by R [K, L/2], R K = dM and R L R^T = dQ - dM M^T - M dM^T, so that
-    the same points serve on either side and z stays what it is.  ``reach`` is the relative
+    By eq. (4) the rows C = [M, R] move by R [K, L/2], R K = dM, R L R^T = dQ - dM M^T - M dM^T, so
+    that the same points serve on either side and z stays what it is.  ``reach`` is the relative
     displacement of the rows: the jumps of sigma' pass over a few hundred points, and a central
     difference leaves out its square.  ``in_cache`` values of neurons are computed together, a
     megabyte.
@@ -137,7 +138,7 @@ def batch_columns(
     columns: int,
     key: np.random.Generator,
 ) -> Float[np.ndarray, "k m"]:
-    """Columns of S: what the samples of a batch add, and the directions outside.
+    """Columns of S in eq. (3): what the samples of a batch add, and the directions outside.
 
     Where (M, Q) has more entries than there are ``columns``, so many random combinations of both.
     """
@@ -157,10 +158,10 @@ def batch_columns(
 
 @dataclass(frozen=True)
 class BatchNoise:
-    """What one batch adds to (M, Q) beside the mean: S = Cov(phi)/n + Wishart, one sample's
+    """What one batch adds to (M, Q) beside the mean, eq. (2): S = Cov(phi)/n + Wishart.
 
-    phi = (eta g_i z_k, eta (g_i P_j + g_j P_i) + eta^2 (d - q)/n g_i g_j),
-    P = ((1 - decay) C + eta G) x.
+    A sample has phi = (eta g_i z_k, eta (g_i P_j + g_j P_i) + eta^2 (d - q)/n g_i g_j) with
+    P = ((1 - decay) C + eta G) x; ``seen`` are the points, ``moved`` is the mean step.
     """
 
     setting: Setting

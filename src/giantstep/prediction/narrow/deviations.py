@@ -78,14 +78,15 @@ class Method:
     """A way to estimate deviations.
 
     ``rows(setting, count)`` -> how many of so many rows are affordable;
-    ``estimate(setting, start, mean, given, row, rows)`` -> those of one of ``rows`` rows; ``given``
-    -> whether the start is that of every run, so that the batches alone make runs deviate.
+    ``estimate(setting, start, mean, given=, row=, rows=)`` -> those of row number ``row`` of
+    ``rows``; ``given`` -> whether the start is that of every run, so that the batches alone make
+    runs deviate.
     """
 
     name: str
     serves: Callable[[Setting], bool]
     rows: Callable[[Setting, int], int]
-    estimate: Callable[[Setting, State, Mean, bool, int, int], Deviations]
+    estimate: Callable[..., Deviations]
 
 
 def method_of(setting: Setting) -> Method:
@@ -111,7 +112,8 @@ class Effort:
     log2_fine: int
 
 
-LEAST, MOST = Effort(4, 10, 11), Effort(64, 12, 17)
+LEAST = Effort(columns=4, log2_coarse=10, log2_fine=11)
+MOST = Effort(columns=64, log2_coarse=12, log2_fine=17)
 
 
 def effort(setting: Setting, rows: int, *, work: int = 2**22, log2_numbers: int = 22) -> Effort:
@@ -140,9 +142,9 @@ def affordable_rows(setting: Setting, count: int, *, most_work: int = 2**26) -> 
 
 
 def deviations_by_covariance(
-    setting: Setting, start: State, mean: Mean, given: bool, row: int, rows: int
+    setting: Setting, start: State, mean: Mean, *, given: bool, row: int = 0, rows: int = 1
 ) -> Deviations:
-    """V' = J V J^T + S along the mean states, from V_0 = 0 where the start is given."""
+    """Eq. (3) of fluctuations.md along the mean states, from V_0 = 0 where the start is given."""
     overlap, gram = mean
     key, work = np.random.default_rng(row), effort(setting, rows)
     coarse, fine = (points_for(setting, row, k) for k in (work.log2_coarse, work.log2_fine))
@@ -187,10 +189,10 @@ def deviations_by_runs(
     setting: Setting,
     start: State,
     mean: Mean,
-    given: bool,
-    row: int,
-    rows: int,
     *,
+    given: bool,
+    row: int = 0,
+    rows: int = 1,
     all_runs: int = 64,
     fewest_runs: int = 4,
 ) -> Deviations:

@@ -7,7 +7,8 @@ e = 1/N, weights b, places c and the one inner weight a of the third stage,
 
 the sums over steps where a differential equation has integrals.  It is of third order in the
 change of f over a group, whatever the change in one step, and becomes Bogacki and Shampine's method
-as N grows (docs/derivations/long_runs.md; multirevolution methods: Calvo, Montijano, Randez).
+as N grows (docs/derivations/long_runs.md, eq. (2); multirevolution methods: Calvo, Montijano,
+Randez).
 """
 
 from __future__ import annotations

@@ -56,7 +56,7 @@ def mean_gradient(
 
 
 def _of_labels(setting: Setting, state: State) -> Float[np.ndarray, "p q"]:
-    """E[u y x]."""
+    """E[u y x], eq. (1) of docs/derivations/drawn_runs.md."""
     r, rows = setting.target.r, state.rows
     z, weighted = _label_rule(setting)
     centres = rows[:, :r] @ z.T + state.biases[:, None]
@@ -72,7 +72,7 @@ def _of_network(
     inputs: Float[np.ndarray, "p n"],
     weights: Float[np.ndarray, " n"],
 ) -> Float[np.ndarray, "p q"]:
-    """E[u f x], ``inputs`` <w_i, x> + b_i on points of these weights."""
+    """E[u f x], eq. (2) of drawn_runs.md, ``inputs`` <w_i, x> + b_i on points of these weights."""
     rows = state.rows
     features, slopes = (
         np.asarray(part, dtype=float) for part in setting.activation.with_slope(inputs)

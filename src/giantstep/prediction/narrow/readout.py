@@ -63,9 +63,9 @@ def readout_errors(
 ) -> ReadoutErrors:
     """Train and test error of the ridge readout on the features of given rows and biases.
 
-    One penalty: the formulas above.  Several, or "cv": the penalty is chosen anew for every sample
-    by leave-one-out, as the simulator does; ``key`` draws the samples' fits, so many ``choices``
-    that they average to 1/20 of one draw's spread.
+    One penalty: eq. (1) of docs/derivations/readout.md, the formulas above.  Several, or "cv": the
+    penalty is chosen anew for every sample by leave-one-out, as the simulator does; ``key`` draws
+    the samples' fits, so many ``choices`` that they average to 1/20 of one draw's spread.
     """
     n, (labels, gap) = setting.readout_n, _fitted_labels(setting, points)
     features = Features.of(setting, state, points, labels)
@@ -223,7 +223,7 @@ class Fits:
         """Expected errors at the penalty that leave-one-out takes, from those at every penalty.
 
         A penalty multiplies the fit by ``factor`` f = s/(s + ridge).  To leading order the parts
-        of the errors that differ from sample to sample and from penalty to penalty are
+        of the errors that differ from sample to sample and from penalty to penalty are, eq. (2),
 
             train, leave-one-out: sum s ((1 - f)(free + noise))^2
             test:                 sum s (f noise - (1 - f) free)^2

@@ -94,8 +94,7 @@ def needs_draws(setting: Setting) -> bool:
 
     The inner products of many neurons, or the linear part that labels are deflated by.
     """
-    path = path_of(setting)
-    if setting.seen_again or path.grouped:
+    if not path_of(setting).drawable:
         return False
     if not FITTED_PART.holds(setting) and first_complaint(DRAWN_RUNS, setting) is None:
         return True
@@ -109,9 +108,7 @@ def pairs_part(setting: Setting) -> bool:
     deviations of single rows around a mean do not say so, drawn runs do.  It counts for the
     principal cosines with several target directions.
     """
-    if not STARTS[setting.start].paired or setting.target.r == 1:
-        return False
-    if setting.seen_again or path_of(setting).grouped:
+    if not (path_of(setting).drawable and STARTS[setting.start].paired and setting.target.r > 1):
         return False
     return first_complaint((FEW_PAIRED, *DRAWN_RUNS), setting) is None
 
@@ -121,13 +118,13 @@ def _far_from_mean(
 ) -> bool:
     """Whether runs are so far from their mean that they are drawn; refused where they cannot be."""
     many = not FEW_NEURONS.holds(setting)
-    if setting.seen_again or not (estimates or many):
+    if not path_of(setting).drawable or not (estimates or many):
         return False
     mean = (fields["overlap"][0], fields["gram"][0])
     first = (
         estimates[0]
         if estimates
-        else deviations_by_covariance(setting, start, mean, True, 0, setting.runs)
+        else deviations_by_covariance(setting, start, mean, given=True, rows=setting.runs)
     )
     largest = first.largest(fields["gram"][0])
     if NEAR_MEAN.allows(largest):
@@ -283,7 +280,8 @@ def _estimates(
     rows = method.rows(setting, len(starts))
     means = list(zip(fields["overlap"], fields["gram"], strict=True))
     estimates = [
-        method.estimate(setting, starts[row], means[row], given, row, rows) for row in range(rows)
+        method.estimate(setting, starts[row], means[row], given=given, row=row, rows=rows)
+        for row in range(rows)
     ]
     finite = all(np.all(np.isfinite(v)) for each in estimates for v in vars(each).values())
     return estimates if finite else []
@@ -314,7 +312,7 @@ def _deviation_of_first_steps(setting: Setting, start: State) -> float:
     early = setting.vary(steps=FEW_STEPS, step_size=sizes, record="all", readout_n=0, test_n=0)
     [path] = means_on_points(early, [start], 0, 10)
     mean = (path.overlap, path.gram)
-    return deviations_by_covariance(early, start, mean, True, 0, 1).largest(path.gram)
+    return deviations_by_covariance(early, start, mean, given=True).largest(path.gram)
 
 
 def _long_deviations(
