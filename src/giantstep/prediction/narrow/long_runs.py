@@ -2,7 +2,7 @@
 
 The map of one step is that of fresh.py, exact at any step size; grouped.py takes many at once.  Its
 averages have closed forms where network and target are sums of erf units; of relu units the drift
-and the error have them, and for the rest and all else points serve, new ones for every group.
+and the error have them, and for everything else points serve, new ones for every group.
 """
 
 from __future__ import annotations
@@ -41,11 +41,11 @@ def closed_forms(setting: Setting) -> Committee | None:
 
 @dataclass
 class Moves:
-    """The map of a step for several networks, and what it sees at the first state of a group.
+    """The map (M, Q) -> (M', Q') of a step for several networks, eq. (1) of long_runs.md.
 
-    One start serves any number of states where closed forms do.
-
-    ``committee`` has the closed forms, ``quadrature`` the points where they do not reach.
+    ``committee`` has the closed forms, ``quadrature`` the points where they do not reach; where
+    they reach one start serves any number of states.  ``errors`` and ``cosines`` are those at the
+    first state of every group.
     """
 
     setting: Setting
@@ -104,12 +104,8 @@ class Moves:
             output, g = network_and_coefficients(setting, inputs, seen.labels, start.readout)
             drifts.append(mean_step(setting, state.rows, seen, g, step).drift)
             errors.append(squared_error(setting, seen.outcomes, output, seen.points.weights))
-        sampled = Drift(
-            *(
-                np.stack(part)
-                for part in zip(*(vars(drift).values() for drift in drifts), strict=True)
-            )
-        )
+        parts = zip(*(vars(drift).values() for drift in drifts), strict=True)
+        sampled = Drift(*map(np.stack, parts))
         if self.committee is not None:
             sampled = replace(closed, gradient=sampled.gradient)
         return sampled, np.array(errors)

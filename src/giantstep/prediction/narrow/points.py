@@ -29,7 +29,7 @@ class Points:
     halved: bool = False
 
     def mean_and_square(
-        self, weighted: Float[np.ndarray, "*k p n"], known: Float[np.ndarray, "n q"]
+        self, weighted: Float[np.ndarray, "*k p n"], x: Float[np.ndarray, "n q"]
     ) -> tuple[Float[np.ndarray, "*k p q"], Float[np.ndarray, "*k p p"]]:
         """G = E[g x] and G G^T, for g with its weights and the coordinates x.
 
@@ -37,11 +37,11 @@ class Points:
         a batch has by chance: the product is that of two independent estimates.
         """
         if not self.halved:
-            mean = weighted @ known
+            mean = weighted @ x
             return mean, mean @ mean.mT
-        half = len(known) // 2
-        first = 2.0 * weighted[..., :half] @ known[:half]
-        second = 2.0 * weighted[..., half:] @ known[half:]
+        half = len(x) // 2
+        first = 2.0 * weighted[..., :half] @ x[:half]
+        second = 2.0 * weighted[..., half:] @ x[half:]
         product = first @ second.mT
         return 0.5 * (first + second), 0.5 * (product + product.mT)
 
