@@ -10,7 +10,7 @@ from jaxtyping import Float
 
 from giantstep.errors import InputError
 from giantstep.gaussian.points import SCRAMBLES, Accuracy
-from giantstep.prediction.narrow.start import typical_start
+from giantstep.prediction.narrow.state import typical_start
 from giantstep.prediction.recording import recorded
 from giantstep.prediction.theories import choose_theory, theory_of_readout
 from giantstep.problem.network import start_readout

@@ -12,7 +12,7 @@ import pytest
 from giantstep.gaussian.rules import gauss_hermite
 from giantstep.prediction.narrow.points import Points, sobol_quadrature
 from giantstep.prediction.narrow.readout import readout_errors
-from giantstep.prediction.narrow.start import Start
+from giantstep.prediction.narrow.state import State
 from giantstep.prediction.predict import predict
 from giantstep.problem.setting import Setting
 from giantstep.simulation.readout import CV_GRID
@@ -29,7 +29,7 @@ def at_rows(setting: Setting) -> np.ndarray:
     for seed in range(SCRAMBLES):
         points = sobol_quadrature(4, seed, 15)(ROWS, 0)
         error = readout_errors(
-            setting, Start(ROWS, np.zeros(len(ROWS))), points, np.random.default_rng(seed)
+            setting, State(ROWS, np.zeros(len(ROWS))), points, np.random.default_rng(seed)
         )
         found.append((error.train, error.test))
     return np.array(found)
