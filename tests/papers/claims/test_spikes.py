@@ -13,8 +13,8 @@ from giantstep.papers.claims.spike_counts import readout_scatter
 from giantstep.papers.claims.two_steps import NETWORK
 from giantstep.prediction.wide.limits import limiting_losses
 from giantstep.prediction.wide.outlier_count import with_exponents
-from giantstep.prediction.wide.second_strengths import second_strengths
 from giantstep.prediction.wide.step import learned_step
+from giantstep.prediction.wide.update import second_strengths
 from giantstep.problem.activation import centred
 from giantstep.simulation.feature_models import longer_rows
 from giantstep.simulation.stepped import stepped_runs

@@ -9,14 +9,15 @@ import pytest
 from giantstep.errors import NoTheoryError
 from giantstep.prediction.predict import predict
 from giantstep.prediction.wide.losses import losses
+from giantstep.prediction.wide.network import readout_norm
 from giantstep.prediction.wide.rows import (
     objection,
     readout_losses,
-    rows_after,
     rows_objection,
+    rows_of_runs,
     span_of_rows,
 )
-from giantstep.prediction.wide.step import learned_step, readout_norm
+from giantstep.prediction.wide.step import learned_step
 from giantstep.problem.setting import Setting
 from giantstep.records.comparison import compare
 from giantstep.simulation.simulate import simulate
@@ -43,7 +44,7 @@ def test_rows_do_not_ask_for_a_readout(steps: int, change: dict[str, Any]) -> No
     other = Setting(**FIELDS | {"steps": steps} | change)
     assert rows_objection(other) is None
     readout = np.linspace(-1.0, 1.0, 40)
-    expected, found = rows_after(setting, readout), rows_after(other, readout)
+    expected, found = (rows_of_runs(each, readout[None])[0] for each in (setting, other))
     assert np.array_equal(found.overlap, expected.overlap)
     assert np.array_equal(found.gram, expected.gram)
 
@@ -123,7 +124,7 @@ def test_every_run_has_the_offset_of_its_own_readout() -> None:
     assert simulated.readout is not None
     summing_to_zero = simulated.readout - simulated.readout.mean(axis=1, keepdims=True)
     expected, found = (np.mean(t.norms[:, 1] ** 2, axis=1) for t in (predicted, simulated))
-    without = [np.mean(rows_after(setting, a).norms ** 2) for a in summing_to_zero]
+    without = [np.mean(rows.norms**2) for rows in rows_of_runs(setting, np.array(summing_to_zero))]
     assert compare(predicted, simulated).agrees
     assert np.var(found - expected) < 0.25 * np.var(found - without)
 
@@ -167,7 +168,7 @@ def test_the_span_of_noisy_rows_is_not_known() -> None:
     step = learned_step(setting)
     assert simulated.readout is not None
     a = simulated.readout[0] / readout_norm(setting)
-    squares = (1.0 + step.tilt * a) ** 2 + step.lengthening * a**2
+    squares = (1.0 + step.start_growth * a) ** 2 + step.noise_square * a**2
     even = span_of_rows(squares, step.shift * a, step.overlap[0], setting.d)
     error = found.std(ddof=1) / np.sqrt(setting.runs)
     assert found.mean() - np.mean(even**2) > 4 * error

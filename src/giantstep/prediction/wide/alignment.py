@@ -16,9 +16,9 @@ import numpy as np
 from jaxtyping import Float
 
 from giantstep.analysis.exponents import VANISHING
-from giantstep.prediction.wide.second_kernel import start_rule
-from giantstep.prediction.wide.second_samples import Network
-from giantstep.prediction.wide.second_samples import objection as two_step_objection
+from giantstep.prediction.wide.network import Network
+from giantstep.prediction.wide.samples import objection as two_step_objection
+from giantstep.prediction.wide.slopes import start_rule
 from giantstep.prediction.wide.step import refuse_if
 from giantstep.problem.setting import Setting
 
@@ -118,6 +118,6 @@ def second_direction(
     signal = kappa**2 * powers.linear**2
     # 2 c_1 c_2 q, the part of t x; tilt = 2 c_2.
     plain = (network.gain * network.moments.tilt * powers.second) ** 2
-    # delta kappa^2 (E y^4 - (E y^3)^2/q), a sample's own label
-    own = kappa**2 * (powers.fourth - powers.third**2 / powers.second)
-    return signal, float(signal.sum()) + plain + network.noise_ratio * own
+    # delta kappa^2 (E y^4 - (E y^3)^2/q), the label of a sample itself
+    itself = kappa**2 * (powers.fourth - powers.third**2 / powers.second)
+    return signal, float(signal.sum()) + plain + network.noise_ratio * itself

@@ -1,4 +1,4 @@
-"""Bulk and outliers of W and of the features after a step, for every run's own readout.
+"""Bulk and outliers of W and of the features after giant steps, for the readout of every run.
 
 What exceeds the threshold is an outlier, measured or predicted.  For W it is where noise ends: the
 place that noise of the variance profile passes once in a hundred runs, or beyond that the place of
@@ -18,16 +18,16 @@ from functools import lru_cache
 import numpy as np
 from jaxtyping import Bool, Float
 
-from giantstep.prediction.wide.draws import DrawNodes
+from giantstep.prediction.wide.bulk import bulk_profile, residual_draws
+from giantstep.prediction.wide.feature_outliers import even_edge, feature_density, feature_outliers
 from giantstep.prediction.wide.gradient import gradient_matrix
-from giantstep.prediction.wide.outliers import even_edge, feature_density, feature_outliers
+from giantstep.prediction.wide.network import Network, ReadoutStatistics
 from giantstep.prediction.wide.rows import SHARE, errors_objection
-from giantstep.prediction.wide.second_bulk import bulk_profile, residual_draws
-from giantstep.prediction.wide.second_kernel import RowUpdate, weight_updates
-from giantstep.prediction.wide.second_samples import Network
-from giantstep.prediction.wide.second_samples import objection as weight_objection
-from giantstep.prediction.wide.step import MOST_LENGTHENING, Draw, learned_step, refuse_if
-from giantstep.prediction.wide.two_steps import WeightOutliers, outliers_of
+from giantstep.prediction.wide.runs import StatisticsNodes
+from giantstep.prediction.wide.samples import objection as weight_objection
+from giantstep.prediction.wide.step import MOST_LENGTHENING, learned_step, refuse_if
+from giantstep.prediction.wide.update import RowUpdate, updates_of
+from giantstep.prediction.wide.weight_outliers import WeightOutliers, outliers_of
 from giantstep.problem.setting import Setting
 from giantstep.records.observables import UNKNOWN
 from giantstep.records.spectrum import Spectrum
@@ -86,11 +86,11 @@ class Density:
 
 @dataclass(frozen=True)
 class Matrix:
-    """How the law of a matrix comes from a setting and a draw, and the density up to its edge."""
+    """How the law of a matrix, and its density up to the edge, come from setting and readout."""
 
     name: str
-    law: Callable[[Setting, Draw], Law]
-    density: Callable[[Setting, Draw, float], Density]
+    law: Callable[[Setting, ReadoutStatistics], Law]
+    density: Callable[[Setting, ReadoutStatistics, float], Density]
 
 
 def _grid(low: float, high: float) -> Float[np.ndarray, " q"]:
@@ -115,17 +115,17 @@ class _Weights:
 
 
 @lru_cache(maxsize=32)
-def _weights(setting: Setting, draw: Draw) -> _Weights:
+def _weights(setting: Setting, statistics: ReadoutStatistics) -> _Weights:
     """W after the last step; kept, for both matrices ask for it."""
     p, d = setting.p, setting.d
     if setting.steps == 0:
         start = weight_bulk(p, d, setting.start)
         return _Weights(start, upper_limit(start, LEVEL))
     refuse_if(weight_objection(setting))
-    network = Network(setting, draw)
-    update = weight_updates(network)[-1]
+    network = Network(setting, statistics)
+    update = updates_of(network)[-1]
     refuse_if(_second_objection(network, update) if setting.steps == 2 else None)
-    profile = bulk_profile(setting, draw)
+    profile = bulk_profile(setting, statistics)
     bulk = ProfileBulk(*profile.factors(p, d))
     kept, added = (float(profile.weights @ part) for part in (profile.kept, profile.spread))
     target = np.tensordot(profile.weights, update.target_spread, axes=1) + _quadratic(network)
@@ -202,9 +202,9 @@ def network_answer(network: Network) -> float:
     return network.feedback * network.size(0) * math.sqrt(square / residual)
 
 
-def weight_law(setting: Setting, draw: Draw) -> Law:
+def weight_law(setting: Setting, statistics: ReadoutStatistics) -> Law:
     """W: at the start a Marchenko-Pastur law, then outliers of the update over a profile."""
-    weights = _weights(setting, draw)
+    weights = _weights(setting, statistics)
     outliers, overlap = np.zeros(0), np.zeros((0, setting.target.r))
     if weights.found is not None:
         # The edge of independent rows is below that of the profile: what lies between is bulk.
@@ -213,9 +213,9 @@ def weight_law(setting: Setting, draw: Draw) -> Law:
     return Law(weights.edge, weights.threshold, outliers, {"overlap": overlap})
 
 
-def weight_density(setting: Setting, draw: Draw, edge: float) -> Density:
+def weight_density(setting: Setting, statistics: ReadoutStatistics, edge: float) -> Density:
     """The density between the ends of the bulk."""
-    bulk = _weights(setting, draw).bulk
+    bulk = _weights(setting, statistics).bulk
     grid = _grid(max(bulk.edges[0][0], 1e-3 * edge), edge)
     return Density(grid, bulk.density(grid))
 
@@ -235,25 +235,25 @@ def spectrum_objection(setting: Setting) -> str | None:
     return None
 
 
-def feature_law(setting: Setting, draw: Draw) -> Law:
+def feature_law(setting: Setting, statistics: ReadoutStatistics) -> Law:
     """sigma(X W^T)/sqrt(readout_n) by the closed system."""
     refuse_if(
         spectrum_objection(setting)
-        or errors_objection(setting, draw)
-        or _tail_objection(setting, draw)
+        or errors_objection(setting, statistics)
+        or _tail_objection(setting, statistics)
     )
-    found = feature_outliers(setting, draw)
+    found = feature_outliers(setting, statistics)
     # Noise passes the edge by as much as it does before the step.
     margin = _start_margin(setting.vary(steps=0, step_size=1.0))
-    weights, noisiest = _weights(setting, draw), found.edge
+    weights, noisiest = _weights(setting, statistics), found.edge
     if weights.found is not None:
         beyond = weights.threshold / weights.found.edge
-        noisiest = max(noisiest, beyond * even_edge(setting, draw))
+        noisiest = max(noisiest, beyond * even_edge(setting, statistics))
     vectors = {"left": found.left, "right": found.right}
     return Law(found.edge, margin * noisiest, found.values, vectors)
 
 
-def _tail_objection(setting: Setting, draw: Draw) -> str | None:
+def _tail_objection(setting: Setting, statistics: ReadoutStatistics) -> str | None:
     """Why the tails of the labels are too heavy for the spectrum after a step, None if not.
 
     S = X^T diag(r) X/n enters by the moments of r, which few samples make: the relative variance
@@ -261,8 +261,8 @@ def _tail_objection(setting: Setting, draw: Draw) -> str | None:
     """
     if setting.steps == 0:
         return None
-    first = setting.vary(steps=1, step_size=setting.step_size[0])
-    share = gradient_matrix(first, learned_step(first, draw=draw), draw).kurtosis / setting.n
+    step = learned_step(setting, statistics=statistics)
+    share = gradient_matrix(setting, step, statistics).kurtosis / setting.n
     if share <= MOST_KURTOSIS:
         return None
     return (
@@ -278,10 +278,10 @@ def _start_margin(setting: Setting) -> float:
     return upper_limit(start, LEVEL) / math.sqrt(start.upper.place)
 
 
-def feature_law_density(setting: Setting, draw: Draw, edge: float) -> Density:
+def feature_law_density(setting: Setting, statistics: ReadoutStatistics, edge: float) -> Density:
     """The density up to the edge."""
     grid = _grid(0.01 * edge, edge)
-    return Density(grid, feature_density(setting, grid, draw, edge))
+    return Density(grid, feature_density(setting, grid, statistics, edge))
 
 
 MATRICES = (
@@ -307,7 +307,7 @@ def unknown_places(
 
 
 def laws_of_runs(
-    matrix: Matrix, setting: Setting, nodes: DrawNodes
+    matrix: Matrix, setting: Setting, nodes: StatisticsNodes
 ) -> dict[str, Float[np.ndarray, "runs ..."]]:
     """Edge, threshold, outliers and their vectors for each run, NaN where there is no outlier.
 
@@ -315,7 +315,7 @@ def laws_of_runs(
     them than another, the rest are at the edge, with overlaps 0.  The density is one for all, that
     of the median node.
     """
-    laws = [matrix.law(setting, draw) for draw in nodes.draws]
+    laws = [matrix.law(setting, each) for each in nodes.statistics]
     edge, threshold = (
         nodes.carried_sizes([getattr(law, name) for law in laws]) for name in ("edge", "threshold")
     )
@@ -331,5 +331,5 @@ def laws_of_runs(
         carried = np.maximum(nodes.carried(vectors), 0.0)
         fields[name] = np.where(np.isnan(outliers)[:, :, None], np.nan, carried)
     return fields | vars(
-        matrix.density(setting, nodes.draws[nodes.median], laws[nodes.median].edge)
+        matrix.density(setting, nodes.statistics[nodes.median], laws[nodes.median].edge)
     )

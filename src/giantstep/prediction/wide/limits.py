@@ -109,7 +109,7 @@ def limiting_losses(
     first = float(np.sum((kept * setting.target.series.tensor(1)) ** 2))
     power = float(weights @ labels.square)
     total = first * linear + (power - first) * noise
-    ratio = step.lengthening / step.shift**2 if lengthened and step.shift > 0 else 0.0
+    ratio = step.noise_square / step.shift**2 if lengthened and step.shift > 0 else 0.0
     spikes = (basis.T @ _left_vectors(ratio, kappa, count)).T
     present = _present(setting.activation, count) > 0
     present[1:] &= step.shift > 0
@@ -143,8 +143,8 @@ def _random_features(setting: Setting) -> ClosedSystem:
     return ClosedSystem(
         n=setting.readout_n,
         groups=setting.p / shared,
-        overlap=np.zeros((1, setting.target.r)),
         types=NeuronTypes(
+            overlap=np.zeros((1, setting.target.r)),
             weights=np.ones(1),
             readout=one,
             along=one[:, :, None],
@@ -159,5 +159,5 @@ def _random_features(setting: Setting) -> ClosedSystem:
         weights=np.ones(1),
         means=np.zeros((1, 1, 1, 1)),
         blocks=(Block(setting.d, np.full((1, 1, 1, 1), math.sqrt(shared) * moments.linear)),),
-        rest=np.full((1, 1, 1, 1), shared * moments.rest),
+        noise=np.full((1, 1, 1, 1), shared * moments.rest),
     )

@@ -26,8 +26,8 @@ from jaxtyping import Float, Int
 
 from giantstep.errors import InputError
 from giantstep.gaussian.rules import REACH, normal_panels
-from giantstep.prediction.wide.second_samples import Network
-from giantstep.prediction.wide.two_steps import weight_outliers
+from giantstep.prediction.wide.network import Network
+from giantstep.prediction.wide.weight_outliers import weight_outliers
 from giantstep.problem.activation import Activation
 from giantstep.problem.setting import OutputScale, Setting
 from giantstep.problem.starts import ReadoutName

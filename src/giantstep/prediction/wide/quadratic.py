@@ -12,7 +12,7 @@ import numpy as np
 
 from giantstep.analysis.exponents import VANISHING
 from giantstep.prediction.wide.rows import SHARE
-from giantstep.prediction.wide.step import learned_step, normalised_size
+from giantstep.prediction.wide.step import learned_step
 from giantstep.prediction.wide.step import objection as step_objection
 from giantstep.prediction.wide.system import readout_objection
 from giantstep.problem.setting import Setting
@@ -56,15 +56,15 @@ def turn_objection(setting: Setting) -> str | None:
         return None
     kept = 1.0 - 2.0 * setting.corruption
     curvature = kept * setting.target.series.tensor(2)
-    first = setting.vary(steps=1, step_size=setting.step_size[0])
-    along = learned_step(first).overlap
+    step = learned_step(setting)
+    along = step.overlap
     length = float(np.linalg.norm(along))
     if length > VANISHING:
         outside = np.eye(setting.target.r) - along.T @ along / length**2
         curvature = outside @ curvature @ outside
     tilt = setting.activation.moments.tilt
     largest = float(np.max(np.abs(np.linalg.eigvalsh(curvature))))
-    turn = normalised_size(first) / math.sqrt(setting.p) * abs(tilt) * largest
+    turn = step.size / math.sqrt(setting.p) * abs(tilt) * largest
     if turn <= MOST_TURN:
         return None
     return (

@@ -13,11 +13,11 @@ from jaxtyping import Float
 from giantstep.errors import NotConvergedError, NoTheoryError
 from giantstep.gaussian.points import Accuracy
 from giantstep.prediction.wide import rows
-from giantstep.prediction.wide.draws import draw_nodes
 from giantstep.prediction.wide.laws import MATRICES, Matrix, laws_of_runs
 from giantstep.prediction.wide.losses import Losses
 from giantstep.prediction.wide.rows import readout_losses, rows_of_runs
-from giantstep.prediction.wide.second_types import noise_added
+from giantstep.prediction.wide.runs import statistics_nodes
+from giantstep.prediction.wide.update import noise_added
 from giantstep.problem.setting import Setting
 from giantstep.records.spectrum import Spectrum, padded
 from giantstep.records.trajectory import keeps_gram
@@ -133,16 +133,16 @@ def _rows(
 
 def _losses(setting: Setting, readouts: Float[np.ndarray, "rows p"]) -> Arrays:
     """Train and test error of the readout for each run."""
-    nodes = draw_nodes(setting, readouts, signed=True)
-    found: list[Losses] = []
-    for draw in nodes.draws:
-        near = found[-1].ridge if found else None
-        found.append(readout_losses(setting, draw, near))
+    nodes = statistics_nodes(setting, readouts, signed=True)
+    computed: list[Losses] = []
+    for statistics in nodes.statistics:
+        near = computed[-1].ridge if computed else None
+        computed.append(readout_losses(setting, statistics, near))
     carried = {
-        name: nodes.carried_sizes([getattr(loss, name) for loss in found])
+        name: nodes.carried_sizes([getattr(loss, name) for loss in computed])
         for name in ("train", "test")
     }
-    if max(loss.loose for loss in found) > LOOSE:
+    if max(loss.loose for loss in computed) > LOOSE:
         carried["train"] = np.full(len(readouts), math.nan)
     return carried
 
@@ -160,7 +160,7 @@ def _errors(losses: list[Arrays | None], count: int) -> Arrays:
 
 def _law(matrix: Matrix, setting: Setting, readouts: Float[np.ndarray, "rows p"]) -> Arrays:
     """Edge and outliers of one matrix for each run, and the density of the median one."""
-    return laws_of_runs(matrix, setting, draw_nodes(setting, readouts, signed=False))
+    return laws_of_runs(matrix, setting, statistics_nodes(setting, readouts, signed=False))
 
 
 def _spectrum(laws: list[Arrays | None]) -> Spectrum | None:
