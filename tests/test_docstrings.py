@@ -20,7 +20,7 @@ PLAIN = {
     *("Comparison", "compare", "scaling_exponent", "Estimate", "estimate", "Results", "load"),
     *("run_experiment", "run_claims", "sweep", "plot", "GiantStepClassifier", "Findings"),
     *("Quantity", "exponent_of", "mean_of", "SideBySide", "compare_settings"),
-    *("GiantStepRegressor", "weight_bulk"),
+    *("GiantStepRegressor", "weight_bulk", "Limit", "LimitStatus", "limits"),
 }
 
 

@@ -33,7 +33,10 @@ if TYPE_CHECKING:
     from giantstep.prediction.given_weights.directions import (
         learned_directions as learned_directions,
     )
+    from giantstep.prediction.limits import Limit as Limit
+    from giantstep.prediction.limits import LimitStatus as LimitStatus
     from giantstep.prediction.predict import predict as predict
+    from giantstep.prediction.theories import limits as limits
     from giantstep.prediction.wide.losses import Losses as Losses
     from giantstep.prediction.wide.losses import loss_curve as loss_curve
     from giantstep.prediction.wide.weight_outliers import WeightOutliers as WeightOutliers
@@ -92,6 +95,8 @@ _HOME = {
     "InputError": "giantstep.errors",
     "LayerOutliers": "giantstep.spectra.layer",
     "LearningCurve": "giantstep.prediction.given_weights.curve",
+    "Limit": "giantstep.prediction.limits",
+    "LimitStatus": "giantstep.prediction.limits",
     "Losses": "giantstep.prediction.wide.losses",
     "NoTheoryError": "giantstep.errors",
     "NotConvergedError": "giantstep.errors",
@@ -118,6 +123,7 @@ _HOME = {
     "layer_outliers": "giantstep.spectra.layer",
     "learned_directions": "giantstep.prediction.given_weights.directions",
     "learning_curve": "giantstep.prediction.given_weights.curve",
+    "limits": "giantstep.prediction.theories",
     "load": "giantstep.store.folder",
     "loss_curve": "giantstep.prediction.wide.losses",
     "make_activation": "giantstep.problem.activation",
@@ -154,6 +160,8 @@ __all__ = [
     "InputError",
     "LayerOutliers",
     "LearningCurve",
+    "Limit",
+    "LimitStatus",
     "Losses",
     "NoTheoryError",
     "NotConvergedError",
@@ -180,6 +188,7 @@ __all__ = [
     "layer_outliers",
     "learned_directions",
     "learning_curve",
+    "limits",
     "load",
     "loss_curve",
     "make_activation",

@@ -18,8 +18,9 @@ from giantstep.analysis.staircase import Staircase
 from giantstep.analysis.subspace import completed, name_space
 from giantstep.errors import NotConvergedError, NoTheoryError
 from giantstep.gaussian.series import HermiteSeries
+from giantstep.prediction.limits import WHITENED
 from giantstep.prediction.predict import predict
-from giantstep.prediction.theories import ROUGH, theory_of_rows, whitened_share
+from giantstep.prediction.theories import theory_of_rows
 from giantstep.problem.setting import Setting
 from giantstep.problem.starts import STARTS
 from giantstep.problem.updates import UPDATES
@@ -222,12 +223,8 @@ def _notes_on_rows(setting: Setting) -> Iterator[str]:
     """What the model of labels cannot know of the rows they came with."""
     if setting.data is not None:
         yield setting.data.far_from_gaussian
-    share = whitened_share(setting)
-    if share > ROUGH:
-        yield (
-            f"a batch is {share:.0%} of the rows that were whitened together: the noise of a "
-            "linear part is smaller in it by as much, which theory leaves out"
-        )
+    if (complaint := WHITENED.complaint(setting)) is not None:
+        yield complaint
 
 
 def run_experiment(

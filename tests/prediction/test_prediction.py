@@ -146,8 +146,14 @@ def test_more_points_shrink_the_error() -> None:
             {"inputs": "rademacher"},
             "inputs must be gaussian or spiked for theory, got 'rademacher'",
         ),
-        ({"p": 40_000}, r"narrow: p times min\(d, p \+ r\) must be at most 65536, got"),
-        ({"readout_batch": "last", "readout_n": "n"}, "readout_batch must be fresh, got 'last'"),
+        (
+            {"p": 40_000},
+            r"narrow: p times min\(d, p \+ r\) must be at most 65536 for runs to be drawn, got",
+        ),
+        (
+            {"readout_batch": "last", "readout_n": "n"},
+            "readout_batch must be fresh for narrow networks, got 'last'",
+        ),
     ],
 )
 def test_where_no_theory_applies_it_says_so(fields: dict[str, Any], piece: str) -> None:

@@ -35,7 +35,7 @@ STARTS: list[tuple[dict[str, Any], str]] = [
     ({"readout_start": "ones", "start": "sphere"}, "readout_start must be .*, got 'ones'"),
     (
         {"readout_start": [1.0, 2.0] * 20, "start": "sphere"},
-        r"readout_start must be .*, got \(1.0, 2.0",
+        r"readout_start must be .*, got \[1.0, 2.0",
     ),
 ]
 COVERED = {
@@ -124,7 +124,7 @@ def test_deflating_along_a_spike_needs_samples() -> None:
     fields = {"n": 4800, "deflate": 1, "inputs": "spiked(3, 0.5)"}
     setting = Setting(**(THEORIES["narrow"][1] | fields))
     assert rough(setting).theory == "narrow"
-    least = r"n must be at least 4800 to deflate spiked\(3, 0.5\), got 4799"
+    least = r"n must be at least 300 \(1 \+ strength\)\^2 to deflate spiked\(3, 0.5\), got 4799"
     with pytest.raises(NoTheoryError, match=f"^no prediction: narrow: {least}$"):
         predict(setting.vary(n=4799), theory="narrow")
 

@@ -31,11 +31,6 @@ FIELDS = ("overlap", "norms", "gram", "span", "gradient_cosine", "readout")
 ERRORS = ("train_error", "test_error", "network_error")
 
 
-def objection(setting: Setting) -> str | None:
-    """None: there is no setting without Gaussian runs."""
-    return None
-
-
 def predict(setting: Setting, readouts: Float[np.ndarray, "rows p"], _: Accuracy) -> dict[str, Any]:
     """Fields of the record, a row for each run; nothing strays from its own row."""
     try:

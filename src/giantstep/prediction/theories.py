@@ -1,14 +1,14 @@
-"""The theories, as data: each says what it does not cover, and fills the record where it does.
+"""The theories, as data: each has its limits, and fills the record of a setting within them.
 
-A new theory is a ``Theory`` in ``THEORIES``; the first one without an objection serves.  For the
-rows of a data set theory is that of Gaussian inputs, and where none is precise at their sizes,
-simulated Gaussian runs serve.
+A new theory is a ``Theory`` in ``THEORIES``; the first one whose limits hold serves.  For the rows
+of a data set theory is that of Gaussian inputs, and where none is precise at their sizes, simulated
+Gaussian runs serve.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -17,79 +17,94 @@ from jaxtyping import Float
 from giantstep.errors import InputError, NoTheoryError
 from giantstep.gaussian.points import Accuracy
 from giantstep.prediction import sampled
-from giantstep.prediction.narrow import coverage
+from giantstep.prediction.limits import (
+    DENSE_START,
+    EVERYWHERE,
+    LEARNING_CURVE,
+    THEORY,
+    WHITENED,
+    Limit,
+    LimitStatus,
+    first_complaint,
+    refuse_beyond,
+)
+from giantstep.prediction.narrow import limits as narrow_limits
 from giantstep.prediction.narrow import theory as narrow
-from giantstep.prediction.wide import quadratic
+from giantstep.prediction.wide import limits as wide_limits
 from giantstep.prediction.wide import theory as wide
-from giantstep.problem.plain import beyond_plain
 from giantstep.problem.setting import Setting
 
 
 @dataclass(frozen=True)
 class Theory:
-    """A theory: ``objection`` says in one sentence why it does not cover a setting, or None.
+    """A theory: it serves where a setting is within its ``limits``.
 
     ``predict`` takes the setting, the readouts of the runs (or the one they share) and the accuracy
-    of quadrature, and returns fields of a ``Trajectory``, a row for each readout.  ``left_out`` is
-    what it leaves out at the sizes of a setting, relative.  Fields are after every step, those of
-    a theory that is ``sparse`` after the recorded ones.  ``wide``: its neurons are many.
+    of quadrature, and returns fields of a ``Trajectory``, a row for each readout; ``parts`` are the
+    limits of fields that may be left open, by name.  ``of_data`` are the limits beyond which the
+    rows of a data set are better predicted by Gaussian runs, ``instead`` those within which it is
+    preferred to theories that serve too, and ``beside``, if not None, those within which it gives
+    the errors of a readout beside the rows of another.  ``left_out`` is what it leaves out at the
+    sizes of a setting, relative.  Fields are after every step, those of a theory that is ``sparse``
+    after the recorded ones; ``spectra`` says whether it predicts them.
     """
 
     name: str
-    objection: Callable[[Setting], str | None]
+    limits: tuple[Limit, ...]
     predict: Callable[[Setting, Float[np.ndarray, "rows p"], Accuracy], dict[str, Any]]
+    parts: Mapping[str, tuple[Limit, ...]] = field(default_factory=dict)
+    of_data: tuple[Limit, ...] = (WHITENED,)
+    instead: tuple[Limit, ...] | None = None
+    beside: tuple[Limit, ...] | None = None
     left_out: Callable[[Setting], float] = lambda setting: 0.0
     sparse: bool = False
-    wide: bool = False
+    spectra: bool = False
+
+
+def _wide(name: str, limits: tuple[Limit, ...]) -> Theory:
+    return Theory(
+        name,
+        limits,
+        wide.predict,
+        parts=wide_limits.PARTS,
+        of_data=wide_limits.OF_DATA,
+        instead=wide_limits.INSTEAD_OF_NARROW,
+        beside=wide_limits.BESIDE_OTHER_ROWS,
+        left_out=wide.left_out,
+        spectra=True,
+    )
 
 
 THEORIES = (
-    Theory("narrow", coverage.objection, narrow.predict, sparse=True),
-    Theory("linear-width", wide.objection, wide.predict, wide.left_out, wide=True),
-    Theory("quadratic-width", quadratic.objection, wide.predict, wide.left_out, wide=True),
+    Theory(
+        "narrow",
+        narrow_limits.NARROW,
+        narrow.predict,
+        parts={"runs with their own start": (DENSE_START,)} | narrow_limits.PARTS,
+        sparse=True,
+    ),
+    _wide("linear-width", wide_limits.LINEAR_WIDTH),
+    _wide("quadratic-width", wide_limits.QUADRATIC_WIDTH),
 )
 
-PRECISE = 0.02
-"""What a theory of wide networks may leave out where that of narrow ones serves too, but takes
-longer for many neurons: d = 200 and p = 100."""
+GAUSSIAN_RUNS = Theory("gaussian-runs", (), sampled.predict, sparse=True)
 
-ROUGH_ERRORS = 0.2
-"""What it may leave out of the readout's errors beside rows of another theory: d = 20, p = 10."""
-
-ROUGH = 0.05
-"""What a theory may leave out of the rows of a data set: some tens of runs see as much.  Whitening
-counts too: a linear part has no noise in all N rows, and the share n/N less in n of them."""
-
-GAUSSIAN_RUNS = Theory("gaussian-runs", sampled.objection, sampled.predict, sparse=True)
-
-
-def beyond_theory(setting: Setting) -> str | None:
-    """What no theory covers but Gaussian runs do, in one sentence; None if there is nothing."""
-    if setting.deflate == 2:
-        return "deflate must be at most 1 for theory, got 2"
-    # Theory takes the first coordinates of given rows for those along the target.
-    if setting.data is not None and setting.start_rows is not None and setting.frame != "axes":
-        return f"frame must be axes for theory of start_rows, got {setting.frame!r}"
-    # At the start its fit is made of overlaps of order d^-1/2 and of the noise of its samples.
-    if setting.readout_between == "ridge":
-        return "readout_between must be frozen or gradient(size) for theory, got 'ridge'"
-    return beyond_plain(setting, "theory", coverage.WORDS)
-
-
-def whitened_share(setting: Setting) -> float:
-    """n/N where all N rows of a data set were whitened together, else 0."""
-    data = setting.data
-    white = setting.inputs.kind == "whitened"
-    return setting.n / len(data.rows) if data is not None and white else 0.0
+FUNCTIONS = {
+    "learning_curve": LEARNING_CURVE,
+    "loss_curve": wide_limits.CLOSED_SYSTEM,
+    "one_step_law": narrow_limits.ONE_STEP_LAW,
+    "second_alignment": wide_limits.ALIGNMENT,
+    "weight_outliers": wide_limits.ONE_OR_TWO,
+}
+"""Functions with limits of their own, which are no part of a record."""
 
 
 def theory_of_rows(setting: Setting) -> Theory:
     """For rows that are taken for Gaussian: a theory precise at their sizes, or Gaussian runs."""
-    if beyond_theory(setting) is not None:
+    if first_complaint(THEORY, setting) is not None:
         return GAUSSIAN_RUNS
-    share = whitened_share(setting)
     for theory in THEORIES:
-        if theory.objection(setting) is None and max(theory.left_out(setting), share) <= ROUGH:
+        if first_complaint((*theory.limits, *theory.of_data), setting) is None:
             return theory
     return GAUSSIAN_RUNS
 
@@ -99,22 +114,15 @@ def choose_theory(setting: Setting, name: str | None = None) -> Theory:
     names = [theory.name for theory in (*THEORIES, GAUSSIAN_RUNS)]
     if name is not None and name not in names:
         raise InputError(f"theory must be one of {', '.join(names)}, got {name!r}")
-    if not (setting.inputs.taken_for_gaussian or setting.inputs.deferrable):
-        what = "inputs must be gaussian or spiked for theory"
-        raise NoTheoryError(f"no prediction: {what}, got {setting.inputs.text!r}")
-    if setting.target.column:
-        raise NoTheoryError(
-            f"no prediction: target must be a function for theory, got {setting.target.name!r}"
-        )
+    refuse_beyond(EVERYWHERE, setting)
     if name == GAUSSIAN_RUNS.name:
         return GAUSSIAN_RUNS
     # Spectra are predicted by theories alone.
     if name is None and setting.data is not None and not setting.spectra:
         return theory_of_rows(setting)
-    if (beyond := beyond_theory(setting)) is not None:
-        raise NoTheoryError(f"no prediction: {beyond}")
+    refuse_beyond(THEORY, setting)
     asked = [theory for theory in THEORIES if name in (None, theory.name)]
-    complaints = {theory.name: theory.objection(setting) for theory in asked}
+    complaints = {theory.name: first_complaint(theory.limits, setting) for theory in asked}
     serving = [theory for theory in asked if complaints[theory.name] is None]
     if not serving:
         reasons = "; ".join(f"{name}: {complaint}" for name, complaint in complaints.items())
@@ -123,20 +131,50 @@ def choose_theory(setting: Setting, name: str | None = None) -> Theory:
 
 
 def theory_of_readout(setting: Setting) -> Theory | None:
-    """A theory of wide networks that predicts the errors of the readout, to ROUGH_ERRORS."""
+    """A theory that predicts the errors of the readout beside the rows of another."""
     for theory in THEORIES:
-        if not theory.wide or theory.objection(setting) is not None:
+        if theory.beside is None:
             continue
-        if theory.left_out(setting) <= ROUGH_ERRORS and quadratic.turn_objection(setting) is None:
+        if first_complaint((*theory.limits, *theory.beside), setting) is None:
             return theory
     return None
 
 
 def _preference(theory: Theory, setting: Setting) -> int:
-    """The smaller the better: what is fast and precise, what is exact, what is asked for.
-
-    Only theories of wide networks predict spectra.
-    """
-    if theory.wide and (setting.spectra or theory.left_out(setting) <= PRECISE):
+    """The smaller the better: what is fast and precise, what is exact, what is asked for."""
+    if theory.spectra and setting.spectra:
         return 0
-    return 2 if theory.wide else 1
+    if theory.instead is None:
+        return 1
+    return 0 if first_complaint(theory.instead, setting) is None else 2
+
+
+def limits(setting: Setting | None = None) -> list[LimitStatus]:
+    """Every limit of every theory and of the parts it may leave open, and where a setting stands.
+
+    ``theory`` is "every theory" for the limits that all share, and the name of a function for
+    those of ``learning_curve``, ``loss_curve``, ``weight_outliers`` and others.
+
+    >>> from giantstep import Setting, limits
+    >>> setting = Setting("x1", d=1000, p=4, n=50, steps=1)
+    >>> cosines = [each for each in limits(setting) if each.part == "gradient cosines"]
+    >>> [(each.limit.name, each.value, each.share) for each in cosines]
+    [("samples of a gradient's length", 50.0, 2.0)]
+    """
+    listed: list[tuple[str, str | None, tuple[Limit, ...]]] = [
+        ("every theory", None, (*EVERYWHERE, *THEORY))
+    ]
+    for theory in THEORIES:
+        parts = dict(theory.parts) | {
+            "rows of a data set": theory.of_data,
+            "preferred to other theories": theory.instead or (),
+            "readout errors beside other rows": theory.beside or (),
+        }
+        listed.append((theory.name, None, theory.limits))
+        listed += [(theory.name, part, limits) for part, limits in parts.items()]
+    listed += [(name, None, limits) for name, limits in FUNCTIONS.items()]
+    return [
+        LimitStatus.of(limit, setting, theory=theory, part=part)
+        for theory, part, group in listed
+        for limit in group
+    ]

@@ -8,9 +8,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 from jaxtyping import Float
 
-from giantstep.errors import InputError
+from giantstep.errors import InputError, shown
 from giantstep.problem.network import network_output, residuals
-from giantstep.problem.plain import beyond_plain
+from giantstep.problem.plain import PLAIN
 from giantstep.problem.randomness import Purpose
 from giantstep.problem.setting import Setting
 from giantstep.simulation.meter import Meter
@@ -80,8 +80,10 @@ def stepped_runs(setting: Setting, runs: Iterable[int] = (0,)) -> Iterator[Stepp
         raise InputError(f"steps must be at least 1 for features after a step, got {setting.steps}")
     if setting.deflate >= 0:
         raise InputError(f"deflate must be -1 for features after a step, got {setting.deflate}")
-    if (beyond := beyond_plain(setting, "features after a step", {"inputs": None})) is not None:
-        raise InputError(beyond)
+    for field, plain in PLAIN.items():
+        if getattr(setting, field) not in plain:
+            values, given = " or ".join(map(str, plain)), shown(setting.as_dict()[field])
+            raise InputError(f"{field} must be {values} for features after a step, got {given}")
     if setting.readout_n == 0:
         raise InputError("readout_n must be positive for a readout, got 0")
     from giantstep.simulation.engines.dense import DenseEngine

@@ -11,9 +11,9 @@ from giantstep.papers.claims.feature_experiments import stepped_features
 from giantstep.papers.claims.linear_width import WIDE
 from giantstep.papers.claims.spike_counts import readout_scatter
 from giantstep.papers.claims.two_steps import NETWORK
-from giantstep.prediction.wide.limits import limiting_losses
 from giantstep.prediction.wide.outlier_count import with_exponents
 from giantstep.prediction.wide.step import learned_step
+from giantstep.prediction.wide.strong_spikes import limiting_losses
 from giantstep.prediction.wide.update import second_strengths
 from giantstep.problem.activation import centred
 from giantstep.simulation.feature_models import longer_rows

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from giantstep import Setting
-from giantstep.errors import InputError, NotConvergedError
+from giantstep.errors import InputError, NotConvergedError, NoTheoryError
 from giantstep.prediction.given_weights import fixed_point
 from giantstep.prediction.given_weights.curve import learning_curve, solve
 from giantstep.prediction.given_weights.directions import bulk_edge, learned_directions
@@ -339,14 +339,19 @@ def test_bad_input(change, message):
         ({"ridge": "cv"}, "ridge must be a number or several for a learning curve, got 'cv'"),
         ({"inputs": "rademacher"}, "inputs must be gaussian .* got 'rademacher'"),
         ({"deflate": 1}, "deflate must be -1 .* got 1"),
-        ({"noise": 0.0, "corruption": 0.2}, "corruption must be 0 .* got 0.2"),
+        ({"noise": 0.0, "corruption": 0.2}, "corruption must be 0.0 .* got 0.2"),
         ({"readout_batch": "last"}, "readout_batch must be fresh .* got 'last'"),
-        ({"readout_n": 0, "test_n": 0}, r"sizes must be positive, got \[0\]"),
     ],
 )
 def test_settings_without_a_curve(change, message):
-    with pytest.raises(InputError, match=message):
+    with pytest.raises(NoTheoryError, match=message):
         learning_curve(network("x1", "relu", 5, 6, **change), np.eye(6)[:5])
+
+
+def test_a_setting_without_a_readout_needs_sizes():
+    setting = network("x1", "relu", 5, 6, readout_n=0, test_n=0)
+    with pytest.raises(InputError, match=r"sizes must be positive, got \[0\]"):
+        learning_curve(setting, np.eye(6)[:5])
 
 
 def test_what_is_not_given_follows_the_setting():

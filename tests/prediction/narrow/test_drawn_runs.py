@@ -9,8 +9,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from giantstep.prediction.narrow import drawn_runs, mean_gradient, theory
+from giantstep.prediction.limits import first_complaint
+from giantstep.prediction.narrow import mean_gradient, theory
 from giantstep.prediction.narrow.fresh import state_evolution
+from giantstep.prediction.narrow.limits import DRAWN_RUNS
 from giantstep.prediction.narrow.points import points_for
 from giantstep.prediction.narrow.readout import readout_errors
 from giantstep.prediction.narrow.start import labels_at, start_of_run
@@ -142,15 +144,18 @@ def test_which_theory_serves_many_neurons() -> None:
 @pytest.mark.parametrize(
     ("changes", "sentence"),
     [
-        ({"batches": "reused", "steps": 2}, "batches must be fresh for more than d/20 = 3 neuro"),
-        ({"d": 2000, "p": 1000}, "p times min(d, p + r) must be at most 65536, got 1001000"),
+        ({"batches": "reused", "steps": 2}, "batches must be fresh for more than d/20 neurons"),
+        (
+            {"d": 2000, "p": 1000},
+            "p times min(d, p + r) must be at most 65536 for runs to be drawn, got 1001000",
+        ),
         ({"deflate": 1, "p": 40}, "p must be at most (d - r - 1)/2 to deflate, got 40"),
-        ({"loss": "huber(1)", "n": 10_000}, "n must be at most 256 for other losses and inputs"),
+        ({"loss": "huber(1)", "n": 10_000}, "n must be at most 0.125 of the points that a step"),
     ],
 )
 def test_what_is_not_drawn_is_said(changes: dict[str, Any], sentence: str) -> None:
     setting = Setting(**{"target": "x1", "d": 60, "n": 100, "p": 8, "steps": 1} | PLAIN | changes)
-    assert sentence in str(drawn_runs.objection(setting))
+    assert sentence in str(first_complaint(DRAWN_RUNS, setting))
 
 
 @pytest.mark.law

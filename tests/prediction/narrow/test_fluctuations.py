@@ -204,7 +204,7 @@ def test_every_run_is_predicted_from_its_own_start(
     68 % of the overlaps are within the predicted standard deviation, at 4 standard errors over 40
     runs; 2.5 and 0.3 times the deviation are rejected.
     """
-    monkeypatch.setattr(theory, "LARGEST_DEVIATION", math.inf)
+    monkeypatch.setattr(theory, "NEAR_MEAN", replace(theory.NEAR_MEAN, most=math.inf))
     setting = Setting(**(LEAP | fields | {"runs": 40}))
     predicted, simulated = predict(setting), simulate(setting)
     assert predicted.runs == setting.runs
@@ -300,7 +300,7 @@ def test_magnitudes_of_more_rows_than_deviations(monkeypatch: Any) -> None:
     fields = {"target": "threshold", "activation": "softplus", "residual": "labels", "n": "2d"}
     setting = Setting(**(BASE | fields), d=2000, p=4, steps=8, step_size="10p", runs=60)
     monkeypatch.setattr(fluctuations, "MOST_WORK", 16 * 2 * 4 * 2**10 * 4 * 8)
-    monkeypatch.setattr(theory, "LARGEST_DEVIATION", math.inf)
+    monkeypatch.setattr(theory, "NEAR_MEAN", replace(theory.NEAR_MEAN, most=math.inf))
     predicted = predict(setting)
     assert predicted.overlap_deviation is not None
     known = np.isfinite(predicted.overlap_deviation).all(axis=(1, 2, 3))

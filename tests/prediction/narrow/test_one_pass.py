@@ -57,7 +57,9 @@ def test_steps_that_shift_the_mean_are_drawn() -> None:
     setting = Setting(**(BASE | {"p": 8, "steps": 6, "step_size": 2.0, "runs": 2}))
     assert predict(setting).gram_uncertainty is None
     assert predict(setting.vary(step_size=0.1)).gram_uncertainty is not None
-    with pytest.raises(NoTheoryError, match="p must be small against d: at most d/2 = 50, got 51"):
+    with pytest.raises(
+        NoTheoryError, match=r"p must be at most 0.5 d .* got 51 neurons at d = 100"
+    ):
         predict(setting.vary(p=51, step_size=0.1))
 
 
@@ -66,4 +68,4 @@ def test_readout_errors_have_a_note_instead() -> None:
     found = predict(Setting(**(BASE | sizes)))
     assert found.network_error is not None
     assert found.test_error is None
-    assert "readout errors: readout_n must be at least 10 p = 80, got 60" in found.notes[0]
+    assert "readout errors: readout_n must be at least 10 p, got 60 for 8 neurons" in found.notes[0]

@@ -218,8 +218,8 @@ def test_tanh_and_one_direction() -> None:
 @pytest.mark.parametrize(
     ("fields", "note"),
     [
-        ({"readout_n": 79}, "readout_n must be at least 10 p = 80, got 79"),
-        ({"deflate": 1, "readout_n": 10**5}, "at least 1000 d = 1000000 to deflate, got 100000"),
+        ({"readout_n": 79}, "readout_n must be at least 10 p, got 79 for 8 neurons"),
+        ({"deflate": 1, "readout_n": 10**5}, "at least 1000 d to deflate, got 100000 at d = 1000"),
     ],
 )
 def test_a_readout_without_prediction_has_a_note(fields: dict[str, Any], note: str) -> None:

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from giantstep.prediction.narrow.coverage import WORDS
+from giantstep.prediction.limits import COVERED
 from giantstep.prediction.narrow.work import log2_points
 from giantstep.prediction.predict import predict
 from giantstep.problem.setting import Setting
@@ -104,7 +104,7 @@ def judged(name: str) -> tuple[Comparison, Comparison]:
     """The comparison of a case with its runs, and that of the prediction without the word."""
     setting = Setting(**(BASE | CASES[name]))
     predicted, simulated = predict(setting), simulate(setting)
-    changes = WITHOUT.get(name, dict.fromkeys(CASES[name].keys() & WORDS))
+    changes = WITHOUT.get(name, dict.fromkeys(CASES[name].keys() & COVERED.keys()))
     other = predict(setting.vary(**changes), deviations=False)
     if "readout_start" in changes:  # refused before it is compared
         other = replace(other, readout=predicted.readout)

@@ -16,6 +16,7 @@ from giantstep import InputError, make_activation
 from giantstep.errors import NotConvergedError, NoTheoryError
 from giantstep.gaussian.moments import feature_moments
 from giantstep.gaussian.rules import gauss_hermite, hermite_values
+from giantstep.prediction.limits import first_complaint
 from giantstep.prediction.wide import feature_outliers as closed_spectrum
 from giantstep.prediction.wide import row_law
 from giantstep.prediction.wide import system as closed_moments
@@ -29,11 +30,12 @@ from giantstep.prediction.wide.feature_outliers import (
 )
 from giantstep.prediction.wide.fixed_point import Penalty, Point
 from giantstep.prediction.wide.gradient import gradient_matrix
-from giantstep.prediction.wide.limits import limiting_losses, spike_count
+from giantstep.prediction.wide.limits import CLOSED_SYSTEM
 from giantstep.prediction.wide.losses import loss_curve, losses
 from giantstep.prediction.wide.network import readout_norm
 from giantstep.prediction.wide.step import LearnedStep, learned_step
-from giantstep.prediction.wide.system import ClosedSystem, labels_given, objection
+from giantstep.prediction.wide.strong_spikes import limiting_losses, spike_count
+from giantstep.prediction.wide.system import ClosedSystem, labels_given
 from giantstep.problem.setting import Setting
 
 CENTRED_RELU = "relu(z) - 0.3989422804014327"
@@ -604,7 +606,7 @@ def test_density_against_simulation() -> None:
 @pytest.mark.parametrize(
     ("change", "sentence"),
     [
-        ({"steps": 3}, "steps must be 0 or 1"),
+        ({"steps": 3}, "steps must be at most 2"),
         ({"inputs": "rademacher"}, "inputs must be gaussian"),
         ({"start": "orthogonal", "p": 100}, "start must be"),
         ({"deflate": 0}, "deflate must be -1"),
@@ -612,9 +614,9 @@ def test_density_against_simulation() -> None:
         ({"readout_n": 0, "test_n": 0}, "readout_n must be positive"),
     ],
 )
-def test_objections(change: dict[str, Any], sentence: str) -> None:
+def test_limits(change: dict[str, Any], sentence: str) -> None:
     setting = Setting(**SMALL | change)
-    complaint = objection(setting)
+    complaint = first_complaint(CLOSED_SYSTEM, setting)
     assert complaint is not None
     assert complaint.startswith(sentence)
     for function in (losses, feature_outliers, thresholds, limiting_losses):

@@ -12,13 +12,13 @@ import numpy as np
 import pytest
 
 from giantstep.errors import NoTheoryError
+from giantstep.prediction.limits import first_complaint
 from giantstep.prediction.predict import predict
 from giantstep.prediction.theories import choose_theory
 from giantstep.prediction.wide import losses as wide_losses
 from giantstep.prediction.wide.degrees import features_by_degree, labels_by_degree, radius_rule
-from giantstep.prediction.wide.laws import spectrum_objection
+from giantstep.prediction.wide.limits import FEATURES, QUADRATIC_WIDTH
 from giantstep.prediction.wide.losses import loss_curve, losses
-from giantstep.prediction.wide.quadratic import objection
 from giantstep.prediction.wide.system import ClosedSystem, closed_system, labels_given
 from giantstep.problem.setting import Setting
 from giantstep.simulation.simulate import simulate
@@ -228,21 +228,21 @@ def test_learning_curve_from_d_to_d_squared() -> None:
             {"p": "5d^2", "readout_n": "6d^2"},
             "the smaller of p and readout_n must be at most 4 d^2, got 5 d^2",
         ),
-        ({"deflate": 0}, "deflate must be -1 (off) for the closed system, got 0"),
+        ({"deflate": 0}, "deflate must be -1 for wide networks, got 0"),
         (
             {"readout_batch": "last", "readout_n": "n", "steps": 1},
-            "readout_batch must be fresh for the closed system, got 'last'",
+            "readout_batch must be fresh for wide networks, got 'last'",
         ),
         (
             {"target": "x1 + He2(x2)/2", "steps": 1, "step_size": 30.0},
             "the degree 2 of the target must turn a row outside the learned direction by at most "
             "0.2 of its own part, got 0.564",
         ),
-        ({"d": 2, "p": 3, "readout_n": 3}, "d must be at least 3 for the closed system, got 2"),
+        ({"d": 2, "p": 3, "readout_n": 3}, "d must be at least 3 for errors of a readout, got 2"),
     ],
 )
-def test_objections(change: dict[str, Any], sentence: str) -> None:
-    assert objection(Setting(**BASE | change)) == sentence
+def test_limits(change: dict[str, Any], sentence: str) -> None:
+    assert first_complaint(QUADRATIC_WIDTH, Setting(**BASE | change)) == sentence
 
 
 def test_which_theory_serves() -> None:
@@ -252,10 +252,11 @@ def test_which_theory_serves() -> None:
     wider = setting.vary(p="d^2", spectra=3)
     found = predict(wider)
     assert found.theory == "quadratic-width"
-    sentence = spectrum_objection(wider)
+    sentence = first_complaint(FEATURES, wider)
     assert sentence == "p must be at most 20 d for a spectrum, got 30 d"
     assert f"no prediction of features after step 0: {sentence}" in found.notes
     with pytest.raises(NoTheoryError, match="quadratic-width: steps must be 0 or 1, got 2"):
         predict(wider.vary(steps=2), theory="quadratic-width")
     # One direction learned, none of degree 2 outside it: any size of step.
-    assert objection(setting.vary(target="x1 + He2(x1)", n="d^2", steps=1, step_size=200.0)) is None
+    large = setting.vary(target="x1 + He2(x1)", n="d^2", steps=1, step_size=200.0)
+    assert first_complaint(QUADRATIC_WIDTH, large) is None

@@ -1,4 +1,4 @@
-"""Rows at linear width are covered with and without a readout, whose objections are its own."""
+"""Rows at linear width are covered with and without a readout, whose limits are its own."""
 
 from dataclasses import replace
 from typing import Any
@@ -7,13 +7,13 @@ import numpy as np
 import pytest
 
 from giantstep.errors import NoTheoryError
+from giantstep.prediction.limits import first_complaint
 from giantstep.prediction.predict import predict
+from giantstep.prediction.wide.limits import LINEAR_WIDTH
 from giantstep.prediction.wide.losses import losses
 from giantstep.prediction.wide.network import readout_norm
 from giantstep.prediction.wide.rows import (
-    objection,
     readout_losses,
-    rows_objection,
     rows_of_runs,
     span_of_rows,
 )
@@ -42,7 +42,6 @@ def test_rows_do_not_ask_for_a_readout(steps: int, change: dict[str, Any]) -> No
     """Rows are the same whatever becomes of the readout."""
     setting = Setting(**FIELDS | {"steps": steps})
     other = Setting(**FIELDS | {"steps": steps} | change)
-    assert rows_objection(other) is None
     readout = np.linspace(-1.0, 1.0, 40)
     expected, found = (rows_of_runs(each, readout[None])[0] for each in (setting, other))
     assert np.array_equal(found.overlap, expected.overlap)
@@ -50,16 +49,16 @@ def test_rows_do_not_ask_for_a_readout(steps: int, change: dict[str, Any]) -> No
 
 
 @pytest.mark.parametrize("steps", [1, 2])
-def test_the_readout_objects_for_itself(steps: int) -> None:
-    """After a step a readout on the last batch is not covered; no readout has no objection."""
+def test_the_readout_has_limits_of_its_own(steps: int) -> None:
+    """After a step a readout on the last batch is not covered; no readout has no limit."""
     given = FIELDS | {"steps": steps}
     last, none = (Setting(**given | change) for change in (LAST_BATCH, NO_READOUT))
-    sentence = "readout_batch must be fresh for the closed system, got 'last'"
-    assert objection(last) == sentence
-    assert objection(none) is None
+    sentence = "readout_batch must be fresh for wide networks, got 'last'"
+    assert first_complaint(LINEAR_WIDTH, last) == sentence
+    assert first_complaint(LINEAR_WIDTH, none) is None
     with pytest.raises(NoTheoryError, match=sentence):
         losses(last)
-    with pytest.raises(NoTheoryError, match="readout_n must be positive for the closed system"):
+    with pytest.raises(NoTheoryError, match="readout_n must be positive for errors of a readout"):
         losses(none)
 
 
@@ -71,14 +70,14 @@ def test_the_readout_objects_for_itself(steps: int) -> None:
         ({"steps": 3}, "steps must be at most 2, got 3"),
         (
             {"steps": 2, "start": "orthogonal"},
-            "start must be sphere, gaussian or symmetric for two steps, got 'orthogonal'",
+            "start must be sphere, gaussian or symmetric for wide networks, got 'orthogonal'",
         ),
-        ({"deflate": 0}, "deflate must be -1 (off) for the closed system, got 0"),
+        ({"deflate": 0}, "deflate must be -1 for wide networks, got 0"),
     ],
 )
-def test_objections_to_the_rows(change: dict[str, Any], sentence: str) -> None:
+def test_limits_of_the_rows(change: dict[str, Any], sentence: str) -> None:
     setting = Setting(**FIELDS | {"steps": 1} | change)
-    assert rows_objection(setting) == objection(setting) == sentence
+    assert first_complaint(LINEAR_WIDTH, setting) == sentence
 
 
 @pytest.mark.parametrize(
@@ -143,7 +142,7 @@ def test_rows_that_are_mostly_noise_have_no_predicted_errors() -> None:
     large = small.vary(step_size=0.6)
     assert compare(predict(small), simulate(small)).agrees
     refused, simulated = predict(large), simulate(large)
-    sentence = "the noise of the step must add at most 1 to the square length of a row, got 16.5"
+    sentence = "the noise of the steps must add at most 1 to the square length of a row, got 16.5"
     assert f"no prediction of readout errors after step 1: {sentence}" in refused.notes
     assert refused.train_error is not None
     assert np.isnan(refused.train_error[0, 1])

@@ -174,7 +174,7 @@ def test_a_second_step_on_the_networks_own_answer_is_refused() -> None:
     assert "no prediction of weights after step 2" in note
     assert "must be at most 5 times the residual, got" in note
     long = setting.vary(step_size=[0.05, 2.0])
-    assert any("noise of both steps must add at most 1" in text for text in predict(long).notes)
+    assert any("noise of the steps must add at most 1" in text for text in predict(long).notes)
 
 
 def measured_answer(setting: Setting) -> float:

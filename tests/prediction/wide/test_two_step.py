@@ -14,12 +14,13 @@ import pytest
 
 from giantstep.errors import InputError, NoTheoryError
 from giantstep.gaussian.moments import feature_moments
+from giantstep.prediction.limits import first_complaint
 from giantstep.prediction.predict import predict
 from giantstep.prediction.wide import slopes as two_step_slopes
 from giantstep.prediction.wide import update as two_step_update
-from giantstep.prediction.wide.alignment import objection as alignment_objection
 from giantstep.prediction.wide.alignment import second_alignment
 from giantstep.prediction.wide.bulk import bulk_profile
+from giantstep.prediction.wide.limits import ALIGNMENT
 from giantstep.prediction.wide.network import Network, ReadoutStatistics
 from giantstep.prediction.wide.outlier_count import (
     finite_phase_diagram,
@@ -353,7 +354,7 @@ def test_no_alignment_without_a_linear_part_of_the_squared_label():
     """He2(x1): y^2 is even, so reuse finds nothing; He1 + .. is refused."""
     setting = linear_width("He2(x1)", CLIPPED, 1000, 0.3, batches="reused")
     assert second_alignment(setting).exponent == -0.5
-    assert alignment_objection(setting) is None
+    assert first_complaint(ALIGNMENT, setting) is None
     for change, message in (
         ({"target": "x1 + He2(x1)"}, "target must have no linear part"),
         ({"activation": "He1"}, "activation must have a second direction"),

@@ -20,8 +20,8 @@ from giantstep.papers.claims.linear_width import WIDE
 from giantstep.papers.claims.quantity import Quantity, Region, mean_of
 from giantstep.papers.claims.record import Claim, Findings
 from giantstep.papers.plot import Curve, Plot, mean_curve
-from giantstep.prediction.wide.limits import limiting_losses
 from giantstep.prediction.wide.losses import losses
+from giantstep.prediction.wide.strong_spikes import limiting_losses
 from giantstep.problem.activation import centred
 from giantstep.problem.setting import Setting
 from giantstep.simulation.stepped import SteppedRun, stepped_runs

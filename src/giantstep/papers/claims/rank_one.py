@@ -14,8 +14,8 @@ from giantstep.papers.claims.linear_width import EVEN, WIDE
 from giantstep.papers.claims.quantity import Quantity, drift, exponent_of, mean_of
 from giantstep.papers.claims.record import Claim, Findings
 from giantstep.papers.plot import Curve, Plot, mean_curve
-from giantstep.prediction.wide.limits import LARGE_SIZE
 from giantstep.prediction.wide.step import learned_step
+from giantstep.prediction.wide.strong_spikes import LARGE_SIZE
 from giantstep.problem.setting import Setting
 from giantstep.simulation.stepped import SteppedRun, stepped_runs
 

@@ -28,6 +28,7 @@ from giantstep.prediction.given_weights.directions import learned_directions
 from giantstep.prediction.given_weights.family import NODES, Family, make_family
 from giantstep.prediction.given_weights.fixed_point import constant_level, fixed_point
 from giantstep.prediction.given_weights.response import Response, respond
+from giantstep.prediction.limits import LEARNING_CURVE, refuse_beyond
 from giantstep.problem.setting import Setting
 from giantstep.problem.target import ORTHONORMAL
 from giantstep.records.drawing import Drawn
@@ -81,13 +82,11 @@ def learning_curve(
     >>> bool(curve.test[0, 1] < curve.test[0, 0])
     True
     """
-    complaint = objection(setting)
-    if complaint is not None:
-        raise InputError(complaint)
-    _check_weights(setting, weights)
+    refuse_beyond(LEARNING_CURVE, setting)
+    _validate_weights(setting, weights)
     directions = learned_directions(weights) if directions is None else directions
     frame = np.eye(setting.d)[: setting.target.r] if frame is None else frame
-    _check_directions(setting, directions, frame)
+    _validate_directions(setting, directions, frame)
     ridges = np.array(setting.ridge, dtype=float)
     sizes = np.array([setting.readout_n] if sizes is None else sizes, dtype=int)
     if not (sizes.size and np.all(sizes > 0)):
@@ -106,24 +105,7 @@ def learning_curve(
     return LearningCurve(ridges, sizes, *found)
 
 
-def objection(setting: Setting) -> str | None:
-    """Why there is no learning curve for a setting, in one sentence; None if there is one."""
-    if setting.ridge == "cv":
-        return "ridge must be a number or several for a learning curve, got 'cv'"
-    if not setting.inputs.is_gaussian:
-        return f"inputs must be gaussian for a learning curve, got {setting.inputs.text!r}"
-    if setting.deflate >= 0:
-        return f"deflate must be -1 (off) for a learning curve, got {setting.deflate}"
-    if setting.bias > 0:
-        return f"bias must be 0 for a learning curve, got {setting.bias:g}"
-    if setting.corruption > 0:
-        return f"corruption must be 0 for a learning curve, got {setting.corruption:g}"
-    if setting.readout_batch == "last" and setting.steps:
-        return "readout_batch must be fresh for a learning curve, got 'last'"
-    return None
-
-
-def _check_weights(setting: Setting, weights: Float[np.ndarray, "p d"]) -> None:
+def _validate_weights(setting: Setting, weights: Float[np.ndarray, "p d"]) -> None:
     if weights.shape != (setting.p, setting.d):
         shape = f"{len(weights)} x {weights.shape[1]}"
         raise InputError(f"weights must be p x d = {setting.p} x {setting.d}, got {shape}")
@@ -131,7 +113,7 @@ def _check_weights(setting: Setting, weights: Float[np.ndarray, "p d"]) -> None:
         raise InputError("weights must be finite, got inf or nan")
 
 
-def _check_directions(
+def _validate_directions(
     setting: Setting, directions: Float[np.ndarray, "k d"], frame: Float[np.ndarray, "r d"]
 ) -> None:
     if len(frame) != setting.target.r:

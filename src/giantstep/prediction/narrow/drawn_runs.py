@@ -21,13 +21,11 @@ from giantstep.prediction.narrow.draws import (
     drawn_states,
     fitted_errors_of,
 )
-from giantstep.prediction.narrow.mean_gradient import stein_applies
 from giantstep.prediction.narrow.points import points_for
 from giantstep.prediction.narrow.start import Start, labels_at, squared_error, start_of_run
 from giantstep.problem.network import network_output
 from giantstep.problem.setting import Setting
 from giantstep.records.trajectory import span_factor
-from giantstep.simulation.engines import deferred
 
 ROWS = (24, 96)
 """Drawn runs at least, and at most unless more are simulated; their starts are those of the
@@ -40,31 +38,6 @@ WORK = 2**32
 POINTS_A_NEURON, LOG2_POINTS = 16, (11, 14)
 """Points of a step over the neurons, and their number as a power of two, at least and at most: the
 p x p matrix of mean squares has relative noise sqrt(p/N)."""
-
-MOST_WEIGHTS, MOST_NEURONS = 2**16, 2**9
-"""Neurons times coordinates of a row, and neurons, at most: tens of seconds for tens of runs."""
-
-POINTS_A_SAMPLE = 8
-"""Points over the samples of a step, at least, where the mean gradient is that of the points, whose
-noise is then an eighth of the samples' own."""
-
-
-def objection(setting: Setting) -> str | None:
-    """Why no runs are drawn for a setting, in one sentence; None where they are."""
-    p, d, n = setting.p, setting.d, setting.n
-    if setting.seen_again:
-        return f"batches must be fresh for more than d/20 = {d / 20:g} neurons, got {p}"
-    coordinates = min(d, p + setting.known)
-    if p * coordinates > MOST_WEIGHTS:
-        return f"p times min(d, p + r) must be at most {MOST_WEIGHTS}, got {p * coordinates}"
-    if p > MOST_NEURONS:
-        return f"p must be at most {MOST_NEURONS} for runs to be drawn, got {p}"
-    if setting.deflate == 1 and deferred.dimensions_needed(setting) > d:
-        return f"p must be at most (d - r - 1)/2 to deflate, got {p}"
-    most = 2 ** log2_points(setting) // POINTS_A_SAMPLE
-    if not stein_applies(setting) and n > most:
-        return f"n must be at most {most} for other losses and inputs, got {n}"
-    return None
 
 
 def log2_points(setting: Setting) -> int:

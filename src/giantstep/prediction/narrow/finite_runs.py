@@ -10,7 +10,7 @@ import math
 
 import numpy as np
 
-from giantstep.prediction.narrow.fluctuations import MOST_ENTRIES, Deviations, entries
+from giantstep.prediction.narrow.fluctuations import Deviations
 from giantstep.prediction.narrow.reused import share
 from giantstep.prediction.narrow.start import Start
 from giantstep.problem.setting import Setting
@@ -26,16 +26,6 @@ SEED = 2**62
 
 ROOM = 4
 """Dimensions of these runs over those that their basis may come to span."""
-
-MOST_SAMPLES, MOST_STEPS = 2**16, 2**6
-"""Samples and steps a run beyond which the runs would take minutes."""
-
-
-def covers(setting: Setting) -> bool:
-    """Whether deviations are estimated: the runs must fit into R^d, and into a few seconds."""
-    fits = deferred.dimensions_needed(setting) <= setting.d and entries(setting) <= MOST_ENTRIES
-    few = samples(setting) / share(setting) <= MOST_SAMPLES and setting.steps <= MOST_STEPS
-    return fits and few
 
 
 def samples(setting: Setting) -> int:

@@ -51,9 +51,6 @@ REACH = 0.1
 """Relative displacement of the rows in a difference: the jumps of sigma' pass over a few hundred
 points, and what a central difference leaves out is REACH^2."""
 
-MOST_ENTRIES = 2**13
-"""Entries of (M, Q), p near 128, beyond which the columns would take longer than the means."""
-
 
 @dataclass(frozen=True)
 class Effort:
@@ -90,8 +87,6 @@ class Deviations:
 
 def affordable_rows(setting: Setting) -> int:
     """Rows of a prediction for which deviations are estimated."""
-    if entries(setting) > MOST_ENTRIES:
-        return 0
     return MOST_WORK // (2 * COLUMNS[0] * POINTS[0] * setting.p * max(setting.steps, 1))
 
 

@@ -34,10 +34,6 @@ from giantstep.prediction.narrow.points import Quadrature, sobol_quadrature
 from giantstep.prediction.narrow.start import Start, coordinates
 from giantstep.problem.setting import Setting
 
-MOST_ENTRIES = 80
-"""Entries of (M, Q), p = 8 with r = 5: a derivative takes two evaluations for each of them, some
-hundredths of a second."""
-
 MOST_STATES = 20
 """States of the path at which derivatives are computed, evenly by the change of the state and by
 the logarithm of the step: those of neighbours are close."""
@@ -70,11 +66,6 @@ class Around:
     shift: Shift
     gram: Float[np.ndarray, "c p p"]
     along: Deviations
-
-
-def covers(setting: Setting) -> bool:
-    """Whether there are few enough entries, and plain updates."""
-    return entries(setting) <= MOST_ENTRIES and setting.update == "gradient"
 
 
 def long_fluctuations(

@@ -18,12 +18,13 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Float
 
-from giantstep.errors import InputError, NoTheoryError
+from giantstep.errors import InputError
 from giantstep.gaussian.points import normal_points
 from giantstep.gaussian.series import HermiteSeries
+from giantstep.prediction.limits import refuse_beyond
+from giantstep.prediction.narrow.limits import ONE_STEP_LAW
 from giantstep.prediction.narrow.start import labels_at
 from giantstep.problem.activation import Activation
-from giantstep.problem.plain import beyond_plain
 from giantstep.problem.setting import Setting
 
 HIGHEST = 24
@@ -77,12 +78,6 @@ class OneStepLaw:
     covariance: Float[np.ndarray, "k k"]
 
 
-def _refuse_beyond_plain(setting: Setting) -> None:
-    beyond = beyond_plain(setting, "the law of one step")
-    if beyond is not None:
-        raise NoTheoryError(beyond)
-
-
 def one_step_law(
     setting: Setting,
     overlap: Float[np.ndarray, " r"],
@@ -96,7 +91,7 @@ def one_step_law(
     Cov(phi)/n plus 2 eta^4 (d-q)/n^2 E[g^2]^2 on the squared norm.
     """
     r, n = setting.target.r, setting.n
-    _refuse_beyond_plain(setting)
+    refuse_beyond(ONE_STEP_LAW, setting)
     if setting.residual == "full" and setting.start != "symmetric":
         raise InputError(f"one_step_law needs residual = y: symmetric start, got {setting.start!r}")
     eta, outside = setting.step_size[0], setting.d - r - 1
@@ -131,7 +126,7 @@ def cosine_quantiles(
     than outside where y depends on z (10 against 2 for He2), and of variance E[y^2] E[sigma'^2]/n
     in every direction outside.  A random row is orthogonal to V* to leading order.
     """
-    _refuse_beyond_plain(setting)
+    refuse_beyond(ONE_STEP_LAW, setting)
     series, r = setting.target.series, setting.target.r
     rng = np.random.default_rng(seed)
     eta = setting.step_size[0] * setting.scale

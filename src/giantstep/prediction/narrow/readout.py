@@ -27,12 +27,6 @@ from giantstep.prediction.narrow.start import Start, labels_at, second_moment_ga
 from giantstep.problem.setting import Setting
 from giantstep.simulation.readout import CV_GRID
 
-SAMPLES_A_NEURON = 10
-"""Below so many samples a neuron order 1/n is not enough: its square is 1 % of the error."""
-
-SAMPLES_A_DIMENSION = 1000
-"""Samples a dimension from which on the readout's fit of the labels' linear part is exact."""
-
 CHOICES = 512
 """Draws of the fit on which the penalty is chosen: they average to 1/20 of one draw's spread."""
 
@@ -50,17 +44,6 @@ class ReadoutErrors:
     train: float
     test: float
     left_out: float
-
-
-def objection(setting: Setting) -> str | None:
-    """Why there is no prediction of the readout, None where there is one."""
-    n, d, p = setting.readout_n, setting.d, setting.p
-    if n < SAMPLES_A_NEURON * p:
-        return f"readout_n must be at least {SAMPLES_A_NEURON} p = {SAMPLES_A_NEURON * p}, got {n}"
-    if setting.deflate == 1 and n < SAMPLES_A_DIMENSION * d:
-        least = SAMPLES_A_DIMENSION * d
-        return f"readout_n must be at least {SAMPLES_A_DIMENSION} d = {least} to deflate, got {n}"
-    return None
 
 
 def readout_errors(

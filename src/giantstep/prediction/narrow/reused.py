@@ -30,17 +30,6 @@ from giantstep.problem.batches import set_of, set_size, uses
 from giantstep.problem.network import coefficients, stepped_rows
 from giantstep.problem.setting import Setting
 
-WORDS: dict[str, tuple[str, ...] | None] = {
-    "batches": None,
-    "bias": None,
-    "decay": None,
-    "label_transform": None,
-    "loss": None,
-    "rows": None,
-    "update": ("gradient", "normalised"),
-}
-"""Fields in which such steps may go beyond the plain one: values, None for any."""
-
 LEAST_OUTSIDE = 0.25
 """Share of its square length that a combination has outside the known directions at least: with
 fewer paths the noise along these would be more than the rest."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from jaxtyping import Float
 
-from giantstep.errors import NoTheoryError
+from giantstep.prediction.limits import DENSE_START
 from giantstep.problem.network import start_biases, start_readout, start_rows, target_frame
 from giantstep.problem.randomness import Purpose, generator
 from giantstep.problem.setting import Setting
@@ -19,17 +19,6 @@ from giantstep.problem.starts import (
     whole_space,
 )
 from giantstep.simulation.simulate import choose_engine
-
-LARGEST_SHARE = 0.05
-"""Beyond this share of d the p(p+1)/2 fluctuating inner products are no longer small."""
-
-LARGEST_START = 2**27
-"""Entries of the start of a dense run that a prediction draws anew: a gigabyte."""
-
-
-def too_wide(p: int, d: int, share: float = LARGEST_SHARE) -> str:
-    """The objection to more neurons than a share of d."""
-    return f"p must be small against d: at most d/{1 / share:g} = {share * d:g}, got {p}"
 
 
 @dataclass(frozen=True)
@@ -76,11 +65,7 @@ def start_of_run(setting: Setting, run: int) -> Start:
     biases = drawn if setting.bias_at == "start" else np.zeros_like(drawn)
     if choose_engine(setting) == "deferred":
         return Start(start_rows(setting, known_span(key, r, d, others)), readout, biases, drawn)
-    if setting.p * d > LARGEST_START:
-        raise NoTheoryError(
-            f"no prediction: a dense run is followed from its own start, whose p*d must be at most "
-            f"{LARGEST_START}, got {setting.p * d}"
-        )
+    DENSE_START.refuse(float(setting.p * d), setting)
     frame = target_frame(setting, run)
     rows = start_rows(setting, whole_space(key, frame, others))
     known = np.concatenate([frame, np.eye(others, d, d - others)])

@@ -10,8 +10,8 @@ from jaxtyping import Float
 
 from giantstep.errors import NoTheoryError
 from giantstep.gaussian.points import Accuracy
-from giantstep.prediction.narrow import drawn_runs, finite_runs, long_fluctuations, readout
-from giantstep.prediction.narrow.coverage import SAMPLES_OF_A_LENGTH
+from giantstep.prediction.limits import first_complaint
+from giantstep.prediction.narrow import drawn_runs, finite_runs, long_fluctuations
 from giantstep.prediction.narrow.fluctuations import (
     Deviations,
     affordable_rows,
@@ -19,6 +19,19 @@ from giantstep.prediction.narrow.fluctuations import (
     start_columns,
 )
 from giantstep.prediction.narrow.fresh import unsteadiness
+from giantstep.prediction.narrow.limits import (
+    DRAWN_RUNS,
+    FEW_ENTRIES,
+    FEW_NEURONS,
+    LONG_FLUCTUATIONS,
+    NEAR_MEAN,
+    NEAR_SHIFTED_MEAN,
+    READOUT,
+    SAMPLES_OF_A_LENGTH,
+    TELLING_RUNS,
+    small_batches,
+    told_by_runs,
+)
 from giantstep.prediction.narrow.long_runs import (
     FEW_STEPS,
     closed_forms,
@@ -26,7 +39,6 @@ from giantstep.prediction.narrow.long_runs import (
 )
 from giantstep.prediction.narrow.rows import exact_rows, fitted_errors, recursion, sampled_row
 from giantstep.prediction.narrow.start import (
-    LARGEST_SHARE,
     Start,
     start_of_run,
     typical_start,
@@ -38,14 +50,6 @@ from giantstep.problem.network import start_rows
 from giantstep.problem.setting import Setting
 from giantstep.problem.starts import STARTS, known_span
 from giantstep.records.trajectory import span_factor
-
-LARGEST_DEVIATION = 0.1
-"""Of the Gram matrix of a run, as a share of the rows' squared length, where n or d/p is small: the
-square, 1/100, is what the mean of the next step is shifted by (at .16 squared lengths are off by
-2 %, at .42 by 5 %: erf, p = 4, d = 1000, n = 1)."""
-
-LARGEST_SHIFTED = 0.2
-"""The same where the shift is computed, and its own square, 1/25 of it, is left out."""
 
 SHIFT_UNCERTAINTY = 0.25
 """Of the shift: derivatives are held between some states, and the next order is a fifth of it."""
@@ -94,15 +98,15 @@ def predict(
 def _predict(
     setting: Setting, readouts: Float[np.ndarray, "rows p"], accuracy: Accuracy
 ) -> dict[str, Any]:
-    complaint = readout.objection(setting) if setting.readout_n else None
+    complaint = first_complaint(READOUT, setting) if setting.readout_n else None
     if needs_draws(setting):
         return _drawn(setting, complaint, draft=not accuracy.deviations)
     starts = [typical_start(setting, entries) for entries in readouts]
     random = not STARTS[setting.start].framed or setting.inputs.known_directions > 0
-    many = setting.p > LARGEST_SHARE * setting.d
-    small = not setting.seen_again and setting.n < SAMPLES_OF_A_LENGTH
+    many = not FEW_NEURONS.holds(setting)
+    small = not (setting.seen_again or SAMPLES_OF_A_LENGTH.holds(setting))
     if (many or small) and is_long(setting) and not _knows_fluctuations(setting):
-        _check_first_steps(setting, starts[0])
+        NEAR_MEAN.refuse(_deviation_of_first_steps(setting, starts[0]), setting)
     own = setting.bias > 0 or (
         random and (many or start_share(setting, starts[0], accuracy.log2_points) > SMALL)
     )
@@ -115,8 +119,6 @@ def _predict(
     found = exact or [
         sampled_row(setting, start, row, accuracy) for row, start in enumerate(starts)
     ]
-    if setting.readout_n and is_long(setting):
-        complaint = f"steps must be at most {FEW_STEPS}, got {setting.steps}"
     fitted = setting.readout_n > 0 and complaint is None
     if fitted:
         for row, start in enumerate(starts):
@@ -134,11 +136,10 @@ def _predict(
     # A change between two rules is a bound, not an estimate from a sample.
     freedom = None if exact is not None and not fitted else accuracy.scrambles - 1
     notes = () if complaint is None else (f"no prediction of readout errors: {complaint}",)
-    if setting.n < SAMPLES_OF_A_LENGTH:
+    if (few_samples := SAMPLES_OF_A_LENGTH.complaint(setting)) is not None:
         for name in ("gradient_cosine", "gradient_cosine_uncertainty"):
             arrays[name] = np.full_like(arrays[name], np.nan)
-        least = f"n must be at least {SAMPLES_OF_A_LENGTH}, got {setting.n}"
-        notes = (*notes, f"no prediction of gradient cosines: {least}")
+        notes = (*notes, f"no prediction of gradient cosines: {few_samples}")
     if is_long(setting):
         arrays = _with_fluctuations(setting, starts[0], arrays, own=own)
     arrays |= _of_gram(arrays, setting.target.r) | {"uncertainty_freedom": freedom, "notes": notes}
@@ -155,11 +156,11 @@ def _predict(
             if around
             else _around(setting, starts[0], arrays, row=0, rows=setting.runs, own=True)
         )
-        if not largest_deviation(arrays["gram"][0], known) <= LARGEST_DEVIATION:
-            if drawn_runs.objection(setting) is None:
+        if not NEAR_MEAN.allows(largest_deviation(arrays["gram"][0], known)):
+            if first_complaint(DRAWN_RUNS, setting) is None:
                 return _drawn(setting, complaint, draft=not accuracy.deviations)
             if many or small:
-                _check_closure(setting, arrays["gram"][0], known, LARGEST_DEVIATION)
+                NEAR_MEAN.refuse(largest_deviation(arrays["gram"][0], known), setting)
     arrays |= around
     overlaps = [name for name in arrays if name.startswith("overlap")]
     cut = {name: arrays[name][..., : setting.target.r] for name in overlaps}
@@ -173,11 +174,9 @@ def needs_draws(setting: Setting) -> bool:
     """
     if setting.seen_again or is_long(setting):
         return False
-    if fitted_share(setting) > FITTED_SHARE and drawn_runs.objection(setting) is None:
+    if fitted_share(setting) > FITTED_SHARE and first_complaint(DRAWN_RUNS, setting) is None:
         return True
-    one_pass = setting.n <= LARGEST_SHARE * setting.d
-    few = setting.p <= LARGEST_SHARE * setting.d
-    return not (few or one_pass)
+    return not (FEW_NEURONS.holds(setting) or small_batches(setting))
 
 
 def _pairs_part(setting: Setting) -> bool:
@@ -189,9 +188,8 @@ def _pairs_part(setting: Setting) -> bool:
     """
     few = setting.p <= MOST_PAIRED and not setting.seen_again and not is_long(setting)
     several = setting.target.r > 1
-    return (
-        few and several and STARTS[setting.start].paired and drawn_runs.objection(setting) is None
-    )
+    paired = STARTS[setting.start].paired
+    return few and several and paired and first_complaint(DRAWN_RUNS, setting) is None
 
 
 def fitted_share(setting: Setting) -> float:
@@ -239,12 +237,11 @@ def _deviations(
     """
     rows = []
     runs = max(FINITE_RUNS // len(starts), FEWEST_RUNS)
-    frozen = setting.readout_between == "frozen" and setting.update == "gradient"
-    if setting.seen_again or setting.deflate >= 0 or not frozen:
-        if finite_runs.covers(setting):
+    if told_by_runs(setting):
+        if first_complaint(TELLING_RUNS, setting) is None:
             for row, start in enumerate(starts):
                 rows.append(finite_runs.deviations(setting, start, given=own, runs=runs, seed=row))
-    else:
+    elif FEW_ENTRIES.holds(setting):
         known = starts[: affordable_rows(setting)]
         for row, start in enumerate(known):
             rows.append(_around(setting, start, arrays, row=row, rows=len(known), own=own))
@@ -280,7 +277,8 @@ def _around(
 
 def _knows_fluctuations(setting: Setting) -> bool:
     """Whether what a long run strays by is computed along all of it."""
-    return closed_forms(setting) is not None and long_fluctuations.covers(setting)
+    few = first_complaint(LONG_FLUCTUATIONS, setting) is None
+    return closed_forms(setting) is not None and few
 
 
 def _with_fluctuations(
@@ -298,7 +296,7 @@ def _with_fluctuations(
     around = long_fluctuations.long_fluctuations(
         setting, start, committee, start=columns[:0] if own else columns
     )
-    _check_closure(setting, around.gram, around.along, LARGEST_SHIFTED)
+    NEAR_SHIFTED_MEAN.refuse(largest_deviation(around.gram, around.along), setting)
     rows = len(arrays["overlap"])
     for name in ("overlap", "gram", "network_error"):
         found = getattr(around.shift, name)
@@ -316,14 +314,14 @@ def _with_fluctuations(
     return arrays
 
 
-def _check_first_steps(setting: Setting, start: Start) -> None:
-    """Refuse a long run whose first steps stray: it is then far from its mean, or diverges."""
+def _deviation_of_first_steps(setting: Setting, start: Start) -> float:
+    """How far the first steps of a long run stray: it is then far from its mean, or diverges."""
     sizes = setting.step_size[:FEW_STEPS]
     early = setting.vary(steps=FEW_STEPS, step_size=sizes, record="all", readout_n=0, test_n=0)
     [path] = recursion(early, 0, FEWEST_LOG2_POINTS[1])([start])
     arrays = {"overlap": path.overlap[None], "gram": path.gram[None]}
     around = _around(early, start, arrays, row=0, rows=1, own=True)
-    _check_closure(early, path.gram, around, LARGEST_DEVIATION)
+    return largest_deviation(path.gram, around)
 
 
 def largest_deviation(gram: Float[np.ndarray, "t p p"], around: Deviations) -> float:
@@ -341,19 +339,6 @@ def largest_deviation(gram: Float[np.ndarray, "t p p"], around: Deviations) -> f
         variances = np.maximum(deviation**2 - deviation[0] ** 2, 0.0)
         shares.append(np.sqrt(np.mean(variances, axis=(1, 2))) / unit)
     return float(np.max(shares))
-
-
-def _check_closure(
-    setting: Setting, gram: Float[np.ndarray, "t p p"], around: Deviations, most: float
-) -> None:
-    """Refuse steps after which a run is far from its mean, which is then shifted itself."""
-    largest = largest_deviation(gram, around)
-    if not largest <= most:
-        raise NoTheoryError(
-            f"no prediction: runs differ too much for one prediction, by {largest:.0%} of the "
-            f"length of a row at n = {setting.n} and step_size = {max(setting.step_size):g}, at "
-            f"most {most:.0%}; use more samples or a smaller step"
-        )
 
 
 def _of_gram(arrays: dict[str, Any], r: int) -> dict[str, Any]:

@@ -9,17 +9,15 @@ docs/derivations/two_step.md.
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 
 import numpy as np
 from jaxtyping import Float
 
-from giantstep.analysis.exponents import VANISHING
+from giantstep.prediction.limits import refuse_beyond
+from giantstep.prediction.wide.limits import ALIGNMENT
 from giantstep.prediction.wide.network import Network
-from giantstep.prediction.wide.samples import objection as two_step_objection
 from giantstep.prediction.wide.slopes import start_rule
-from giantstep.prediction.wide.step import refuse_if
 from giantstep.problem.setting import Setting
 
 # Overlaps below this share of the label's deviation are quadrature error of a label with jumps.
@@ -49,23 +47,6 @@ class LabelPowers:
     hessian: Float[np.ndarray, "r r"]
 
 
-def objection(setting: Setting) -> str | None:
-    """Why v_2 has no limit here: other settings, a linear part, no second direction; else None."""
-    complaint = two_step_objection(setting)
-    if complaint is not None:
-        return complaint
-    network = Network(setting)
-    slope, powers = network.label[2], label_powers(network)
-    if float(np.linalg.norm(slope)) > NEGLIGIBLE * math.sqrt(powers.second):
-        return f"target must have no linear part for this limit, got E[y z] = {slope.tolist()}"
-    # In units of E sigma'^2 and E y^2: rounding of coefficients that are zero.
-    least = (VANISHING * network.moments.slope_square * powers.second) ** 2
-    if not second_direction(network, powers)[1] > least:
-        name = setting.activation.name
-        return f"activation must have a second direction, c_2 or kappa, got {name!r}"
-    return None
-
-
 def second_alignment(setting: Setting) -> Alignment:
     """Alignment of the second right singular vector with the target, small output scale.
 
@@ -77,7 +58,7 @@ def second_alignment(setting: Setting) -> Alignment:
 
     For sizes p^alpha1, p^alpha2 with alpha1 + alpha2 > 1/2 and f_1 = 0, which is required.
     """
-    refuse_if(objection(setting))
+    refuse_beyond(ALIGNMENT, setting)
     network = Network(setting)
     powers = label_powers(network)
     signal, total = second_direction(network, powers)

@@ -16,10 +16,10 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Float
 
+from giantstep.prediction.limits import refuse_beyond
+from giantstep.prediction.wide.limits import ONE_OR_TWO
 from giantstep.prediction.wide.network import TYPICAL, Network, ReadoutStatistics
-from giantstep.prediction.wide.samples import objection
 from giantstep.prediction.wide.slopes import second_batch
-from giantstep.prediction.wide.step import refuse_if
 from giantstep.prediction.wide.update import response, updates_of
 from giantstep.problem.setting import Setting
 
@@ -73,7 +73,7 @@ def bulk_profile(
     same d/n with at most ``most_directions``, for moments of a spectrum settle as 1/d.  Residuals
     are independent of that matrix, so that what labels do to a few directions is not in them.
     """
-    refuse_if(objection(setting))
+    refuse_beyond(ONE_OR_TWO, setting)
     network = Network(setting, statistics)
     update = updates_of(network)[-1]
     u, weights = network.readout

@@ -27,9 +27,6 @@ from giantstep.prediction.wide.blocks import Block
 from giantstep.prediction.wide.neurons import NeuronTypes
 from giantstep.problem.activation import Activation
 
-LEAST_D = 3
-"""Inputs from which there is a degree 2 outside v: two coordinates have two harmonics of it."""
-
 
 @dataclass(frozen=True)
 class Degrees:

@@ -18,15 +18,23 @@ from functools import lru_cache
 import numpy as np
 from jaxtyping import Bool, Float
 
+from giantstep.prediction.limits import refuse_beyond
 from giantstep.prediction.wide.bulk import bulk_profile, residual_draws
 from giantstep.prediction.wide.feature_outliers import even_edge, feature_density, feature_outliers
 from giantstep.prediction.wide.gradient import gradient_matrix
+from giantstep.prediction.wide.limits import (
+    ANSWER,
+    AT_MOST_TWO,
+    FEATURES,
+    NOISE,
+    ONE_OR_TWO,
+    TAILS,
+)
 from giantstep.prediction.wide.network import Network, ReadoutStatistics
-from giantstep.prediction.wide.rows import SHARE, errors_objection
+from giantstep.prediction.wide.rows import noise_of_steps
 from giantstep.prediction.wide.runs import StatisticsNodes
-from giantstep.prediction.wide.samples import objection as weight_objection
-from giantstep.prediction.wide.step import MOST_LENGTHENING, learned_step, refuse_if
-from giantstep.prediction.wide.update import RowUpdate, updates_of
+from giantstep.prediction.wide.step import learned_step
+from giantstep.prediction.wide.update import updates_of
 from giantstep.prediction.wide.weight_outliers import WeightOutliers, outliers_of
 from giantstep.problem.setting import Setting
 from giantstep.records.observables import UNKNOWN
@@ -52,15 +60,6 @@ square length of a row.  Measured: tanh, output scale 1, d = 800, 1.5 % at a sha
 
 RESIDUALS = 2**18
 """Residuals drawn for the largest: some three beyond it at n = 1000."""
-
-MOST_ANSWER = 5.0
-"""How many times the residual of step 1 the network may answer to it before step 2, whose residual
-then is that answer and has its errors: with output scale 1 the outliers of W are within 1 % at 3.3,
-4 and 13 % off at 5.4, up to 9 % at 10, at d = 600 as at d = 200 (relu)."""
-
-MOST_KURTOSIS = 0.3
-"""Relative variance of the mean of r^2 over a batch up to which its moments are those of the limit:
-at 1.5 (a label of degree 5) features had none of the three outliers predicted."""
 
 STRAY = 3.0
 """Standard deviations by which the quadratic part of n labels may exceed its mean."""
@@ -121,10 +120,12 @@ def _weights(setting: Setting, statistics: ReadoutStatistics) -> _Weights:
     if setting.steps == 0:
         start = weight_bulk(p, d, setting.start)
         return _Weights(start, upper_limit(start, LEVEL))
-    refuse_if(weight_objection(setting))
+    refuse_beyond(ONE_OR_TWO, setting)
     network = Network(setting, statistics)
     update = updates_of(network)[-1]
-    refuse_if(_second_objection(network, update) if setting.steps == 2 else None)
+    if setting.steps == 2:
+        NOISE.refuse(update.noise_added(network.readout[1]), setting)
+        ANSWER.refuse(network_answer(network), setting)
     profile = bulk_profile(setting, statistics)
     bulk = ProfileBulk(*profile.factors(p, d))
     kept, added = (float(profile.weights @ part) for part in (profile.kept, profile.spread))
@@ -170,24 +171,6 @@ def isolated_place(variance: float, aspect: float) -> float:
     return math.sqrt(variance * (aspect + 1.0 / (variance - 1.0)))
 
 
-def _second_objection(network: Network, update: RowUpdate) -> str | None:
-    """Why two steps are beyond their theory, in one sentence; None if they are not."""
-    weights = network.readout[1]
-    added = float(weights @ update.spread) / float(weights @ update.kept**2)
-    if added > MOST_LENGTHENING:
-        return (
-            f"the noise of both steps must add at most {MOST_LENGTHENING:g} to the square length "
-            f"of a row, got {added:.3g}"
-        )
-    answer = network_answer(network)
-    if answer > MOST_ANSWER:
-        return (
-            f"the network's answer to the first step must be at most {MOST_ANSWER:g} times the "
-            f"residual, got {answer:.3g}: its own output is too large for a second step"
-        )
-    return None
-
-
 def network_answer(network: Network) -> float:
     """Root mean square of s M over that of r_1: M = e_1 (c_1^2 t + [reused] delta E sigma'^2 r_1).
 
@@ -223,25 +206,11 @@ def weight_density(setting: Setting, statistics: ReadoutStatistics, edge: float)
 # -- features -------------------------------------------------------------------------------------
 
 
-def spectrum_objection(setting: Setting) -> str | None:
-    """Why the spectrum of the features is not predicted, None if it is.
-
-    Beyond linear width each degree has a bulk of its own, and what stands outside all is no edge.
-    """
-    for name in ("p", "readout_n"):
-        ratio = getattr(setting, name) / setting.d
-        if ratio > SHARE[1]:
-            return f"{name} must be at most {SHARE[1]:g} d for a spectrum, got {ratio:.3g} d"
-    return None
-
-
 def feature_law(setting: Setting, statistics: ReadoutStatistics) -> Law:
     """sigma(X W^T)/sqrt(readout_n) by the closed system."""
-    refuse_if(
-        spectrum_objection(setting)
-        or errors_objection(setting, statistics)
-        or _tail_objection(setting, statistics)
-    )
+    refuse_beyond((*FEATURES, *AT_MOST_TWO), setting)
+    NOISE.refuse(noise_of_steps(setting, statistics), setting)
+    TAILS.refuse(residual_tails(setting, statistics), setting)
     found = feature_outliers(setting, statistics)
     # Noise passes the edge by as much as it does before the step.
     margin = _start_margin(setting.vary(steps=0, step_size=1.0))
@@ -253,22 +222,15 @@ def feature_law(setting: Setting, statistics: ReadoutStatistics) -> Law:
     return Law(found.edge, margin * noisiest, found.values, vectors)
 
 
-def _tail_objection(setting: Setting, statistics: ReadoutStatistics) -> str | None:
-    """Why the tails of the labels are too heavy for the spectrum after a step, None if not.
+def residual_tails(setting: Setting, statistics: ReadoutStatistics) -> float | None:
+    """E r^4/(n (E r^2)^2), the relative variance of the mean of r^2; None before any step.
 
-    S = X^T diag(r) X/n enters by the moments of r, which few samples make: the relative variance
-    of the mean of r^2 is E r^4/(n (E r^2)^2).
+    S = X^T diag(r) X/n enters a spectrum by the moments of r, which few samples make.
     """
     if setting.steps == 0:
         return None
     step = learned_step(setting, statistics=statistics)
-    share = gradient_matrix(setting, step, statistics).kurtosis / setting.n
-    if share <= MOST_KURTOSIS:
-        return None
-    return (
-        f"the residual must have E r^4 of at most {MOST_KURTOSIS:g} n (E r^2)^2 for a spectrum, "
-        f"got {share:.3g} n (E r^2)^2"
-    )
+    return gradient_matrix(setting, step, statistics).kurtosis / setting.n
 
 
 @lru_cache(maxsize=8)

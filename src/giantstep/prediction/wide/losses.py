@@ -22,13 +22,14 @@ from jaxtyping import Float
 
 from giantstep.errors import InputError, NotConvergedError
 from giantstep.prediction.labels import LabelMoments
+from giantstep.prediction.limits import refuse_beyond
 from giantstep.prediction.wide.blocks import spread_over
 from giantstep.prediction.wide.continuation import positive, solve
 from giantstep.prediction.wide.degrees import labels_by_degree
 from giantstep.prediction.wide.fixed_point import Point
+from giantstep.prediction.wide.limits import CLOSED_SYSTEM
 from giantstep.prediction.wide.network import TYPICAL, ReadoutStatistics, random_offset
-from giantstep.prediction.wide.step import refuse_if
-from giantstep.prediction.wide.system import ClosedSystem, closed_system, labels_given, objection
+from giantstep.prediction.wide.system import ClosedSystem, closed_system, labels_given
 from giantstep.problem.setting import Setting
 
 COARSE = 3
@@ -86,7 +87,7 @@ def loss_curve(
     >>> small.test < large.test
     True
     """
-    refuse_if(objection(setting))
+    refuse_beyond(CLOSED_SYSTEM, setting)
     penalties = _ridges(setting) if ridges is None else list(ridges)
     sizes = [setting.readout_n] if readout_sizes is None else list(readout_sizes)
     for ridge in penalties:
@@ -110,7 +111,7 @@ def best_losses(
     Every COARSE-th is tried, unless the best is known to be ``near`` one of them; then those
     beside the best, until it is: test errors fall and rise slowly.
     """
-    refuse_if(objection(setting))
+    refuse_beyond(CLOSED_SYSTEM, setting)
     solutions = _Solutions.of(setting, statistics)
     found: dict[int, Losses] = {}
 

@@ -23,6 +23,7 @@ from jaxtyping import Float
 
 from giantstep.prediction.labels import outside_of
 from giantstep.prediction.wide.gradient import GradientMatrix, gradient_matrix
+from giantstep.prediction.wide.limits import MOVED
 from giantstep.prediction.wide.network import TYPICAL, Network, ReadoutStatistics
 from giantstep.prediction.wide.runs import statistics_nodes
 from giantstep.prediction.wide.step import LearnedStep, learned_step
@@ -112,6 +113,7 @@ def laws_of_runs(setting: Setting, readouts: Float[np.ndarray, "runs p"]) -> lis
     entries = math.sqrt(setting.p) * readouts / np.linalg.norm(readouts, axis=1, keepdims=True)
     if setting.steps == 2:
         network, updates = Network(setting), updates_of_runs(setting, readouts)
+        MOVED.refuse(updates[0].moved(network.readout[1], setting.p), setting)
         return [law_after_two(network, each, u) for each, u in zip(updates, entries, strict=True)]
     statistics = [ReadoutStatistics.of(setting, readout) for readout in readouts]
     steps = [learned_step(setting, statistics=each) for each in statistics]

@@ -12,42 +12,25 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Float
 
+from giantstep.prediction.limits import refuse_beyond
+from giantstep.prediction.wide.limits import (
+    ALONG,
+    AT_MOST_TWO,
+    EVEN_NOISE,
+    NOISE,
+    ONE_DIRECTION,
+)
 from giantstep.prediction.wide.losses import Losses, best_losses, loss_curve
-from giantstep.prediction.wide.network import TYPICAL, ReadoutStatistics
+from giantstep.prediction.wide.network import TYPICAL, Network, ReadoutStatistics
 from giantstep.prediction.wide.row_law import RowLaw, laws_of_runs
-from giantstep.prediction.wide.samples import objection as two_step_objection
-from giantstep.prediction.wide.step import MOST_LENGTHENING, noise_objection, refuse_if
-from giantstep.prediction.wide.step import objection as step_objection
-from giantstep.prediction.wide.system import readout_objection
-from giantstep.prediction.wide.update import noise_added
+from giantstep.prediction.wide.step import learned_step
+from giantstep.prediction.wide.update import second_update
 from giantstep.problem.setting import Setting
 from giantstep.problem.starts import STARTS
 from giantstep.records.trajectory import keeps_gram
 
-SHARE = (0.05, 20.0)
-"""Ratios of p and n to d that count as proportional: both must lie between."""
-
 RIDGES = np.logspace(-6, 3, 28)
 """Penalties, in units of the mean eigenvalue of the features, among which ``cv`` finds the best."""
-
-
-def objection(setting: Setting) -> str | None:
-    """Why the theory of linear width does not cover a setting, None if it does.
-
-    The readout objects only where there is one.
-    """
-    return rows_objection(setting) or (readout_objection(setting) if setting.readout_n else None)
-
-
-def rows_objection(setting: Setting) -> str | None:
-    """Why the theory of linear width does not cover the rows of W, None if it does."""
-    for name in ("p", "n"):
-        ratio = getattr(setting, name) / setting.d
-        if not SHARE[0] <= ratio <= SHARE[1]:
-            return f"{name} must be between {SHARE[0]:g} d and {SHARE[1]:g} d, got {ratio:.3g} d"
-    if setting.steps > 2:
-        return f"steps must be at most 2, got {setting.steps}"
-    return two_step_objection(setting) if setting.steps == 2 else step_objection(setting)
 
 
 @dataclass(frozen=True)
@@ -68,10 +51,7 @@ class Rows:
 
 def rows_of_runs(setting: Setting, readouts: Float[np.ndarray, "runs p"]) -> list[Rows]:
     """The rows after the setting's last step for the readout of every run, leading order in 1/d."""
-    laws = laws_of_runs(setting, readouts)
-    if setting.steps == 2:
-        refuse_if(move_objection(setting, laws[0]))
-    return [_rows(setting, law) for law in laws]
+    return [_rows(setting, law) for law in laws_of_runs(setting, readouts)]
 
 
 def _rows(setting: Setting, law: RowLaw) -> Rows:
@@ -94,24 +74,16 @@ def _rows(setting: Setting, law: RowLaw) -> Rows:
     return Rows(law.target, norms, gram, _span(setting, law), random)
 
 
-def _span(
-    setting: Setting, law: RowLaw, along_target: float = 0.5, even_noise: float = 0.05
-) -> Float[np.ndarray, "r r"] | None:
-    """``span_of_rows`` after at most one step, None where the noise is too uneven for it.
-
-    Noise is larger along directions that the label depends on.  It moves squared cosines by 11 % at
-    a squared length of 0.24 and 29 % at 3.6 in that of a row (d = 256, p = d/5).
-    """
+def _span(setting: Setting, law: RowLaw) -> Float[np.ndarray, "r r"] | None:
+    """``span_of_rows`` after at most one step, None where the noise is too uneven for it."""
     direction, along = law.overlap[0], law.along[:, 0]
     if not STARTS[setting.start].paired:
-        if setting.p < setting.d and float(np.mean(law.noise**2)) > even_noise:
+        if setting.p < setting.d and not EVEN_NOISE.allows(float(np.mean(law.noise**2))):
             return None
         return span_of_rows(law.random_square, along, direction, setting.d)
-    # Noise is all that the second row of a pair has: even only where the label depends on the
-    # learned direction alone.  Squared cosines agree at a cosine of 0.75 with it, and were 4 to 5
-    # standard errors off at 0.
-    alone = len(direction) == 1 and float(np.linalg.norm(direction)) >= along_target
-    if setting.steps == 1 and not alone:
+    cosine = float(np.linalg.norm(direction))
+    even = ONE_DIRECTION.allows(float(len(direction))) and ALONG.allows(cosine)
+    if setting.steps == 1 and not even:
         return None
     # Turned by 45 degrees the pair is sqrt 2 w and, beside it, sqrt 2 (along v + noise).
     half = setting.p // 2
@@ -146,35 +118,15 @@ def span_of_rows(
     return np.sqrt(np.maximum(values, 0.0))[:, None] * vectors.T
 
 
-MOST_MOVED = 30.0
-"""Lengths by which rows may move.  Beyond, the network's answer to the first step rules the second,
-and few samples rule it: square lengths were 20 to 50 times those predicted (quadratic neurons)."""
-
-
-def move_objection(setting: Setting, law: RowLaw) -> str | None:
-    """Why two steps are too large for any theory of them, in one sentence, or None."""
-    moved = math.sqrt(float(np.mean(np.sum(law.along**2, axis=1))))
-    if moved <= MOST_MOVED:
+def noise_of_steps(setting: Setting, statistics: ReadoutStatistics = TYPICAL) -> float | None:
+    """Square length that the noise of the steps adds to the rows, in what they keep of theirs."""
+    if setting.steps == 0:
         return None
-    return f"two steps must move rows by at most {MOST_MOVED:g} times their length, got {moved:.3g}"
-
-
-def two_step_noise_objection(setting: Setting) -> str | None:
-    """Why features after two steps are not those of independent rows, in one sentence, or None."""
-    added = noise_added(setting)
-    if added <= MOST_LENGTHENING:
-        return None
-    return (
-        f"the noise of the steps must add at most {MOST_LENGTHENING:g} to the square length of a "
-        f"row, got {added:.3g}"
-    )
-
-
-def errors_objection(setting: Setting, statistics: ReadoutStatistics = TYPICAL) -> str | None:
-    """Why features after the steps are not covered, None if they are."""
-    if setting.steps == 2:
-        return two_step_objection(setting) or two_step_noise_objection(setting)
-    return step_objection(setting) or noise_objection(setting, statistics)
+    if setting.steps == 1:
+        return learned_step(setting, statistics=statistics).noise_square / setting.p
+    refuse_beyond(AT_MOST_TWO, setting)
+    network = Network(setting)
+    return second_update(network).noise_added(network.readout[1])
 
 
 def readout_losses(
@@ -184,7 +136,8 @@ def readout_losses(
 
     ``near`` the penalty that is best for another run.
     """
-    refuse_if(errors_objection(setting, statistics or TYPICAL))
+    refuse_beyond(AT_MOST_TWO, setting)
+    NOISE.refuse(noise_of_steps(setting, statistics or TYPICAL), setting)
     if setting.ridge == "cv":
         penalties = RIDGES * setting.scale**2 * setting.activation.moments.square
         return best_losses(setting, penalties, statistics, near)

@@ -15,9 +15,6 @@ from jaxtyping import Float, Int
 
 from giantstep.gaussian.rules import Rule, gauss_hermite
 from giantstep.prediction.wide.network import Network
-from giantstep.prediction.wide.step import start_objection
-from giantstep.problem.plain import beyond_plain
-from giantstep.problem.setting import Setting
 
 
 @dataclass(frozen=True)
@@ -190,14 +187,3 @@ def _neighbours(
     """The grid point below each residual, and the share of the point above it."""
     lower = np.clip(np.searchsorted(grid, residual) - 1, 0, len(grid) - 2)
     return lower, np.clip((residual - grid[lower]) / (grid[lower + 1] - grid[lower]), 0.0, 1.0)
-
-
-def objection(setting: Setting) -> str | None:
-    """Why the theory of two steps does not cover a setting, in one sentence; None if it does."""
-    if setting.steps not in (1, 2):
-        return f"steps must be 1 or 2 for the outliers of the weights, got {setting.steps}"
-    if not setting.inputs.taken_for_gaussian:
-        return f"inputs must be gaussian for this theory, got {setting.inputs.text!r}"
-    if setting.deflate >= 0:
-        return f"deflate must be -1 for this theory, got {setting.deflate}"
-    return start_objection(setting, "two steps") or beyond_plain(setting, "two steps")

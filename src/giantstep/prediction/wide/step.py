@@ -21,22 +21,8 @@ import numpy as np
 from jaxtyping import Float
 
 from giantstep.analysis.exponents import VANISHING
-from giantstep.errors import NoTheoryError, shown
 from giantstep.prediction.wide.network import TYPICAL, Network, ReadoutStatistics
-from giantstep.problem.plain import beyond_plain
 from giantstep.problem.setting import Setting
-from giantstep.problem.starts import STARTS
-
-BALANCED = ("signs", "alternating", "gaussian", "uniform")
-"""Readouts whose entries cancel but for fluctuations; those of paired rows always do."""
-
-MOST_LENGTHENING = 1.0
-"""Square length that the noise of a step may add to a row, in that of the row.
-
-Noise that is linear in the row is followed to fourth order in it, what is left of sigma' counts by
-its variance alone along directions the label knows: errors at d = 200 and 500 are within 3 to 5 %
-up to 1, test errors 4 to 7 % off at 3 to 6 and up to 21 % at 12 to 33.
-"""
 
 
 @dataclass(frozen=True)
@@ -114,47 +100,3 @@ def learned_step(
         length_deviation=2.0 * size * math.sqrt(ratio * residual_square * max(free, 0.0)),
         sample_overlap=c * ratio / shift if shift > 0 else 0.0,
     )
-
-
-def objection(setting: Setting) -> str | None:
-    """Why one step from random rows is not covered, in one sentence; None if it is."""
-    if setting.steps > 1:
-        return f"steps must be 0 or 1 for the closed system, got {setting.steps}"
-    if not setting.inputs.taken_for_gaussian:
-        return f"inputs must be gaussian for the closed system, got {setting.inputs.text!r}"
-    if setting.deflate >= 0:
-        return f"deflate must be -1 (off) for the closed system, got {setting.deflate}"
-    return start_objection(setting, "the closed system") or beyond_plain(
-        setting, "the closed system"
-    )
-
-
-def start_objection(setting: Setting, what: str) -> str | None:
-    """Why the rows and the readout of a start are not random, as an objection of ``what``."""
-    start, readout = STARTS[setting.start], setting.readout_start
-    if start.framed:
-        return f"start must be sphere, gaussian or symmetric for {what}, got {setting.start!r}"
-    if not start.paired and readout not in BALANCED:
-        return (
-            f"readout_start must be one of {', '.join(BALANCED)} for {what}, got {shown(readout)}"
-        )
-    return None
-
-
-def noise_objection(setting: Setting, statistics: ReadoutStatistics = TYPICAL) -> str | None:
-    """Why a step is too noisy for the closed system, in one sentence; None if it is not."""
-    if setting.steps == 0:
-        return None
-    added = learned_step(setting, statistics=statistics).noise_square / setting.p
-    if added <= MOST_LENGTHENING:
-        return None
-    return (
-        f"the noise of the step must add at most {MOST_LENGTHENING:g} to the square length of a "
-        f"row, got {added:.3g}"
-    )
-
-
-def refuse_if(complaint: str | None) -> None:
-    """Raise NoTheoryError with the objection of a theory, where it has one."""
-    if complaint is not None:
-        raise NoTheoryError(complaint)

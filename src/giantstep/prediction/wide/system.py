@@ -16,13 +16,12 @@ import numpy as np
 from jaxtyping import Bool, Float
 
 from giantstep.prediction.labels import LabelMoments, label_moments
+from giantstep.prediction.limits import refuse_beyond
 from giantstep.prediction.wide.blocks import Block, Stack
-from giantstep.prediction.wide.degrees import LEAST_D, features_by_degree, radius_rule
+from giantstep.prediction.wide.degrees import features_by_degree, radius_rule
+from giantstep.prediction.wide.limits import CLOSED_SYSTEM
 from giantstep.prediction.wide.network import TYPICAL, ReadoutStatistics
 from giantstep.prediction.wide.neurons import NeuronTypes, kappa_rule, neuron_types
-from giantstep.prediction.wide.samples import objection as two_step_objection
-from giantstep.prediction.wide.step import objection as step_objection
-from giantstep.prediction.wide.step import refuse_if
 from giantstep.problem.setting import Setting
 
 
@@ -100,23 +99,6 @@ class ClosedSystem:
         return np.stack([first, second, mixed])
 
 
-def objection(setting: Setting) -> str | None:
-    """Why the closed system does not cover a setting: its steps, or its readout; or None."""
-    steps = two_step_objection if setting.steps == 2 else step_objection
-    return steps(setting) or readout_objection(setting)
-
-
-def readout_objection(setting: Setting) -> str | None:
-    """Why the closed system does not cover the samples of the readout, None if it does."""
-    if setting.readout_batch == "last" and setting.steps:
-        return "readout_batch must be fresh for the closed system, got 'last'"
-    if setting.readout_n == 0:
-        return "readout_n must be positive for the closed system, got 0"
-    if setting.d < LEAST_D:
-        return f"d must be at least {LEAST_D} for the closed system, got {setting.d}"
-    return None
-
-
 def closed_system(
     setting: Setting,
     size: float | None = None,
@@ -132,7 +114,7 @@ def closed_system(
     would move the edge and outliers to where no sample is.  ``even`` counts the noise of the step
     as the same in all directions.
     """
-    refuse_if(objection(setting))
+    refuse_beyond(CLOSED_SYSTEM, setting)
     types = neuron_types(setting, size, statistics, prune=prune)
     types = types.even if even else types
     kappa, weights = kappa_rule(len(types.overlap), 0.1 / setting.readout_n if prune else 0.0)

@@ -12,12 +12,13 @@ from jaxtyping import Float
 
 from giantstep.errors import NotConvergedError, NoTheoryError
 from giantstep.gaussian.points import Accuracy
-from giantstep.prediction.wide import rows
 from giantstep.prediction.wide.laws import MATRICES, Matrix, laws_of_runs
+from giantstep.prediction.wide.limits import DECIDED
 from giantstep.prediction.wide.losses import Losses
+from giantstep.prediction.wide.network import Network
 from giantstep.prediction.wide.rows import readout_losses, rows_of_runs
 from giantstep.prediction.wide.runs import statistics_nodes
-from giantstep.prediction.wide.update import noise_added
+from giantstep.prediction.wide.update import second_update
 from giantstep.problem.setting import Setting
 from giantstep.records.spectrum import Spectrum, padded
 from giantstep.records.trajectory import keeps_gram
@@ -42,11 +43,6 @@ NOISY = {0.2: 12.0, 1.0: 60.0}
 they keep of it.  From 0.2 to 1 lengths are 5 over d off, outliers of W 9, of the features 4, train
 errors 12 (14 random settings); beyond, lengths 20 and outliers of W 50 (34 settings)."""
 
-LOOSE = 0.1
-"""Relative difference of train errors from which on a penalty that is searched must be decided."""
-
-objection = rows.objection
-
 
 def predict(setting: Setting, readouts: Float[np.ndarray, "rows p"], _: Accuracy) -> dict[str, Any]:
     """Fields of the record, a row for each readout.  Nothing is sampled: any accuracy is met."""
@@ -64,7 +60,7 @@ def predict(setting: Setting, readouts: Float[np.ndarray, "rows p"], _: Accuracy
         if any(loss is not None and np.isnan(loss["train"][0]) for loss in losses):
             notes.append(
                 "no prediction of train errors where leave-one-out does not decide the penalty: "
-                f"those of penalties it cannot tell apart differ by more than {LOOSE:.0%}"
+                f"those of penalties it cannot tell apart differ by more than {DECIDED.most:.0%}"
             )
     if setting.spectra:
         for matrix in MATRICES[: 2 if setting.readout_n else 1]:
@@ -87,7 +83,8 @@ def left_out_after(setting: Setting) -> float:
     """What the leading order leaves out after the steps, relative, times d."""
     if setting.steps < 2:
         return LEFT_OUT
-    added = noise_added(setting)
+    network = Network(setting)
+    added = second_update(network).noise_added(network.readout[1])
     return max([LEFT_OUT, *(share for noise, share in NOISY.items() if added > noise)])
 
 
@@ -106,7 +103,8 @@ def _tried(
     try:
         return function(part, readouts)
     except (NoTheoryError, NotConvergedError) as error:
-        notes.append(f"no prediction of {name} after step {part.steps}: {error}")
+        reason = str(error).removeprefix("no prediction: ")
+        notes.append(f"no prediction of {name} after step {part.steps}: {reason}")
         return None
 
 
@@ -142,7 +140,7 @@ def _losses(setting: Setting, readouts: Float[np.ndarray, "rows p"]) -> Arrays:
         name: nodes.carried_sizes([getattr(loss, name) for loss in computed])
         for name in ("train", "test")
     }
-    if max(loss.loose for loss in computed) > LOOSE:
+    if not DECIDED.allows(max(loss.loose for loss in computed)):
         carried["train"] = np.full(len(readouts), math.nan)
     return carried
 

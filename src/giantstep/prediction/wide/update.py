@@ -13,10 +13,11 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Float
 
+from giantstep.prediction.limits import refuse_beyond
+from giantstep.prediction.wide.limits import ONE_OR_TWO
 from giantstep.prediction.wide.network import TYPICAL, Network, ReadoutStatistics
-from giantstep.prediction.wide.samples import Samples, objection
+from giantstep.prediction.wide.samples import Samples
 from giantstep.prediction.wide.slopes import Slopes, rows_after_first, second_batch
-from giantstep.prediction.wide.step import refuse_if
 from giantstep.problem.setting import Setting
 
 
@@ -35,6 +36,14 @@ class RowUpdate:
     kept: Float[np.ndarray, " q"]
     spread: Float[np.ndarray, " q"]
     target_spread: Float[np.ndarray, "q r r"]
+
+    def noise_added(self, weights: Float[np.ndarray, " q"]) -> float:
+        """Square length of the noise in the rows, in what they keep of theirs."""
+        return float(weights @ self.spread) / float(weights @ self.kept**2)
+
+    def moved(self, weights: Float[np.ndarray, " q"], p: int) -> float:
+        """By how many of their lengths the steps move the rows, root mean square."""
+        return math.sqrt(float(weights @ np.diag(self.kernel)) / p)
 
 
 def first_update(network: Network) -> RowUpdate:
@@ -57,13 +66,6 @@ def first_update(network: Network) -> RowUpdate:
 def _first_spread(network: Network, width: Float[np.ndarray, " q"]) -> Float[np.ndarray, "q r r"]:
     """Noise of step 1 along the target: r_1^2 weighted by z z^T."""
     return width[:, None, None] ** 2 * network.target_squares / network.residual_square
-
-
-def noise_added(setting: Setting) -> float:
-    """Square length that the noise of two steps adds to the rows, in what they keep of theirs."""
-    network = Network(setting)
-    update, weights = second_update(network), network.readout[1]
-    return float(weights @ update.spread) / float(weights @ update.kept**2)
 
 
 def response(network: Network, slopes: Slopes) -> Float[np.ndarray, " m"]:
@@ -232,7 +234,7 @@ def second_strengths(
     orthonormal over the neurons, strength_k^2 = e_2^2 <q_k, Q.Q' q_k> + <q_k^2, noise>, which grows
     as p^(alpha_2 - (k-1)(1/2 - alpha_1)) once e_1/sqrt(p) is small (arXiv 2605.17767).
     """
-    refuse_if(objection(setting))
+    refuse_beyond(ONE_OR_TWO, setting)
     network = Network(setting, statistics)
     samples, slopes = second_batch(network)
     residual = second_residual(network, samples, slopes)

@@ -21,9 +21,9 @@ import numpy as np
 from jaxtyping import Float
 
 from giantstep.language.brief import brief
+from giantstep.prediction.limits import refuse_beyond
+from giantstep.prediction.wide.limits import ONE_OR_TWO
 from giantstep.prediction.wide.network import TYPICAL, Network, ReadoutStatistics
-from giantstep.prediction.wide.samples import objection
-from giantstep.prediction.wide.step import refuse_if
 from giantstep.prediction.wide.update import RowUpdate, updates_of
 from giantstep.problem.setting import Setting
 
@@ -71,7 +71,7 @@ def weight_outliers(
     >>> weight_outliers(setting)[-1].count
     1
     """
-    refuse_if(objection(setting))
+    refuse_beyond(ONE_OR_TWO, setting)
     network = Network(setting, statistics)
     return tuple(outliers_of(network, update) for update in updates_of(network))
 

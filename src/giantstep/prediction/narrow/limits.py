@@ -1,0 +1,379 @@
+"""Limits of the theory of narrow networks, p fixed as d grows, and of the parts of its record."""
+
+from __future__ import annotations
+
+import math
+
+from giantstep.prediction.limits import (
+    Covered,
+    Limit,
+    computed,
+    must_be,
+    one_of,
+    plain_step,
+    when,
+)
+from giantstep.prediction.narrow import drawn_runs, finite_runs
+from giantstep.prediction.narrow.fluctuations import entries
+from giantstep.prediction.narrow.long_runs import FEW_STEPS, is_long
+from giantstep.prediction.narrow.mean_gradient import stein_applies
+from giantstep.prediction.narrow.reused import share
+from giantstep.problem.setting import Setting
+from giantstep.problem.starts import readout_rms
+from giantstep.simulation.engines import deferred
+
+# -- neurons against inputs ----------------------------------------------------------------------
+
+FEW_NEURONS = Limit(
+    name="neurons over inputs",
+    quantity=lambda s: s.p / s.d,
+    most=0.05,
+    sentence="p must be at most {most:g} d, got {setting.p} neurons at d = {setting.d}",
+    # Beyond, the p(p + 1)/2 inner products of the rows fluctuate by more than a small part.
+    evidence="tests/prediction/narrow/test_one_pass.py",
+    kind="measured",
+)
+
+
+def small_batches(setting: Setting) -> bool:
+    """Whether a batch adds little to the inner products of the rows: fresh ones of n <= d/20."""
+    return not setting.seen_again and setting.n <= FEW_NEURONS.most * setting.d
+
+
+ONE_PASS_NEURONS = Limit(
+    name="neurons over inputs, small batches",
+    quantity=lambda s: s.p / s.d if small_batches(s) else None,
+    most=0.5,
+    sentence="p must be at most {most:g} d for batches of at most d/20 samples, got {setting.p} "
+    "neurons at d = {setting.d}",
+    # The inner products of the start are given, run by run, and a batch adds little to them.
+    evidence="tests/prediction/narrow/test_one_pass.py",
+    kind="measured",
+)
+
+LONG_RUN_NEURONS = Limit(
+    name="neurons over inputs, steps in groups",
+    quantity=lambda s: s.p / s.d if is_long(s) and not small_batches(s) else None,
+    most=FEW_NEURONS.most,
+    sentence=f"p must be at most {{most:g}} d for more than {FEW_STEPS} steps, got {{setting.p}} "
+    "neurons at d = {setting.d}",
+    evidence=FEW_NEURONS.evidence,
+    kind="measured",
+)
+
+# -- runs that are drawn from the law of each step -------------------------------------------------
+
+
+def coordinates(setting: Setting) -> int:
+    """Coordinates of a row in the span of the rows and of the known directions."""
+    return min(setting.d, setting.p + setting.known)
+
+
+DRAWN_RUNS = (
+    Limit(
+        name="samples that drawn runs see again",
+        quantity=lambda s: float(s.seen_again),
+        most=0.0,
+        sentence="batches must be fresh for more than d/20 neurons, got {given[batches]} batches "
+        "and p = {setting.p} at d = {setting.d}",
+        evidence="docs/derivations/drawn_runs.md",
+        kind="derived",
+    ),
+    Limit(
+        name="weights of a drawn run",
+        quantity=lambda s: float(s.p * coordinates(s)),
+        most=2.0**16,
+        sentence="p times min(d, p + r) must be at most {most:.0f} for runs to be drawn, got "
+        "{value:.0f}",
+        # Tens of seconds for tens of runs.
+        evidence="benchmarks/drawn_runs.py",
+        kind="chosen",
+    ),
+    Limit(
+        name="neurons of a drawn run",
+        quantity=lambda s: float(s.p),
+        most=2.0**9,
+        sentence="p must be at most {most:.0f} for runs to be drawn, got {value:.0f}",
+        evidence="benchmarks/drawn_runs.py",
+        kind="chosen",
+    ),
+    Limit(
+        name="directions of a fit to deflate, over inputs",
+        quantity=lambda s: deferred.dimensions_needed(s) / s.d if s.deflate == 1 else None,
+        most=1.0,
+        sentence="p must be at most (d - r - 1)/2 to deflate, got {setting.p}",
+        evidence="docs/derivations/drawn_runs.md",
+        kind="derived",
+    ),
+    Limit(
+        name="samples over points of a drawn step",
+        quantity=lambda s: None if stein_applies(s) else s.n / 2 ** drawn_runs.log2_points(s),
+        # The mean gradient is then that of the points, whose noise is an eighth of the samples'.
+        most=1 / 8,
+        sentence="n must be at most {most:g} of the points that a step is averaged on, for other "
+        "losses and inputs, got n = {setting.n}, {value:.3g} of them",
+        evidence="tests/prediction/narrow/test_drawn_runs.py",
+        kind="chosen",
+    ),
+)
+
+
+def drawn_for_width(setting: Setting) -> bool:
+    """Whether runs must be drawn because the rows are many."""
+    return not (FEW_NEURONS.holds(setting) or small_batches(setting) or is_long(setting))
+
+
+# -- lengths that are divided by -------------------------------------------------------------------
+
+SAMPLES_OF_A_LENGTH = Limit(
+    name="samples of a gradient's length",
+    quantity=lambda s: float(s.n),
+    least=100.0,
+    sentence="n must be at least {least:g}, got {setting.n}",
+    # The length of a gradient deviates by a tenth at 100 samples, which shifts the mean of what is
+    # divided by it by the square.
+    evidence="tests/prediction/test_words.py::test_lengths_need_samples",
+    kind="derived",
+)
+
+NORMALISED_UPDATE = Limit(
+    name="samples of a normalised update",
+    quantity=lambda s: float(s.n) if s.update == "normalised" else None,
+    least=SAMPLES_OF_A_LENGTH.least,
+    sentence="n must be at least {least:g} for update = normalised, got {setting.n}",
+    evidence=SAMPLES_OF_A_LENGTH.evidence,
+    kind="derived",
+)
+
+
+def added_length(setting: Setting) -> float:
+    """mu = eta^2 d A/n, what the longest step adds to the squared length of a row, from the start.
+
+    A = s_p^2 a^2 E sigma'^2 E y^2; infinite for losses and labels whose residual is another.
+    """
+    if setting.loss != "square" or not setting.label_transform.is_plain:
+        return math.inf
+    size = max(setting.step_size, default=0.0) * setting.scale
+    size *= readout_rms(setting.readout_start, setting.p)
+    labels = setting.target.series.square + setting.noise**2
+    slopes = setting.activation.moments.slope_square
+    return size**2 * setting.d / setting.n * slopes * labels
+
+
+def _added_over_samples(setting: Setting) -> float | None:
+    if setting.rows != "normalised" or SAMPLES_OF_A_LENGTH.holds(setting):
+        return None
+    return added_length(setting) / setting.n
+
+
+NORMALISED_ROWS = Limit(
+    name="length added to normalised rows, over samples",
+    quantity=_added_over_samples,
+    most=0.02,
+    sentence="n must be at least 100 for rows = normalised by steps that are not small, got "
+    "{setting.n}",
+    # The length strays by its share kappa mu/n, kappa the variance of g^2 over its squared mean, 2
+    # to 5, and the drift is off by 3/4 of that.
+    evidence="docs/derivations/long_runs.md",
+    kind="derived",
+)
+
+ORTHOGONAL_ROWS = must_be(
+    "rows",
+    "free",
+    "update = orthogonal",
+    # The product of paired rows has no noise before they are divided by lengths that have, and its
+    # shift by 1/d was 7 standard errors of 80 runs.
+    lambda s: s.update != "orthogonal" or s.rows != "normalised",
+)
+
+SPIKE_SAMPLES = Limit(
+    name="samples to deflate along a spike, over (1 + strength)^2",
+    quantity=lambda s: (
+        s.n / max(1.0 + s.inputs.numbers[0], 1.0) ** 2
+        if s.deflate == 1 and s.inputs.known_directions
+        else None
+    ),
+    least=300.0,
+    sentence="n must be at least {least:g} (1 + strength)^2 to deflate {setting.inputs.text}, got "
+    "{setting.n}",
+    # The noise of the fitted linear part along the spike adds E[y^2 x^2] E[x^2]/n to the labels'
+    # square, for labels of degree 2 15 (1 + strength)^2/n of it, 5 % at so many.  At an eighth of
+    # them Gram matrices were off by 6 standard errors of 160 runs.
+    evidence="tests/prediction/test_words.py::test_deflating_along_a_spike_needs_samples",
+    kind="measured",
+)
+
+SINGLE_STEPS = Limit(
+    name="steps that are taken one by one",
+    quantity=lambda s: None if is_long(s) else float(s.steps),
+    most=1000.0,
+    sentence="steps must be at most {most:g} where batches are seen again, inputs are spiked or "
+    "the readout moves, got {setting.steps}",
+    # Some seconds.
+    evidence="tests/prediction/test_limits.py",
+    kind="chosen",
+)
+
+COVERED_SEEN_AGAIN: Covered = {
+    "batches": None,
+    "bias": None,
+    "decay": None,
+    "label_transform": None,
+    "loss": None,
+    "rows": None,
+    "update": ("gradient", "normalised"),
+}
+"""Fields in which steps on samples that are seen again may go beyond the plain one."""
+
+NARROW = (
+    ONE_PASS_NEURONS,
+    LONG_RUN_NEURONS,
+    *when(drawn_for_width, DRAWN_RUNS),
+    one_of("readout_batch", ("fresh",), "narrow networks"),
+    NORMALISED_ROWS,
+    NORMALISED_UPDATE,
+    ORTHOGONAL_ROWS,
+    SPIKE_SAMPLES,
+    SINGLE_STEPS,
+    *when(lambda s: s.seen_again, plain_step("batches that are seen again", COVERED_SEEN_AGAIN)),
+)
+"""The limits of the theory."""
+
+# -- parts that may be left open -------------------------------------------------------------------
+
+READOUT = (
+    Limit(
+        name="steps before a readout",
+        quantity=lambda s: float(s.steps) if s.steps <= FEW_STEPS or is_long(s) else None,
+        most=float(FEW_STEPS),
+        sentence="steps must be at most {most:g}, got {setting.steps}",
+        evidence="tests/prediction/narrow/test_long_runs.py::test_only_recorded_steps_are_held",
+        kind="chosen",
+    ),
+    Limit(
+        name="samples of the readout over neurons",
+        quantity=lambda s: s.readout_n / s.p,
+        # Below, order 1/readout_n is not enough: its square is 1 % of the error.
+        least=10.0,
+        sentence="readout_n must be at least {least:g} p, got {setting.readout_n} for "
+        "{setting.p} neurons",
+        evidence="tests/prediction/narrow/test_readout.py::test_few_samples_of_the_readout",
+        kind="derived",
+    ),
+    Limit(
+        name="samples of a deflated readout over inputs",
+        quantity=lambda s: s.readout_n / s.d if s.deflate == 1 else None,
+        # From here on the readout's fit of the labels' linear part is exact.
+        least=1000.0,
+        sentence="readout_n must be at least {least:g} d to deflate, got {setting.readout_n} at "
+        "d = {setting.d}",
+        evidence="tests/prediction/narrow/test_readout.py",
+        kind="chosen",
+    ),
+)
+
+NEAR_MEAN = Limit(
+    name="deviation of a run from its mean",
+    quantity=computed,
+    # Of the Gram matrix of a run, as a share of the rows' squared length, where n or d/p is small:
+    # the square, 1/100, is what the mean of the next step is shifted by (at .16 squared lengths are
+    # off by 2 %, at .42 by 5 %: erf, p = 4, d = 1000, n = 1).
+    most=0.1,
+    sentence="too few samples: runs differ too much for one prediction, by {value:.0%} of the "
+    "length of a row at n = {setting.n} and step_size = {setting.step_size[0]:g}, at most "
+    "{most:.0%}; use more samples or a smaller step",
+    evidence="docs/derivations/fluctuations.md",
+    kind="measured",
+)
+
+NEAR_SHIFTED_MEAN = Limit(
+    name="deviation of a run from its mean, shift computed",
+    quantity=computed,
+    # The square of the shift itself, 1/25 of it, is left out.
+    most=0.2,
+    sentence=NEAR_MEAN.sentence,
+    evidence="tests/prediction/narrow/test_long_runs.py::test_runs_that_stray_are_refused",
+    kind="measured",
+)
+
+FEW_ENTRIES = Limit(
+    name="entries of overlaps and Gram matrix",
+    quantity=lambda s: float(entries(s)),
+    # p near 128: beyond, the deviations would take longer than the means.
+    most=2.0**13,
+    sentence="overlaps and Gram matrix must have at most {most:.0f} entries for the deviations of "
+    "a run, got {value:.0f}",
+    evidence="tests/prediction/narrow/test_fluctuations.py",
+    kind="chosen",
+)
+
+TELLING_RUNS = (
+    FEW_ENTRIES,
+    Limit(
+        name="directions of a run over inputs",
+        quantity=lambda s: deferred.dimensions_needed(s) / s.d,
+        most=1.0,
+        sentence="rows and batches must span at most d directions for the deviations of a run, got "
+        "{value:.3g} d",
+        evidence="docs/derivations/fluctuations.md",
+        kind="derived",
+    ),
+    Limit(
+        name="samples of runs that tell deviations",
+        quantity=lambda s: finite_runs.samples(s) / share(s),
+        most=2.0**16,
+        sentence="runs that tell the deviations must have at most {most:.0f} samples, got "
+        "{value:.0f}",
+        # Beyond, the runs would take minutes.
+        evidence="tests/prediction/narrow/test_fluctuations.py",
+        kind="chosen",
+    ),
+    Limit(
+        name="steps of runs that tell deviations",
+        quantity=lambda s: float(s.steps),
+        most=2.0**6,
+        sentence="steps must be at most {most:.0f} for the deviations of a run, got "
+        "{setting.steps}",
+        evidence="tests/prediction/narrow/test_fluctuations.py",
+        kind="chosen",
+    ),
+)
+"""Deviations of runs that see samples again, deflate labels or have other updates."""
+
+LONG_FLUCTUATIONS = (
+    Limit(
+        name="entries of overlaps and Gram matrix of a long run",
+        quantity=lambda s: float(entries(s)),
+        # p = 8 with r = 5: a derivative takes two evaluations for each of them, some hundredths of
+        # a second.
+        most=80.0,
+        sentence="overlaps and Gram matrix must have at most {most:.0f} entries for the deviations "
+        "of a long run, got {value:.0f}",
+        evidence="tests/prediction/narrow/test_long_runs.py",
+        kind="chosen",
+    ),
+    one_of("update", ("gradient",), "the deviations of a long run"),
+)
+
+
+def told_by_runs(setting: Setting) -> bool:
+    """Whether deviations come from runs at fewer samples: there is no recursion for them."""
+    frozen = setting.readout_between == "frozen" and setting.update == "gradient"
+    return setting.seen_again or setting.deflate >= 0 or not frozen
+
+
+PARTS = {
+    "readout errors": when(lambda s: s.readout_n > 0, READOUT),
+    "gradient cosines": (SAMPLES_OF_A_LENGTH,),
+    "one mean for all runs": (NEAR_MEAN, NEAR_SHIFTED_MEAN),
+    "deviations": (
+        *when(lambda s: not (is_long(s) or told_by_runs(s)), (FEW_ENTRIES,)),
+        *when(lambda s: not is_long(s) and told_by_runs(s), TELLING_RUNS),
+        *when(is_long, LONG_FLUCTUATIONS),
+    ),
+}
+"""The limits of parts of the record, by their names."""
+
+ONE_STEP_LAW = plain_step("the law of one step")
+"""The limits of ``one_step_law`` and ``cosine_quantiles``."""
