@@ -2,7 +2,7 @@
 
 Activations, step sizes and shapes at three dimensions; for every observable the root mean square
 of (simulated - predicted)/predicted with the sampling noise of the runs taken out, times d.  The
-standard deviation in ``prediction/wide/theory.py`` (LEFT_OUT) comes from here.  ``--full`` takes
+standard deviation of ``left_out`` in ``prediction/wide/theory.py`` comes from here.  ``--full`` takes
 the runs at which sampling noise is below the deviations themselves (an hour on two cores).
 """
 

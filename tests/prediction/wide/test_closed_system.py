@@ -26,7 +26,6 @@ from giantstep.prediction.wide.feature_outliers import (
     feature_density,
     feature_outliers,
     root,
-    thresholds,
 )
 from giantstep.prediction.wide.fixed_point import Penalty, Point
 from giantstep.prediction.wide.gradient import gradient_matrix
@@ -432,14 +431,11 @@ def test_overlaps_and_losses_as_measured() -> None:
 
 
 @pytest.mark.slow
-def test_thresholds_part_the_counts() -> None:
-    """One outlier more just above each threshold than just below; relu leaves at .110 and .297."""
-    setting = Setting(**LARGE)
-    found = thresholds(setting, 2)
-    assert found.exponents == pytest.approx((0.110, 0.297), abs=1e-3)
-    for already, size in enumerate(found.step_sizes):
-        for factor, count in ((0.98, already), (1.02, already + 1)):
-            near = Setting(**LARGE | {"step_size": factor * size})
+def test_relu_has_one_outlier_more_beyond_each_threshold() -> None:
+    """Step sizes n^alpha: outliers of relu leave the bulk at alpha = .110 and .297, to 1e-3."""
+    for already, threshold in enumerate((0.110, 0.297)):
+        for alpha, count in ((threshold - 1e-3, already), (threshold + 1e-3, already + 1)):
+            near = Setting(**LARGE | {"step_size": f"n^{alpha:.3f}"})
             assert len(feature_outliers(near).values) == count
 
 
@@ -619,7 +615,7 @@ def test_limits(change: dict[str, Any], sentence: str) -> None:
     complaint = first_complaint(CLOSED_SYSTEM, setting)
     assert complaint is not None
     assert complaint.startswith(sentence)
-    for function in (losses, feature_outliers, thresholds, limiting_losses):
+    for function in (losses, feature_outliers, limiting_losses):
         with pytest.raises(NoTheoryError, match=sentence):
             function(setting)
 
@@ -632,8 +628,6 @@ def test_bad_numbers() -> None:
         losses(setting.vary(ridge="cv"))
     with pytest.raises(InputError, match="values must be positive"):
         feature_density(setting, np.array([0.0, 1.0]))
-    with pytest.raises(InputError, match="count must be at least 1"):
-        thresholds(setting, 0)
 
 
 def test_a_bracket_without_a_root_is_no_root() -> None:

@@ -16,9 +16,6 @@ TOLERANCE = float(np.finfo(float).eps) ** 0.5
 Newton's method usually ends at rounding; tiny penalties lose digits where features coincide.
 """
 
-SETTLED = 1e-10
-"""Relative residual at which Newton's method ends: one step more would bring it to rounding."""
-
 
 def solve(system: ClosedSystem, penalty: Penalty, start: Point | None = None) -> Point:
     """The solution at a penalty: damped steps until Newton's method takes hold.
@@ -38,7 +35,7 @@ def solve(system: ClosedSystem, penalty: Penalty, start: Point | None = None) ->
     return point if positive(point) else _descend(system, float(np.real(penalty)))
 
 
-def follow(guess: Point, settled: float = SETTLED) -> Point:
+def follow(guess: Point, settled: float = 1e-10) -> Point:
     """The solution to which Newton's method leads from a guess, to a residual ``settled``."""
     return _accepted(_newton(guess, settled), max(settled, TOLERANCE))
 
@@ -107,8 +104,11 @@ def _damped(point: Point) -> Point:
     return replace(point, damping=damping, resolvent=resolvent, iterations=point.iterations + 1)
 
 
-def _newton(point: Point, settled: float = SETTLED, most: int = 16) -> Point:
-    """Newton's method while it at least halves the residual; the last good point."""
+def _newton(point: Point, settled: float = 1e-10, most: int = 16) -> Point:
+    """Newton's method while it at least halves the residual; the last good point.
+
+    One step more from a residual of 1e-10 would bring it to rounding.
+    """
     for _ in range(most):
         if point.residual <= settled:
             break

@@ -12,8 +12,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
-from itertools import pairwise
 
 import numpy as np
 from jaxtyping import Float
@@ -23,7 +21,7 @@ from giantstep.gaussian.rules import hermite_values
 from giantstep.prediction.wide.blocks import spread_over
 from giantstep.prediction.wide.continuation import follow, solve
 from giantstep.prediction.wide.fixed_point import Point
-from giantstep.prediction.wide.network import TYPICAL, ReadoutStatistics, readout_norm
+from giantstep.prediction.wide.network import TYPICAL, ReadoutStatistics
 from giantstep.prediction.wide.runs import lagrange
 from giantstep.prediction.wide.system import ClosedSystem, closed_system
 from giantstep.problem.setting import Setting
@@ -323,53 +321,3 @@ def _upper(point: Point) -> bool:
         np.all(np.imag(point.damping) < 0)
         and np.all(np.linalg.eigvalsh(np.imag(point.resolvent)) > 0)
     )
-
-
-@dataclass(frozen=True)
-class Thresholds:
-    """Step sizes at which outlier 1, 2, .. leaves the bulk, as many as there are below n^(1/2).
-
-    ``exponents``: alpha in eta = n^alpha, eta the size for s_p = 1 and |a| = 1.
-    """
-
-    step_sizes: tuple[float, ...]
-    exponents: tuple[float, ...]
-
-
-def thresholds(setting: Setting, count: int = 2, grid: int = 15) -> Thresholds:
-    """Where outliers leave the bulk as the step grows, those without any step not counted.
-
-    The j-th strength at the edge passes 1: on a ``grid`` of exponents first, from a step that does
-    nothing to where theory ends, then between its points.
-    """
-    if count < 1:
-        raise InputError(f"count must be at least 1, got {count}")
-    log_n = math.log(setting.n)
-
-    def at_edge(size: float) -> Float[np.ndarray, " k"]:
-        system = closed_system(setting, size, prune=True)
-        return strengths(Branch.down(system).points[-1])[0]
-
-    already = int(np.sum(at_edge(0.0) > 1.0))
-
-    def excess(alpha: float) -> Float[np.ndarray, " k"]:
-        return at_edge(math.exp(alpha * log_n))[already : already + count] - 1.0
-
-    def excess_of(j: int, alpha: float) -> float:
-        return float(excess(alpha)[j])
-
-    exponents: list[float] = []
-    alphas = np.linspace(-0.2, 0.5, grid).tolist()
-    below = excess(alphas[0])
-    for low, high in pairwise(alphas):
-        above = excess(high)
-        for j in range(len(exponents), count):
-            if not below[j] <= 0.0 < above[j]:
-                break
-            exponents.append(root(partial(excess_of, j), low, high, 1e-4))
-        if len(exponents) == count:
-            break
-        below = above
-    per_step = setting.scale * readout_norm(setting)
-    sizes = tuple(math.exp(alpha * log_n) / per_step for alpha in exponents)
-    return Thresholds(sizes, tuple(exponents))

@@ -44,25 +44,8 @@ from giantstep.spectra.outliers import upper_limit
 from giantstep.spectra.profile import ProfileBulk
 from giantstep.spectra.start import feature_bulk, weight_bulk
 
-GRID = 48
-"""Points at which a density is given, closer together where it rises and falls: at the edges."""
-
 LEVEL = 0.01
 """Rate at which noise is taken for an outlier."""
-
-AT_THE_EDGE = 1e-3
-"""Outliers that stand out by less, relative, are not told from the edge between the nodes."""
-
-PROFILE_MISS = 0.3
-"""How far the edge of the profile may lie too low, relative, per share of the steps' noise in the
-square length of a row.  Measured: tanh, output scale 1, d = 800, 1.5 % at a share of 0.09, 3 % at
-0.23; 5 % there at d = 400."""
-
-RESIDUALS = 2**18
-"""Residuals drawn for the largest: some three beyond it at n = 1000."""
-
-STRAY = 3.0
-"""Standard deviations by which the quadratic part of n labels may exceed its mean."""
 
 
 @dataclass(frozen=True)
@@ -92,9 +75,10 @@ class Matrix:
     density: Callable[[Setting, ReadoutStatistics, float], Density]
 
 
-def _grid(low: float, high: float) -> Float[np.ndarray, " q"]:
-    """Chebyshev-Lobatto points between the ends of a bulk."""
-    return 0.5 * (low + high) - 0.5 * (high - low) * np.cos(np.pi * np.linspace(0.0, 1.0, GRID))
+def _grid(low: float, high: float, points: int = 48) -> Float[np.ndarray, " q"]:
+    """Points at which a density is given, closer together where it rises and falls: at the ends."""
+    angles = np.pi * np.linspace(0.0, 1.0, points)
+    return 0.5 * (low + high) - 0.5 * (high - low) * np.cos(angles)
 
 
 # -- weights --------------------------------------------------------------------------------------
@@ -106,7 +90,7 @@ class _Weights:
 
     bulk: Bulk | ProfileBulk
     threshold: float
-    found: WeightOutliers | None = None
+    outliers: WeightOutliers | None = None
 
     @property
     def edge(self) -> float:
@@ -115,7 +99,12 @@ class _Weights:
 
 @lru_cache(maxsize=32)
 def _weights(setting: Setting, statistics: ReadoutStatistics) -> _Weights:
-    """W after the last step; kept, for both matrices ask for it."""
+    """W after the last step; kept, for both matrices ask for it.
+
+    The edge of the profile may lie too low by 0.3 times the share of the steps' noise in the square
+    length of a row.  Measured: tanh, output scale 1, d = 800, 1.5 % at a share of 0.09 and 3 % at
+    0.23; 5 % there at d = 400.
+    """
     p, d = setting.p, setting.d
     if setting.steps == 0:
         start = weight_bulk(p, d, setting.start)
@@ -133,29 +122,31 @@ def _weights(setting: Setting, statistics: ReadoutStatistics) -> _Weights:
     noisiest = max(float(np.max(np.linalg.eigvalsh(target))), added + _single_sample(network))
     total = kept + added
     place = math.sqrt(total) * isolated_place((kept + noisiest) / total, p / d)
-    beyond = max(1.0 + PROFILE_MISS * added / total, place / math.sqrt(bulk.upper.place))
+    beyond = max(1.0 + 0.3 * added / total, place / math.sqrt(bulk.upper.place))
     return _Weights(bulk, beyond * upper_limit(bulk, LEVEL), outliers_of(network, update))
 
 
-def _quadratic(network: Network) -> Float[np.ndarray, "r r"]:
+def _quadratic(network: Network, deviations: float = 3.0) -> Float[np.ndarray, "r r"]:
     """(size l)^2 M^2/p, M = E[y (z z^T - 1)]: the mean part of the noise along the target.
 
-    The gradient of row i holds l M w_i, l = E[z sigma'], of mean M and variance 2 E r^2/n.
+    The gradient of row i holds l M w_i, l = E[z sigma'], of mean M and variance 2 E r^2/n: that of
+    n labels may exceed its mean by so many standard ``deviations``.
     """
     setting = network.setting
     size = network.moments.tilt * sum(network.size(step) for step in range(setting.steps))
     values, vectors = np.linalg.eigh(np.asarray(setting.target.series.tensor(2)))
-    stray = STRAY * math.sqrt(2.0 * network.residual_square / setting.n)
+    stray = deviations * math.sqrt(2.0 * network.residual_square / setting.n)
     return size**2 / setting.p * (vectors * (np.abs(values) + stray) ** 2) @ vectors.T
 
 
-def _single_sample(network: Network) -> float:
+def _single_sample(network: Network, count: int = 2**18) -> float:
     """(d/n size r)^2 Var sigma'/p of the largest r: the noise along the sample that has it.
 
-    The largest of n residuals is exceeded once in a hundred runs.
+    The largest of n residuals is exceeded once in a hundred runs: of ``count`` drawn ones some
+    three are beyond it at n = 1000.
     """
     n = network.setting.n
-    draws = residual_draws(network, RESIDUALS, np.random.default_rng(0))
+    draws = residual_draws(network, count, np.random.default_rng(0))
     largest = max(float(np.quantile(np.abs(rho), 1.0 - LEVEL / n)) for rho in draws)
     slope_variance = network.moments.slope_variance
     return (network.noise_ratio * largest) ** 2 * slope_variance / network.setting.p
@@ -178,10 +169,10 @@ def network_answer(network: Network) -> float:
     """
     moments, residual = network.moments, network.residual_square
     along = network.gain**2
-    own = network.noise_ratio * (moments.slope_variance + along)
-    own *= network.setting.batches == "reused"
+    itself = network.noise_ratio * (moments.slope_variance + along)
+    itself *= network.setting.batches == "reused"
     learned = float(np.sum(network.gram[0, 1:] ** 2))
-    square = along**2 * network.gram[0, 0] + 2.0 * along * own * learned + own**2 * residual
+    square = along**2 * network.gram[0, 0] + 2.0 * along * itself * learned + itself**2 * residual
     return network.feedback * network.size(0) * math.sqrt(square / residual)
 
 
@@ -189,10 +180,13 @@ def weight_law(setting: Setting, statistics: ReadoutStatistics) -> Law:
     """W: at the start a Marchenko-Pastur law, then outliers of the update over a profile."""
     weights = _weights(setting, statistics)
     outliers, overlap = np.zeros(0), np.zeros((0, setting.target.r))
-    if weights.found is not None:
+    if weights.outliers is not None:
         # The edge of independent rows is below that of the profile: what lies between is bulk.
-        beyond = weights.found.singular_values > weights.edge
-        outliers, overlap = weights.found.singular_values[beyond], weights.found.overlap[beyond]
+        beyond = weights.outliers.singular_values > weights.edge
+        outliers, overlap = (
+            weights.outliers.singular_values[beyond],
+            weights.outliers.overlap[beyond],
+        )
     return Law(weights.edge, weights.threshold, outliers, {"overlap": overlap})
 
 
@@ -211,15 +205,15 @@ def feature_law(setting: Setting, statistics: ReadoutStatistics) -> Law:
     refuse_beyond((*FEATURES, *AT_MOST_TWO), setting)
     NOISE.refuse(noise_of_steps(setting, statistics), setting)
     TAILS.refuse(residual_tails(setting, statistics), setting)
-    found = feature_outliers(setting, statistics)
+    features = feature_outliers(setting, statistics)
     # Noise passes the edge by as much as it does before the step.
     margin = _start_margin(setting.vary(steps=0, step_size=1.0))
-    weights, noisiest = _weights(setting, statistics), found.edge
-    if weights.found is not None:
-        beyond = weights.threshold / weights.found.edge
+    weights, noisiest = _weights(setting, statistics), features.edge
+    if weights.outliers is not None:
+        beyond = weights.threshold / weights.outliers.edge
         noisiest = max(noisiest, beyond * even_edge(setting, statistics))
-    vectors = {"left": found.left, "right": found.right}
-    return Law(found.edge, margin * noisiest, found.values, vectors)
+    vectors = {"left": features.left, "right": features.right}
+    return Law(features.edge, margin * noisiest, features.values, vectors)
 
 
 def residual_tails(setting: Setting, statistics: ReadoutStatistics) -> float | None:
@@ -268,14 +262,15 @@ def unknown_places(
     return (moved > UNKNOWN * places)[:, 0]
 
 
-def laws_of_runs(
-    matrix: Matrix, setting: Setting, nodes: StatisticsNodes
+def spectra_of_runs(
+    matrix: Matrix, setting: Setting, nodes: StatisticsNodes, resolution: float = 1e-3
 ) -> dict[str, Float[np.ndarray, "runs ..."]]:
     """Edge, threshold, outliers and their vectors for each run, NaN where there is no outlier.
 
     An outlier meets the edge with its slope and loses its vectors there: where a node has fewer of
-    them than another, the rest are at the edge, with overlaps 0.  The density is one for all, that
-    of the median node.
+    them than another, those missing are at the edge, with overlaps 0.  The density is one for all,
+    that of the median node.  Outliers that stand out by less than ``resolution``, relative, are not
+    told from the edge between the nodes.
     """
     laws = [matrix.law(setting, each) for each in nodes.statistics]
     edge, threshold = (
@@ -284,7 +279,7 @@ def laws_of_runs(
     most = max(len(law.outliers) for law in laws)
     places = [np.r_[law.outliers, np.full(most - len(law.outliers), law.edge)] for law in laws]
     outliers = nodes.carried_sizes(places)
-    outliers[outliers <= (1.0 + AT_THE_EDGE) * edge[:, None]] = np.nan
+    outliers[outliers <= (1.0 + resolution) * edge[:, None]] = np.nan
     outliers[unknown_places(edge, threshold, outliers)] = np.nan
     fields = {"edge": edge, "threshold": threshold, "outliers": outliers}
     for name in laws[0].vectors:

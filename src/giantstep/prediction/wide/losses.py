@@ -32,9 +32,6 @@ from giantstep.prediction.wide.network import TYPICAL, ReadoutStatistics, random
 from giantstep.prediction.wide.system import ClosedSystem, closed_system, labels_given
 from giantstep.problem.setting import Setting
 
-COARSE = 3
-"""Of the penalties of ``best_losses`` every so many are tried first."""
-
 
 @dataclass(frozen=True)
 class Losses:
@@ -105,38 +102,40 @@ def best_losses(
     ridges: Float[np.ndarray, " k"],
     statistics: ReadoutStatistics | None = None,
     near: float | None = None,
+    *,
+    coarse: int = 3,
 ) -> Losses:
     """The losses at the penalty of least test error, of increasing ones close to each other.
 
-    Every COARSE-th is tried, unless the best is known to be ``near`` one of them; then those
+    Every ``coarse``-th is tried, unless the best is expected to be ``near`` one of them; then those
     beside the best, until it is: test errors fall and rise slowly.
     """
     refuse_beyond(CLOSED_SYSTEM, setting)
     solutions = _Solutions.of(setting, statistics)
-    found: dict[int, Losses] = {}
+    solved: dict[int, Losses] = {}
 
     def least(tried: Sequence[int]) -> int:
         # Downward: each fixed point starts from one at a larger penalty.
-        for k in sorted(set(tried) - set(found), reverse=True):
-            found[k] = solutions.at(float(ridges[k]), setting.readout_n)
-        return min(found, key=lambda k: found[k].test)
+        for k in sorted(set(tried) - set(solved), reverse=True):
+            solved[k] = solutions.at(float(ridges[k]), setting.readout_n)
+        return min(solved, key=lambda k: solved[k].test)
 
-    reach = COARSE - 1 if near is None else 1
+    reach = coarse - 1 if near is None else 1
     best = least(
-        range(0, len(ridges), COARSE) if near is None else [int(np.argmin(np.abs(ridges - near)))]
+        range(0, len(ridges), coarse) if near is None else [int(np.argmin(np.abs(ridges - near)))]
     )
     while True:
         middle = best
         best = least(range(max(middle - reach, 0), min(middle + reach + 1, len(ridges))))
         if best == middle or near is None:
-            return replace(found[best], loose=_loose(found, best))
+            return replace(solved[best], loose=_loose(solved, best))
 
 
-def _loose(found: dict[int, Losses], best: int) -> float:
+def _loose(solved: dict[int, Losses], best: int) -> float:
     """``Losses.loose``: leave-one-out errors of n samples are good to about n^(-1/2)."""
-    least = found[best]
+    least = solved[best]
     told = least.test * (1.0 + least.readout_n**-0.5)
-    beside = [found[k] for k in (best - 1, best + 1) if k in found and found[k].test <= told]
+    beside = [solved[k] for k in (best - 1, best + 1) if k in solved and solved[k].test <= told]
     return max((abs(other.train / least.train - 1.0) for other in beside), default=0.0)
 
 
