@@ -11,13 +11,14 @@ from giantstep.prediction.limits import first_complaint
 from giantstep.prediction.predict import predict
 from giantstep.prediction.wide.limits import LINEAR_WIDTH
 from giantstep.prediction.wide.losses import losses
-from giantstep.prediction.wide.network import readout_norm
+from giantstep.prediction.wide.network import Network, readout_norm
 from giantstep.prediction.wide.rows import (
     readout_losses,
     rows_of_runs,
     span_of_rows,
 )
 from giantstep.prediction.wide.step import learned_step
+from giantstep.prediction.wide.update import second_update
 from giantstep.problem.setting import Setting
 from giantstep.records.comparison import compare
 from giantstep.simulation.simulate import simulate
@@ -235,6 +236,38 @@ def test_a_penalty_that_leave_one_out_does_not_decide() -> None:
     runs = simulated.train_error[:, 1]
     assert readout_losses(setting).train - runs.mean() > 4 * runs.std(ddof=1) / 3
     assert np.all(np.isfinite(predict(setting.vary(ridge=0.1)).train_error))
+
+
+def test_rows_of_two_steps_know_that_the_network_is_made_of_them() -> None:
+    """Mean squared lengths of 40 runs of two steps on residuals with the network's output.
+
+    One comparison within 4 standard errors.  Rejected: the update's length alone, without its
+    correlation with the rows' start through W_0^T u.
+    """
+    setting = Setting(
+        "x1 - 1.5*x2",
+        activation="tanh",
+        d=100,
+        n=400,
+        p=50,
+        steps=2,
+        step_size=3.0,
+        output_scale="1/sqrt(p)",
+        start="sphere",
+        readout_start="signs",
+        noise=0.8,
+        readout_n=0,
+        test_n=0,
+        runs=40,
+    )
+    squares = np.mean(simulate(setting).norms[:, 2] ** 2, axis=1)
+    error = squares.std(ddof=1) / np.sqrt(setting.runs)
+    predicted = np.mean(predict(setting, theory="linear-width").norms[:, 2] ** 2)
+    assert abs(squares.mean() - predicted) < 4 * error
+    network = Network(setting)
+    update, weights = second_update(network), network.readout[1]
+    alone = weights @ (np.diag(update.kernel) / setting.p + update.kept**2 + update.spread)
+    assert abs(squares.mean() - alone) > 4 * error
 
 
 def test_few_rows_have_an_allowance_of_their_own() -> None:

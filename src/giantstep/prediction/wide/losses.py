@@ -14,7 +14,7 @@ both derivatives come from the Hessian of the fixed point.  See docs/derivations
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -30,6 +30,7 @@ from giantstep.prediction.wide.fixed_point import Point
 from giantstep.prediction.wide.limits import CLOSED_SYSTEM
 from giantstep.prediction.wide.network import TYPICAL, ReadoutStatistics, random_offset
 from giantstep.prediction.wide.system import ClosedSystem, closed_system, labels_given
+from giantstep.problem.penalties import penalty_grid
 from giantstep.problem.setting import Setting
 
 
@@ -99,34 +100,40 @@ def loss_curve(
 
 def best_losses(
     setting: Setting,
-    ridges: Float[np.ndarray, " k"],
     statistics: ReadoutStatistics | None = None,
     near: float | None = None,
     *,
     coarse: int = 3,
 ) -> Losses:
-    """The losses at the penalty of least test error, of increasing ones close to each other.
+    """The losses at the penalty of least test error, of those that leave-one-out chooses from.
 
-    Every ``coarse``-th is tried, unless the best is expected to be ``near`` one of them; then those
-    beside the best, until it is: test errors fall and rise slowly.
+    Every ``coarse``-th is tried, from the largest down until the test error has risen twice, unless
+    the best is expected ``near`` one; then those beside the best, until it is: test errors fall and
+    rise slowly, and tiny penalties may lose all digits.
     """
     refuse_beyond(CLOSED_SYSTEM, setting)
     solutions = _Solutions.of(setting, statistics)
+    ridges = penalty_grid(setting.scale**2 * solutions.feature_square)
     solved: dict[int, Losses] = {}
 
-    def least(tried: Sequence[int]) -> int:
+    def least(tried: Iterable[int]) -> int:
         # Downward: each fixed point starts from one at a larger penalty.
         for k in sorted(set(tried) - set(solved), reverse=True):
             solved[k] = solutions.at(float(ridges[k]), setting.readout_n)
         return min(solved, key=lambda k: solved[k].test)
 
-    reach = coarse - 1 if near is None else 1
-    best = least(
-        range(0, len(ridges), coarse) if near is None else [int(np.argmin(np.abs(ridges - near)))]
-    )
+    last = len(ridges) - 1
+    if near is None:
+        reach = coarse - 1
+        for k in range(last, -1, -coarse):
+            best = least([k])
+            if best >= k + 2 * coarse:
+                break
+    else:
+        reach, best = 1, least([int(np.argmin(np.abs(np.log(ridges / near))))])
     while True:
         middle = best
-        best = least(range(max(middle - reach, 0), min(middle + reach + 1, len(ridges))))
+        best = least(range(max(middle - reach, 0), min(middle + reach, last) + 1))
         if best == middle or near is None:
             return replace(solved[best], loose=_loose(solved, best))
 
@@ -149,6 +156,11 @@ class _Solutions:
             labels_given(setting, system.overlap, system.kappa) for system in self.systems
         ]
         self.points: list[tuple[Point, ...]] = []
+
+    @property
+    def feature_square(self) -> float:
+        """E phi^2 over inputs and neurons, the mean over the systems."""
+        return float(np.mean([system.feature_square for system in self.systems]))
 
     @classmethod
     def of(cls, setting: Setting, statistics: ReadoutStatistics | None) -> _Solutions:

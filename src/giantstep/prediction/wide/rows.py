@@ -29,9 +29,6 @@ from giantstep.problem.setting import Setting
 from giantstep.problem.starts import STARTS
 from giantstep.records.trajectory import keeps_gram
 
-RIDGES = np.logspace(-6, 3, 28)
-"""Penalties, in units of the mean eigenvalue of the features, among which ``cv`` finds the best."""
-
 
 @dataclass(frozen=True)
 class Rows:
@@ -139,8 +136,7 @@ def readout_losses(
     refuse_beyond(AT_MOST_TWO, setting)
     NOISE.refuse(noise_of_steps(setting, statistics or TYPICAL), setting)
     if setting.ridge == "cv":
-        penalties = RIDGES * setting.scale**2 * setting.activation.moments.square
-        return best_losses(setting, penalties, statistics, near)
+        return best_losses(setting, statistics, near)
     # Downward: each fixed point starts from the one at a larger penalty.
     curve = loss_curve(setting, sorted(setting.ridge, reverse=True), statistics=statistics)
     return min(curve, key=lambda losses: losses.test)

@@ -65,6 +65,15 @@ class ClosedSystem:
         return self.groups * self.types.weights
 
     @cached_property
+    def feature_square(self) -> float:
+        """E phi^2, the mean over inputs and neurons: the mean eigenvalue of E[phi phi^T]."""
+        square = np.sum(self.means[: len(self.kappa)] ** 2, axis=(2, 3))
+        square = square + np.sum([block.power for block in self.blocks], axis=0)
+        square = square + np.trace(self.noise, axis1=2, axis2=3)
+        size = self.noise.shape[-1]
+        return float(self.weights @ square @ self.types.weights) / size
+
+    @cached_property
     def stack(self) -> Stack:
         """The blocks on one axis."""
         return Stack.of(self.blocks)
