@@ -18,7 +18,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from jaxtyping import Float
 
-from giantstep.gaussian.rules import gauss_hermite
+from giantstep.prediction.labels import coordinate_rule
 from giantstep.prediction.wide.gradient import symmetric_powers
 from giantstep.prediction.wide.network import TYPICAL, ReadoutStatistics, neuron_entries
 from giantstep.prediction.wide.row_law import law_of_features
@@ -146,10 +146,5 @@ def kappa_rule(
     """
     errors = {1: (40,), 2: (12, 8), 3: (10, 7, 5)}
     outliers = {1: (40,), 2: (24, 16), 3: (18, 12, 9)}
-    rules = [gauss_hermite(nodes) for nodes in (outliers if least > 0 else errors)[k]]
-    axes = np.meshgrid(*(x for x, _ in rules), indexing="ij")
-    weights = np.prod(np.meshgrid(*(w for _, w in rules), indexing="ij"), axis=0).ravel()
     # Weights below 1e-14 are beyond 7.6, where powers of a label reach 1e9 at most.
-    kept = weights >= max(least, 1e-14)
-    points = np.stack([axis.ravel() for axis in axes], axis=1)
-    return points[kept], weights[kept] / weights[kept].sum()
+    return coordinate_rule((outliers if least > 0 else errors)[k], max(least, 1e-14))
