@@ -193,7 +193,7 @@ def test_theories() -> None:
     assert choose_theory(both).name == "narrow"
     assert choose_theory(both, "linear-width").name == "linear-width"
     for fields, piece in (
-        ({"p": "30d", "steps": 2}, "narrow: p times min"),
+        ({"p": "30d", "steps": 2}, "narrow: too many neurons: p times min"),
         ({"p": "30d", "steps": 2}, "linear-width: p must be between 0.05 d and 20 d, got 30 d"),
         ({"p": "30d", "steps": 2}, "quadratic-width: steps must be 0 or 1, got 2"),
         ({"steps": 3, "batches": "reused"}, "steps must be at most 2, got 3"),

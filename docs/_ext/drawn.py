@@ -19,11 +19,13 @@ from giantstep.papers.figures import REPRODUCTIONS
 from giantstep.papers.figures.stored import stored
 from giantstep.papers.glossary import TERMS
 from giantstep.papers.glossary.term import Term
+from giantstep.prediction.limits import LimitStatus
 from giantstep.problem.catalog import CATALOG
 from giantstep.problem.fields import FOLLOWING
 from giantstep.problem.setting import DEFAULTS, LINEAR_WIDTH, Setting
 from giantstep.show.plots.papers import paper_figure
 from giantstep.show.plots.style import save
+from giantstep.show.tables.limits import bound_words
 
 MARK = re.compile(r"<!-- drawn: (\w+) -->")
 
@@ -115,6 +117,31 @@ def other_names(source: Path) -> str:
     return "## More\n\n```{eval-rst}\n" + "\n".join(entries) + "\n```" if entries else ""
 
 
+def limits(source: Path) -> str:
+    """Every limit of the predictions, a table for each theory."""
+    by_theory: dict[str, list[LimitStatus]] = {}
+    for status in giantstep.limits():
+        by_theory.setdefault(status.theory, []).append(status)
+    head = ("of", "quantity", "bound", "kind", "evidence")
+    return "\n\n".join(
+        f"## {theory[0].upper()}{theory[1:]}\n\n"
+        + table(
+            head,
+            (
+                (
+                    status.part or "the prediction",
+                    status.limit.name,
+                    bound_words(status),
+                    status.limit.kind,
+                    code(status.limit.evidence),
+                )
+                for status in statuses
+            ),
+        )
+        for theory, statuses in by_theory.items()
+    )
+
+
 def examples(source: Path) -> str:
     """The scripts and grids of ``examples/``, each with its title and its text."""
     parts = []
@@ -171,6 +198,7 @@ DRAWN: dict[str, Callable[[Path], str]] = {
         fields,
         linear_width,
         functions,
+        limits,
         catalog,
         other_names,
         examples,

@@ -148,7 +148,7 @@ def test_more_points_shrink_the_error() -> None:
         ),
         (
             {"p": 40_000},
-            r"narrow: p times min\(d, p \+ r\) must be at most 65536 for runs to be drawn, got",
+            r"narrow: too many neurons: p times min\(d, p \+ r\) must be at most 65536",
         ),
         (
             {"readout_batch": "last", "readout_n": "n"},

@@ -79,6 +79,13 @@ COMMANDS = (
         ("giantstep estimate five-regimes --d 1000 --n d^2 --runs 100",),
     ),
     Command(
+        "limits",
+        "giantstep.cli.limits:limits_command",
+        GO_ON,
+        "List where predictions end, or say how far a setting is from each limit.",
+        ("giantstep limits", 'giantstep limits "x1 + x1*x2" --d 100 --p 40 --n 20d'),
+    ),
+    Command(
         "compare",
         "giantstep.cli.compare:compare",
         GO_ON,

@@ -271,6 +271,22 @@ class LimitStatus:
     share: float | None = None
     complaint: str | None = None
 
+    def as_dict(self) -> dict[str, Any]:
+        """The status as plain values, for JSON: None where a number is not there or infinite."""
+        numbers = {
+            "least": self.limit.least,
+            "most": self.limit.most,
+            "value": self.value,
+            "share": self.share,
+        }
+        finite = {
+            name: number if number is not None and math.isfinite(number) else None
+            for name, number in numbers.items()
+        }
+        words = {"kind": self.limit.kind, "evidence": self.limit.evidence}
+        place = {"theory": self.theory, "part": self.part, "name": self.limit.name}
+        return place | finite | words | {"complaint": self.complaint}
+
     @classmethod
     def of(
         cls, limit: Limit, setting: Setting | None, *, theory: str, part: str | None

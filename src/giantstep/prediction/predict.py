@@ -31,8 +31,8 @@ def predict(
 
     The theory is that of narrow networks where p or d is small, that of linear width (n, d, p in
     proportion) where both are large, that of quadratic width where n or p are of the order of d^2;
-    ``theory`` overrides the choice.  Raises NoTheoryError where none covers the setting; what a
-    theory covers in part has NaN for the rest, and a note.
+    ``theory`` overrides the choice.  Raises NoTheoryError where none covers the setting (``limits``
+    lists all conditions); what a theory covers in part has NaN for the rest, and a note.
 
     Narrow networks start from the typical start (random overlaps of order d^-1/2 set to zero), and
     ``*_deviation`` is how far one run strays from the means, by its start and its batches.  Where

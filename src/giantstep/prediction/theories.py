@@ -61,12 +61,12 @@ class Theory:
     spectra: bool = False
 
 
-def _wide(name: str, limits: tuple[Limit, ...]) -> Theory:
+def _wide(name: str, limits: tuple[Limit, ...], parts: Mapping[str, tuple[Limit, ...]]) -> Theory:
     return Theory(
         name,
         limits,
         wide.predict,
-        parts=wide_limits.PARTS,
+        parts=parts,
         of_data=wide_limits.OF_DATA,
         instead=wide_limits.INSTEAD_OF_NARROW,
         beside=wide_limits.BESIDE_OTHER_ROWS,
@@ -83,8 +83,12 @@ THEORIES = (
         parts={"runs with their own start": (DENSE_START,)} | narrow_limits.PARTS,
         sparse=True,
     ),
-    _wide("linear-width", wide_limits.LINEAR_WIDTH),
-    _wide("quadratic-width", wide_limits.QUADRATIC_WIDTH),
+    _wide(
+        "linear-width",
+        wide_limits.LINEAR_WIDTH,
+        wide_limits.PARTS | wide_limits.PARTS_OF_TWO_STEPS,
+    ),
+    _wide("quadratic-width", wide_limits.QUADRATIC_WIDTH, wide_limits.PARTS),
 )
 
 GAUSSIAN_RUNS = Theory("gaussian-runs", (), sampled.predict, sparse=True)

@@ -45,7 +45,7 @@ def test_widths_that_are_no_small_share_of_d(fields: dict[str, Any]) -> None:
     assert predicted.theory == "narrow"
     assert compare(predicted, simulated).agrees
     assert np.all(np.isnan(predicted.gradient_cosine))
-    assert "gradient cosines: n must be at least 100, got 1" in predicted.notes[0]
+    assert "length of a gradient: n must be at least 100, got 1" in predicted.notes[0]
     wrong = predict(setting.vary(step_size=setting.step_size[0] / 2), deviations=False)
     assert not compare(wrong, simulated, ignoring=["step_size"]).agrees
 

@@ -235,8 +235,8 @@ def test_learning_curve_from_d_to_d_squared() -> None:
         ),
         (
             {"target": "x1 + He2(x2)/2", "steps": 1, "step_size": 30.0},
-            "the degree 2 of the target must turn a row outside the learned direction by at most "
-            "0.2 of its own part, got 0.564",
+            "the degree 2 of the target turns a row outside the learned direction by 0.564 of its "
+            "own part, at most 0.2; use a smaller step",
         ),
         ({"d": 2, "p": 3, "readout_n": 3}, "d must be at least 3 for errors of a readout, got 2"),
     ],

@@ -172,9 +172,9 @@ def test_a_second_step_on_the_networks_own_answer_is_refused() -> None:
     large = setting.vary(step_size=[0.2, 0.001])
     [note] = [text for text in predict(large).notes if "answer" in text]
     assert "no prediction of weights after step 2" in note
-    assert "must be at most 5 times the residual, got" in note
+    assert "times the residual, at most 5:" in note
     long = setting.vary(step_size=[0.05, 2.0])
-    assert any("noise of the steps must add at most 1" in text for text in predict(long).notes)
+    assert any("to the square length of a row, at most 1" in text for text in predict(long).notes)
 
 
 def measured_answer(setting: Setting) -> float:
@@ -232,7 +232,7 @@ def test_tails_too_heavy_for_a_spectrum() -> None:
     predicted = predict(heavy)
     assert predicted.features is not None
     assert np.all(np.isnan(predicted.features.edge[:, 1]))
-    assert any("E r^4 of at most 0.3 n" in note for note in predicted.notes)
+    assert any("n (E r^2)^2, at most 0.3" in note for note in predicted.notes)
 
 
 def test_spans_of_pairs_are_known_along_the_learned_direction_alone() -> None:

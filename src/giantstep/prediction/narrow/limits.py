@@ -83,8 +83,8 @@ DRAWN_RUNS = (
         name="weights of a drawn run",
         quantity=lambda s: float(s.p * coordinates(s)),
         most=2.0**16,
-        sentence="p times min(d, p + r) must be at most {most:.0f} for runs to be drawn, got "
-        "{value:.0f}",
+        sentence="too many neurons: p times min(d, p + r) must be at most {most:.0f} for runs to "
+        "be drawn, got {value:.0f}",
         # Tens of seconds for tens of runs.
         evidence="benchmarks/drawn_runs.py",
         kind="chosen",
@@ -93,7 +93,8 @@ DRAWN_RUNS = (
         name="neurons of a drawn run",
         quantity=lambda s: float(s.p),
         most=2.0**9,
-        sentence="p must be at most {most:.0f} for runs to be drawn, got {value:.0f}",
+        sentence="too many neurons: p must be at most {most:.0f} for runs to be drawn, got "
+        "{value:.0f}",
         evidence="benchmarks/drawn_runs.py",
         kind="chosen",
     ),
@@ -129,7 +130,8 @@ SAMPLES_OF_A_LENGTH = Limit(
     name="samples of a gradient's length",
     quantity=lambda s: float(s.n),
     least=100.0,
-    sentence="n must be at least {least:g}, got {setting.n}",
+    sentence="too few samples for the length of a gradient: n must be at least {least:g}, got "
+    "{setting.n}",
     # The length of a gradient deviates by a tenth at 100 samples, which shifts the mean of what is
     # divided by it by the square.
     evidence="tests/prediction/test_words.py::test_lengths_need_samples",

@@ -151,8 +151,8 @@ TURN = Limit(
     # The errors of relu on x1 + He2(x2)/2 at n = d^2, p = d^2/2, readout_n = d^2, d = 30 are 4 %
     # off beside what they are before the step at .19, 25 % at .57 and 40 % at 1.1.
     most=0.2,
-    sentence="the degree 2 of the target must turn a row outside the learned direction by at most "
-    "{most:g} of its own part, got {value:.3g}",
+    sentence="the degree 2 of the target turns a row outside the learned direction by {value:.3g} "
+    "of its own part, at most {most:g}; use a smaller step",
     evidence="docs/derivations/quadratic.md",
     kind="measured",
 )
@@ -196,8 +196,8 @@ NOISE = Limit(
     # directions the label knows: errors at d = 200 and 500 are within 3 to 5 % up to 1, test errors
     # 4 to 7 % off at 3 to 6 and up to 21 % at 12 to 33.
     most=1.0,
-    sentence="the noise of the steps must add at most {most:g} to the square length of a row, got "
-    "{value:.3g}",
+    sentence="too few samples: the noise of the steps adds {value:.3g} to the square length of a "
+    "row, at most {most:g}; use more samples or a smaller step",
     evidence="tests/prediction/wide/test_rows.py"
     "::test_rows_that_are_mostly_noise_have_no_predicted_errors",
     kind="measured",
@@ -218,8 +218,8 @@ ANSWER = Limit(
     # W are within 1 % at 3.3, 4 and 13 % off at 5.4, up to 9 % at 10, at d = 600 as at d = 200
     # (relu).
     most=5.0,
-    sentence="the network's answer to the first step must be at most {most:g} times the residual, "
-    "got {value:.3g}: its own output is too large for a second step",
+    sentence="the network's answer to the first step is {value:.3g} times the residual, at most "
+    "{most:g}: its own output is too large for a second step",
     evidence="tests/prediction/wide/test_runs.py"
     "::test_a_second_step_on_the_networks_own_answer_is_refused",
     kind="measured",
@@ -242,7 +242,8 @@ MOVED = Limit(
     # Beyond, the network's answer to the first step rules the second, and few samples rule it:
     # square lengths were 20 to 50 times those predicted (quadratic neurons).
     most=30.0,
-    sentence="two steps must move rows by at most {most:g} times their length, got {value:.3g}",
+    sentence="two steps move rows by {value:.3g} times their length, at most {most:g}; use smaller "
+    "steps",
     evidence="tests/prediction/wide/test_two_step_runs.py::test_rows_that_run_away_are_refused",
     kind="measured",
 )
@@ -263,8 +264,8 @@ TAILS = Limit(
     # Relative variance of the mean of r^2 over a batch, up to which its moments are those of the
     # limit: at 1.5 (a label of degree 5) features had none of the three outliers predicted.
     most=0.3,
-    sentence="the residual must have E r^4 of at most {most:g} n (E r^2)^2 for a spectrum, got "
-    "{value:.3g} n (E r^2)^2",
+    sentence="the labels have too heavy tails for a spectrum: E r^4 of the residual is {value:.3g} "
+    "n (E r^2)^2, at most {most:g}; use more samples",
     evidence="tests/prediction/wide/test_runs.py::test_tails_too_heavy_for_a_spectrum",
     kind="measured",
 )
@@ -301,8 +302,8 @@ EVEN_NOISE = Limit(
     # The noise is larger along directions that the label depends on, and moves squared cosines by
     # 11 % at 0.24 and 29 % at 3.6 (d = 256, p = d/5).
     most=0.05,
-    sentence="the noise of the step must add at most {most:g} to the square length of a row for "
-    "the span of the rows, got {value:.3g}",
+    sentence="too few samples for the span of the rows: the noise of the step adds {value:.3g} to "
+    "the square length of a row, at most {most:g}; use more samples or a smaller step",
     evidence="tests/prediction/wide/test_rows.py::test_the_span_of_noisy_rows_is_not_known",
     kind="measured",
 )
@@ -353,14 +354,18 @@ DECIDED = Limit(
 )
 
 PARTS = {
-    "rows of two steps": (MOVED,),
     "readout errors": when(lambda setting: setting.readout_n > 0, (NOISE,)),
     "train errors": (DECIDED,),
-    "spectrum of the weights": (*when(lambda setting: setting.steps == 2, (NOISE,)), ANSWER),
     "spectrum of the features": (*FEATURES, NOISE, TAILS),
     "span of the rows": (EVEN_NOISE, ONE_DIRECTION, ALONG),
 }
 """The limits of parts of the record, by their names."""
+
+PARTS_OF_TWO_STEPS = {
+    "rows of two steps": (MOVED,),
+    "spectrum of the weights": (*when(lambda setting: setting.steps == 2, (NOISE,)), ANSWER),
+}
+"""The limits of parts of the record after two steps."""
 
 # -- what the leading order leaves out -------------------------------------------------------------
 
