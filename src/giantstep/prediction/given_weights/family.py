@@ -15,10 +15,10 @@ import numpy as np
 from jaxtyping import Float
 
 from giantstep.errors import InputError
+from giantstep.gaussian.accuracy import RANK
 from giantstep.gaussian.moments import feature_moments
 from giantstep.prediction.labels import LabelMoments, coordinate_rule, label_moments
 from giantstep.problem.setting import Setting
-from giantstep.problem.target import ORTHONORMAL
 
 NODES = {0: 1, 1: 40, 2: 20, 3: 12}
 """Gauss-Hermite nodes an axis for so many learned directions: errors to 1e-6 where a row has
@@ -122,7 +122,7 @@ def make_family(
     inside = weights @ directions.T
     outside = weights - inside @ directions
     norms = np.linalg.norm(outside, axis=1)
-    if norms.min() <= ORTHONORMAL * np.linalg.norm(weights[norms.argmin()]):
+    if norms.min() <= RANK * np.linalg.norm(weights[norms.argmin()]):
         raise InputError(f"row {norms.argmin()} of weights lies in the span of the directions")
     outside /= norms[:, None]
     moments = feature_moments(setting.activation, inside @ kappa.T, norms[:, None])

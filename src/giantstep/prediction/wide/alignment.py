@@ -64,7 +64,7 @@ def second_alignment(setting: Setting, negligible: float = 3e-3) -> Alignment:
     chance = np.diag(powers.spread) / powers.second
     carried = np.diag(powers.hessian @ powers.spread @ powers.hessian)
     carried = carried / (network.noise_ratio * powers.second**2)
-    learned = setting.batches == "reused" and float(np.linalg.norm(limit)) > negligible
+    learned = network.reused and float(np.linalg.norm(limit)) > negligible
     return Alignment(limit, np.sqrt((chance + carried) / setting.d), 0.0 if learned else -0.5)
 
 

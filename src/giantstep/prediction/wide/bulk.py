@@ -81,7 +81,7 @@ def bulk_profile(
     d = min(setting.d, most_directions)
     n = max(2, round(d * setting.n / setting.d))
     parts = residual_draws(network, n, rng)
-    if setting.batches == "reused":
+    if network.reused:
         parts = [np.sum(parts, axis=0)]
     tilt = network.moments.tilt
     beyond_linear = max(network.moments.slope_variance - tilt**2, 0.0)
@@ -111,16 +111,15 @@ def residual_draws(
     t, first = _draw(network, n, rng)
     draws = [network.size(0) * first]
     if setting.steps == 2:
-        reused = setting.batches == "reused"
-        if not reused:
+        if not network.reused:
             t, first = _draw(network, n, rng)
         samples, slopes = second_batch(network)
         # A cubic in (t, r_1) serves to carry the response from the atoms to the samples.
         weights = np.sqrt(np.maximum(samples.mass, 0.0))
-        basis = _cubic(samples.step, samples.residual, reused)
+        basis = _cubic(samples.step, samples.residual, network.reused)
         values = weights * response(network, slopes)
         coefficients = np.linalg.lstsq(basis * weights[:, None], values, rcond=None)[0]
-        back = network.feedback * (_cubic(t, first, reused) @ coefficients)
+        back = network.feedback * (_cubic(t, first, network.reused) @ coefficients)
         draws.append(network.size(1) * (first - back))
     return draws
 

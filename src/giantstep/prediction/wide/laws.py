@@ -170,7 +170,7 @@ def network_answer(network: Network) -> float:
     moments, residual = network.moments, network.residual_square
     along = network.gain**2
     itself = network.noise_ratio * (moments.slope_variance + along)
-    itself *= network.setting.batches == "reused"
+    itself *= network.reused
     learned = float(np.sum(network.gram[0, 1:] ** 2))
     square = along**2 * network.gram[0, 0] + 2.0 * along * itself * learned + itself**2 * residual
     return network.feedback * network.size(0) * math.sqrt(square / residual)

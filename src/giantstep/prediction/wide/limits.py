@@ -10,7 +10,7 @@ import math
 
 import numpy as np
 
-from giantstep.analysis.exponents import VANISHING
+from giantstep.gaussian.accuracy import VANISHING
 from giantstep.prediction.limits import (
     WHITENED,
     Limit,

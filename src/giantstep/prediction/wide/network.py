@@ -18,12 +18,12 @@ from functools import cached_property
 import numpy as np
 from jaxtyping import Float
 
-from giantstep.analysis.exponents import VANISHING
-from giantstep.gaussian.rules import Rule, gauss_hermite, legendre, normal_panels
+from giantstep.gaussian.accuracy import VANISHING
+from giantstep.gaussian.rules import Rule, normal_panels
 from giantstep.prediction.labels import label_grid
 from giantstep.problem.activation import ActivationMoments
 from giantstep.problem.setting import Setting
-from giantstep.problem.starts import STARTS, readout_rms
+from giantstep.problem.starts import STARTS, readout_kind, readout_rms
 
 LABEL_SPACING = {1: 0.004, 2: 0.15, 3: 0.6}
 """Of the grid over the coordinates of the label: moments of a label that jumps to 1e-3 on a line,
@@ -66,7 +66,7 @@ class Network:
     @property
     def feedback(self) -> float:
         """s where the residual holds the network's output, 0 where it is the label."""
-        return self.scale if self.setting.residual == "full" else 0.0
+        return 0.0 if self.setting.labels_only else self.scale
 
     @property
     def paired(self) -> bool:
@@ -77,6 +77,11 @@ class Network:
     def start_feedback(self) -> float:
         """``feedback`` of the network before the first step, f_0."""
         return 0.0 if self.paired else self.feedback
+
+    @property
+    def reused(self) -> bool:
+        """Whether all steps take the same samples."""
+        return self.setting.batches.kind.same
 
     def size(self, step: int) -> float:
         """e_j, counted from 0; 0 for a step that is not taken."""
@@ -90,7 +95,7 @@ class Network:
     @cached_property
     def readout(self) -> Rule:
         """Nodes of the law of u and their weights: an even number, for u = 0 moves nothing."""
-        return readout_law(self.setting, nodes=32)
+        return readout_kind(self.setting.readout_start).rule(32)
 
     @property
     def moments(self) -> ActivationMoments:
@@ -175,19 +180,9 @@ def random_offset(setting: Setting) -> bool:
     return (
         setting.steps > 0
         and Network(setting).start_feedback > 0
-        and setting.readout_start != "alternating"
+        and not readout_kind(setting.readout_start).balanced
         and abs(setting.activation.moments.mean) > VANISHING
     )
-
-
-def readout_law(setting: Setting, nodes: int) -> Rule:
-    """Quadrature over u = a / (rms of a): as many nodes, or the two signs."""
-    if setting.readout_start == "gaussian":
-        return gauss_hermite(nodes)
-    if setting.readout_start == "uniform":
-        x, weights = legendre(nodes)
-        return math.sqrt(3.0) * x, 0.5 * weights
-    return np.array([-1.0, 1.0]), np.array([0.5, 0.5])
 
 
 def neuron_entries(setting: Setting, prune: bool, nodes: int = 16) -> Rule:
@@ -203,7 +198,7 @@ def neuron_entries(setting: Setting, prune: bool, nodes: int = 16) -> Rule:
         # 1e-3 at 1e-5 on these Gauss-Legendre panels.
         u, weights = normal_panels(np.array([0.0, 0.5, 2.0, 6.0]), 6)
         return u, weights / weights.sum()
-    u, weights = readout_law(setting, nodes)
+    u, weights = readout_kind(setting.readout_start).rule(nodes)
     kept = u > 0 if paired else np.full(len(u), True)
     if prune:
         kept = kept & (weights >= 0.1 / setting.p)

@@ -94,7 +94,7 @@ def neuron_types(
     stretch[0] = law.length_slope
     # A normal vector of square length l in d directions has 2 l^2/d for the variance of l.
     square = 2.0 * law.noise**4 + law.length_deviation**2
-    if setting.start == "gaussian":
+    if STARTS[setting.start].normal:
         square += 2.0 * law.kept**4
     stretch[-1] = np.sqrt(square)
     shares, load = _classes(matrix.shares, load)

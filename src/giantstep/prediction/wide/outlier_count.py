@@ -29,8 +29,10 @@ from giantstep.gaussian.rules import REACH, normal_panels
 from giantstep.prediction.wide.network import Network
 from giantstep.prediction.wide.weight_outliers import weight_outliers
 from giantstep.problem.activation import Activation
-from giantstep.problem.setting import OutputScale, Setting
-from giantstep.problem.starts import ReadoutName
+from giantstep.problem.batches import BATCHES
+from giantstep.problem.setting import Setting
+from giantstep.problem.starts import READOUT_STARTS, ReadoutName
+from giantstep.problem.step_size import OutputScale
 
 ZERO = 1e-8
 """Coefficients below this share of the largest are zero: fit and quadrature are accurate to 1e-10,
@@ -55,7 +57,7 @@ def outlier_count(
             raise InputError(f"{name} must be in [0, 1/2), got {value}")
     highest = highest_order(alpha1, alpha2, output_scale, readout_start=readout_start)
     present = orders(activation, highest, batches)
-    if readout_start in ("signs", "alternating"):
+    if READOUT_STARTS[readout_start].one_size:
         # Even functions of u are 1, odd ones are u, the vector of step 1.
         return int(any(kinked if k % 2 == 0 else plain for k, (plain, kinked) in present.items()))
     return sum(plain + kinked for plain, kinked in present.values())
@@ -77,7 +79,7 @@ def orders(activation: Activation, highest: int, batches: str) -> dict[int, tupl
     """For each order k = 1..highest, whether u^(k+1) and whether |u| u^k is a left vector."""
     if highest < 1:
         return {}
-    if batches == "fresh":
+    if BATCHES[batches].fresh:
         values = activation.coefficients(highest + 1).values
         roots = np.sqrt([float(math.factorial(k)) for k in range(highest + 2)])
         sizes = np.abs(values) / roots

@@ -87,7 +87,7 @@ def batch_samples(
     Given t, (z, g.x) is Gaussian; given z too, r - y is Gaussian with g.x.  Masses are shared
     between neighbours of a grid of r (one cell for fresh batches, where r is not in the slopes).
     """
-    given, fresh = given_step(network), network.setting.batches == "fresh"
+    given, fresh = given_step(network), not network.reused
     # Fresh batches need the second moment of the normal part of r alone; where it is below a tenth
     # of the residual, three nodes integrate its fifth power.
     small = fresh or given.width < 0.1 * math.sqrt(network.residual_square)

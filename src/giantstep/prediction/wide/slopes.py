@@ -169,8 +169,7 @@ def smoothed(
 def second_batch(network: Network) -> tuple[Samples, Slopes]:
     """What step 2 sees on its batch; kept, for the kernel and the bulk both ask for it."""
     samples = batch_samples(network)
-    reused = network.setting.batches == "reused"
-    return samples, (reused_slopes if reused else fresh_slopes)(network, samples)
+    return samples, (reused_slopes if network.reused else fresh_slopes)(network, samples)
 
 
 def start_rule(kinks: tuple[float, ...], scale: float = 1.0) -> Rule:

@@ -20,7 +20,7 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Float
 
-from giantstep.analysis.exponents import VANISHING
+from giantstep.gaussian.accuracy import VANISHING
 from giantstep.prediction.wide.network import TYPICAL, Network, ReadoutStatistics
 from giantstep.problem.setting import Setting
 

@@ -14,8 +14,8 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Float
 
-from giantstep.analysis.exponents import VANISHING
 from giantstep.errors import InputError
+from giantstep.gaussian.accuracy import VANISHING
 from giantstep.gaussian.rules import gauss_hermite, hermite_values
 from giantstep.prediction.limits import refuse_beyond
 from giantstep.prediction.wide.blocks import Block
@@ -26,6 +26,7 @@ from giantstep.prediction.wide.step import learned_step
 from giantstep.prediction.wide.system import ClosedSystem, labels_given
 from giantstep.problem.activation import Activation
 from giantstep.problem.setting import Setting
+from giantstep.problem.starts import STARTS
 
 # The limit of cos and ds/cu^2 for large steps is reached up to terms of order 1/size.
 LARGE_SIZE = 1e9
@@ -137,7 +138,7 @@ def _random_features(setting: Setting) -> ClosedSystem:
 
     Partners of a symmetric start have the same feature: one of twice its power, half as many.
     """
-    shared = 2.0 if setting.start == "symmetric" else 1.0
+    shared = 2.0 if STARTS[setting.start].paired else 1.0
     moments = setting.activation.moments
     one = np.ones((1, 1))
     return ClosedSystem(

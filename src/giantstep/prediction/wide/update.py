@@ -170,7 +170,7 @@ def second_gradient(network: Network, slopes: Slopes, residual: SecondResidual) 
     population = np.linalg.solve(network.gram, projected.T).T
     inner = population @ projected.T + delta * (psi * residual.square) @ psi.T
     on_step = projected[:, 0]
-    if network.setting.batches == "reused":
+    if network.reused:
         pull = self_pull(delta, psi, residual.crossed)
         inner = inner + np.outer(pull, population[:, 0]) + np.outer(population[:, 0], pull)
         on_step = on_step + pull
@@ -212,7 +212,7 @@ def _second_spread(
     variance = two**2 * (slopes.square - slopes.mean**2)
     total = variance @ residual.square
     along = np.tensordot(variance, residual.target_square, axes=1)
-    if network.setting.batches == "reused":
+    if network.reused:
         covariance = 2.0 * one * two * (slopes.cross - network.gain * slopes.mean)
         covariance = carried[:, None] * covariance
         total = total + covariance @ residual.crossed
