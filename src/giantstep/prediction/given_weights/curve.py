@@ -92,7 +92,7 @@ def learning_curve(
     if not (sizes.size and np.all(sizes > 0)):
         raise InputError(f"sizes must be positive, got {sizes.tolist()}")
     family = make_family(setting, weights, frame, directions=directions, nodes=nodes)
-    found = np.empty((3, len(ridges), len(sizes)))
+    errors = np.empty((3, len(ridges), len(sizes)))
     column: list[Solution] = []
     # Penalties and sizes from large to small: each point starts from the ones before.
     for i in np.argsort(-ridges).tolist():
@@ -100,9 +100,9 @@ def learning_curve(
         for j in np.argsort(-sizes).tolist():
             penalty = float(ridges[i]) / setting.scale**2
             row.append(solve(family, penalty, int(sizes[j]), before=row or column))
-            found[:, i, j] = row[-1].train, row[-1].test, row[-1].objective
+            errors[:, i, j] = row[-1].train, row[-1].test, row[-1].objective
         column.append(row[0])
-    return LearningCurve(ridges, sizes, *found)
+    return LearningCurve(ridges, sizes, *errors)
 
 
 def _validate_weights(setting: Setting, weights: Float[np.ndarray, "p d"]) -> None:
