@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 
 from giantstep import Experiment, Setting, predict, run_experiment, simulate
 from giantstep.analysis.staircase import target_plane
-from giantstep.papers.plot import Curve, Plot
+from giantstep.records.plot import Curve, Plot
 from giantstep.show.plots.comparison import comparison
 from giantstep.show.plots.curves import curves
 from giantstep.show.plots.errors import errors

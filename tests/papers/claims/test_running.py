@@ -17,8 +17,8 @@ from giantstep.papers.claims.quantity import Region, exact
 from giantstep.papers.claims.record import Claim, Findings, Measurement
 from giantstep.papers.claims.running import run_claims, stored_claims
 from giantstep.papers.claims.source import Source
-from giantstep.papers.plot import Curve, Plot
 from giantstep.records.origin import source_digest
+from giantstep.records.plot import Curve, Plot
 from giantstep.show.page import claims_page, region_text
 from giantstep.show.plots.curves import curves
 

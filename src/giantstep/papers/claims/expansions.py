@@ -20,10 +20,10 @@ from giantstep.papers.claims.feature_experiments import (
 from giantstep.papers.claims.quantity import Quantity, Region, exact, exponent_of, mean_of
 from giantstep.papers.claims.record import Findings
 from giantstep.papers.claims.spike_experiments import MARGIN
-from giantstep.papers.plot import Curve, Plot, mean_curve
 from giantstep.prediction.wide.outliers import feature_outliers
 from giantstep.prediction.wide.step import learned_step
 from giantstep.problem.setting import Setting
+from giantstep.records.plot import Curve, Plot, mean_curve
 from giantstep.simulation.feature_models import longer_rows, spikes
 from giantstep.simulation.stepped import LabelledSamples, SteppedRun, stepped_runs
 from giantstep.simulation.table import FeatureTable

@@ -21,9 +21,9 @@ from giantstep.papers.claims.quantity import (
     mean_of,
 )
 from giantstep.papers.claims.record import Findings
-from giantstep.papers.plot import Curve, Plot
 from giantstep.prediction.predict import predict
 from giantstep.problem.setting import Setting
+from giantstep.records.plot import Curve, Plot
 from giantstep.records.trajectory import Trajectory
 from giantstep.simulation.simulate import simulate
 

@@ -12,9 +12,9 @@ from giantstep.gaussian.moments import feature_moments
 from giantstep.papers.claims.experiments import Fields, Runs, scaling_findings, with_runs
 from giantstep.papers.claims.quantity import LEARNED, NOT_LEARNED, Region, mean_of
 from giantstep.papers.claims.record import Findings
-from giantstep.papers.plot import Curve, Plot, mean_curve
 from giantstep.prediction.wide.losses import losses
 from giantstep.problem.setting import Setting
+from giantstep.records.plot import Curve, Plot, mean_curve
 from giantstep.simulation.feature_models import (
     Model,
     conditional_equivalent,

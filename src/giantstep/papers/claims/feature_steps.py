@@ -26,10 +26,10 @@ from giantstep.papers.claims.quantity import Quantity, Region, mean_of
 from giantstep.papers.claims.record import Claim, Findings
 from giantstep.papers.claims.spike_counts import readout_scatter
 from giantstep.papers.claims.spike_experiments import ALPHA, MARGIN, clear_outliers
-from giantstep.papers.plot import Curve, Plot, mean_curve
 from giantstep.prediction.wide.outliers import FeatureOutliers, feature_outliers
 from giantstep.prediction.wide.system import closed_system
 from giantstep.problem.setting import Setting
+from giantstep.records.plot import Curve, Plot, mean_curve
 from giantstep.simulation.meter import Meter
 from giantstep.simulation.simulate import MEMORY
 from giantstep.spectra.outliers import count_above

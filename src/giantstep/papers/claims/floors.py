@@ -21,9 +21,9 @@ from giantstep.papers.claims.quantity import (
     mean_of,
 )
 from giantstep.papers.claims.record import Claim, Findings
-from giantstep.papers.plot import Curve, Plot
 from giantstep.prediction.predict import predict
 from giantstep.problem.setting import Setting
+from giantstep.records.plot import Curve, Plot
 
 BELOW: Region = (-math.inf, 0.0)
 ANYWHERE: Region = (-math.inf, math.inf)

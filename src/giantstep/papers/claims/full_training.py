@@ -20,9 +20,9 @@ from giantstep.papers.claims.experiments import Fields
 from giantstep.papers.claims.linear_width import RELU, WIDE
 from giantstep.papers.claims.quantity import Quantity, Region, exact, mean_of
 from giantstep.papers.claims.record import Claim, Findings
-from giantstep.papers.plot import Curve, Plot, mean_curve
 from giantstep.prediction.predict import predict
 from giantstep.problem.setting import Setting
+from giantstep.records.plot import Curve, Plot, mean_curve
 from giantstep.simulation.readout import fit_readout
 from giantstep.simulation.stepped import SteppedRun, stepped_runs
 from giantstep.simulation.table import FeatureTable

@@ -21,9 +21,9 @@ from giantstep.papers.claims.quantity import (
     mean_of,
 )
 from giantstep.papers.claims.record import Claim, Findings
-from giantstep.papers.plot import Curve, Plot
 from giantstep.problem.network import network_output, residuals
 from giantstep.problem.setting import Setting
+from giantstep.records.plot import Curve, Plot
 from giantstep.simulation.meter import Meter
 from giantstep.simulation.simulate import MEMORY
 from giantstep.spectra.bulk import Bulk

@@ -14,11 +14,11 @@ from giantstep.papers.claims.feature_experiments import objective, stepped_featu
 from giantstep.papers.claims.linear_width import WIDE
 from giantstep.papers.claims.quantity import Quantity, exact, mean_of
 from giantstep.papers.claims.record import Claim, Findings
-from giantstep.papers.plot import Curve, Plot, mean_curve
 from giantstep.prediction.wide.limits import limiting_losses
 from giantstep.prediction.wide.losses import losses
 from giantstep.problem.activation import centred
 from giantstep.problem.setting import Setting
+from giantstep.records.plot import Curve, Plot, mean_curve
 from giantstep.simulation.stepped import SteppedRun, stepped_runs
 from giantstep.simulation.table import FeatureTable
 

@@ -31,10 +31,10 @@ from giantstep.papers.claims.linear_width import (
 )
 from giantstep.papers.claims.quantity import mean_of
 from giantstep.papers.claims.record import Claim, Findings
-from giantstep.papers.plot import Curve, Plot, mean_curve
 from giantstep.prediction.wide.losses import losses
 from giantstep.prediction.wide.outliers import feature_outliers
 from giantstep.problem.setting import Setting
+from giantstep.records.plot import Curve, Plot, mean_curve
 from giantstep.simulation.feature_models import real_features, tables
 from giantstep.simulation.simulate import simulate
 from giantstep.simulation.stepped import stepped_runs, table_errors

@@ -22,7 +22,7 @@ from giantstep.papers.claims.experiments import (
 from giantstep.papers.claims.open_targets import RELU, each_learned
 from giantstep.papers.claims.quantity import DRIFTS, LEARNED, drift, exponent_of
 from giantstep.papers.claims.record import Claim, Findings
-from giantstep.papers.plot import Curve, Plot
+from giantstep.records.plot import Curve, Plot
 
 
 def other_laws(fields: Fields, *, d: Sequence[int], runs: int) -> Findings:

@@ -15,10 +15,10 @@ from giantstep.papers.claims.experiments import (
 from giantstep.papers.claims.open_targets import RELU
 from giantstep.papers.claims.quantity import LEARNED, drift, exact, exponent_of
 from giantstep.papers.claims.record import Claim, Findings
-from giantstep.papers.plot import Curve, Plot
 from giantstep.prediction.predict import predict
 from giantstep.problem.setting import Setting
 from giantstep.records.comparison import compare
+from giantstep.records.plot import Curve, Plot
 from giantstep.records.trajectory import Trajectory
 from giantstep.simulation.simulate import simulate
 

@@ -23,9 +23,9 @@ from giantstep.papers.claims.experiments import (
 )
 from giantstep.papers.claims.quantity import LEARNED, NOT_LEARNED, drift, mean_of
 from giantstep.papers.claims.record import Claim, Findings
-from giantstep.papers.plot import Curve, Plot, mean_curve
 from giantstep.prediction.predict import predict
 from giantstep.problem.setting import Setting
+from giantstep.records.plot import Curve, Plot, mean_curve
 from giantstep.records.trajectory import Trajectory
 from giantstep.simulation.simulate import simulate
 

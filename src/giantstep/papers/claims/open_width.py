@@ -21,7 +21,6 @@ from giantstep.papers.claims.quantity import DRIFTS, drift, exponent_of, mean_of
 from giantstep.papers.claims.record import Claim, Findings
 from giantstep.papers.claims.spike_experiments import MARGIN, leaving_exponents
 from giantstep.papers.claims.two_steps import NETWORK, weight_spectrum
-from giantstep.papers.plot import Curve, Plot, mean_curve
 from giantstep.prediction.wide.limits import spike_count
 from giantstep.prediction.wide.outliers import feature_outliers
 from giantstep.prediction.wide.second_samples import Network
@@ -29,6 +28,7 @@ from giantstep.prediction.wide.two_steps import weight_outliers
 from giantstep.problem.activation import centred
 from giantstep.problem.catalog import CATALOG
 from giantstep.problem.setting import Setting
+from giantstep.records.plot import Curve, Plot, mean_curve
 from giantstep.simulation.feature_models import real_features, tables
 from giantstep.simulation.simulate import simulate
 from giantstep.simulation.stepped import SteppedRun, stepped_runs, table_errors

@@ -13,10 +13,10 @@ from giantstep.papers.claims.experiments import FIRST_LAYER, Fields, Runs, with_
 from giantstep.papers.claims.linear_width import EVEN, WIDE
 from giantstep.papers.claims.quantity import Quantity, drift, exponent_of, mean_of
 from giantstep.papers.claims.record import Claim, Findings
-from giantstep.papers.plot import Curve, Plot, mean_curve
 from giantstep.prediction.wide.limits import LARGE_SIZE
 from giantstep.prediction.wide.step import learned_step
 from giantstep.problem.setting import Setting
+from giantstep.records.plot import Curve, Plot, mean_curve
 from giantstep.simulation.stepped import SteppedRun, stepped_runs
 
 QUICK, FULL = {"d": (60, 240), "runs": 64}, {"d": (100, 300, 1000), "runs": 32}

@@ -10,7 +10,7 @@ from typing import Any
 from giantstep.errors import InputError, shown
 from giantstep.papers.claims.quantity import Quantity, Verdict
 from giantstep.papers.claims.source import Source
-from giantstep.papers.plot import Plot
+from giantstep.records.plot import Plot
 
 
 @dataclass(frozen=True)

@@ -23,7 +23,7 @@ from giantstep.papers.claims.floors import (
 )
 from giantstep.papers.claims.quantity import Region, floor_from_both_sides, mean_of
 from giantstep.papers.claims.record import Claim, Findings
-from giantstep.papers.plot import Curve, Plot
+from giantstep.records.plot import Curve, Plot
 
 
 def different_rates(fields: Fields, *, ratios: Sequence[float], d: int, runs: int) -> Findings:

@@ -12,10 +12,10 @@ from giantstep.papers.claims.experiments import Fields
 from giantstep.papers.claims.full_training import fitted, trained
 from giantstep.papers.claims.quantity import mean_of
 from giantstep.papers.claims.record import Claim, Findings
-from giantstep.papers.plot import Curve, Plot, mean_curve
 from giantstep.prediction.predict import predict
 from giantstep.problem.activation import Activation
 from giantstep.problem.setting import Setting
+from giantstep.records.plot import Curve, Plot, mean_curve
 from giantstep.simulation.stepped import stepped_runs
 
 REFINEMENTS = 12

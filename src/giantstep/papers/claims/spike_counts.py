@@ -18,10 +18,10 @@ from giantstep.papers.claims.linear_width import WIDE
 from giantstep.papers.claims.quantity import Quantity, mean_of
 from giantstep.papers.claims.record import Claim, Findings
 from giantstep.papers.claims.spike_experiments import ALPHA, MARGIN, clear_outliers
-from giantstep.papers.plot import Curve, Plot, mean_curve
 from giantstep.prediction.wide.outliers import feature_outliers
 from giantstep.problem.activation import centred
 from giantstep.problem.setting import Setting
+from giantstep.records.plot import Curve, Plot, mean_curve
 from giantstep.simulation.stepped import stepped_runs
 from giantstep.spectra.outliers import count_above
 

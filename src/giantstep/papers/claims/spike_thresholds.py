@@ -15,10 +15,10 @@ from giantstep.papers.claims.linear_width import LATER_SPIKES, WIDE
 from giantstep.papers.claims.quantity import Quantity, Region, drift, exponent_of, mean_of
 from giantstep.papers.claims.record import Claim, Findings
 from giantstep.papers.claims.spike_experiments import crossing, leaving_sizes, searched_sizes
-from giantstep.papers.plot import Curve, Plot, mean_curve
 from giantstep.prediction.wide.outliers import feature_outliers
 from giantstep.prediction.wide.step import learned_step, own_scale
 from giantstep.problem.setting import Setting
+from giantstep.records.plot import Curve, Plot, mean_curve
 from giantstep.simulation.stepped import stepped_runs
 
 REGIONS: tuple[Region, Region] = ((-0.125, 0.125), (0.125, 7 / 24))

@@ -16,11 +16,11 @@ from giantstep.papers.claims import sources
 from giantstep.papers.claims.experiments import FIRST_LAYER, Fields, Runs, with_runs
 from giantstep.papers.claims.quantity import Region, exact, mean_of
 from giantstep.papers.claims.record import Claim, Findings
-from giantstep.papers.plot import Curve, Plot
 from giantstep.prediction.narrow.one_step import mean_update
 from giantstep.prediction.predict import predict
 from giantstep.problem.setting import Setting
 from giantstep.records.comparison import compare
+from giantstep.records.plot import Curve, Plot
 from giantstep.simulation.simulate import simulate
 
 NODES = 64

@@ -14,9 +14,9 @@ from giantstep.papers.claims import sources
 from giantstep.papers.claims.experiments import FIRST_LAYER, Fields, Runs, scaling_curve, with_runs
 from giantstep.papers.claims.quantity import Region, drift, exponent_of, mean_of
 from giantstep.papers.claims.record import Claim, Findings
-from giantstep.papers.plot import Curve, Plot, mean_curve
 from giantstep.prediction.predict import predict
 from giantstep.problem.setting import Setting
+from giantstep.records.plot import Curve, Plot, mean_curve
 from giantstep.records.trajectory import Trajectory
 from giantstep.simulation.simulate import simulate
 

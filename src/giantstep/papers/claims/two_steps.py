@@ -19,11 +19,11 @@ from giantstep.papers.claims.experiments import (
 )
 from giantstep.papers.claims.quantity import LEARNED, NOT_LEARNED, mean_of
 from giantstep.papers.claims.record import Claim, Findings
-from giantstep.papers.plot import Curve, Plot, mean_curve
 from giantstep.prediction.wide.two_steps import WeightOutliers, weight_outliers
 from giantstep.problem.activation import centred
 from giantstep.problem.catalog import CLIPPED_EXPONENTIAL
 from giantstep.problem.setting import Setting
+from giantstep.records.plot import Curve, Plot, mean_curve
 from giantstep.records.trajectory import Trajectory
 from giantstep.simulation.simulate import simulate
 from giantstep.spectra.outliers import count_above

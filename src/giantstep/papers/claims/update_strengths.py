@@ -14,11 +14,11 @@ from giantstep.papers.claims.experiments import FIRST_LAYER, Fields, Runs, with_
 from giantstep.papers.claims.quantity import Quantity, Region, exact, mean_of
 from giantstep.papers.claims.record import Claim, Findings
 from giantstep.papers.claims.two_steps import NETWORK, REGIME
-from giantstep.papers.plot import Curve, Plot, mean_curve
 from giantstep.prediction.wide.outlier_count import with_exponents
 from giantstep.prediction.wide.second_strengths import orthonormal_powers, second_strengths
 from giantstep.problem.activation import centred
 from giantstep.problem.setting import Setting
+from giantstep.records.plot import Curve, Plot, mean_curve
 from giantstep.simulation.engines.dense import DenseEngine
 from giantstep.simulation.meter import Meter
 from giantstep.simulation.simulate import MEMORY

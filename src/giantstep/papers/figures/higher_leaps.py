@@ -11,7 +11,7 @@ from giantstep.papers.claims.experiments import neurons, over_sizes
 from giantstep.papers.claims.higher_leaps import FIELDS, Batch, label_steps
 from giantstep.papers.figures.phase import TWO_DEVIATIONS
 from giantstep.papers.figures.record import Reproduction
-from giantstep.papers.plot import MapPlot
+from giantstep.records.plot import MapPlot
 from giantstep.records.scaling import scaling_exponent
 
 BATCHES = {

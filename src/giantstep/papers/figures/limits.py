@@ -11,11 +11,11 @@ from giantstep.papers.claims.experiments import FIRST_LAYER
 from giantstep.papers.claims.two_steps import NETWORK
 from giantstep.papers.claims.update_strengths import ORDERS, step_two_strengths
 from giantstep.papers.figures.record import Reproduction
-from giantstep.papers.plot import Curve, Plot, mean_curve
 from giantstep.prediction.wide.outlier_count import with_exponents
 from giantstep.prediction.wide.second_strengths import second_strengths
 from giantstep.problem.activation import centred
 from giantstep.problem.setting import Setting
+from giantstep.records.plot import Curve, Plot, mean_curve
 
 EXPONENTS = (0.4, 0.3)
 """alpha_1 = alpha_2 of the two panels."""

@@ -6,7 +6,7 @@ from giantstep.analysis.analyze import Analysis, analyze
 from giantstep.papers.claims.floors import last_errors
 from giantstep.papers.claims.regimes import FIVE, REGIMES, sizes_of
 from giantstep.papers.figures.record import Reproduction
-from giantstep.papers.plot import Curve, Plot, mean_curve
+from giantstep.records.plot import Curve, Plot, mean_curve
 
 ACTIVATIONS = ("softplus", "softplus(z + 2)")
 """Without odd degrees above one, and with coefficients of all degrees."""

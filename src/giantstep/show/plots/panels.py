@@ -9,7 +9,7 @@ import numpy as np
 from jaxtyping import Float, Int
 from matplotlib.axes import Axes
 
-from giantstep.papers.plot import MapPlot
+from giantstep.records.plot import MapPlot
 
 THEORY = "firebrick"
 CLEAR = {"facecolor": "white", "alpha": 0.7, "edgecolor": "none", "pad": 1.0}
