@@ -38,7 +38,7 @@ def test_where_no_theory_covers_a_setting_there_is_no_predicted_error() -> None:
 def test_the_activation_of_the_quadratic_width_has_odd_degrees_beyond_the_line() -> None:
     """softplus(z) = z/2 + log(2 cosh(z/2)), of its control: no coefficient of degree 3, 5, 7."""
     [claim] = [claim for claim in CLAIMS if claim.id == "quadratic-width"]
-    odd = make_activation(claim.fields["activation"]).coefficients(7).values[3::2]
+    odd = make_activation(claim.setting["activation"]).coefficients(7).values[3::2]
     assert abs(odd[0]) > 0.01
     assert abs(make_activation("softplus").coefficients(7).values[3::2]).max() < 1e-9
 
