@@ -90,7 +90,8 @@ def _section(record: dict[str, Any]) -> str:
         f"Assumptions: {escape(record['assumptions'] or 'none stated')}. "
         f"Tested at: {escape(record['regime'].rstrip('.'))}. "
         f"Rule: {escape(record['rule'].rstrip('.'))}. "
-        f"Setting: {escape(setting)}; size {record['size']}, seed {record['seed']}, {record['seconds']:.1f} s.</p>"
+        f"Setting: {escape(setting)}; size {record['size']}, "
+        f"seed {record['seed']}, {record['seconds']:.1f} s.</p>"
         f"{_table(record)}{figure}{controls}{_tuned(record)}</section>"
     )
 

@@ -7,7 +7,7 @@ import pytest
 
 from giantstep import Setting, simulate
 from giantstep.papers.claims import CLAIMS
-from giantstep.papers.claims.feature_steps import TWO_STEPS, feature_spectra
+from giantstep.papers.claims.feature_steps import feature_spectra
 from giantstep.papers.claims.input_spikes import noise_edge
 from giantstep.papers.claims.limiting_losses import STEPPED, at_scale, measured_shares
 from giantstep.papers.claims.spike_thresholds import beta_length, predicted_sizes
@@ -84,7 +84,10 @@ def test_edge_of_the_noise_of_a_gradient() -> None:
 
 
 def test_spectra_after_two_steps_are_those_of_a_simulation() -> None:
-    setting = Setting(**TWO_STEPS | {"d": 40, "step_size": "n^0.3*p^0.5", "runs": 2, "spectra": 4})
+    setting = Setting(
+        **dict(CLAIMS["features-after-two-steps"].setting)
+        | {"d": 40, "step_size": "n^0.3*p^0.5", "runs": 2, "spectra": 4}
+    )
     features = simulate(setting.vary(engine="dense", precision="float64")).features
     assert features is not None
     assert features.singular_values is not None

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from giantstep.papers.claims import CLAIMS
-from giantstep.papers.claims.two_steps import BY_EXPONENT, HIDDEN
+from giantstep.papers.claims.two_steps import HIDDEN
 from giantstep.papers.claims.weight_outliers import (
     measured_new,
     new_in_the_limit,
@@ -55,10 +55,12 @@ def test_places_of_outliers_are_those_of_the_steps_that_theory_is_told(
     assert place.verdict == verdict
 
 
-@pytest.mark.parametrize("exponent", [2, 3])
-def test_hidden_target_is_what_it_says(exponent: int) -> None:
+@pytest.mark.parametrize(
+    ("name", "exponent"), [("reused-goes-beyond-exponent-two", 2), ("reused-goes-beyond", 3)]
+)
+def test_hidden_target_is_what_it_says(name: str, exponent: int) -> None:
     """Degrees below the exponent are zero, its own is not, the variance is one."""
-    series = make_target(BY_EXPONENT[exponent]).series
+    series = make_target(CLAIMS[name].setting["target"]).series
     low = series.coefficients[series.degrees < exponent]
     assert max(abs(low), default=0.0) < 1e-6
     assert max(abs(series.coefficients[series.degrees == exponent])) > 0.1

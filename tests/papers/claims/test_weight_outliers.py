@@ -4,13 +4,13 @@ import numpy as np
 
 from giantstep import Setting
 from giantstep.papers.claims import CLAIMS
-from giantstep.papers.claims.weight_outliers import NOISY, with_matching_noise
+from giantstep.papers.claims.weight_outliers import with_matching_noise
 from giantstep.problem.activation import make_activation
 
 
 def test_matched_labels_have_the_moments_of_corrupted_ones() -> None:
     """E[y f] and E y^2 over 10^6 labels within 4 standard errors; those of clean ones are not."""
-    setting = Setting(**NOISY | {"d": 20, "corruption": 0.2})
+    setting = Setting(**CLAIMS["corrupted-labels"].setting, d=20, corruption=0.2)
     matched = with_matching_noise(setting, 0.2)
     rng = np.random.default_rng(0)
     x, normals = rng.standard_normal((2, 10**6))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 from jaxtyping import Float
@@ -284,51 +285,87 @@ SMOOTH = WIDE | {
     "readout_n": "n",
     "test_n": "2n",
 }
-STEPS: dict[str, Multiples] = {"multiples": {0.125: 0.7, 0.3: 1.0}}
-OTHER_STEPS = one_at_a_time(options={"multiples": ({0.125: 0.5, 0.3: 0.7}, {0.125: 1.4, 0.3: 2.0})})
-"""Other step sizes: below 0.7 n^0.3 the second spike is no outlier at the sizes in reach."""
-
-EXPANSION = STEPS | {"polynomial": "He1 + He2/2", "times": 1.0, "far": 10**10}
 WRONG = {
-    "the last spike at a tenth of its size": Changes(options={"times": 0.1}),
-    "the last spike at twice its size": Changes(options={"times": 2.0}),
-    "the last spike with the other sign": Changes(options={"times": -1.0}),
+    f"the last spike {how}": Changes(options={"times": times})
+    for how, times in (
+        ("at a tenth of its size", 0.1),
+        ("at twice its size", 2.0),
+        ("with the other sign", -1.0),
+    )
 }
-REGIME = (
-    "n = 4 d, p = d, eta = 0.7 n^0.125 (l = 1) and n^0.3 (l = 2), and the step uses labels alone; "
-    "the activation is gelu, and for l = 2 the polynomial z + He2(z)/2 as well."
-)
-RULE = (
-    "What F_l leaves of spike l and of 1 (a^2)^T (Theorem 3.3) is below 1/2, as predicted at this "
-    "n, and predicted to tend to 0. The exponent of |F - F_l| in n is negative. The excess of the "
-    "objective (Theorem 4.1) and of the test error (Theorem 4.2) is below half of that with one "
-    "spike fewer. F has as many spikes as F_2."
-)
-LAW_RULE = (
-    "What F_l leaves of spike l and of 1 (a^2)^T is below 1/2 and as predicted for Gaussian "
-    "inputs, and the excess of the objective is below half of that with one spike fewer, for every "
-    "law."
-)
-FULL = {"d": (80, 240, 640), "runs": (96, 32, 12)}
+
+
+def sum_of_spikes(
+    name: str, *, options: Mapping[str, Any], controls: Mapping[str, Changes], **words: Any
+) -> Claim:
+    """A claim about F_l after steps of 0.7 n^0.125 (l = 1) and n^0.3 (l = 2) on the labels."""
+    return Claim(
+        id=name,
+        setting=SMOOTH,
+        options={"multiples": {0.125: 0.7, 0.3: 1.0}, "times": 1.0, **options},
+        controls=controls,
+        # Below 0.7 n^0.3 the second spike is no outlier at the sizes in reach.
+        tuned=one_at_a_time(options={"multiples": ({0.125: 0.5, 0.3: 0.7}, {0.125: 1.4, 0.3: 2.0})})
+        if controls
+        else (),
+        **words,
+    )
+
+
+def expansion(name: str, *, longer: bool, **words: Any) -> Claim:
+    """F against F_l for gelu and for the polynomial, with longer rows in F_2 or without."""
+    return sum_of_spikes(
+        name,
+        regime=(
+            "n = 4 d, p = d, eta = 0.7 n^0.125 (l = 1) and n^0.3 (l = 2), and the step uses labels "
+            "alone; the activation is gelu, and for l = 2 the polynomial z + He2(z)/2 as well."
+        ),
+        rule=(
+            "What F_l leaves of spike l and of 1 (a^2)^T (Theorem 3.3) is below 1/2, as predicted "
+            "at this n, and predicted to tend to 0. The exponent of |F - F_l| in n is negative. "
+            "The excess of the objective (Theorem 4.1) and of the test error (Theorem 4.2) is "
+            "below half of that with one spike fewer. F has as many spikes as F_2."
+        ),
+        experiment=expansions,
+        options={"polynomial": "He1 + He2/2", "far": 10**10, "longer": longer},
+        full={"d": (80, 240, 640), "runs": (96, 32, 12)},
+        **words,
+    )
+
+
+def of_inputs(
+    name: str, inputs: str, laws: Mapping[str, str], controls: Mapping[str, Changes], **words: Any
+) -> Claim:
+    """F against F_l for gelu and inputs that are not Gaussian."""
+    return sum_of_spikes(
+        name,
+        regime=(
+            "n = 4 d, p = d, the residual is y and the activation gelu; inputs are " + inputs + "."
+        ),
+        rule=(
+            "What F_l leaves of spike l and of 1 (a^2)^T is below 1/2 and as predicted for "
+            "Gaussian inputs, and the excess of the objective is below half of that with one spike "
+            "fewer, for every law."
+        ),
+        experiment=other_expansions,
+        options={"laws": laws, "instead": None},
+        controls=controls,
+        **words,
+    )
+
 
 CLAIMS = (
-    Claim(
-        id="spikes-make-the-features",
+    expansion(
+        "spikes-make-the-features",
+        longer=False,
         statement=(
             "Theorem 3.3: F is F_l, that is F_0 and l spikes c_1^k c_k eta^k (X beta)^k (a^k)^T, "
             "and a remainder small beside them. Theorems 4.1 and 4.2: a ridge readout on F_l has "
             "the training and the test error of one on F."
         ),
         source=sources.SPIKE_ERRORS,
-        regime=REGIME,
-        rule=RULE,
-        experiment=expansions,
-        setting=SMOOTH,
-        options=EXPANSION | {"longer": False},
         controls=WRONG,
         quick={"d": (40, 240), "runs": (64, 8)},
-        full=FULL,
-        tuned=OTHER_STEPS,
         measured_instead=(
             "All of it holds with one spike. With two, the spikes, their number and, within half "
             "of the gain of the second spike, the errors do; but the remainder of Theorem 3.3 "
@@ -338,8 +375,9 @@ CLAIMS = (
         ),
         corrected="longer-rows-complete-the-features",
     ),
-    Claim(
-        id="longer-rows-complete-the-features",
+    expansion(
+        "longer-rows-complete-the-features",
+        longer=True,
         statement=(
             "F is F_0, l spikes c_1^k c_k eta^k (X beta)^k (a^k)^T and, above alpha = 1/4, c_2 ds "
             "1 (a^2)^T, ds = eta^2 (d/n) E[r^2] Var sigma': then a ridge readout has the same "
@@ -350,18 +388,13 @@ CLAIMS = (
             "Theorems 3.3, 4.1 and 4.2",
             "the term of longer rows, which the theorems do not have",
         ),
-        regime=REGIME,
-        rule=RULE,
-        experiment=expansions,
-        setting=SMOOTH,
-        options=EXPANSION | {"longer": True},
         controls=WRONG | {"rows that keep their length": Changes(options={"longer": False})},
         quick={"d": (40, 240), "runs": (96, 20)},
-        full=FULL,
-        tuned=OTHER_STEPS,
     ),
-    Claim(
-        id="features-of-other-inputs",
+    of_inputs(
+        "features-of-other-inputs",
+        "signs and Student's t of 5 degrees",
+        {law: law for law in ("rademacher", "student(5)")},
         statement=(
             "Independent inputs of identity covariance, Gaussian or not, give features F_0, l "
             "spikes of their own X beta and the part of longer rows."
@@ -369,15 +402,6 @@ CLAIMS = (
         source=sources.question(
             sources.ONE_STEP, "inputs that are not Gaussian", "signs and Student's t as inputs"
         ),
-        regime=(
-            "n = 4 d, p = d, the residual is y and the activation gelu; inputs are signs and "
-            "Student's t of 5 degrees."
-        ),
-        rule=LAW_RULE,
-        experiment=other_expansions,
-        setting=SMOOTH,
-        options=STEPS
-        | {"times": 1.0, "laws": {x: x for x in ("rademacher", "student(5)")}, "instead": None},
         controls=WRONG
         | {
             "eigenvalues i^(-1/2) of the covariance: rows are longer to them, by tr S^2/d": Changes(
@@ -386,23 +410,16 @@ CLAIMS = (
         },
         quick={"d": 150, "runs": 48},
         full={"d": 400, "runs": 16},
-        tuned=OTHER_STEPS,
     ),
-    Claim(
-        id="features-of-photograph",
+    of_inputs(
+        "features-of-photograph",
+        "patches of 12 x 12 pixels",
+        WHITENED_PATCHES,
         statement=(
             "Whitened patches of a photograph give features F_0, l spikes of their own X beta and "
             "the part of longer rows, as Gaussian inputs do."
         ),
         source=sources.question(sources.ONE_STEP, "real data", "patches of a photograph as inputs"),
-        regime=(
-            "n = 4 d, p = d, the residual is y and the activation gelu; inputs are patches of 12 x "
-            "12 pixels."
-        ),
-        rule=LAW_RULE,
-        experiment=other_expansions,
-        setting=SMOOTH,
-        options=STEPS | {"times": 1.0, "laws": WHITENED_PATCHES, "instead": None},
         controls={},
         quick={"d": 144, "runs": 16, "rows": 5000},
         full={"d": 400, "runs": 16, "rows": 20_000},

@@ -170,13 +170,6 @@ def _curves(
     return [*curves, Curve("edge", list(exponents), edges, theory=True)]
 
 
-TWO_STEPS = WIDE | {
-    "steps": 2,
-    "output_scale": "1/sqrt(p)",
-    "readout_n": "n",
-    "test_n": 10,
-}
-
 CLAIMS = (
     Claim(
         id="features-after-two-steps",
@@ -200,7 +193,7 @@ CLAIMS = (
             "ones with a, a^2 are above 1/4, all as predicted."
         ),
         experiment=spikes_after_steps,
-        setting=TWO_STEPS,
+        setting=WIDE | {"steps": 2, "output_scale": "1/sqrt(p)", "readout_n": "n", "test_n": 10},
         # In the windows of no spike, of one and of two.
         options={"exponents": (-0.2, 0.15, 0.32), "multiple": 1.0, "told": {}},
         controls={

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib.util import find_spec
@@ -189,29 +189,41 @@ def digits() -> Iterator[Path]:
         yield path
 
 
-NETWORK = WIDE | {
-    "activation": RELU,
-    "n": 600,
-    "p": 61,
-    "readout_n": 600,
-    "step_size": "1.5*n^0.32",
-}
-TRAINING = {"taken": 1.0, "penalty": 0.01, "iterations": 4000}
-NOTHING = {
-    "a step that does nothing": Changes(options={"taken": 0.0}),
-    "a training of two iterations": Changes(options={"iterations": 2}),
-}
-TUNED = one_at_a_time(
-    setting={"step_size": ("0.75*n^0.32", "3*n^0.32")}, options={"penalty": (0.005, 0.02)}
-)
 RULE = (
     "One step closes between 10 % and 80 % of the gap in test error between random features and "
     "full training, and every training ends because its loss stands still."
 )
 
+
+def claim_on_training(
+    name: str,
+    *,
+    setting: Fields,
+    options: Fields | None = None,
+    controls: Mapping[str, Changes] | None = None,
+    **words: Any,
+) -> Claim:
+    """A network of 61 inputs and neurons with 600 samples a step, against its full training."""
+    network = {"activation": RELU, "n": 600, "p": 61, "readout_n": 600, "step_size": "1.5*n^0.32"}
+    nothing = {
+        "a step that does nothing": Changes(options={"taken": 0.0}),
+        "a training of two iterations": Changes(options={"iterations": 2}),
+    }
+    return Claim(
+        id=name,
+        setting={**WIDE, **network, **setting},
+        options={"taken": 1.0, "penalty": 0.01, "iterations": 4000, **(options or {})},
+        controls=nothing | dict(controls or {}),
+        tuned=one_at_a_time(
+            setting={"step_size": ("0.75*n^0.32", "3*n^0.32")}, options={"penalty": (0.005, 0.02)}
+        ),
+        **words,
+    )
+
+
 CLAIMS = (
-    Claim(
-        id="one-step-against-training",
+    claim_on_training(
+        "one-step-against-training",
         statement=(
             "On Gaussian inputs one giant step and a ridge readout get a part of what training "
             "both layers to convergence gets, and not all of it."
@@ -228,16 +240,14 @@ CLAIMS = (
             f"their predictions and as predicted. {RULE} No theory gives the error of training."
         ),
         experiment=against_training,
-        setting=NETWORK | {"test_n": 4000},
-        options=TRAINING | {"untold": {}},
-        controls=NOTHING
-        | {"noise that theory is not told": Changes(options={"untold": {"noise": 1.0}})},
+        setting={"test_n": 4000},
+        options={"untold": {}},
+        controls={"noise that theory is not told": Changes(options={"untold": {"noise": 1.0}})},
         quick={"d": 61, "runs": 14},
         full={"d": 61, "runs": 64},
-        tuned=TUNED,
     ),
-    Claim(
-        id="one-step-against-training-on-digits",
+    claim_on_training(
+        "one-step-against-training-on-digits",
         needs="sklearn",
         statement=(
             "On images of digits one giant step and a ridge readout get a part of what training "
@@ -256,11 +266,8 @@ CLAIMS = (
         ),
         rule=f"{RULE} No theory gives these errors.",
         experiment=on_digits,
-        setting=NETWORK | {"d": 61, "test_n": 597, "engine": "dense"},
-        options=TRAINING,
-        controls=NOTHING,
+        setting={"d": 61, "test_n": 597, "engine": "dense"},
         quick={"runs": 12},
         full={"runs": 64},
-        tuned=TUNED,
     ),
 )

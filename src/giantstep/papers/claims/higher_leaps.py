@@ -99,17 +99,19 @@ def labels_over_steps(
     return exponents(setting, measured=measured)
 
 
-# One neuron, which no other disturbs; its overlap at the start is of the order of d^(-1/2).
-LABELS = {"residual": "labels", "p": 1, "start": "orthogonal", "readout_start": "ones"}
+def on_labels(target: str, activation: str, start_overlaps: str, **options: float) -> Changes:
+    """Setting and options of steps on labels of one neuron, which no other disturbs.
+
+    Its overlap at the start is of the order of d^(-1/2).
+    """
+    fields = {"target": target, "activation": activation, "start_overlaps": start_overlaps}
+    network = {"residual": "labels", "p": 1, "start": "orthogonal", "readout_start": "ones"}
+    return Changes(setting=network | fields, options=options)
+
+
 ON_LABELS = {
-    2: Changes(
-        setting=LABELS | {"target": "He2(x1)", "activation": "relu", "start_overlaps": "d^-0.5"},
-        options={"samples": 2.0, "size": 6.0, "growth": 4.0},
-    ),
-    3: Changes(
-        setting=LABELS | {"target": "He3(x1)", "activation": "He3", "start_overlaps": "2*d^-0.5"},
-        options={"samples": 0.05, "size": 0.05, "growth": 1.0},
-    ),
+    2: on_labels("He2(x1)", "relu", "d^-0.5", samples=2.0, size=6.0, growth=4.0),
+    3: on_labels("He3(x1)", "He3", "2*d^-0.5", samples=0.05, size=0.05, growth=1.0),
 }
 """Setting and options of each leap: the cosine is of order one on the boundary."""
 

@@ -260,59 +260,90 @@ def _shares(
 POLYNOMIAL, SMOOTH = "He1 + He2/2", centred("gelu(z)")
 # No test error is asked for; a stepped run draws test samples all the same.
 STEPPED = WIDE | {"readout_n": "n", "test_n": 10}
-LIMITS = {
-    "multiple": 1.0,
-    "told": {},
-    "swapped": False,
-    "lengthened": True,
-    # At the last one, where the closed system is held against the limit, 1 % of n^-1/8 is left.
-    "drawn": (10**4, 10**7, 10**11, 10**15),
-}
+
+
+def cause_claim(
+    name: str, cause: str, setting: Fields, *, multiple: float, scales: Sequence[str], **words: Any
+) -> Claim:
+    """What a cause adds to the objective at 1/8 and 5/16, in the windows of one and two spikes."""
+    return Claim(
+        id=name,
+        source=sources.LIMITING_LOSSES,
+        rule=(
+            "The objective of the step less that of a step without the cause, on the same samples, "
+            "is within 1/20 of the gain of the last spike."
+        ),
+        experiment=left_out,
+        setting={**STEPPED, **setting},
+        options={
+            "cause": cause,
+            "scales": scales,
+            "multiple": multiple,
+            "windows": (0.125, 0.3125),
+        },
+        controls={},
+        corrected="limiting-losses",
+        **words,
+    )
+
+
+def limit_claim(
+    name: str, setting: Fields, *, windows: Sequence[float], residuals: Sequence[str], **words: Any
+) -> Claim:
+    """The limits of the objectives of n^alpha for the alpha of every window."""
+    return Claim(
+        id=name,
+        rule=(
+            "Each measured objective over the one before it is that of the closed system. The "
+            "limit is by theory alone: the closed system at n = 4e15 is L_l within 1/20 of the "
+            "gain of the last spike."
+        ),
+        experiment=limits,
+        setting={**STEPPED, **setting},
+        options={
+            "windows": windows,
+            "residuals": residuals,
+            "multiple": 1.0,
+            "told": {},
+            "swapped": False,
+            "lengthened": True,
+            # At the last one, held against the limit, 1 % of n^-1/8 is left.
+            "drawn": (10**4, 10**7, 10**11, 10**15),
+        },
+        controls={
+            "noise that theory is not told of": Changes(
+                setting={"noise": 1.0}, options={"told": {"noise": 0.0}}
+            ),
+            "rows that keep their length in the formula": Changes(options={"lengthened": False}),
+            "the formula of the other residual": Changes(options={"swapped": True}),
+            "a penalty that theory is not told of": Changes(
+                setting={"ridge": 1.0}, options={"told": {"ridge": 0.1}}
+            ),
+        },
+        full={"d": (125, 350, 1000), "runs": 8},
+        tuned=one_at_a_time(options={"multiple": (0.5, 2.0)}),
+        **words,
+    )
+
+
 REGIME = "n, d, p grow in proportion, and eta = n^alpha"
-LIMIT_RULE = (
-    "Each measured objective over the one before it is that of the closed system. The limit is by "
-    "theory alone: the closed system at n = 4e15 is L_l within 1/20 of the gain of the last spike."
-)
-CAUSE_RULE = (
-    "The objective of the step less that of a step without the cause, on the same samples, is "
-    "within 1/20 of the gain of the last spike."
-)
-WRONG = {
-    "noise that theory is not told of": Changes(
-        setting={"noise": 1.0}, options={"told": {"noise": 0.0}}
-    ),
-    "rows that keep their length in the formula": Changes(options={"lengthened": False}),
-    "the formula of the other residual": Changes(options={"swapped": True}),
-    "a penalty that theory is not told of": Changes(
-        setting={"ridge": 1.0}, options={"told": {"ridge": 0.1}}
-    ),
-}
-FULL = {"d": (125, 350, 1000), "runs": 8}
-OTHER_STEPS = one_at_a_time(options={"multiple": (0.5, 2.0)})
 
 CLAIMS = (
-    Claim(
-        id="limiting-losses-of-labels",
+    cause_claim(
+        "limiting-losses-of-labels",
+        "own output",
+        {"activation": POLYNOMIAL, "residual": "full"},
+        multiple=1.5,
+        scales=("1", "1/sqrt(p)"),
         statement=(
             "With one spike and with two the training objective tends to the L_1 and L_2 of a step "
             "with beta = X^T y/n."
         ),
-        source=sources.LIMITING_LOSSES,
         regime=(
             "n = 4 d, p = d, eta = 1.5 n^(1/8) and 1.5 n^(5/16), and the activation is z + "
             "He2(z)/2; the output scale is 1, where the network has an output of order one at its "
             "start, and 1/sqrt(p), where it is small."
         ),
-        rule=CAUSE_RULE,
-        experiment=left_out,
-        setting=STEPPED | {"activation": POLYNOMIAL, "residual": "full"},
-        options={
-            "cause": "own output",
-            "scales": ("1", "1/sqrt(p)"),
-            "multiple": 1.5,
-            "windows": (0.125, 0.3125),
-        },
-        controls={},
         quick={"d": (60, 240), "runs": (24, 24)},
         full={"d": (80, 240, 640), "runs": (48, 32, 16)},
         tuned=one_at_a_time(setting={"activation": (SMOOTH,)}, options={"multiple": (0.75, 3.0)}),
@@ -322,30 +353,22 @@ CLAIMS = (
             "the closed system says (0.31 and 1.26; 0.48 and 1.45 in the limit): the output of the "
             "network turns beta away from the target."
         ),
-        corrected="limiting-losses",
     ),
-    Claim(
-        id="limiting-losses-of-rank-one",
+    cause_claim(
+        "limiting-losses-of-rank-one",
+        "longer rows",
+        {"activation": SMOOTH, "residual": "labels"},
+        multiple=3.0,
+        scales=("1",),
         statement=(
             "With one spike and with two the training objective tends to the L_1 and L_2 of a step "
             "that is exactly of rank one, eta c_1 a beta^T: the second spike sees 2/3 of the "
             "degree-2 part that beta knows."
         ),
-        source=sources.LIMITING_LOSSES,
         regime=(
             "n = 4 d, p = d, eta = 3 n^(1/8) and 3 n^(5/16), and the activation is gelu; the step "
             "uses labels alone, so that the output of the network has no part in it."
         ),
-        rule=CAUSE_RULE,
-        experiment=left_out,
-        setting=STEPPED | {"activation": SMOOTH, "residual": "labels"},
-        options={
-            "cause": "longer rows",
-            "scales": ("1",),
-            "multiple": 3.0,
-            "windows": (0.125, 0.3125),
-        },
-        controls={},
         quick={"d": (60, 240), "runs": (16, 64)},
         full={"d": (80, 240, 640), "runs": (64, 48, 24)},
         tuned=one_at_a_time(
@@ -357,10 +380,13 @@ CLAIMS = (
             "gradient lengthens the rows, and the second spike is kappa^2 + Delta in the place of "
             "kappa^2, with Delta = 0.27."
         ),
-        corrected="limiting-losses",
     ),
-    Claim(
-        id="limiting-losses",
+    limit_claim(
+        "limiting-losses",
+        {"activation": SMOOTH},
+        # gelu(z) - z/2 is even, so that c_3 = 0: two spikes from 1/4 up to the fourth at 3/8.
+        windows=(0.125, 0.3125),
+        residuals=("labels", "full"),
         statement=(
             "With l spikes, l = 1, 2, the training objective tends to L_l, where beta is X^T r/n "
             "of the actual residual and the second spike kappa^2 + Delta, Delta the length the "
@@ -375,18 +401,16 @@ CLAIMS = (
             f"{REGIME}; the residual is y, and y less the network; the activation is gelu, of c_3 "
             "= 0, and alpha = 1/8 and 5/16."
         ),
-        rule=LIMIT_RULE,
-        experiment=limits,
-        setting=STEPPED | {"activation": SMOOTH},
-        # gelu(z) - z/2 is even, so that c_3 = 0: two spikes from 1/4 up to the fourth at 3/8.
-        options=LIMITS | {"residuals": ("labels", "full"), "windows": (0.125, 0.3125)},
-        controls=WRONG,
         quick={"d": (60, 200), "runs": 20},
-        full=FULL,
-        tuned=OTHER_STEPS,
     ),
-    Claim(
-        id="limiting-losses-of-three-spikes",
+    limit_claim(
+        "limiting-losses-of-three-spikes",
+        {
+            "target": "x1 + He2(x1)/sqrt(2) + He3(x1)/sqrt(6)",
+            "activation": "He1 + He2/2 + He3/6",
+        },
+        windows=(0.125, 0.275, 0.354),
+        residuals=("labels",),
         statement=(
             "With three spikes the training objective tends to L_3 = L_2 - lambda m_1 f_3^2 "
             "cos^6, f_3^2 the power of the target's part of degree 3 and cos the cosine of beta "
@@ -401,17 +425,6 @@ CLAIMS = (
             f"{REGIME}; the residual is y, the activation He1 + He2/2 + He3/6, the target z + "
             "He2(z)/sqrt(2) + He3(z)/sqrt(6), and alpha = 0.125, 0.275 and 0.354."
         ),
-        rule=LIMIT_RULE,
-        experiment=limits,
-        setting=STEPPED
-        | {
-            "target": "x1 + He2(x1)/sqrt(2) + He3(x1)/sqrt(6)",
-            "activation": "He1 + He2/2 + He3/6",
-        },
-        options=LIMITS | {"residuals": ("labels",), "windows": (0.125, 0.275, 0.354)},
-        controls=WRONG,
         quick={"d": (60, 200), "runs": 40},
-        full=FULL,
-        tuned=OTHER_STEPS,
     ),
 )

@@ -269,9 +269,9 @@ def _large_steps(setting: Setting) -> Float[np.ndarray, "three runs"]:
 
 REGIME = "n, d, p grow in proportion, inputs are Gaussian"
 GIANT_REGIME = f"{REGIME}, and eta = 1.5 n^(1/2), where rows and beta overlap by 0.7."
-ORDER_ONE = step_size(0.5)
+ORDER_ONE = "1.5*n^0.5"
 """The step that gives neurons a cosine of order one with beta."""
-OTHER_GIANT_STEPS = one_at_a_time(setting={"step_size": [step_size(0.5, k) for k in (0.75, 3)]})
+OTHER_GIANT_STEPS = one_at_a_time(setting={"step_size": ("0.75*n^0.5", "3*n^0.5")})
 
 CLAIMS = (
     Claim(

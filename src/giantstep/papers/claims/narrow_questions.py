@@ -259,8 +259,6 @@ def spoiled_labels(
 REGIME = "The width p is fixed, n is of order d, one step is taken, and d grows"
 ONE_STEP = {"target": "x1 + He2(x1)/2", "activation": "relu", "p": 4, "steps": 1}
 WEAK_LINKS = "{weight}*x1 + x1*x2"
-FULL = {"d": (300, 3000, 30_000, 300_000), "runs": 16}
-OTHER_DRIFTS = one_at_a_time(options={"drifts": (0.5, 2.0)})
 
 CLAIMS = (
     Claim(
@@ -331,7 +329,7 @@ CLAIMS = (
             ),
         },
         quick={"d": (500, 2500, 12_000), "runs": (64, 24, 48)},
-        full=FULL,
+        full={"d": (300, 3000, 30_000, 300_000), "runs": 16},
     ),
     Claim(
         id="other-activations",
@@ -356,7 +354,7 @@ CLAIMS = (
         },
         controls={"without a step the rows know nothing": Changes(setting={"step_size": 0.0})},
         quick={"d": (200, 1500, 12_000), "runs": 10},
-        full=FULL,
+        full={"d": (300, 3000, 30_000, 300_000), "runs": 16},
     ),
     Claim(
         id="other-inputs",
@@ -408,7 +406,7 @@ CLAIMS = (
         },
         quick={"d": (20, 80, 320), "runs": 32},
         full={"d": (20, 60, 180, 540), "runs": 80},
-        tuned=OTHER_DRIFTS,
+        tuned=one_at_a_time(options={"drifts": (0.5, 2.0)}),
     ),
     Claim(
         id="photograph-whitened",
@@ -433,7 +431,7 @@ CLAIMS = (
         },
         quick={"edges": (4, 8, 16), "rows": 5000, "runs": 120},
         full={"edges": (4, 6, 8, 12, 16, 20), "rows": 40_000, "runs": 100},
-        tuned=OTHER_DRIFTS,
+        tuned=one_at_a_time(options={"drifts": (0.5, 2.0)}),
     ),
     Claim(
         id="spoiled-labels",
@@ -467,6 +465,6 @@ CLAIMS = (
             "a prediction that takes the labels for clean": Changes(options={"told": False}),
         },
         quick={"d": (200, 1500, 12_000), "runs": 12},
-        full=FULL,
+        full={"d": (300, 3000, 30_000, 300_000), "runs": 16},
     ),
 )

@@ -204,8 +204,6 @@ FIVE_REGIMES = WIDE | {
     # The square of He4(x1) He2(x2) x3 is rarely large: most of the scatter is the test's.
     "test_n": 40_000,
 }
-QUICK_SIZES = sizes_of((1000, 120), (128, 24), test_n=(240_000, 40_000))
-FULL_SIZES = sizes_of((2000, 240), (256, 48), test_n=(240_000, 240_000))
 OUT_OF_REACH = {"labels without the terms that are out of reach": Changes(setting={"target": "x1"})}
 
 CLAIMS = (
@@ -269,8 +267,14 @@ CLAIMS = (
         experiment=five_regimes_table,
         setting=FIVE_REGIMES | {"activation": "softplus(z + 2)", "test_n": 10_000},
         controls={},
-        quick={"sizes": QUICK_SIZES, "runs": 3},
-        full={"sizes": FULL_SIZES, "runs": 6},
+        quick={
+            "sizes": sizes_of((1000, 120), (128, 24), test_n=(240_000, 40_000)),
+            "runs": 3,
+        },
+        full={
+            "sizes": sizes_of((2000, 240), (256, 48), test_n=(240_000, 240_000)),
+            "runs": 6,
+        },
         measured_instead=(
             "The errors are 2.0 (p ~ 1) and 1.7 (p ~ d) on labels as they are, which teach the "
             "step w1 alone, 1.8 and 1.2 on deflated labels, which teach it w2 alone; the floors of "
@@ -305,8 +309,14 @@ CLAIMS = (
             **OUT_OF_REACH,
             **NOTHING_FITTED,
         },
-        quick={"sizes": QUICK_SIZES, "runs": 10},
-        full={"sizes": FULL_SIZES, "runs": 12},
+        quick={
+            "sizes": sizes_of((1000, 120), (128, 24), test_n=(240_000, 40_000)),
+            "runs": 10,
+        },
+        full={
+            "sizes": sizes_of((2000, 240), (256, 48), test_n=(240_000, 240_000)),
+            "runs": 12,
+        },
     ),
     Claim(
         id="quadratic-width",

@@ -101,10 +101,7 @@ def robustness(
     measured = np.array(
         [_medians(step, **training) for step in stepped_runs(told.vary(**untold), range(runs))]
     ).T
-    begun = [told.vary(seed=told.seed + start) for start in range(starts)]
-    drawn = np.array([[predicted_median(each, step) for each in begun] for step in (0, 1)])
-    predicted = [*drawn.mean(axis=1).tolist(), target_median(told)]
-    errors = [*(drawn.std(axis=1, ddof=1) / math.sqrt(starts) / predicted[:2]).tolist(), 0.0]
+    predicted, errors = _predicted_medians(told, starts)
     # Predicted rows are off by 1/d.  A trained network is not the target itself: p neurons make
     # lines of its curve, and the samples leave some of the p d weights open.
     quantities = [
@@ -136,6 +133,15 @@ def robustness(
     label = "median distance to a flip of the sign"
     plot = layers_plot(label, list(measured), predicted, "prediction")
     return Findings([*quantities, gain], plot)
+
+
+def _predicted_medians(setting: Setting, starts: int) -> tuple[list[float], list[float]]:
+    """Medians of the three networks over random starts, and their relative standard errors."""
+    begun = [setting.vary(seed=setting.seed + start) for start in range(starts)]
+    drawn = np.array([[predicted_median(each, step) for each in begun] for step in (0, 1)])
+    means = drawn.mean(axis=1)
+    errors = drawn.std(axis=1, ddof=1) / math.sqrt(starts) / means
+    return [*means.tolist(), target_median(setting)], [*errors.tolist(), 0.0]
 
 
 def _medians(step: SteppedRun, **training: Any) -> list[float]:

@@ -57,13 +57,10 @@ def run_claims(
         return record
 
     with ExitStack() as stack:
+        kept = {claim.id: _kept(*place(claim)) for claim in claims}
+        missing = [claim for claim in claims if _is_listed(claim) and kept[claim.id] is None]
+        numbers = {claim.id: len(_changes(claim, controls)) for claim in missing}
         ahead: dict[str, list[AsyncResult[Part]]] = {}
-        done: dict[str, dict[str, Any]] = {}
-        numbers = {
-            claim.id: len(_changes(claim, controls))
-            for claim in claims
-            if _is_listed(claim) and _kept(*place(claim)) is None
-        }
         if (taken := min(processes, sum(numbers.values()))) > 1:
             pool = stack.enter_context(process_pool(taken))
             ahead = {
@@ -73,17 +70,16 @@ def run_claims(
                 ]
                 for name, number in numbers.items()
             }
+        done: dict[str, dict[str, Any]] = {}
         for claim in claims:
-            kept = None if claim.id in numbers else _kept(*place(claim))
-            if kept is not None:
-                yield kept
+            if (record := kept[claim.id]) is not None:
+                yield record
                 continue
             if started is not None:
                 started(claim)
             if claim.id not in ahead:
-                yield finished(
-                    claim, [_measured(claim, c, full, seed) for c in _changes(claim, controls)]
-                )
+                changes = _changes(claim, controls)
+                yield finished(claim, [_measured(claim, each, full, seed) for each in changes])
                 continue
             while claim.id not in done:
                 # Those that are there before their turn are written all the same.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from jaxtyping import Float
@@ -216,24 +217,14 @@ def strengths(
         values = [each[:, order] for each in measured]
         limit = second - order * (0.5 - first) - slower
         grown = math.log(predicted[-1, order] / predicted[-2, order]) / math.log(far[1] / far[0])
-        quantities += [
-            mean_of(
-                f"strength of order {order} over its prediction",
-                values[-1] / line[-1],
-                # Exponents of the orders are a fifth apart over a factor of 3 in p.
-                (0.8, 1.25),
-                1.0,
-                # u^(k+1) over p readouts scatters by p^-1/2, more for higher powers.
-                allowance=(1 + order) * d[-1] ** -0.5,
-            ),
-            exact(
-                f"exponent of order {order}, predicted at p = {far[1]:.0e}",
-                grown,
-                (limit - 0.02, limit + 0.02),
-                limit,
-                allowance=0.02,
-            ),
-        ]
+        name = f"strength of order {order} over its prediction"
+        # Exponents of the orders are a fifth apart over a factor of 3 in p; u^(k+1) over p readouts
+        # scatters by p^-1/2, more for higher powers.
+        region, allowance = (0.8, 1.25), (1 + order) * d[-1] ** -0.5
+        quantities.append(mean_of(name, values[-1] / line[-1], region, 1.0, allowance=allowance))
+        name = f"exponent of order {order}, predicted at p = {far[1]:.0e}"
+        region = (limit - 0.02, limit + 0.02)
+        quantities.append(exact(name, grown, region, limit, allowance=0.02))
         curves += beside(f"order {order}", d, values, line)
     label = r"$|q_k^\top (W_2 - W_1)|$"
     return Findings(quantities, Plot("neurons $p$", label, curves, "log", "log"))
@@ -350,36 +341,73 @@ NETWORK = {
     "start": "gaussian",
     "readout_start": "gaussian",
 }
-COUNT_RULE = (
-    "The mean number of singular values after step 2 that are 25 % above the predicted edge, less "
-    "the one of step 1, is within 1/2 of floor(alpha_2/(1/2 - alpha_1)), 0 and {last}, and is the "
-    "number predicted at this p."
-)
-COUNTED = {"multiple": 3.0, "margin": 0.25, "beyond": 0.0}
-"""The second outlier of relu stands at a multiple of the edge that grows as multiple^2 p^(alpha_1 +
-alpha_2 - 1/2), p^0.1 at alpha_1 = alpha_2 = 0.3.  With 3 p^alpha it is predicted at 1.59 edges at p
-= 300, with 2 p^alpha at 1.21, which is inside the margin, and at 1.42 at p = 1000; with 1.5 p^alpha
-it is clear of the margin from p = 4300 on.  Labels of heavy tails lift the edge, by less than the
-margin."""
 
-# The target is written out: with_matching_noise multiplies it.
-NOISY = NETWORK | {
-    "target": CATALOG["two-step"].expression,
-    "n": "8d",
-    "steps": 1,
-    "step_size": "2*p^0.8",
-}
-NOISE_RULE = (
-    "The first singular value of W is within 10 % of its prediction, and its overlap with the "
-    "target within 0.05, both as predicted."
-)
-CLEAN = {
-    "a prediction that takes the labels for clean": Changes(options={"told": False}),
-}
+
+def added_outliers(
+    name: str, setting: Fields, *, exponents: Cell, drawn: Sequence[float], last: int, **words: Any
+) -> Claim:
+    """The number of outliers that the second step adds at two exponents, 0 and ``last``.
+
+    The second outlier of relu stands at a multiple of the edge that grows as multiple^2 p^(alpha_1
+    + alpha_2 - 1/2), p^0.1 at alpha_1 = alpha_2 = 0.3.  With 3 p^alpha it is predicted at 1.59
+    edges at p = 300, with 2 p^alpha at 1.21, which is inside the margin, and at 1.42 at p = 1000;
+    with 1.5 p^alpha it is clear of the margin from p = 4300 on.  Labels of heavy tails lift the
+    edge, by less than the margin.
+    """
+    return Claim(
+        id=name,
+        rule=(
+            "The mean number of singular values after step 2 that are 25 % above the predicted "
+            "edge, less the one of step 1, is within 1/2 of floor(alpha_2/(1/2 - alpha_1)), 0 and "
+            f"{last}, and is the number predicted at this p."
+        ),
+        experiment=outliers_added,
+        setting={**NETWORK, **setting},
+        options={
+            "exponents": exponents,
+            "drawn": drawn,
+            "multiple": 3.0,
+            "margin": 0.25,
+            "beyond": 0.0,
+        },
+        full={"d": 1000, "runs": 8},
+        **words,
+    )
+
+
+def spoiled_spike(name: str, kind: str, levels: tuple[float, float], **words: Any) -> Claim:
+    """One step on noisy or flipped labels: where the spike is, and how it is turned."""
+    return Claim(
+        id=name,
+        rule=(
+            "The first singular value of W is within 10 % of its prediction, and its overlap with "
+            "the target within 0.05, both as predicted."
+        ),
+        experiment=noisy_spike,
+        # The target is written out: with_matching_noise multiplies it.
+        setting=NETWORK
+        | {
+            "target": CATALOG["two-step"].expression,
+            "n": "8d",
+            "steps": 1,
+            "step_size": "2*p^0.8",
+        },
+        options={"kind": kind, "levels": levels, "told": True},
+        controls={
+            "a prediction that takes the labels for clean": Changes(options={"told": False}),
+        },
+        full={"d": 800, "runs": 24},
+        **words,
+    )
+
 
 CLAIMS = (
-    Claim(
-        id="two-step-outliers",
+    added_outliers(
+        "two-step-outliers",
+        {},
+        exponents=(0.1, 0.3),
+        drawn=(0.1, 0.2, 0.3, 0.35),
+        last=1,
         statement="A second step adds floor(alpha_2/(1/2 - alpha_1)) outliers to the weights.",
         source=sources.TWO_STEP_ABSTRACT,
         regime=(
@@ -388,10 +416,6 @@ CLAIMS = (
             "and as p^0.1: with 2 p^0.3 it is predicted at 1.21 edges at p = 300, which is not "
             "counted, with 1.5 p^0.3 it is counted from p = 4300 on."
         ),
-        rule=COUNT_RULE.format(last=1),
-        experiment=outliers_added,
-        setting=NETWORK,
-        options=COUNTED | {"exponents": (0.1, 0.3), "drawn": (0.1, 0.2, 0.3, 0.35)},
         controls={
             "tanh is odd: c_2 = 0 takes the new outlier away on fresh batches": Changes(
                 setting={"activation": "tanh"}
@@ -401,12 +425,15 @@ CLAIMS = (
             ),
         },
         quick={"d": 300, "runs": 20},
-        full={"d": 1000, "runs": 8},
         # A factor of two either way.
         tuned=one_at_a_time(options={"multiple": (1.5, 6.0), "margin": (0.125, 0.5)}),
     ),
-    Claim(
-        id="two-step-outliers-at-unit-scale",
+    added_outliers(
+        "two-step-outliers-at-unit-scale",
+        {"output_scale": "1"},
+        exponents=(0.1, 0.2),
+        drawn=(0.1, 0.15, 0.2, 0.25),
+        last=0,
         statement=(
             "A second step adds floor(alpha_2/(1/2 - alpha_1)) outliers to the weights of a "
             "network whose output is of order one at its start."
@@ -420,17 +447,12 @@ CLAIMS = (
             "n, d, p grow in proportion, eta_j = 3 p^alpha_j, and the output scale is 1; n = 4 d, "
             "alpha_1 = alpha_2 = 0.1, 0.2."
         ),
-        rule=COUNT_RULE.format(last=0),
-        experiment=outliers_added,
-        setting=NETWORK | {"output_scale": "1"},
-        options=COUNTED | {"exponents": (0.1, 0.2), "drawn": (0.1, 0.15, 0.2, 0.25)},
         controls={
             "steps larger by p^0.1 than those that are counted for": Changes(
                 options={"beyond": 0.1}
             )
         },
         quick={"d": 300, "runs": 4},
-        full={"d": 1000, "runs": 8},
         measured_instead=(
             "There is one new outlier at 0.2: the answer of the network to step 1 is of order "
             "p^alpha_1 in the residual of step 2, so that every exponent gains alpha_1; the number "
@@ -464,9 +486,10 @@ CLAIMS = (
         ),
         experiment=outliers_on_grid,
         setting=NETWORK | {"activation": centred("softplus(z + 1.5)")},
-        options=COUNTED
-        | {
+        options={
+            "multiple": 3.0,
             "margin": 0.2,
+            "beyond": 0.0,
             "boundary": 0.5,
             "cells": ((0.1, 0.3), (0.2, 0.45), (0.45, 0.2), (0.36, 0.45), (0.45, 0.45)),
             # Limits 0, 1, 2 and 3.  At (0.45, 0.2) and (0.45, 0.45) the predicted number is not
@@ -555,24 +578,22 @@ CLAIMS = (
         full={"d": 1000, "runs": 24},
         tuned=one_at_a_time(setting={"step_size": ("1.5*p^0.5", "6*p^0.5")}),
     ),
-    Claim(
-        id="label-noise",
+    spoiled_spike(
+        "label-noise",
+        "noise",
+        (2.0, 3.0),
         statement=(
             "Label noise moves the spike and turns it from the target as its variance, added to E "
             "y^2, predicts."
         ),
         source=sources.question(sources.ONE_STEP, "robustness to label noise"),
         regime="n, d, p grow in proportion, one step has the size 2 p^0.3, and noise is 2 and 3.",
-        rule=NOISE_RULE,
-        experiment=noisy_spike,
-        setting=NOISY,
-        options={"kind": "noise", "levels": (2.0, 3.0), "told": True},
-        controls=CLEAN,
         quick={"d": 200, "runs": 36},
-        full={"d": 800, "runs": 24},
     ),
-    Claim(
-        id="corrupted-labels",
+    spoiled_spike(
+        "corrupted-labels",
+        "corruption",
+        (0.15, 0.25),
         statement=(
             "Flipping a share q of the labels is a target (1 - 2q) f with Gaussian noise in place "
             "of the missing power."
@@ -582,12 +603,6 @@ CLAIMS = (
             "n, d, p grow in proportion, one step has the size 2 p^0.3, and 15 % and 25 % of the "
             "labels are flipped."
         ),
-        rule=NOISE_RULE,
-        experiment=noisy_spike,
-        setting=NOISY,
-        options={"kind": "corruption", "levels": (0.15, 0.25), "told": True},
-        controls=CLEAN,
         quick={"d": 200, "runs": 48},
-        full={"d": 800, "runs": 24},
     ),
 )
