@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from giantstep.papers.claims.quantity import Quantity as Quantity
     from giantstep.papers.claims.quantity import exponent_of as exponent_of
     from giantstep.papers.claims.quantity import mean_of as mean_of
+    from giantstep.papers.claims.record import Changes as Changes
     from giantstep.papers.claims.record import Claim as Claim
     from giantstep.papers.claims.record import Findings as Findings
     from giantstep.papers.claims.running import run_claims as run_claims
@@ -84,6 +85,7 @@ _HOME = {
     "Bulk": "giantstep.spectra.bulk",
     "CATALOG": "giantstep.problem.catalog",
     "CLAIMS": "giantstep.papers.claims",
+    "Changes": "giantstep.papers.claims.record",
     "Claim": "giantstep.papers.claims.record",
     "Comparison": "giantstep.records.comparison",
     "DivergenceError": "giantstep.errors",
@@ -149,6 +151,7 @@ __all__ = [
     "Activation",
     "Analysis",
     "Bulk",
+    "Changes",
     "Claim",
     "Comparison",
     "DivergenceError",

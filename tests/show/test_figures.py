@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 
 from giantstep import Experiment, Setting, predict, run_experiment, simulate
 from giantstep.analysis.staircase import target_plane
-from giantstep.papers.plot import Curve, Plot
+from giantstep.records.plot import Curve, Plot
 from giantstep.show.plots.curves import curves
 from giantstep.show.plots.errors import errors
 from giantstep.show.plots.learn import learn_figure

@@ -19,8 +19,8 @@ from giantstep.papers.claims.from_file import claims_in_file
 from giantstep.papers.claims.record import Claim
 from giantstep.papers.claims.running import run_claims, stored_claims
 from giantstep.papers.claims.summary import FINDINGS, STATEMENTS, stored_records, summary
-from giantstep.papers.plot import Plot
 from giantstep.records.file import write_whole
+from giantstep.records.plot import Plot
 from giantstep.show.page import claims_page
 from giantstep.show.progress import spinner
 from giantstep.show.tables.claims import claim_words, claims_list, claims_table

@@ -79,7 +79,8 @@ def _link(name: str) -> str:
 
 def _section(record: dict[str, Any]) -> str:
     name = escape(record["id"])
-    setting = ", ".join(f"{k} = {v}" for k, v in record["setting"].items())
+    fields = record["setting"] | record["options"]
+    setting = ", ".join(f"{k} = {v}" for k, v in fields.items())
     figure = "" if record["plot"] is None else f'<p><img src="{name}.png" alt="{name}"></p>'
     controls = "".join(_control(control) for control in record["controls"])
     return (
@@ -87,8 +88,9 @@ def _section(record: dict[str, Any]) -> str:
         f"<p>{escape(record['statement'])}</p>"
         f'<p class="small">Source: {escape(record["paper"])} ({escape(record["kind"])}). '
         f"Assumptions: {escape(record['assumptions'] or 'none stated')}. "
-        f"Tested at: {escape(record['regime'])}. "
-        f"Rule: {escape(record['rule'])}. Setting: {escape(setting)}; size {record['size']}, "
+        f"Tested at: {escape(record['regime'].rstrip('.'))}. "
+        f"Rule: {escape(record['rule'].rstrip('.'))}. "
+        f"Setting: {escape(setting)}; size {record['size']}, "
         f"seed {record['seed']}, {record['seconds']:.1f} s.</p>"
         f"{_table(record)}{figure}{controls}{_tuned(record)}</section>"
     )

@@ -17,9 +17,9 @@ from giantstep.analysis.fitted_degrees import FittedDegrees
 from giantstep.analysis.floors import floor, floor_with
 from giantstep.errors import NoTheoryError
 from giantstep.papers.figures.record import Reproduction
-from giantstep.papers.plot import Curve, Plot, mean_curve
 from giantstep.prediction.predict import predict
 from giantstep.problem.setting import Setting
+from giantstep.records.plot import Curve, Plot, mean_curve
 from giantstep.simulation.processes import process_pool
 from giantstep.simulation.simulate import simulate
 from giantstep.simulation.threads import cores

@@ -8,7 +8,7 @@ from typing import Any
 from matplotlib.axes import Axes
 from matplotlib.ticker import NullLocator
 
-from giantstep.papers.plot import Curve, Plot
+from giantstep.records.plot import Curve, Plot
 from giantstep.show.plots.panels import level, mark
 from giantstep.show.plots.style import PALETTE, THEORY, points
 

@@ -10,7 +10,7 @@ import numpy as np
 from jaxtyping import Float, Int
 from matplotlib.axes import Axes
 
-from giantstep.papers.plot import MapPlot
+from giantstep.records.plot import MapPlot
 from giantstep.show.plots.style import THEORY
 
 

@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 
 from giantstep.papers.figures.record import Reproduction
 from giantstep.papers.figures.stored import FigureData
-from giantstep.papers.plot import CountPlot, MapPlot, NeuronPlot, Panel, Plot, SpectrumPlot
+from giantstep.records.plot import CountPlot, MapPlot, NeuronPlot, Panel, Plot, SpectrumPlot
 from giantstep.show.plots.curves import CROWDED, curves
 from giantstep.show.plots.neurons import neurons
 from giantstep.show.plots.panels import count_map, value_map

@@ -13,8 +13,8 @@ from matplotlib.ticker import MaxNLocator
 from giantstep.analysis.analyze import Analysis
 from giantstep.errors import InputError
 from giantstep.experiment import Experiment
-from giantstep.papers.plot import Curve, Plot
 from giantstep.prediction.given_weights.curve import LearningCurve
+from giantstep.records.plot import Curve, Plot
 from giantstep.records.spectrum import Spectrum
 from giantstep.records.trajectory import Trajectory
 from giantstep.show.plots.curves import curves

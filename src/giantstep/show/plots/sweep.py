@@ -13,7 +13,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
-from giantstep.papers.plot import Curve, Plot
+from giantstep.records.plot import Curve, Plot
 from giantstep.show.plots.curves import curves
 from giantstep.show.plots.style import THEORY
 from giantstep.show.tables.setting import setting_title
