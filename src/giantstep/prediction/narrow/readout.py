@@ -24,8 +24,8 @@ from giantstep.errors import NoTheoryError
 from giantstep.gaussian.coordinates import root
 from giantstep.prediction.narrow.points import Points
 from giantstep.prediction.narrow.start import Start, labels_at, second_moment_gap
+from giantstep.problem.penalties import penalties_of
 from giantstep.problem.setting import Setting
-from giantstep.simulation.readout import CV_GRID
 
 SAMPLES_A_NEURON = 10
 """Below so many samples a neuron order 1/n is not enough: its square is 1 % of the error."""
@@ -83,7 +83,7 @@ def readout_errors(
     if not np.all(np.isfinite(moments)):
         raise NoTheoryError("no prediction: the features leave the finite numbers")
     values, vectors = np.linalg.eigh(moments)
-    grid = CV_GRID * values.mean() if setting.ridge == "cv" else np.array(setting.ridge)
+    grid = penalties_of(setting.ridge, float(values.mean()))
     kept = values > NULL * values[-1]
     # From here on in the eigenbasis of Sig, and one row a penalty.
     values, phi = values[kept], vectors[:, kept].T @ phi
