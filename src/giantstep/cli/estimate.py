@@ -8,12 +8,12 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from giantstep.cli.fields import Fields, File, Memory, given_fields, memory_bytes
-from giantstep.cli.output import Said, Switch, Typed, as_json
+from giantstep.cli.output import Said, Typed, as_json
 from giantstep.errors import InputError
 from giantstep.problem.setting import Setting
 from giantstep.show.tables.estimate import estimate_report
 from giantstep.show.tables.parts import show
-from giantstep.simulation.estimate import Estimate, estimate, is_measured
+from giantstep.simulation.estimate import Estimate, estimate
 
 ENGINES = ("deferred", "dense")
 
@@ -25,7 +25,6 @@ def estimate_command(
     fields: Annotated[Fields | None, Parameter(name="*")] = None,  # type: ignore[valid-type]
     file: File = None,
     memory: Memory = "2 GiB",
-    recalibrate: Switch = False,
     json: Said = False,
     quiet: Said = False,
 ) -> None:
@@ -39,12 +38,10 @@ def estimate_command(
         A TOML file with fields of the setting; flags take precedence.
     memory:
         Bound on the arrays in memory, such as "512 MiB".
-    recalibrate:
-        Measure the speed of this machine anew; else it is measured once and remembered.
     json:
         Print the estimates as JSON instead of a table.
     quiet:
-        No word about measuring.
+        No word about the pilot runs.
     """
     setting, bound = Setting(**given_fields(target, fields, file)), memory_bytes(memory)
     engines = ENGINES if setting.engine == "auto" else (setting.engine,)
@@ -52,9 +49,9 @@ def estimate_command(
     for engine in engines:
         chosen = setting.vary(engine=engine)
         try:
-            if not quiet and (recalibrate or not is_measured(chosen, bound)):
-                print(f"measuring the {engine} engine on this machine, once", file=sys.stderr)
-            found[engine] = estimate(chosen, memory=bound, again=recalibrate)
+            if not quiet:
+                print(f"pilot runs of the {engine} engine on this machine", file=sys.stderr)
+            found[engine] = estimate(chosen, memory=bound)
         except InputError as error:
             found[engine] = str(error)
     if json:
