@@ -10,6 +10,7 @@ from __future__ import annotations
 import argparse
 import os
 import time
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -65,6 +66,7 @@ def measure(engine: str, count: int, *, seed: int, device: str, each: bool) -> N
     """Print the quantiles of the ratios, and how many are within a factor of two."""
     import jax
 
+    clear: Callable[[], None] = jax.clear_caches
     from giantstep.simulation.estimate import estimate
     from giantstep.simulation.simulate import simulate
 
@@ -77,9 +79,9 @@ def measure(engine: str, count: int, *, seed: int, device: str, each: bool) -> N
             if setting is None or estimate(setting, calibrate=False).flops > MOST[device]:
                 continue
             # Both compile their functions, as in processes of their own.
-            jax.clear_caches()
+            clear()
             expected = estimate(setting, threads=1)
-            jax.clear_caches()
+            clear()
             begin = clock()
             simulate(setting)
         except (InputError, DivergenceError):
