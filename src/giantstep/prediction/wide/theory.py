@@ -45,7 +45,7 @@ errors 12 (14 random settings); beyond, lengths 20 and outliers of W 50 (34 sett
 LOOSE = 0.1
 """Relative difference of train errors from which on a penalty that is searched must be decided."""
 
-objection = rows.objection
+objection: Callable[[Setting], str | None] = rows.objection
 
 
 def predict(setting: Setting, readouts: Float[np.ndarray, "rows p"], _: Accuracy) -> dict[str, Any]:
