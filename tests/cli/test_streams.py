@@ -257,7 +257,7 @@ def test_a_file_that_never_ends_can_be_interrupted(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Its code runs while it is imported: interrupts wait for an import, but not for ever."""
-    monkeypatch.setattr(interrupts, "LOADING", 0.1)
+    monkeypatch.setattr(interrupts._Handler.__init__, "__defaults__", (0.1,))
     path = tmp_path / "endless.py"
     path.write_text("import signal, time\nsignal.raise_signal(signal.SIGINT)\ntime.sleep(600)\n")
     monkeypatch.setattr(sys, "path", [*sys.path, str(tmp_path)])

@@ -14,8 +14,8 @@ from giantstep.prediction.narrow.points import Points, sobol_quadrature
 from giantstep.prediction.narrow.readout import readout_errors
 from giantstep.prediction.narrow.state import State
 from giantstep.prediction.predict import predict
+from giantstep.problem.penalties import penalty_grid
 from giantstep.problem.setting import Setting
-from giantstep.simulation.readout import CV_GRID
 from giantstep.simulation.simulate import simulate
 
 ROWS = np.array([[0.8, 0.6, 0.0, 0.0], [-0.5, 0.3, 0.9, 0.0], [0.1, 0.0, 0.4, 1.1]])
@@ -58,7 +58,7 @@ class Population:
     def fits(self, count: int) -> np.ndarray:
         """Train and test error of fits to samples, at the penalty that leave-one-out takes."""
         n, cv = self.setting.readout_n, self.setting.ridge == "cv"
-        penalties = CV_GRID if cv else np.array(self.setting.ridge)
+        penalties = penalty_grid() if cv else np.array(self.setting.ridge)
         key = np.random.default_rng(3)
         free = np.linalg.solve(self.second, self.cross)
         found = []

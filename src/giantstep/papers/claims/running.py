@@ -11,7 +11,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass, fields, is_dataclass
 from functools import partial
-from multiprocessing.pool import AsyncResult
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +19,7 @@ from giantstep.papers.claims.quantity import LEVEL, quantity_dict
 from giantstep.papers.claims.record import Changes, Claim, Findings
 from giantstep.records.file import write_whole
 from giantstep.records.origin import package_source
-from giantstep.simulation.processes import process_pool
+from giantstep.simulation.processes import Pool
 from giantstep.simulation.threads import single_blas
 
 
@@ -57,37 +56,40 @@ def run_claims(
         return record
 
     with ExitStack() as stack:
+        ahead: Iterator[tuple[int, Any]] = iter(())
+        calls: list[tuple[str, int]] = []
+        parts: dict[str, dict[int, Part]] = {}
+        done: dict[str, dict[str, Any]] = {}
+        by_name = {claim.id: claim for claim in claims}
         kept = {claim.id: _kept(*place(claim)) for claim in claims}
         missing = [claim for claim in claims if _is_listed(claim) and kept[claim.id] is None]
         numbers = {claim.id: len(_changes(claim, controls)) for claim in missing}
-        ahead: dict[str, list[AsyncResult[Part]]] = {}
         if (taken := min(processes, sum(numbers.values()))) > 1:
-            pool = stack.enter_context(process_pool(taken))
-            ahead = {
-                name: [
-                    pool.apply_async(_measured_by_name, (name, index, full, seed))
-                    for index in range(number)
-                ]
-                for name, number in numbers.items()
-            }
-        done: dict[str, dict[str, Any]] = {}
+            pool = stack.enter_context(Pool(taken))
+            calls = [(name, index) for name, count in numbers.items() for index in range(count)]
+            ahead = pool.run([(_measured_by_name, (*call, full, seed)) for call in calls])
         for claim in claims:
             if (record := kept[claim.id]) is not None:
                 yield record
                 continue
             if started is not None:
                 started(claim)
-            if claim.id not in ahead:
-                changes = _changes(claim, controls)
-                yield finished(claim, [_measured(claim, each, full, seed) for each in changes])
+            if not calls or claim.id not in numbers:
+                yield finished(
+                    claim, [_measured(claim, c, full, seed) for c in _changes(claim, controls)]
+                )
                 continue
             while claim.id not in done:
                 # Those that are there before their turn are written all the same.
-                for other in claims:
-                    parts = ahead.get(other.id, [])
-                    if parts and other.id not in done and all(part.ready() for part in parts):
-                        done[other.id] = finished(other, [part.get() for part in parts])
-                time.sleep(0.1)
+                number, part = next(ahead)
+                if isinstance(part, Exception):
+                    raise part
+                name, index = calls[number]
+                measured = parts.setdefault(name, {})
+                measured[index] = part
+                if len(measured) == numbers[name]:
+                    in_order = [measured[place] for place in range(numbers[name])]
+                    done[name] = finished(by_name[name], in_order)
             yield done[claim.id]
 
 

@@ -27,8 +27,8 @@ from giantstep.gaussian.coordinates import root
 from giantstep.prediction.narrow.evolution import Snapshot
 from giantstep.prediction.narrow.points import Points
 from giantstep.prediction.narrow.state import State, labels_at, second_moment_gap
+from giantstep.problem.penalties import penalties_of
 from giantstep.problem.setting import Setting
-from giantstep.simulation.readout import CV_GRID
 
 
 @dataclass(frozen=True)
@@ -118,7 +118,7 @@ class Features:
         if not np.all(np.isfinite(moments)):
             raise NoTheoryError("no prediction: the features leave the finite numbers")
         values, vectors = np.linalg.eigh(moments)
-        grid = CV_GRID * values.mean() if setting.ridge == "cv" else np.array(setting.ridge)
+        grid = penalties_of(setting.ridge, float(values.mean()))
         kept = values > null * values[-1]  # two neurons that are one
         return cls(vectors[:, kept].T @ phi, values[kept], points.weights, labels, grid)
 
