@@ -15,6 +15,7 @@ from .papers.claims import CLAIMS as CLAIMS
 from .papers.claims.quantity import Quantity as Quantity
 from .papers.claims.quantity import exponent_of as exponent_of
 from .papers.claims.quantity import mean_of as mean_of
+from .papers.claims.record import Changes as Changes
 from .papers.claims.record import Claim as Claim
 from .papers.claims.record import Findings as Findings
 from .papers.claims.running import run_claims as run_claims
@@ -22,11 +23,14 @@ from .papers.claims.source import Source as Source
 from .prediction.given_weights.curve import LearningCurve as LearningCurve
 from .prediction.given_weights.curve import learning_curve as learning_curve
 from .prediction.given_weights.directions import learned_directions as learned_directions
+from .prediction.limits import Limit as Limit
+from .prediction.limits import LimitStatus as LimitStatus
 from .prediction.predict import predict as predict
+from .prediction.theories import limits as limits
 from .prediction.wide.losses import Losses as Losses
 from .prediction.wide.losses import loss_curve as loss_curve
-from .prediction.wide.two_steps import WeightOutliers as WeightOutliers
-from .prediction.wide.two_steps import weight_outliers as weight_outliers
+from .prediction.wide.weight_outliers import WeightOutliers as WeightOutliers
+from .prediction.wide.weight_outliers import weight_outliers as weight_outliers
 from .problem.activation import Activation as Activation
 from .problem.activation import make_activation as make_activation
 from .problem.catalog import CATALOG as CATALOG

@@ -12,9 +12,9 @@ from giantstep.papers.claims.input_spikes import noise_edge
 from giantstep.papers.claims.limiting_losses import STEPPED, at_scale, measured_shares
 from giantstep.papers.claims.spike_thresholds import beta_length, predicted_sizes
 from giantstep.papers.claims.wide import WIDE
-from giantstep.prediction.wide.limits import limiting_losses
-from giantstep.prediction.wide.outliers import feature_outliers
+from giantstep.prediction.wide.feature_outliers import feature_outliers
 from giantstep.prediction.wide.step import learned_step
+from giantstep.prediction.wide.strong_spikes import limiting_losses
 from giantstep.simulation.stepped import stepped_runs
 
 

@@ -9,10 +9,10 @@ from giantstep import Setting
 from giantstep.papers.claims.expansions import _least_squares, predicted_parts
 from giantstep.papers.claims.weight_outliers import NETWORK
 from giantstep.papers.claims.wide import WIDE, features_of, readout_scatter
-from giantstep.prediction.wide.limits import limiting_losses
 from giantstep.prediction.wide.outlier_count import with_exponents
-from giantstep.prediction.wide.second_strengths import second_strengths
 from giantstep.prediction.wide.step import learned_step
+from giantstep.prediction.wide.strong_spikes import limiting_losses
+from giantstep.prediction.wide.update import second_strengths
 from giantstep.problem.activation import centred
 from giantstep.simulation.feature_models import longer_rows
 from giantstep.simulation.stepped import stepped_runs

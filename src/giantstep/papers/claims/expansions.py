@@ -33,7 +33,7 @@ from giantstep.papers.claims.wide import (
     step_size,
     update_unit,
 )
-from giantstep.prediction.wide.outliers import feature_outliers
+from giantstep.prediction.wide.feature_outliers import feature_outliers
 from giantstep.prediction.wide.step import learned_step
 from giantstep.problem.activation import centred
 from giantstep.problem.setting import Setting
@@ -268,12 +268,12 @@ def predicted_parts(setting: Setting, order: int, nodes: int = 48) -> Float[np.n
     root = np.sqrt(weights)
     # eta c_1 t = cu x
     shift, a = step.shift * x, x / math.sqrt(setting.p)
-    length = np.sqrt(1.0 + step.lengthening * a**2)
+    length = np.sqrt(1.0 + step.noise_square * a**2)
     mean = feature_moments(activation, np.outer(shift, a), length[None, :]).mean
     degrees = [*range(1, order + 1), *([2] if order > 1 else [])]
     left = [c[k] / math.factorial(k) * shift**k for k in range(1, order + 1)]
     if order > 1:
-        left.append(np.full(nodes, 0.5 * c[2] * step.lengthening))
+        left.append(np.full(nodes, 0.5 * c[2] * step.noise_square))
     right = np.array([a**k for k in degrees])
     matrix = root[:, None] * (mean - activation.moments.mean) * root
     return _least_squares(matrix, np.array(left) * root, right * root)

@@ -33,7 +33,7 @@ from giantstep.papers.claims.wide import (
     readout_scatter,
     spikes_in_the_limit,
 )
-from giantstep.prediction.wide.outliers import FeatureOutliers, feature_outliers
+from giantstep.prediction.wide.feature_outliers import FeatureOutliers, feature_outliers
 from giantstep.prediction.wide.system import closed_system
 from giantstep.problem.setting import Setting
 from giantstep.records.plot import Curve, Plot, mean_curve

@@ -7,14 +7,14 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from giantstep.analysis.exponents import VANISHING
+from giantstep.gaussian.accuracy import VANISHING
 from giantstep.papers.claims import sources
 from giantstep.papers.claims.experiments import Runs, at_sizes, beside, slope_line
 from giantstep.papers.claims.quantity import Quantity, drift, exponent_of, mean_of
 from giantstep.papers.claims.record import Changes, Claim, Fields, Findings
 from giantstep.papers.claims.wide import EVEN, WIDE
-from giantstep.prediction.wide.limits import LARGE_SIZE
 from giantstep.prediction.wide.step import learned_step
+from giantstep.prediction.wide.strong_spikes import LARGE_SIZE
 from giantstep.records.plot import Curve, Plot, mean_curve
 from giantstep.simulation.stepped import SteppedRun, stepped_runs
 

@@ -19,8 +19,8 @@ from giantstep.papers.claims.experiments import Runs, at_sizes, beside
 from giantstep.papers.claims.quantity import Quantity, exact, mean_of
 from giantstep.papers.claims.record import Changes, Claim, Fields, Findings, one_at_a_time
 from giantstep.papers.claims.wide import WIDE, objective
-from giantstep.prediction.wide.limits import limiting_losses
 from giantstep.prediction.wide.losses import losses
+from giantstep.prediction.wide.strong_spikes import limiting_losses
 from giantstep.problem.activation import centred
 from giantstep.problem.setting import Setting
 from giantstep.records.plot import Curve, Plot, mean_curve

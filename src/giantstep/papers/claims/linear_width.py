@@ -35,7 +35,7 @@ from giantstep.papers.claims.wide import (
     update_unit,
 )
 from giantstep.prediction.wide.losses import losses
-from giantstep.prediction.wide.second_samples import Network
+from giantstep.prediction.wide.network import Network
 from giantstep.problem.setting import Setting
 from giantstep.records.plot import Plot
 from giantstep.simulation.feature_models import (

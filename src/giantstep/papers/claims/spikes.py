@@ -25,8 +25,8 @@ from giantstep.papers.claims.wide import (
     spikes_in_the_limit,
     step_size,
 )
-from giantstep.prediction.wide.limits import spike_count
-from giantstep.prediction.wide.outliers import feature_outliers
+from giantstep.prediction.wide.feature_outliers import feature_outliers
+from giantstep.prediction.wide.strong_spikes import spike_count
 from giantstep.problem.activation import centred
 from giantstep.problem.setting import Setting
 from giantstep.records.plot import Curve, Plot

@@ -22,7 +22,7 @@ from giantstep.papers.claims.experiments import (
 from giantstep.papers.claims.quantity import mean_of
 from giantstep.papers.claims.record import Changes, Claim, Fields, Findings, one_at_a_time
 from giantstep.papers.claims.weight_outliers import NETWORK, REGIME, weight_spectrum
-from giantstep.prediction.wide.two_steps import weight_outliers
+from giantstep.prediction.wide.weight_outliers import weight_outliers
 from giantstep.problem.activation import centred
 from giantstep.problem.catalog import CLIPPED_EXPONENTIAL
 from giantstep.records.plot import Curve, Plot, mean_curve

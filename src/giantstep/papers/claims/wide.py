@@ -8,7 +8,7 @@ from collections.abc import Iterable
 import numpy as np
 from jaxtyping import Float
 
-from giantstep.prediction.wide.outliers import FeatureOutliers
+from giantstep.prediction.wide.feature_outliers import FeatureOutliers
 from giantstep.problem.activation import centred
 from giantstep.problem.setting import Setting
 from giantstep.simulation.readout import Readout, fit_readout, squared_errors

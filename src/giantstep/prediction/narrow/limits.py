@@ -229,7 +229,7 @@ COVERED_SEEN_AGAIN: Covered = {
 }
 """Fields in which steps on samples that are seen again may go beyond the plain one."""
 
-NARROW = (
+NARROW: tuple[Limit, ...] = (
     ONE_PASS_NEURONS,
     LONG_RUN_NEURONS,
     *when(drawn_for_width, DRAWN_RUNS),
@@ -400,7 +400,7 @@ LONG_FLUCTUATIONS = (
 )
 
 
-PARTS = {
+PARTS: dict[str, tuple[Limit, ...]] = {
     "readout errors": when(lambda s: s.readout_n > 0, READOUT),
     "gradient cosines": (SAMPLES_OF_A_LENGTH,),
     "one mean for all runs": (NEAR_MEAN, NEAR_SHIFTED_MEAN, SMALL_START, FITTED_PART),
@@ -413,5 +413,5 @@ PARTS = {
 }
 """The limits of parts of the record, by their names."""
 
-ONE_STEP_LAW = plain_step("the law of one step")
+ONE_STEP_LAW: tuple[Limit, ...] = plain_step("the law of one step")
 """The limits of ``one_step_law`` and ``cosine_quantiles``."""
