@@ -52,7 +52,7 @@ def test_a_record_is_one_short_line(records: dict[str, object]) -> None:
 
 def test_a_setting_can_be_typed_again() -> None:
     assert repr(SETTING) == (
-        "Setting('x1 + x1*x2', d=200, p=2, steps=1, readout_n=50, test_n=50, runs=2)"
+        "Setting('x1 + x1*x2', d=200, p=2, steps=1, runs=2, readout_n=50, test_n=50)"
     )
     assert eval(repr(SETTING)) == SETTING
     assert repr(Setting("x1", n="d*log(d)")) == "Setting('x1', n='d*log(d)')"

@@ -32,6 +32,7 @@ class Presence(Enum):
 
 
 def standard_deviation(series: HermiteSeries) -> float:
+    """Standard deviation of a target, its tail counted."""
     return math.sqrt(series.variance + series.tail)
 
 

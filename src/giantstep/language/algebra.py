@@ -97,6 +97,7 @@ def times(a: Terms, b: Terms) -> Terms:
 
 
 def to_power(terms: Terms, exponent: int, r: int) -> Terms:
+    """A whole power of a sum of products."""
     result: Terms = {((0,) * r, frozenset()): 1}
     for _ in range(exponent):
         result = times(result, terms)

@@ -48,6 +48,8 @@ class Product:
 
 @dataclass(frozen=True)
 class Power:
+    """``base ^ exponent``, the exponent a number."""
+
     base: Expression
     exponent: int | Fraction
 
@@ -98,6 +100,7 @@ def negate(node: Expression) -> Expression:
 
 
 def raise_to(base: Expression, exponent: int | Fraction) -> Expression:
+    """A power, that of a number being a number."""
     if exponent == 1:
         return base
     if exponent == 0:
@@ -110,6 +113,7 @@ def raise_to(base: Expression, exponent: int | Fraction) -> Expression:
 
 
 def hermite(degree: int, argument: Expression) -> Expression:
+    """He_degree of an argument."""
     if degree == 0:
         return ONE
     return argument if degree == 1 else Call(f"He{degree}", argument)

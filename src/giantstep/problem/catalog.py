@@ -7,6 +7,8 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Entry:
+    """A target of the papers: its expression, where it is from, and why it is interesting."""
+
     expression: str
     source: str
     remark: str

@@ -16,7 +16,7 @@ def differing_fields(settings: Sequence[Setting]) -> list[str]:
 
 
 def given_differing(settings: Sequence[Setting]) -> list[str]:
-    """Those of them that were given differently; the others follow, as n = 4d follows d."""
+    """Names of the fields that were given differently, not those that follow, as n = 4d does d."""
     return [
         name
         for name in differing_fields(settings)

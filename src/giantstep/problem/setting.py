@@ -455,6 +455,7 @@ class Setting(Record):
         return self.label_noise.floor(floor, self.target.series.square)
 
     def check(self) -> None:
+        """Refuse what no experiment can have."""
         check_setting(self)
 
     @classmethod

@@ -78,7 +78,7 @@ def known_span(key: np.random.Generator, r: int, d: int, others: int = 0) -> Spa
 
 
 def typical_span(r: int, d: int, others: int = 0) -> Space:
-    """The same with inner products of order d^(-1/2), relative to the lengths, set to zero."""
+    """Coordinates of ``known_span`` for typical rows, whose cosines of order d^(-1/2) are zero."""
     first = r + others
     return Space(
         d,

@@ -34,6 +34,7 @@ class Update:
 
     @property
     def turns(self) -> bool:
+        """Whether the update of turned coordinates is the turned update."""
         return self.factor is not None
 
     def __call__(self, gradient: Float[np.ndarray, "p q"]) -> Float[np.ndarray, "p q"]:
