@@ -226,7 +226,7 @@ def test_a_prediction_is_taken_from_its_file(
     assert same(again, prediction())
     assert again.setting == SETTING
     old = (tmp_path / prediction_name(SETTING)).read_bytes()
-    for module in (folder_module, identity_module, origin_module):
+    for module in (identity_module, origin_module):
         monkeypatch.setattr(module, "package_source", lambda: "another")
     assert same(predict_stored(SETTING, store), first)
     assert len(list(tmp_path.iterdir())) == 3

@@ -20,8 +20,8 @@ THEORY = "firebrick"
 """The colour of theory wherever it is set apart from a simulation by its colour."""
 
 PALETTE = (
-    *("#0072B2", "#D55E00", "#009E73", "#CC79A7"),
-    *("#E69F00", "#56B4E9", "#000000", "#7F7F7F"),
+    *("#0072b2", "#d55e00", "#009e73", "#cc79a7"),
+    *("#e69f00", "#56b4e9", "#000000", "#7f7f7f"),
 )
 """Colours of series that people with any colour vision tell apart (Okabe and Ito)."""
 
