@@ -162,11 +162,12 @@ def test_a_run_strays_as_predicted_and_shifts_the_mean() -> None:
     assert runs.gram is not None
     for field in ("overlap", "gram"):
         seen = getattr(runs, field)[:, -1].std(axis=0, ddof=1)
-        ratio = np.sqrt(np.mean(seen**2) / np.mean(getattr(around.deviations, field)[-1] ** 2))
+        ratio = np.sqrt(np.mean(seen**2) / np.mean(getattr(around, field)[-1] ** 2))
         assert abs(ratio - 1.0) < 0.15
     lengths = np.mean(runs.gram[:, -1], axis=(1, 2))
     error = lengths.std(ddof=1) / np.sqrt(len(lengths))
     off = lengths.mean() - np.mean(path.gram[-1])
+    assert around.shift is not None
     assert abs(off - np.mean(around.shift.gram[-1])) < 4 * error
     assert abs(off) > 4 * error
 

@@ -32,12 +32,27 @@ from giantstep.simulation.simulate import MEMORY
 
 
 @dataclass(frozen=True)
+class Shift:
+    """What a mean over runs has beyond the recursion of the means, after every recorded step."""
+
+    overlap: Float[np.ndarray, "t p r"]
+    gram: Float[np.ndarray, "t p p"]
+    network_error: Float[np.ndarray, " t"]
+
+
+@dataclass(frozen=True)
 class Deviations:
-    """Standard deviations over runs of what one run has after steps 0..T."""
+    """Standard deviations over runs of what one run has after steps 0..T.
+
+    ``largest`` is how far a run is from its mean after any step, in lengths of its rows; ``shift``
+    is what that does to the mean, where it is computed.
+    """
 
     overlap: Float[np.ndarray, "t p r"]
     norms: Float[np.ndarray, "t p"]
     gram: Float[np.ndarray, "t p p"]
+    largest: float
+    shift: Shift | None = None
 
     @classmethod
     def of_state(
@@ -49,24 +64,27 @@ class Deviations:
         lengths = np.sqrt(np.diagonal(gram, axis1=1, axis2=2))
         squares = np.diagonal(deviation[1], axis1=1, axis2=2)
         norms = squares / (2.0 * np.maximum(lengths, np.finfo(float).tiny))
-        return cls(deviation[0], norms, deviation[1])
+        return cls(deviation[0], norms, deviation[1], largest_share(gram, *deviation))
 
-    def largest(self, gram: Float[np.ndarray, "t p p"]) -> float:
-        """How far a run is from its mean, in lengths of its rows: the largest share after any step.
 
-        Root mean square over the entries of the Gram matrix, whose means are ``gram``, and of the
-        overlaps unless there is one step, after which their mean is exact.  What runs differ by at
-        the start is not counted.
-        """
-        squares = np.mean(np.diagonal(gram, axis1=1, axis2=2), axis=1)
-        parts = [(self.gram, squares), (self.overlap, np.sqrt(squares))]
-        if len(gram) == 2:
-            del parts[1]
-        shares = []
-        for deviation, unit in parts:
-            variances = np.maximum(deviation**2 - deviation[0] ** 2, 0.0)
-            shares.append(np.sqrt(np.mean(variances, axis=(1, 2))) / unit)
-        return float(np.max(shares))
+def largest_share(
+    gram: Float[np.ndarray, "t p p"],
+    of_overlap: Float[np.ndarray, "t p r"],
+    of_gram: Float[np.ndarray, "t p p"],
+) -> float:
+    """How far a run is from its mean, in lengths of its rows: the largest share after any step.
+
+    Root mean square over the entries of the Gram matrix, whose means are ``gram``, and of the
+    overlaps unless there is one step, after which their mean is exact.  What runs differ by at the
+    start is not counted.
+    """
+    squares = np.mean(np.diagonal(gram, axis1=1, axis2=2), axis=1)
+    parts = [(of_gram, squares), (of_overlap, np.sqrt(squares))]
+    shares = []
+    for deviation, unit in parts if len(gram) != 2 else parts[:1]:
+        variances = np.maximum(deviation**2 - deviation[0] ** 2, 0.0)
+        shares.append(np.sqrt(np.mean(variances, axis=(1, 2))) / unit)
+    return float(np.max(shares))
 
 
 Mean = tuple[Float[np.ndarray, "t p known"], Float[np.ndarray, "t p p"]]
@@ -226,9 +244,11 @@ def deviations_by_runs(
         grams.append(np.stack([gram for _, gram in states]))
     norms = np.sqrt(np.diagonal(grams, axis1=2, axis2=3))
     scale = math.sqrt(n / setting.n)
-    return Deviations(
-        *(scale * np.std(values, axis=0, ddof=1) for values in (overlaps, norms, grams))
+    of_overlap, of_norms, of_gram = (
+        scale * np.std(values, axis=0, ddof=1) for values in (overlaps, norms, grams)
     )
+    largest = largest_share(mean[1], of_overlap, of_gram)
+    return Deviations(of_overlap, of_norms, of_gram, largest)
 
 
 METHODS = (

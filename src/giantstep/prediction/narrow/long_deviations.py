@@ -14,7 +14,7 @@ equations are cited by their numbers).
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 from jaxtyping import Float, Int
@@ -23,33 +23,11 @@ from giantstep.errors import NoTheoryError
 from giantstep.gaussian.coordinates import root
 from giantstep.prediction.narrow.committee import Committee
 from giantstep.prediction.narrow.covariance import batch_columns, entries, packed, unpacked
-from giantstep.prediction.narrow.deviations import Deviations
+from giantstep.prediction.narrow.deviations import Deviations, Shift
 from giantstep.prediction.narrow.long_runs import Moves, between, lengths_of
 from giantstep.prediction.narrow.points import Quadrature, sobol_quadrature
 from giantstep.prediction.narrow.state import State, coordinates
 from giantstep.problem.setting import Setting
-
-
-@dataclass(frozen=True)
-class Shift:
-    """What a mean over runs has beyond the recursion, after every recorded step."""
-
-    overlap: Float[np.ndarray, "t p r"]
-    gram: Float[np.ndarray, "t p p"]
-    network_error: Float[np.ndarray, " t"]
-
-
-@dataclass(frozen=True)
-class LongDeviations:
-    """Deviations and shift after recorded steps.
-
-    ``largest`` is the largest share of a row's length that a run deviates by along all of the path:
-    runs may deviate most between recorded steps.
-    """
-
-    deviations: Deviations
-    shift: Shift
-    largest: float
 
 
 def long_deviations(
@@ -59,7 +37,7 @@ def long_deviations(
     *,
     columns: Float[np.ndarray, "c m"],
     log2_samples: int = 13,
-) -> LongDeviations:
+) -> Deviations:
     """Deviations and shift around a long run from one start; ``columns`` are those of V_0.
 
     S is computed on 2^log2_samples points, which have fourth moments to some percent.
@@ -104,23 +82,20 @@ def _recorded(
     variances: Float[np.ndarray, "c m"],
     shifts: Float[np.ndarray, "c m"],
     errors: Float[np.ndarray, "c 1"],
-) -> LongDeviations:
+) -> Deviations:
     """Variances, shifts and those of the error at a few states, after the recorded steps."""
     p, r, steps = setting.p, setting.target.r, np.array(setting.recorded)
 
-    def around(
-        states: Float[np.ndarray, "t m"], deviation: Float[np.ndarray, "t m"]
-    ) -> tuple[Deviations, Float[np.ndarray, "t p p"]]:
-        gram = unpacked(states, p, r)[1]
-        return Deviations.of_state(unpacked(deviation, p, r), gram), gram
+    def around(states: Float[np.ndarray, "t m"], deviation: Float[np.ndarray, "t m"]) -> Deviations:
+        return Deviations.of_state(unpacked(deviation, p, r), unpacked(states, p, r)[1])
 
     deviation = np.sqrt(np.maximum(variances, 0.0))
-    recorded, _ = around(between(times, path, steps), between(times, deviation, steps))
-    along, gram = around(path, deviation)
-    shift = unpacked(between(times, shifts, steps), p, r)
-    return LongDeviations(
-        recorded, Shift(*shift, between(times, errors, steps)[:, 0]), along.largest(gram)
+    shift = Shift(
+        *unpacked(between(times, shifts, steps), p, r), between(times, errors, steps)[:, 0]
     )
+    recorded = around(between(times, path, steps), between(times, deviation, steps))
+    # Runs may deviate most between recorded steps.
+    return replace(recorded, largest=around(path, deviation).largest, shift=shift)
 
 
 def passed_covariance(

@@ -126,13 +126,12 @@ def _far_from_mean(
         if estimates
         else deviations_by_covariance(setting, start, mean, given=True, rows=setting.runs)
     )
-    largest = first.largest(fields["gram"][0])
-    if NEAR_MEAN.allows(largest):
+    if NEAR_MEAN.allows(first.largest):
         return False
     if first_complaint(DRAWN_RUNS, setting) is None:
         return True
     if _near_means_matter(setting):
-        NEAR_MEAN.refuse(largest, setting)
+        NEAR_MEAN.refuse(first.largest, setting)
     return False
 
 
@@ -283,15 +282,19 @@ def _estimates(
         method.estimate(setting, starts[row], means[row], given=given, row=row, rows=rows)
         for row in range(rows)
     ]
-    finite = all(np.all(np.isfinite(v)) for each in estimates for v in vars(each).values())
+    finite = all(np.all(np.isfinite(v)) for each in estimates for v in _arrays(each).values())
     return estimates if finite else []
+
+
+def _arrays(estimate: Deviations) -> dict[str, np.ndarray]:
+    return {name: getattr(estimate, name) for name in ("overlap", "norms", "gram")}
 
 
 def _deviations(estimates: list[Deviations], rows: int) -> Fields:
     """Deviations of so many rows, NaN after those that are estimated."""
     fields: Fields = {}
-    for name in ("overlap", "norms", "gram") if estimates else ():
-        values = np.stack([getattr(estimate, name) for estimate in estimates])
+    for name in _arrays(estimates[0]) if estimates else ():
+        values = np.stack([_arrays(estimate)[name] for estimate in estimates])
         padding = [(0, rows - len(estimates))] + [(0, 0)] * (values.ndim - 1)
         fields[f"{name}_deviation"] = np.pad(values, padding, constant_values=np.nan)
     return fields
@@ -312,7 +315,7 @@ def _deviation_of_first_steps(setting: Setting, start: State) -> float:
     early = setting.vary(steps=FEW_STEPS, step_size=sizes, record="all", readout_n=0, test_n=0)
     [path] = means_on_points(early, [start], 0, 10)
     mean = (path.overlap, path.gram)
-    return deviations_by_covariance(early, start, mean, given=True).largest(path.gram)
+    return deviations_by_covariance(early, start, mean, given=True).largest
 
 
 def _long_deviations(
@@ -334,6 +337,7 @@ def _long_deviations(
     columns = start_columns(setting)
     around = long_deviations(setting, start, committee, columns=columns[:0] if given else columns)
     NEAR_SHIFTED_MEAN.refuse(around.largest, setting)
+    assert around.shift is not None
     shifted: Fields = {}
     one_row = len(fields["overlap"]) == 1
     for name, shift in vars(around.shift).items():
@@ -344,4 +348,4 @@ def _long_deviations(
             shifted[name] = fields[name] + shift
         uncertainty = f"{name}_uncertainty"
         shifted[uncertainty] = np.hypot(fields[uncertainty], added)
-    return shifted | (_deviations([around.deviations], 1) if one_row else {})
+    return shifted | (_deviations([around], 1) if one_row else {})
