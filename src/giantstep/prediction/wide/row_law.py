@@ -37,9 +37,9 @@ class RowLaw:
 
     ``along`` -> along_k(u); ``overlap`` -> v_k.w*_j; ``target`` -> <row, w*_j> on average;
     ``kept`` and ``noise`` -> what is left of the start, and the length of the noise with the sign
-    of u: partners of a pair have opposite noise.  The share ``linear_share`` of the noise, squared,
-    is a matrix common to all rows times w, the others' directions are even.  Beyond that a row's
-    squared length has the slope ``length_slope`` in <w, v_1>, and ``length_deviation``/sqrt(d).
+    of u: partners of a pair have opposite noise.  The part ``linear_share`` of the noise, rho of
+    eq. (5), is a matrix that all rows share times w.  The squared length of a row changes with
+    <w, v_1> by ``length_slope``, and varies beside by ``length_deviation``/sqrt(d).
     """
 
     along: Float[np.ndarray, "*u k"]
