@@ -9,9 +9,9 @@ import numpy as np
 
 from giantstep.language.functions import FUNCTIONS
 from giantstep.problem.catalog import CATALOG
-from giantstep.problem.fields import GROUPS, KINDS
 from giantstep.problem.inputs import LAWS
 from giantstep.problem.losses import LOSSES
+from giantstep.problem.setting import GROUPS, Setting
 from giantstep.problem.starts import READOUT_STARTS, STARTS
 from giantstep.problem.updates import UPDATES
 
@@ -130,7 +130,7 @@ def value(key: Key, field: str) -> Any:
         return chosen(key, WORDS[field])
     if kind < 3:
         return chosen(key, ODD_SIZES)
-    return chosen(key, GOOD[KINDS[field]])
+    return chosen(key, GOOD[Setting.fields[field].takes])
 
 
 def fields(key: Key) -> dict[str, Any]:

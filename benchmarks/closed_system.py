@@ -17,8 +17,8 @@ import numpy as np
 from jaxtyping import Float
 
 from giantstep.gaussian.rules import hermite_values
+from giantstep.prediction.wide.feature_outliers import feature_outliers
 from giantstep.prediction.wide.losses import losses
-from giantstep.prediction.wide.outliers import feature_outliers
 from giantstep.problem.activation import centred
 from giantstep.problem.setting import Setting
 

@@ -2,8 +2,8 @@
 
 Activations, step sizes and shapes at three dimensions; for every observable the root mean square
 of (simulated - predicted)/predicted with the sampling noise of the runs taken out, times d.  The
-standard deviation in ``prediction/wide/theory.py`` (LEFT_OUT) comes from here.  ``--full`` takes
-the runs at which sampling noise is below the deviations themselves (an hour on two cores).
+standard deviation of ``left_out`` in ``prediction/wide/theory.py`` comes from here.  ``--full``
+takes the runs at which sampling noise is below the deviations themselves (an hour on two cores).
 """
 
 from __future__ import annotations

@@ -15,9 +15,9 @@ import numpy as np
 from jaxtyping import Float
 
 from giantstep.language.functions import NUMPY
+from giantstep.prediction.wide.bulk import bulk_profile
 from giantstep.prediction.wide.outlier_count import outlier_count, with_exponents
-from giantstep.prediction.wide.second_bulk import bulk_profile
-from giantstep.prediction.wide.two_steps import weight_outliers
+from giantstep.prediction.wide.weight_outliers import weight_outliers
 from giantstep.problem.activation import centred
 from giantstep.problem.catalog import CLIPPED_EXPONENTIAL
 from giantstep.problem.setting import Setting

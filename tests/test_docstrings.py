@@ -8,7 +8,7 @@ import pytest
 
 import giantstep
 from giantstep import Setting
-from giantstep.problem.fields import GROUPS
+from giantstep.problem.setting import GROUPS
 
 NAMES = [name for name in giantstep.__all__ if name not in ("CATALOG", "CLAIMS")]
 LEAST = 120

@@ -21,8 +21,7 @@ from giantstep.papers.glossary import TERMS
 from giantstep.papers.glossary.term import Term
 from giantstep.prediction.limits import LimitStatus
 from giantstep.problem.catalog import CATALOG
-from giantstep.problem.fields import FOLLOWING
-from giantstep.problem.setting import DEFAULTS, LINEAR_WIDTH, Setting
+from giantstep.problem.setting import LINEAR_WIDTH, Setting
 from giantstep.show.plots.papers import paper_figure
 from giantstep.show.plots.style import save
 from giantstep.show.tables.limits import bound_words
@@ -72,10 +71,10 @@ def fields(source: Path) -> str:
     rows = [
         (
             code(name),
-            (entry.description or "").replace("<", "&lt;").replace("*", r"\*"),
-            FOLLOWING.get(name) or code(DEFAULTS.get(name)),
+            field.sentence.replace("<", "&lt;").replace("*", r"\*"),
+            field.default_words or code(field.default),
         )
-        for name, entry in Setting.model_fields.items()
+        for name, field in Setting.fields.items()
     ]
     return table(("field", "meaning", "unless given"), rows)
 

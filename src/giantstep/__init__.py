@@ -39,8 +39,8 @@ if TYPE_CHECKING:
     from giantstep.prediction.theories import limits as limits
     from giantstep.prediction.wide.losses import Losses as Losses
     from giantstep.prediction.wide.losses import loss_curve as loss_curve
-    from giantstep.prediction.wide.two_steps import WeightOutliers as WeightOutliers
-    from giantstep.prediction.wide.two_steps import weight_outliers as weight_outliers
+    from giantstep.prediction.wide.weight_outliers import WeightOutliers as WeightOutliers
+    from giantstep.prediction.wide.weight_outliers import weight_outliers as weight_outliers
     from giantstep.problem.activation import Activation as Activation
     from giantstep.problem.activation import make_activation as make_activation
     from giantstep.problem.catalog import CATALOG as CATALOG
@@ -111,7 +111,7 @@ _HOME = {
     "Sweep": "giantstep.sweeps.result",
     "Target": "giantstep.problem.target",
     "Trajectory": "giantstep.records.trajectory",
-    "WeightOutliers": "giantstep.prediction.wide.two_steps",
+    "WeightOutliers": "giantstep.prediction.wide.weight_outliers",
     "analyze": "giantstep.analysis.analyze",
     "compare": "giantstep.records.comparison",
     "compare_settings": "giantstep.sweeps.side_by_side",
@@ -138,7 +138,7 @@ _HOME = {
     "simulate": "giantstep.simulation.simulate",
     "sweep": "giantstep.sweeps.sweep",
     "weight_bulk": "giantstep.spectra.start",
-    "weight_outliers": "giantstep.prediction.wide.two_steps",
+    "weight_outliers": "giantstep.prediction.wide.weight_outliers",
 }
 
 __all__ = [

@@ -47,31 +47,23 @@ def memory_words(error: MemoryError) -> str:
     return f"memory ran out: {error}" if str(error) else "memory ran out"
 
 
-SHOWN = 60
-"""Characters of a value that a message quotes: it stays one short sentence."""
-
-
-def shown(value: object) -> str:
+def shown(value: object, most: int = 60) -> str:
     """A value as a message quotes it: its repr on one line, cut where it is long."""
     try:
         text = repr(value)
     except ValueError:  # an integer of more digits than Python prints
         text = "a value too long to print"
     line = " ".join(text.split()) if "\n" in text else text
-    return line if len(line) <= SHOWN else line[: SHOWN - 3] + "..."
+    return line if len(line) <= most else line[: most - 3] + "..."
 
 
-NEAR = 4
-"""Names that a complaint suggests in the place of an unknown one."""
-
-
-def near(name: str, known: Iterable[str]) -> list[str]:
-    """The known names that look like one that is not: those that hold it, then the closest."""
+def near(name: str, known: Iterable[str], most: int = 4) -> list[str]:
+    """At most so many known names that look like one that is not: those that hold it come first."""
     names, low = list(known), name.lower()
     holding = [each for each in names if low and low in each.lower()]
     folded = {each.lower(): each for each in names}
-    close = [folded[each] for each in get_close_matches(low, folded, NEAR)]
-    return list(dict.fromkeys([*holding, *close]))[:NEAR]
+    close = [folded[each] for each in get_close_matches(low, folded, most)]
+    return list(dict.fromkeys([*holding, *close]))[:most]
 
 
 def unknown_name(kind: str, name: str, known: Iterable[str], where: str) -> InputError:

@@ -22,8 +22,7 @@ from giantstep.papers.figures import REPRODUCTIONS
 from giantstep.papers.glossary import BY_NAME, TERMS, look_up
 from giantstep.papers.references import REFERENCES, papers_in
 from giantstep.problem.catalog import CATALOG
-from giantstep.problem.fields import GROUPS
-from giantstep.problem.setting import Setting
+from giantstep.problem.setting import GROUPS, Setting
 
 SIZES = ["--d", "100", "--readout-n", "0", "--test-n", "0"]
 
@@ -86,7 +85,7 @@ def test_options_stand_in_groups_the_common_ones_first(capsys: pytest.CaptureFix
 
 def test_every_field_is_in_one_group_and_a_flag(capsys: pytest.CaptureFixture[str]) -> None:
     grouped = [field for fields in GROUPS.values() for field in fields]
-    assert sorted(["target", *grouped]) == sorted(Setting.model_fields)
+    assert sorted(["target", *grouped]) == sorted(Setting.fields)
     text = said(["learn", "--help"], capsys)
     for field in grouped:
         assert f"--{field.replace('_', '-')} " in text
@@ -271,7 +270,7 @@ def test_words_below_a_table_are_printed_and_explained(
 
 
 def test_every_field_of_a_setting_can_be_explained(capsys: pytest.CaptureFixture[str]) -> None:
-    for field in Setting.model_fields:
+    for field in Setting.fields:
         assert look_up(field)
     assert "corruption" in said(["explain", "corruption"], capsys)
     assert "N(0, 1/p)" in said(["explain", "readout_start"], capsys)

@@ -11,11 +11,11 @@ from giantstep.errors import InputError, NoTheoryError
 from giantstep.prediction.narrow.one_step import cosine_quantiles, one_step_law
 from giantstep.prediction.narrow.start import start_of_run
 from giantstep.prediction.predict import predict
+from giantstep.prediction.wide.feature_outliers import feature_outliers
 from giantstep.prediction.wide.laws import weight_law
 from giantstep.prediction.wide.losses import losses
-from giantstep.prediction.wide.outliers import feature_outliers
-from giantstep.prediction.wide.step import TYPICAL
-from giantstep.prediction.wide.two_steps import weight_outliers
+from giantstep.prediction.wide.network import TYPICAL
+from giantstep.prediction.wide.weight_outliers import weight_outliers
 from giantstep.problem.setting import Setting
 from giantstep.simulation.stepped import stepped_runs
 

@@ -3,20 +3,26 @@
 import inspect
 import json
 import math
+from dataclasses import FrozenInstanceError
 from pathlib import Path
-from typing import Any, Literal, get_args, get_origin
+from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from pydantic import ValidationError
 
 from giantstep.errors import InputError
 from giantstep.problem.activation import Activation, make_activation
-from giantstep.problem.inputs import InputLaw
+from giantstep.problem.batches import BATCHES
+from giantstep.problem.between import BETWEEN
+from giantstep.problem.fields import Field
+from giantstep.problem.inputs import LAWS, InputLaw
+from giantstep.problem.losses import LOSSES
 from giantstep.problem.network import start_readout
+from giantstep.problem.recording import RECORDINGS
 from giantstep.problem.setting import DEFAULTS, LINEAR_WIDTH, Setting
+from giantstep.problem.starts import READOUT_STARTS, STARTS
 from giantstep.problem.target import make_target, separable
 from giantstep.problem.updates import UPDATES
 
@@ -25,13 +31,17 @@ TARGET = "x1 + x1*x2"
 
 def test_the_signature_tells_every_field_and_its_default() -> None:
     parameters = inspect.signature(Setting).parameters
-    assert list(parameters) == list(Setting.model_fields)
+    assert list(parameters) == list(Setting.fields)
     defaults = {name: parameter.default for name, parameter in parameters.items()}
     assert defaults | {"n": "4d"} == DEFAULTS  # which labels of a data set may change
     assert (DEFAULTS["target"], DEFAULTS["n"], DEFAULTS["ridge"]) == (None, "4d", "cv")
-    # What editors and type checkers read, rather than what pydantic attaches to the class.
-    written = inspect.signature(Setting.__init__).parameters
-    assert set(Setting.model_fields) <= set(written)
+    # What editors and type checkers read: annotated fields of a class that transforms them.
+    assert list(Setting.__annotations__) == list(Setting.fields)
+    assert Setting.__dataclass_transform__["field_specifiers"] == (Field,)
+    positional = [name for name, each in parameters.items() if each.kind is not each.KEYWORD_ONLY]
+    assert positional == ["target"]
+    with pytest.raises(TypeError, match="by position"):
+        Setting(TARGET, "relu")  # type: ignore[misc]
 
 
 def test_defaults() -> None:
@@ -104,8 +114,10 @@ def test_linear_width_refuses_in_the_same_words() -> None:
 
 def test_frozen() -> None:
     setting = Setting(TARGET)
-    with pytest.raises(ValidationError, match="frozen"):
+    with pytest.raises(FrozenInstanceError, match="frozen"):
         setting.d = 3
+    with pytest.raises(FrozenInstanceError, match="frozen"):
+        del setting.d
     assert setting.d == 1000
 
 
@@ -402,21 +414,38 @@ def test_unknown_keys_are_refused_with_the_nearest() -> None:
         Setting(TARGET).vary(nois=3)
 
 
-WORDS = {
-    name: get_args(field.annotation)
-    for name, field in Setting.model_fields.items()
-    if get_origin(field.annotation) is Literal
+WORDS: dict[str, tuple[object, ...]] = {
+    "output_scale": ("1/p", "1/sqrt(p)", "1"),
+    "start": tuple(STARTS),
+    "bias_at": ("start", "readout"),
+    "residual": ("full", "labels"),
+    "update": tuple(UPDATES),
+    "rows": ("free", "normalised"),
+    "deflate": (-1, 0, 1, 2),
+    "readout_batch": ("fresh", "last"),
+    "engine": ("auto", "deferred", "dense"),
+    "device": ("auto", "cpu", "gpu"),
+    "precision": ("float32", "float64", "tf32", "bf16", "bf16x3"),
+}
+FORMS: dict[str, tuple[object, ...]] = {
+    "readout_start": tuple(READOUT_STARTS),
+    "readout_between": tuple(BETWEEN),
+    "batches": tuple(BATCHES),
+    "loss": tuple(LOSSES),
+    "record": tuple(RECORDINGS),
+    "inputs": tuple(LAWS),
+    "frame": ("random", "axes", "columns(NAME, ...)"),
 }
 
 
-@pytest.mark.parametrize("name", WORDS)
+@pytest.mark.parametrize("name", [*WORDS, *FORMS])
 def test_a_wrong_word_is_answered_with_the_right_ones(name: str) -> None:
     with pytest.raises(InputError) as refused:
         Setting(**{"target": TARGET, name: "wrong"})
     said = str(refused.value)
     assert said.startswith(f"{name} must be ")
     assert said.endswith(", got 'wrong'")
-    assert all(str(word) in said for word in WORDS[name])
+    assert all(str(word) in said for word in (WORDS | FORMS)[name])
 
 
 @pytest.mark.parametrize("seed", [0, 2**53 + 1, 2**63 - 1])

@@ -128,4 +128,4 @@ def test_the_record_knows_the_tables() -> None:
     for field, table in (("start", STARTS), ("readout_start", READOUT_STARTS)):
         with pytest.raises(InputError, match=f"^{field} must be {next(iter(table))}, .*got 'zero'"):
             Setting("x1", **{field: "zero"})
-        assert all(name in str(Setting.model_fields[field].description) for name in table)
+        assert all(name in str(Setting.fields[field].sentence) for name in table)

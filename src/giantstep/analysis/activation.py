@@ -7,9 +7,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from giantstep.analysis.exponents import VANISHING, picks_up
+from giantstep.analysis.exponents import picks_up
 from giantstep.analysis.staircase import RESPONSE_DEGREE, label_response
 from giantstep.errors import InputError
+from giantstep.gaussian.accuracy import VANISHING
 from giantstep.problem.activation import Activation, make_activation
 
 HIGHEST_DEGREE = 8

@@ -16,6 +16,7 @@ import numpy as np
 from jaxtyping import Float
 
 from giantstep.analysis.subspace import Decision, Evidence, decide, snap, tidy
+from giantstep.gaussian.accuracy import VANISHING
 from giantstep.gaussian.series import HermiteSeries
 from giantstep.gaussian.tensors import (
     SIGMAS,
@@ -27,9 +28,6 @@ from giantstep.gaussian.tensors import (
 )
 from giantstep.gaussian.terms import hermite_terms
 from giantstep.problem.activation import Activation
-
-# A coefficient b_k(s) of the activation below this is zero: quadrature leaves 1e-13.
-VANISHING = 1e-9
 
 
 @dataclass(frozen=True)

@@ -19,6 +19,7 @@ import numpy as np
 from jaxtyping import Bool
 
 from giantstep.analysis.staircase import GENERIC_NORM
+from giantstep.gaussian.accuracy import ROUNDING
 from giantstep.problem.activation import Activation
 
 HIGHEST_TRIED = 12
@@ -26,9 +27,6 @@ HIGHEST_TRIED = 12
 
 SHIFTS = (0.0, 0.6, -1.3)
 """Biases in units of their standard deviation.  No Hermite polynomial vanishes at all of them."""
-
-ROUNDING = 1e-12
-"""A normalised coefficient below this share of the largest one is zero: quadrature leaves 1e-13."""
 
 Fits = Callable[[int], bool]
 """Whether a part of a degree can be fitted."""

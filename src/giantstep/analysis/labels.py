@@ -18,6 +18,7 @@ from functools import cached_property
 import numpy as np
 from jaxtyping import Float
 
+from giantstep.gaussian.accuracy import VANISHING
 from giantstep.gaussian.sampling import (
     hermite_averages,
     sampled_exponents,
@@ -43,9 +44,6 @@ MOST_SUMMANDS = 16
 
 # {1: [f], 2: [f^2], .., ODD: [...], EVEN: [...]}; constant transforms (sign squared) left out.
 Labels = Mapping[int, Sequence[HermiteSeries]]
-
-# Values closer than this, in standard deviations, are one value: rounding of an expression.
-SAME_VALUE = 1e-9
 
 
 class LabelSource:
@@ -73,7 +71,7 @@ class LabelSource:
     def is_binary(self) -> bool:
         """Whether the label has two values only: then every transform is affine in it."""
         values = self.sample[1]
-        scale = SAME_VALUE * (1e-300 + float(np.ptp(values)))
+        scale = VANISHING * (1e-300 + float(np.ptp(values)))
         return len(np.unique(np.round((values - values.min()) / scale))) <= 2
 
     @cached_property
@@ -85,7 +83,7 @@ class LabelSource:
         # Mid-ranks of |y|, equal values sharing theirs.
         size = np.abs(y)
         _, at, count = np.unique(
-            np.round(size / (SAME_VALUE * size.max())), return_inverse=True, return_counts=True
+            np.round(size / (VANISHING * size.max())), return_inverse=True, return_counts=True
         )
         middle = (np.cumsum(count) - 0.5 * count) / y.size
         rank = middle[at].reshape(y.shape)
@@ -103,7 +101,7 @@ class LabelSource:
         ):
             listed[key] = []
             for transformed, replicates in zip(values, means, strict=True):
-                if np.std(transformed) > SAME_VALUE:
+                if np.std(transformed) > VANISHING:
                     series = HermiteSeries(
                         exponents, replicates.mean(axis=0), replicates=replicates
                     )
@@ -132,10 +130,10 @@ class LabelSource:
         parts = [_unbroken(symmetries, basis, False) for symmetries in self._summands]
         joined = np.concatenate([np.zeros((1, r)), *parts])
         _, sizes, rows = np.linalg.svd(joined, full_matrices=False)
-        together = rows[sizes > 1e-9]
+        together = rows[sizes > VANISHING]
         missing = 2.0 * np.eye(r) - left.T @ left - together.T @ together
         values, vectors = np.linalg.eigh(missing)
-        return vectors[:, values < 1e-9].T
+        return vectors[:, values < VANISHING].T
 
     @cached_property
     def _summands(self) -> list[tuple[Symmetry, ...]] | None:
@@ -154,11 +152,11 @@ def _unbroken(
     r = basis.shape[1]
     matrices = np.array([symmetry.matrix for symmetry in symmetries]).reshape(-1, r, r)
     chi = np.array([float(symmetry.chi) for symmetry in symmetries])
-    fixes = np.all(np.abs(basis @ matrices.transpose(0, 2, 1) - basis) < 1e-9, axis=(1, 2))
+    fixes = np.all(np.abs(basis @ matrices.transpose(0, 2, 1) - basis) < VANISHING, axis=(1, 2))
     if transformed:
         fixes &= chi == 1
     # The kernel of every chi g - 1 is that of the sum of their squares.
     broken = chi[fixes, None, None] * matrices[fixes] - np.eye(r)
     conditions = basis.T @ basis + np.einsum("gij,gik->jk", broken, broken)
     values, vectors = np.linalg.eigh(conditions)
-    return vectors[:, values < 1e-9].T
+    return vectors[:, values < VANISHING].T

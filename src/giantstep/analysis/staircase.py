@@ -16,7 +16,7 @@ from functools import lru_cache, partial
 import numpy as np
 from jaxtyping import Float
 
-from giantstep.analysis.exponents import VANISHING, picks_up
+from giantstep.analysis.exponents import picks_up
 from giantstep.analysis.labels import EVEN, ODD, Labels
 from giantstep.analysis.subspace import (
     Decision,
@@ -29,6 +29,7 @@ from giantstep.analysis.subspace import (
     span,
     tidy,
 )
+from giantstep.gaussian.accuracy import BASIS, VANISHING
 from giantstep.gaussian.rules import adaptive_coefficients, panel_rule
 from giantstep.gaussian.series import HermiteSeries
 from giantstep.gaussian.tensors import rank_tolerance, standard_deviation
@@ -81,7 +82,7 @@ class Staircase:
         now = self.bases[step - 1]
         before = self.bases[step - 2] if step > 1 else np.zeros((0, now.shape[1]))
         outside = now - now @ before.T @ before
-        rows, _ = row_space(outside, 1e-7)
+        rows, _ = row_space(outside, BASIS)
         return tidy(rows)
 
     def in_coordinates(self, frame: Float[np.ndarray, "k r"]) -> Staircase:
@@ -264,7 +265,7 @@ def _blocked(
         used: Labels = {1: labels[1]} if number == 1 else labels
         mine = ascend(used, before, usable, possible=possible).basis
         missing = step.basis - step.basis @ mine.T @ mine
-        rows, _ = row_space(missing, 1e-7)
+        rows, _ = row_space(missing, BASIS)
         if len(rows):
             needed = _needed_term(used, before.basis, tidy(rows))
             found.append(Blocked(number, tidy(rows), *needed))

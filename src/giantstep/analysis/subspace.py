@@ -10,10 +10,8 @@ from fractions import Fraction
 import numpy as np
 from jaxtyping import Float
 
+from giantstep.gaussian.accuracy import BASIS, VANISHING
 from giantstep.gaussian.tensors import RELEVANT, noise_bound
-
-SNAPPED = 1e-7
-"""Entries of an orthonormal basis below this are rounding."""
 
 
 @dataclass(frozen=True)
@@ -88,7 +86,7 @@ def decide(
     # Possible directions beyond those found, which noise may have tilted.
     beyond = possible - possible @ found.T @ found
     sines = np.linalg.svd(beyond, compute_uv=False) if beyond.size else np.zeros(0)
-    left = int(np.sum(sines > max(SNAPPED, min(3.0 * tilt, 0.5))))
+    left = int(np.sum(sines > max(BASIS, min(3.0 * tilt, 0.5))))
     open_ = left if bound > RELEVANT else 0
     decision = Decision(
         smallest_kept=min(kept) if kept else None,
@@ -111,7 +109,7 @@ def snap(basis: Float[np.ndarray, "_ r"], tilt: float) -> Float[np.ndarray, "_ r
 
     The tilt is a bound, several standard errors: what exceeds it is there.
     """
-    if tilt <= SNAPPED:
+    if tilt <= BASIS:
         return basis
     rows = echelon(basis, tilt)
     return orthonormal(np.where(np.abs(rows) > tilt, rows, 0.0))
@@ -134,7 +132,7 @@ def row_space(
     )
 
 
-def echelon(basis: Float[np.ndarray, "_ r"], smallest: float = SNAPPED) -> Float[np.ndarray, "_ r"]:
+def echelon(basis: Float[np.ndarray, "_ r"], smallest: float = BASIS) -> Float[np.ndarray, "_ r"]:
     """Reduced row echelon form: the sparsest simple spanning set, x2 and x3 for their plane."""
     rows = np.array(basis, dtype=float)
     lead = 0
@@ -162,7 +160,7 @@ def orthonormal(vectors: Float[np.ndarray, "_ r"]) -> Float[np.ndarray, "_ r"]:
             for q in basis:
                 rest = rest - (rest @ q) * q
         norm = float(np.linalg.norm(rest))
-        if norm > 1e-7 * float(np.linalg.norm(vector)):
+        if norm > BASIS * float(np.linalg.norm(vector)):
             basis.append(rest / norm)
     return np.array(basis).reshape(len(basis), vectors.shape[1])
 
@@ -179,16 +177,16 @@ def completed(basis: Float[np.ndarray, "_ r"]) -> Float[np.ndarray, "r r"]:
 
 def span(*bases: Float[np.ndarray, "_ r"]) -> Float[np.ndarray, "_ r"]:
     """Tidy orthonormal basis of the sum of subspaces given by orthonormal bases."""
-    rows, _ = row_space(np.concatenate(bases), 1e-7)
+    rows, _ = row_space(np.concatenate(bases), BASIS)
     return tidy(rows)
 
 
 def name_vector(vector: Float[np.ndarray, " r"]) -> str:
     """A direction in words: ``x1 - x2``, ``2*x1 + x3``, or decimals where nothing simple fits."""
-    scale = vector[np.argmax(np.abs(vector) > 1e-9)]
+    scale = vector[np.argmax(np.abs(vector) > VANISHING)]
     ratios = vector / scale
     simple = [Fraction(float(value)).limit_denominator(12) for value in ratios]
-    if all(abs(float(f) - v) < 1e-9 for f, v in zip(simple, ratios, strict=True)):
+    if all(abs(float(f) - v) < VANISHING for f, v in zip(simple, ratios, strict=True)):
         common = math.lcm(*(f.denominator for f in simple))
         weights: list[float | int] = [int(f * common) for f in simple]
         divisor = math.gcd(*(abs(int(w)) for w in weights))

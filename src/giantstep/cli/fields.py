@@ -6,14 +6,14 @@ import dataclasses
 import re
 from collections.abc import Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import Annotated, Any
 
 from cyclopts import Group, Parameter
 
 from giantstep.errors import InputError
-from giantstep.problem.fields import GROUPS, KINDS, in_words
 from giantstep.problem.files import read_toml
-from giantstep.problem.setting import DEFAULTS, LINEAR_WIDTH, Setting
+from giantstep.problem.setting import GROUPS, LINEAR_WIDTH, Setting
 
 _SECTIONS = {group: Group(group, sort_key=place) for place, group in enumerate(GROUPS)}
 _SECTION_OF = {field: _SECTIONS[group] for group, fields in GROUPS.items() for field in fields}
@@ -23,7 +23,7 @@ File = Annotated[Path | None, Parameter(group=_SECTIONS["Experiment"], metavar="
 Memory = Annotated[str, Parameter(group=_SECTIONS["Computation"], metavar="BYTES")]
 
 
-def _flags(name: str, defaults: Mapping[str, Any]) -> type:
+def _flags(name: str, defaults: Mapping[str, Any] = MappingProxyType({})) -> type:
     """One flag for each field of the record, read as text: the record itself checks it."""
     flags = [
         (
@@ -31,9 +31,9 @@ def _flags(name: str, defaults: Mapping[str, Any]) -> type:
             Annotated[
                 str | None,
                 Parameter(
-                    help=in_words(field, Setting.model_fields[field].description, defaults[field]),
+                    help=Setting.fields[field].in_words(defaults.get(field)),
                     group=group,
-                    metavar=KINDS.get(field, "WORD"),
+                    metavar=Setting.fields[field].takes,
                     allow_leading_hyphen=True,
                     show_default=False,
                 ),
@@ -48,10 +48,8 @@ def _flags(name: str, defaults: Mapping[str, Any]) -> type:
     return made
 
 
-Fields = _flags("Fields", DEFAULTS)
-LinearWidthFields = _flags(
-    "LinearWidthFields", DEFAULTS | LINEAR_WIDTH | {"steps": "as many as step sizes"}
-)
+Fields = _flags("Fields")
+LinearWidthFields = _flags("LinearWidthFields", LINEAR_WIDTH | {"steps": "as many as step sizes"})
 
 
 def given_fields(target: str | None, fields: Any, file: Path | None) -> dict[str, Any]:

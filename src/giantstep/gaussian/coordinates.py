@@ -9,9 +9,7 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float
 
-NULL = 1e-12
-"""Share of the coefficients' square below which a direction is not new: a Gram matrix has rounding
-of 1e-16, and the square of what is left out is this share."""
+from giantstep.gaussian.accuracy import NULL_DIRECTION
 
 
 def bartlett(rng: np.random.Generator, k: int, m: int) -> Float[np.ndarray, "k j"]:
@@ -39,8 +37,8 @@ def compressed(rows: Float[np.ndarray, "p q"], r: int) -> Float[np.ndarray, "p k
     p, q = rows.shape
     if q <= r + p:
         return rows
-    rest: Any = np.linalg.qr(rows[:, r:].T, mode="r")
-    return np.concatenate([rows[:, :r], rest.T], axis=1)
+    remaining: Any = np.linalg.qr(rows[:, r:].T, mode="r")
+    return np.concatenate([rows[:, :r], remaining.T], axis=1)
 
 
 @dataclass(frozen=True)
@@ -80,7 +78,7 @@ class Known:
 
     def _orthonormal(self, c: Float[np.ndarray, "n j"]) -> Float[np.ndarray, "n k"]:
         """A basis of what c has outside V: from its Gram matrix, twice for orthogonality."""
-        least = max(NULL * float(np.sum(c**2)), np.finfo(float).tiny)
+        least = max(NULL_DIRECTION * float(np.sum(c**2)), np.finfo(float).tiny)
         c = c - self.used @ (self.used.T @ c)
         values, vectors = np.linalg.eigh(c.T @ c)
         kept = values > least

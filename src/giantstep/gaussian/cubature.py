@@ -13,15 +13,13 @@ from itertools import combinations
 import numpy as np
 from jaxtyping import Float
 
+from giantstep.gaussian.accuracy import VANISHING
 from giantstep.gaussian.rules import REACH, normal_panels, split_panels
 
 MOST_COORDINATES = 3
 """Beyond, a tensor grid has more points than a Sobol sequence needs."""
 
 PointsAndWeights = tuple[Float[np.ndarray, "n q"], Float[np.ndarray, " n"]]
-
-# Two planes closer than this in angle, or nearly along the last coordinate, meet far outside.
-PARALLEL = 1e-9
 
 
 def smooth_rule(dimension: int, spacing: float) -> PointsAndWeights:
@@ -42,7 +40,8 @@ def kinked_rule(
     """Points and normal weights exact for functions smooth off the planes <normal, x> = offset."""
     q = normals.shape[1]
     last = normals[:, -1]
-    meets = np.abs(last) > PARALLEL * np.linalg.norm(normals, axis=1)
+    # Planes that are parallel, or nearly along the last coordinate, meet far outside.
+    meets = np.abs(last) > VANISHING * np.linalg.norm(normals, axis=1)
     slopes = normals[meets, :-1] / last[meets, None]
     heights = offsets[meets] / last[meets]
     if q == 1:
@@ -51,7 +50,7 @@ def kinked_rule(
         pairs = list(combinations(range(len(slopes)), 2))
         meeting = [slopes[i] - slopes[j] for i, j in pairs] + list(normals[~meets, :-1])
         levels = [heights[i] - heights[j] for i, j in pairs] + list(offsets[~meets])
-        crossing = [k for k, v in enumerate(meeting) if np.linalg.norm(v) > PARALLEL]
+        crossing = [k for k, v in enumerate(meeting) if np.linalg.norm(v) > VANISHING]
         points, weights = kinked_rule(
             np.array([meeting[k] for k in crossing]).reshape(len(crossing), q - 1),
             np.array([levels[k] for k in crossing]),

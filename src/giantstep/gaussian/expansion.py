@@ -8,7 +8,7 @@ by adaptive quadrature otherwise; only a genuine function of several variables n
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import reduce
 from typing import Any
@@ -40,16 +40,14 @@ from giantstep.language.algebra import Key, Terms, times
 from giantstep.language.expression import (
     Call,
     Expression,
-    Power,
-    Product,
-    Sum,
     Variable,
-    evaluate,
     multiply,
+    parts_of,
     raise_to,
     variables,
 )
 from giantstep.language.functions import NUMPY, Namespace
+from giantstep.language.program import evaluate
 
 # The grid for a function of 2..5 coupled variables: about half a million points.  In the plane
 # evenly spread nodes resolve steep functions such as tanh(x1 + He3(x2)).
@@ -59,18 +57,10 @@ GRID_RULES: dict[int, tuple[Callable[[int], Rule], int]] = {
     4: (gauss_hermite, 28),
     5: (gauss_hermite, 15),
 }
-MAX_PRODUCTS = 64
-"""Products of non-polynomial functions expanded one by one; beyond, the sum is sampled."""
-
-MAX_MEANS = 100
-"""Means of products of functions for E f^2 (some milliseconds each); beyond, it is sampled."""
-
-GRID_ACCURACY = 1e-5
-"""A grid serves where its error, as a share of the norm, is below; else points are sampled, whose
-noise of 1e-3 is then smaller than a hundred times that error."""
-
 
 Columns = Sequence[Float[np.ndarray, "..."]]
+Values = Callable[[Columns, Namespace], Float[np.ndarray, "..."]]
+"""A function of several variables: its values in a namespace."""
 
 
 def line_coefficients(
@@ -103,21 +93,14 @@ def _breakpoints(
     node: Expression, direction: Float[np.ndarray, " r"], origin: Float[np.ndarray, " r"]
 ) -> list[float]:
     """Panels that resolve sigma(b + s z) for any s: around z = -b/s, doubling from 1/(4 s)."""
-    match node:
-        case Call(_, argument):
-            points = _breakpoints(argument, direction, origin)
-            form = affine(argument, len(direction))
-            scale = 0.0 if form is None else abs(float(form[0] @ direction))
-            if form is not None and scale > 0:
-                centre = -(form[1] + float(form[0] @ origin)) / float(form[0] @ direction)
-                widths = [0.0] + [2.0**j / scale for j in range(-2, 60) if 2.0**j < 16 * scale]
-                points += [centre + sign * width for width in widths for sign in (-1, 1)]
-            return points
-        case Sum(parts) | Product(parts):
-            return [b for part in parts for b in _breakpoints(part, direction, origin)]
-        case Power(base, _):
-            return _breakpoints(base, direction, origin)
-    return []
+    points = [b for part in parts_of(node) for b in _breakpoints(part, direction, origin)]
+    form = affine(node.argument, len(direction)) if isinstance(node, Call) else None
+    slope = 0.0 if form is None else float(form[0] @ direction)
+    if form is not None and abs(slope) > 0:
+        centre, scale = -(form[1] + float(form[0] @ origin)) / slope, abs(slope)
+        widths = [0.0] + [2.0**j / scale for j in range(-2, 60) if 2.0**j < 16 * scale]
+        points += [centre + sign * width for width in widths for sign in (-1, 1)]
+    return points
 
 
 def finite(values: Any) -> Float[np.ndarray, "..."]:
@@ -160,10 +143,13 @@ def coupled_series(
     degree: int,
     smooth: bool,
     symmetries: Callable[[], Sequence[Symmetry]],
+    grid_accuracy: float = 1e-5,
 ) -> HermiteSeries:
     """Series of a function of r coupled variables: by a grid where it is smooth, else sampled.
 
-    The error of a grid is the largest change of a coefficient from one with 3/4 of the nodes.
+    The error of a grid is the largest change of a coefficient from one with 3/4 of the nodes.  A
+    grid serves where that is below ``grid_accuracy``, as a share of the norm; else the noise of
+    sampled points, 1e-3, is smaller than a hundred times that error.
     """
     if r == 1:
         coefficients, error = adaptive_coefficients(lambda z: finite(function([z])), degree)
@@ -182,7 +168,7 @@ def coupled_series(
         mass, other = (s.square for s in (fine, coarse))
         check_edge(fine_values, fine_rule, mass)
         gap = abs(mass - other)
-        if error <= GRID_ACCURACY * math.sqrt(mass) and gap <= GRID_ACCURACY * mass:
+        if error <= grid_accuracy * math.sqrt(mass) and gap <= grid_accuracy * mass:
             return replace(fine, error=error, tail_uncertainty=gap)
     points, values = sampled_values(function, r)
     return sampled_series(points, values, symmetries())
@@ -190,14 +176,37 @@ def coupled_series(
 
 def is_smooth(node: Expression) -> bool:
     """Whether an expression calls no function with a kink or a jump."""
-    match node:
-        case Call(function, argument):
-            return function not in KINKS and is_smooth(argument)
-        case Sum(parts) | Product(parts):
-            return all(is_smooth(part) for part in parts)
-        case Power(base, _):
-            return is_smooth(base)
-    return True
+    kinked = isinstance(node, Call) and node.function in KINKS
+    return not kinked and all(map(is_smooth, parts_of(node)))
+
+
+def _restricted(function: Values, r: int, used: Sequence[int]) -> Values:
+    """A function of r variables as one of those that it depends on."""
+
+    def values(columns: Columns, namespace: Namespace = NUMPY) -> Float[np.ndarray, "..."]:
+        full = [columns[0]] * r
+        for k, column in zip(used, columns, strict=True):
+            full[k] = column
+        return np.asarray(function(full, namespace), dtype=float)
+
+    return values
+
+
+def _in_used_variables(
+    function: Values, r: int, used: Sequence[int], *, degree: int, smooth: bool
+) -> HermiteSeries:
+    """Series in r variables of a function that depends on some of them, coupled with each other."""
+    q, values = len(used), _restricted(function, r, used)
+    series = coupled_series(
+        lambda columns: values(columns, NUMPY),
+        q,
+        min(degree, degree_cap(q)),
+        smooth=smooth,
+        symmetries=lambda: find_symmetries(lambda x: values(x, WITNESS), q),
+    )
+    exponents = np.zeros((len(series.exponents), r), dtype=int)
+    exponents[:, used] = series.exponents
+    return replace(series, exponents=exponents)
 
 
 class _Expander:
@@ -205,7 +214,7 @@ class _Expander:
 
     def __init__(self, r: int, degree: int) -> None:
         self.r, self.degree = r, degree
-        self.known: dict[tuple[Key, int], HermiteSeries] = {}
+        self.expanded: dict[tuple[Key, int], HermiteSeries] = {}
         self.means: dict[Key, float] = {}
 
     def factors(self, key: Key) -> list[Key]:
@@ -221,15 +230,15 @@ class _Expander:
         covered = frozenset().union(*(used for used, _ in groups))
         result: list[Key] = []
         for used, members in groups:
-            own = tuple(p if k in used else 0 for k, p in enumerate(powers))
-            result.append((own, frozenset(members)))
+            inside = tuple(p if k in used else 0 for k, p in enumerate(powers))
+            result.append((inside, frozenset(members)))
         alone = tuple(0 if k in covered else p for k, p in enumerate(powers))
         return [*result, (alone, frozenset())] if any(alone) or not result else result
 
     def factor(self, key: Key, degree: int) -> HermiteSeries:
-        if (key, degree) not in self.known:
-            self.known[key, degree] = self._factor(key, degree)
-        return self.known[key, degree]
+        if (key, degree) not in self.expanded:
+            self.expanded[key, degree] = self._factor(key, degree)
+        return self.expanded[key, degree]
 
     def _factor(self, key: Key, degree: int) -> HermiteSeries:
         if not key[1]:
@@ -244,25 +253,14 @@ class _Expander:
                 )
             tail = max(0.0, square - float(np.sum(coefficients**2)))
             return line_series(coefficients, direction, tail, error)
-        used = sorted(variables(node))
-
-        def values(columns: Columns, namespace: Namespace = NUMPY) -> Float[np.ndarray, "..."]:
-            full = [columns[0]] * self.r
-            for k, column in zip(used, columns, strict=True):
-                full[k] = column
-            return np.asarray(evaluate(node, full, namespace), dtype=float)
-
         with np.errstate(all="ignore"):
-            series = coupled_series(
-                values,
-                len(used),
-                min(degree, degree_cap(len(used))),
+            return _in_used_variables(
+                lambda columns, namespace: evaluate(node, columns, namespace),
+                self.r,
+                sorted(variables(node)),
+                degree=degree,
                 smooth=is_smooth(node),
-                symmetries=lambda: find_symmetries(lambda x: values(x, WITNESS), len(used)),
             )
-        exponents = np.zeros((len(series.exponents), self.r), dtype=int)
-        exponents[:, used] = series.exponents
-        return replace(series, exponents=exponents)
 
     def _line(self, key: Key) -> Float[np.ndarray, " r"] | None:
         """The unit vector u if the factor is a function of <u, x> alone."""
@@ -311,6 +309,19 @@ class _Expander:
                     )
         return self.means[key]
 
+    def square_of(self, products: Mapping[Key, float], most_means: int) -> float | None:
+        """E g^2 of a sum of products; None where it needs too many means, or one over a plane."""
+        names = list(products)
+        pairs = [(a, b) for i, a in enumerate(names) for b in names[i:]]
+        keys = {pair: next(iter(times({pair[0]: 1}, {pair[1]: 1}))) for pair in pairs}
+        needed = {factor for key in keys.values() for factor in self.factors(key) if factor[1]}
+        if len(needed) > most_means or not all(map(self.is_line, needed)):
+            return None
+        return sum(
+            (1 if a == b else 2) * products[a] * products[b] * self.mean(key)
+            for (a, b), key in keys.items()
+        )
+
 
 def _product(key: Key) -> Expression:
     """A key of a multiplied-out expression as an expression."""
@@ -321,10 +332,14 @@ def _product(key: Key) -> Expression:
     )
 
 
-def expand(terms: Terms, r: int, function: Callable[[Columns, Namespace], Any]) -> HermiteSeries:
+def expand(
+    terms: Terms, r: int, function: Values, *, most_products: int = 64, most_means: int = 100
+) -> HermiteSeries:
     """Hermite series of a sum of products; the tail is E f^2 minus what the series holds.
 
-    ``function`` gives the values of the sum in a namespace, for what has to be sampled.
+    ``function`` gives the values of the sum in a namespace, for what has to be sampled.  Products
+    with functions are expanded one by one, up to ``most_products`` of them; beyond, the sum is
+    sampled.  E f^2 comes from means of products, up to ``most_means`` (some milliseconds each).
     """
     polynomial = {key: value for key, value in terms.items() if not key[1]}
     products = {key: float(value) for key, value in terms.items() if key[1]}
@@ -335,52 +350,32 @@ def expand(terms: Terms, r: int, function: Callable[[Columns, Namespace], Any]) 
         {k for powers, _ in terms for k, p in enumerate(powers) if p}
         | {k for _, functions in products for f, _ in functions for k in variables(f)}
     )
-
-    def whole(columns: Columns, namespace: Namespace = NUMPY) -> Float[np.ndarray, "..."]:
-        full = [columns[0]] * r
-        for k, column in zip(used, columns, strict=True):
-            full[k] = column
-        return np.asarray(function(full, namespace), dtype=float)
-
-    if len(products) > MAX_PRODUCTS:
-        series = coupled_series(
-            whole,
-            len(used),
-            degree_cap(len(used)),
-            smooth=False,
-            symmetries=lambda: find_symmetries(lambda x: whole(x, WITNESS), len(used)),
-        )
-        exponents = np.zeros((len(series.exponents), r), dtype=int)
-        exponents[:, used] = series.exponents
-        return replace(series, exponents=exponents)
-    expander = _Expander(r, max(exact.degree, degree_cap(len(used))))
+    highest = degree_cap(len(used))
+    if len(products) > most_products:
+        return _in_used_variables(function, r, used, degree=highest, smooth=False)
+    expander = _Expander(r, max(exact.degree, highest))
     parts = [expander.series(key).scale(value) for key, value in products.items()]
     total = merge([exact, *parts])
-    # E f^2 = E P^2 + 2 E[P g] + E g^2, P polynomial: the first two are exact from the series.
-    rest = merge(parts)
-    names = list(products)
-    pairs = [(a, b) for i, a in enumerate(names) for b in names[i:]]
-    keys = {pair: next(iter(times({pair[0]: 1}, {pair[1]: 1}))) for pair in pairs}
-    needed = {factor for key in keys.values() for factor in expander.factors(key) if factor[1]}
-    if len(needed) <= MAX_MEANS and all(expander.is_line(factor) for factor in needed):
-        square = float(np.sum(exact.coefficients**2)) + 2.0 * inner_product(exact, rest)
-        for (a, b), key in keys.items():
-            square += (1 if a == b else 2) * products[a] * products[b] * expander.mean(key)
-        uncertainty = 0.0
-    elif len(names) == 1 and not polynomial:
+    square, uncertainty = expander.square_of(products, most_means), 0.0
+    if square is not None:
+        # E f^2 = E P^2 + 2 E[P g] + E g^2, P polynomial: the first two are exact from the series.
+        square += float(np.sum(exact.coefficients**2)) + 2.0 * inner_product(exact, merge(parts))
+    elif len(products) == 1 and not polynomial:
         return total
     else:
-        square, uncertainty = mean_square(sampled_values(whole, len(used))[1])
+        values = _restricted(function, r, used)
+        _, sampled = sampled_values(lambda columns: values(columns, NUMPY), len(used))
+        square, uncertainty = mean_square(sampled)
     tail = max(0.0, square - float(np.sum(total.coefficients**2)))
     return replace(total, tail=tail, tail_uncertainty=uncertainty)
 
 
 def inner_product(a: HermiteSeries, b: HermiteSeries) -> float:
     """E[a b] of two series."""
-    known = {tuple(e): c for e, c in zip(a.exponents.tolist(), a.coefficients, strict=True)}
+    first = {tuple(e): c for e, c in zip(a.exponents.tolist(), a.coefficients, strict=True)}
     return float(
         sum(
-            known.get(tuple(e), 0.0) * c
+            first.get(tuple(e), 0.0) * c
             for e, c in zip(b.exponents.tolist(), b.coefficients, strict=True)
         )
     )

@@ -9,7 +9,7 @@ import numpy as np
 from jaxtyping import Float
 
 from giantstep.language.algebra import multiplied_out
-from giantstep.language.expression import Call, Expression, Power, Product, Sum
+from giantstep.language.expression import Call, Expression, parts_of
 from giantstep.language.functions import LEAK
 
 
@@ -89,17 +89,13 @@ def kink_planes(node: Expression, r: int) -> list[tuple[Float[np.ndarray, " r"],
 
     None if a kinked function has an argument that is not affine: its kinks lie on no plane.
     """
-    match node:
-        case Call(function, argument):
-            found = kink_planes(argument, r)
-            if found is None or function not in KINKS:
-                return found
-            form = affine(argument, r)
-            return None if form is None else [*found, (form[0], 0.0 - form[1])]
-        case Sum(parts) | Product(parts):
-            listed = [kink_planes(part, r) for part in parts]
-            known = [plane for planes in listed if planes is not None for plane in planes]
-            return None if None in listed else known
-        case Power(base, _):
-            return kink_planes(base, r)
-    return []
+    planes: list[tuple[Float[np.ndarray, " r"], float]] = []
+    for part in parts_of(node):
+        inner = kink_planes(part, r)
+        if inner is None:
+            return None
+        planes += inner
+    if isinstance(node, Call) and node.function in KINKS:
+        form = affine(node.argument, r)
+        return None if form is None else [*planes, (form[0], 0.0 - form[1])]
+    return planes

@@ -20,14 +20,6 @@ from giantstep.gaussian.rules import gauss_hermite, normal_panels, split_panels
 SMOOTH_NODES = 64
 """Gauss-Hermite nodes for an activation without kinks: tanh(3z) to 1e-5, tanh(z) to 1e-9."""
 
-WIDE = 1.5
-"""Scale from which on an activation without kinks is steep against the normal density: tanh'(8z)
-has a width of 1/8, which 64 nodes miss."""
-
-BENDS = (-12.0, -4.0, -1.0, 0.0, 1.0, 4.0, 12.0)
-"""Preactivations at which the quadrature is split there: activations bend near 0, and are lines
-beyond the last, to 4e-11 for tanh."""
-
 PANEL_NODES = 32
 """Gauss-Legendre nodes between two kinks; 1e-12 for polynomials times the normal density."""
 
@@ -76,7 +68,7 @@ def feature_moments(
     shift, scale = shift.ravel(), scale.ravel()
     if np.any(scale <= 0):
         raise ValueError(f"scale must be positive, got {scale.min()}")
-    found = np.empty((4, shift.size))
+    moments = np.empty((4, shift.size))
     size = max(1, 2**18 // SMOOTH_NODES)  # 2 MB an array: stays in the cache
     for begin in range(0, shift.size, size):
         part = slice(begin, begin + size)
@@ -84,17 +76,27 @@ def feature_moments(
         z, weights = _nodes(activation.kinks or (), b, s)
         values = np.asarray(activation(b + s * z), dtype=float)
         weighted = weights * values
-        found[0, part] = weighted.sum(axis=1)
-        found[1, part] = np.sum(weighted * z, axis=1)
-        found[2, part] = np.sum(weighted * (z * z - 1.0), axis=1)
-        found[3, part] = np.sum(weighted * values, axis=1)
-    return FeatureMoments(*(row.reshape(shape) for row in found))
+        moments[0, part] = weighted.sum(axis=1)
+        moments[1, part] = np.sum(weighted * z, axis=1)
+        moments[2, part] = np.sum(weighted * (z * z - 1.0), axis=1)
+        moments[3, part] = np.sum(weighted * values, axis=1)
+    return FeatureMoments(*(row.reshape(shape) for row in moments))
 
 
 def _nodes(
-    kinks: tuple[float, ...], shift: Float[np.ndarray, "m 1"], scale: Float[np.ndarray, "m 1"]
+    kinks: tuple[float, ...],
+    shift: Float[np.ndarray, "m 1"],
+    scale: Float[np.ndarray, "m 1"],
+    *,
+    steep: float = 1.5,
+    bends: tuple[float, ...] = (-12.0, -4.0, -1.0, 0.0, 1.0, 4.0, 12.0),
 ) -> tuple[Float[np.ndarray, "... q"], Float[np.ndarray, "... q"]]:
-    """Nodes and weights for E over z, a row for each shift and scale where panels are split."""
-    if not kinks and scale.max() <= WIDE:
+    """Nodes and weights for E over z, a row for each shift and scale where panels are split.
+
+    From the scale ``steep`` on an activation without kinks is steep against the normal density
+    (tanh'(8z) has a width of 1/8, which 64 nodes miss) and is split at ``bends``: activations bend
+    near 0, and are lines beyond the last, to 4e-11 for tanh.
+    """
+    if not kinks and scale.max() <= steep:
         return gauss_hermite(SMOOTH_NODES)
-    return normal_panels(split_panels((np.array(kinks or BENDS) - shift) / scale), PANEL_NODES)
+    return normal_panels(split_panels((np.array(kinks or bends) - shift) / scale), PANEL_NODES)

@@ -14,14 +14,11 @@ from jaxtyping import Float
 
 from giantstep.errors import InputError
 
-MAX_NODES = 256
-"""Gauss-Hermite nodes an axis: h_k(x)^2 at the outermost node stays below 1e208 (1e330 at 400)."""
+Rule = tuple[Float[np.ndarray, " q"], Float[np.ndarray, " q"]]
+"""Nodes of a quadrature and their weights."""
 
 REACH = 9.0
 """How far rules split at kinks go: the normal mass beyond is 2e-19, and with z^8 below 1e-10."""
-
-MAX_PANELS = 2000
-"""Unsettled panels of the adaptive rule before it gives up and reports its error."""
 
 
 def hermite_values(x: Float[np.ndarray, "*n"], degree: int) -> Float[np.ndarray, "*n k"]:
@@ -34,22 +31,20 @@ def hermite_values(x: Float[np.ndarray, "*n"], degree: int) -> Float[np.ndarray,
 
 
 @lru_cache(maxsize=64)
-def gauss_hermite(nodes: int) -> tuple[Float[np.ndarray, " q"], Float[np.ndarray, " q"]]:
+def gauss_hermite(nodes: int, most: int = 256) -> Rule:
     """Nodes and weights with sum_i w_i g(x_i) = E g(z), exact to degree 2 nodes - 1.
 
     The nodes are the eigenvalues of the Jacobi matrix, the weights 1 / sum_k h_k(x_i)^2, which
-    keeps the relative accuracy of even the smallest ones.
+    keeps the relative accuracy of even the smallest ones.  At ``most`` nodes h_k(x)^2 of the
+    outermost one is 1e208; at 400 it would overflow.
     """
-    if not 1 <= nodes <= MAX_NODES:
-        raise InputError(f"nodes must be in 1..{MAX_NODES}, got {nodes}")
+    if not 1 <= nodes <= most:
+        raise InputError(f"nodes must be in 1..{most}, got {nodes}")
     off_diagonal = np.sqrt(np.arange(1.0, nodes))
     x = np.linalg.eigvalsh(np.diag(off_diagonal, 1) + np.diag(off_diagonal, -1))
     weights = 1.0 / np.sum(hermite_values(x, nodes - 1) ** 2, axis=-1)
     x.flags.writeable = weights.flags.writeable = False
     return x, weights
-
-
-Rule = tuple[Float[np.ndarray, " q"], Float[np.ndarray, " q"]]
 
 
 @lru_cache(maxsize=8)
@@ -94,12 +89,14 @@ def adaptive_coefficients(
     degree: int,
     breakpoints: Sequence[float] = (),
     accuracy: float = 1e-15,
+    most_panels: int = 2000,
 ) -> tuple[Float[np.ndarray, " k"], float]:
     """E[g(z) h_k(z)] for k <= degree, and a bound on their quadrature error.
 
     Panels of 20 Gauss-Legendre nodes are halved until a panel and its halves agree to ``accuracy``
     (of the largest coefficient), or are too narrow to matter: a kink or a jump is closed in on.
-    Beyond 2 sqrt(degree) + 10 the weight h_k(z) times the normal density is below 1e-20.
+    Beyond 2 sqrt(degree) + 10 the weight h_k(z) times the normal density is below 1e-20.  A noisy
+    function never settles: at ``most_panels`` panels the rule stops, and its error says so.
     """
     reach = 2.0 * math.sqrt(degree) + 10.0
     inner = sorted({b for b in breakpoints if -reach < b < reach})
@@ -113,8 +110,7 @@ def adaptive_coefficients(
         first, second = np.split(halves, 2)
         gap = np.max(np.abs(first + second - coarse), axis=-1)
         scale = max(1.0, float(np.max(np.abs(total + np.sum(first + second, axis=0)))))
-        # A noisy function never settles: stop at MAX_PANELS and let the gap say so.
-        done = (gap <= accuracy * scale) | (level == 47) | (len(gap) > MAX_PANELS)
+        done = (gap <= accuracy * scale) | (level == 47) | (len(gap) > most_panels)
         total += np.sum((first + second)[done], axis=0)
         error += float(np.sum(gap[done]))
         if done.all():

@@ -19,21 +19,6 @@ from giantstep.gaussian.rules import hermite_values
 from giantstep.gaussian.series import HermiteSeries
 from giantstep.gaussian.symmetry import Symmetry, generators, symmetrise
 
-SAMPLED_TERMS = 256
-"""Terms of a sampled series: a third of a second on 131,072 points."""
-
-SAMPLED_DEGREE = 16
-"""Beyond, h_k of a sampled point has a fourth moment too large for its mean to settle."""
-
-MOST_LISTED = 20_000
-"""Exponents listed before the flips thin them out."""
-
-NOISE = 1e-3
-"""Share of E f^2 that the noise of all coefficients together may make up."""
-
-UNSETTLED = 0.3
-"""A second moment whose standard error is a larger share of it is called infinite."""
-
 
 def multi_indices(r: int, degree: int) -> Int[np.ndarray, "m r"]:
     """All exponents of total degree <= degree in r variables."""
@@ -43,21 +28,32 @@ def multi_indices(r: int, degree: int) -> Int[np.ndarray, "m r"]:
     return np.array(rows, dtype=int).reshape(len(rows), r)
 
 
-def sampled_exponents(q: int, symmetries: Sequence[Symmetry]) -> Int[np.ndarray, "m q"]:
-    """Exponents to the highest degree at which the flips leave at most SAMPLED_TERMS of them."""
+def sampled_exponents(
+    q: int,
+    symmetries: Sequence[Symmetry],
+    *,
+    most_terms: int = 256,
+    highest: int = 16,
+    most_listed: int = 20_000,
+) -> Int[np.ndarray, "m q"]:
+    """Exponents to the highest degree at which the flips leave at most ``most_terms`` of them.
+
+    256 terms take a third of a second on 131,072 points.  Beyond degree 16 the fourth moment of h_k
+    is too large for means over so many points to settle.  ``most_listed`` exponents are tried.
+    """
     plain = tuple(range(q))
     flips = [s for s in generators(symmetries) if s.order == plain]
     kept = multi_indices(q, 1)
-    for degree in range(2, SAMPLED_DEGREE + 1):
-        if math.comb(q + degree, degree) > MOST_LISTED:
+    for degree in range(2, highest + 1):
+        if math.comb(q + degree, degree) > most_listed:
             break
-        found = multi_indices(q, degree)
+        allowed = multi_indices(q, degree)
         for flip in flips:
-            odd = found[:, np.array(flip.flips) < 0].sum(axis=1) % 2
-            found = found[flip.chi * (1 - 2 * odd) > 0]
-        if len(found) > SAMPLED_TERMS:
+            odd = allowed[:, np.array(flip.flips) < 0].sum(axis=1) % 2
+            allowed = allowed[flip.chi * (1 - 2 * odd) > 0]
+        if len(allowed) > most_terms:
             break
-        kept = found
+        kept = allowed
     return kept
 
 
@@ -68,11 +64,11 @@ def hermite_averages(
 ) -> Float[np.ndarray, "t s m"]:
     """Mean over each set of points of each function times each h_alpha."""
     degree = int(exponents.max(initial=0))
-    found = np.empty((len(values), len(points), len(exponents)))
+    averages = np.empty((len(values), len(points), len(exponents)))
     for s, x in enumerate(points):
         axes = np.ascontiguousarray(np.moveaxis(hermite_values(x, degree), 0, -1))
-        found[:, s] = values[:, s] @ _products(axes, exponents).T / len(x)
-    return found
+        averages[:, s] = values[:, s] @ _products(axes, exponents).T / len(x)
+    return averages
 
 
 def _products(
@@ -100,11 +96,13 @@ def sampled_values(
     return points, values.reshape(points.shape[:2])
 
 
-def mean_square(values: Float[np.ndarray, "s n"]) -> tuple[float, float]:
-    """E f^2 and its standard error, or InputError where it does not settle."""
+def mean_square(
+    values: Float[np.ndarray, "s n"], unsettled_share: float = 0.3
+) -> tuple[float, float]:
+    """E f^2 and its standard error; InputError where that is a larger share of it: infinite."""
     squares = np.mean(values**2, axis=1)
     mean, error = float(squares.mean()), float(squares.std(ddof=1)) / math.sqrt(SHIFTS)
-    if not math.isfinite(mean) or error > UNSETTLED * mean:
+    if not math.isfinite(mean) or error > unsettled_share * mean:
         raise InputError(
             f"target has no finite second moment: E f^2 = {mean:.3g} with standard error "
             f"{error:.3g}"
@@ -116,8 +114,12 @@ def sampled_series(
     points: Float[np.ndarray, "s n q"],
     values: Float[np.ndarray, "s n"],
     symmetries: Sequence[Symmetry],
+    noise_share: float = 1e-3,
 ) -> HermiteSeries:
-    """Series of a function given by its values at lattice points, with its replicates."""
+    """Series of a function given by its values at lattice points, with its replicates.
+
+    The noise of all coefficients together makes up at most a share of E f^2.
+    """
     exponents = sampled_exponents(points.shape[2], symmetries)
     [replicates] = hermite_averages(points, values[None], exponents)
     square, uncertainty = mean_square(values)
@@ -127,7 +129,7 @@ def sampled_series(
     )
     # Noise grows with the degree: stop where it would count as variance.
     noise = np.cumsum(np.bincount(series.degrees, series.standard_errors**2))
-    degree = max(1, int(np.sum(noise <= NOISE * square)) - 1)
+    degree = max(1, int(np.sum(noise <= noise_share * square)) - 1)
     series = series.select(series.degrees <= degree)
     held = float(np.sum(series.coefficients**2))
     return replace(

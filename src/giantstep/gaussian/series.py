@@ -16,17 +16,12 @@ import numpy as np
 from jaxtyping import Bool, Float, Int
 
 from giantstep.errors import InputError
+from giantstep.gaussian.accuracy import EPSILON
 from giantstep.gaussian.rules import Rule, hermite_values
 from giantstep.gaussian.terms import hermite_terms, write_sum
 
 MAX_SERIES_TERMS = 200_000
 """Refuse a change of coordinates that would fill a series beyond this (some 50 MB in r = 20)."""
-
-KEPT_TERMS = 10_000
-"""A series turned into a frame is kept for the next who asks, up to this size (a megabyte)."""
-
-# A coefficient below this fraction of the norm is rounding left behind by a rotation.
-ROUNDING = 4 * np.finfo(float).eps
 
 
 def degree_cap(r: int, terms: int = 2000, highest: int = 40) -> int:
@@ -82,7 +77,9 @@ class HermiteSeries:
     tail_uncertainty: float = 0.0
 
     def __repr__(self) -> str:
-        kept = np.abs(self.coefficients) > np.maximum(ROUNDING, self.error + self.standard_errors)
+        kept = np.abs(self.coefficients) > np.maximum(
+            4 * EPSILON, self.error + self.standard_errors
+        )
         terms = hermite_terms(self.exponents[kept], self.coefficients[kept])
         return (
             f"HermiteSeries({write_sum(terms)}; variance {self.variance:.4g}, tail {self.tail:.2g})"
@@ -133,8 +130,8 @@ class HermiteSeries:
         self, exponents: Int[np.ndarray, "k r"], stack: Float[np.ndarray, "c k"]
     ) -> HermiteSeries:
         """Other terms, their coefficients and replicates given as rows."""
-        rest = None if self.replicates is None else stack[1:]
-        return replace(self, exponents=exponents, coefficients=stack[0], replicates=rest)
+        replicates = None if self.replicates is None else stack[1:]
+        return replace(self, exponents=exponents, coefficients=stack[0], replicates=replicates)
 
     def select(self, keep: Bool[np.ndarray, " m"]) -> HermiteSeries:
         """The terms marked in ``keep``."""
@@ -170,29 +167,30 @@ class HermiteSeries:
         if size > MAX_SERIES_TERMS:
             raise InputError(f"T_{k} in {self.r} directions has {size} entries, too many to list")
         tensor = np.zeros((self.r,) * k)
-        own = self.degrees == k
+        of_order = self.degrees == k
         lookup = {
             tuple(np.repeat(np.arange(self.r), alpha).tolist()): math.sqrt(
                 math.prod(math.factorial(a) for a in alpha.tolist())
             )
             * c
-            for alpha, c in zip(self.exponents[own], self.coefficients[own], strict=True)
+            for alpha, c in zip(self.exponents[of_order], self.coefficients[of_order], strict=True)
         }
         for index in np.ndindex(*tensor.shape):
             tensor[index] = lookup.get(tuple(sorted(index)), 0.0)
         return tensor
 
-    def rotate(self, basis: Float[np.ndarray, "r r"]) -> HermiteSeries:
+    def rotate(self, basis: Float[np.ndarray, "r r"], kept_terms: int = 10_000) -> HermiteSeries:
         """The same function of the coordinates u = basis x; the rows of basis are orthonormal.
 
         basis = D G_N .. G_1 with plane rotations G and signs D; each G mixes h_a(x_i) h_b(x_j)
-        with a + b fixed, so that no degree is lost and sparsity is kept where it can be.
+        with a + b fixed, so that no degree is lost and sparsity is kept where it can be.  A series
+        of up to ``kept_terms`` terms (a megabyte) is kept for the next who asks.
         """
         key = basis.tobytes()
         if key in self._turned:
             return self._turned[key]
         turned = self._rotate(basis)
-        if len(turned.coefficients) <= KEPT_TERMS:
+        if len(turned.coefficients) <= kept_terms:
             self._turned[key] = turned
         return turned
 
@@ -212,7 +210,7 @@ class HermiteSeries:
         series = self
         for i in range(self.r):
             for j in range(i + 1, self.r):
-                if abs(remaining[i, j]) <= ROUNDING:
+                if abs(remaining[i, j]) <= 4 * EPSILON:
                     continue
                 theta = math.atan2(remaining[i, j], remaining[i, i])
                 c, s = math.cos(theta), math.sin(theta)
@@ -260,7 +258,7 @@ class HermiteSeries:
             filled[:, j] = m - filled[:, i]
             exponents.append(filled)
         values = np.concatenate(coefficients, axis=1)
-        keep = np.max(np.abs(values), axis=0) > ROUNDING * np.linalg.norm(values[0])
+        keep = np.max(np.abs(values), axis=0) > 4 * EPSILON * np.linalg.norm(values[0])
         return self._with(np.concatenate(exponents)[keep], values[:, keep])
 
     def outside_degrees(self, inside: int) -> Int[np.ndarray, " m"]:

@@ -16,22 +16,11 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float, Int
 
+from giantstep.gaussian.accuracy import VANISHING
 from giantstep.gaussian.series import HermiteSeries
 from giantstep.language.functions import NumpyNamespace
 
 Columns = Sequence[Float[np.ndarray, "..."]]
-
-MOST_VARIABLES = 6
-"""Beyond, the 2^q (1 + q (q-1)/2) candidates are too many: only few flips are tried."""
-
-# Values that must agree to this, relative to the largest of them: rounding of an expression.
-AGREEMENT = 1e-9
-
-# Points of four spreads: a kink far from the origin is seen, and a steep function unsaturated.
-SPREADS = np.repeat([0.1, 1.0, 3.0, 8.0], 8)
-
-MORE_POINTS = 32
-"""Times as many points for a callable, which may be constant on large regions."""
 
 
 class _Witness(NumpyNamespace):
@@ -78,10 +67,13 @@ class Symmetry:
         )
 
 
-def candidates(q: int) -> list[tuple[tuple[int, ...], tuple[int, ...]]]:
-    """All flips of signs, and these after each exchange of two variables, as (order, flips)."""
+def candidates(q: int, most: int = 6) -> list[tuple[tuple[int, ...], tuple[int, ...]]]:
+    """All flips of signs, and these after each exchange of two variables, as (order, flips).
+
+    Of more than ``most`` variables there are too many, 2^q (1 + q (q-1)/2): only few are tried.
+    """
     plain = tuple(range(q))
-    if q <= MOST_VARIABLES:
+    if q <= most:
         patterns = list(product((1, -1), repeat=q))
         orders = [plain]
         for i, j in combinations(range(q), 2):
@@ -100,9 +92,11 @@ def find_symmetries(
 ) -> tuple[Symmetry, ...]:
     """The candidates that hold at random points to rounding; empty where f is not finite.
 
-    An expression is to be evaluated with WITNESS, anything else at MORE_POINTS.
+    An expression is to be evaluated with WITNESS, anything else at more points (``repeats``): a
+    callable may be constant on large regions.
     """
-    spreads = np.tile(SPREADS, repeats)
+    # Points of four spreads: a kink far from the origin is seen, and a steep function unsaturated.
+    spreads = np.tile(np.repeat([0.1, 1.0, 3.0, 8.0], 8), repeats)
     x = np.random.default_rng(0).standard_normal((len(spreads), q)) * spreads[:, None]
     tried = candidates(q)
     orders = np.array([order for order, _ in tried]).reshape(len(tried), q)
@@ -114,12 +108,12 @@ def find_symmetries(
     values = values.reshape(len(x), len(tried))
     if not (np.all(np.isfinite(base)) and np.all(np.isfinite(values))):
         return ()
-    scale = AGREEMENT * np.maximum(np.abs(base)[:, None], np.abs(values))
-    found = []
+    scale = VANISHING * np.maximum(np.abs(base)[:, None], np.abs(values))
+    holding = []
     for chi in (1, -1):
         holds = np.all(np.abs(values - chi * base[:, None]) <= scale, axis=0)
-        found += [Symmetry(*tried[k], chi) for k in np.flatnonzero(holds).tolist()]
-    return tuple(found)
+        holding += [Symmetry(*tried[k], chi) for k in np.flatnonzero(holds).tolist()]
+    return tuple(holding)
 
 
 def symmetrise(series: HermiteSeries, symmetries: Sequence[Symmetry]) -> HermiteSeries:
@@ -176,8 +170,8 @@ def generators(symmetries: Sequence[Symmetry]) -> list[Symmetry]:
         if symmetry.order == plain:
             bits = sum(1 << k for k, flip in enumerate(symmetry.flips) if flip < 0)
             # A function and its negative: f = 0 is excluded elsewhere, so chi follows the flips.
-            for known in basis:
-                bits = min(bits, bits ^ known)
+            for earlier in basis:
+                bits = min(bits, bits ^ earlier)
             if bits:
                 basis.append(bits)
                 chosen.append(symmetry)

@@ -9,22 +9,21 @@ import numpy as np
 from jaxtyping import Float
 
 from giantstep.errors import InputError
-from giantstep.gaussian.rules import Rule, adaptive_coefficients
-
-# An integral whose own error estimate exceeds this share of E f^2 is called divergent.
-DIVERGENT = 1e-2
-
-# Share of a moment that may lie beyond the reach of its integral: four digits are shown.
-UNREACHED = 1e-6
+from giantstep.gaussian.accuracy import ROUNDING
+from giantstep.gaussian.rules import REACH, Rule, adaptive_coefficients
 
 
 def moment(
     function: Callable[[Float[np.ndarray, " n"]], Float[np.ndarray, " n"]],
     breakpoints: Sequence[float] = (),
+    divergent_share: float = 1e-2,
+    unreached_share: float = 1e-6,
 ) -> float:
     """E g(z), or InputError where the integral does not settle or its integrand grows.
 
-    In w = z/3, so that the rule reaches to |z| = 30: exp(z^2/5) squared still counts at 10.
+    In w = z/3, so that the rule reaches to |z| = 30: exp(z^2/5) squared still counts at 10.  The
+    integral diverges where its own error exceeds a share of it; another, far smaller share may
+    lie beyond the reach, of which four digits are shown.
     """
 
     def scaled(w: Float[np.ndarray, " n"]) -> Float[np.ndarray, " n"]:
@@ -37,11 +36,11 @@ def moment(
         float(np.max(np.abs(function(e)) * np.exp(-0.5 * e**2))) for e in (edges, 2.0 * edges)
     )
     doubt = max(doubt, far) if far > near else doubt
-    # A mean may vanish by symmetry: 1e-12 is far above rounding.
-    if not math.isfinite(mean) or doubt > DIVERGENT * max(abs(mean), 1e-12):
+    # A mean may vanish by symmetry.
+    if not math.isfinite(mean) or doubt > divergent_share * max(abs(mean), ROUNDING):
         raise divergent(mean, doubt)
     beyond = _beyond_reach(function)
-    if beyond > UNREACHED * max(abs(mean), 1e-12):
+    if beyond > unreached_share * max(abs(mean), ROUNDING):
         raise InputError(
             f"target has tails too heavy to integrate: about {beyond:.2g} of a moment of "
             f"{mean:.3g} lies beyond |z| = 30"
@@ -61,16 +60,19 @@ def _beyond_reach(function: Callable[[Float[np.ndarray, " n"]], Float[np.ndarray
     return 2.0 * far / math.sqrt(2.0 * math.pi) / (2.0 * rate * 30.0)
 
 
-def check_edge(values: Float[np.ndarray, "..."], rule: Rule, mass: float) -> None:
-    """InputError where E f^2 comes from the edge of the grid, beyond 9 on some axis."""
+def check_edge(
+    values: Float[np.ndarray, "..."], rule: Rule, mass: float, divergent_share: float = 1e-2
+) -> None:
+    """InputError where that share of E f^2 comes from beyond REACH on some axis of the grid."""
     inner = values**2
     for _ in range(values.ndim):
-        inner = np.tensordot(inner, rule[1] * (np.abs(rule[0]) < 9.0), axes=(0, 0))
-    if not math.isfinite(mass) or mass - float(inner) > DIVERGENT * mass:
+        inner = np.tensordot(inner, rule[1] * (np.abs(rule[0]) < REACH), axes=(0, 0))
+    if not math.isfinite(mass) or mass - float(inner) > divergent_share * mass:
         raise divergent(mass, mass - float(inner))
 
 
 def divergent(square: float, doubt: float) -> InputError:
+    """The complaint about a target whose second moment is not finite."""
     return InputError(
         f"target has no finite second moment: E f^2 = {square:.3g} with doubt {doubt:.3g}"
     )

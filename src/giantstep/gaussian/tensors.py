@@ -13,14 +13,10 @@ from jaxtyping import Float
 
 from giantstep.gaussian.series import HermiteSeries
 
-TOLERANCE = 1e-8
-"""A direction counts as present when its singular value exceeds this share of the target's
-standard deviation (or 100 times the quadrature error, where that is larger).  Exact polynomials
-leave rounding of 1e-16 below it, so a value in between is a near-tie and is reported."""
-
 RELEVANT = 0.03
 """Share of the standard deviation (a thousandth of the variance) below which a part that cannot be
 resolved any better counts as absent."""
+
 
 SIGMAS = 8.0
 """Standard errors beyond the mean size of the noise: with 15 degrees of freedom, one number is
@@ -39,12 +35,16 @@ def standard_deviation(series: HermiteSeries) -> float:
     return math.sqrt(series.variance + series.tail)
 
 
-def rank_tolerance(series: HermiteSeries) -> float:
-    """Absolute tolerance on singular values: TOLERANCE, or 100 quadrature errors."""
-    return max(TOLERANCE * standard_deviation(series), 100.0 * series.error)
+def rank_tolerance(series: HermiteSeries, share: float = 1e-8) -> float:
+    """Singular value from which on a direction counts as present.
+
+    It is a share of the target's standard deviation, or 100 quadrature errors where these are
+    larger.  Exact polynomials leave rounding of 1e-16, so that a value in between is a near-tie.
+    """
+    return max(share * standard_deviation(series), 100.0 * series.error)
 
 
-def noise_bound(matrices: Float[np.ndarray, "c rows columns"]) -> float:
+def noise_bound(matrices: Float[np.ndarray, "c rows columns"], sigmas: float = SIGMAS) -> float:
     """Bound on the norm of the error of matrices[0], the mean of the replicates that follow.
 
     The mean of s replicates is off by as much as one of them is off from the mean, divided by
@@ -57,13 +57,7 @@ def noise_bound(matrices: Float[np.ndarray, "c rows columns"]) -> float:
     grams = np.einsum("sij,sik->sjk", deviations, deviations)
     size = math.sqrt(max(0.0, float(np.mean(np.linalg.eigvalsh(grams)[:, -1]))) / (s - 1))
     entry = math.sqrt(float(np.max(np.mean(deviations**2, axis=0))) / (s - 1))
-    return size + SIGMAS * min(size, 3.0 * entry)
-
-
-def degree_weights(series: HermiteSeries) -> Float[np.ndarray, " k"]:
-    """Squared norm of the part of each degree, ||T_k||^2 / k!."""
-    weights = np.bincount(series.degrees, series.coefficients**2, minlength=series.degree + 1)
-    return weights.astype(float)  # an empty series counts in integers
+    return size + sigmas * min(size, 3.0 * entry)
 
 
 def tensor_presence(series: HermiteSeries, degree: int) -> Presence:

@@ -22,8 +22,8 @@ def hermite_terms(
 
     In natural order: by degree, within one by x1 first: x1^2, x1*x2, x1*x3, x2^2, ...
     """
-    found = zip(exponents.tolist(), coefficients.tolist(), strict=True)
-    ordered = sorted(found, key=lambda term: (sum(term[0]), [-k for k in term[0]]))
+    terms = zip(exponents.tolist(), coefficients.tolist(), strict=True)
+    ordered = sorted(terms, key=lambda term: (sum(term[0]), [-k for k in term[0]]))
     return {
         name_term(exponent): value / math.sqrt(math.prod(map(math.factorial, exponent)))
         for exponent, value in ordered

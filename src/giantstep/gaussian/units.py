@@ -50,14 +50,14 @@ def _erf_products(covariance: Covariance, linear: Linear) -> Covariance:
     """(2/pi) asin(C_ab/sqrt((1 + C_aa)(1 + C_bb))), Saad and Solla's I_2."""
     lengths = np.sqrt(1.0 + _variances(covariance))
     shared = covariance / (lengths[..., :, None] * lengths[..., None, :])
-    found = 2.0 / math.pi * np.arcsin(shared)
+    products = 2.0 / math.pi * np.arcsin(shared)
     if not np.any(linear):
-        return found
+        return products
     # E[u_a phi(u_b)] = C_ab phi'(0)/sqrt(1 + C_bb).
     mixed = GAUSS * covariance / np.where(linear, 1.0, lengths)[..., None, :]
-    found = np.where(linear[:, None], mixed, found)
-    found = np.where(linear[None, :], np.swapaxes(mixed, -1, -2), found)
-    return np.where(linear[:, None] & linear[None, :], covariance, found)
+    products = np.where(linear[:, None], mixed, products)
+    products = np.where(linear[None, :], np.swapaxes(mixed, -1, -2), products)
+    return np.where(linear[:, None] & linear[None, :], covariance, products)
 
 
 def _erf_pull(
@@ -68,11 +68,11 @@ def _erf_pull(
     along = covariance[..., :p, :] / wide
     narrowed = 1.0 + _variances(covariance)[..., None, :] - along * covariance[..., :p, :]
     slopes = np.where(linear, 1.0, GAUSS / np.sqrt(narrowed))
-    found = GAUSS / np.sqrt(wide) * shares[..., None, :] * slopes
-    own = np.sum(found * along, axis=-1)
+    pull = GAUSS / np.sqrt(wide) * shares[..., None, :] * slopes
+    along_itself = np.sum(pull * along, axis=-1)
     index = np.arange(p)
-    found[..., index, index] -= own
-    return found
+    pull[..., index, index] -= along_itself
+    return pull
 
 
 def _erf_slopes(covariance: Covariance, p: int) -> Float[np.ndarray, "*k p p"]:
@@ -91,16 +91,16 @@ def _erf_squares(
     one = (covariance[..., :p, :] / np.sqrt(wide))[..., first, :]
     # The second slope acts on what the first leaves.
     across = covariance[..., first, second][..., None] / np.sqrt(wide[..., first, :])
-    rest = np.sqrt(wide[..., second, :] - across**2)
-    two = (covariance[..., second, :] - across * one) / rest
+    length = np.sqrt(wide[..., second, :] - across**2)
+    two = (covariance[..., second, :] - across * one) / length
     narrowed = covariance[..., None, :, :] - one[..., :, None] * one[..., None, :]
     narrowed -= two[..., :, None] * two[..., None, :]
-    found = np.zeros((*covariance.shape[:-2], p, p))
+    squares = np.zeros((*covariance.shape[:-2], p, p))
     weights = shares[..., :, None] * shares[..., None, :]
     products = _erf_products(narrowed, linear)
     inside = np.sum(products * weights[..., None, :, :], axis=(-2, -1))
-    found[..., first, second] = found[..., second, first] = inside
-    return found * _erf_slopes(covariance, p)
+    squares[..., first, second] = squares[..., second, first] = inside
+    return squares * _erf_slopes(covariance, p)
 
 
 def _correlations(covariance: Covariance) -> Covariance:
@@ -113,9 +113,9 @@ def _relu_products(covariance: Covariance, linear: Linear) -> Covariance:
     lengths = np.sqrt(_variances(covariance))
     cosine = _correlations(covariance)
     arcs = np.sqrt(1.0 - cosine**2) + (math.pi - np.arccos(cosine)) * cosine
-    found = lengths[..., :, None] * lengths[..., None, :] * arcs / (2.0 * math.pi)
-    found = np.where(linear[:, None] | linear[None, :], 0.5 * covariance, found)
-    return np.where(linear[:, None] & linear[None, :], covariance, found)
+    products = lengths[..., :, None] * lengths[..., None, :] * arcs / (2.0 * math.pi)
+    products = np.where(linear[:, None] | linear[None, :], 0.5 * covariance, products)
+    return np.where(linear[:, None] & linear[None, :], covariance, products)
 
 
 def _relu_pull(
@@ -127,11 +127,11 @@ def _relu_pull(
     both = 0.25 + np.arcsin(cosine) / (2.0 * math.pi)
     lengths = np.sqrt(variances[..., None, :] / variances[..., :p, None])
     density = lengths * np.sqrt(1.0 - cosine**2) / (2.0 * math.pi)
-    found = shares[..., None, :] * np.where(linear, 0.5, both)
-    own = np.sum(shares[..., None, :] * np.where(linear, 0.0, density), axis=-1)
+    pull = shares[..., None, :] * np.where(linear, 0.5, both)
+    along_itself = np.sum(shares[..., None, :] * np.where(linear, 0.0, density), axis=-1)
     index = np.arange(p)
-    found[..., index, index] += own
-    return found
+    pull[..., index, index] += along_itself
+    return pull
 
 
 def _relu_slopes(covariance: Covariance, p: int) -> Float[np.ndarray, "*k p p"]:

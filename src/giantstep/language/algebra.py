@@ -68,10 +68,10 @@ def _constant_call(function: str, argument: Terms) -> Fraction | None:
     if any(functions or any(powers) for powers, functions in argument):
         return None
     try:
-        found = FUNCTIONS[function].value(SCALAR, float(sum(argument.values())))
+        value = FUNCTIONS[function].value(SCALAR, float(sum(argument.values())))
     except (ArithmeticError, ValueError):  # outside its domain: left to whoever evaluates it
         return None
-    return Fraction(found) if math.isfinite(found) else None
+    return Fraction(value) if math.isfinite(value) else None
 
 
 def _collect(items: Iterable[tuple[Key, int | Fraction]]) -> Terms:

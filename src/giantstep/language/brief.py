@@ -7,14 +7,11 @@ from typing import Any
 
 import numpy as np
 
-FEW = 4
-"""Numbers of an array that are written out."""
 
-
-def brief_value(value: Any) -> str:
-    """A value in a few words."""
+def brief_value(value: Any, most: int = 4) -> str:
+    """A value in a few words; of an array at most so many numbers are written out."""
     if isinstance(value, np.ndarray):
-        if value.size <= FEW and value.ndim <= 1:
+        if value.size <= most and value.ndim <= 1:
             return np.array2string(value, precision=4, separator=", ")
         return f"<{' x '.join(map(str, value.shape))}>"
     return f"{value:.6g}" if isinstance(value, float) else repr(value)

@@ -1,4 +1,4 @@
-"""Expressions: the syntax tree of targets and activations; build, evaluate, substitute, print."""
+"""Expressions: the syntax tree of targets and activations; build, substitute, print."""
 
 from __future__ import annotations
 
@@ -6,17 +6,8 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import reduce
-from typing import Any
 
-from giantstep.language.functions import (
-    FUNCTIONS,
-    NUMPY,
-    SCALAR,
-    Namespace,
-    hermite_at,
-    hermite_degree,
-)
+from giantstep.language.functions import FUNCTIONS, SCALAR, hermite_at, hermite_degree
 
 
 @dataclass(frozen=True)
@@ -84,10 +75,10 @@ def add(*terms: Expression) -> Expression:
     """Sum with its numbers added up and zeros left out."""
     flat = _flat(terms, Sum)
     constant = sum((t.value for t in flat if isinstance(t, Number)), 0)
-    rest: list[Expression] = [t for t in flat if not isinstance(t, Number)]
+    others: list[Expression] = [t for t in flat if not isinstance(t, Number)]
     if constant:
-        rest.append(Number(constant))
-    return ZERO if not rest else rest[0] if len(rest) == 1 else Sum(tuple(rest))
+        others.append(Number(constant))
+    return ZERO if not others else others[0] if len(others) == 1 else Sum(tuple(others))
 
 
 def multiply(*factors: Expression) -> Expression:
@@ -96,10 +87,10 @@ def multiply(*factors: Expression) -> Expression:
     constant = math.prod(f.value for f in flat if isinstance(f, Number))
     if not constant:
         return ZERO
-    rest: list[Expression] = [f for f in flat if not isinstance(f, Number)]
-    if constant != 1 or not rest:
-        rest.insert(0, Number(constant))
-    return rest[0] if len(rest) == 1 else Product(tuple(rest))
+    others: list[Expression] = [f for f in flat if not isinstance(f, Number)]
+    if constant != 1 or not others:
+        others.insert(0, Number(constant))
+    return others[0] if len(others) == 1 else Product(tuple(others))
 
 
 def negate(node: Expression) -> Expression:
@@ -131,34 +122,11 @@ def call(function: str, argument: Expression) -> Expression:
         if degree is not None:
             return Number(hermite_at(degree, argument.value))
         try:
-            value = float(evaluate(Call(function, argument), (), SCALAR))
+            value = float(FUNCTIONS[function].value(SCALAR, float(argument.value)))
         except (ValueError, OverflowError, ZeroDivisionError):
             value = math.nan
         return Number(Fraction(value)) if math.isfinite(value) else Call(function, argument)
     return Call(function, argument) if degree is None else hermite(degree, argument)
-
-
-def evaluate(node: Expression, values: Sequence[Any], namespace: Namespace = NUMPY) -> Any:
-    """Value of an expression, ``values[k]`` being the array (or number) of variable k."""
-    match node:
-        case Number(value):
-            return float(value)
-        case Variable(index):
-            return values[index]
-        case Call(function, argument):
-            inner, degree = evaluate(argument, values, namespace), hermite_degree(function)
-            if degree is not None:
-                return hermite_at(degree, inner)
-            return FUNCTIONS[function].value(namespace, inner)
-        case Sum(terms):
-            return reduce(lambda a, b: a + b, (evaluate(t, values, namespace) for t in terms))
-        case Product(factors):
-            return reduce(lambda a, b: a * b, (evaluate(f, values, namespace) for f in factors))
-        case Power(base, exponent):
-            # An integer power stays one: pow with a float exponent is slow, and NaN below 0.
-            integer = exponent.denominator == 1
-            inner = evaluate(base, values, namespace)
-            return inner ** (int(exponent) if integer else float(exponent))
 
 
 def substitute(node: Expression, replacements: Sequence[Expression]) -> Expression:
@@ -178,19 +146,21 @@ def substitute(node: Expression, replacements: Sequence[Expression]) -> Expressi
             return raise_to(substitute(base, replacements), exponent)
 
 
+def parts_of(node: Expression) -> tuple[Expression, ...]:
+    """The expressions that a node is made of: none for a number or a variable."""
+    match node:
+        case Call(_, part) | Power(part, _):
+            return (part,)
+        case Sum(parts) | Product(parts):
+            return parts
+    return ()
+
+
 def variables(node: Expression) -> frozenset[int]:
     """Indices of the variables an expression mentions."""
-    match node:
-        case Number():
-            return frozenset()
-        case Variable(index):
-            return frozenset({index})
-        case Call(_, argument):
-            return variables(argument)
-        case Sum(parts) | Product(parts):
-            return frozenset().union(*(variables(part) for part in parts))
-        case Power(base, _):
-            return variables(base)
+    if isinstance(node, Variable):
+        return frozenset({node.index})
+    return frozenset().union(*map(variables, parts_of(node)))
 
 
 def brief(value: int | Fraction) -> str:

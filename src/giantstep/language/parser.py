@@ -33,18 +33,11 @@ from giantstep.language.expression import (
 )
 from giantstep.language.functions import FUNCTIONS, hermite_degree
 
-# Limits keep every rejection within milliseconds and megabytes; each is far above any target of
-# the literature.
-MAX_LENGTH = 6_000
-MAX_DEPTH = 40
+# Limits, here and below as defaults of arguments, keep every rejection within milliseconds and
+# megabytes; each is far above any target of the literature.
 MAX_DEGREE = 32
-MAX_TERMS = 5_000
-MAX_VARIABLES = 64
-MAX_MAGNITUDE = 30  # decimal exponent of a number
-# A tower of powers of such numbers would need 100 * 32^k bits: stop at 4096.
-MAX_BITS = 4096
+"""Largest degree of a polynomial, in x1, x2, ... together, and largest power of anything else."""
 
-_VARIABLES = tuple(Variable(k) for k in range(MAX_VARIABLES))
 _TOKEN = re.compile(
     r"[ \t\r\n]+|(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?"
     r"|[A-Za-z_][A-Za-z0-9_]*|[-+*/^()]",
@@ -53,16 +46,16 @@ _TOKEN = re.compile(
 _INDEXED = re.compile(r"x([1-9][0-9]{0,3})", re.ASCII)
 
 
-def _shorten(text: str) -> str:
-    return text if len(text) <= 40 else text[:37] + "..."
+def _shorten(text: str, most: int = 40) -> str:
+    return text if len(text) <= most else text[: most - 3] + "..."
 
 
-def _tokens(text: str, field: str) -> list[str]:
+def _tokens(text: str, field: str, most: int = 6_000) -> list[str]:
     """Every token and gap of the text in order; together they are the text."""
     if not text.strip():
         raise InputError(f"{field} is empty, got {_shorten(text)!r}")
-    if len(text) > MAX_LENGTH:
-        raise InputError(f"{field} has {len(text)} characters, more than the {MAX_LENGTH} allowed")
+    if len(text) > most:
+        raise InputError(f"{field} has {len(text)} characters, more than the {most} allowed")
     tokens = _TOKEN.findall(text)
     if sum(map(len, tokens)) != len(text):
         position = 0
@@ -177,35 +170,36 @@ class _Parser:
             raise self.fail(f"unexpected {token!r}", at)
         return self.name(token, at)
 
-    def number(self, token: str, at: int) -> Number:
+    def number(self, token: str, at: int, largest: int = 30) -> Number:
+        """A number, exact; ``largest`` is the decimal exponent that it may have."""
         if len(token) <= 15 and token.isdigit():
             return Number(int(token))
         mantissa, _, exponent = token.lower().partition("e")
-        whole, _, decimals = mantissa.partition(".")
+        integer, _, decimals = mantissa.partition(".")
         # Read the exponent before the number: 1e999999999 as a fraction would fill the memory.
         if len(token) > 60 or len(exponent) > 4:
             raise self.fail(f"number {_shorten(token)!r} is out of range", at)
         power = int(exponent or 0) - len(decimals)
-        digits = int(whole + decimals)
+        digits = int(integer + decimals)
         magnitude = len(str(digits)) - 1 + power
-        if digits and abs(magnitude) > MAX_MAGNITUDE:
+        if digits and abs(magnitude) > largest:
             raise self.fail(f"number {_shorten(token)!r} is out of range", at)
         return Number(digits * 10**power if power >= 0 else Fraction(digits, 10**-power))
 
-    def name(self, name: str, at: int) -> Expression:
+    def name(self, name: str, at: int, most_variables: int = 64) -> Expression:
         if self.variable is None and (indexed := _INDEXED.fullmatch(name)):
             index = int(indexed.group(1))
-            if index > MAX_VARIABLES:
-                raise self.fail(f"{name!r} is beyond x{MAX_VARIABLES}", at)
-            return _VARIABLES[index - 1]
+            if index > most_variables:
+                raise self.fail(f"{name!r} is beyond x{most_variables}", at)
+            return Variable(index - 1)
         if name == self.variable:
             return Variable(0)
         degree = hermite_degree(name)
         if degree is not None and degree > MAX_DEGREE:
             raise self.fail(f"{name!r} is beyond He{MAX_DEGREE}", at)
         if degree is None and name not in FUNCTIONS:
-            known = f"the variable {self.variable}" if self.variable else "x1, x2, ..."
-            hint = f", expected {known}, He<k>(..) or one of {', '.join(sorted(FUNCTIONS))}"
+            names = f"the variable {self.variable}" if self.variable else "x1, x2, ..."
+            hint = f", expected {names}, He<k>(..) or one of {', '.join(sorted(FUNCTIONS))}"
             raise self.fail(f"unknown name {_shorten(name)!r}", at, hint)
         if self.tokens[self.at] != "(":
             if self.variable and degree is not None:
@@ -216,25 +210,28 @@ class _Parser:
         self.close()
         return self.placed(self.checked(call(name, argument), at), at)
 
-    def descend(self) -> None:
+    def descend(self, deepest: int = 40) -> None:
         self.depth += 1
-        if self.depth > MAX_DEPTH:
-            raise self.fail(f"nested more than {MAX_DEPTH} deep", self.at)
+        if self.depth > deepest:
+            raise self.fail(f"nested more than {deepest} deep", self.at)
         self.at += 1
 
     def close(self) -> None:
         token = self.tokens[self.at]
         if token != ")":
-            found = repr(_shorten(token)) if token else "the end"
-            raise self.fail(f"expected ')', found {found}", self.at)
+            instead = repr(_shorten(token)) if token else "the end"
+            raise self.fail(f"expected ')', found {instead}", self.at)
         self.at += 1
         self.depth -= 1
 
-    def checked(self, node: Expression, at: int) -> Expression:
-        """The node, unless it is a constant that grew without bound or left the real numbers."""
+    def checked(self, node: Expression, at: int, most_bits: int = 4096) -> Expression:
+        """The node, unless it is a constant that grew without bound or left the real numbers.
+
+        A tower of k powers of such numbers would need 100 * 32^k bits.
+        """
         if isinstance(node, Number):
             size = max(node.value.numerator.bit_length(), node.value.denominator.bit_length())
-            if size > MAX_BITS:
+            if size > most_bits:
                 raise self.fail("a constant grows out of range", at)
         elif isinstance(node, Call) and isinstance(node.argument, Number):
             raise self.fail(f"{format_expression(node)} is not a finite number", at)
@@ -245,7 +242,7 @@ class _Parser:
         self.places[id(node)] = (at, node)
         return node
 
-    def measure(self, node: Expression) -> Size:
+    def measure(self, node: Expression, most_terms: int = 5_000) -> Size:
         """Size of the node multiplied out; raise before anything is multiplied out."""
         match node:
             case Number():
@@ -255,27 +252,27 @@ class _Parser:
             case Call(function, argument):
                 inner = self.measure(argument)
                 degree = hermite_degree(function)
-                own = Size(1, 1, frozenset({node})) if degree is None else inner.power(degree)
+                size = Size(1, 1, frozenset({node})) if degree is None else inner.power(degree)
             case Power(base, exponent):
                 inner = self.measure(base)
-                whole = exponent.denominator == 1 and exponent > 0
-                own = inner.power(int(exponent)) if whole else Size(1, 1, frozenset({node}))
+                polynomial = exponent.denominator == 1 and exponent > 0
+                size = inner.power(int(exponent)) if polynomial else Size(1, 1, frozenset({node}))
             case Sum(parts) | Product(parts):
                 sizes = [self.measure(part) for part in parts]
-                generators = frozenset().union(*(size.generators for size in sizes))
+                generators = frozenset().union(*(each.generators for each in sizes))
                 counts, degrees = [s.terms for s in sizes], [s.degree for s in sizes]
                 if isinstance(node, Sum):
-                    own = Size(sum(counts), max(degrees), generators)
+                    size = Size(sum(counts), max(degrees), generators)
                 else:
-                    own = Size(math.prod(counts), sum(degrees), generators)
-        own = own.bounded()
+                    size = Size(math.prod(counts), sum(degrees), generators)
+        size = size.bounded()
         at, _ = self.places.get(id(node), (0, node))
-        if own.degree <= MAX_DEGREE and own.terms <= MAX_TERMS:
-            return own
+        if size.degree <= MAX_DEGREE and size.terms <= most_terms:
+            return size
         piece = _shorten(format_expression(node))
-        if own.degree > MAX_DEGREE:
-            raise self.fail(f"{piece!r} has degree {own.degree}, beyond {MAX_DEGREE}", at)
-        raise self.fail(f"{piece!r} multiplies out to more than {MAX_TERMS} terms", at)
+        if size.degree > MAX_DEGREE:
+            raise self.fail(f"{piece!r} has degree {size.degree}, beyond {MAX_DEGREE}", at)
+        raise self.fail(f"{piece!r} multiplies out to more than {most_terms} terms", at)
 
 
 class Size(NamedTuple):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 from operator import add, mul
 from typing import Any
 
@@ -24,8 +25,7 @@ Operation = Callable[[list[Any], Sequence[Any], Namespace], Any]
 class Program:
     """Some expressions, evaluated together on arrays (or numbers) for the variables.
 
-    The same numbers as ``evaluate`` of each; the reading of the tree is done once, which for small
-    arrays takes longer than the arithmetic.
+    The reading of the tree is done once, which for small arrays takes longer than the arithmetic.
     """
 
     def __init__(self, *expressions: Expression) -> None:
@@ -39,10 +39,10 @@ class Program:
         return Program, self.expressions
 
     def __call__(self, values: Sequence[Any], namespace: Namespace = NUMPY) -> list[Any]:
-        found = self.constants.copy()
+        results = self.constants.copy()
         for place, operation in self.operations:
-            found[place] = operation(found, values, namespace)
-        return [found[place] for place in self.results]
+            results[place] = operation(results, values, namespace)
+        return [results[place] for place in self.results]
 
     def _place(self, node: Expression) -> int:
         """Where the results hold a subexpression, its operations being added if they are new."""
@@ -62,13 +62,13 @@ class Program:
             case Number():
                 return None
             case Variable(index):
-                return lambda found, values, m: values[index]
+                return lambda results, values, m: values[index]
             case Call(function, argument):
                 inner, degree = self._place(argument), hermite_degree(function)
                 if degree is not None:
-                    return lambda found, values, m: hermite_at(degree, found[inner])
+                    return lambda results, values, m: hermite_at(degree, results[inner])
                 value_of = FUNCTIONS[function].value
-                return lambda found, values, m: value_of(m, found[inner])
+                return lambda results, values, m: value_of(m, results[inner])
             case Sum(parts):
                 return self._folded(add, parts)
             case Product(parts):
@@ -76,19 +76,29 @@ class Program:
             case Power(base, exponent):
                 inner = self._place(base)
                 # An integer power stays one: pow with a float exponent is slow, and NaN below 0.
-                whole = exponent.denominator == 1
-                power = int(exponent) if whole else float(exponent)
-                return lambda found, values, m: found[inner] ** power
+                integer = exponent.denominator == 1
+                power = int(exponent) if integer else float(exponent)
+                return lambda results, values, m: results[inner] ** power
 
     def _folded(self, combine: Callable[[Any, Any], Any], parts: Sequence[Expression]) -> Operation:
         first, second, *others = [self._place(part) for part in parts]
         if not others:
-            return lambda found, values, m: combine(found[first], found[second])
+            return lambda results, values, m: combine(results[first], results[second])
 
-        def folded(found: list[Any], values: Sequence[Any], m: Namespace) -> Any:
-            result = combine(found[first], found[second])
+        def folded(results: list[Any], values: Sequence[Any], m: Namespace) -> Any:
+            result = combine(results[first], results[second])
             for place in others:
-                result = combine(result, found[place])
+                result = combine(result, results[place])
             return result
 
         return folded
+
+
+@lru_cache(maxsize=256)
+def _program(node: Expression) -> Program:
+    return Program(node)
+
+
+def evaluate(node: Expression, values: Sequence[Any], namespace: Namespace = NUMPY) -> Any:
+    """Value of an expression, ``values[k]`` being the array (or number) of variable k."""
+    return _program(node)(values, namespace)[0]

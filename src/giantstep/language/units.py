@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-COUNTS = (("trillion", 1e12), ("billion", 1e9), ("million", 1e6))
-"""Words for large numbers, the largest first."""
-
 
 def duration(seconds: float) -> str:
     """A time in the unit that suits it."""
@@ -24,10 +21,10 @@ def in_bytes(count: float) -> str:
 
 def amount(count: float) -> str:
     """A number of things: 640, 12,000, 71 million, 3.2 x 10^17."""
-    if count >= 1000 * COUNTS[0][1]:
+    if count >= 1e15:
         digits, power = f"{count:.1e}".split("e")
         return f"{digits} x 10^{int(power)}"
-    for word, unit in COUNTS:
+    for word, unit in (("trillion", 1e12), ("billion", 1e9), ("million", 1e6)):
         if count >= unit:
             return f"{float(f'{count / unit:.2g}'):g} {word}"
     return f"{float(f'{count:.2g}'):,.0f}"

@@ -1,26 +1,30 @@
-"""Words of the record that may carry numbers: ``square``, ``huber(1)``, ``every(10)``."""
+"""Words of the record, each with its kind and its numbers: ``huber(1)``, ``every(10)``."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
-from typing import Self
+from collections.abc import Callable, Mapping
+from typing import Any, ClassVar, Generic, Self, TypeVar
 
 from giantstep.errors import InputError, shown
 from giantstep.language.quantity import quantity
 
-_FORM = re.compile(r"\s*([a-z]+)\s*(?:\(([^()]*)\))?\s*")
+Kind = TypeVar("Kind")
 
 
-class Word(str):
+class Word(str, Generic[Kind]):
     """A name with its numbers, equal to the text it is typed as.
 
-    >>> Word("huber", 1.0)
-    'huber(1)'
-    >>> Word("huber", 1.0).numbers
-    (1.0,)
+    A subclass has the table ``kinds`` of its names, and ``kind`` is the entry of this one: a record
+    that says what callers want to know.  ``kind.numbers`` are letters for the numbers it takes.
+
+    >>> from giantstep import Setting
+    >>> loss = Setting("x1", loss="huber(1)").loss
+    >>> loss, loss.name, loss.numbers, loss.kind.plain
+    ('huber(1)', 'huber', (1.0,), False)
     """
 
+    kinds: ClassVar[Mapping[str, Any]] = {}
     name: str
     numbers: tuple[float, ...]
 
@@ -33,40 +37,41 @@ class Word(str):
     def __getnewargs__(self) -> tuple[str | float, ...]:  # type: ignore[override]
         return (self.name, *self.numbers)
 
+    @property
+    def kind(self) -> Kind:
+        """The record of this kind of word."""
+        entry: Kind = self.kinds[self.name]
+        return entry
+
+    @classmethod
+    def forms(cls) -> str:
+        """How the words are typed, separated by commas, with what they mean where that is told."""
+        return ", ".join(
+            (f"{name}({', '.join(kind.numbers)})" if kind.numbers else name)
+            + getattr(kind, "meaning", "")
+            for name, kind in cls.kinds.items()
+        )
+
+    @classmethod
+    def read(
+        cls,
+        value: object,
+        field: str,
+        number: Callable[[str, str, Kind], float] = lambda text, field, _: quantity(
+            text, {}, field
+        ),
+    ) -> Self:
+        """A word of a field from its text; ``number(text, field, kind)`` reads its numbers."""
+        match = re.fullmatch(r"\s*([a-z]+)\s*(?:\(([^()]*)\))?\s*", str(value))
+        if isinstance(value, str) and match and match[1] in cls.kinds:
+            texts = [] if match[2] is None else match[2].split(",")
+            kind, where = cls.kinds[match[1]], f"{field} {match[1]}"
+            if len(texts) == len(kind.numbers):
+                return cls(match[1], *(number(text, where, kind) for text in texts))
+        raise InputError(f"{field} must be one of {cls.forms()}, got {shown(value)}")
+
 
 def shortest(number: float) -> str:
     """A number as it is typed: the shortest text that gives it back."""
     short = f"{number:g}"
     return short if float(short) == number else repr(number)
-
-
-def read_word(
-    value: object,
-    field: str,
-    *,
-    forms: Mapping[str, Sequence[str]],
-    letters: Mapping[str, float] | None = None,
-) -> Word:
-    """A word of a field from its text; ``forms`` are the names with what their numbers stand for.
-
-    Numbers may be given in terms of ``letters`` (``minibatch(4d)``).
-    """
-    name, texts = split_word(value, field, forms)
-    return Word(name, *(quantity(text, letters or {}, f"{field} {name}") for text in texts))
-
-
-def split_word(
-    value: object, field: str, forms: Mapping[str, Sequence[str]]
-) -> tuple[str, list[str]]:
-    """The name of a word of a field, and the texts of its numbers."""
-    match = _FORM.fullmatch(value) if isinstance(value, str) else None
-    if match and match[1] in forms:
-        texts = [] if match[2] is None else match[2].split(",")
-        if len(texts) == len(forms[match[1]]):
-            return match[1], texts
-    raise InputError(f"{field} must be one of {form_list(forms)}, got {shown(value)}")
-
-
-def form_list(forms: Mapping[str, Sequence[str]]) -> str:
-    """How the words of a field are typed, separated by commas."""
-    return ", ".join(f"{name}({', '.join(n)})" if n else name for name, n in forms.items())

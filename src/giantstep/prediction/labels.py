@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from jaxtyping import Float
 
 from giantstep.gaussian.points import normal_points
+from giantstep.gaussian.rules import gauss_hermite
 from giantstep.problem.target import Target
 
 LABEL_SPACING = {1: 0.02, 2: 0.15, 3: 0.4}
@@ -64,6 +65,20 @@ def label_moments(
         curve[j] = (points.T * weighted) @ points - weighted.sum() * np.eye(len(outside))
         square[j] = weights @ y**2 + noise**2
     return LabelMoments(mean, slope, curve / math.sqrt(2.0), square, outside)
+
+
+def coordinate_rule(
+    counts: Sequence[int], least: float
+) -> tuple[Float[np.ndarray, "m k"], Float[np.ndarray, " m"]]:
+    """Gauss-Hermite rule for kappa ~ N(0, I_k), ``counts`` nodes an axis, none below ``least``."""
+    rules = [gauss_hermite(count) for count in counts]
+    axes = np.meshgrid(*(x for x, _ in rules), indexing="ij")
+    points = np.stack([axis.ravel() for axis in axes], axis=1) if rules else np.zeros((1, 0))
+    weights = np.ones(1)
+    for _, shares in rules:
+        weights = np.multiply.outer(weights, shares).ravel()
+    kept = weights >= least
+    return points[kept], weights[kept] / weights[kept].sum()
 
 
 def outside_of(overlap: Float[np.ndarray, "k r"]) -> Float[np.ndarray, "q r"]:

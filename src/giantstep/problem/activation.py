@@ -39,12 +39,6 @@ from giantstep.language.functions import FUNCTIONS, NUMPY, Namespace, hermite_de
 from giantstep.language.parser import parse
 from giantstep.language.program import Program
 
-SLOPE_NODES = 3584
-"""Nodes for the slope of a callable: a kink is resolved to 1e-3."""
-
-# A callable whose slope, integrated, misses more than this of its rise has a jump.
-JUMP = 0.01
-
 # The field's erf (Saad and Solla) is erf(z/sqrt 2), whose derivative coefficients have closed
 # forms; every other name is the function of the language at z.
 NAMED = {name: f"{name}(z)" for name in FUNCTIONS} | {"erf": "erf(z/sqrt(2))"}
@@ -271,11 +265,15 @@ class Activation:
         powers = scale ** -np.arange(degree + 1.0)
         return Coefficients(plain.values * powers, plain.error * float(np.max(powers)))
 
-    def slope_coefficients(self, degree: int, scale: float = 1.0) -> Coefficients:
+    def slope_coefficients(
+        self, degree: int, scale: float = 1.0, *, nodes: int = 3584, jump: float = 0.01
+    ) -> Coefficients:
         """s^(1-k) E[sigma'(s z) He_{k-1}(z)] for k <= degree (0 for k = 0): what a gradient sees.
 
         sigma' is the almost-everywhere derivative: without jumps these are the b_k, while sign and
-        step, whose gradient is zero, have none.
+        step, whose gradient is zero, have none.  The slope of a callable is integrated over
+        ``nodes``, which resolve a kink to 1e-3; where it misses more than ``jump`` of the rise, the
+        callable has a jump.
         """
         if scale == 0.0:
             raise InputError("scale must not be 0 for slope coefficients, got 0")
@@ -284,24 +282,25 @@ class Activation:
             if isinstance(self._derivative, Number):
                 values = np.zeros(max(degree, 1))
                 values[0] = float(self._derivative.value)
-                found = Coefficients(values, 0.0)
+                coefficients = Coefficients(values, 0.0)
             else:
                 slope = Activation(f"{self.name}'", self._derivative)
-                found = slope.coefficients(max(degree - 1, 0), scale)
+                coefficients = slope.coefficients(max(degree - 1, 0), scale)
             return Coefficients(
-                np.concatenate([[0.0], found.values * powers]), found.error * float(np.max(powers))
+                np.concatenate([[0.0], coefficients.values * powers]),
+                coefficients.error * float(np.max(powers)),
             )
         smooth = self.derivative_coefficients(degree, scale)
         # Differences on a fixed grid miss a jump, which E[sigma He_k] counts as a slope.
-        z, weights = panel_rule(SLOPE_NODES)
+        z, weights = panel_rule(nodes)
         products = hermite_values(z, max(degree - 1, 0)) * np.sqrt(
             [float(math.factorial(k)) for k in range(max(degree, 1))]
         )
         grid = (weights * np.asarray(self.derivative(scale * z), dtype=float)) @ products * powers
         gap = float(np.max(np.abs(grid - smooth.values[1:]) / (1.0 + np.abs(grid)), initial=0.0))
-        if gap <= JUMP:
+        if gap <= jump:
             return replace(smooth, values=np.concatenate([[0.0], smooth.values[1:]]))
-        return Coefficients(np.concatenate([[0.0], grid]), JUMP * float(np.max(np.abs(grid))))
+        return Coefficients(np.concatenate([[0.0], grid]), jump * float(np.max(np.abs(grid))))
 
 
 def _real(values: Any) -> Float[np.ndarray, "..."]:

@@ -13,6 +13,7 @@ import numpy as np
 from jaxtyping import Float
 
 from giantstep.errors import InputError
+from giantstep.gaussian.accuracy import ROUNDING
 from giantstep.language.expression import (
     Call,
     Expression,
@@ -25,11 +26,9 @@ from giantstep.language.expression import (
     call,
     format_expression,
     multiply,
+    parts_of,
     raise_to,
 )
-
-# Cosines below this (of 16 digits) are rounding: the forms are orthogonal, or parallel.
-ROUNDING = 1e-12
 
 Form = tuple[Float[np.ndarray, " r"], int | Fraction]
 
@@ -42,11 +41,10 @@ def linear_form(node: Expression, r: int) -> Form | None:
         case Variable(index):
             return np.eye(r)[index], 0
         case Sum(parts):
-            forms = [linear_form(part, r) for part in parts]
-            if any(form is None for form in forms):
+            forms = [form for part in parts if (form := linear_form(part, r)) is not None]
+            if len(forms) < len(parts):
                 return None
-            known = [form for form in forms if form is not None]
-            return np.sum([slopes for slopes, _ in known], axis=0), sum(c for _, c in known)
+            return np.sum([slopes for slopes, _ in forms], axis=0), sum(c for _, c in forms)
         case Product((Number(value), factor)):
             form = linear_form(factor, r)
             return None if form is None else (float(value) * form[0], value * form[1])
@@ -64,18 +62,11 @@ def forms(node: Expression, r: int) -> list[Float[np.ndarray, " r"]]:
     form = linear_form(node, r)
     if form is not None:
         return [form[0]] if np.any(form[0]) else []
-    match node:
-        case Call(_, argument):
-            return forms(argument, r)
-        case Sum(parts):
-            linear, others = _split(parts, r)
-            listed = [*others] if linear is None else [linear, *others]
-            return [slopes for part in listed for slopes in forms(part, r)]
-        case Product(factors):
-            return [slopes for factor in factors for slopes in forms(factor, r)]
-        case Power(base, _):
-            return forms(base, r)
-    return []
+    parts = parts_of(node)
+    if isinstance(node, Sum):
+        linear, others = _split(parts, r)
+        parts = (*others,) if linear is None else (linear, *others)
+    return [slopes for part in parts for slopes in forms(part, r)]
 
 
 def natural_frame(node: Expression, r: int) -> Float[np.ndarray, "k r"]:
@@ -102,10 +93,10 @@ def natural_frame(node: Expression, r: int) -> Float[np.ndarray, "k r"]:
             rows += list(np.eye(r)[used])
             continue
         for unit in sorted(block, key=lambda u: int(np.sum(np.abs(u) > ROUNDING))):
-            rest = unit - sum((unit @ row) * row for row in rows)
-            rest = rest - sum((rest @ row) * row for row in rows)
-            if np.linalg.norm(rest) > ROUNDING**0.5:
-                rows.append(rest / np.linalg.norm(rest))
+            outside = unit - sum((unit @ row) * row for row in rows)
+            outside = outside - sum((outside @ row) * row for row in rows)
+            if np.linalg.norm(outside) > ROUNDING**0.5:
+                rows.append(outside / np.linalg.norm(outside))
     order = sorted(range(len(rows)), key=lambda k: int(np.argmax(np.abs(rows[k]))))
     return np.array([rows[k] for k in order]).reshape(len(rows), r)
 

@@ -2,43 +2,61 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
 
-from giantstep.language.quantity import whole
-from giantstep.language.word import Word, split_word
-
-BATCHES = {"fresh": (), "reused": (), "repeat": ("k",), "minibatch": ("N",)}
-"""fresh samples at every step, the same at all of them, each batch k times in a row, or n of a
-fixed set of N samples, drawn anew at every step."""
-
-DESCRIPTION = (
-    "samples of a step: fresh, reused, repeat(k) (each batch k times in a row), minibatch(N) (n of "
-    "a fixed set of N, drawn anew)"
-)
+from giantstep.language.word import Word
 
 
-def read_batches(value: object, letters: Mapping[str, float]) -> Word:
-    """The kind of batches from its text; numbers in terms of d, n and p are rounded."""
-    name, texts = split_word(value, "batches", BATCHES)
-    least = int(letters["n"]) if name == "minibatch" else 1
-    numbers = (whole(text, letters, f"batches {name}", least=least) for text in texts)
-    return Word(name, *map(float, numbers))
+@dataclass(frozen=True)
+class BatchKind:
+    """How samples are dealt out to the steps.
+
+    Samples come in sets, each for ``steps_per_set(*numbers)`` steps in a row.  A step takes the
+    whole set, or where it ``draws``, n samples of a set of N.  ``fresh``: every step has samples of
+    its own.  ``same``: all steps take the same n samples.  ``meaning`` explains it in the help.
+    """
+
+    steps_per_set: Callable[..., float]
+    numbers: tuple[str, ...] = ()
+    meaning: str = ""
+    draws: bool = False
+    fresh: bool = False
+    same: bool = False
 
 
-def set_of(batches: Word, step: int) -> int:
+BATCHES = {
+    "fresh": BatchKind(lambda: 1, fresh=True),
+    "reused": BatchKind(lambda: math.inf, same=True),
+    "repeat": BatchKind(lambda k: k, ("k",), " (each batch k times in a row)"),
+    "minibatch": BatchKind(
+        lambda size: math.inf, ("N",), " (n of a fixed set of N, drawn anew)", draws=True
+    ),
+}
+
+
+class BatchWord(Word[BatchKind]):
+    """The kind of batches that a run takes its steps on."""
+
+    kinds = BATCHES
+
+    @property
+    def steps_per_set(self) -> float:
+        """Steps in a row that are taken on one set of samples."""
+        return self.kind.steps_per_set(*self.numbers)
+
+
+def set_of(batches: BatchWord, step: int) -> int:
     """The number of the set of samples that step ``step`` is taken on or draws from."""
-    if batches == "fresh":
-        return step
-    return step // int(batches.numbers[0]) if batches.name == "repeat" else 0
+    return int(step // batches.steps_per_set)
 
 
-def uses(batches: Word, steps: int) -> int:
+def uses(batches: BatchWord, steps: int) -> int:
     """The most steps taken on one set of samples."""
-    if batches == "fresh":
-        return 1
-    return min(int(batches.numbers[0]), steps) if batches.name == "repeat" else steps
+    return 1 if batches.kind.fresh else int(min(batches.steps_per_set, steps))
 
 
-def set_size(batches: Word, n: int) -> int:
+def set_size(batches: BatchWord, n: int) -> int:
     """Samples of a set: the n of a step, or the N it draws them from."""
-    return int(batches.numbers[0]) if batches.name == "minibatch" else n
+    return int(batches.numbers[0]) if batches.kind.draws else n

@@ -2,17 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from dataclasses import dataclass
 
-from giantstep.language.word import Word, form_list, read_word
-
-BETWEEN = {"frozen": (), "ridge": (), "gradient": ("size",)}
-"""frozen: a stays; ridge: fitted after each step and used in the next; gradient: a moves with W, on
-the same batch, by a step of this size."""
-
-DESCRIPTION = form_list(BETWEEN)
+from giantstep.language.word import Word
 
 
-def read_between(value: object, letters: Mapping[str, float]) -> Word:
-    """What becomes of the readout, from its text."""
-    return read_word(value, "readout_between", forms=BETWEEN, letters=letters)
+@dataclass(frozen=True)
+class Between:
+    """``frozen``: a stays as it is.  ``fitted``: a ridge fit after each step is used in the next.
+
+    ``moved``: a moves with W, on the same batch, by a gradient step of the size given.
+    """
+
+    numbers: tuple[str, ...] = ()
+    frozen: bool = False
+    fitted: bool = False
+    moved: bool = False
+
+
+BETWEEN = {
+    "frozen": Between(frozen=True),
+    "ridge": Between(fitted=True),
+    "gradient": Between(("size",), moved=True),
+}
+
+
+class BetweenWord(Word[Between]):
+    """What becomes of the readout between steps."""
+
+    kinds = BETWEEN

@@ -8,16 +8,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from giantstep.errors import InputError, shown
-from giantstep.problem.starts import STARTS
+from giantstep.gaussian.accuracy import ROUNDING
 from giantstep.problem.step_size import FLOAT32_MAX
 from giantstep.problem.tables import check_rows, frame_columns
 
 if TYPE_CHECKING:
     from giantstep.problem.given_rows import GivenRows
     from giantstep.problem.setting import Setting
-
-ROUNDING = 1e-12
-"""What matrices of the start may be off by, relative."""
 
 
 def check_setting(setting: Setting) -> None:
@@ -38,13 +35,13 @@ def check_setting(setting: Setting) -> None:
     if not 0 <= setting.decay <= 1:
         raise InputError(f"decay must be from 0 to 1, got {setting.decay:g}")
     if setting.start_rows is None:
-        STARTS[setting.start].check(setting.p, r, setting.d)
-    if STARTS[setting.start].paired and not isinstance(setting.readout_start, str):
+        setting.start.kind.check(setting.p, r, setting.d)
+    if setting.start.kind.paired and not isinstance(setting.readout_start, str):
         raise InputError(
             f"readout_start must be a name for the {setting.start} start, got "
             f"{shown(list(setting.readout_start))}"
         )
-    if setting.readout_between == "ridge" and setting.readout_n == 0:
+    if setting.readout_between.kind.fitted and setting.readout_n == 0:
         raise InputError("readout_n must be positive for readout_between = ridge, got 0")
     _check_batches(setting)
     if (setting.readout_n == 0) != (setting.test_n == 0):
@@ -52,7 +49,7 @@ def check_setting(setting: Setting) -> None:
             "readout_n and test_n must both be positive, or both 0 for no readout, "
             f"got {setting.readout_n} and {setting.test_n}"
         )
-    if setting.readout_batch == "last" and setting.readout_n not in (0, setting.n):
+    if setting.readout_on_last and setting.readout_n not in (0, setting.n):
         raise InputError(
             f"readout_n must be n = {setting.n} on the last batch, got {setting.readout_n}"
         )
@@ -60,7 +57,7 @@ def check_setting(setting: Setting) -> None:
         _check_matrix(setting, name, columns)
     _check_start(setting)
     setting.inputs.check(setting.d, r)
-    if setting.inputs.known_directions and not setting.turns and setting.frame != "axes":
+    if setting.inputs.known_directions and not setting.turns and not setting.on_axes:
         # The spike is given by its overlap with the first axis.
         raise InputError(
             f"frame must be axes for {setting.inputs.text} inputs and update = {setting.update}, "
@@ -72,10 +69,6 @@ def check_setting(setting: Setting) -> None:
 def _check_data(setting: Setting) -> None:
     """Labels and directions that only a data set has, and the rows that it has."""
     data, label, named = setting.data, setting.target.column, frame_columns(setting.frame)
-    if setting.frame not in ("random", "axes") and named is None:
-        raise InputError(
-            f"frame must be random, axes or columns(NAME, ...), got {shown(setting.frame)}"
-        )
     if data is not None:
         check_rows(setting, data)
         data.axes(named or ())
@@ -96,11 +89,11 @@ def _check_data(setting: Setting) -> None:
 
 
 def _check_batches(setting: Setting) -> None:
-    if setting.batches.name != "minibatch":
+    if not setting.batches.kind.draws:
         return
     if setting.deflate >= 0:
         raise InputError(f"deflate must be -1 for minibatches, got {setting.deflate}")
-    if setting.readout_batch == "last":
+    if setting.readout_on_last:
         raise InputError("readout_batch must be fresh for minibatches, got 'last'")
 
 
@@ -118,25 +111,25 @@ def _check_matrix(setting: Setting, name: str, columns: int) -> None:
 
 def _check_start(setting: Setting) -> None:
     given, gram = setting.start_overlaps, setting.start_gram
-    if given is not None and not STARTS[setting.start].framed:
+    if given is not None and not setting.start.kind.framed:
         raise InputError(f"start_overlaps needs start = orthogonal or given, got {setting.start!r}")
-    if gram is not None and setting.start != "given":
+    if gram is not None and not setting.start.kind.takes_gram:
         raise InputError(f"start_gram needs start = given, got {setting.start!r}")
     if setting.start_rows is not None:
         _check_rows(setting, setting.start_rows)
-    elif setting.start == "given":
+    elif setting.start.kind.takes_gram:
         if gram is None:
             raise InputError("start_gram or start_rows is missing for start = given")
         overlaps = np.zeros((setting.p, 1)) if given is None else np.array(given)
         square = np.array(gram)
-        rest = square - overlaps @ overlaps.T
+        outside = square - overlaps @ overlaps.T
         size = float(np.max(np.abs(square)))
         if np.max(np.abs(square - square.T)) > ROUNDING * size:
             raise InputError(f"start_gram must be symmetric, got {shown(gram)}")
-        if np.linalg.eigvalsh(rest)[0] < -ROUNDING * size:
+        if np.linalg.eigvalsh(outside)[0] < -ROUNDING * size:
             raise InputError(
                 "start_gram must be at least the products of start_overlaps, got a direction "
-                f"of square length {np.linalg.eigvalsh(rest)[0]:.3g} outside the target"
+                f"of square length {np.linalg.eigvalsh(outside)[0]:.3g} outside the target"
             )
     elif given is not None:
         for row in given:
@@ -147,7 +140,7 @@ def _check_start(setting: Setting) -> None:
 
 
 def _check_rows(setting: Setting, rows: GivenRows) -> None:
-    if setting.start != "given":
+    if not setting.start.kind.takes_gram:
         raise InputError(f"start_rows needs start = given, got {setting.start!r}")
     for name in ("start_overlaps", "start_gram"):
         if getattr(setting, name) is not None:

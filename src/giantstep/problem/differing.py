@@ -11,7 +11,7 @@ from giantstep.problem.setting import DEFAULTS, Setting
 
 def differing_fields(settings: Sequence[Setting]) -> list[str]:
     """Names of the fields in which settings differ, but for the number of runs."""
-    names = [name for name in Setting.model_fields if name != "runs"]
+    names = [name for name in Setting.fields if name != "runs"]
     return [name for name in names if _differ([getattr(each, name) for each in settings])]
 
 
@@ -38,13 +38,13 @@ def _same(one: Any, other: Any) -> bool:
 
 def told_apart(values: Sequence[Any], texts: Sequence[str]) -> list[str]:
     """The texts of values; different values with the same text are numbered in their order."""
-    found: list[str] = []
+    told: list[str] = []
     for value, text in zip(values, texts, strict=True):
         same = [other for other, its in zip(values, texts, strict=True) if its == text]
         kinds = [each for k, each in enumerate(same) if not any(_same(each, o) for o in same[:k])]
         number = next(k for k, each in enumerate(kinds, 1) if _same(each, value))
-        found.append(text if len(kinds) == 1 else f"{text} ({number})")
-    return found
+        told.append(text if len(kinds) == 1 else f"{text} ({number})")
+    return told
 
 
 def field_text(setting: Setting, name: str) -> str:

@@ -30,16 +30,16 @@ def check_file(path: str | Path, refusal: str, *, stream: bool = False) -> os.st
     read once from beginning to end, and may be a pipe that the shell has opened.
     """
     try:
-        known = os.stat(path)
+        status = os.stat(path)
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", error)
         raise InputError(f"{refusal} {str(path)!r}: {reason}") from None
-    kind = stat.S_IFMT(known.st_mode)
+    kind = stat.S_IFMT(status.st_mode)
     piped = stream and kind == stat.S_IFIFO and str(path).startswith(STREAMS)
     if kind != stat.S_IFREG and not piped:
         held = KINDS.get(kind, "something else")
         raise InputError(f"{refusal} {str(path)!r}: it is {held}, not a file")
-    return known
+    return status
 
 
 def read_toml(path: Path) -> dict[str, Any]:

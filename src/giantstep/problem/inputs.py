@@ -119,7 +119,8 @@ class Law:
     ``fill`` draws a block of rows, ``prepare`` what a run keeps, from d and a key; ``table`` makes
     inputs of the columns of a data set, whose rows are dealt out and not drawn.
     ``stretch(law, data, r)`` makes samples of normal ones in known coordinates, where these tell
-    all there is to tell.
+    all there is to tell.  ``white``: all rows of the data set together have the identity for their
+    covariance.
     """
 
     name: str
@@ -129,13 +130,14 @@ class Law:
     table: Callable[[DataSet], DataSet] | None = None
     stretch: Callable[[InputLaw, Any, int], Any] | None = None
     is_gaussian: bool = False
+    white: bool = False
 
     def form(self, letters: str | None = None) -> str:
         """How the law is typed, its parameters shown by their own letters or by those given."""
         if self.table:
             return f"{self.name}(FILE)"
-        own = ", ".join(expected.letters for expected in self.ranges)
-        return f"{self.name}({letters or own})" if self.ranges else self.name
+        parameters = ", ".join(expected.letters for expected in self.ranges)
+        return f"{self.name}({letters or parameters})" if self.ranges else self.name
 
 
 # -- how each is drawn ----------------------------------------------------------------------------
@@ -243,7 +245,7 @@ LAWS = {
             stretch=_spiked_columns,
         ),
         Law("data", table=standardised),
-        Law("whitened", table=whitened),
+        Law("whitened", table=whitened, white=True),
     )
 }
 
@@ -266,13 +268,13 @@ def make_inputs(value: str | InputLaw) -> InputLaw:
         return InputLaw(kind, path=argument.strip())
     if law and not law.table and argument is None:
         return InputLaw(kind)
-    known = ", ".join(law.form("..") for law in LAWS.values())
-    raise InputError(f"inputs must be one of {known}, got {value[:60]!r}")
+    forms = ", ".join(law.form("..") for law in LAWS.values())
+    raise InputError(f"inputs must be one of {forms}, got {value[:60]!r}")
 
 
 def _numbers(law: Law, argument: str | None, value: str) -> tuple[float, ...]:
     texts = (argument or "").split(",")
-    found = []
+    numbers = []
     for expected, text in zip_longest(law.ranges, texts, fillvalue=None):
         if expected is None:
             raise InputError(f"inputs must be of the form {law.form()}, got {value!r}")
@@ -286,5 +288,5 @@ def _numbers(law: Law, argument: str | None, value: str) -> tuple[float, ...]:
                 f"inputs {law.name}: {expected.meaning} must be between {low:g} "
                 f"and {high:g}, got {value!r}"
             )
-        found.append(number)
-    return tuple(found)
+        numbers.append(number)
+    return tuple(numbers)

@@ -13,7 +13,7 @@ from giantstep.errors import InputError
 from giantstep.language.expression import Expression
 from giantstep.language.functions import Namespace
 from giantstep.language.parser import parse
-from giantstep.language.word import Word, form_list, read_word, shortest
+from giantstep.language.word import Word, shortest
 
 
 @dataclass(frozen=True)
@@ -21,12 +21,14 @@ class Loss:
     """A loss l(y, f): ``residual(m, y, f, *numbers)`` is -dl/df, ``numbers`` what it is given.
 
     ``first`` is -dl/df at f = 0, an expression in y that may hold the numbers by their letters.
+    ``plain``: the squared loss, whose residual y - f is linear in both.
     """
 
     name: str
     residual: Callable[..., Any]
     numbers: tuple[str, ...] = ()
     first: str = "y"
+    plain: bool = False
 
 
 def _huber(m: Namespace, y: Any, f: Any, c: float) -> Any:
@@ -42,34 +44,35 @@ def _logistic(m: Namespace, y: Any, f: Any) -> Any:
 LOSSES = {
     loss.name: loss
     for loss in (
-        Loss("square", lambda m, y, f: y - f),
+        Loss("square", lambda m, y, f: y - f, plain=True),
         Loss("huber", _huber, ("c",), "y - relu(y - {c}) + relu(-y - {c})"),
         Loss("absolute", lambda m, y, f: m.sign(y - f), first="sign(y)"),
         Loss("logistic", _logistic, first="y/2"),
     )
 }
 
-FORMS = {loss.name: loss.numbers for loss in LOSSES.values()}
+
+class LossWord(Word[Loss]):
+    """The loss of the steps with its numbers."""
+
+    kinds = LOSSES
 
 
-def read_loss(value: object) -> Word:
+def read_loss(value: object, field: str = "loss") -> LossWord:
     """A loss from its text."""
-    word = read_word(value, "loss", forms=FORMS)
-    if word.name == "huber" and not word.numbers[0] > 0:
-        raise InputError(f"loss huber needs a positive c, got {word!r}")
+    word = LossWord.read(value, field)
+    for letter, number in zip(word.kind.numbers, word.numbers, strict=True):
+        if not number > 0:
+            raise InputError(f"loss {word.name} needs a positive {letter}, got {word!r}")
     return word
 
 
-def residual(loss: Word, y: Any, f: Any, namespace: Namespace) -> Any:
+def residual(loss: LossWord, y: Any, f: Any, namespace: Namespace) -> Any:
     """-dl/df of a loss at labels y and outputs f."""
-    return LOSSES[loss.name].residual(namespace, y, f, *loss.numbers)
+    return loss.kind.residual(namespace, y, f, *loss.numbers)
 
 
-def first_residual(loss: Word) -> Expression:
+def first_residual(loss: LossWord) -> Expression:
     """-dl/df against a network that answers 0, as an expression in y."""
-    kind = LOSSES[loss.name]
-    named = dict(zip(kind.numbers, map(shortest, loss.numbers), strict=True))
-    return parse(kind.first.format(**named), "loss", variable="y")
-
-
-DESCRIPTION = form_list(FORMS)
+    named = dict(zip(loss.kind.numbers, map(shortest, loss.numbers), strict=True))
+    return parse(loss.kind.first.format(**named), "loss", variable="y")

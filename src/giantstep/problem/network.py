@@ -12,9 +12,8 @@ from giantstep.problem.batches import set_size
 from giantstep.problem.losses import residual
 from giantstep.problem.randomness import Purpose, generator
 from giantstep.problem.setting import Setting
-from giantstep.problem.starts import STARTS, Given, Space, readout_kind
+from giantstep.problem.starts import Given, Space
 from giantstep.problem.tables import frame_columns
-from giantstep.problem.updates import UPDATES
 
 
 def coefficients(
@@ -31,7 +30,7 @@ def coefficients(
     lie side by side in memory.  Preactivations of several networks (k x p x n) give the
     coefficients of each, which may have labels (k x n) and readouts (k x p) of their own.
     """
-    if setting.residual == "labels":
+    if setting.labels_only:
         slopes = setting.activation.derivative(preactivations, namespace)
         return slopes * (setting.scale * readout)[..., None] * labels[..., None, :]
     return network_and_coefficients(setting, preactivations, labels, readout, namespace)[1]
@@ -71,7 +70,7 @@ def readout_descent(
 
     ``counts`` is 0 for samples that do not count.
     """
-    if setting.readout_between.name != "gradient":
+    if not setting.readout_between.kind.moved:
         return 0 * readout
     features = setting.activation(preactivations, namespace)
     output = network_output(setting, features, readout)
@@ -81,7 +80,7 @@ def readout_descent(
 
 def residuals(setting: Setting, labels: Any, output: Any, namespace: Namespace = NUMPY) -> Any:
     """Minus the derivative of the loss in the output f = s_p sum_k a_k sigma(h_k), or y alone."""
-    if setting.residual == "labels":
+    if setting.labels_only:
         return labels
     return residual(setting.loss, labels, output, namespace)
 
@@ -91,7 +90,7 @@ def start_rows(setting: Setting, space: Space) -> Float[np.ndarray, "p q"]:
     if setting.start_rows is not None:
         return space.hold(setting.start_rows.values)
     gram = None if setting.start_gram is None else np.array(setting.start_gram)
-    return STARTS[setting.start].draw(space, setting.p, Given(given_overlaps(setting), gram))
+    return setting.start.kind.draw(space, setting.p, Given(given_overlaps(setting), gram))
 
 
 def target_frame(setting: Setting, run: int) -> Float[np.ndarray, "r d"]:
@@ -101,7 +100,7 @@ def target_frame(setting: Setting, run: int) -> Float[np.ndarray, "r d"]:
     if named is not None and setting.data is not None:
         return np.eye(d)[setting.data.axes(named)]
     # Where directions are alike any frame serves, and the axes spare a matrix product.
-    if setting.frame == "axes" or setting.turns or r == 0:
+    if setting.on_axes or setting.turns or r == 0:
         return np.eye(r, d)
     key = generator(setting.seed, run, Purpose.FRAME)
     return np.linalg.qr(key.standard_normal((d, r)))[0].T
@@ -109,15 +108,15 @@ def target_frame(setting: Setting, run: int) -> Float[np.ndarray, "r d"]:
 
 def start_readout(setting: Setting, run: int) -> Float[np.ndarray, " p"]:
     """Entries of a; a paired start gives neuron i + p/2 the opposite of neuron i's."""
-    start = STARTS[setting.start]
+    start = setting.start.kind
     key = generator(setting.seed, run, Purpose.START, 1)
-    a = readout_kind(setting.readout_start).draw(key, setting.p // start.copies, setting.p)
+    a = setting.readout_law.draw(key, setting.p // start.copies, setting.p)
     return np.concatenate([a, -a]) if start.paired else a
 
 
 def start_biases(setting: Setting, run: int) -> Float[np.ndarray, " p"]:
     """Biases b of the neurons, N(0, bias^2) and never moved; those of a pair are the same."""
-    copies = STARTS[setting.start].copies
+    copies = setting.start.kind.copies
     key = generator(setting.seed, run, Purpose.START, 2)
     return setting.bias * np.tile(key.standard_normal(setting.p // copies), copies)
 
@@ -134,7 +133,7 @@ def chosen_samples(setting: Setting, run: int, step: int) -> Int[np.ndarray, " n
 def moved_rows(setting: Setting, rows: Any, direction: Any, size: Any) -> Any:
     """Rows after a step: (1 - decay) W + size times the direction, normalised if they are to be."""
     moved = (1.0 - setting.decay) * rows + size * direction
-    if setting.rows == "free":
+    if not setting.normalises_rows:
         return moved
     return moved / ((moved**2).sum(axis=1) ** 0.5)[:, None]
 
@@ -148,7 +147,7 @@ def stepped_rows(
     """Rows after a step along a gradient, in its basis, which begins with that of the rows."""
     grown = np.zeros_like(gradient)
     grown[:, : rows.shape[1]] = rows
-    return np.asarray(moved_rows(setting, grown, UPDATES[setting.update](gradient), size))
+    return np.asarray(moved_rows(setting, grown, setting.update.kind(gradient), size))
 
 
 def moved_readout(
@@ -156,7 +155,7 @@ def moved_readout(
 ) -> Float[np.ndarray, "*k p"]:
     """a after a step of W on the same batch, where it moves by gradient steps of its own."""
     between = setting.readout_between
-    return readout + between.numbers[0] * gradient if between.name == "gradient" else readout
+    return readout + between.numbers[0] * gradient if between.kind.moved else readout
 
 
 def given_overlaps(setting: Setting) -> Float[np.ndarray, "p r"]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from giantstep.problem.labels import make_transform
+from giantstep.problem.label_transform import make_transform
 
 PLAIN: dict[str, tuple[Any, ...]] = {
     "bias": (0.0,),

@@ -2,33 +2,44 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from functools import lru_cache
 
-from giantstep.language.quantity import whole
-from giantstep.language.word import Word, form_list, split_word
-
-RECORD = {"all": (), "log": (), "every": ("k",)}
-DESCRIPTION = form_list(RECORD)
-
-PER_DECADE = 10
-"""Log-spaced steps a decade."""
+from giantstep.language.word import Word
 
 
-def read_record(value: object) -> Word:
-    """What is recorded, from its text."""
-    name, texts = split_word(value, "record", RECORD)
-    return Word(name, *(float(whole(text, {}, f"record {name}")) for text in texts))
+@dataclass(frozen=True)
+class Recording:
+    """``steps(last, *numbers)`` are steps up to the last one, after which a run is recorded."""
+
+    steps: Callable[..., Iterable[int]]
+    numbers: tuple[str, ...] = ()
+
+
+def _log_spaced(last: int, per_decade: int = 10) -> list[int]:
+    """Ten steps a decade: neighbours differ by a quarter, as points do on a log axis."""
+    chosen, exponent = [0], 0
+    while (step := round(10.0 ** (exponent / per_decade))) <= last:
+        chosen.append(step)
+        exponent += 1
+    return chosen
+
+
+RECORDINGS = {
+    "all": Recording(lambda last: range(last + 1)),
+    "log": Recording(_log_spaced),
+    "every": Recording(lambda last, k: range(0, last + 1, int(k)), ("k",)),
+}
+
+
+class RecordWord(Word[Recording]):
+    """Which steps of a run are recorded."""
+
+    kinds = RECORDINGS
 
 
 @lru_cache(maxsize=64)
-def recorded_steps(record: Word, steps: int) -> tuple[int, ...]:
+def recorded_steps(record: RecordWord, steps: int) -> tuple[int, ...]:
     """The steps after which a run is recorded, 0 (the start) and the last among them."""
-    if record == "all":
-        return tuple(range(steps + 1))
-    if record.name == "every":
-        return tuple(sorted({*range(0, steps + 1, int(record.numbers[0])), steps}))
-    found, exponent = {0, steps}, 0
-    while (step := round(10.0 ** (exponent / PER_DECADE))) <= steps:
-        found.add(step)
-        exponent += 1
-    return tuple(sorted(found))
+    return tuple(sorted({*record.kind.steps(steps, *record.numbers), steps}))

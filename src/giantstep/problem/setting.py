@@ -2,41 +2,49 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from functools import lru_cache
-from typing import Any, Literal, Never, SupportsFloat
+from typing import Any, Literal, SupportsFloat
 
 import numpy as np
 from jaxtyping import Float
-from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, ValidationError
 
-from giantstep.errors import InputError, shown, unknown_name
+from giantstep.errors import InputError, shown
 from giantstep.language.functions import NUMPY, Namespace
 from giantstep.language.quantity import listed
-from giantstep.language.word import Word
-from giantstep.problem import batches as batch_kinds
-from giantstep.problem import between, losses, recording
+from giantstep.problem import readers
 from giantstep.problem.activation import Activation, make_activation
+from giantstep.problem.batches import BatchWord, uses
+from giantstep.problem.between import BetweenWord
 from giantstep.problem.consistency import check_setting
-from giantstep.problem.fields import BATCH, explained, signature_defaults
-from giantstep.problem.given import read_fields
+from giantstep.problem.fields import Field, Record, groups
 from giantstep.problem.given_rows import GivenRows, make_rows
 from giantstep.problem.inputs import LAWS, InputLaw, make_inputs
-from giantstep.problem.labels import LabelNoise, LabelTransform, make_transform
-from giantstep.problem.starts import READOUT_STARTS, STARTS, ReadoutName, StartName
-from giantstep.problem.step_size import output_scale
+from giantstep.problem.label_noise import LabelNoise
+from giantstep.problem.label_transform import LabelTransform, make_transform
+from giantstep.problem.losses import LossWord, read_loss
+from giantstep.problem.readers import kind_of, number, one_of, size, text
+from giantstep.problem.recording import RecordWord, recorded_steps
+from giantstep.problem.starts import (
+    READOUT_STARTS,
+    STARTS,
+    ReadoutStart,
+    ReadoutWord,
+    StartWord,
+    readout_kind,
+)
+from giantstep.problem.step_size import OutputScale, output_scale
 from giantstep.problem.tables import DataSet
 from giantstep.problem.target import Target, read_target
-from giantstep.problem.updates import UPDATES, UpdateName
+from giantstep.problem.updates import UpdateWord
 
 Size = SupportsFloat | str
 """A number, or a text such as '4d'."""
 
-OutputScale = Literal["1/p", "1/sqrt(p)", "1"]
+Matrix = tuple[tuple[float, ...], ...]
 
 
-@explained
-class Setting(BaseModel):
+class Setting(Record):
     """One experiment: target, network, sizes, steps, data.
 
     The network is f(x) = s_p sum_i a_i sigma(<w_i, x> + b_i), a step on a batch of n samples
@@ -62,146 +70,255 @@ class Setting(BaseModel):
     8000
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid", arbitrary_types_allowed=True)
-
-    target: Target = Field(
-        description="expression such as 'x1 + He2(x1)*x2', name, callable, or column(NAME)"
+    target: Field[str | Callable[..., Any] | Target, Target] = Field(
+        readers.read_target,
+        "Target",
+        "expression such as 'x1 + He2(x1)*x2', name, callable, or column(NAME)",
+        default=None,
+        takes="EXPRESSION",
+        kw_only=False,
     )
-    activation: Activation = Field(
-        description="relu, erf, tanh, sigmoid, softplus, gelu, silu, sin, or an expression in z"
+    activation: Field[str | Callable[[Any], Any] | Activation, Activation] = Field(
+        text(make_activation),
+        "Experiment",
+        "relu, erf, tanh, sigmoid, softplus, gelu, silu, sin, or an expression in z",
+        default="relu",
+        takes="EXPRESSION",
     )
-    d: int = Field(description="input dimension")
-    n: int = Field(description="batch size, such as 4d, d^1.5 or d*log(d)")
-    p: int = Field(description="number of neurons, may be given in terms of d")
-    steps: int = Field(description="number of giant steps, a whole number")
-    step_size: tuple[float, ...] = Field(
-        description="one size or one a step: giant (an update of order one), 3*giant, n^0.3, or a "
-        "number"
+    d: Field[Size, int] = Field(
+        readers.dimension,
+        "Experiment",
+        "input dimension",
+        default=None,
+        takes="SIZE",
+        default_words="1000 (of a data set: its columns)",
     )
-    output_scale: OutputScale = Field(description="s_p before the sum: 1/p, 1/sqrt(p) or 1")
-    start: StartName = Field(description=f"rows of W: {', '.join(STARTS)}")
-    start_overlaps: tuple[tuple[float, ...], ...] | None = Field(
-        description="overlaps of the orthogonal or given start, p rows of r numbers: '.5, 0; 0, .5'"
+    n: Field[Size, int] = Field(
+        readers.batch_size,
+        "Experiment",
+        "batch size, such as 4d, d^1.5 or d*log(d)",
+        default=None,
+        takes="SIZE",
+        default_words="4d (for labels of a data set all rows, in equal parts)",
     )
-    start_gram: tuple[tuple[float, ...], ...] | None = Field(
-        description="Gram matrix of the rows of the given start, p rows of p numbers: '1, 0; 0, 1'"
+    p: Field[Size, int] = Field(
+        size("d"),
+        "Experiment",
+        "number of neurons, may be given in terms of d",
+        default=8,
+        takes="SIZE",
     )
-    start_rows: GivenRows | None = Field(
-        description="the rows of the given start: a file FILE.npy of W, or of coordinates"
+    # A step size is held for every step: beyond a million they fill megabytes of each record.
+    steps: Field[Size, int] = Field(
+        size(least=0, most=10**6),
+        "Experiment",
+        "number of giant steps, a whole number",
+        default=2,
+        takes="INTEGER",
     )
-    readout_start: ReadoutName | tuple[float, ...] = Field(
-        description="entries of a: "
+    step_size: Field[Size | Sequence[Size], tuple[float, ...]] = Field(
+        readers.sizes_of_steps,
+        "Experiment",
+        "one size or one a step: giant (an update of order one), 3*giant, n^0.3, or a number",
+        default="giant",
+        takes="SIZES",
+    )
+    batches: Field[str, BatchWord] = Field(
+        readers.batches, "Experiment", f"samples of a step: {BatchWord.forms()}", default="fresh"
+    )
+    noise: Field[Size, float] = Field(
+        number, "Experiment", "standard deviation of label noise", default=0.0, takes="NUMBER"
+    )
+    # In the key of random numbers a run is one word of 32 bits and a seed two; a seed is a signed
+    # integer in JSON and TOML readers.
+    runs: Field[Size, int] = Field(
+        size(most=2**32), "Experiment", "independent repetitions", default=1, takes="INTEGER"
+    )
+    seed: Field[Size, int] = Field(
+        size(least=0, most=2**63 - 1),
+        "Experiment",
+        "seed; run k is the same for any number of runs",
+        default=0,
+        takes="INTEGER",
+    )
+    output_scale: Field[str | int, OutputScale] = Field(
+        readers.scale_of_outputs,
+        "Network",
+        "s_p before the sum: 1/p, 1/sqrt(p) or 1",
+        default="1/p",
+    )
+    start: Field[str, StartWord] = Field(
+        kind_of(StartWord), "Network", f"rows of W: {', '.join(STARTS)}", default="symmetric"
+    )
+    start_overlaps: Field[str | Sequence[Sequence[float]], Matrix | None] = Field(
+        readers.matrix,
+        "Network",
+        "overlaps of the orthogonal or given start, p rows of r numbers: '.5, 0; 0, .5'",
+        default=None,
+        takes="MATRIX",
+    )
+    start_gram: Field[str | Sequence[Sequence[float]], Matrix | None] = Field(
+        readers.matrix,
+        "Network",
+        "Gram matrix of the rows of the given start, p rows of p numbers: '1, 0; 0, 1'",
+        default=None,
+        takes="MATRIX",
+    )
+    start_rows: Field[str | Float[np.ndarray, "p q"] | GivenRows, GivenRows | None] = Field(
+        text(make_rows),
+        "Network",
+        "the rows of the given start: a file FILE.npy of W, or of coordinates",
+        default=None,
+        takes="FILE",
+    )
+    readout_start: Field[str | Sequence[float], ReadoutWord | tuple[float, ...]] = Field(
+        readers.readout,
+        "Network",
+        "entries of a: "
         + ", ".join(f"{name} {kind.meaning}" for name, kind in READOUT_STARTS.items())
-        + ", or p numbers"
+        + ", or p numbers",
+        default="signs",
     )
-    readout_between: Word = Field(description=f"the readout between steps: {between.DESCRIPTION}")
-    bias: float = Field(description="standard deviation of frozen normal biases, 0 for none")
-    bias_at: Literal["start", "readout"] = Field(
-        description="start (biases in the steps and in the readout) or readout (only there)"
+    readout_between: Field[str, BetweenWord] = Field(
+        readers.between,
+        "Network",
+        f"the readout between steps: {BetweenWord.forms()}",
+        default="frozen",
     )
-    batches: Word = Field(description=batch_kinds.DESCRIPTION)
-    loss: Word = Field(description=f"loss of the steps: {losses.DESCRIPTION}")
-    residual: Literal["full", "labels"] = Field(description="full (y - f) or labels (y only)")
-    label_transform: LabelTransform = Field(
-        description="what the steps take for the label, an expression in y such as tanh(y)"
+    bias: Field[Size, float] = Field(
+        number,
+        "Network",
+        "standard deviation of frozen normal biases, 0 for none",
+        default=0.0,
+        takes="NUMBER",
     )
-    update: UpdateName = Field(
-        description="what the step size multiplies: gradient, normalised (unit rows), "
-        "orthogonal (its polar factor) or sign"
+    bias_at: Field[str, str] = Field(
+        one_of("start", "readout"),
+        "Network",
+        "start (biases in the steps and in the readout) or readout (only there)",
+        default="start",
     )
-    decay: float = Field(description="weight decay a step: W <- (1 - decay) W + step")
-    rows: Literal["free", "normalised"] = Field(
-        description="rows of W after a step: free, or normalised"
+    update: Field[str, UpdateWord] = Field(
+        kind_of(UpdateWord),
+        "Steps",
+        "what the step size multiplies: gradient, normalised (unit rows), orthogonal (its "
+        "polar factor) or sign",
+        default="gradient",
     )
-    record: Word = Field(description=f"steps that are recorded: {recording.DESCRIPTION}")
-    deflate: Literal[-1, 0, 1, 2] = Field(
-        description="remove the fitted part of degree <= this from the labels, -1 for none, "
-        "2 in the dense engine only"
+    loss: Field[str, LossWord] = Field(
+        lambda value, name, reading: read_loss(value),
+        "Steps",
+        f"loss of the steps: {LossWord.forms()}",
+        default="square",
     )
-    noise: float = Field(description="standard deviation of label noise")
-    corruption: float = Field(description="share of labels whose sign is flipped, where noise is 0")
-    ridge: tuple[float, ...] | Literal["cv"] = Field(
-        description="penalty of the readout: a number, several, or cv (leave-one-out)"
+    residual: Field[str, str] = Field(
+        one_of("full", "labels"), "Steps", "full (y - f) or labels (y only)", default="full"
     )
-    readout_batch: Literal["fresh", "last"] = Field(
-        description="data of the readout: fresh or last"
+    label_transform: Field[str | LabelTransform, LabelTransform] = Field(
+        text(make_transform),
+        "Steps",
+        "what the steps take for the label, an expression in y such as tanh(y)",
+        default="y",
+        takes="EXPRESSION",
     )
-    readout_n: int = Field(description="samples the readout is fitted on, 0 for no readout")
-    test_n: int = Field(description="samples it is tested on, 0 for no readout")
-    inputs: InputLaw = Field(description=", ".join(law.form() for law in LAWS.values()))
-    frame: str = Field(
-        description="target directions for inputs other than gaussian: random, axes, or "
-        "columns(NAME, ...) of a data set"
+    deflate: Field[Size, int] = Field(
+        readers.deflate,
+        "Steps",
+        "remove the fitted part of degree <= this from the labels, -1 for none, "
+        "2 in the dense engine only",
+        default=-1,
+        takes="INTEGER",
     )
-    runs: int = Field(description="independent repetitions")
-    seed: int = Field(description="seed; run k is the same for any number of runs")
-    engine: Literal["auto", "deferred", "dense"] = Field(description="auto, deferred or dense")
-    device: Literal["auto", "cpu", "gpu"] = Field(
-        description="where samples are drawn and used: cpu, gpu, or auto (a GPU, if there is one, "
-        "for the dense engine alone)"
+    decay: Field[Size, float] = Field(
+        number,
+        "Steps",
+        "weight decay a step: W <- (1 - decay) W + step",
+        default=0.0,
+        takes="NUMBER",
     )
-    precision: Literal["float32", "float64", "tf32", "bf16", "bf16x3"] = Field(
-        description="float32, float64, or for products of the dense engine on a GPU tf32, bf16 "
-        "or bf16x3"
+    rows: Field[str, str] = Field(
+        one_of("free", "normalised"),
+        "Steps",
+        "rows of W after a step: free, or normalised",
+        default="free",
     )
-    spectra: int = Field(description="singular values to record, such as p, 0 for none")
-
-    _given: dict[str, Any] = PrivateAttr(default_factory=dict)
-
-    def __init__(
-        self,
-        target: str | Callable[..., Any] | Target | None = None,
-        *,
-        activation: str | Callable[[Any], Any] | Activation = "relu",
-        d: Size | None = None,
-        n: Size | None = None,
-        p: Size = 8,
-        steps: Size = 2,
-        step_size: Size | Sequence[Size] = "giant",
-        output_scale: str | int = "1/p",
-        start: str = "symmetric",
-        start_overlaps: str | Sequence[Sequence[float]] | None = None,
-        start_gram: str | Sequence[Sequence[float]] | None = None,
-        start_rows: str | Float[np.ndarray, "p q"] | GivenRows | None = None,
-        readout_start: str | Sequence[float] = "signs",
-        readout_between: str = "frozen",
-        bias: Size = 0.0,
-        bias_at: str = "start",
-        batches: str = "fresh",
-        loss: str = "square",
-        residual: str = "full",
-        label_transform: str | LabelTransform = "y",
-        update: str = "gradient",
-        decay: Size = 0.0,
-        rows: str = "free",
-        record: str = "all",
-        deflate: Size = -1,
-        noise: Size = 0.0,
-        corruption: Size = 0.0,
-        ridge: Size | Sequence[Size] = "cv",
-        readout_batch: str = "fresh",
-        readout_n: Size = "n",
-        test_n: Size | None = None,
-        inputs: str | InputLaw = "gaussian",
-        frame: str = "random",
-        runs: Size = 1,
-        seed: Size = 0,
-        engine: str = "auto",
-        device: str = "auto",
-        precision: str = "float32",
-        spectra: Size = 0,
-        **unknown: Never,
-    ) -> None:
-        given = {name: value for name, value in locals().items() if name in DEFAULTS}
-        if unknown:
-            raise _refusal(unknown)
-        fields = {name: DEFAULTS[name] if v is None else v for name, v in given.items()} | {"n": n}
-        try:
-            super().__init__(**read_fields(fields))
-        except ValidationError as error:
-            raise InputError(_sentence(error)) from None
-        self._given = given
-        check_setting(self)
+    inputs: Field[str | InputLaw, InputLaw] = Field(
+        text(make_inputs),
+        "Data",
+        ", ".join(law.form() for law in LAWS.values()),
+        default="gaussian",
+    )
+    frame: Field[str, str] = Field(
+        readers.frame,
+        "Data",
+        "target directions for inputs other than gaussian: random, axes, or "
+        "columns(NAME, ...) of a data set",
+        default="random",
+    )
+    corruption: Field[Size, float] = Field(
+        number,
+        "Data",
+        "share of labels whose sign is flipped, where noise is 0",
+        default=0.0,
+        takes="NUMBER",
+    )
+    ridge: Field[Size | Sequence[Size], tuple[float, ...] | Literal["cv"]] = Field(
+        readers.ridges,
+        "Readout",
+        "penalty of the readout: a number, several, or cv (leave-one-out)",
+        default="cv",
+        takes="NUMBERS",
+    )
+    readout_n: Field[Size, int] = Field(
+        size("d", "n", "p", least=0),
+        "Readout",
+        "samples the readout is fitted on, 0 for no readout",
+        default="n",
+        takes="SIZE",
+    )
+    readout_batch: Field[str, str] = Field(
+        one_of("fresh", "last"), "Readout", "data of the readout: fresh or last", default="fresh"
+    )
+    test_n: Field[Size, int] = Field(
+        readers.samples_of_test,
+        "Readout",
+        "samples it is tested on, 0 for no readout",
+        default=None,
+        takes="SIZE",
+        default_words="20000 (of a data set: the rows left)",
+    )
+    record: Field[str, RecordWord] = Field(
+        readers.recording,
+        "Computation",
+        f"steps that are recorded: {RecordWord.forms()}",
+        default="all",
+    )
+    spectra: Field[Size, int] = Field(
+        size("d", "n", "p", least=0),
+        "Computation",
+        "singular values to record, such as p, 0 for none",
+        default=0,
+        takes="SIZE",
+    )
+    engine: Field[str, str] = Field(
+        one_of("auto", "deferred", "dense"),
+        "Computation",
+        "auto, deferred or dense",
+        default="auto",
+    )
+    device: Field[str, str] = Field(
+        one_of("auto", "cpu", "gpu"),
+        "Computation",
+        "where samples are drawn and used: cpu, gpu, or auto (a GPU, if there is one, "
+        "for the dense engine alone)",
+        default="auto",
+    )
+    precision: Field[str, str] = Field(
+        one_of("float32", "float64", "tf32", "bf16", "bf16x3"),
+        "Computation",
+        "float32, float64, or for products of the dense engine on a GPU tf32, bf16 or bf16x3",
+        default="float32",
+    )
 
     @classmethod
     def linear_width(
@@ -220,28 +337,74 @@ class Setting(BaseModel):
     def __repr__(self) -> str:
         """What was given, as it can be typed again."""
         defaults = DEFAULTS | ({"n": None} if self.target.column else {})
-        told = {name: v for name, v in self._given.items() if v is not None}
-        named = {name: v for name, v in told.items() if _differs(v, defaults[name])}
-        target = shown(self.target.name)
-        rest = [f"{name}={shown(v)}" for name, v in named.items() if name != "target"]
-        return f"Setting({', '.join([target, *rest])})"
+        others = [
+            f"{name}={shown(value)}"
+            for name, value in self._given.items()
+            if self.fields[name].kw_only and value is not None and _differs(value, defaults[name])
+        ]
+        return f"Setting({', '.join([shown(self.target.name), *others])})"
 
     __str__ = __repr__
 
     @property
     def turns(self) -> bool:
         """Whether all directions are alike but those known from the start."""
-        return self.inputs.deferrable and UPDATES[self.update].turns
+        return self.inputs.deferrable and self.update.kind.turns
 
     @property
     def recorded(self) -> tuple[int, ...]:
         """The steps after which a run is recorded, the start (0) and the last among them."""
-        return recording.recorded_steps(self.record, self.steps)
+        return recorded_steps(self.record, self.steps)
 
     @property
     def seen_again(self) -> bool:
         """Whether a step sees samples that a step before it has seen."""
-        return batch_kinds.uses(self.batches, self.steps) > 1
+        return uses(self.batches, self.steps) > 1
+
+    @property
+    def labels_only(self) -> bool:
+        """Whether the steps see the labels alone, without the network's own output."""
+        return self.residual == "labels"
+
+    @property
+    def normalises_rows(self) -> bool:
+        """Whether rows of W are made of length one after every step."""
+        return self.rows == "normalised"
+
+    @property
+    def biased_steps(self) -> bool:
+        """Whether the steps see biases, and not only the readout."""
+        return self.bias > 0 and self.bias_at == "start"
+
+    @property
+    def biased_readout_only(self) -> bool:
+        """Whether the readout sees biases that the steps did not."""
+        return self.bias > 0 and self.bias_at == "readout"
+
+    @property
+    def readout_on_last(self) -> bool:
+        """Whether the readout is fitted on the batch of the last step."""
+        return self.readout_batch == "last"
+
+    @property
+    def cross_validates(self) -> bool:
+        """Whether the penalty of the readout is chosen by leave-one-out errors."""
+        return self.ridge == "cv"
+
+    @property
+    def penalties(self) -> tuple[float, ...]:
+        """The penalties of the readout that were given; none where it is cross-validated."""
+        return () if isinstance(self.ridge, str) else self.ridge
+
+    @property
+    def on_axes(self) -> bool:
+        """Whether the target directions are the first axes."""
+        return self.frame == "axes"
+
+    @property
+    def readout_law(self) -> ReadoutStart:
+        """How the entries of a are drawn, or the numbers that were given."""
+        return readout_kind(self.readout_start)
 
     @property
     def giant_shares(self) -> tuple[float, ...]:
@@ -291,37 +454,40 @@ class Setting(BaseModel):
         """The floor of noisy labels, from that of the clean ones."""
         return self.label_noise.floor(floor, self.target.series.square)
 
-    def __eq__(self, other: object) -> bool:
-        """Equal in every field, however the sizes were given."""
-        if not isinstance(other, Setting):
-            return NotImplemented
-        return all(getattr(self, name) == getattr(other, name) for name in type(self).model_fields)
+    def check(self) -> None:
+        check_setting(self)
 
-    def __hash__(self) -> int:
-        return hash(tuple(getattr(self, name) for name in type(self).model_fields))
+    @classmethod
+    def unknown(cls, name: str, value: object) -> InputError:
+        """The complaint about a name that is no field, or about a setting that was not stored."""
+        if name == "unstorable":  # the record of a setting that no text gives back
+            return InputError(str(value))
+        return super().unknown(name, value)
 
     def vary(self, **changes: Any) -> Setting:
         """The setting with some fields changed, the others as given (n = '4d' follows d)."""
-        return Setting(**(self._given | changes))
+        return Setting(**{**self._given, **changes})
 
     @property
     def given(self) -> dict[str, Any]:
         """The fields as they were given, or their defaults: n may be the text 4d."""
         followed = self._given["n"] is None and not self.target.column
-        return self._given | ({"n": BATCH} if followed else {})
+        return {**self._given, **({"n": DEFAULTS["n"]} if followed else {})}
 
     @property
     def unstorable(self) -> str | None:
         """Why the texts of ``as_dict`` do not give this setting back, None where they do."""
         texts = self._texts()
-        for field, text in texts.items():
+        for field, written in texts.items():
             held, read = getattr(self, field), _READERS[field]
             if getattr(held, "function", None) is not None:
-                return f"{field} cannot be stored as a text, got the callable {text!r}"
+                return f"{field} cannot be stored as a text, got the callable {written!r}"
             # What a file holds may change; what a text means does not.
             same = _reads_back if field == "start_rows" else _reads_back_once
-            if not same(held, text, read):
-                return f"{field} cannot be stored as a text, got what {text!r} does not give back"
+            if not same(held, written, read):
+                return (
+                    f"{field} cannot be stored as a text, got what {written!r} does not give back"
+                )
         return None
 
     def _texts(self) -> dict[str, str]:
@@ -337,7 +503,7 @@ class Setting(BaseModel):
 
         ``Setting(**as_dict())`` is the setting again, but for one with a note under ``unstorable``.
         """
-        fields = {name: getattr(self, name) for name in type(self).model_fields} | self._texts()
+        fields = {name: getattr(self, name) for name in self.fields} | self._texts()
         note = self.unstorable
         return {
             name: [list(v) if isinstance(v, tuple) else v for v in value]
@@ -347,8 +513,13 @@ class Setting(BaseModel):
         } | ({} if note is None else {"unstorable": note})
 
 
-DEFAULTS: dict[str, Any] = signature_defaults(Setting)
-"""What a field is when it is not given, from the signature; None stands for it too."""
+DEFAULTS: dict[str, Any] = {name: field.default for name, field in Setting.fields.items()} | {
+    "n": readers.UNLESS_LABELLED
+}
+"""What a field is when it is not given; None stands for it too."""
+
+GROUPS = {group: names for group, names in groups(Setting).items() if "target" not in names}
+"""Every field but the target by its group, in the order in which people need them."""
 
 LINEAR_WIDTH: dict[str, Any] = {
     "n": "2d",
@@ -387,17 +558,3 @@ def _reads_back(value: object, text: str, read: Callable[[str], object]) -> bool
 
 
 _reads_back_once = lru_cache(maxsize=256)(_reads_back)
-
-
-def _refusal(unknown: Mapping[str, object]) -> InputError:
-    if "unstorable" in unknown:  # the record of a setting that no text gives back
-        return InputError(str(unknown["unstorable"]))
-    return unknown_name("key", min(unknown), DEFAULTS, "help(giantstep.Setting)")
-
-
-def _sentence(error: ValidationError) -> str:
-    """The first complaint of pydantic, in our form."""
-    first = error.errors()[0]
-    name = ".".join(str(part) for part in first["loc"][:1])
-    message = first["msg"].replace("Input should be", "must be").replace("'", "")
-    return f"{name} {message}, got {shown(first['input'])}"

@@ -9,13 +9,14 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 from jaxtyping import Float
 
 from giantstep.errors import InputError
 from giantstep.gaussian.coordinates import bartlett, compressed, root
+from giantstep.gaussian.rules import Rule, gauss_hermite, legendre
+from giantstep.language.word import Word
 
 
 @dataclass(frozen=True)
@@ -48,8 +49,8 @@ def whole_space(
         p, k = rows.shape
         if k == d:
             return rows
-        target, known, rest = np.split(rows, [r, r + others], axis=1)
-        return np.concatenate([target, rest, np.zeros((p, d - k)), known], axis=1)
+        target, by_law, remaining = np.split(rows, [r, r + others], axis=1)
+        return np.concatenate([target, remaining, np.zeros((p, d - k)), by_law], axis=1)
 
     return Space(d, lambda count: key.standard_normal((count, d)), frame, hold)
 
@@ -67,22 +68,22 @@ def known_span(key: np.random.Generator, r: int, d: int, others: int = 0) -> Spa
     def frame(count: int) -> Float[np.ndarray, "m q"]:
         if others == 0:
             return np.eye(r + count)
-        found = np.eye(r + count, r + others + count)
+        rows = np.eye(r + count, r + others + count)
         turned, triangle = np.linalg.qr(gaussian(count, others).T)
         # QR is free in the signs of its columns, and LAPACK's depend on the first coordinates.
-        found[r:, r:] = (turned * np.sign(np.diagonal(triangle))).T
-        return found
+        rows[r:, r:] = (turned * np.sign(np.diagonal(triangle))).T
+        return rows
 
     return Space(d, gaussian, frame, lambda rows: _held(rows, r, d, others))
 
 
 def typical_span(r: int, d: int, others: int = 0) -> Space:
     """The same with inner products of order d^(-1/2), relative to the lengths, set to zero."""
-    known = r + others
+    first = r + others
     return Space(
         d,
-        lambda count: math.sqrt(d) * np.eye(count, known + count, k=known),
-        lambda count: np.delete(np.eye(known + count), range(r, known), axis=0),
+        lambda count: math.sqrt(d) * np.eye(count, first + count, k=first),
+        lambda count: np.delete(np.eye(first + count), range(r, first), axis=0),
         lambda rows: _held(rows, r, d, others),
     )
 
@@ -90,8 +91,8 @@ def typical_span(r: int, d: int, others: int = 0) -> Space:
 def _held(rows: Float[np.ndarray, "p k"], r: int, d: int, others: int) -> Float[np.ndarray, "p q"]:
     """Given rows in coordinates that begin with those along what is known."""
     if rows.shape[1] == d:
-        target, rest, known = np.split(rows, [r, d - others], axis=1)
-        rows = np.concatenate([target, known, rest], axis=1)
+        target, remaining, by_law = np.split(rows, [r, d - others], axis=1)
+        rows = np.concatenate([target, by_law, remaining], axis=1)
     return compressed(rows, r + others)
 
 
@@ -116,7 +117,8 @@ class RowStart:
     ``draw(space, p, given)`` gives the p rows.  ``paired``: row i + p/2 is row i again, with the
     opposite entry of a.  ``framed``: the rows are combinations of the target directions and of p
     more orthonormal vectors, with overlaps that are ``given``.  ``unit``: they are of norm one, not
-    only nearly so.
+    only nearly so.  ``normal``: they are N(0, I/d), so that their lengths vary.  ``takes_gram``:
+    the record gives their Gram matrix, or the rows themselves.
     """
 
     name: str
@@ -124,6 +126,9 @@ class RowStart:
     paired: bool = False
     framed: bool = False
     unit: bool = True
+    normal: bool = False
+    takes_gram: bool = False
+    numbers: tuple[str, ...] = ()
 
     @property
     def copies(self) -> int:
@@ -153,8 +158,8 @@ def _with_overlaps(space: Space, p: int, given: Given) -> Float[np.ndarray, "p q
     """w_i = sum_k m_ik w*_k + sqrt(1 - |m_i|^2) v_i, v orthonormal."""
     r = given.overlaps.shape[1]
     frame = space.frame(p)
-    rest = np.sqrt(np.maximum(1.0 - np.sum(given.overlaps**2, axis=1), 0.0))
-    return given.overlaps @ frame[:r] + rest[:, None] * frame[r:]
+    lengths = np.sqrt(np.maximum(1.0 - np.sum(given.overlaps**2, axis=1), 0.0))
+    return given.overlaps @ frame[:r] + lengths[:, None] * frame[r:]
 
 
 def _with_gram(space: Space, p: int, given: Given) -> Float[np.ndarray, "p q"]:
@@ -162,8 +167,8 @@ def _with_gram(space: Space, p: int, given: Given) -> Float[np.ndarray, "p q"]:
     r = given.overlaps.shape[1]
     frame = space.frame(p)
     gram = np.eye(p) if given.gram is None else given.gram
-    rest = root(gram - given.overlaps @ given.overlaps.T)
-    return given.overlaps @ frame[:r] + rest @ frame[r:]
+    outside = root(gram - given.overlaps @ given.overlaps.T)
+    return given.overlaps @ frame[:r] + outside @ frame[r:]
 
 
 STARTS = {
@@ -179,11 +184,18 @@ STARTS = {
             "gaussian",
             lambda space, p, _: space.gaussian(p) / math.sqrt(space.d),
             unit=False,
+            normal=True,
         ),
         RowStart("orthogonal", _with_overlaps, framed=True),
-        RowStart("given", _with_gram, framed=True, unit=False),
+        RowStart("given", _with_gram, framed=True, unit=False, takes_gram=True),
     )
 }
+
+
+class StartWord(Word[RowStart]):
+    """How the rows of W are drawn."""
+
+    kinds = STARTS
 
 
 # -- entries of a ---------------------------------------------------------------------------------
@@ -194,7 +206,11 @@ class ReadoutStart:
     """How the entries of a are drawn.
 
     ``draw(key, count, p)`` gives the first ``count`` of p entries, ``rms(p)`` is the root of their
-    mean square.  ``fixed``: they are the same in every run.
+    mean square.  ``fixed``: they are the same in every run.  ``balanced``: they sum to zero
+    where p is even.
+
+    ``law(nodes)`` is a quadrature rule for the law of an entry over its root mean square, with as
+    many nodes; entries of one size (``law`` is None) are two signs.
     """
 
     name: str
@@ -202,6 +218,25 @@ class ReadoutStart:
     draw: Callable[[np.random.Generator, int, int], Float[np.ndarray, " k"]]
     rms: Callable[[float], float]
     fixed: bool = False
+    balanced: bool = False
+    law: Callable[[int], Rule] | None = None
+    numbers: tuple[str, ...] = ()
+
+    @property
+    def one_size(self) -> bool:
+        """Whether all entries have the same absolute value."""
+        return self.law is None
+
+    def rule(self, nodes: int) -> Rule:
+        """Values and weights for an entry over its root mean square."""
+        if self.law is None:
+            return np.array([-1.0, 1.0]), np.array([0.5, 0.5])
+        return self.law(nodes)
+
+
+def _uniform_rule(nodes: int) -> Rule:
+    x, weights = legendre(nodes)
+    return math.sqrt(3.0) * x, 0.5 * weights
 
 
 READOUT_STARTS = {
@@ -219,6 +254,7 @@ READOUT_STARTS = {
             lambda key, count, p: np.where(np.arange(count) % 2 == 0, 1.0, -1.0),
             lambda p: 1.0,
             fixed=True,
+            balanced=True,
         ),
         ReadoutStart(
             "ones",
@@ -232,12 +268,14 @@ READOUT_STARTS = {
             "N(0, 1/p)",
             lambda key, count, p: key.standard_normal(count) / math.sqrt(p),
             lambda p: 1.0 / math.sqrt(p),
+            law=gauss_hermite,
         ),
         ReadoutStart(
             "uniform",
             "on [-1, 1]",
             lambda key, count, p: key.uniform(-1.0, 1.0, size=count),
             lambda p: 1.0 / math.sqrt(3.0),
+            law=_uniform_rule,
         ),
     )
 }
@@ -252,7 +290,14 @@ def readout_kind(readout_start: str | Sequence[float]) -> ReadoutStart:
         return READOUT_STARTS.get(readout_start, READOUT_STARTS["signs"])
     entries = np.array(readout_start, dtype=float)
     rms = float(np.sqrt(np.mean(entries**2)))
-    return ReadoutStart("given", "", lambda key, count, p: entries, lambda p: rms, fixed=True)
+    return ReadoutStart(
+        "given",
+        "",
+        lambda key, count, p: entries,
+        lambda p: rms,
+        fixed=True,
+        law=lambda nodes: (entries / rms, np.full(len(entries), 1.0 / len(entries))),
+    )
 
 
 def readout_rms(readout_start: str | Sequence[float], p: float) -> float:
@@ -260,10 +305,11 @@ def readout_rms(readout_start: str | Sequence[float], p: float) -> float:
     return readout_kind(readout_start).rms(p)
 
 
-# The names as types: the record refuses any other.
-if TYPE_CHECKING:
-    StartName = str
-    ReadoutName = str
-else:
-    StartName = Literal[*STARTS]
-    ReadoutName = Literal[*READOUT_STARTS]
+ReadoutName = str
+"""A name of ``READOUT_STARTS``."""
+
+
+class ReadoutWord(Word[ReadoutStart]):
+    """How the entries of a are drawn."""
+
+    kinds = READOUT_STARTS

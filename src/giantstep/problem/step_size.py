@@ -4,22 +4,24 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
+from typing import Literal
 
 import numpy as np
 
 from giantstep.errors import InputError, shown
 from giantstep.gaussian.tensors import information_exponent
-from giantstep.language.expression import Expression, Variable, evaluate, substitute
+from giantstep.language.expression import Expression, Variable, substitute
+from giantstep.language.program import evaluate
 from giantstep.language.quantity import listed, quantity
 from giantstep.problem.starts import readout_rms
 from giantstep.problem.target import Target
 from giantstep.problem.updates import UPDATES
 
+OutputScale = Literal["1/p", "1/sqrt(p)", "1"]
+"""The factor s_p before the sum over the neurons."""
+
 IDENTITY = Variable(0)
 """A step that sees the label y as it is."""
-
-FEW = 8
-"""Step sizes that are all shown."""
 
 FLOAT32_MAX = float(np.finfo(np.float32).max)
 
@@ -38,20 +40,18 @@ def step_sizes(
     numbers = []
     for size in sizes:
         # A size that does not speak of the giant one does not ask for it: it may have none.
-        known = giant() if isinstance(size, str) and "giant" in size else math.nan
+        giant_size = giant() if isinstance(size, str) and "giant" in size else math.nan
         like = "'3*giant' or 'p*d^0.5'"
-        number = quantity(size, {**letters, "giant": known}, "step_size", like=like)
+        number = quantity(size, {**letters, "giant": giant_size}, "step_size", like=like)
         if abs(number) > FLOAT32_MAX:
             raise InputError(f"step_size overflows float32, got {shown(size)}")
         numbers.append(number)
     return tuple(numbers * steps if len(numbers) == 1 else numbers)
 
 
-def output_scale(text: str, p: float) -> float:
-    """s_p as a number; an unknown text is refused by the record itself."""
-    if text == "1/p":
-        return 1.0 / p
-    return 1.0 / math.sqrt(p) if text == "1/sqrt(p)" else 1.0
+def output_scale(text: OutputScale, p: float) -> float:
+    """s_p as a number."""
+    return {"1/p": 1.0 / p, "1/sqrt(p)": 1.0 / math.sqrt(p), "1": 1.0}[text]
 
 
 def giant_step_size(
@@ -76,10 +76,9 @@ def giant_step_size(
     it is beyond the floats.
     """
     p, d, leap = letters["p"], letters["d"], 1
-    # What is no name of an update is refused when the whole record is read.
-    own = UPDATES[update].length if isinstance(update, str) and update in UPDATES else None
-    if own is not None:
-        return length / own(d)
+    update_length = UPDATES[update].length
+    if update_length is not None:
+        return length / update_length(d)
     if not target.column:
         series = _seen_target(target, seen).series
         leap = information_exponent(series.select(series.degrees > max(0, deflate))) or 1
@@ -98,10 +97,10 @@ def _seen_target(target: Target, seen: Expression) -> Target:
     return Target(target.name, target.r, substitute(seen, (target.expression,)))
 
 
-def size_list(sizes: Sequence[float], digits: int = 6) -> str:
-    """Step sizes in a sentence: all of a few, one of many that are the same."""
-    shown = [f"{size:.{digits}g}" for size in sizes[:FEW]]
-    if len(sizes) <= FEW:
+def size_list(sizes: Sequence[float], digits: int = 6, most: int = 8) -> str:
+    """Step sizes in a sentence: at most so many, one of many that are the same."""
+    shown = [f"{size:.{digits}g}" for size in sizes[:most]]
+    if len(sizes) <= most:
         return ", ".join(shown) or "none"
     if len(set(sizes)) == 1:
         return f"{shown[0]} at each of {len(sizes):,} steps"

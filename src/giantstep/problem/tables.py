@@ -20,26 +20,15 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from giantstep.errors import InputError, shown
-from giantstep.language.word import Word
-from giantstep.problem.batches import set_of, set_size
+from giantstep.gaussian.accuracy import RANK, ROUNDING, SINGLE_PRECISION
+from giantstep.problem.batches import BatchWord, set_of, set_size
 from giantstep.problem.files import check_file
 from giantstep.problem.randomness import Purpose, generator
 from giantstep.problem.table_text import read_text
 
 if TYPE_CHECKING:
+    from giantstep.problem.fields import Reading
     from giantstep.problem.setting import Setting
-
-SINGULAR = 1e-10
-"""Singular values of the centred columns below this share of the largest are rounding."""
-
-ROUNDING = 1e-6
-"""What the principal variances of white rows are off 1 by, at most."""
-
-UNNAMED = ("", "Unnamed: 0")
-"""Names of the index that pandas writes before the columns."""
-
-PROBES = 64
-"""Random directions whose kurtosis is looked at."""
 
 
 @dataclass(frozen=True)
@@ -69,12 +58,12 @@ class DataSet:
     def far_from_gaussian(self) -> str:
         """What theory cannot know of the rows it takes for N(0, I), in one sentence."""
         key = np.random.default_rng(0)
-        directions = key.standard_normal((self.d, PROBES))
+        directions = key.standard_normal((self.d, 64))
         along = self.rows @ (directions / np.linalg.norm(directions, axis=0))
         columns, probes = (kurtosis(values) for values in (self.rows, along))
         variances = np.linalg.eigvalsh(self.rows.T @ self.rows / len(self.rows))
         correlated = ""
-        if variances[-1] > 1.0 + ROUNDING:
+        if variances[-1] > 1.0 + SINGLE_PRECISION:
             correlated = (
                 f"; principal variances from {variances[0]:.2g} to {variances[-1]:.3g} (1 for it)"
             )
@@ -99,8 +88,8 @@ def data_set(path: str, make: Callable[[DataSet], DataSet], label: str) -> DataS
 
     A file that has changed is read anew.
     """
-    known = check_file(path, "inputs cannot read the data set")
-    return _prepared(path, known.st_mtime_ns, make, label)
+    status = check_file(path, "inputs cannot read the data set")
+    return _prepared(path, status.st_mtime_ns, make, label)
 
 
 @lru_cache(maxsize=2)
@@ -137,7 +126,7 @@ def _read(path: str) -> DataSet:
             f"inputs needs a name for every column, {path!r} has {len(names)} names and "
             f"{rows.shape[1]} columns"
         )
-    if names[0] in UNNAMED and len(names) > 1:
+    if names[0] in ("", "Unnamed: 0") and len(names) > 1:  # as pandas writes it
         names, rows = names[1:], rows[:, 1:]
     bad = np.flatnonzero(~np.all(np.isfinite(rows), axis=0))
     if len(bad):
@@ -152,9 +141,9 @@ def _read(path: str) -> DataSet:
 def _labelled(table: DataSet, label: str) -> DataSet:
     """The table with the column of labels taken out and standardised."""
     if table.names.count(label) != 1:
-        known = ", ".join(table.names[:20])
+        names = ", ".join(table.names[:20])
         raise InputError(
-            f"target must name one column of {table.path!r} ({known}), got {shown(label)}"
+            f"target must name one column of {table.path!r} ({names}), got {shown(label)}"
         )
     place = table.names.index(label)
     alone = replace(table, names=(label,), rows=table.rows[:, [place]])
@@ -175,7 +164,7 @@ def standardised(table: DataSet) -> DataSet:
     low, high = table.rows.min(axis=0) / 2, table.rows.max(axis=0) / 2
     unit = high - low
     # A range within rounding of the values is no range.
-    flat = np.flatnonzero(unit <= 1e-12 * np.maximum(np.abs(low), np.abs(high)))
+    flat = np.flatnonzero(unit <= ROUNDING * np.maximum(np.abs(low), np.abs(high)))
     if len(flat):
         value, name = 2 * low[flat[0]], table.names[flat[0]]
         raise InputError(
@@ -198,7 +187,7 @@ def whitened(table: DataSet) -> DataSet:
             f"inputs cannot whiten {table.path!r}: {count} rows are too few for {table.d} columns"
         )
     u, values, rows = np.linalg.svd(table.rows, full_matrices=False)
-    if values[-1] <= SINGULAR * values[0]:
+    if values[-1] <= RANK * values[0]:
         twin = table.names[int(np.argmax(np.abs(rows[-1])))]
         raise InputError(
             f"inputs cannot whiten {table.path!r}: column {twin!r} is a sum of the others"
@@ -215,21 +204,21 @@ def frame_columns(frame: str) -> tuple[str, ...] | None:
 # -- which rows a run takes -----------------------------------------------------------------------
 
 
-def batch_count(batches: Word, steps: int) -> int:
+def batch_count(batches: BatchWord, steps: int) -> int:
     """Different sets of rows that a run takes its steps on, or draws them from."""
     return set_of(batches, steps - 1) + 1 if steps else 0
 
 
-def batch_rows(fields: Mapping[str, Any]) -> int:
+def batch_rows(fields: Mapping[str, Any] | Reading) -> int:
     """Rows that the batches of a run take."""
     batches = fields["batches"]
     return batch_count(batches, fields["steps"]) * set_size(batches, fields["n"])
 
 
-def rows_taken(fields: Mapping[str, Any]) -> int:
+def rows_taken(fields: Mapping[str, Any] | Reading) -> int:
     """Rows that batches and readout of a run take; a readout on the last batch takes its rows."""
-    own = fields["readout_batch"] == "fresh" or fields["steps"] == 0
-    return batch_rows(fields) + own * fields["readout_n"]
+    drawn = fields["readout_batch"] == "fresh" or fields["steps"] == 0
+    return batch_rows(fields) + drawn * fields["readout_n"]
 
 
 def check_rows(setting: Setting, data: DataSet) -> None:
@@ -238,7 +227,7 @@ def check_rows(setting: Setting, data: DataSet) -> None:
     if needed > there:
         field = "n"
         asked = f"n = {setting.n} ({batch_count(setting.batches, setting.steps)} times)"
-        if setting.batches.name == "minibatch":
+        if setting.batches.kind.draws:
             field, asked = "batches", f"batches = {setting.batches}"
         raise InputError(
             f"{field} must leave rows for the test: {asked}, readout_n = {setting.readout_n} and "

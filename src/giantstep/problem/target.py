@@ -15,6 +15,7 @@ import numpy as np
 from jaxtyping import Float
 
 from giantstep.errors import InputError, shown
+from giantstep.gaussian.accuracy import RANK
 from giantstep.gaussian.expansion import coupled_series, expand, finite
 from giantstep.gaussian.polynomials import polynomial_series
 from giantstep.gaussian.rules import gauss_hermite
@@ -25,31 +26,22 @@ from giantstep.gaussian.series import (
     series_from_grid,
     series_on_grid,
 )
-from giantstep.gaussian.symmetry import MORE_POINTS, WITNESS, Symmetry, find_symmetries
+from giantstep.gaussian.symmetry import WITNESS, Symmetry, find_symmetries
 from giantstep.language.algebra import Terms, multiplied_out, to_power
 from giantstep.language.expression import (
     Expression,
     Number,
     Variable,
     add,
-    evaluate,
     multiply,
     substitute,
     variables,
 )
 from giantstep.language.functions import NUMPY, Namespace
 from giantstep.language.parser import parse
-from giantstep.language.program import Program
+from giantstep.language.program import Program, evaluate
 from giantstep.problem.alignment import natural_frame, realign
 from giantstep.problem.catalog import CATALOG
-
-MAX_POWER_PRODUCTS = 2_000
-"""Products multiplied out exactly for a power of the label; beyond, a grid serves."""
-
-MAX_GRID_POINTS = 2_000_000
-
-# Directions whose Gram matrix is this close to the identity are taken as orthonormal.
-ORTHONORMAL = 1e-10
 
 
 @dataclass(frozen=True, eq=False)
@@ -137,8 +129,8 @@ class Target:
         def values(columns: Sequence[Float[np.ndarray, "..."]]) -> Float[np.ndarray, "..."]:
             # A user's function gets plain vectors, whatever grid they come from.
             full = np.broadcast_arrays(*columns)
-            found = finite(self([column.ravel() for column in full]))
-            return np.broadcast_to(found, full[0].size).reshape(full[0].shape)
+            flat = finite(self([column.ravel() for column in full]))
+            return np.broadcast_to(flat, full[0].size).reshape(full[0].shape)
 
         with np.errstate(all="ignore"):
             return coupled_series(
@@ -153,15 +145,20 @@ class Target:
     def symmetries(self) -> tuple[Symmetry, ...]:
         """Signed permutations of the coordinates that keep f up to its sign."""
         if self.expression is None:
-            return find_symmetries(self, self.r, MORE_POINTS)
+            return find_symmetries(self, self.r, repeats=32)
         return find_symmetries(lambda columns: self(columns, WITNESS), self.r)
 
-    def label_power(self, power: int) -> HermiteSeries | None:
-        """Series of f^power for a polynomial, exact; None where it is too large, and for others."""
+    def label_power(
+        self, power: int, *, most_products: int = 2_000, most_points: int = 2_000_000
+    ) -> HermiteSeries | None:
+        """Series of f^power for a polynomial, exact; None where it is too large, and for others.
+
+        Up to ``most_products`` products are multiplied out; beyond, a grid of points serves.
+        """
         if not self.is_polynomial:
             return None
         count = len(self.terms)
-        if math.comb(count + power - 1, power) <= MAX_POWER_PRODUCTS:
+        if math.comb(count + power - 1, power) <= most_products:
             series = polynomial_series(to_power(self.terms, power, self.r), self.r)
             return (
                 series
@@ -171,7 +168,7 @@ class Target:
         cap = max(degree_cap(self.r), self.series.degree)
         # Exact for f^power times any h_alpha of degree <= cap.
         nodes = (power * self.series.degree + cap) // 2 + 1
-        if nodes**self.r > MAX_GRID_POINTS:
+        if nodes**self.r > most_points:
             return None
         rule = gauss_hermite(nodes)
         return series_from_grid(series_on_grid(self.series, rule[0]) ** power, rule, cap)
@@ -334,19 +331,19 @@ def _orient(target: Target, directions: Float[np.ndarray, "r m"]) -> Target:
     if len(directions) > target.r and target.expression is None:
         raise InputError(f"directions has {len(directions)} rows, the callable takes {target.r}")
     gram = directions @ directions.T
-    if np.max(np.abs(gram - np.eye(len(directions)))) <= ORTHONORMAL:
+    if np.max(np.abs(gram - np.eye(len(directions)))) <= RANK:
         return replace(target, r=len(directions))
     basis: list[Float[np.ndarray, " m"]] = []
     lower = np.zeros((len(directions), len(directions)))
     for k, vector in enumerate(directions):
-        rest = vector
+        remaining = vector
         for j, q in enumerate(basis):
             lower[k, j] = vector @ q
-            rest = rest - (rest @ q) * q
-        norm = float(np.linalg.norm(rest))
-        if norm > ORTHONORMAL * max(1.0, float(np.linalg.norm(vector))):
+            remaining = remaining - (remaining @ q) * q
+        norm = float(np.linalg.norm(remaining))
+        if norm > RANK * max(1.0, float(np.linalg.norm(vector))):
             lower[k, len(basis)] = norm
-            basis.append(rest / norm)
+            basis.append(remaining / norm)
     if not basis:
         raise InputError("directions are all zero")
     note = (

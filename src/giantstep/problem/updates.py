@@ -5,13 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 from jaxtyping import Float
 
-NEGLIGIBLE = 1e-10
-"""Singular values of a gradient below this share of the largest are zero up to rounding."""
+from giantstep.gaussian.accuracy import RANK
+from giantstep.language.word import Word
 
 
 @dataclass(frozen=True)
@@ -20,12 +19,18 @@ class Update:
 
     ``factor`` -> F, from G G^T: such an update turns with the coordinates, so that any orthonormal
     basis serves.  ``length(d)`` is that of its rows, None where it is that of the gradient.
+    ``plain``: the direction is the gradient itself.  ``rowwise``: it is that of every row divided
+    by its length.  ``polar``: it mixes the rows, and its singular values are one.
     """
 
     name: str
     length: Callable[[float], float] | None = None
     factor: Callable[[Float[np.ndarray, "*k p p"]], Float[np.ndarray, "*k p p"]] | None = None
     direction: Callable[[Float[np.ndarray, "p q"]], Float[np.ndarray, "p q"]] | None = None
+    plain: bool = False
+    rowwise: bool = False
+    polar: bool = False
+    numbers: tuple[str, ...] = ()
 
     @property
     def turns(self) -> bool:
@@ -33,7 +38,7 @@ class Update:
 
     def __call__(self, gradient: Float[np.ndarray, "p q"]) -> Float[np.ndarray, "p q"]:
         """What the step size multiplies, the rows in any coordinates that serve."""
-        if self.name == "gradient":
+        if self.plain:
             return gradient
         if self.factor is None:
             assert self.direction is not None
@@ -56,7 +61,7 @@ def _polar(square: Float[np.ndarray, "*k p p"]) -> Float[np.ndarray, "*k p p"]:
     """(G G^T)^(-1/2) on its range: F G = U V^T of G = U S V^T, what Muon's iteration tends to."""
     values, vectors = np.linalg.eigh(square)
     singular = np.sqrt(np.maximum(values, 0.0))
-    there = singular > NEGLIGIBLE**0.5 * singular[..., -1:]
+    there = singular > RANK**0.5 * singular[..., -1:]
     inverse = np.divide(1.0, singular, where=there, out=np.zeros_like(singular))
     return (vectors * inverse[..., None, :]) @ np.swapaxes(vectors, -1, -2)
 
@@ -64,15 +69,15 @@ def _polar(square: Float[np.ndarray, "*k p p"]) -> Float[np.ndarray, "*k p p"]:
 UPDATES = {
     update.name: update
     for update in (
-        Update("gradient", factor=_identity),
-        Update("normalised", lambda d: 1.0, _unit_rows),
-        Update("orthogonal", lambda d: 1.0, _polar),
+        Update("gradient", factor=_identity, plain=True),
+        Update("normalised", lambda d: 1.0, _unit_rows, rowwise=True),
+        Update("orthogonal", lambda d: 1.0, _polar, polar=True),
         Update("sign", math.sqrt, direction=np.sign),
     )
 }
 
-# The names as types: the record refuses any other.
-if TYPE_CHECKING:
-    UpdateName = str
-else:
-    UpdateName = Literal[*UPDATES]
+
+class UpdateWord(Word[Update]):
+    """What a step makes of the gradient."""
+
+    kinds = UPDATES

@@ -260,7 +260,7 @@ def _check_records(
         )
     if not 0 < level < 1:
         raise InputError(f"level must be between 0 and 1, got {level}")
-    unknown = sorted(set(ignoring) - set(Setting.model_fields))
+    unknown = sorted(set(ignoring) - set(Setting.fields))
     if unknown:
         raise InputError(f"ignoring must name fields of a setting, got {unknown[0]!r}")
     if simulated.runs < 2:
@@ -271,7 +271,7 @@ def _check_records(
 
 
 def _check_settings(predicted: Setting, simulated: Setting, ignored: set[str]) -> None:
-    for name in Setting.model_fields:
+    for name in Setting.fields:
         ours, theirs = getattr(predicted, name), getattr(simulated, name)
         if name not in ignored and ours != theirs:
             raise InputError(

@@ -121,7 +121,7 @@ def _known(value: float | None) -> bool:
 def _fields(settings: Sequence[Setting]) -> list[dict[str, Any]]:
     """Sizes, and the fields in which the settings differ but for their runs, as plain values."""
     differing = differing_fields(settings)
-    names = [name for name in Setting.model_fields if name in SIZES or name in differing]
+    names = [name for name in Setting.fields if name in SIZES or name in differing]
     records = [setting.as_dict() for setting in settings]
     columns = {name: [_text(record[name]) for record in records] for name in names}
     for name in CALLABLE:

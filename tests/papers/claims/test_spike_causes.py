@@ -12,7 +12,7 @@ from giantstep.papers.claims.limiting_causes import STEPPED, _scaled, _shares
 from giantstep.papers.claims.limiting_losses import CUBIC
 from giantstep.papers.claims.linear_width import WIDE
 from giantstep.papers.claims.spike_thresholds import beta_length, predicted_sizes
-from giantstep.prediction.wide.outliers import feature_outliers
+from giantstep.prediction.wide.feature_outliers import feature_outliers
 from giantstep.prediction.wide.step import learned_step
 from giantstep.prediction.wide.strong_spikes import limiting_losses
 from giantstep.simulation.stepped import stepped_runs

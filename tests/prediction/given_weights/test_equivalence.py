@@ -3,12 +3,14 @@
 import itertools
 import math
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pytest
 
 from giantstep import Setting
 from giantstep.errors import InputError, NotConvergedError, NoTheoryError
+from giantstep.prediction.given_weights import curve as learning_curves
 from giantstep.prediction.given_weights import fixed_point
 from giantstep.prediction.given_weights.curve import learning_curve, solve
 from giantstep.prediction.given_weights.directions import bulk_edge, learned_directions
@@ -281,7 +283,8 @@ def test_failure_is_reported(monkeypatch):
     """An iteration that stops short says how far off it is."""
     setting = network("x1", "relu", 20, 20, noise=0.0, readout_n=20)
     weights = giant_step(np.random.default_rng(0), setting, 40, 2.0)
-    monkeypatch.setattr(fixed_point, "ITERATIONS", 2)
+    short = partial(fixed_point.fixed_point, iterations=2)
+    monkeypatch.setattr(learning_curves, "fixed_point", short)
     with pytest.raises(NotConvergedError, match=r"n = 20 and penalty 0.01: log V is off by \d"):
         learning_curve(setting, weights, directions=axes(setting))
 

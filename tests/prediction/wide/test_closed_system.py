@@ -17,21 +17,22 @@ from giantstep.errors import NotConvergedError, NoTheoryError
 from giantstep.gaussian.moments import feature_moments
 from giantstep.gaussian.rules import gauss_hermite, hermite_values
 from giantstep.prediction.limits import first_complaint
-from giantstep.prediction.wide import outliers as closed_spectrum
+from giantstep.prediction.wide import feature_outliers as closed_spectrum
+from giantstep.prediction.wide import row_law
 from giantstep.prediction.wide import system as closed_moments
 from giantstep.prediction.wide.continuation import solve
-from giantstep.prediction.wide.fixed_point import Penalty, Point
-from giantstep.prediction.wide.gradient import gradient_matrix
-from giantstep.prediction.wide.limits import CLOSED_SYSTEM
-from giantstep.prediction.wide.losses import loss_curve, losses
-from giantstep.prediction.wide.outliers import (
+from giantstep.prediction.wide.feature_outliers import (
     Branch,
     feature_density,
     feature_outliers,
     root,
-    thresholds,
 )
-from giantstep.prediction.wide.step import LearnedStep, learned_step, readout_norm
+from giantstep.prediction.wide.fixed_point import Penalty, Point
+from giantstep.prediction.wide.gradient import gradient_matrix
+from giantstep.prediction.wide.limits import CLOSED_SYSTEM
+from giantstep.prediction.wide.losses import loss_curve, losses
+from giantstep.prediction.wide.network import readout_norm
+from giantstep.prediction.wide.step import LearnedStep, learned_step
 from giantstep.prediction.wide.strong_spikes import limiting_losses, spike_count
 from giantstep.prediction.wide.system import ClosedSystem, labels_given
 from giantstep.problem.setting import Setting
@@ -136,7 +137,7 @@ def wrong_step(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[Change], N
         def changed(*arguments: Any, **named: Any) -> LearnedStep:
             return change(learned_step(*arguments, **named))
 
-        monkeypatch.setattr(closed_moments, "learned_step", changed)
+        monkeypatch.setattr(row_law, "learned_step", changed)
 
     yield use
     monkeypatch.undo()
@@ -198,10 +199,10 @@ def plain_losses(setting: Setting, step: LearnedStep) -> tuple[float, float, flo
     kappa, square = (v.ravel() for v in np.meshgrid(line, chi / half, indexing="ij"))
     w = np.outer(lw, cw / cw.sum()).ravel()
     matrix = gradient_matrix(setting, step)
-    kept = 1 + step.tilt * a
-    turned = step.correlation * math.sqrt(step.lengthening) * a
-    apart = math.sqrt(step.lengthening * (1 - step.correlation**2)) * a
-    s = np.sqrt(kept**2 + step.lengthening * a**2)
+    kept = 1 + step.start_growth * a
+    turned = step.linear_share * math.sqrt(step.noise_square) * a
+    apart = math.sqrt(step.noise_square * (1 - step.linear_share**2)) * a
+    s = np.sqrt(kept**2 + step.noise_square * a**2)
     u = step.shift * a
     mu = feature_moments(setting.activation, np.outer(kappa, u), np.outer(np.sqrt(square), s))
     plain = feature_moments(setting.activation, np.outer(kappa, u), np.outer(0 * kappa + 1, s))
@@ -240,7 +241,7 @@ def plain_losses(setting: Setting, step: LearnedStep) -> tuple[float, float, flo
             on_kappa = (kappa / np.sqrt(square))[:, None] * slope * parts[0]
             on_kappa = on_kappa + longer * mu.curve / (2 * s**2)
             modes.append([on_kappa, *(slope * part for part in parts[1:])])
-    swing = np.sqrt(2 * (step.lengthening * a**2) ** 2 + (step.swing * kept * a) ** 2)
+    swing = np.sqrt(2 * (step.noise_square * a**2) ** 2 + (step.swing * kept * a) ** 2)
     modes.append([swing * mu.curve / (2 * s**2), *(0 * slope,) * (known - 1)])
 
     def objective(penalty: float, tau: float) -> float:
@@ -430,14 +431,11 @@ def test_overlaps_and_losses_as_measured() -> None:
 
 
 @pytest.mark.slow
-def test_thresholds_part_the_counts() -> None:
-    """One outlier more just above each threshold than just below; relu leaves at .110 and .297."""
-    setting = Setting(**LARGE)
-    found = thresholds(setting, 2)
-    assert found.exponents == pytest.approx((0.110, 0.297), abs=1e-3)
-    for already, size in enumerate(found.step_sizes):
-        for factor, count in ((0.98, already), (1.02, already + 1)):
-            near = Setting(**LARGE | {"step_size": factor * size})
+def test_relu_has_one_outlier_more_beyond_each_threshold() -> None:
+    """Step sizes n^alpha: outliers of relu leave the bulk at alpha = .110 and .297, to 1e-3."""
+    for already, threshold in enumerate((0.110, 0.297)):
+        for alpha, count in ((threshold - 1e-3, already), (threshold + 1e-3, already + 1)):
+            near = Setting(**LARGE | {"step_size": f"n^{alpha:.3f}"})
             assert len(feature_outliers(near).values) == count
 
 
@@ -449,10 +447,10 @@ LOSS_CASES: dict[str, tuple[dict[str, Any], Change]] = {
         SMALL,
         lambda step: dataclasses.replace(step, overlap=step.overlap / step.cosine),
     ),
-    "no tilt of the rows": (WITH_MEAN, lambda step: dataclasses.replace(step, tilt=0.0)),
+    "no tilt of the rows": (WITH_MEAN, lambda step: dataclasses.replace(step, start_growth=0.0)),
     "no longer rows": (
         WITH_MEAN | {"step_size": "n^0.38"},
-        lambda step: dataclasses.replace(step, lengthening=0.0),
+        lambda step: dataclasses.replace(step, noise_square=0.0),
     ),
     "a fifth of the shift": (
         SMALL
@@ -542,7 +540,7 @@ def test_outliers_against_simulation(wrong_step: Callable[[Change], None]) -> No
             # Small ones are measured as the absolute value of noise.
             large = predicted[:, :3] > 0.3
             assert np.all(gap[large] < np.maximum(0.03, 4 * noise[large]))
-    wrong_step(lambda step: dataclasses.replace(step, lengthening=0.0))
+    wrong_step(lambda step: dataclasses.replace(step, noise_square=0.0))
     short = feature_outliers(setting).left[1, :3]
     assert np.max(np.abs(np.mean([run[1][1, :3] for run in runs], axis=0) - short)) > 0.06
 
@@ -617,7 +615,7 @@ def test_limits(change: dict[str, Any], sentence: str) -> None:
     complaint = first_complaint(CLOSED_SYSTEM, setting)
     assert complaint is not None
     assert complaint.startswith(sentence)
-    for function in (losses, feature_outliers, thresholds, limiting_losses):
+    for function in (losses, feature_outliers, limiting_losses):
         with pytest.raises(NoTheoryError, match=sentence):
             function(setting)
 
@@ -630,8 +628,6 @@ def test_bad_numbers() -> None:
         losses(setting.vary(ridge="cv"))
     with pytest.raises(InputError, match="values must be positive"):
         feature_density(setting, np.array([0.0, 1.0]))
-    with pytest.raises(InputError, match="count must be at least 1"):
-        thresholds(setting, 0)
 
 
 def test_a_bracket_without_a_root_is_no_root() -> None:

@@ -13,11 +13,11 @@ import pytest
 
 from giantstep import Setting, predict, simulate
 from giantstep.prediction.labels import outside_of
-from giantstep.prediction.wide import system as closed_moments
+from giantstep.prediction.wide import row_law
+from giantstep.prediction.wide.feature_outliers import feature_outliers
 from giantstep.prediction.wide.gradient import GradientMatrix, gradient_matrix, nodes_of
 from giantstep.prediction.wide.losses import losses
 from giantstep.prediction.wide.neurons import neuron_types
-from giantstep.prediction.wide.outliers import feature_outliers
 from giantstep.prediction.wide.step import LearnedStep, learned_step
 
 ONE: dict[str, Any] = {
@@ -77,8 +77,8 @@ def test_rows_along_special_directions(setting: Setting) -> None:
     """
     step = learned_step(setting)
     matrix = gradient_matrix(setting, step)
-    types = neuron_types(setting, step, matrix)
-    parts = np.concatenate([types.drift[None, ..., 0], types.sideways])[: matrix.known]
+    types = neuron_types(setting)
+    parts = np.concatenate([types.drift[None, ..., 0], types.sideways])[: matrix.special]
     expected = of_the_positive(parts) @ of_the_positive(parts).T
     runs = []
     for seed in range(24):
@@ -89,7 +89,7 @@ def test_rows_along_special_directions(setting: Setting) -> None:
     error = np.std(runs, axis=0, ddof=1) / math.sqrt(len(runs))
     upper = np.triu_indices(len(expected))
     assert np.all(np.abs(np.mean(runs, axis=0) - expected)[upper] < 4 * error[upper])
-    even = (1.0 + step.lengthening / setting.p) * np.eye(len(expected))
+    even = (1.0 + step.noise_square / setting.p) * np.eye(len(expected))
     assert np.any(np.abs(np.mean(runs, axis=0) - even)[upper] > 8 * error[upper])
 
 
@@ -97,12 +97,11 @@ def test_rows_along_special_directions(setting: Setting) -> None:
 def test_rows_stretch_with_their_own_part(setting: Setting) -> None:
     """Square length outside v against g = <w, v> over rows with a > 0: slope and rest of 24 runs.
 
-    Slope 2 third a within 4 standard errors, variance of the rest, of which the noise's own is
-    rough, also within 15 %; two comparisons.  No slope is rejected for tanh, whose E sigma''' is
-    not zero, and no variance for both.
+    Slope 2 length_slope a within 4 standard errors, variance of the rest, of which that of the
+    noise is rough, also within 15 %; two comparisons.  No slope is rejected for tanh, whose
+    E sigma''' is not zero, and no variance for both.
     """
-    step = learned_step(setting)
-    types = neuron_types(setting, step, gradient_matrix(setting, step))
+    types = neuron_types(setting)
     stretch = of_the_positive(types.stretch)
     found = []
     for seed in range(24):
@@ -174,11 +173,11 @@ Change = Callable[[GradientMatrix, LearnedStep], GradientMatrix]
 
 def each_row_alone(matrix: GradientMatrix, step: LearnedStep) -> GradientMatrix:
     """As much noise, drawn for each row on its own and even in all directions."""
-    size, all_of_it = len(matrix.twist), 1.0 / (1.0 - step.correlation**2)
+    size, all_of_it = len(matrix.on_special), 1.0 / (1.0 - step.linear_share**2)
     return dataclasses.replace(
         matrix,
-        twist=np.zeros((size, size)),
-        scatter=all_of_it * np.eye(size),
+        on_special=np.zeros((size, size)),
+        squares_on_special=all_of_it * np.eye(size),
         values=np.zeros(1),
         squares=np.full(1, all_of_it),
         shares=np.ones(1),
@@ -187,16 +186,16 @@ def each_row_alone(matrix: GradientMatrix, step: LearnedStep) -> GradientMatrix:
 
 def no_second_order(matrix: GradientMatrix, _: LearnedStep) -> GradientMatrix:
     """The label's part E[y (z z^T - 1)] left out."""
-    twist = matrix.twist.copy()
-    twist[: matrix.known, : matrix.known] = 0.0
-    return dataclasses.replace(matrix, twist=twist)
+    changed = matrix.on_special.copy()
+    changed[: matrix.special, : matrix.special] = 0.0
+    return dataclasses.replace(matrix, on_special=changed)
 
 
 def change_the_matrix(monkeypatch: pytest.MonkeyPatch, change: Change) -> None:
     def changed(setting: Setting, step: LearnedStep, *others: Any) -> GradientMatrix:
         return change(gradient_matrix(setting, step, *others), step)
 
-    monkeypatch.setattr(closed_moments, "gradient_matrix", changed)
+    monkeypatch.setattr(row_law, "gradient_matrix", changed)
 
 
 READ = {"test_n": 4000, "seed": 5}
@@ -269,7 +268,7 @@ def test_errors_against_simulation(case: str, monkeypatch: pytest.MonkeyPatch) -
 def test_third_derivative_of_the_activation(monkeypatch: pytest.MonkeyPatch) -> None:
     """tanh on sin(x1) at a step of 3 sqrt(p): errors of 32 runs within 3.5 standard errors.
 
-    Two comparisons; without the factor 1 + third a g of the rows one is off by more than 5.
+    Two comparisons; without the factor 1 + length_slope a g of the rows one is off by more than 5.
     """
     setting = BENT.vary(
         d=200, n=4000, p=400, step_size=3.0, readout_n=800, ridge=0.01, test_n=4000, seed=5
@@ -278,9 +277,9 @@ def test_third_derivative_of_the_activation(monkeypatch: pytest.MonkeyPatch) -> 
     assert np.all(np.abs(gaps()) < 3.5)
 
     def without(*arguments: Any, **named: Any) -> LearnedStep:
-        return dataclasses.replace(learned_step(*arguments, **named), third=0.0)
+        return dataclasses.replace(learned_step(*arguments, **named), length_slope=0.0)
 
-    monkeypatch.setattr(closed_moments, "learned_step", without)
+    monkeypatch.setattr(row_law, "learned_step", without)
     assert np.any(np.abs(gaps()) > 5)
 
 

@@ -82,7 +82,7 @@ def test_degrees_share_the_power(start: str) -> None:
     setting = Setting(**BASE | {"start": start, "steps": 1, "activation": "He1 + He2/2"})
     system = closed_system(setting)
     means = system.means[: len(system.kappa), :, 0]
-    parts = np.einsum("mtb,mtc->mtbc", means, means) + system.rest
+    parts = np.einsum("mtb,mtc->mtbc", means, means) + system.noise
     for block in system.blocks:
         parts += block.share * np.einsum("mtjb,mtjc->mtbc", block.parts, block.parts)
     found = np.einsum("m,mtbc->tbc", system.weights, parts)
@@ -101,7 +101,7 @@ def test_label_powers_are_kept() -> None:
     system = closed_system(setting)
     labels = labels_given(setting, system.overlap, system.kappa)
     found = labels_by_degree(labels, system.radius, setting.d - 1)
-    power = found.mean**2 + found.rest + sum(np.sum(part**2, axis=1) for part in found.parts)
+    power = found.mean**2 + found.remaining + sum(np.sum(part**2, axis=1) for part in found.parts)
     assert system.weights @ power == pytest.approx(system.weights @ labels.square, rel=1e-10)
     assert np.std(found.mean - labels.mean) > 0.01
 

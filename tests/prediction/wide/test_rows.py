@@ -11,12 +11,14 @@ from giantstep.prediction.limits import first_complaint
 from giantstep.prediction.predict import predict
 from giantstep.prediction.wide.limits import LINEAR_WIDTH
 from giantstep.prediction.wide.losses import losses
+from giantstep.prediction.wide.network import Network, readout_norm
 from giantstep.prediction.wide.rows import (
     readout_losses,
-    rows_after,
+    rows_of_runs,
     span_of_rows,
 )
-from giantstep.prediction.wide.step import learned_step, readout_norm
+from giantstep.prediction.wide.step import learned_step
+from giantstep.prediction.wide.update import second_update
 from giantstep.problem.setting import Setting
 from giantstep.records.comparison import compare
 from giantstep.simulation.simulate import simulate
@@ -42,7 +44,7 @@ def test_rows_do_not_ask_for_a_readout(steps: int, change: dict[str, Any]) -> No
     setting = Setting(**FIELDS | {"steps": steps})
     other = Setting(**FIELDS | {"steps": steps} | change)
     readout = np.linspace(-1.0, 1.0, 40)
-    expected, found = rows_after(setting, readout), rows_after(other, readout)
+    expected, found = (rows_of_runs(each, readout[None])[0] for each in (setting, other))
     assert np.array_equal(found.overlap, expected.overlap)
     assert np.array_equal(found.gram, expected.gram)
 
@@ -122,7 +124,7 @@ def test_every_run_has_the_offset_of_its_own_readout() -> None:
     assert simulated.readout is not None
     summing_to_zero = simulated.readout - simulated.readout.mean(axis=1, keepdims=True)
     expected, found = (np.mean(t.norms[:, 1] ** 2, axis=1) for t in (predicted, simulated))
-    without = [np.mean(rows_after(setting, a).norms ** 2) for a in summing_to_zero]
+    without = [np.mean(rows.norms**2) for rows in rows_of_runs(setting, np.array(summing_to_zero))]
     assert compare(predicted, simulated).agrees
     assert np.var(found - expected) < 0.25 * np.var(found - without)
 
@@ -167,7 +169,7 @@ def test_the_span_of_noisy_rows_is_not_known() -> None:
     step = learned_step(setting)
     assert simulated.readout is not None
     a = simulated.readout[0] / readout_norm(setting)
-    squares = (1.0 + step.tilt * a) ** 2 + step.lengthening * a**2
+    squares = (1.0 + step.start_growth * a) ** 2 + step.noise_square * a**2
     even = span_of_rows(squares, step.shift * a, step.overlap[0], setting.d)
     error = found.std(ddof=1) / np.sqrt(setting.runs)
     assert found.mean() - np.mean(even**2) > 4 * error
@@ -235,6 +237,38 @@ def test_a_penalty_that_leave_one_out_does_not_decide() -> None:
     runs = simulated.train_error[:, 1]
     assert readout_losses(setting).train - runs.mean() > 4 * runs.std(ddof=1) / 3
     assert np.all(np.isfinite(predict(setting.vary(ridge=0.1)).train_error))
+
+
+def test_rows_of_two_steps_know_that_the_network_is_made_of_them() -> None:
+    """Mean squared lengths of 40 runs of two steps on residuals with the network's output.
+
+    One comparison within 4 standard errors.  Rejected: the update's length alone, without its
+    correlation with the rows' start through W_0^T u.
+    """
+    setting = Setting(
+        "x1 - 1.5*x2",
+        activation="tanh",
+        d=100,
+        n=400,
+        p=50,
+        steps=2,
+        step_size=3.0,
+        output_scale="1/sqrt(p)",
+        start="sphere",
+        readout_start="signs",
+        noise=0.8,
+        readout_n=0,
+        test_n=0,
+        runs=40,
+    )
+    squares = np.mean(simulate(setting).norms[:, 2] ** 2, axis=1)
+    error = squares.std(ddof=1) / np.sqrt(setting.runs)
+    predicted = np.mean(predict(setting, theory="linear-width").norms[:, 2] ** 2)
+    assert abs(squares.mean() - predicted) < 4 * error
+    network = Network(setting)
+    update, weights = second_update(network), network.readout[1]
+    alone = weights @ (np.diag(update.kernel) / setting.p + update.kept**2 + update.spread)
+    assert abs(squares.mean() - alone) > 4 * error
 
 
 def test_few_rows_have_an_allowance_of_their_own() -> None:

@@ -16,9 +16,12 @@ from giantstep.errors import InputError, NoTheoryError
 from giantstep.gaussian.moments import feature_moments
 from giantstep.prediction.limits import first_complaint
 from giantstep.prediction.predict import predict
-from giantstep.prediction.wide import second_kernel as two_step_kernel
+from giantstep.prediction.wide import slopes as two_step_slopes
+from giantstep.prediction.wide import update as two_step_update
 from giantstep.prediction.wide.alignment import second_alignment
+from giantstep.prediction.wide.bulk import bulk_profile
 from giantstep.prediction.wide.limits import ALIGNMENT
+from giantstep.prediction.wide.network import Network, ReadoutStatistics
 from giantstep.prediction.wide.outlier_count import (
     finite_phase_diagram,
     orders,
@@ -26,11 +29,8 @@ from giantstep.prediction.wide.outlier_count import (
     phase_diagram,
     with_exponents,
 )
-from giantstep.prediction.wide.second_bulk import bulk_profile
-from giantstep.prediction.wide.second_kernel import first_update, second_update
-from giantstep.prediction.wide.second_samples import Network
-from giantstep.prediction.wide.step import Draw
-from giantstep.prediction.wide.two_steps import outliers_of, weight_outliers
+from giantstep.prediction.wide.update import first_update, second_update
+from giantstep.prediction.wide.weight_outliers import outliers_of, weight_outliers
 from giantstep.problem.activation import make_activation
 from giantstep.problem.setting import Setting
 
@@ -92,8 +92,8 @@ def simulate(setting, seed):
         rows = rows + np.float32(size) * (slopes.T.astype(np.float32) @ x)
     _, values, right = np.linalg.svd(rows, full_matrices=False)
     total = float(np.sum(rows.astype(float) ** 2))
-    draw = Draw.of(setting, a)
-    return values, np.abs(right[:, :r]), total, draw
+    statistics = ReadoutStatistics.of(setting, a)
+    return values, np.abs(right[:, :r]), total, statistics
 
 
 def deviation(measured, predicted):
@@ -167,17 +167,17 @@ def test_a_direction_made_of_the_bulk_itself():
 # --- two steps against simulation -----------------------------------------------------------------
 
 
-def no_own_pull(delta, psi, crossed):
+def no_self_pull(delta, psi, crossed):
     return 0.0 * psi[:, 0]
 
 
-def with_change(setting, name, value):
-    """The prediction with a function of the kernel replaced."""
-    two_step_kernel.second_batch.cache_clear()
+def with_change(setting, module, name, value):
+    """The prediction with a function of the slopes or of the update replaced."""
+    two_step_slopes.second_batch.cache_clear()
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(two_step_kernel, name, value)
+        patch.setattr(module, name, value)
         found = weight_outliers(setting)[1]
-    two_step_kernel.second_batch.cache_clear()
+    two_step_slopes.second_batch.cache_clear()
     return found
 
 
@@ -204,7 +204,7 @@ def test_fresh_outliers_and_alignment(fresh_relu):
 
 def test_the_first_order_series_is_rejected(fresh_relu):
     setting, runs = fresh_relu
-    original = two_step_kernel.fresh_slopes
+    original = two_step_slopes.fresh_slopes
 
     def truncated(network, samples):
         slopes = original(network, samples)
@@ -213,7 +213,7 @@ def test_the_first_order_series_is_rejected(fresh_relu):
         shift = tilt * network.gain * strength[:, None] * samples.step
         return replace(slopes, mean=network.gain + shift)
 
-    wrong = with_change(setting, "fresh_slopes", truncated)
+    wrong = with_change(setting, two_step_slopes, "fresh_slopes", truncated)
     assert deviation([run[0][1:2] for run in runs], wrong.singular_values[1:2]) > 2 * BOUND
 
 
@@ -236,7 +236,8 @@ def test_without_a_samples_pull_on_itself_it_is_rejected():
     # Bounded labels: the sums over samples scatter little.
     setting = linear_width("tanh(2*x1)", RELU, 300, 0.4, n="d", batches="reused")
     values = [simulate(setting, seed)[0][:1] for seed in range(12)]
-    right, wrong = weight_outliers(setting)[1], with_change(setting, "own_pull", no_own_pull)
+    right = weight_outliers(setting)[1]
+    wrong = with_change(setting, two_step_update, "self_pull", no_self_pull)
     assert deviation(values, right.singular_values[:1]) < BOUND
     assert deviation(values, wrong.singular_values[:1]) > 2 * BOUND
 
@@ -246,9 +247,9 @@ def test_own_scale_and_a_mean_of_the_network():
     setting = linear_width(QUADRATIC, "relu", 300, 0.35, output_scale="1", noise=0.5)
     measured, predicted = [], []
     for seed in range(12):
-        values, _, _, draw = simulate(setting, seed)
+        values, _, _, statistics = simulate(setting, seed)
         measured.append(values[:2])
-        predicted.append(weight_outliers(setting, draw)[1].singular_values[:2])
+        predicted.append(weight_outliers(setting, statistics)[1].singular_values[:2])
     assert deviation(measured, np.array(predicted)) < BOUND
     # The output scale matters: the mean-field formula is far off.
     small = weight_outliers(with_exponents(setting.vary(output_scale="1/sqrt(p)"), 0.35, 0.35))[
@@ -299,7 +300,7 @@ def test_a_jump_of_the_activation_counts_for_the_network_not_for_its_gradient():
 
 def test_the_slope_is_asked_for_no_more_than_it_has():
     """sigma' of relu has mean 1/2 and E[z sigma'] = phi(0), and no coefficients of sigma."""
-    slope = two_step_kernel.slope_of(make_activation("relu"))
+    slope = two_step_slopes.slope_of(make_activation("relu"))
     found = feature_moments(slope, np.zeros(1), np.ones(1))
     assert found.mean[0] == pytest.approx(0.5, abs=1e-12)
     assert found.slope[0] == pytest.approx(1.0 / math.sqrt(2.0 * math.pi), abs=1e-12)

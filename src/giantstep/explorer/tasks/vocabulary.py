@@ -13,6 +13,7 @@ from giantstep.problem.batches import BATCHES
 from giantstep.problem.catalog import CATALOG
 from giantstep.problem.setting import DEFAULTS, LINEAR_WIDTH, Setting
 from giantstep.problem.starts import READOUT_STARTS, STARTS
+from giantstep.problem.step_size import OutputScale
 from giantstep.problem.updates import UPDATES
 
 FIRST_ACTIVATIONS = ("relu", "erf", "tanh", "sigmoid", "softplus", "gelu", "silu", "sin")
@@ -33,10 +34,10 @@ def vocabulary(request: Mapping[str, Any], emit: Emit) -> dict[str, Any]:
         "updates": list(UPDATES),
         "starts": list(STARTS),
         "readout_starts": list(READOUT_STARTS),
-        "output_scales": list(get_args(Setting.model_fields["output_scale"].annotation)),
+        "output_scales": list(get_args(OutputScale)),
         "defaults": {name: DEFAULTS[name] for name in FIELDS},
         "linear_width": LINEAR_WIDTH,
-        "descriptions": {name: Setting.model_fields[name].description for name in FIELDS},
+        "descriptions": {name: Setting.fields[name].sentence for name in FIELDS},
         "axes": [
             {"name": name, "words": words, "symbol": symbol, "field": field, "values": values}
             for name, (words, symbol, field, values) in AXES.items()

@@ -21,7 +21,7 @@ from giantstep.papers.claims.quantity import Quantity, Region, exact, exponent_o
 from giantstep.papers.claims.record import Findings
 from giantstep.papers.claims.spike_experiments import MARGIN
 from giantstep.papers.plot import Curve, Plot, mean_curve
-from giantstep.prediction.wide.outliers import feature_outliers
+from giantstep.prediction.wide.feature_outliers import feature_outliers
 from giantstep.prediction.wide.step import learned_step
 from giantstep.problem.setting import Setting
 from giantstep.simulation.feature_models import longer_rows, spikes
@@ -226,12 +226,12 @@ def predicted_parts(setting: Setting, order: int) -> Float[np.ndarray, " l"]:
     root = np.sqrt(weights)
     # eta c_1 t = cu x
     shift, a = step.shift * x, x / math.sqrt(setting.p)
-    length = np.sqrt(1.0 + step.lengthening * a**2)
+    length = np.sqrt(1.0 + step.noise_square * a**2)
     mean = feature_moments(activation, np.outer(shift, a), length[None, :]).mean
     degrees = [*range(1, order + 1), *([2] if order > 1 else [])]
     left = [c[k] / math.factorial(k) * shift**k for k in range(1, order + 1)]
     if order > 1:
-        left.append(np.full(NODES, 0.5 * c[2] * step.lengthening))
+        left.append(np.full(NODES, 0.5 * c[2] * step.noise_square))
     right = np.array([a**k for k in degrees])
     matrix = root[:, None] * (mean - activation.moments.mean) * root
     return _least_squares(matrix, np.array(left) * root, right * root)

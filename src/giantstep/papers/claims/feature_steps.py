@@ -27,7 +27,7 @@ from giantstep.papers.claims.record import Claim, Findings
 from giantstep.papers.claims.spike_counts import readout_scatter
 from giantstep.papers.claims.spike_experiments import ALPHA, MARGIN, clear_outliers
 from giantstep.papers.plot import Curve, Plot, mean_curve
-from giantstep.prediction.wide.outliers import FeatureOutliers, feature_outliers
+from giantstep.prediction.wide.feature_outliers import FeatureOutliers, feature_outliers
 from giantstep.prediction.wide.system import closed_system
 from giantstep.problem.setting import Setting
 from giantstep.simulation.meter import Meter

@@ -32,8 +32,8 @@ from giantstep.papers.claims.linear_width import (
 from giantstep.papers.claims.quantity import mean_of
 from giantstep.papers.claims.record import Claim, Findings
 from giantstep.papers.plot import Curve, Plot, mean_curve
+from giantstep.prediction.wide.feature_outliers import feature_outliers
 from giantstep.prediction.wide.losses import losses
-from giantstep.prediction.wide.outliers import feature_outliers
 from giantstep.problem.setting import Setting
 from giantstep.simulation.feature_models import real_features, tables
 from giantstep.simulation.simulate import simulate

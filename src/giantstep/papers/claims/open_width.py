@@ -22,10 +22,10 @@ from giantstep.papers.claims.record import Claim, Findings
 from giantstep.papers.claims.spike_experiments import MARGIN, leaving_exponents
 from giantstep.papers.claims.two_steps import NETWORK, weight_spectrum
 from giantstep.papers.plot import Curve, Plot, mean_curve
-from giantstep.prediction.wide.outliers import feature_outliers
-from giantstep.prediction.wide.second_samples import Network
+from giantstep.prediction.wide.feature_outliers import feature_outliers
+from giantstep.prediction.wide.network import Network
 from giantstep.prediction.wide.strong_spikes import spike_count
-from giantstep.prediction.wide.two_steps import weight_outliers
+from giantstep.prediction.wide.weight_outliers import weight_outliers
 from giantstep.problem.activation import centred
 from giantstep.problem.catalog import CATALOG
 from giantstep.problem.setting import Setting

@@ -23,7 +23,7 @@ from giantstep.papers.claims.two_steps import (
 )
 from giantstep.papers.claims.update_strengths import AS_PREDICTED
 from giantstep.papers.plot import Curve, Plot, mean_curve
-from giantstep.prediction.wide.two_steps import WeightOutliers, weight_outliers
+from giantstep.prediction.wide.weight_outliers import WeightOutliers, weight_outliers
 from giantstep.problem.activation import centred
 from giantstep.problem.setting import Setting
 from giantstep.simulation.simulate import simulate

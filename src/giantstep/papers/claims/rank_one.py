@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from giantstep.analysis.exponents import VANISHING
+from giantstep.gaussian.accuracy import VANISHING
 from giantstep.papers.claims import sources
 from giantstep.papers.claims.experiments import FIRST_LAYER, Fields, Runs, with_runs
 from giantstep.papers.claims.linear_width import EVEN, WIDE

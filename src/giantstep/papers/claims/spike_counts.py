@@ -19,7 +19,7 @@ from giantstep.papers.claims.quantity import Quantity, mean_of
 from giantstep.papers.claims.record import Claim, Findings
 from giantstep.papers.claims.spike_experiments import ALPHA, MARGIN, clear_outliers
 from giantstep.papers.plot import Curve, Plot, mean_curve
-from giantstep.prediction.wide.outliers import feature_outliers
+from giantstep.prediction.wide.feature_outliers import feature_outliers
 from giantstep.problem.activation import centred
 from giantstep.problem.setting import Setting
 from giantstep.simulation.stepped import stepped_runs

@@ -17,7 +17,7 @@ from giantstep.papers.claims.feature_experiments import (
 from giantstep.papers.claims.quantity import Region, drift, mean_of
 from giantstep.papers.claims.record import Findings
 from giantstep.papers.plot import Curve, Plot, mean_curve
-from giantstep.prediction.wide.outliers import FeatureOutliers, feature_outliers
+from giantstep.prediction.wide.feature_outliers import FeatureOutliers, feature_outliers
 from giantstep.problem.setting import Setting
 from giantstep.simulation.stepped import SteppedRun, stepped_runs
 from giantstep.spectra.outliers import centre, count_above

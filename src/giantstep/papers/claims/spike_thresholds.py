@@ -16,8 +16,9 @@ from giantstep.papers.claims.quantity import Quantity, Region, drift, exponent_o
 from giantstep.papers.claims.record import Claim, Findings
 from giantstep.papers.claims.spike_experiments import crossing, leaving_sizes, searched_sizes
 from giantstep.papers.plot import Curve, Plot, mean_curve
-from giantstep.prediction.wide.outliers import feature_outliers
-from giantstep.prediction.wide.step import learned_step, own_scale
+from giantstep.prediction.wide.feature_outliers import feature_outliers
+from giantstep.prediction.wide.network import Network
+from giantstep.prediction.wide.step import learned_step
 from giantstep.problem.setting import Setting
 from giantstep.simulation.stepped import stepped_runs
 
@@ -57,8 +58,8 @@ def predicted_sizes(setting: Setting, clear: float) -> tuple[float, float]:
 def beta_length(setting: Setting) -> float:
     """|beta| = (|E[y x]|^2 + s^2 c_1^2 + (d/n) E r^2)^(1/2) for |a| = 1."""
     linear = float(np.sum(setting.target.series.tensor(1) ** 2))
-    output = (own_scale(setting) * setting.activation.moments.linear) ** 2
-    noise = setting.d / setting.n * learned_step(setting, 1.0).square
+    output = (Network(setting).start_feedback * setting.activation.moments.linear) ** 2
+    noise = setting.d / setting.n * learned_step(setting, 1.0).residual_square
     return math.sqrt(linear + output + noise)
 
 

@@ -20,7 +20,7 @@ from giantstep.papers.claims.experiments import (
 from giantstep.papers.claims.quantity import LEARNED, NOT_LEARNED, mean_of
 from giantstep.papers.claims.record import Claim, Findings
 from giantstep.papers.plot import Curve, Plot, mean_curve
-from giantstep.prediction.wide.two_steps import WeightOutliers, weight_outliers
+from giantstep.prediction.wide.weight_outliers import WeightOutliers, weight_outliers
 from giantstep.problem.activation import centred
 from giantstep.problem.catalog import CLIPPED_EXPONENTIAL
 from giantstep.problem.setting import Setting

@@ -16,7 +16,7 @@ from giantstep.papers.claims.record import Claim, Findings
 from giantstep.papers.claims.two_steps import NETWORK, REGIME
 from giantstep.papers.plot import Curve, Plot, mean_curve
 from giantstep.prediction.wide.outlier_count import with_exponents
-from giantstep.prediction.wide.second_strengths import orthonormal_powers, second_strengths
+from giantstep.prediction.wide.update import orthonormal_powers, second_strengths
 from giantstep.problem.activation import centred
 from giantstep.problem.setting import Setting
 from giantstep.simulation.engines.dense import DenseEngine

@@ -14,7 +14,7 @@ from giantstep.papers.plot import Curve, MapPlot, Plot, rms_curve
 from giantstep.prediction.predict import predict
 from giantstep.prediction.wide.alignment import second_alignment
 from giantstep.prediction.wide.outlier_count import with_exponents
-from giantstep.prediction.wide.two_steps import weight_outliers
+from giantstep.prediction.wide.weight_outliers import weight_outliers
 from giantstep.problem.activation import centred
 from giantstep.problem.catalog import CLIPPED_EXPONENTIAL
 from giantstep.problem.setting import Setting

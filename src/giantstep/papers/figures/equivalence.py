@@ -12,7 +12,7 @@ from giantstep.papers.figures.networks import EXPONENT, SHIFTED, WIDE, step_size
 from giantstep.papers.figures.record import Reproduction
 from giantstep.papers.plot import Curve, Plot, mean_curve
 from giantstep.prediction.given_weights.curve import learning_curve
-from giantstep.prediction.wide.outliers import feature_outliers
+from giantstep.prediction.wide.feature_outliers import feature_outliers
 from giantstep.problem.activation import centred
 from giantstep.problem.setting import Setting
 from giantstep.simulation.stepped import SteppedRun, stepped_runs, table_errors

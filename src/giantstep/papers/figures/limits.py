@@ -13,7 +13,7 @@ from giantstep.papers.claims.update_strengths import ORDERS, step_two_strengths
 from giantstep.papers.figures.record import Reproduction
 from giantstep.papers.plot import Curve, Plot, mean_curve
 from giantstep.prediction.wide.outlier_count import with_exponents
-from giantstep.prediction.wide.second_strengths import second_strengths
+from giantstep.prediction.wide.update import second_strengths
 from giantstep.problem.activation import centred
 from giantstep.problem.setting import Setting
 

@@ -7,7 +7,6 @@ import re
 from giantstep.errors import unknown_name
 from giantstep.papers.glossary import comparison, network, spectra, steps, target, verdicts
 from giantstep.papers.glossary.term import Term
-from giantstep.problem.fields import in_words
 from giantstep.problem.setting import DEFAULTS, Setting
 
 TERMS = tuple(
@@ -36,6 +35,6 @@ def look_up(name: str) -> Term:
             return folded[_folded(asked)]
     fields = {_folded(field): field for field in DEFAULTS}
     if (field := fields.get(_folded(name))) is not None:
-        text = in_words(field, Setting.model_fields[field].description, DEFAULTS[field])
+        text = Setting.fields[field].in_words()
         return Term((field,), f"A field of a setting: {text}.", see=("setting",))
     raise unknown_name("term", name, [*BY_NAME, *DEFAULTS], "giantstep explain")

@@ -23,6 +23,7 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from giantstep.errors import InputError
+from giantstep.gaussian.accuracy import RANK
 from giantstep.language.brief import brief
 from giantstep.prediction.given_weights.directions import learned_directions
 from giantstep.prediction.given_weights.family import NODES, Family, make_family
@@ -30,7 +31,6 @@ from giantstep.prediction.given_weights.fixed_point import constant_level, fixed
 from giantstep.prediction.given_weights.response import Response, respond
 from giantstep.prediction.limits import LEARNING_CURVE, refuse_beyond
 from giantstep.problem.setting import Setting
-from giantstep.problem.target import ORTHONORMAL
 from giantstep.records.drawing import Drawn
 
 
@@ -92,7 +92,7 @@ def learning_curve(
     if not (sizes.size and np.all(sizes > 0)):
         raise InputError(f"sizes must be positive, got {sizes.tolist()}")
     family = make_family(setting, weights, frame, directions=directions, nodes=nodes)
-    found = np.empty((3, len(ridges), len(sizes)))
+    errors = np.empty((3, len(ridges), len(sizes)))
     column: list[Solution] = []
     # Penalties and sizes from large to small: each point starts from the ones before.
     for i in np.argsort(-ridges).tolist():
@@ -100,9 +100,9 @@ def learning_curve(
         for j in np.argsort(-sizes).tolist():
             penalty = float(ridges[i]) / setting.scale**2
             row.append(solve(family, penalty, int(sizes[j]), before=row or column))
-            found[:, i, j] = row[-1].train, row[-1].test, row[-1].objective
+            errors[:, i, j] = row[-1].train, row[-1].test, row[-1].objective
         column.append(row[0])
-    return LearningCurve(ridges, sizes, *found)
+    return LearningCurve(ridges, sizes, *errors)
 
 
 def _validate_weights(setting: Setting, weights: Float[np.ndarray, "p d"]) -> None:
@@ -122,7 +122,7 @@ def _validate_directions(
         raise InputError(f"directions must be at most {max(NODES)}, got {len(directions)}")
     for name, rows in (("frame", frame), ("directions", directions)):
         gap = float(np.max(np.abs(rows @ rows.T - np.eye(len(rows))), initial=0.0))
-        if gap > ORTHONORMAL:
+        if gap > RANK:
             raise InputError(f"{name} must have orthonormal rows, got a gap of {gap:.1e}")
 
 

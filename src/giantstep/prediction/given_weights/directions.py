@@ -9,10 +9,6 @@ from jaxtyping import Float
 
 from giantstep.errors import InputError
 
-MARGIN = 1.25
-"""Above the edge of the bulk by this factor counts as outside: its fluctuations are of order
-d^(-2/3) (5 % at d = 100), and gradient noise, not quite isotropic, widens it by some 10 to 20 %."""
-
 
 def learned_directions(
     weights: Float[np.ndarray, "p d"],
@@ -56,11 +52,16 @@ def _outside(
     moved: Float[np.ndarray, "p d"],
     values: Float[np.ndarray, " m"],
     right: Float[np.ndarray, "m d"],
+    margin: float = 1.25,
 ) -> int:
-    """How many singular values lie above MARGIN times the edge of the bulk of the others."""
+    """How many singular values lie above ``margin`` times the edge of the bulk of the others.
+
+    Fluctuations of the edge are of order d^(-2/3) (5 % at d = 100), and gradient noise, not quite
+    isotropic, widens the bulk by some 10 to 20 %.
+    """
     for count, value in enumerate(values):
-        rest = moved - (moved @ right[:count].T) @ right[:count]
-        if value <= MARGIN * bulk_edge(np.sum(rest**2, axis=1), moved.shape[1]):
+        bulk = moved - (moved @ right[:count].T) @ right[:count]
+        if value <= margin * bulk_edge(np.sum(bulk**2, axis=1), moved.shape[1]):
             return count
     return len(values)
 

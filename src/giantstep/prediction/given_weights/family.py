@@ -15,21 +15,14 @@ import numpy as np
 from jaxtyping import Float
 
 from giantstep.errors import InputError
+from giantstep.gaussian.accuracy import RANK
 from giantstep.gaussian.moments import feature_moments
-from giantstep.gaussian.rules import gauss_hermite
-from giantstep.prediction.labels import LabelMoments, label_moments
+from giantstep.prediction.labels import LabelMoments, coordinate_rule, label_moments
 from giantstep.problem.setting import Setting
-from giantstep.problem.target import ORTHONORMAL
 
 NODES = {0: 1, 1: 40, 2: 20, 3: 12}
 """Gauss-Hermite nodes an axis for so many learned directions: errors to 1e-6 where a row has
 component 2 along a learned direction and norm 1 outside, to 1e-3 where it has 9."""
-
-LIGHTEST = 1e-12
-"""Nodes of less weight are left out: even kappa^8 has a share below 1e-6 out there."""
-
-RANK_TOLERANCE = 1e-9
-"""Singular values of the moments dropped, relative to the largest: they enter S by products."""
 
 
 @dataclass(frozen=True)
@@ -41,12 +34,18 @@ class LowRank:
 
     @classmethod
     def compress(
-        cls, values: Float[np.ndarray, "p m"], weights: Float[np.ndarray, " m"]
+        cls,
+        values: Float[np.ndarray, "p m"],
+        weights: Float[np.ndarray, " m"],
+        tolerance: float = 1e-9,
     ) -> LowRank:
-        """Truncated singular value decomposition in the norm of the weights."""
+        """Singular value decomposition in the norm of the weights, truncated relative to the first.
+
+        Moments enter S by products.
+        """
         root = np.sqrt(weights)
         left, singular, right = np.linalg.svd(values * root, full_matrices=False)
-        kept = max(1, int(np.sum(singular > RANK_TOLERANCE * singular[0])))
+        kept = max(1, int(np.sum(singular > tolerance * singular[0])))
         coefficients = singular[:kept, None] * right[:kept] / root
         return cls(left[:, :kept], coefficients)
 
@@ -117,11 +116,13 @@ def make_family(
     nodes: int | None = None,
 ) -> Family:
     """Moments, low-rank factors and the Gram matrix of given weights and directions."""
-    kappa, node_weights = kappa_nodes(len(directions), nodes)
+    k = len(directions)
+    # Without the lightest nodes: even kappa^8 has a share below 1e-6 out there.
+    kappa, node_weights = coordinate_rule([nodes or NODES[k]] * k, 1e-12)
     inside = weights @ directions.T
     outside = weights - inside @ directions
     norms = np.linalg.norm(outside, axis=1)
-    if norms.min() <= ORTHONORMAL * np.linalg.norm(weights[norms.argmin()]):
+    if norms.min() <= RANK * np.linalg.norm(weights[norms.argmin()]):
         raise InputError(f"row {norms.argmin()} of weights lies in the span of the directions")
     outside /= norms[:, None]
     moments = feature_moments(setting.activation, inside @ kappa.T, norms[:, None])
@@ -139,17 +140,3 @@ def make_family(
         along=outside @ units.T,
         labels=labels,
     )
-
-
-def kappa_nodes(
-    k: int, nodes: int | None = None
-) -> tuple[Float[np.ndarray, "m k"], Float[np.ndarray, " m"]]:
-    """Tensor Gauss-Hermite rule for kappa ~ N(0, I_k), without its lightest nodes."""
-    x, w = gauss_hermite(nodes or NODES[k])
-    axes = np.meshgrid(*([x] * k), indexing="ij")
-    points = np.stack([axis.ravel() for axis in axes], axis=1) if k else np.zeros((1, 0))
-    weights = np.ones(1)
-    for _ in range(k):
-        weights = np.multiply.outer(weights, w).ravel()
-    heavy = weights > LIGHTEST
-    return points[heavy], weights[heavy] / weights[heavy].sum()

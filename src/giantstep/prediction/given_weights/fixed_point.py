@@ -18,21 +18,6 @@ from giantstep.errors import NotConvergedError
 from giantstep.prediction.given_weights.family import Family
 from giantstep.prediction.given_weights.response import Response
 
-TOLERANCE = 1e-7
-"""Of log V at the fixed point, in the norm of the weights: errors to 1e-6."""
-
-ITERATIONS = 300
-"""Of the fixed point; 3 to 8 are usual, whatever the penalty."""
-
-PAST_ITERATES = 6
-"""Iterates combined by Anderson's acceleration."""
-
-LONGEST = 3.0
-"""Change of log V in one accelerated step: the peak and its surroundings are e^3 apart."""
-
-# Of the bounds of the level, outside which its equation changes sign whatever the rounding.
-MARGIN = 1e-6
-
 
 def constant_level(spectrum: Float[np.ndarray, " p"], penalty: float, n: int) -> float:
     """log V when V is the same at every kappa: V = (1/n) sum_i s_i/(s_i/(1+V) + penalty).
@@ -46,9 +31,10 @@ def constant_level(spectrum: Float[np.ndarray, " p"], penalty: float, n: int) ->
         image = np.sum(spectrum / (spectrum / (1.0 + math.exp(x)) + penalty)) / n
         return math.log(image) - x
 
-    low = math.log(np.sum(spectrum / (spectrum + penalty)) / n)
-    high = math.log(np.sum(spectrum) / (n * penalty))
-    return float(brentq(gap, low - MARGIN, high + MARGIN))
+    # Wider by 1e-6, so that the equation changes sign between them whatever the rounding.
+    low = math.log(np.sum(spectrum / (spectrum + penalty)) / n) - 1e-6
+    high = math.log(np.sum(spectrum) / (n * penalty)) + 1e-6
+    return float(brentq(gap, low, high))
 
 
 def resolvent_at(
@@ -97,17 +83,18 @@ class Past:
     def nothing(cls, m: int) -> Past:
         return cls(np.zeros((0, m)), np.zeros((0, m)))
 
-    def add(self, point: Float[np.ndarray, " m"], gap: Float[np.ndarray, " m"]) -> Past:
-        return Past(
-            np.vstack([self.points, point])[-PAST_ITERATES:],
-            np.vstack([self.gaps, gap])[-PAST_ITERATES:],
-        )
+    def add(
+        self, point: Float[np.ndarray, " m"], gap: Float[np.ndarray, " m"], most: int = 6
+    ) -> Past:
+        """The iterates with one more, no more than ``most``."""
+        return Past(np.vstack([self.points, point])[-most:], np.vstack([self.gaps, gap])[-most:])
 
     def step(self, weights: Float[np.ndarray, " m"], response: Response) -> Float[np.ndarray, " m"]:
         """From the newest iterate to the combination of least gap, and by Newton from there.
 
         With dx, df the differences of neighbours: mix minimises |gap - mix.df| in the norm of the
-        weights, and the step is (1 - F')^-1 (gap - mix.df) - mix.dx.
+        weights, and the step is (1 - F')^-1 (gap - mix.df) - mix.dx.  It is at most 3 long: the
+        peak and its surroundings are e^3 apart.
         """
         moved, changed = np.diff(self.points, axis=0), np.diff(self.gaps, axis=0)
         root, gap, variance = np.sqrt(weights), self.gaps[-1], np.exp(self.points[-1])
@@ -115,7 +102,7 @@ class Past:
         # d log V -> sqrt(w) dV/(1+V) is the coordinate in which F' is the symmetric response.
         scale = root * variance / (1.0 + variance)
         step = response.invert(scale * (gap - mix @ changed)) / scale - mix @ moved
-        return np.clip(step, -LONGEST, LONGEST)
+        return np.clip(step, -3.0, 3.0)
 
 
 @dataclass
@@ -157,18 +144,22 @@ def fixed_point(
     *,
     start: Float[np.ndarray, " m"],
     response: Response,
+    tolerance: float = 1e-7,
+    iterations: int = 300,
 ) -> tuple[Float[np.ndarray, " m"], Float[np.ndarray, "p p"]]:
     """log V(kappa) with log V = log tr[S(kappa) Q]/n, and Q.
 
-    ``response`` -> F' as known from a nearby point, forgotten where it misleads.
+    ``response`` -> F' as it is at a nearby point, forgotten where it misleads.  ``tolerance`` is
+    that of log V in the norm of the weights: errors to 1e-6.  Three to eight iterations are usual,
+    whatever the penalty.
     """
     x, size = start, math.inf
     past, rescue = Past.nothing(len(start)), Rescue(start)
-    for _ in range(ITERATIONS):
+    for _ in range(iterations):
         resolvent = resolvent_at(family, penalty, x)
         gap = log_traces(family, resolvent, n, penalty=penalty) - x
         size = float(np.linalg.norm(np.sqrt(family.weights) * gap))
-        if size < TOLERANCE:
+        if size < tolerance:
             return x, resolvent
         if rescue.needed(size):
             x, past, response = rescue.begin(), Past.nothing(len(x)), Response.nothing(len(x))
@@ -177,6 +168,6 @@ def fixed_point(
         past = past.add(x, gap)
         x = x + (gap if rescue.takes_step() else past.step(family.weights, response))
     raise NotConvergedError(
-        f"no fixed point in {ITERATIONS} iterations at n = {n} and penalty {penalty:g}: "
+        f"no fixed point in {iterations} iterations at n = {n} and penalty {penalty:g}: "
         f"log V is off by {size:.1e}"
     )

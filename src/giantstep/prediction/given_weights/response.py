@@ -14,13 +14,6 @@ from jaxtyping import Float
 from giantstep.errors import NotConvergedError
 from giantstep.prediction.given_weights.family import Family
 
-RESPONSE_TOLERANCE = 1e-5
-"""Relative residual of the response: errors to 1e-6, for linear functionals of Galerkin's solution
-are better than the solution."""
-
-KEPT, FORGET = 10, 1e-3
-"""Vectors on which the response is remembered; nearly dependent ones say nothing new."""
-
 
 @dataclass(frozen=True)
 class Response:
@@ -40,17 +33,22 @@ class Response:
         eye = np.eye(len(self.core))
         return vector + self.basis @ (np.linalg.solve(eye - self.core, inside) - inside)
 
-    def update(self, basis: Float[np.ndarray, "m j"], images: Float[np.ndarray, "m j"]) -> Response:
-        """K is now known to take the orthonormal basis to images; elsewhere it stays."""
+    def update(
+        self, basis: Float[np.ndarray, "m j"], images: Float[np.ndarray, "m j"], most: int = 10
+    ) -> Response:
+        """K that takes the orthonormal basis to images, and elsewhere is as it was.
+
+        It is remembered on at most so many vectors; nearly dependent ones say nothing new.
+        """
         other = self.basis - basis @ (basis.T @ self.basis)
         left, singular, _ = np.linalg.svd(other, full_matrices=False)
-        extra = left[:, singular > FORGET][:, : max(0, KEPT - basis.shape[1])]
+        extra = left[:, singular > 1e-3][:, : max(0, most - basis.shape[1])]
         joint = np.column_stack([basis, extra])
         old = self.basis.T @ joint
         core = old.T @ self.core @ old
-        known = joint.T @ images
-        core[:, : basis.shape[1]] = known
-        core[: basis.shape[1]] = known.T
+        new = joint.T @ images
+        core[:, : basis.shape[1]] = new
+        core[: basis.shape[1]] = new.T
         return Response(joint, 0.5 * (core + core.T))
 
 
@@ -62,15 +60,17 @@ def respond(
     scale: Float[np.ndarray, " m"],
     right: Float[np.ndarray, " m"],
     near: Response,
+    tolerance: float = 1e-5,
 ) -> tuple[Float[np.ndarray, " m"], Response]:
     """x with (1 - K) x = right, by Galerkin's method, and K on the basis it has built.
 
     ``scale`` -> c.  Each new vector is the residual, preconditioned by the response at a nearby
-    point.
+    point.  A relative residual of 1e-5 gives errors to 1e-6: linear functionals of Galerkin's
+    solution are better than the solution.
     """
     basis, images = np.zeros((len(scale), 0)), np.zeros((len(scale), 0))
     x, residual = np.zeros_like(right), right
-    while np.linalg.norm(residual) > RESPONSE_TOLERANCE * np.linalg.norm(right):
+    while np.linalg.norm(residual) > tolerance * np.linalg.norm(right):
         if basis.shape[1] == len(scale):
             size = np.linalg.norm(residual) / np.linalg.norm(right)
             raise NotConvergedError(f"the response at n = {n} is off by {size:.1e}")

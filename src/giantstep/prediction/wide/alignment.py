@@ -16,12 +16,9 @@ from jaxtyping import Float
 
 from giantstep.prediction.limits import refuse_beyond
 from giantstep.prediction.wide.limits import ALIGNMENT
-from giantstep.prediction.wide.second_kernel import start_rule
-from giantstep.prediction.wide.second_samples import Network
+from giantstep.prediction.wide.network import Network
+from giantstep.prediction.wide.slopes import start_rule
 from giantstep.problem.setting import Setting
-
-# Overlaps below this share of the label's deviation are quadrature error of a label with jumps.
-NEGLIGIBLE = 3e-3
 
 
 @dataclass(frozen=True)
@@ -47,7 +44,7 @@ class LabelPowers:
     hessian: Float[np.ndarray, "r r"]
 
 
-def second_alignment(setting: Setting) -> Alignment:
+def second_alignment(setting: Setting, negligible: float = 3e-3) -> Alignment:
     """Alignment of the second right singular vector with the target, small output scale.
 
     With M = E[y^2 z], q = E y^2, F_2 = E[y (z z^T - 1)],
@@ -56,7 +53,8 @@ def second_alignment(setting: Setting) -> Alignment:
                                            + delta kappa^2 (E y^4 - (E y^3)^2/q)]
         fresh:  cos_k^2 = [E[y^2 z_k^2]/q + (F_2 E[y^2 z z^T] F_2)_kk/(delta q^2)] / d -> 0.
 
-    For sizes p^alpha1, p^alpha2 with alpha1 + alpha2 > 1/2 and f_1 = 0, which is required.
+    For sizes p^alpha1, p^alpha2 with alpha1 + alpha2 > 1/2 and f_1 = 0, which is required.  A limit
+    below ``negligible`` is quadrature error of a label with jumps.
     """
     refuse_beyond(ALIGNMENT, setting)
     network = Network(setting)
@@ -66,7 +64,7 @@ def second_alignment(setting: Setting) -> Alignment:
     chance = np.diag(powers.spread) / powers.second
     carried = np.diag(powers.hessian @ powers.spread @ powers.hessian)
     carried = carried / (network.noise_ratio * powers.second**2)
-    learned = setting.batches == "reused" and float(np.linalg.norm(limit)) > NEGLIGIBLE
+    learned = network.reused and float(np.linalg.norm(limit)) > negligible
     return Alignment(limit, np.sqrt((chance + carried) / setting.d), 0.0 if learned else -0.5)
 
 
@@ -99,6 +97,6 @@ def second_direction(
     signal = kappa**2 * powers.linear**2
     # 2 c_1 c_2 q, the part of t x; tilt = 2 c_2.
     plain = (network.gain * network.moments.tilt * powers.second) ** 2
-    # delta kappa^2 (E y^4 - (E y^3)^2/q), a sample's own label
-    own = kappa**2 * (powers.fourth - powers.third**2 / powers.second)
-    return signal, float(signal.sum()) + plain + network.noise_ratio * own
+    # delta kappa^2 (E y^4 - (E y^3)^2/q), the label of a sample itself
+    itself = kappa**2 * (powers.fourth - powers.third**2 / powers.second)
+    return signal, float(signal.sum()) + plain + network.noise_ratio * itself

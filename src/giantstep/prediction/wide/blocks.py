@@ -168,10 +168,10 @@ def _turned(
     parts: Float[np.ndarray, "*q t j b"], counted: Inexact[np.ndarray, "t b b"]
 ) -> Inexact[np.ndarray, "*q t j b"]:
     """mu Q."""
-    found = parts[..., :1] * counted[:, :1]
+    turned = parts[..., :1] * counted[:, :1]
     for b in range(1, parts.shape[-1]):
-        found += parts[..., b : b + 1] * counted[:, b : b + 1]
-    return found
+        turned += parts[..., b : b + 1] * counted[:, b : b + 1]
+    return turned
 
 
 def _paired(
@@ -179,5 +179,5 @@ def _paired(
 ) -> Inexact[np.ndarray, "*r b b"]:
     """Products of the neurons of a group, summed over some axes."""
     neurons = range(first.shape[-1])
-    found = [[np.sum(first[..., b] * second[..., c], axis=axis) for c in neurons] for b in neurons]
-    return np.moveaxis(np.array(found), (0, 1), (-2, -1))
+    sums = [[np.sum(first[..., b] * second[..., c], axis=axis) for c in neurons] for b in neurons]
+    return np.moveaxis(np.array(sums), (0, 1), (-2, -1))

@@ -16,15 +16,6 @@ TOLERANCE = float(np.finfo(float).eps) ** 0.5
 Newton's method usually ends at rounding; tiny penalties lose digits where features coincide.
 """
 
-SETTLED = 1e-10
-"""Relative residual at which Newton's method ends: one step more would bring it to rounding."""
-
-DAMPED_STEPS = 8
-"""Damped steps before Newton's method is tried, and between two tries."""
-
-MOST_STEPS = 400
-"""Damped steps before a search is given up; 8, and 5 of Newton's, are usual."""
-
 
 def solve(system: ClosedSystem, penalty: Penalty, start: Point | None = None) -> Point:
     """The solution at a penalty: damped steps until Newton's method takes hold.
@@ -36,15 +27,15 @@ def solve(system: ClosedSystem, penalty: Penalty, start: Point | None = None) ->
     if start is not None:
         return follow(start.toward(system, penalty))
     if np.imag(penalty) != 0 or np.real(penalty) < 0:
-        return _search(system, penalty, MOST_STEPS)
+        return _search(system, penalty)
     try:
-        point = _search(system, penalty, 2 * DAMPED_STEPS)
+        point = _search(system, penalty, tries=2)
     except NotConvergedError:
         return _descend(system, float(np.real(penalty)))
     return point if positive(point) else _descend(system, float(np.real(penalty)))
 
 
-def follow(guess: Point, settled: float = SETTLED) -> Point:
+def follow(guess: Point, settled: float = 1e-10) -> Point:
     """The solution to which Newton's method leads from a guess, to a residual ``settled``."""
     return _accepted(_newton(guess, settled), max(settled, TOLERANCE))
 
@@ -63,13 +54,15 @@ def _accepted(point: Point, tolerance: float = TOLERANCE) -> Point:
     return point
 
 
-def _search(system: ClosedSystem, penalty: Penalty, most: int) -> Point:
-    """From Q = 1/lambda, damped steps and tries of Newton's method in turn."""
-    unit = np.eye(system.rest.shape[-1])
+def _search(
+    system: ClosedSystem, penalty: Penalty, tries: int = 50, damped_steps: int = 8
+) -> Point:
+    """From Q = 1/lambda, damped steps and tries of Newton's method in turn; one is usual."""
+    unit = np.eye(system.noise.shape[-1])
     q = np.repeat((unit / penalty)[None], len(system.neurons), axis=0)
     point = Point(system, penalty, np.ones(len(system.weights), q.dtype), resolvent=q)
-    for _ in range(most // DAMPED_STEPS):
-        for _ in range(DAMPED_STEPS):
+    for _ in range(tries):
+        for _ in range(damped_steps):
             point = _damped(point)
         point = _newton(point)
         if point.residual <= TOLERANCE:
@@ -83,24 +76,24 @@ def _descend(system: ClosedSystem, penalty: float) -> Point:
     Where Newton's method does not follow, or leaves Q > 0, the way is cut in halves.
     """
     power = np.sum([block.power for block in system.blocks], axis=0)
-    power = power + np.trace(system.rest, axis1=2, axis2=3)
+    power = power + np.trace(system.noise, axis1=2, axis2=3)
     high = float(np.max(power @ system.neurons)) / system.n
-    point = _search(system, max(high, penalty), MOST_STEPS)
+    point = _search(system, max(high, penalty))
     factor = 0.1
     while point.penalty != penalty:
         trial = max(factor * float(np.real(point.penalty)), penalty)
         try:
-            found = solve(system, trial, point)
+            lower = solve(system, trial, point)
         except (NotConvergedError, np.linalg.LinAlgError):
-            found = point
-        if found is not point and positive(found):
-            point = replace(found, iterations=point.iterations + found.iterations)
+            lower = point
+        if lower is not point and positive(lower):
+            point = replace(lower, iterations=point.iterations + lower.iterations)
             factor = max(factor**2, 0.1)
         else:
             factor = factor**0.5
         # The way is smooth: shorter steps than a hundredth mean that rounding is in the way.
         if factor > 0.99:
-            return _accepted(found if found is not point else _newton(point.toward(system, trial)))
+            return _accepted(lower if lower is not point else _newton(point.toward(system, trial)))
     return point
 
 
@@ -111,18 +104,21 @@ def _damped(point: Point) -> Point:
     return replace(point, damping=damping, resolvent=resolvent, iterations=point.iterations + 1)
 
 
-def _newton(point: Point, settled: float = SETTLED) -> Point:
-    """Newton's method while it at least halves the residual; the last good point."""
-    for _ in range(2 * DAMPED_STEPS):
+def _newton(point: Point, settled: float = 1e-10, most: int = 16) -> Point:
+    """Newton's method while it at least halves the residual; the last good point.
+
+    One step more from a residual of 1e-10 would bring it to rounding.
+    """
+    for _ in range(most):
         if point.residual <= settled:
             break
         try:
             damping, resolvent = point.direction(*point.gaps)
-            found = point.moved(-damping, -resolvent)
-            residual = found.residual
+            trial = point.moved(-damping, -resolvent)
+            residual = trial.residual
         except np.linalg.LinAlgError:
             return point
         if not residual < 0.5 * point.residual:  # rounding, divergence, or not a number
-            return found if residual < point.residual else point
-        point = found
+            return trial if residual < point.residual else point
+        point = trial
     return point

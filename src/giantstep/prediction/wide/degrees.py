@@ -30,7 +30,7 @@ from giantstep.problem.activation import Activation
 
 @dataclass(frozen=True)
 class Degrees:
-    """What is coherent over neurons, the blocks of degree 1 and 2 and the covariance S of the rest.
+    """What is coherent over neurons, the blocks of degree 1 and 2, the covariance S of the noise.
 
     ``means`` are on layers of nodes: those of kappa, then of each special direction; l = 0 is mu0,
     l > 0 are the modes of giantstep.prediction.wide.neurons.  The last block is of degree 2.
@@ -38,7 +38,7 @@ class Degrees:
 
     means: Float[np.ndarray, "x t l b"]
     blocks: tuple[Block, ...]
-    rest: Float[np.ndarray, "m t b b"]
+    noise: Float[np.ndarray, "m t b b"]
 
 
 def radius_rule(d: int) -> Rule:
@@ -63,23 +63,23 @@ def features_by_degree(
     squares, shares = radius_rule(d)
     correlation = _correlation(types)
     shift = np.einsum("ik,tbk->itb", kappa, types.along)
-    whole = feature_moments(activation, shift, np.broadcast_to(types.spread, shift.shape))
+    normal = feature_moments(activation, shift, np.broadcast_to(types.spread, shift.shape))
     widths = np.sqrt(squares)[:, None, None] * types.spread
     shifts = np.broadcast_to(shift, (len(squares), *shift.shape))
     scales = np.broadcast_to(widths[:, None], shifts.shape)
-    found = feature_moments(activation, shifts, scales)
-    means = found.mean + whole.mean - np.tensordot(shares, found.mean, 1)
-    rest = _rest(activation, found, shifts, scales, correlation)
+    moments = feature_moments(activation, shifts, scales)
+    means = moments.mean + normal.mean - np.tensordot(shares, moments.mean, 1)
+    noise = _noise(activation, moments, shifts, scales, correlation)
     # What is beyond degree 2, of a group: as much as of normal inputs.
-    power = np.tensordot(shares, np.trace(rest, axis1=3, axis2=4), 1)
-    expected = np.sum(_beyond(whole), axis=2)
+    power = np.tensordot(shares, np.trace(noise, axis1=3, axis2=4), 1)
+    expected = np.sum(_beyond(normal), axis=2)
     with np.errstate(divide="ignore", invalid="ignore"):
-        rest *= np.where(power > 0, expected / power, 0.0)[..., None, None]
+        noise *= np.where(power > 0, expected / power, 0.0)[..., None, None]
     nodes = (len(squares) * len(kappa), *shift.shape[1:])
     outside = d - 1
-    slope = found.slope.reshape(nodes)
+    slope = moments.slope.reshape(nodes)
     # A traceless matrix M has sum_jk M_jk y_j y_k of variance 2 |M|^2 (d-1)/(d+1) on the sphere.
-    curve = found.curve.reshape(nodes) * math.sqrt(0.5 * outside / (outside + 2))
+    curve = moments.curve.reshape(nodes) * math.sqrt(0.5 * outside / (outside + 2))
     # Rows load their own directions by classes; of degree 2 the correlation of partners is left.
     unit = types.load / types.spread[:, :, None]
     linear = (
@@ -89,12 +89,11 @@ def features_by_degree(
     products = _products(_directions(correlation, nodes[2]), outside)
     quadratic = Block(outside * (outside + 1) // 2 - 1, np.einsum("mtb,tbj->mtjb", curve, products))
     along = np.tile(kappa, (len(squares), 1)) / np.repeat(np.sqrt(squares), len(kappa))[:, None]
-    bend = found.curve.reshape(nodes)
-    modes = _modes(types, along, slope, bend, d)
+    modes = _modes(types, along, slope, moments.curve.reshape(nodes), d)
     return Degrees(
         means=_layers(means.reshape(nodes), modes),
         blocks=(*linear, quadratic),
-        rest=rest.reshape(*nodes, nodes[-1]),
+        noise=noise.reshape(*nodes, nodes[-1]),
     )
 
 
@@ -148,8 +147,8 @@ def _products(unit: Float[np.ndarray, "t b j"], outside: int) -> Float[np.ndarra
     """
     first, second = np.triu_indices(unit.shape[2])
     square = first == second
-    found = np.where(square, 1.0, math.sqrt(2.0)) * unit[..., first] * unit[..., second]
-    return found - np.where(square, _taken(unit.shape[2], outside), 0.0)
+    products = np.where(square, 1.0, math.sqrt(2.0)) * unit[..., first] * unit[..., second]
+    return products - np.where(square, _taken(unit.shape[2], outside), 0.0)
 
 
 def _taken(count: int, outside: int) -> float:
@@ -157,39 +156,39 @@ def _taken(count: int, outside: int) -> float:
     return (1.0 - math.sqrt(max(1.0 - count / outside, 0.0))) / max(count, 1)
 
 
-def _beyond(found: FeatureMoments) -> Float[np.ndarray, "..."]:
+def _beyond(moments: FeatureMoments) -> Float[np.ndarray, "..."]:
     """E sigma^2 less its parts of degree 0, 1 and 2."""
-    return np.maximum(found.rest - 0.5 * found.curve**2, 0.0)
+    return np.maximum(moments.rest - 0.5 * moments.curve**2, 0.0)
 
 
-def _rest(
+def _noise(
     activation: Activation,
-    found: FeatureMoments,
+    moments: FeatureMoments,
     shifts: Float[np.ndarray, "r k t b"],
     scales: Float[np.ndarray, "r k t b"],
     correlation: Float[np.ndarray, " t"],
 ) -> Float[np.ndarray, "r k t b b"]:
     """Covariance in a group of what is beyond degree 2."""
-    rest = _beyond(found)[..., None] * np.eye(shifts.shape[-1])
+    noise = _beyond(moments)[..., None] * np.eye(shifts.shape[-1])
     if shifts.shape[-1] == 2:
         cosine = np.broadcast_to(correlation, shifts.shape[:3])
         product = pair_product(activation, shifts, scales, cosine)
-        product -= np.prod(found.mean, axis=3) + cosine * np.prod(found.slope, axis=3)
-        product -= 0.5 * cosine**2 * np.prod(found.curve, axis=3)
-        rest[..., 0, 1] = rest[..., 1, 0] = product
-    return rest
+        product -= np.prod(moments.mean, axis=3) + cosine * np.prod(moments.slope, axis=3)
+        product -= 0.5 * cosine**2 * np.prod(moments.curve, axis=3)
+        noise[..., 0, 1] = noise[..., 1, 0] = product
+    return noise
 
 
 @dataclass(frozen=True)
 class LabelDegrees:
-    """h0, h1 and h2 of the label on the nodes, and the power of the rest.
+    """h0, h1 and h2 of the label on the nodes, and the power of what remains.
 
     ``parts`` -> h1 along the target's directions outside v, h2 along products of two of them.
     """
 
     mean: Float[np.ndarray, " m"]
     parts: tuple[Float[np.ndarray, "m q"], Float[np.ndarray, "m s"]]
-    rest: Float[np.ndarray, " m"]
+    remaining: Float[np.ndarray, " m"]
 
 
 def labels_by_degree(
@@ -206,5 +205,5 @@ def labels_by_degree(
     return LabelDegrees(
         mean=labels.mean + (squares - 1.0) * trace / math.sqrt(2.0),
         parts=(labels.slope, curve.reshape(len(curve), -1)),
-        rest=np.maximum(labels.rest - power, 0.0),
+        remaining=np.maximum(labels.rest - power, 0.0),
     )

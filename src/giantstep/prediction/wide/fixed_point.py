@@ -1,4 +1,4 @@
-"""The fixed point of ridge on the features after one giant step, and its derivatives: no W needed.
+"""The fixed point of ridge on the features after giant steps, and its derivatives: no W needed.
 
 Given kappa = <v, x> along the learned direction and the radius of x outside it, features behave as
 mu0 + parts mu_k of degree k = 1, 2, each in a space of its own dimension D_k, + noise of covariance
@@ -27,9 +27,6 @@ from giantstep.prediction.wide.system import ClosedSystem
 
 # On the positive axis for ridge, -z for the spectrum.
 Penalty = float | complex
-
-LARGEST_FACTOR = 3.0
-"""Damping and Q change at most by exp of this in one step: tangents reach no farther."""
 
 
 @dataclass(frozen=True)
@@ -60,16 +57,16 @@ class Point:
     @cached_property
     def variance(self) -> Inexact[np.ndarray, " m"]:
         """V on the nodes."""
-        rest = self.system.rest
-        bulk = rest.reshape(len(rest), -1) @ self.counted.ravel()
+        noise = self.system.noise
+        bulk = noise.reshape(len(noise), -1) @ self.counted.ravel()
         return (self.screen.variance + bulk) / self.system.n
 
     @cached_property
     def inverse(self) -> Inexact[np.ndarray, "t b b"]:
         """What Q^-1 should be."""
         system, o = self.system, self.weighted
-        own = (o @ system.rest.reshape(len(o), -1)).reshape(self.resolvent.shape)
-        return own + self.screen.inverse + self.penalty * np.eye(own.shape[-1])
+        noise = (o @ system.noise.reshape(len(o), -1)).reshape(self.resolvent.shape)
+        return noise + self.screen.inverse + self.penalty * np.eye(noise.shape[-1])
 
     @cached_property
     def gaps(self) -> tuple[Inexact[np.ndarray, " m"], Inexact[np.ndarray, "t b b"]]:
@@ -114,7 +111,7 @@ class Point:
     @property
     def _mixed(self) -> Inexact[np.ndarray, "m t e"]:
         """d(Q_t^-1)/do_m = S_tm + the blocks' parts, along each symmetric matrix."""
-        seen = self.screen.inverse_by_weight + self.system.rest
+        seen = self.screen.inverse_by_weight + self.system.noise
         return np.einsum("mtbc,ecb->mte", seen, self.system.symmetric)
 
     @property
@@ -124,11 +121,11 @@ class Point:
         What should be comes from the blocks; what is, tr(Q^-1 E Q^-1 F), is of each type alone.
         """
         system, basis = self.system, self.system.symmetric
-        found = -self.screen.inverse_by_resolvent(basis) * system.neurons[:, None]
+        derivative = -self.screen.inverse_by_resolvent(basis) * system.neurons[:, None]
         inverted = basis @ np.linalg.inv(self.resolvent)[:, None]
         each = np.arange(len(system.neurons))
-        found[each, :, each, :] += np.einsum("tebp,tfpb->tef", inverted, inverted)
-        return found
+        derivative[each, :, each, :] += np.einsum("tebp,tfpb->tef", inverted, inverted)
+        return derivative
 
     def direction(
         self, first: Inexact[np.ndarray, " m"], second: Inexact[np.ndarray, "t b b"]
@@ -139,23 +136,27 @@ class Point:
         # Solved for relative changes: near interpolation damping and Q differ by powers of ten.
         sizes = np.max(np.abs(self.resolvent), axis=(1, 2))
         scale = np.concatenate([np.abs(self.damping), np.repeat(sizes, len(basis))])
-        found = scale * np.linalg.solve(scale[:, None] * self.jacobian * scale, scale * right)
+        change = scale * np.linalg.solve(scale[:, None] * self.jacobian * scale, scale * right)
         nodes = len(self.damping)
-        entries = found[nodes:].reshape(-1, len(basis))
-        return found[:nodes], np.einsum("te,ebc->tbc", entries, basis)
+        entries = change[nodes:].reshape(-1, len(basis))
+        return change[:nodes], np.einsum("te,ebc->tbc", entries, basis)
 
     def moved(
-        self, damping: Inexact[np.ndarray, " m"], resolvent: Inexact[np.ndarray, "t b b"]
+        self,
+        damping: Inexact[np.ndarray, " m"],
+        resolvent: Inexact[np.ndarray, "t b b"],
+        largest: float = 3.0,
     ) -> Point:
         """The point after small changes, taken as factors exp(change/value): signs are kept.
 
         Damping c and Q/c solve the equations for any c in the limit lambda = 0, n = p; factors
-        follow that curve where sums would leave it.
+        follow that curve where sums would leave it.  No factor is beyond exp(+-``largest``):
+        tangents reach no farther.
         """
         first = damping / self.damping
         second = np.linalg.solve(self.resolvent, resolvent)
         size = max(float(np.max(np.abs(first))), float(np.max(np.abs(second))))
-        share = min(1.0, LARGEST_FACTOR / size) if size > 0 else 1.0
+        share = min(1.0, largest / size) if size > 0 else 1.0
         return replace(
             self,
             damping=self.damping * np.exp(share * first),
@@ -167,8 +168,8 @@ class Point:
         """A first guess at another penalty: powers of the penalty with their exponents here."""
         change = np.log(penalty / self.penalty) * self.penalty
         damping, resolvent = self.per_penalty
-        found = self.moved(change * damping, change * resolvent)
-        return Point(system, penalty, found.damping, resolvent=found.resolvent)
+        guess = self.moved(change * damping, change * resolvent)
+        return Point(system, penalty, guess.damping, resolvent=guess.resolvent)
 
     @cached_property
     def per_penalty(self) -> tuple[Inexact[np.ndarray, " m"], Inexact[np.ndarray, "t b b"]]:
@@ -181,10 +182,10 @@ def exponential(matrix: Inexact[np.ndarray, "t b b"]) -> Inexact[np.ndarray, "t 
     """exp of matrices of size 1 or 2: e^m (cosh r + (sinh r / r) N), M = m + N, N^2 = r^2."""
     size = matrix.shape[-1]
     middle = np.trace(matrix, axis1=1, axis2=2)[:, None, None] / size
-    rest = matrix - middle * np.eye(size)
-    square = 0.5 * np.trace(rest @ rest, axis1=1, axis2=2)[:, None, None]
+    traceless = matrix - middle * np.eye(size)
+    square = 0.5 * np.trace(traceless @ traceless, axis1=1, axis2=2)[:, None, None]
     # Real only for products of symmetric matrices, where r^2 >= 0 up to rounding.
     root = np.sqrt(square if np.iscomplexobj(square) else np.maximum(square, 0.0))
     safe = np.where(root == 0, 1.0, root)
     ratio = np.where(root == 0, 1.0, np.sinh(safe) / safe)
-    return np.exp(middle) * (np.cosh(root) * np.eye(size) + ratio * rest)
+    return np.exp(middle) * (np.cosh(root) * np.eye(size) + ratio * traceless)

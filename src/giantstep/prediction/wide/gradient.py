@@ -1,20 +1,21 @@
 """What the samples of a step do to every row alike: the matrix S = X^T diag(r) X / n.
 
-The part of sigma' that is linear in w.x adds eta a E[sigma'(z) z] S w to a row, and what is left
+The part of sigma' that is linear in w.x adds e_1 a E[sigma'(z) z] S w to a row, and what is left
 of sigma' noise of covariance X^T diag(r^2) X / n.  Both are drawn from the same n samples for all
 rows.  Here S, less E r, is in units of sqrt(delta R2), delta = d/n and R2 = E r^2: its
 mean square on a vector the label does not see is one.
 
 Special directions are those that the label or the learned direction v know, zeta = (kappa, xi) the
-coordinates of a sample of the step along them, then the rests of S applied to these, then the rests
-of S applied to those.  v holds r_mu x_mu of each sample mu: kappa = kappa' + echo r, kappa' as on
-fresh samples, and outside v sum_mu r_mu x_mu = 0, so that rests see zeta' = zeta - E[r^2 zeta]/R2.
-With M_k = E[r^k zeta zeta^T] delta^(k/2 - 1)/R2^(k/2), M'_k and m'_k the same for zeta' zeta'^T and
-for zeta' alone, G^2 = M'_2, B_k = G^-1 M'_k G^-1 and C^2 = 1 + B_4 - (G^-1 m'_3)^2 - B_3^2, S is
+coordinates of a sample of the step along them; then the rests of S applied to these; then the rests
+of S applied to those.  v holds r_mu x_mu of each sample mu: kappa = kappa' + (c delta/cu) r,
+kappa' as on fresh samples, and outside v sum_mu r_mu x_mu = 0, so that rests see
+zeta' = zeta - E[r^2 zeta]/R2.  With M_k = E[r^k zeta zeta^T] delta^(k/2 - 1)/R2^(k/2), M'_k and
+m'_k the same for zeta' zeta'^T and for zeta' alone, G^2 = M'_2, B_k = G^-1 M'_k G^-1 and
+C^2 = 1 + B_4 - (G^-1 m'_3)^2 - B_3^2, S on them is
 
-    twist = [[M_1 - its part by E r, G, 0], [G, B_3, C], [0, C, B_3]]
+    [[M_1 - its part by E r, G, 0], [G, B_3, C], [0, C, B_3]]                             (8)
 
-on them and X^T diag(r^2) X/(n R2) is scatter, with M_2, 1 + B_4 and 1 on its diagonal.
+and X^T diag(r^2) X/(n R2) has M_2, 1 + B_4 and 1 on its diagonal.
 
 Elsewhere S has free cumulants delta^(k/2 - 1) mu_k, mu_k = E r^k / R2^(k/2), and X^T diag(r^2) X/n
 shares them with it (k -> k + 2 for each of the second): nodes s of the one and y of the other.
@@ -31,108 +32,132 @@ from jaxtyping import Float
 
 from giantstep.gaussian.rules import gauss_hermite
 from giantstep.prediction.labels import LABEL_SPACING, label_grid, outside_of
-from giantstep.prediction.wide.step import TYPICAL, Draw, LearnedStep, own_scale
+from giantstep.prediction.wide.network import TYPICAL, Network, ReadoutStatistics
+from giantstep.prediction.wide.step import LearnedStep
 from giantstep.problem.setting import Setting
-
-NORMAL_NODES = 4
-"""Nodes over normal variables that enter with powers up to six: exact to degree 7."""
-
-LEAST_SQUARE = 0.05
-"""Least share of its mean that a node's y keeps: a polynomial in s stands for a positive matrix."""
 
 
 @dataclass(frozen=True)
 class GradientMatrix:
     """S on the special directions and its law elsewhere, in the units above.
 
-    ``known`` -> the number of directions v and outside v that the label knows; ``values`` -> s,
-    ``squares`` -> y, of mean one, with their ``shares``; ``kurtosis`` -> E r^4/(E r^2)^2.
+    ``special`` -> the number of directions v and outside v that the label knows;
+    ``on_special`` -> S on the special directions, eq. (8), ``squares_on_special`` -> that of
+    X^T diag(r^2) X/(n R2); ``values`` -> s, ``squares`` -> y, of mean one, with their ``shares``;
+    ``kurtosis`` -> E r^4/(E r^2)^2.
     """
 
-    known: int
-    twist: Float[np.ndarray, "z z"]
-    scatter: Float[np.ndarray, "z z"]
+    special: int
+    on_special: Float[np.ndarray, "z z"]
+    squares_on_special: Float[np.ndarray, "z z"]
     values: Float[np.ndarray, " q"]
     squares: Float[np.ndarray, " q"]
     shares: Float[np.ndarray, " q"]
     kurtosis: float = 1.0
 
+    @classmethod
+    def even(cls, special: int) -> GradientMatrix:
+        """Noise of which nothing is linear in a row, the same in all directions."""
+        return cls(
+            special=special,
+            on_special=np.zeros((special, special)),
+            squares_on_special=np.eye(special),
+            values=np.zeros(1),
+            squares=np.ones(1),
+            shares=np.ones(1),
+        )
+
 
 def gradient_matrix(
-    setting: Setting, step: LearnedStep, draw: Draw = TYPICAL, prune: bool = False
+    setting: Setting,
+    step: LearnedStep,
+    statistics: ReadoutStatistics = TYPICAL,
+    prune: bool = False,
 ) -> GradientMatrix:
-    """The moments of r and zeta over the label's nodes.
+    """S of the first step, from the moments of r and zeta over the label's nodes.
 
     ``prune`` drops labels so large that fewer than one of the n samples would have one: moments of
     the limit that no batch of this size has.
     """
     delta = setting.d / setting.n
+    moments = _residual_moments(setting, step, statistics, prune)
+    size, square = moments.linear.shape[1], float(moments.powers[2])
+    unit = np.eye(size)
+    zero = np.zeros_like(unit)
+    if not square > 0:  # labels that are all zero: nothing moves
+        still = np.zeros((3 * size, 3 * size))
+        return GradientMatrix(size, still, still, *nodes_of(0.0, 1.0, delta))
+    _, mean, _, third, fourth = moments.powers.tolist()
+    # zeta' = zeta - centre, and E[r^k zeta' ..] in units of R2^(k/2).
+    held = step.sample_overlap != 0
+    centre = moments.linear[2] / square if held else np.zeros(size)
+    units = square ** (0.5 * np.arange(5))
+    first = (moments.linear - np.outer(moments.powers, centre)) / units[:, None]
+    half = (moments.spreads - np.einsum("kz,y->kzy", moments.linear, centre)) / units[:, None, None]
+    both = half - np.einsum("z,ky->kzy", centre, first)
+    root, inverse = symmetric_powers(both[2])
+    inner = math.sqrt(delta) * inverse @ both[3] @ inverse
+    twice = delta * inverse @ both[4] @ inverse
+    lost = math.sqrt(delta) * inverse @ first[3] if held else np.zeros(size)
+    out, _ = symmetric_powers(unit + twice - np.outer(lost, lost) - inner @ inner)
+    label = (moments.spreads[1] - mean * unit) / math.sqrt(delta * square)
+    across = math.sqrt(delta) * half[3] @ inverse
+    scatter = [[moments.spreads[2] / square, across, zero], [across.T, unit + twice, zero]]
+    return GradientMatrix(
+        size,
+        np.block([[label, root, zero], [root, inner, out], [zero, out, inner]]),
+        np.block([*scatter, [zero, zero, unit]]),
+        *nodes_of(third / square**1.5, fourth / square**2, delta),
+        kurtosis=fourth / square**2,
+    )
+
+
+@dataclass(frozen=True)
+class _ResidualMoments:
+    """E r^k, E[r^k zeta] and E[r^k zeta zeta^T] on samples of the step, k = 0 .. 4."""
+
+    powers: Float[np.ndarray, " k"]
+    linear: Float[np.ndarray, "k z"]
+    spreads: Float[np.ndarray, "k z z"]
+
+
+def _residual_moments(
+    setting: Setting, step: LearnedStep, statistics: ReadoutStatistics, prune: bool
+) -> _ResidualMoments:
+    """The moments by quadrature; r = y + noise - s f_0, s f_0 as if no direction shared it."""
+    network = Network(setting, statistics)
     points, weights = label_grid(setting.target.r, LABEL_SPACING)
-    y = np.asarray(setting.target([points[:, k] for k in range(setting.target.r)]), dtype=float)
+    y = network.label_at(points)
     if setting.corruption > 0:  # flipped labels
         points, y = np.concatenate([points, points]), np.concatenate([y, -y])
         parts = (1.0 - setting.corruption, setting.corruption)
         weights = np.concatenate([part * weights for part in parts])
     if prune:
         points, y, weights = _reached(points, y, weights, setting.n)
-    own, moments = own_scale(setting, draw), setting.activation.moments
-    # r = y + noise - s f0; f0 counts as a normal variable that no direction shares.
-    deviation = math.sqrt(setting.noise**2 + own**2 * moments.variance)
-    normals, shares = gauss_hermite(NORMAL_NODES)
-    noise, noise_shares = gauss_hermite(NORMAL_NODES if deviation > 0 else 1)
+    deviation = math.sqrt(network.noise_square)
+    # Normal variables enter with powers up to six: four nodes are exact to degree 7.
+    normals, shares = gauss_hermite(4)
+    noise, noise_shares = gauss_hermite(4 if deviation > 0 else 1)
     # zeta = turn (z, b): v = sum_k overlap_k w*_k + sin b, b outside the label.
     overlap, outside = step.overlap[0], outside_of(step.overlap)
     sine = math.sqrt(max(1.0 - step.cosine**2, 0.0))
     across = outside @ overlap / sine if sine > 0 else np.zeros(len(outside))
     turn = np.block([[overlap[None], np.array([[sine]])], [outside, -across[:, None]]])
-    echo = step.echo / sine if sine > 0 else 0.0
-    residual = (y - own * moments.mean * draw.total)[:, None] + deviation * noise
-    beside = normals[:, None, None] + echo * residual
-    # E r^k, E[r^k zeta] and E[r^k zeta zeta^T] for k = 0 .. 4
+    residual = (y - network.offset)[:, None] + deviation * noise
+    beside = normals[:, None, None] + (step.sample_overlap / sine if sine > 0 else 0.0) * residual
     size = len(turn)
     powers, linear, spreads = np.empty(5), np.empty((5, size)), np.empty((5, size, size))
     mass = weights[:, None] * noise_shares
     for k in range(5):
-        none = np.sum(mass, axis=1)
+        plain = np.sum(mass, axis=1)
         once, twice = (np.einsum("l,lmi,mi->m", shares, beside**j, mass) for j in (1, 2))
         mixed = (points.T @ once)[:, None]
-        inside = (points.T * none) @ points
-        powers[k] = np.sum(none)
-        linear[k] = turn @ np.append(points.T @ none, np.sum(once))
+        inside = (points.T * plain) @ points
+        powers[k] = np.sum(plain)
+        linear[k] = turn @ np.append(points.T @ plain, np.sum(once))
         spreads[k] = turn @ np.block([[inside, mixed], [mixed.T, np.sum(twice)]]) @ turn.T
         mass = mass * residual
-    _, mean, square, third, fourth = powers.tolist()
-    unit = np.eye(size)
-    none = np.zeros_like(unit)
-    if not square > 0:  # labels that are all zero: nothing moves
-        still = np.zeros((3 * size, 3 * size))
-        return GradientMatrix(size, still, still, *nodes_of(0.0, 1.0, delta))
-    # zeta' = zeta - centre, and E[r^k zeta' ..] in units of R2^(k/2).
-    centre = linear[2] / square if step.echo != 0 else np.zeros(size)
-    units = square ** (0.5 * np.arange(5))
-    first = (linear - np.outer(powers, centre)) / units[:, None]
-    half = (spreads - np.einsum("kz,y->kzy", linear, centre)) / units[:, None, None]
-    both = half - np.einsum("z,ky->kzy", centre, first)
-    root, inverse = symmetric_powers(both[2])
-    inner = math.sqrt(delta) * inverse @ both[3] @ inverse
-    twice = delta * inverse @ both[4] @ inverse
-    lost = math.sqrt(delta) * inverse @ first[3] if step.echo != 0 else np.zeros(size)
-    out, _ = symmetric_powers(unit + twice - np.outer(lost, lost) - inner @ inner)
-    known = (spreads[1] - mean * unit) / math.sqrt(delta * square)
-    across = math.sqrt(delta) * half[3] @ inverse
-    return GradientMatrix(
-        size,
-        np.block([[known, root, none], [root, inner, out], [none, out, inner]]),
-        np.block(
-            [
-                [spreads[2] / square, across, none],
-                [across.T, unit + twice, none],
-                [none, none, unit],
-            ]
-        ),
-        *nodes_of(third / square**1.5, fourth / square**2, delta),
-        kurtosis=fourth / square**2,
-    )
+    return _ResidualMoments(powers, linear, spreads)
 
 
 def _reached(
@@ -162,13 +187,14 @@ def symmetric_powers(
 
 
 def nodes_of(
-    third: float, fourth: float, delta: float
+    third: float, fourth: float, delta: float, least: float = 0.05
 ) -> tuple[Float[np.ndarray, " q"], Float[np.ndarray, " q"], Float[np.ndarray, " q"]]:
     """(s, y, shares): six points with the moments of S and X^T diag(r^2) X/(n R2) to third order.
 
     The law of s has the Jacobi matrix of a free Meixner law, 0, 1, a_1 = sqrt(delta) mu_3,
     b_2^2 = 1 + delta X, X = mu_4 - mu_3^2: right to fourth order.  y is 1 + a_1 s
-    + beta (s^2 - a_1 s - 1), beta = delta X/(1 + delta X), with variance beta beside.
+    + beta (s^2 - a_1 s - 1), beta = delta X/(1 + delta X), with variance beta beside.  A polynomial
+    in s stands for a positive matrix: y keeps the share ``least`` of its mean.
     """
     drift = math.sqrt(delta) * third
     excess = delta * max(fourth - third**2, 0.0)
@@ -178,9 +204,9 @@ def nodes_of(
     values, vectors = np.linalg.eigh(jacobi)
     beta = excess / (1.0 + excess)
     squares = 1.0 + drift * values + beta * (values**2 - drift * values - 1.0)
-    centre = np.maximum(squares, LEAST_SQUARE)
+    centre = np.maximum(squares, least)
     # Two points of mean y and variance beta beside each s, both positive.
-    below = np.minimum(math.sqrt(beta), (1.0 - LEAST_SQUARE) * centre)
+    below = np.minimum(math.sqrt(beta), (1.0 - least) * centre)
     above = beta / below if beta > 0 else below
     lower = above / (below + above) if beta > 0 else np.full(3, 0.5)
     shares = np.concatenate([lower, 1.0 - lower]) * np.tile(vectors[0] ** 2, 2)

@@ -1,4 +1,4 @@
-"""Bulk and outliers of W and of the features after a step, for every run's own readout.
+"""Bulk and outliers of W and of the features after giant steps, for the readout of every run.
 
 What exceeds the threshold is an outlier, measured or predicted.  For W it is where noise ends: the
 place that noise of the variance profile passes once in a hundred runs, or beyond that the place of
@@ -19,7 +19,8 @@ import numpy as np
 from jaxtyping import Bool, Float
 
 from giantstep.prediction.limits import refuse_beyond
-from giantstep.prediction.wide.draws import DrawNodes
+from giantstep.prediction.wide.bulk import bulk_profile, residual_draws
+from giantstep.prediction.wide.feature_outliers import even_edge, feature_density, feature_outliers
 from giantstep.prediction.wide.gradient import gradient_matrix
 from giantstep.prediction.wide.limits import (
     ANSWER,
@@ -29,13 +30,12 @@ from giantstep.prediction.wide.limits import (
     ONE_OR_TWO,
     TAILS,
 )
-from giantstep.prediction.wide.outliers import even_edge, feature_density, feature_outliers
+from giantstep.prediction.wide.network import Network, ReadoutStatistics
 from giantstep.prediction.wide.rows import noise_of_steps
-from giantstep.prediction.wide.second_bulk import bulk_profile, residual_draws
-from giantstep.prediction.wide.second_kernel import weight_updates
-from giantstep.prediction.wide.second_samples import Network
-from giantstep.prediction.wide.step import Draw, learned_step
-from giantstep.prediction.wide.two_steps import WeightOutliers, outliers_of
+from giantstep.prediction.wide.runs import StatisticsNodes
+from giantstep.prediction.wide.step import learned_step
+from giantstep.prediction.wide.update import updates_of
+from giantstep.prediction.wide.weight_outliers import WeightOutliers, outliers_of
 from giantstep.problem.setting import Setting
 from giantstep.records.observables import UNKNOWN
 from giantstep.records.spectrum import Spectrum
@@ -44,25 +44,8 @@ from giantstep.spectra.outliers import upper_limit
 from giantstep.spectra.profile import ProfileBulk
 from giantstep.spectra.start import feature_bulk, weight_bulk
 
-GRID = 48
-"""Points at which a density is given, closer together where it rises and falls: at the edges."""
-
 LEVEL = 0.01
 """Rate at which noise is taken for an outlier."""
-
-AT_THE_EDGE = 1e-3
-"""Outliers that stand out by less, relative, are not told from the edge between the nodes."""
-
-PROFILE_MISS = 0.3
-"""How far the edge of the profile may lie too low, relative, per share of the steps' noise in the
-square length of a row.  Measured: tanh, output scale 1, d = 800, 1.5 % at a share of 0.09, 3 % at
-0.23; 5 % there at d = 400."""
-
-RESIDUALS = 2**18
-"""Residuals drawn for the largest: some three beyond it at n = 1000."""
-
-STRAY = 3.0
-"""Standard deviations by which the quadratic part of n labels may exceed its mean."""
 
 
 @dataclass(frozen=True)
@@ -85,16 +68,17 @@ class Density:
 
 @dataclass(frozen=True)
 class Matrix:
-    """How the law of a matrix comes from a setting and a draw, and the density up to its edge."""
+    """How the law of a matrix, and its density up to the edge, come from setting and readout."""
 
     name: str
-    law: Callable[[Setting, Draw], Law]
-    density: Callable[[Setting, Draw, float], Density]
+    law: Callable[[Setting, ReadoutStatistics], Law]
+    density: Callable[[Setting, ReadoutStatistics, float], Density]
 
 
-def _grid(low: float, high: float) -> Float[np.ndarray, " q"]:
-    """Chebyshev-Lobatto points between the ends of a bulk."""
-    return 0.5 * (low + high) - 0.5 * (high - low) * np.cos(np.pi * np.linspace(0.0, 1.0, GRID))
+def _grid(low: float, high: float, points: int = 48) -> Float[np.ndarray, " q"]:
+    """Points at which a density is given, closer together where it rises and falls: at the ends."""
+    angles = np.pi * np.linspace(0.0, 1.0, points)
+    return 0.5 * (low + high) - 0.5 * (high - low) * np.cos(angles)
 
 
 # -- weights --------------------------------------------------------------------------------------
@@ -106,7 +90,7 @@ class _Weights:
 
     bulk: Bulk | ProfileBulk
     threshold: float
-    found: WeightOutliers | None = None
+    outliers: WeightOutliers | None = None
 
     @property
     def edge(self) -> float:
@@ -114,50 +98,55 @@ class _Weights:
 
 
 @lru_cache(maxsize=32)
-def _weights(setting: Setting, draw: Draw) -> _Weights:
-    """W after the last step; kept, for both matrices ask for it."""
+def _weights(setting: Setting, statistics: ReadoutStatistics) -> _Weights:
+    """W after the last step; kept, for both matrices ask for it.
+
+    The edge of the profile may lie too low by 0.3 times the share of the steps' noise in the square
+    length of a row.  Measured: tanh, output scale 1, d = 800, 1.5 % at a share of 0.09 and 3 % at
+    0.23; 5 % there at d = 400.
+    """
     p, d = setting.p, setting.d
     if setting.steps == 0:
         start = weight_bulk(p, d, setting.start)
         return _Weights(start, upper_limit(start, LEVEL))
     refuse_beyond(ONE_OR_TWO, setting)
-    network = Network(setting, draw)
-    update = weight_updates(network)[-1]
+    network = Network(setting, statistics)
+    update = updates_of(network)[-1]
     if setting.steps == 2:
-        weights = network.readout[1]
-        added = float(weights @ update.spread) / float(weights @ update.kept**2)
-        NOISE.refuse(added, setting)
+        NOISE.refuse(update.noise_added(network.readout[1]), setting)
         ANSWER.refuse(network_answer(network), setting)
-    profile = bulk_profile(setting, draw)
+    profile = bulk_profile(setting, statistics)
     bulk = ProfileBulk(*profile.factors(p, d))
     kept, added = (float(profile.weights @ part) for part in (profile.kept, profile.spread))
     target = np.tensordot(profile.weights, update.target_spread, axes=1) + _quadratic(network)
     noisiest = max(float(np.max(np.linalg.eigvalsh(target))), added + _single_sample(network))
     total = kept + added
     place = math.sqrt(total) * isolated_place((kept + noisiest) / total, p / d)
-    beyond = max(1.0 + PROFILE_MISS * added / total, place / math.sqrt(bulk.upper.place))
+    beyond = max(1.0 + 0.3 * added / total, place / math.sqrt(bulk.upper.place))
     return _Weights(bulk, beyond * upper_limit(bulk, LEVEL), outliers_of(network, update))
 
 
-def _quadratic(network: Network) -> Float[np.ndarray, "r r"]:
+def _quadratic(network: Network, deviations: float = 3.0) -> Float[np.ndarray, "r r"]:
     """(size l)^2 M^2/p, M = E[y (z z^T - 1)]: the mean part of the noise along the target.
 
-    The gradient of row i holds l M w_i, l = E[z sigma'], of mean M and variance 2 E r^2/n.
+    The gradient of row i holds l M w_i, l = E[z sigma'], of mean M and variance 2 E r^2/n: that of
+    n labels may exceed its mean by so many standard ``deviations``.
     """
     setting = network.setting
     size = network.moments.tilt * sum(network.size(step) for step in range(setting.steps))
     values, vectors = np.linalg.eigh(np.asarray(setting.target.series.tensor(2)))
-    stray = STRAY * math.sqrt(2.0 * network.residual_square / setting.n)
+    stray = deviations * math.sqrt(2.0 * network.residual_square / setting.n)
     return size**2 / setting.p * (vectors * (np.abs(values) + stray) ** 2) @ vectors.T
 
 
-def _single_sample(network: Network) -> float:
+def _single_sample(network: Network, count: int = 2**18) -> float:
     """(d/n size r)^2 Var sigma'/p of the largest r: the noise along the sample that has it.
 
-    The largest of n residuals is exceeded once in a hundred runs.
+    The largest of n residuals is exceeded once in a hundred runs: of ``count`` drawn ones some
+    three are beyond it at n = 1000.
     """
     n = network.setting.n
-    draws = residual_draws(network, RESIDUALS, np.random.default_rng(0))
+    draws = residual_draws(network, count, np.random.default_rng(0))
     largest = max(float(np.quantile(np.abs(rho), 1.0 - LEVEL / n)) for rho in draws)
     slope_variance = network.moments.slope_variance
     return (network.noise_ratio * largest) ** 2 * slope_variance / network.setting.p
@@ -180,27 +169,30 @@ def network_answer(network: Network) -> float:
     """
     moments, residual = network.moments, network.residual_square
     along = network.gain**2
-    own = network.noise_ratio * (moments.slope_variance + along)
-    own *= network.setting.batches == "reused"
+    itself = network.noise_ratio * (moments.slope_variance + along)
+    itself *= network.reused
     learned = float(np.sum(network.gram[0, 1:] ** 2))
-    square = along**2 * network.gram[0, 0] + 2.0 * along * own * learned + own**2 * residual
+    square = along**2 * network.gram[0, 0] + 2.0 * along * itself * learned + itself**2 * residual
     return network.feedback * network.size(0) * math.sqrt(square / residual)
 
 
-def weight_law(setting: Setting, draw: Draw) -> Law:
+def weight_law(setting: Setting, statistics: ReadoutStatistics) -> Law:
     """W: at the start a Marchenko-Pastur law, then outliers of the update over a profile."""
-    weights = _weights(setting, draw)
+    weights = _weights(setting, statistics)
     outliers, overlap = np.zeros(0), np.zeros((0, setting.target.r))
-    if weights.found is not None:
+    if weights.outliers is not None:
         # The edge of independent rows is below that of the profile: what lies between is bulk.
-        beyond = weights.found.singular_values > weights.edge
-        outliers, overlap = weights.found.singular_values[beyond], weights.found.overlap[beyond]
+        beyond = weights.outliers.singular_values > weights.edge
+        outliers, overlap = (
+            weights.outliers.singular_values[beyond],
+            weights.outliers.overlap[beyond],
+        )
     return Law(weights.edge, weights.threshold, outliers, {"overlap": overlap})
 
 
-def weight_density(setting: Setting, draw: Draw, edge: float) -> Density:
+def weight_density(setting: Setting, statistics: ReadoutStatistics, edge: float) -> Density:
     """The density between the ends of the bulk."""
-    bulk = _weights(setting, draw).bulk
+    bulk = _weights(setting, statistics).bulk
     grid = _grid(max(bulk.edges[0][0], 1e-3 * edge), edge)
     return Density(grid, bulk.density(grid))
 
@@ -208,31 +200,31 @@ def weight_density(setting: Setting, draw: Draw, edge: float) -> Density:
 # -- features -------------------------------------------------------------------------------------
 
 
-def feature_law(setting: Setting, draw: Draw) -> Law:
+def feature_law(setting: Setting, statistics: ReadoutStatistics) -> Law:
     """sigma(X W^T)/sqrt(readout_n) by the closed system."""
     refuse_beyond((*FEATURES, *AT_MOST_TWO), setting)
-    NOISE.refuse(noise_of_steps(setting, draw), setting)
-    TAILS.refuse(residual_tails(setting, draw), setting)
-    found = feature_outliers(setting, draw)
+    NOISE.refuse(noise_of_steps(setting, statistics), setting)
+    TAILS.refuse(residual_tails(setting, statistics), setting)
+    features = feature_outliers(setting, statistics)
     # Noise passes the edge by as much as it does before the step.
     margin = _start_margin(setting.vary(steps=0, step_size=1.0))
-    weights, noisiest = _weights(setting, draw), found.edge
-    if weights.found is not None:
-        beyond = weights.threshold / weights.found.edge
-        noisiest = max(noisiest, beyond * even_edge(setting, draw))
-    vectors = {"left": found.left, "right": found.right}
-    return Law(found.edge, margin * noisiest, found.values, vectors)
+    weights, noisiest = _weights(setting, statistics), features.edge
+    if weights.outliers is not None:
+        beyond = weights.threshold / weights.outliers.edge
+        noisiest = max(noisiest, beyond * even_edge(setting, statistics))
+    vectors = {"left": features.left, "right": features.right}
+    return Law(features.edge, margin * noisiest, features.values, vectors)
 
 
-def residual_tails(setting: Setting, draw: Draw) -> float | None:
+def residual_tails(setting: Setting, statistics: ReadoutStatistics) -> float | None:
     """E r^4/(n (E r^2)^2), the relative variance of the mean of r^2; None before any step.
 
     S = X^T diag(r) X/n enters a spectrum by the moments of r, which few samples make.
     """
     if setting.steps == 0:
         return None
-    first = setting.vary(steps=1, step_size=setting.step_size[0])
-    return gradient_matrix(first, learned_step(first, draw=draw), draw).kurtosis / setting.n
+    step = learned_step(setting, statistics=statistics)
+    return gradient_matrix(setting, step, statistics).kurtosis / setting.n
 
 
 @lru_cache(maxsize=8)
@@ -242,10 +234,10 @@ def _start_margin(setting: Setting) -> float:
     return upper_limit(start, LEVEL) / math.sqrt(start.upper.place)
 
 
-def feature_law_density(setting: Setting, draw: Draw, edge: float) -> Density:
+def feature_law_density(setting: Setting, statistics: ReadoutStatistics, edge: float) -> Density:
     """The density up to the edge."""
     grid = _grid(0.01 * edge, edge)
-    return Density(grid, feature_density(setting, grid, draw, edge))
+    return Density(grid, feature_density(setting, grid, statistics, edge))
 
 
 MATRICES = (
@@ -270,23 +262,24 @@ def unknown_places(
     return (moved > UNKNOWN * places)[:, 0]
 
 
-def laws_of_runs(
-    matrix: Matrix, setting: Setting, nodes: DrawNodes
+def spectra_of_runs(
+    matrix: Matrix, setting: Setting, nodes: StatisticsNodes, resolution: float = 1e-3
 ) -> dict[str, Float[np.ndarray, "runs ..."]]:
     """Edge, threshold, outliers and their vectors for each run, NaN where there is no outlier.
 
     An outlier meets the edge with its slope and loses its vectors there: where a node has fewer of
-    them than another, the rest are at the edge, with overlaps 0.  The density is one for all, that
-    of the median node.
+    them than another, those missing are at the edge, with overlaps 0.  The density is one for all,
+    that of the median node.  Outliers that stand out by less than ``resolution``, relative, are not
+    told from the edge between the nodes.
     """
-    laws = [matrix.law(setting, draw) for draw in nodes.draws]
+    laws = [matrix.law(setting, each) for each in nodes.statistics]
     edge, threshold = (
         nodes.carried_sizes([getattr(law, name) for law in laws]) for name in ("edge", "threshold")
     )
     most = max(len(law.outliers) for law in laws)
     places = [np.r_[law.outliers, np.full(most - len(law.outliers), law.edge)] for law in laws]
     outliers = nodes.carried_sizes(places)
-    outliers[outliers <= (1.0 + AT_THE_EDGE) * edge[:, None]] = np.nan
+    outliers[outliers <= (1.0 + resolution) * edge[:, None]] = np.nan
     outliers[unknown_places(edge, threshold, outliers)] = np.nan
     fields = {"edge": edge, "threshold": threshold, "outliers": outliers}
     for name in laws[0].vectors:
@@ -295,5 +288,5 @@ def laws_of_runs(
         carried = np.maximum(nodes.carried(vectors), 0.0)
         fields[name] = np.where(np.isnan(outliers)[:, :, None], np.nan, carried)
     return fields | vars(
-        matrix.density(setting, nodes.draws[nodes.median], laws[nodes.median].edge)
+        matrix.density(setting, nodes.statistics[nodes.median], laws[nodes.median].edge)
     )

@@ -10,7 +10,7 @@ import math
 
 import numpy as np
 
-from giantstep.analysis.exponents import VANISHING
+from giantstep.gaussian.accuracy import VANISHING
 from giantstep.prediction.limits import (
     WHITENED,
     Limit,
@@ -128,21 +128,21 @@ def turn(setting: Setting) -> float | None:
 
     Row i gains eta a_i E[sigma'(z) z] T_2 w_i, a multiple of its own part along V*, at a_i^2 = 1/p.
     """
-    from giantstep.prediction.wide.step import learned_step, normalised_size
+    from giantstep.prediction.wide.step import learned_step
 
     if setting.steps == 0:
         return None
     kept = 1.0 - 2.0 * setting.corruption
     curvature = kept * setting.target.series.tensor(2)
-    first = setting.vary(steps=1, step_size=setting.step_size[0])
-    along = learned_step(first).overlap
+    step = learned_step(setting)
+    along = step.overlap
     length = float(np.linalg.norm(along))
     if length > VANISHING:
         outside = np.eye(setting.target.r) - along.T @ along / length**2
         curvature = outside @ curvature @ outside
     tilt = setting.activation.moments.tilt
     largest = float(np.max(np.abs(np.linalg.eigvalsh(curvature))))
-    return normalised_size(first) / math.sqrt(setting.p) * abs(tilt) * largest
+    return step.size / math.sqrt(setting.p) * abs(tilt) * largest
 
 
 TURN = Limit(
@@ -206,7 +206,7 @@ NOISE = Limit(
 
 def _answer(setting: Setting) -> float | None:
     from giantstep.prediction.wide.laws import network_answer
-    from giantstep.prediction.wide.second_samples import Network
+    from giantstep.prediction.wide.network import Network
 
     return network_answer(Network(setting)) if setting.steps == 2 else None
 
@@ -220,18 +220,20 @@ ANSWER = Limit(
     most=5.0,
     sentence="the network's answer to the first step is {value:.3g} times the residual, at most "
     "{most:g}: its own output is too large for a second step",
-    evidence="tests/prediction/wide/test_draws.py"
+    evidence="tests/prediction/wide/test_runs.py"
     "::test_a_second_step_on_the_networks_own_answer_is_refused",
     kind="measured",
 )
 
 
 def _moved(setting: Setting) -> float | None:
-    from giantstep.prediction.wide.second_kernel import second_update
-    from giantstep.prediction.wide.second_runs import rows_moved
-    from giantstep.prediction.wide.second_samples import Network
+    from giantstep.prediction.wide.network import Network
+    from giantstep.prediction.wide.update import second_update
 
-    return rows_moved(setting, second_update(Network(setting))) if setting.steps == 2 else None
+    if setting.steps != 2:
+        return None
+    network = Network(setting)
+    return second_update(network).moved(network.readout[1], setting.p)
 
 
 MOVED = Limit(
@@ -242,7 +244,7 @@ MOVED = Limit(
     most=30.0,
     sentence="two steps move rows by {value:.3g} times their length, at most {most:g}; use smaller "
     "steps",
-    evidence="tests/prediction/wide/test_second_runs.py::test_rows_that_run_away_are_refused",
+    evidence="tests/prediction/wide/test_two_step_runs.py::test_rows_that_run_away_are_refused",
     kind="measured",
 )
 
@@ -251,7 +253,7 @@ MOVED = Limit(
 
 def _tails(setting: Setting) -> float | None:
     from giantstep.prediction.wide.laws import residual_tails
-    from giantstep.prediction.wide.step import TYPICAL
+    from giantstep.prediction.wide.network import TYPICAL
 
     return residual_tails(setting, TYPICAL)
 
@@ -264,7 +266,7 @@ TAILS = Limit(
     most=0.3,
     sentence="the labels have too heavy tails for a spectrum: E r^4 of the residual is {value:.3g} "
     "n (E r^2)^2, at most {most:g}; use more samples",
-    evidence="tests/prediction/wide/test_draws.py::test_tails_too_heavy_for_a_spectrum",
+    evidence="tests/prediction/wide/test_runs.py::test_tails_too_heavy_for_a_spectrum",
     kind="measured",
 )
 
@@ -291,7 +293,7 @@ def _noise_of_single_rows(setting: Setting) -> float | None:
     from giantstep.prediction.wide.step import learned_step
 
     single = not STARTS[setting.start].paired and setting.p < setting.d
-    return learned_step(setting).lengthening / setting.p if single and setting.steps == 1 else None
+    return learned_step(setting).noise_square / setting.p if single and setting.steps == 1 else None
 
 
 EVEN_NOISE = Limit(
@@ -324,7 +326,7 @@ ONE_DIRECTION = Limit(
     # Noise is all that the second row of a pair has, larger along what the label depends on: even
     # only where that is the learned direction itself.
     sentence="the target must have one direction for the span of paired rows, got {value:g}",
-    evidence="tests/prediction/wide/test_draws.py"
+    evidence="tests/prediction/wide/test_runs.py"
     "::test_spans_of_pairs_are_known_along_the_learned_direction_alone",
     kind="derived",
 )
@@ -403,7 +405,7 @@ OF_DATA = (WHITENED, _precision("rows of a data set", 0.05, "of the rows of a da
 
 def _linear_part(setting: Setting) -> float:
     from giantstep.prediction.wide.alignment import label_powers
-    from giantstep.prediction.wide.second_samples import Network
+    from giantstep.prediction.wide.network import Network
 
     network = Network(setting)
     return float(np.linalg.norm(network.label[2])) / math.sqrt(label_powers(network).second)
@@ -412,7 +414,7 @@ def _linear_part(setting: Setting) -> float:
 def _second_direction(setting: Setting) -> float:
     """Square of Q off beta in units of E sigma'^2 and E y^2."""
     from giantstep.prediction.wide.alignment import label_powers, second_direction
-    from giantstep.prediction.wide.second_samples import Network
+    from giantstep.prediction.wide.network import Network
 
     network = Network(setting)
     powers = label_powers(network)

@@ -14,7 +14,7 @@ both derivatives come from the Hessian of the fixed point.  See docs/derivations
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -28,12 +28,10 @@ from giantstep.prediction.wide.continuation import positive, solve
 from giantstep.prediction.wide.degrees import labels_by_degree
 from giantstep.prediction.wide.fixed_point import Point
 from giantstep.prediction.wide.limits import CLOSED_SYSTEM
-from giantstep.prediction.wide.step import TYPICAL, Draw, random_offset
+from giantstep.prediction.wide.network import TYPICAL, ReadoutStatistics, random_offset
 from giantstep.prediction.wide.system import ClosedSystem, closed_system, labels_given
+from giantstep.problem.penalties import penalty_grid
 from giantstep.problem.setting import Setting
-
-COARSE = 3
-"""Of the penalties of ``best_losses`` every so many are tried first."""
 
 
 @dataclass(frozen=True)
@@ -57,21 +55,23 @@ class Losses:
     loose: float = 0.0
 
 
-def losses(setting: Setting, ridge: float | None = None, draw: Draw | None = None) -> Losses:
+def losses(
+    setting: Setting, ridge: float | None = None, statistics: ReadoutStatistics | None = None
+) -> Losses:
     """Train error, test error and objective at one penalty in the setting's own convention.
 
     ridge: min over a of mean (y - s_p phi.a)^2 + ridge |a|^2, the setting's one penalty unless
     given.  Where the residual's mean is random (``random_offset``) the average over runs is taken,
-    by the two-point rule at a total of +-1, exact to third order; ``draw`` fixes it instead.
+    by the two-point rule at a total of +-1, exact to third order; ``statistics`` fix it instead.
     """
-    return loss_curve(setting, None if ridge is None else [ridge], draw=draw)[0]
+    return loss_curve(setting, None if ridge is None else [ridge], statistics=statistics)[0]
 
 
 def loss_curve(
     setting: Setting,
     ridges: Sequence[float] | None = None,
     readout_sizes: Sequence[int] | None = None,
-    draw: Draw | None = None,
+    statistics: ReadoutStatistics | None = None,
 ) -> list[Losses]:
     """``losses`` at several penalties or readout sizes, each started from the one before.
 
@@ -94,67 +94,80 @@ def loss_curve(
     for size in sizes:
         if size < 1:
             raise InputError(f"readout_n must be at least 1, got {size}")
-    solutions = _Solutions.of(setting, draw)
+    solutions = _Solutions.of(setting, statistics)
     return [solutions.at(ridge, size) for size in sizes for ridge in penalties]
 
 
 def best_losses(
     setting: Setting,
-    ridges: Float[np.ndarray, " k"],
-    draw: Draw | None = None,
+    statistics: ReadoutStatistics | None = None,
     near: float | None = None,
+    *,
+    coarse: int = 3,
 ) -> Losses:
-    """The losses at the penalty of least test error, of increasing ones close to each other.
+    """The losses at the penalty of least test error, of those that leave-one-out chooses from.
 
-    Every COARSE-th is tried, unless the best is known to be ``near`` one of them; then those
-    beside the best, until it is: test errors fall and rise slowly.
+    Every ``coarse``-th is tried, from the largest down until the test error has risen twice, unless
+    the best is expected ``near`` one; then those beside the best, until it is: test errors fall and
+    rise slowly, and tiny penalties may lose all digits.
     """
     refuse_beyond(CLOSED_SYSTEM, setting)
-    solutions = _Solutions.of(setting, draw)
-    found: dict[int, Losses] = {}
+    solutions = _Solutions.of(setting, statistics)
+    ridges = penalty_grid(setting.scale**2 * solutions.feature_square)
+    solved: dict[int, Losses] = {}
 
-    def least(tried: Sequence[int]) -> int:
+    def least(tried: Iterable[int]) -> int:
         # Downward: each fixed point starts from one at a larger penalty.
-        for k in sorted(set(tried) - set(found), reverse=True):
-            found[k] = solutions.at(float(ridges[k]), setting.readout_n)
-        return min(found, key=lambda k: found[k].test)
+        for k in sorted(set(tried) - set(solved), reverse=True):
+            solved[k] = solutions.at(float(ridges[k]), setting.readout_n)
+        return min(solved, key=lambda k: solved[k].test)
 
-    reach = COARSE - 1 if near is None else 1
-    best = least(
-        range(0, len(ridges), COARSE) if near is None else [int(np.argmin(np.abs(ridges - near)))]
-    )
+    last = len(ridges) - 1
+    if near is None:
+        reach = coarse - 1
+        for k in range(last, -1, -coarse):
+            best = least([k])
+            if best >= k + 2 * coarse:
+                break
+    else:
+        reach, best = 1, least([int(np.argmin(np.abs(np.log(ridges / near))))])
     while True:
         middle = best
-        best = least(range(max(middle - reach, 0), min(middle + reach + 1, len(ridges))))
+        best = least(range(max(middle - reach, 0), min(middle + reach, last) + 1))
         if best == middle or near is None:
-            return replace(found[best], loose=_loose(found, best))
+            return replace(solved[best], loose=_loose(solved, best))
 
 
-def _loose(found: dict[int, Losses], best: int) -> float:
+def _loose(solved: dict[int, Losses], best: int) -> float:
     """``Losses.loose``: leave-one-out errors of n samples are good to about n^(-1/2)."""
-    least = found[best]
+    least = solved[best]
     told = least.test * (1.0 + least.readout_n**-0.5)
-    beside = [found[k] for k in (best - 1, best + 1) if k in found and found[k].test <= told]
+    beside = [solved[k] for k in (best - 1, best + 1) if k in solved and solved[k].test <= told]
     return max((abs(other.train / least.train - 1.0) for other in beside), default=0.0)
 
 
 class _Solutions:
     """Solutions of the systems of a setting, those of the ends of a random offset, as they come."""
 
-    def __init__(self, setting: Setting, draws: Sequence[Draw]) -> None:
+    def __init__(self, setting: Setting, runs: Sequence[ReadoutStatistics]) -> None:
         self.scale = setting.scale
-        self.systems = [closed_system(setting, draw=draw) for draw in draws]
+        self.systems = [closed_system(setting, statistics=run) for run in runs]
         self.labels = [
             labels_given(setting, system.overlap, system.kappa) for system in self.systems
         ]
         self.points: list[tuple[Point, ...]] = []
 
+    @property
+    def feature_square(self) -> float:
+        """E phi^2 over inputs and neurons, the mean over the systems."""
+        return float(np.mean([system.feature_square for system in self.systems]))
+
     @classmethod
-    def of(cls, setting: Setting, draw: Draw | None) -> _Solutions:
-        """Of one draw, or the two-point rule."""
-        if draw is None and random_offset(setting):
-            return cls(setting, [Draw(total=side) for side in (-1.0, 1.0)])
-        return cls(setting, [draw or TYPICAL])
+    def of(cls, setting: Setting, statistics: ReadoutStatistics | None) -> _Solutions:
+        """Those of one readout, or of the two-point rule."""
+        if statistics is None and random_offset(setting):
+            return cls(setting, [ReadoutStatistics(total=side) for side in (-1.0, 1.0)])
+        return cls(setting, [statistics or TYPICAL])
 
     def at(self, ridge: float, size: int) -> Losses:
         """Losses at a penalty and a readout size, started from the nearest ones there are."""
@@ -172,8 +185,8 @@ class _Solutions:
             for system, last in zip(self.systems, near, strict=True)
         )
         self.points.append(points)
-        found = [energies(point, label) for point, label in zip(points, self.labels, strict=True)]
-        train, test, objective = np.mean(found, axis=0).tolist()
+        errors = [energies(point, label) for point, label in zip(points, self.labels, strict=True)]
+        train, test, objective = np.mean(errors, axis=0).tolist()
         return Losses(
             ridge=ridge,
             readout_n=size,
@@ -211,15 +224,15 @@ def energies(point: Point, labels: LabelMoments) -> tuple[float, float, float]:
     """
     system, o = point.system, point.weighted
     second = system.blocks[-1]
-    found = labels_by_degree(labels, system.radius, system.blocks[0].dimension)
-    slope, curve = found.parts
+    degrees = labels_by_degree(labels, system.radius, system.blocks[0].dimension)
+    slope, curve = degrees.parts
     label = np.zeros((system.layers, len(o)))
-    label[0], label[1 : 1 + slope.shape[1]] = found.mean, slope.T
+    label[0], label[1 : 1 + slope.shape[1]] = degrees.mean, slope.T
     screened = _screened(system, point, label)
     drawn = (o * screened).ravel()
     # dL/do and dL/dQ of a group of each type.
-    objective = float(label.ravel() @ drawn + o @ found.rest)
-    by_weight = np.sum(screened**2, axis=0) + found.rest
+    objective = float(label.ravel() @ drawn + o @ degrees.remaining)
+    by_weight = np.sum(screened**2, axis=0) + degrees.remaining
     seen = np.einsum("x,xtlb->tlb", drawn, system.means)
     by_group = np.einsum("tlb,tlc->tbc", seen, seen)
     bent = point.screen.matrices[-1] @ curve
@@ -243,11 +256,11 @@ def _screened(
     system: ClosedSystem, point: Point, label: Float[np.ndarray, "y m"]
 ) -> Float[np.ndarray, "y m"]:
     """(1 + K D)^-1 h, by sets of layers that no mode connects."""
-    o, found = point.weighted, np.zeros_like(label)
+    o, screened = point.weighted, np.zeros_like(label)
     for part in system.coupled:
         given = label[part.layers]
         if np.any(given):
             repeated = np.tile(o, len(given))
             matrix = np.eye(len(repeated)) + spread_over(part.means, point.counted) * repeated
-            found[part.layers] = np.linalg.solve(matrix, given.ravel()).reshape(given.shape)
-    return found
+            screened[part.layers] = np.linalg.solve(matrix, given.ravel()).reshape(given.shape)
+    return screened

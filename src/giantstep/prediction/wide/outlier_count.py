@@ -26,24 +26,17 @@ from jaxtyping import Float, Int
 
 from giantstep.errors import InputError
 from giantstep.gaussian.rules import REACH, normal_panels
-from giantstep.prediction.wide.second_samples import Network
-from giantstep.prediction.wide.two_steps import weight_outliers
+from giantstep.prediction.wide.network import Network
+from giantstep.prediction.wide.weight_outliers import weight_outliers
 from giantstep.problem.activation import Activation
-from giantstep.problem.setting import OutputScale, Setting
-from giantstep.problem.starts import ReadoutName
+from giantstep.problem.batches import BATCHES
+from giantstep.problem.setting import Setting
+from giantstep.problem.starts import READOUT_STARTS, ReadoutName
+from giantstep.problem.step_size import OutputScale
 
-HIGHEST_ORDER = 4
-"""Orders computed for reused batches; those beyond are taken to follow k - 2, by parity."""
-
-# Coefficients below this share of the largest are zero: fit and quadrature are accurate to 1e-10,
-# the fourth order of a probe 0.2 is 1e-5 of the slope.
 ZERO = 1e-8
-
-# Exponents are sums of decimals: 0.3/(0.5 - 0.4) must count as 3.
-ROUNDING = 1e-9
-
-# Shifts b and weights c of the probes: any values at which no coefficient vanishes by accident.
-PROBES = ((0.7, 0.4), (-0.5, 0.9), (0.3, -1.1))
+"""Coefficients below this share of the largest are zero: fit and quadrature are accurate to 1e-10,
+the fourth order of a probe 0.2 is 1e-5 of the slope."""
 
 
 def outlier_count(
@@ -63,11 +56,11 @@ def outlier_count(
         if not 0.0 <= value < 0.5:
             raise InputError(f"{name} must be in [0, 1/2), got {value}")
     highest = highest_order(alpha1, alpha2, output_scale, readout_start=readout_start)
-    found = orders(activation, highest, batches)
-    if readout_start in ("signs", "alternating"):
+    present = orders(activation, highest, batches)
+    if READOUT_STARTS[readout_start].one_size:
         # Even functions of u are 1, odd ones are u, the vector of step 1.
-        return int(any(kinked if k % 2 == 0 else plain for k, (plain, kinked) in found.items()))
-    return sum(plain + kinked for plain, kinked in found.values())
+        return int(any(kinked if k % 2 == 0 else plain for k, (plain, kinked) in present.items()))
+    return sum(plain + kinked for plain, kinked in present.values())
 
 
 def highest_order(
@@ -78,33 +71,40 @@ def highest_order(
     if readout_start != "gaussian":
         exponent += 0.5
     growth = max(0.0, alpha1 + exponent)
-    return math.floor(min(alpha2 + growth, 0.5) / (0.5 - alpha1) + ROUNDING)
+    # Exponents are sums of decimals: 0.3/(0.5 - 0.4) must count as 3.
+    return math.floor(min(alpha2 + growth, 0.5) / (0.5 - alpha1) + 1e-9)
 
 
 def orders(activation: Activation, highest: int, batches: str) -> dict[int, tuple[bool, bool]]:
     """For each order k = 1..highest, whether u^(k+1) and whether |u| u^k is a left vector."""
     if highest < 1:
         return {}
-    if batches == "fresh":
+    if BATCHES[batches].fresh:
         values = activation.coefficients(highest + 1).values
         roots = np.sqrt([float(math.factorial(k)) for k in range(highest + 2)])
         sizes = np.abs(values) / roots
         least = ZERO * float(np.max(sizes[1:]))
         return {k: (bool(sizes[k + 1] > least), False) for k in range(1, highest + 1)}
-    found = _reused_orders(activation)
-    for k in range(HIGHEST_ORDER + 1, highest + 1):
-        found[k] = found[k - 2]
-    return {k: found[k] for k in range(1, highest + 1)}
+    present = _reused_orders(activation)
+    # Orders beyond are taken to follow k - 2, by parity.
+    for k in range(len(present) + 1, highest + 1):
+        present[k] = present[k - 2]
+    return {k: present[k] for k in range(1, highest + 1)}
 
 
-def _reused_orders(activation: Activation) -> dict[int, tuple[bool, bool]]:
-    """Left vectors of the lowest orders, from one-sided derivatives of the mean slope."""
-    sides = np.stack([_one_sided(activation, b, c) for b, c in PROBES], axis=1)
-    right, left = sides[0], sides[1] * (-1.0) ** np.arange(HIGHEST_ORDER + 1)
+def _reused_orders(activation: Activation, highest: int = 4) -> dict[int, tuple[bool, bool]]:
+    """Left vectors of the lowest orders, from one-sided derivatives of the mean slope.
+
+    Probes have any shifts b and weights c at which no coefficient vanishes by accident.
+    """
+    probes = ((0.7, 0.4), (-0.5, 0.9), (0.3, -1.1))
+    coefficients = [_one_sided(activation, b, c)[:, : highest + 1] for b, c in probes]
+    sides = np.stack(coefficients, axis=1)
+    right, left = sides[0], sides[1] * (-1.0) ** np.arange(highest + 1)
     least = ZERO * float(np.max(np.abs(right)))
     plain = np.max(np.abs(right + left), axis=0) > 2.0 * least
     kinked = np.max(np.abs(right - left), axis=0) > 2.0 * least
-    return {k: (bool(plain[k]), bool(kinked[k])) for k in range(1, HIGHEST_ORDER + 1)}
+    return {k: (bool(plain[k]), bool(kinked[k])) for k in range(1, highest + 1)}
 
 
 def _one_sided(activation: Activation, b: float, c: float) -> Float[np.ndarray, "two k"]:
@@ -117,22 +117,22 @@ def _one_sided(activation: Activation, b: float, c: float) -> Float[np.ndarray, 
     bulk = np.linspace(-4.0, 4.0, 801)
     c /= max(1.0, float(np.max(np.abs(activation.derivative(bulk)))))
     nodes = 0.5 * reach * (1.0 + np.cos(np.pi * (np.arange(degree + 1) + 0.5) / (degree + 1)))
-    found = np.zeros((2, degree + 1))
-    for side, sign in zip(found, (1.0, -1.0), strict=True):
+    sides = np.zeros((2, degree + 1))
+    for side, sign in zip(sides, (1.0, -1.0), strict=True):
         values = [mean_slope(activation, sign * e * b, sign * e * c) for e in nodes]
         fitted = np.polynomial.Chebyshev.fit(nodes / reach, values, degree, domain=[0.0, 1.0])
         plain = fitted.convert(kind=np.polynomial.Polynomial, domain=[-1, 1], window=[-1, 1])
         # The conversion drops highest coefficients that are exactly zero.
         side[: len(plain.coef)] = plain.coef
-    return found[:, : HIGHEST_ORDER + 1]
+    return sides
 
 
-def mean_slope(activation: Activation, shift: float, own: float) -> float:
-    """E sigma'(h + shift + own sigma'(h)) over h ~ N(0, 1), split wherever sigma' may jump."""
+def mean_slope(activation: Activation, shift: float, weight: float) -> float:
+    """E sigma'(h + shift + weight sigma'(h)) over h ~ N(0, 1), split wherever sigma' may jump."""
     from scipy.optimize import brentq
 
     def argument(h: Float[np.ndarray, "..."]) -> Float[np.ndarray, "..."]:
-        return h + shift + own * np.asarray(activation.derivative(h), dtype=float)
+        return h + shift + weight * np.asarray(activation.derivative(h), dtype=float)
 
     kinks = [kink for kink in activation.kinks or () if -REACH < kink < REACH]
     # Just inside a segment: at a kink the slope is that of one of its sides.
@@ -186,7 +186,7 @@ def finite_phase_diagram(
     Counted are predicted singular values above (1 + margin) times the predicted edge, less those
     of step 1.
     """
-    found = np.empty((len(grid), len(grid)), dtype=int)
+    diagram = np.empty((len(grid), len(grid)), dtype=int)
     for i, first in enumerate(grid):
         for j, second in enumerate(grid):
             varied = with_exponents(setting, float(first), float(second))
@@ -194,8 +194,8 @@ def finite_phase_diagram(
                 int(np.sum(step.singular_values > (1.0 + margin) * step.edge))
                 for step in weight_outliers(varied)
             ]
-            found[i, j] = counts[1] - counts[0]
-    return found
+            diagram[i, j] = counts[1] - counts[0]
+    return diagram
 
 
 def with_exponents(setting: Setting, alpha1: float, alpha2: float) -> Setting:

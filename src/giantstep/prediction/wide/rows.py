@@ -1,12 +1,12 @@
 """Linear width, neuron by neuron: mean overlaps and Gram matrix given the readout, and errors.
 
-After one step row i is (1 + tilt a_i) w_i + cu a_i v + noise of squared length ds a_i^2, |a| = 1
-and v the learned direction (giantstep.prediction.wide.step).  After two, R(u_i)/sqrt(p) takes the
-place of cu a_i v, u_i = sqrt(p) a_i (giantstep.prediction.wide.second_kernel).
+Row i is kept w_i + sum_k along_k v_k + noise, functions of its entry of the readout
+(giantstep.prediction.wide.row_law).
 """
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -17,27 +17,17 @@ from giantstep.prediction.wide.limits import (
     ALONG,
     AT_MOST_TWO,
     EVEN_NOISE,
-    MOVED,
     NOISE,
     ONE_DIRECTION,
 )
 from giantstep.prediction.wide.losses import Losses, best_losses, loss_curve
-from giantstep.prediction.wide.second_directions import between, directions_of
-from giantstep.prediction.wide.second_kernel import RowUpdate
-from giantstep.prediction.wide.second_runs import rows_moved, updates_of_runs
-from giantstep.prediction.wide.second_samples import Network
-from giantstep.prediction.wide.second_types import noise_added
-from giantstep.prediction.wide.step import (
-    TYPICAL,
-    Draw,
-    learned_step,
-)
+from giantstep.prediction.wide.network import TYPICAL, Network, ReadoutStatistics
+from giantstep.prediction.wide.row_law import RowLaw, laws_of_runs
+from giantstep.prediction.wide.step import learned_step
+from giantstep.prediction.wide.update import second_update
 from giantstep.problem.setting import Setting
 from giantstep.problem.starts import STARTS
 from giantstep.records.trajectory import keeps_gram
-
-RIDGES = np.logspace(-6, 3, 28)
-"""Penalties, in units of the mean eigenvalue of the features, among which ``cv`` finds the best."""
 
 
 @dataclass(frozen=True)
@@ -56,40 +46,47 @@ class Rows:
     noise: Float[np.ndarray, " p"] | None = None
 
 
-def rows_after(setting: Setting, readout: Float[np.ndarray, " p"]) -> Rows:
-    """The rows after the setting's last step, leading order in 1/d."""
-    p, r = setting.p, setting.target.r
-    if setting.steps == 2:
-        return rows_of_runs(setting, readout[None])[0]
-    a, draw = readout / np.linalg.norm(readout), Draw.of(setting, readout)
-    kept, apart, shift, direction = np.ones(p), np.zeros(p), 0.0, np.zeros(r)
-    if setting.steps == 1:
-        step = learned_step(setting, draw=draw)
-        kept, apart = 1.0 + step.tilt * a, np.sqrt(step.lengthening) * a
-        shift, direction = step.shift, step.overlap[0]
-    squares, along = kept**2 + apart**2, shift * a
-    uneven = p < setting.d and not EVEN_NOISE.allows(float(np.mean(apart**2)))
-    gram = shift**2 * np.outer(a, a) + np.diag(squares) if keeps_gram(setting) else None
-    if STARTS[setting.start].paired:
-        first, second = np.arange(p // 2), np.arange(p // 2, p)
-        shared = kept[first] * kept[second] + apart[first] * apart[second]
-        if gram is not None:
+def rows_of_runs(setting: Setting, readouts: Float[np.ndarray, "runs p"]) -> list[Rows]:
+    """The rows after the setting's last step for the readout of every run, leading order in 1/d."""
+    return [_rows(setting, law) for law in laws_of_runs(setting, readouts)]
+
+
+def _rows(setting: Setting, law: RowLaw) -> Rows:
+    """Means over starts and batches: rows are independent but for the directions and pairs."""
+    paired = STARTS[setting.start].paired
+    gram = None
+    if keeps_gram(setting):
+        gram = law.along @ law.along.T + np.diag(law.random_square)
+        if paired:
+            first, second = np.split(np.arange(setting.p), 2)
+            shared = law.kept[first] * law.kept[second] + law.noise[first] * law.noise[second]
             gram[first, second] += shared
             gram[second, first] += shared
-        even = ONE_DIRECTION.allows(float(r)) and ALONG.allows(float(np.linalg.norm(direction)))
-        uneven = setting.steps == 1 and not even
-        # Turned by 45 degrees the pair is sqrt 2 w and, beside it, sqrt 2 (shift a v + apart).
-        squares = np.concatenate([np.full(p // 2, 2.0), 2.0 * apart[first] ** 2])
-        along = np.concatenate([np.zeros(p // 2), np.sqrt(2.0) * along[first]])
-    # What the learned direction has outside the target is as random as the rest of a row.
-    aside = (shift * a) ** 2 * (1.0 - float(direction @ direction))
-    return Rows(
-        noise=kept**2 + apart**2 + aside,
-        overlap=shift * np.outer(a, direction),
-        norms=np.sqrt(kept**2 + apart**2 + (shift * a) ** 2),
-        gram=gram,
-        span=None if uneven else span_of_rows(squares, along, direction, setting.d),
-    )
+    norms = np.sqrt(law.random_square + np.sum(law.along**2, axis=1))
+    if setting.steps == 2:
+        return Rows(law.target, norms, gram)
+    # What the learned direction has outside the target is as random as the row's start.
+    sine_square = 1.0 - float(np.sum(law.overlap**2))
+    random = law.random_square + law.along[:, 0] ** 2 * sine_square
+    return Rows(law.target, norms, gram, _span(setting, law), random)
+
+
+def _span(setting: Setting, law: RowLaw) -> Float[np.ndarray, "r r"] | None:
+    """``span_of_rows`` after at most one step, None where the noise is too uneven for it."""
+    direction, along = law.overlap[0], law.along[:, 0]
+    if not STARTS[setting.start].paired:
+        if setting.p < setting.d and not EVEN_NOISE.allows(float(np.mean(law.noise**2))):
+            return None
+        return span_of_rows(law.random_square, along, direction, setting.d)
+    cosine = float(np.linalg.norm(direction))
+    even = ONE_DIRECTION.allows(float(len(direction))) and ALONG.allows(cosine)
+    if setting.steps == 1 and not even:
+        return None
+    # Turned by 45 degrees the pair is sqrt 2 w and, beside it, sqrt 2 (along v + noise).
+    half = setting.p // 2
+    squares = np.concatenate([np.full(half, 2.0), 2.0 * law.noise[:half] ** 2])
+    turned = np.concatenate([np.zeros(half), math.sqrt(2.0) * along[:half]])
+    return span_of_rows(squares, turned, direction, setting.d)
 
 
 def span_of_rows(
@@ -118,57 +115,28 @@ def span_of_rows(
     return np.sqrt(np.maximum(values, 0.0))[:, None] * vectors.T
 
 
-def rows_of_runs(setting: Setting, readouts: Float[np.ndarray, "rows p"]) -> list[Rows]:
-    """``rows_after`` for the readout of every run; what two steps share is computed once."""
-    if setting.steps < 2:
-        return [rows_after(setting, readout) for readout in readouts]
-    u = np.sqrt(setting.p) * readouts / np.linalg.norm(readouts, axis=1, keepdims=True)
-    updates = updates_of_runs(setting, readouts)
-    MOVED.refuse(rows_moved(setting, updates[0]), setting)
-    network = Network(setting)
-    return [_after_two(network, update, run) for update, run in zip(updates, u, strict=True)]
-
-
-def _after_two(network: Network, update: RowUpdate, u: Float[np.ndarray, " p"]) -> Rows:
-    nodes, weights = network.readout
-    along = between(nodes, directions_of(update, weights).along, u)
-    kept = between(nodes, update.kept, u)
-    # A spline through squares may fall below zero between the nodes.
-    apart = np.sign(u) * np.sqrt(np.maximum(between(nodes, update.spread, u), 0.0))
-    overlap = between(nodes, update.target, u) / np.sqrt(len(u))
-    squares = kept**2 + apart**2
-    norms = np.sqrt(squares + np.sum(along**2, axis=1) / len(u))
-    if not keeps_gram(network.setting):
-        return Rows(overlap, norms, None)
-    gram = along @ along.T / len(u) + np.diag(squares)
-    if network.paired:
-        first, second = np.arange(len(u) // 2), np.arange(len(u) // 2, len(u))
-        shared = kept[first] * kept[second] + apart[first] * apart[second]
-        gram[first, second] += shared
-        gram[second, first] += shared
-    return Rows(overlap, norms, gram)
-
-
-def noise_of_steps(setting: Setting, draw: Draw = TYPICAL) -> float | None:
+def noise_of_steps(setting: Setting, statistics: ReadoutStatistics = TYPICAL) -> float | None:
     """Square length that the noise of the steps adds to the rows, in what they keep of theirs."""
     if setting.steps == 0:
         return None
     if setting.steps == 1:
-        return learned_step(setting, draw=draw).lengthening / setting.p
+        return learned_step(setting, statistics=statistics).noise_square / setting.p
     refuse_beyond(AT_MOST_TWO, setting)
-    return noise_added(setting)
+    network = Network(setting)
+    return second_update(network).noise_added(network.readout[1])
 
 
-def readout_losses(setting: Setting, draw: Draw | None = None, near: float | None = None) -> Losses:
+def readout_losses(
+    setting: Setting, statistics: ReadoutStatistics | None = None, near: float | None = None
+) -> Losses:
     """Train and test error of the readout; of several penalties, or for ``cv``, the best one.
 
-    ``near`` the penalty that is best for another draw.
+    ``near`` the penalty that is best for another run.
     """
     refuse_beyond(AT_MOST_TWO, setting)
-    NOISE.refuse(noise_of_steps(setting, draw or TYPICAL), setting)
+    NOISE.refuse(noise_of_steps(setting, statistics or TYPICAL), setting)
     if setting.ridge == "cv":
-        penalties = RIDGES * setting.scale**2 * setting.activation.moments.square
-        return best_losses(setting, penalties, draw, near)
+        return best_losses(setting, statistics, near)
     # Downward: each fixed point starts from the one at a larger penalty.
-    curve = loss_curve(setting, sorted(setting.ridge, reverse=True), draw=draw)
+    curve = loss_curve(setting, sorted(setting.ridge, reverse=True), statistics=statistics)
     return min(curve, key=lambda losses: losses.test)

@@ -14,8 +14,8 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Float
 
-from giantstep.analysis.exponents import VANISHING
 from giantstep.errors import InputError
+from giantstep.gaussian.accuracy import VANISHING
 from giantstep.gaussian.rules import gauss_hermite, hermite_values
 from giantstep.prediction.limits import refuse_beyond
 from giantstep.prediction.wide.blocks import Block
@@ -26,28 +26,27 @@ from giantstep.prediction.wide.step import learned_step
 from giantstep.prediction.wide.system import ClosedSystem, labels_given
 from giantstep.problem.activation import Activation
 from giantstep.problem.setting import Setting
-
-MOST_SPIKES = 40
-"""Degrees of the activation looked at: beyond, coefficients cannot be told from rounding."""
+from giantstep.problem.starts import STARTS
 
 # The limit of cos and ds/cu^2 for large steps is reached up to terms of order 1/size.
 LARGE_SIZE = 1e9
 
 
-def spike_count(alpha: float, activation: Activation) -> int:
+def spike_count(alpha: float, activation: Activation, most: int = 40) -> int:
     """Spikes that grow without bound at eta = n^alpha: k >= 1 with alpha > (k-1)/(2k), c_k != 0.
 
     Their strength is c_1^k c_k eta^k: without c_1 there are none.
     At alpha >= 1/2 the entries of a step no longer vanish and the expansion does not end: refused.
-    The constant, a spike at any alpha for an activation with a mean, is not counted.
+    The constant, a spike at any alpha for an activation with a mean, is not counted.  Coefficients
+    of degrees beyond ``most`` cannot be told from rounding.
     """
-    last = MOST_SPIKES / (2.0 * (MOST_SPIKES + 1))
+    last = most / (2.0 * (most + 1))
     if not alpha < last:
         raise InputError(
             f"alpha must be below {last:.3f}: the theory of one step ends at 1/2, got {alpha:g}"
         )
     # Rounding of alpha must not add a spike at its very threshold.
-    growing = [k for k in range(1, MOST_SPIKES + 1) if alpha > (k - 1) / (2 * k) + 1e-12]
+    growing = [k for k in range(1, most + 1) if alpha > (k - 1) / (2 * k) + 1e-12]
     if not growing:
         return 0
     present = _present(activation, len(growing))[1:]
@@ -56,10 +55,10 @@ def spike_count(alpha: float, activation: Activation) -> int:
 
 def _present(activation: Activation, degree: int) -> Float[np.ndarray, " k"]:
     """1 for each degree whose normalised coefficient E[sigma h_k] is not zero."""
-    found = activation.coefficients(degree)
+    series = activation.coefficients(degree)
     factorials = np.array([math.factorial(k) for k in range(degree + 1)], dtype=float)
-    normalised = np.abs(found.values) / np.sqrt(factorials)
-    return (normalised > max(VANISHING, 100.0 * found.error / math.sqrt(factorials[-1]))) * 1.0
+    normalised = np.abs(series.values) / np.sqrt(factorials)
+    return (normalised > max(VANISHING, 100.0 * series.error / math.sqrt(factorials[-1]))) * 1.0
 
 
 @dataclass(frozen=True)
@@ -111,7 +110,7 @@ def limiting_losses(
     first = float(np.sum((kept * setting.target.series.tensor(1)) ** 2))
     power = float(weights @ labels.square)
     total = first * linear + (power - first) * noise
-    ratio = step.lengthening / step.shift**2 if lengthened and step.shift > 0 else 0.0
+    ratio = step.noise_square / step.shift**2 if lengthened and step.shift > 0 else 0.0
     spikes = (basis.T @ _left_vectors(ratio, kappa, count)).T
     present = _present(setting.activation, count) > 0
     present[1:] &= step.shift > 0
@@ -139,14 +138,14 @@ def _random_features(setting: Setting) -> ClosedSystem:
 
     Partners of a symmetric start have the same feature: one of twice its power, half as many.
     """
-    shared = 2.0 if setting.start == "symmetric" else 1.0
+    shared = 2.0 if STARTS[setting.start].paired else 1.0
     moments = setting.activation.moments
     one = np.ones((1, 1))
     return ClosedSystem(
         n=setting.readout_n,
         groups=setting.p / shared,
-        overlap=np.zeros((1, setting.target.r)),
         types=NeuronTypes(
+            overlap=np.zeros((1, setting.target.r)),
             weights=np.ones(1),
             readout=one,
             along=one[:, :, None],
@@ -161,5 +160,5 @@ def _random_features(setting: Setting) -> ClosedSystem:
         weights=np.ones(1),
         means=np.zeros((1, 1, 1, 1)),
         blocks=(Block(setting.d, np.full((1, 1, 1, 1), math.sqrt(shared) * moments.linear)),),
-        rest=np.full((1, 1, 1, 1), shared * moments.rest),
+        noise=np.full((1, 1, 1, 1), shared * moments.rest),
     )

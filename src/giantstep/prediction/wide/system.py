@@ -19,11 +19,9 @@ from giantstep.prediction.labels import LabelMoments, label_moments
 from giantstep.prediction.limits import refuse_beyond
 from giantstep.prediction.wide.blocks import Block, Stack
 from giantstep.prediction.wide.degrees import features_by_degree, radius_rule
-from giantstep.prediction.wide.gradient import gradient_matrix
 from giantstep.prediction.wide.limits import CLOSED_SYSTEM
+from giantstep.prediction.wide.network import TYPICAL, ReadoutStatistics
 from giantstep.prediction.wide.neurons import NeuronTypes, kappa_rule, neuron_types
-from giantstep.prediction.wide.second_types import two_steps
-from giantstep.prediction.wide.step import TYPICAL, Draw, learned_step
 from giantstep.problem.setting import Setting
 
 
@@ -39,28 +37,41 @@ class Coupled:
 class ClosedSystem:
     """Moments of a setting on the nodes: types t, nodes m, neurons b of a group, directions j.
 
-    ``overlap`` -> v_k.w*_r of the learned directions, ``kappa`` -> the coordinates along them,
-    ``radius`` -> |x|^2/d outside them.  ``means`` holds, on layers of nodes x, what is coherent
-    over neurons: mu0, and the slopes along each special direction; l = 0 for all neurons of a type,
-    l > 0 for its modes.  ``blocks`` are the parts of degree 1, one for each class of directions,
-    and of degree 2, the last; ``rest`` is the covariance S of what is left.
+    ``kappa`` -> the coordinates along the learned directions, ``radius`` -> |x|^2/d outside them.
+    ``means`` holds, on layers of nodes x, what is coherent over neurons: mu0, and the slopes along
+    each special direction; l = 0 for all neurons of a type, l > 0 for its modes.  ``blocks`` are
+    the parts of degree 1, one for each class of directions, and of degree 2, the last; ``noise`` is
+    the covariance S of what is left.
     """
 
     n: int
     groups: float
-    overlap: Float[np.ndarray, "k r"]
     types: NeuronTypes
     kappa: Float[np.ndarray, "m k"]
     radius: Float[np.ndarray, " m"]
     weights: Float[np.ndarray, " m"]
     means: Float[np.ndarray, "x t l b"]
     blocks: tuple[Block, ...]
-    rest: Float[np.ndarray, "m t b b"]
+    noise: Float[np.ndarray, "m t b b"]
+
+    @property
+    def overlap(self) -> Float[np.ndarray, "k r"]:
+        """v_k.w*_r of the learned directions."""
+        return self.types.overlap
 
     @cached_property
     def neurons(self) -> Float[np.ndarray, " t"]:
         """Groups of each type, p_t times their number."""
         return self.groups * self.types.weights
+
+    @cached_property
+    def feature_square(self) -> float:
+        """E phi^2, the mean over inputs and neurons: the mean eigenvalue of E[phi phi^T]."""
+        square = np.sum(self.means[: len(self.kappa)] ** 2, axis=(2, 3))
+        square = square + np.sum([block.power for block in self.blocks], axis=0)
+        square = square + np.trace(self.noise, axis1=2, axis2=3)
+        size = self.noise.shape[-1]
+        return float(self.weights @ square @ self.types.weights) / size
 
     @cached_property
     def stack(self) -> Stack:
@@ -90,7 +101,7 @@ class ClosedSystem:
     @cached_property
     def symmetric(self) -> Float[np.ndarray, "e b b"]:
         """Symmetric matrices: the coordinates in which Q varies."""
-        if self.rest.shape[-1] == 1:
+        if self.noise.shape[-1] == 1:
             return np.ones((1, 1, 1))
         first, second, mixed = np.zeros((3, 2, 2))
         first[0, 0] = second[1, 1] = mixed[0, 1] = mixed[1, 0] = 1.0
@@ -100,41 +111,34 @@ class ClosedSystem:
 def closed_system(
     setting: Setting,
     size: float | None = None,
-    draw: Draw = TYPICAL,
+    statistics: ReadoutStatistics = TYPICAL,
     *,
     prune: bool = False,
     even: bool = False,
 ) -> ClosedSystem:
     """Moments of the features of a setting, ``size`` in place of the size of its one step.
 
-    ``draw`` as in ``learned_step``.  ``prune`` drops nodes that fewer than a tenth of a sample or
-    a neuron would reach, and labels that fewer than one sample of the step would have: they would
-    move the edge and outliers to where no sample is.  ``even`` counts the noise of the step as the
-    same in all directions.
+    ``statistics`` -> of a run's readout.  ``prune`` drops nodes that fewer than a tenth of a sample
+    or a neuron would reach, and labels that fewer than one sample of the step would have: they
+    would move the edge and outliers to where no sample is.  ``even`` counts the noise of the step
+    as the same in all directions.
     """
     refuse_beyond(CLOSED_SYSTEM, setting)
-    if setting.steps == 2:
-        both = two_steps(setting, draw, prune)
-        overlap, types = both.overlap, both.types
-    else:
-        step = learned_step(setting, size, draw)
-        matrix = gradient_matrix(setting, step, draw, prune)
-        overlap, types = step.overlap, neuron_types(setting, step, matrix, prune)
+    types = neuron_types(setting, size, statistics, prune=prune)
     types = types.even if even else types
-    kappa, weights = kappa_rule(len(overlap), 0.1 / setting.readout_n if prune else 0.0)
+    kappa, weights = kappa_rule(len(types.overlap), 0.1 / setting.readout_n if prune else 0.0)
     squares, shares = radius_rule(setting.d)
-    found = features_by_degree(setting.activation, types, kappa, setting.d)
+    degrees = features_by_degree(setting.activation, types, kappa, setting.d)
     return ClosedSystem(
         n=setting.readout_n,
         groups=setting.p / types.along.shape[1],
-        overlap=overlap,
         types=types,
         kappa=np.tile(kappa, (len(squares), 1)),
         radius=np.repeat(squares, len(kappa)),
         weights=np.outer(shares, weights).ravel(),
-        means=found.means,
-        blocks=found.blocks,
-        rest=found.rest,
+        means=degrees.means,
+        blocks=degrees.blocks,
+        noise=degrees.noise,
     )
 
 
@@ -144,12 +148,12 @@ def labels_given(
     """Moments of the label given kappa; flipped signs leave their share of mean and slope."""
     # Nodes of different radius have the same kappa.
     different, at = np.unique(kappa, axis=0, return_inverse=True)
-    found = label_moments(setting.target, setting.noise, overlap, different)
+    clean = label_moments(setting.target, setting.noise, overlap, different)
     kept = 1.0 - 2.0 * setting.corruption
     return replace(
-        found,
-        mean=kept * found.mean[at],
-        slope=kept * found.slope[at],
-        curve=kept * found.curve[at],
-        square=found.square[at],
+        clean,
+        mean=kept * clean.mean[at],
+        slope=kept * clean.slope[at],
+        curve=kept * clean.curve[at],
+        square=clean.square[at],
     )

@@ -12,35 +12,16 @@ from jaxtyping import Float
 
 from giantstep.errors import NotConvergedError, NoTheoryError
 from giantstep.gaussian.points import Accuracy
-from giantstep.prediction.wide.draws import draw_nodes
-from giantstep.prediction.wide.laws import MATRICES, Matrix, laws_of_runs
+from giantstep.prediction.wide.laws import MATRICES, Matrix, spectra_of_runs
 from giantstep.prediction.wide.limits import DECIDED
 from giantstep.prediction.wide.losses import Losses
+from giantstep.prediction.wide.network import Network
 from giantstep.prediction.wide.rows import readout_losses, rows_of_runs
-from giantstep.prediction.wide.second_types import noise_added
+from giantstep.prediction.wide.runs import statistics_nodes
+from giantstep.prediction.wide.update import second_update
 from giantstep.problem.setting import Setting
 from giantstep.records.spectrum import Spectrum, padded
 from giantstep.records.trajectory import keeps_gram
-
-LEFT_OUT = 4.0
-"""What the leading order leaves out, relative, times d: a standard deviation.
-
-Measured, not derived (benchmarks/finite_size.py): over 18 settings of one step at d = 100, 200, 400
-the root mean square deviation of features' outliers is 3.1, 3.0, 4.1 over d, that of lengths,
-errors and outliers of W below 3.9 over d.  Two steps of little noise, 26 settings of
-benchmarks/hunt.py at d = 100 to 300: overlaps, lengths and outliers of W and of the features below
-2.7 over d.  Steps that move rows by up to 7,000 times their length: none of 48 settings disagreed.
-Errors at p, readout_n ~ d^2 and d = 20 to 30: train 2.1 and test 0.6 over d.
-"""
-
-LEFT_OUT_OF_ROWS = 2.0
-"""The same times p, where there are few rows: 31 of them had squared lengths 8 % off after two
-steps at d = 609."""
-
-NOISY = {0.2: 12.0, 1.0: 60.0}
-"""The same where the noise of two steps adds more than so much to the rows' square length, in what
-they keep of it.  From 0.2 to 1 lengths are 5 over d off, outliers of W 9, of the features 4, train
-errors 12 (14 random settings); beyond, lengths 20 and outliers of W 50 (34 settings)."""
 
 
 def predict(setting: Setting, readouts: Float[np.ndarray, "rows p"], _: Accuracy) -> dict[str, Any]:
@@ -64,8 +45,8 @@ def predict(setting: Setting, readouts: Float[np.ndarray, "rows p"], _: Accuracy
     if setting.spectra:
         for matrix in MATRICES[: 2 if setting.readout_n else 1]:
             law = partial(_law, matrix)
-            found = [_tried(law, part, readouts, name=matrix.name, notes=notes) for part in parts]
-            fields[matrix.name] = _spectrum(found)
+            laws = [_tried(law, part, readouts, name=matrix.name, notes=notes) for part in parts]
+            fields[matrix.name] = _spectrum(laws)
     return fields | {
         "notes": tuple(notes),
         "relative_uncertainty": left_out(setting),
@@ -74,16 +55,26 @@ def predict(setting: Setting, readouts: Float[np.ndarray, "rows p"], _: Accuracy
 
 
 def left_out(setting: Setting) -> float:
-    """What the leading order leaves out, relative: of large d, and of many rows."""
-    return max(left_out_after(setting) / setting.d, LEFT_OUT_OF_ROWS / setting.p)
+    """What the leading order leaves out, relative, as a standard deviation: of order 1/d and 1/p.
 
+    Measured, not derived (benchmarks/finite_size.py): over 18 settings of one step at d = 100, 200,
+    400 the root mean square deviation of features' outliers is 3.1, 3.0, 4.1 over d, that of
+    lengths, errors and outliers of W below 3.9 over d.  Two steps of little noise, 26 settings of
+    benchmarks/hunt.py at d = 100 to 300: overlaps, lengths and outliers of W and of the features
+    below 2.7 over d.  Steps that move rows by up to 7,000 times their length: none of 48 settings
+    disagreed.  Errors at p, readout_n ~ d^2 and d = 20 to 30: train 2.1 and test 0.6 over d.
 
-def left_out_after(setting: Setting) -> float:
-    """What the leading order leaves out after the steps, relative, times d."""
-    if setting.steps < 2:
-        return LEFT_OUT
-    added = noise_added(setting)
-    return max([LEFT_OUT, *(share for noise, share in NOISY.items() if added > noise)])
+    Where the noise of two steps adds 0.2 to 1 of what rows keep of their square length, lengths are
+    5 over d off, outliers of W 9, of the features 4, train errors 12 (14 random settings); beyond,
+    lengths 20 and outliers of W 50 (34 settings).  Of few rows, 31 had squared lengths 8 % off
+    after two steps at d = 609.
+    """
+    over_d = 4.0
+    if setting.steps == 2:
+        network = Network(setting)
+        added = second_update(network).noise_added(network.readout[1])
+        over_d = 60.0 if added > 1.0 else 12.0 if added > 0.2 else 4.0
+    return max(over_d / setting.d, 2.0 / setting.p)
 
 
 Arrays = dict[str, Float[np.ndarray, "..."]]
@@ -129,16 +120,16 @@ def _rows(
 
 def _losses(setting: Setting, readouts: Float[np.ndarray, "rows p"]) -> Arrays:
     """Train and test error of the readout for each run."""
-    nodes = draw_nodes(setting, readouts, signed=True)
-    found: list[Losses] = []
-    for draw in nodes.draws:
-        near = found[-1].ridge if found else None
-        found.append(readout_losses(setting, draw, near))
+    nodes = statistics_nodes(setting, readouts, signed=True)
+    computed: list[Losses] = []
+    for statistics in nodes.statistics:
+        near = computed[-1].ridge if computed else None
+        computed.append(readout_losses(setting, statistics, near))
     carried = {
-        name: nodes.carried_sizes([getattr(loss, name) for loss in found])
+        name: nodes.carried_sizes([getattr(loss, name) for loss in computed])
         for name in ("train", "test")
     }
-    if not DECIDED.allows(max(loss.loose for loss in found)):
+    if not DECIDED.allows(max(loss.loose for loss in computed)):
         carried["train"] = np.full(len(readouts), math.nan)
     return carried
 
@@ -156,15 +147,17 @@ def _errors(losses: list[Arrays | None], count: int) -> Arrays:
 
 def _law(matrix: Matrix, setting: Setting, readouts: Float[np.ndarray, "rows p"]) -> Arrays:
     """Edge and outliers of one matrix for each run, and the density of the median one."""
-    return laws_of_runs(matrix, setting, draw_nodes(setting, readouts, signed=False))
+    return spectra_of_runs(matrix, setting, statistics_nodes(setting, readouts, signed=False))
 
 
 def _spectrum(laws: list[Arrays | None]) -> Spectrum | None:
     """The steps of one matrix as a record."""
-    known = next((law for law in laws if law is not None), None)
-    if known is None:
+    predicted = next((law for law in laws if law is not None), None)
+    if predicted is None:
         return None
-    steps = {name: padded([None if law is None else law[name] for law in laws]) for name in known}
+    steps = {
+        name: padded([None if law is None else law[name] for law in laws]) for name in predicted
+    }
     # Runs first, but for the density, which is one for all.
     return Spectrum(
         **{

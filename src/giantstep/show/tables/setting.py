@@ -10,8 +10,7 @@ from rich.text import Text
 
 from giantstep.language.expression import format_expression
 from giantstep.problem.catalog import CATALOG
-from giantstep.problem.fields import GROUPS
-from giantstep.problem.setting import Setting
+from giantstep.problem.setting import GROUPS, Setting
 from giantstep.problem.step_size import size_list
 from giantstep.problem.target import Target
 

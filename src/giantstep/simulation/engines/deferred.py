@@ -102,7 +102,7 @@ def _host_setting(setting: Setting) -> Setting:
         return setting
     from giantstep.simulation.engines.traced import host_activation
 
-    return setting.model_copy(update={"activation": host_activation(sigma)})
+    return setting.with_held(activation=host_activation(sigma))
 
 
 class DeferredEngine:

@@ -105,4 +105,4 @@ def traced_setting(setting: Setting) -> Setting:
         changes[field] = replace(part, function=called_back(part.function))
     if sigma.function is not None:
         changes["activation"] = traced_activation(sigma)
-    return setting.model_copy(update=changes)
+    return setting.with_held(**changes)

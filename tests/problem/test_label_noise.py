@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from giantstep.problem.labels import LabelNoise
+from giantstep.problem.label_noise import LabelNoise
 
 CLEAN, NORMALS = np.array([1.0, -2.0, 3.0]), np.array([0.5, -1.5, -0.1])
 

@@ -11,14 +11,16 @@ import numpy as np
 import pytest
 
 from giantstep.prediction.given_weights.curve import learning_curve
-from giantstep.prediction.wide import second_types
+from giantstep.prediction.wide import row_law
+from giantstep.prediction.wide.feature_outliers import feature_outliers
 from giantstep.prediction.wide.losses import losses
-from giantstep.prediction.wide.outliers import feature_outliers
+from giantstep.prediction.wide.network import Network, ReadoutStatistics, readout_norm
+from giantstep.prediction.wide.neurons import neuron_types
+from giantstep.prediction.wide.row_law import RowLaw, law_after_two
 from giantstep.prediction.wide.rows import rows_of_runs
-from giantstep.prediction.wide.second_samples import Network
-from giantstep.prediction.wide.second_types import effective_update, two_steps
-from giantstep.prediction.wide.step import Draw, learned_step, readout_norm
-from giantstep.prediction.wide.two_steps import weight_outliers
+from giantstep.prediction.wide.step import learned_step
+from giantstep.prediction.wide.update import RowUpdate, second_update
+from giantstep.prediction.wide.weight_outliers import weight_outliers
 from giantstep.problem.setting import Setting
 from giantstep.simulation.simulate import simulate
 
@@ -131,11 +133,16 @@ def test_given_the_weights_it_is_the_same() -> None:
         right = np.linalg.svd(weights, full_matrices=False)[2]
         found.append(learning_curve(setting, weights, directions=right[:2]).test[0, 0])
     expected = losses(setting)
-    assert len(two_steps(setting).overlap) == 2
+    assert len(neuron_types(setting).overlap) == 2
     assert excess(np.array(found), expected.test) < 1
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(second_types, "MOST_DIRECTIONS", 1)
+        patch.setattr(row_law, "law_after_two", one_direction)
         assert excess(np.array(found), losses(setting).test) > 1
+
+
+def one_direction(network: Network, update: RowUpdate, u: np.ndarray, **_: Any) -> RowLaw:
+    """The law of rows with one learned direction, the others being noise."""
+    return law_after_two(network, update, u, most_directions=1)
 
 
 def two_steps_by_hand(setting: Setting, rng: np.random.Generator) -> np.ndarray:
@@ -158,12 +165,11 @@ def test_a_vanishing_second_step_is_one_step(start: str) -> None:
     both = wide("x1 + He2(x1)/1.4", "tanh(z + 0.5)", start=start, output_scale="1")
     both = both.vary(step_size=[both.step_size[0], 1e-9])
     one = both.vary(steps=1, step_size=both.step_size[0])
-    for name in ("train", "test"):
-        expected = getattr(losses(one, draw=Draw(total=0.5)), name)
-        assert getattr(losses(both, draw=Draw(total=0.5)), name) == pytest.approx(
-            expected, rel=4e-3
-        )
-    step, learned = learned_step(one), two_steps(both)
+    statistics = ReadoutStatistics(total=0.5)
+    expected, found = (losses(each, statistics=statistics) for each in (one, both))
+    assert found.train == pytest.approx(expected.train, rel=4e-3)
+    assert found.test == pytest.approx(expected.test, rel=4e-3)
+    step, learned = learned_step(one), neuron_types(both)
     assert np.linalg.norm(learned.overlap[0]) == pytest.approx(step.cosine, rel=1e-3)
     expected = feature_outliers(one).values
     assert feature_outliers(both).values == pytest.approx(expected, rel=1e-2)
@@ -182,9 +188,8 @@ def test_all_labels_flipped_learn_the_opposite() -> None:
     """corruption 1 is the target with its sign turned, and 1/2 leaves nothing along it."""
     setting = wide("x1", "gelu", batches="reused")
     plain, turned, half = (
-        effective_update(Network(setting.vary(corruption=share))).target
-        for share in (0.0, 1.0, 0.5)
+        second_update(Network(setting.vary(corruption=share))).target for share in (0.0, 1.0, 0.5)
     )
-    opposite = effective_update(Network(wide("-x1", "gelu", batches="reused"))).target
+    opposite = second_update(Network(wide("-x1", "gelu", batches="reused"))).target
     assert turned == pytest.approx(opposite, rel=1e-6)
     assert np.abs(half).max() < 1e-9 * np.abs(plain).max()

@@ -8,11 +8,11 @@ import pytest
 from giantstep.errors import NoTheoryError
 from giantstep.prediction.labels import LABEL_SPACING, label_grid
 from giantstep.prediction.predict import predict
-from giantstep.prediction.wide import second_runs
-from giantstep.prediction.wide.rows import rows_after, rows_of_runs
-from giantstep.prediction.wide.second_kernel import second_update
-from giantstep.prediction.wide.second_samples import LABEL_SPACING as SAMPLE_SPACING
-from giantstep.prediction.wide.second_samples import Network
+from giantstep.prediction.wide import row_law
+from giantstep.prediction.wide.network import LABEL_SPACING as SAMPLE_SPACING
+from giantstep.prediction.wide.network import Network
+from giantstep.prediction.wide.rows import rows_of_runs
+from giantstep.prediction.wide.update import second_update
 from giantstep.problem.network import start_readout
 from giantstep.problem.setting import Setting
 from giantstep.simulation.simulate import simulate
@@ -43,17 +43,17 @@ def test_runs_between_the_sums_that_are_computed(
     """Rows of 12 runs from 7 updates: within 2e-3 of each run's own, with another sum not."""
     setting = Setting("x1", activation="relu", batches=batches, step_size="p^0.8", **FIELDS)
     given, computed = readouts(setting), []
-    original = second_runs.second_update
+    original = row_law.second_update
     monkeypatch.setattr(
-        second_runs, "second_update", lambda network: computed.append(1) or original(network)
+        row_law, "second_update", lambda network: computed.append(1) or original(network)
     )
     found = rows_of_runs(setting, given)
     assert len(computed) <= 7
-    own = [rows_after(setting, readout) for readout in given[:2]]
-    for rows, exact in zip(found, own, strict=False):
+    alone = [rows_of_runs(setting, readout[None])[0] for readout in given[:2]]
+    for rows, exact in zip(found, alone, strict=False):
         scale = np.abs(exact.gram).max()
         assert np.abs(rows.gram - exact.gram).max() < 2e-3 * scale
-        without = rows_after(setting, given[0] - given[0].mean())
+        without = rows_of_runs(setting, given[:1] - given[0].mean())[0]
         assert np.abs(without.gram - exact.gram).max() > 2e-3 * scale
 
 
@@ -61,9 +61,9 @@ def test_a_residual_without_the_network_knows_the_norm_alone(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     setting = Setting("x1", activation="relu", residual="labels", step_size="p^0.8", **FIELDS)
-    computed, original = [], second_runs.second_update
+    computed, original = [], row_law.second_update
     monkeypatch.setattr(
-        second_runs, "second_update", lambda network: computed.append(1) or original(network)
+        row_law, "second_update", lambda network: computed.append(1) or original(network)
     )
     rows_of_runs(setting, readouts(setting))
     assert len(computed) == 3

@@ -2,7 +2,7 @@
 
 An entry of row i along direction j has variance (kept(u_i) + spread(u_i) y_j)/d.  The noise of the
 steps in row i is u_i/sqrt(p) (1/n) sum_mu rho_mu (sigma'(h_i mu) - c_1) x_mu, rho_mu = size r_mu;
-with sigma' - c_1 = l h + rest, l = E[z sigma'], its covariance over directions is K^2 + S,
+with sigma' - c_1 = l h + .., l = E[z sigma'], its covariance over directions is K^2 + S,
 
     K = l (X^T diag(rho) X/n - mean),   S = (d/n) (Var sigma' - l^2) X^T diag(rho^2) X/n,
 
@@ -18,13 +18,10 @@ from jaxtyping import Float
 
 from giantstep.prediction.limits import refuse_beyond
 from giantstep.prediction.wide.limits import ONE_OR_TWO
-from giantstep.prediction.wide.second_kernel import response, second_batch, weight_updates
-from giantstep.prediction.wide.second_samples import Network
-from giantstep.prediction.wide.step import TYPICAL, Draw
+from giantstep.prediction.wide.network import TYPICAL, Network, ReadoutStatistics
+from giantstep.prediction.wide.slopes import second_batch
+from giantstep.prediction.wide.update import response, updates_of
 from giantstep.problem.setting import Setting
-
-DRAWN_DIRECTIONS = 256
-"""Directions of the matrix drawn for the y_j: moments of a spectrum settle as 1/d."""
 
 
 @dataclass(frozen=True)
@@ -67,33 +64,35 @@ class BulkProfile:
         return np.stack(rows, axis=1), np.stack([np.ones(d), y], axis=1)
 
 
-def bulk_profile(setting: Setting, draw: Draw = TYPICAL) -> BulkProfile:
+def bulk_profile(
+    setting: Setting, statistics: ReadoutStatistics = TYPICAL, most_directions: int = 256
+) -> BulkProfile:
     """The profile after the last step of the setting.
 
-    The y_j come from one draw, with a fixed seed, of the residuals and of a Gaussian matrix with
-    at most 256 directions and the same d/n; residuals are independent of that matrix, so that
-    what labels do to a few directions is not in them.
+    The y_j come from one draw, with a fixed seed, of the residuals and of a Gaussian matrix of the
+    same d/n with at most ``most_directions``, for moments of a spectrum settle as 1/d.  Residuals
+    are independent of that matrix, so that what labels do to a few directions is not in them.
     """
     refuse_beyond(ONE_OR_TWO, setting)
-    network = Network(setting, draw)
-    update = weight_updates(network)[-1]
+    network = Network(setting, statistics)
+    update = updates_of(network)[-1]
     u, weights = network.readout
     rng = np.random.default_rng(0)
-    d = min(setting.d, DRAWN_DIRECTIONS)
+    d = min(setting.d, most_directions)
     n = max(2, round(d * setting.n / setting.d))
     parts = residual_draws(network, n, rng)
-    if setting.batches == "reused":
+    if network.reused:
         parts = [np.sum(parts, axis=0)]
     tilt = network.moments.tilt
-    rest = max(network.moments.slope_variance - tilt**2, 0.0)
+    beyond_linear = max(network.moments.slope_variance - tilt**2, 0.0)
     linear, noise = np.zeros((d, d)), np.zeros((d, d))
     for rho in parts:
         x = rng.standard_normal((n, d))
         linear += tilt * ((x.T * rho) @ x / n - rho.mean() * np.eye(d))
-        noise += d / n * rest * (x.T * rho**2) @ x / n
-    found = np.linalg.eigvalsh(linear @ linear + noise)
-    mean = float(found.mean())
-    directions = np.maximum(found, 0.0) / mean if mean > 0 else np.ones(d)
+        noise += d / n * beyond_linear * (x.T * rho**2) @ x / n
+    variances = np.linalg.eigvalsh(linear @ linear + noise)
+    mean = float(variances.mean())
+    directions = np.maximum(variances, 0.0) / mean if mean > 0 else np.ones(d)
     return BulkProfile(
         readout=u,
         weights=weights,
@@ -110,20 +109,19 @@ def residual_draws(
     """size_j r_j on n samples, one array a step; the same samples where batches are reused."""
     setting = network.setting
     t, first = _draw(network, n, rng)
-    found = [network.size(0) * first]
+    draws = [network.size(0) * first]
     if setting.steps == 2:
-        reused = setting.batches == "reused"
-        if not reused:
+        if not network.reused:
             t, first = _draw(network, n, rng)
         samples, slopes = second_batch(network)
         # A cubic in (t, r_1) serves to carry the response from the atoms to the samples.
         weights = np.sqrt(np.maximum(samples.mass, 0.0))
-        basis = _cubic(samples.step, samples.residual, reused)
+        basis = _cubic(samples.step, samples.residual, network.reused)
         values = weights * response(network, slopes)
         coefficients = np.linalg.lstsq(basis * weights[:, None], values, rcond=None)[0]
-        back = network.feedback * (_cubic(t, first, reused) @ coefficients)
-        found.append(network.size(1) * (first - back))
-    return found
+        back = network.feedback * (_cubic(t, first, network.reused) @ coefficients)
+        draws.append(network.size(1) * (first - back))
+    return draws
 
 
 def _draw(
@@ -131,14 +129,14 @@ def _draw(
 ) -> tuple[Float[np.ndarray, " n"], Float[np.ndarray, " n"]]:
     """(t, r_1) of n samples."""
     gram = network.gram
-    known = rng.standard_normal((n, len(gram))) @ np.linalg.cholesky(gram).T
-    rest = network.start_feedback**2 * network.moments.rest + network.setting.noise**2
-    linear = network.start_feedback * network.moments.linear * known[:, -1]
-    label = network.label_at(known[:, 1:-1])
+    coordinates = rng.standard_normal((n, len(gram))) @ np.linalg.cholesky(gram).T
+    nonlinear = network.start_feedback**2 * network.moments.rest + network.setting.noise**2
+    linear = network.start_feedback * network.moments.linear * coordinates[:, -1]
+    label = network.label_at(coordinates[:, 1:-1])
     if network.setting.corruption > 0:
         label = np.where(rng.random(n) < network.setting.corruption, -label, label)
     residual = label - network.offset - linear
-    return known[:, 0], residual + np.sqrt(rest) * rng.standard_normal(n)
+    return coordinates[:, 0], residual + np.sqrt(nonlinear) * rng.standard_normal(n)
 
 
 def _cubic(

@@ -17,9 +17,8 @@ from giantstep.prediction.wide.laws import (
     network_answer,
     weight_law,
 )
+from giantstep.prediction.wide.network import TYPICAL, Network, ReadoutStatistics
 from giantstep.prediction.wide.rows import readout_losses
-from giantstep.prediction.wide.second_samples import Network
-from giantstep.prediction.wide.step import TYPICAL, Draw
 from giantstep.problem.setting import Setting
 from giantstep.records.comparison import compare
 from giantstep.records.spectrum import Spectrum
@@ -56,16 +55,16 @@ def test_a_few_solutions_serve_all_runs() -> None:
     typical = weight_law(setting, TYPICAL)
     far = []
     for run, readout in enumerate(predicted.readout):
-        draw = Draw.of(setting, readout)
+        statistics = ReadoutStatistics.of(setting, readout)
         for law, spectrum in ((weight_law, predicted.weights), (feature_law, predicted.features)):
-            own = law(setting, draw)
+            own = law(setting, statistics)
             places = spectrum.outliers[run, 1]
             assert spectrum.edge[run, 1] == pytest.approx(own.edge, rel=0.01)
             assert places[np.isfinite(places)] == pytest.approx(own.outliers, rel=0.01)
             assert spectrum.threshold[run, 1] == pytest.approx(own.threshold, rel=0.01)
-        losses = readout_losses(setting, draw)
+        losses = readout_losses(setting, statistics)
         assert predicted.train_error[run, 1] == pytest.approx(losses.train, rel=0.01)
-        far.append(abs(typical.outliers[0] / weight_law(setting, draw).outliers[0] - 1.0))
+        far.append(abs(typical.outliers[0] / weight_law(setting, statistics).outliers[0] - 1.0))
     assert max(far) > 0.1
 
 

@@ -23,13 +23,9 @@ from jaxtyping import Float
 from giantstep.language.brief import brief
 from giantstep.prediction.limits import refuse_beyond
 from giantstep.prediction.wide.limits import ONE_OR_TWO
-from giantstep.prediction.wide.second_kernel import RowUpdate, weight_updates
-from giantstep.prediction.wide.second_samples import Network
-from giantstep.prediction.wide.step import TYPICAL, Draw
+from giantstep.prediction.wide.network import TYPICAL, Network, ReadoutStatistics
+from giantstep.prediction.wide.update import RowUpdate, updates_of
 from giantstep.problem.setting import Setting
-
-STRENGTHS = 8
-"""Strengths reported, whether or not they leave the bulk."""
 
 
 @dataclass(frozen=True)
@@ -61,7 +57,9 @@ class WeightOutliers:
         return len(self.singular_values)
 
 
-def weight_outliers(setting: Setting, draw: Draw = TYPICAL) -> tuple[WeightOutliers, ...]:
+def weight_outliers(
+    setting: Setting, statistics: ReadoutStatistics = TYPICAL
+) -> tuple[WeightOutliers, ...]:
     """Deterministic prediction after every step, n, d, p in proportion, given a run's readout.
 
     W = W_0 + sum_k theta_k u_k v_k^T with u_k functions of the readout.  In the limit the second
@@ -74,16 +72,16 @@ def weight_outliers(setting: Setting, draw: Draw = TYPICAL) -> tuple[WeightOutli
     1
     """
     refuse_beyond(ONE_OR_TWO, setting)
-    network = Network(setting, draw)
-    return tuple(outliers_of(network, update) for update in weight_updates(network))
+    network = Network(setting, statistics)
+    return tuple(outliers_of(network, update) for update in updates_of(network))
 
 
 def outliers_of(network: Network, update: RowUpdate) -> WeightOutliers:
     """The outliers of the weights at the start plus an update."""
-    return _Outliers(network, update).found()
+    return _OutlierEquation(network, update).outliers()
 
 
-class _Outliers:
+class _OutlierEquation:
     """The outlier equation of one update, as a function of the parameter m = h/z of the bulk."""
 
     def __init__(self, network: Network, update: RowUpdate) -> None:
@@ -134,8 +132,8 @@ class _Outliers:
         h = z * m
         diagonal = 1.0 / (z * (1.0 - self.variance * m))
         corner = h * np.outer(diagonal * self.side, self.pull)
-        own = h**2 * float(self.side @ (diagonal * self.side))
-        right = h * self.kernel + own * np.outer(self.pull, self.pull)
+        bulk = h**2 * float(self.side @ (diagonal * self.side))
+        right = h * self.kernel + bulk * np.outer(self.pull, self.pull)
         right += self.target @ (self.along(m, z) - h * np.eye(self.target.shape[1])) @ self.target.T
         return z, np.block([[np.diag(diagonal), corner], [corner.T, right]])
 
@@ -170,8 +168,8 @@ class _Outliers:
         exchange = np.roll(np.eye(2 * size), size, axis=1)
         return exchange - self.limits(m)[1]
 
-    def found(self) -> WeightOutliers:
-        """All outliers with their singular vectors."""
+    def outliers(self, strengths: int = 8) -> WeightOutliers:
+        """All outliers with their vectors, and so many strengths, beyond the bulk or not."""
         from scipy.optimize import brentq
 
         size, r = len(self.u), self.update.target.shape[1]
@@ -197,7 +195,7 @@ class _Outliers:
             values[k] = z
             overlaps[k] = np.abs(self.along(m, z) @ (alpha @ self.target))
             lefts[k] = self.turn.T @ alpha / root
-        theta = np.sqrt(np.maximum(np.linalg.eigvalsh(self.kernel)[::-1][:STRENGTHS], 0.0))
+        theta = np.sqrt(np.maximum(np.linalg.eigvalsh(self.kernel)[::-1][:strengths], 0.0))
         return WeightOutliers(
             singular_values=values,
             overlap=overlaps,
@@ -219,9 +217,9 @@ def _independent_rows(
     order and symmetric.
     """
     q = len(kept)
-    found = np.eye(q)
+    rotation = np.eye(q)
     for low in range(q // 2):
         pair = [low, q - 1 - low]
         covariance = np.outer(kept[pair], kept[pair]) + np.outer(noise[pair], noise[pair])
-        found[np.ix_(pair, pair)] = np.linalg.eigh(covariance)[1].T
-    return found
+        rotation[np.ix_(pair, pair)] = np.linalg.eigh(covariance)[1].T
+    return rotation

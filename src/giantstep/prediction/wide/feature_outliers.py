@@ -12,8 +12,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
-from itertools import pairwise
 
 import numpy as np
 from jaxtyping import Float
@@ -22,36 +20,14 @@ from giantstep.errors import InputError, NotConvergedError
 from giantstep.gaussian.rules import hermite_values
 from giantstep.prediction.wide.blocks import spread_over
 from giantstep.prediction.wide.continuation import follow, solve
-from giantstep.prediction.wide.draws import lagrange
 from giantstep.prediction.wide.fixed_point import Point
-from giantstep.prediction.wide.step import TYPICAL, Draw, readout_norm
+from giantstep.prediction.wide.network import TYPICAL, ReadoutStatistics
+from giantstep.prediction.wide.runs import lagrange
 from giantstep.prediction.wide.system import ClosedSystem, closed_system
 from giantstep.problem.setting import Setting
 
 DEGREES = 5
 """Overlaps are given with h_0 .. h_4 of kappa and with a^0 .. a^4."""
-
-EDGE_TOLERANCE = 1e-8
-"""Relative accuracy of the edge in z; what is read off there is accurate to its square root."""
-
-ABOVE_AXIS = 1e-6
-"""Height of z over the real axis for the density, relative to z: smears less than that."""
-
-AHEAD = 3
-"""Solutions inside the bulk from which the next one is extrapolated."""
-
-DRAWN = 1e-6
-"""Residual of the fixed point where a density is read off it, to be drawn."""
-
-EXPONENTS = (-0.2, 0.5, 15)
-"""Exponents alpha searched for thresholds: from a step that does nothing to where theory ends."""
-
-# A step of the march down is at most this share of z, and of the way to the edge as expected.
-MARCH, APPROACH = 0.7, 0.9
-
-SHORT_MARCH = 0.15
-"""The same where directions fall into classes: one of k directions has a bulk of its own, as wide
-as 4 sqrt(k/n) of its place, .14 for one direction and n = 800, that a longer step would miss."""
 
 
 @dataclass(frozen=True)
@@ -68,28 +44,28 @@ class FeatureOutliers:
     right: Float[np.ndarray, "k degrees"]
 
 
-def feature_outliers(setting: Setting, draw: Draw = TYPICAL) -> FeatureOutliers:
+def feature_outliers(setting: Setting, statistics: ReadoutStatistics = TYPICAL) -> FeatureOutliers:
     """Outliers of F/sqrt(readout_n), F = sigma(X W^T) on fresh samples, and their overlaps.
 
-    An activation with a mean has the constant among them.  ``draw`` as in ``learned_step``.
+    An activation with a mean has the constant among them.  ``statistics`` -> of a run's readout.
     """
-    system = closed_system(setting, draw=draw, prune=True)
+    system = closed_system(setting, statistics=statistics, prune=True)
     branch = Branch.down(system)
     edge = branch.points[-1]
     count = int(np.sum(strengths(edge)[0] > 1.0))
-    found = [branch.outlier(j) for j in range(count)]
-    overlaps = [_overlaps(point, j) for j, point in enumerate(found)]
+    outliers = [branch.outlier(j) for j in range(count)]
+    overlaps = [_overlaps(point, j) for j, point in enumerate(outliers)]
     return FeatureOutliers(
         edge=math.sqrt(_place(edge)),
-        values=np.array([math.sqrt(_place(point)) for point in found]),
+        values=np.array([math.sqrt(_place(point)) for point in outliers]),
         left=np.array([left for left, _ in overlaps]).reshape(-1, DEGREES),
         right=np.array([right for _, right in overlaps]).reshape(-1, DEGREES),
     )
 
 
-def even_edge(setting: Setting, draw: Draw = TYPICAL) -> float:
+def even_edge(setting: Setting, statistics: ReadoutStatistics = TYPICAL) -> float:
     """The edge of features whose rows have the same noise of the step in all directions."""
-    system = closed_system(setting, draw=draw, prune=True, even=True)
+    system = closed_system(setting, statistics=statistics, prune=True, even=True)
     return math.sqrt(_place(Branch.down(system).points[-1]))
 
 
@@ -112,19 +88,26 @@ class Branch:
     points: tuple[Point, ...]
 
     @classmethod
-    def down(cls, system: ClosedSystem) -> Branch:
-        """March down from above the spectrum until the steps to its edge are negligible."""
+    def down(cls, system: ClosedSystem, tolerance: float = 1e-8) -> Branch:
+        """March down from above the spectrum until the steps to its edge are negligible.
+
+        ``tolerance`` is that of the edge in z, relative; what is read off there is accurate to its
+        square root.
+        """
         place = _far_above(system)
         points = [solve(system, -place)]
-        march = MARCH if len(system.types.shares) == 1 else SHORT_MARCH
+        # Of classes of directions one of k directions has a bulk as wide as 4 sqrt(k/n) of its
+        # place, .14 for one direction and n = 800, that a longer step would miss.
+        march = 0.7 if len(system.types.shares) == 1 else 0.15
         reach = march * place
-        while reach > EDGE_TOLERANCE * place:
+        while reach > tolerance * place:
             point = _stable(system, place - reach, points[-1])
             if point is None:
                 reach *= 0.3
                 continue
             place -= reach
-            reach = min(4.0 * reach, march * place, APPROACH * _way_left(points[-1], point))
+            # Not all of the way to the edge as it is expected.
+            reach = min(4.0 * reach, march * place, 0.9 * _way_left(points[-1], point))
             points.append(point)
         return cls(tuple(points))
 
@@ -151,14 +134,8 @@ class Branch:
 
 
 def _far_above(system: ClosedSystem) -> float:
-    """A z above every eigenvalue: twice the trace of E[phi phi^T].
-
-    The mean square of a group is that of its means, blocks and rest.
-    """
-    square = np.sum(system.means[: len(system.kappa)] ** 2, axis=(2, 3))
-    square = square + np.sum([block.power for block in system.blocks], axis=0)
-    square = square + np.trace(system.rest, axis1=2, axis2=3)
-    return 2.0 * float(system.weights @ square @ system.neurons)
+    """A z above every eigenvalue: twice the trace of E[phi phi^T]."""
+    return 2.0 * system.groups * system.noise.shape[-1] * system.feature_square
 
 
 def _way_left(above: Point, below: Point) -> float:
@@ -177,20 +154,17 @@ def root(function: Callable[[float], float], low: float, high: float, tolerance:
     from scipy.optimize import brentq
 
     # Each value may cost a march to the edge: the ends are asked for once.
-    known = {place: function(place) for place in (low, high)}
-    if known[low] * known[high] > 0:
+    ends = {place: function(place) for place in (low, high)}
+    if ends[low] * ends[high] > 0:
         raise NotConvergedError(
             f"no change of sign between {low:g} and {high:g}: "
-            f"got {known[low]:.1e} and {known[high]:.1e}"
+            f"got {ends[low]:.1e} and {ends[high]:.1e}"
         )
-    return float(
-        brentq(
-            lambda place: known[place] if place in known else function(place),
-            low,
-            high,
-            xtol=tolerance,
-        )
-    )
+
+    def value(place: float) -> float:
+        return ends[place] if place in ends else function(place)
+
+    return float(brentq(value, low, high, xtol=tolerance))
 
 
 def _opening(point: Point) -> float:
@@ -203,7 +177,7 @@ def _opening(point: Point) -> float:
 
 
 def _stable(system: ClosedSystem, place: float, near: Point) -> Point | None:
-    """The solution outside the spectrum next to a known one, None inside.
+    """The solution outside the spectrum next to another one, None inside.
 
     There Q < 0 and damping > 0, and both move with z as resolvents do: d tr Q/d lambda < 0 and
     d damping/d lambda > 0, signs that turn on the other branch behind the edge.
@@ -247,45 +221,53 @@ def _overlaps(
 def feature_density(
     setting: Setting,
     values: Float[np.ndarray, " k"],
-    draw: Draw = TYPICAL,
+    statistics: ReadoutStatistics = TYPICAL,
     edge: float | None = None,
+    *,
+    neighbours: int = 3,
 ) -> Float[np.ndarray, " k"]:
     """Density at ``values`` of the min(n, p) singular values of F/sqrt(n), outliers left out.
 
     2 x Im tr Q(x^2 + i0) / (pi min(n, p)), tr over all p neurons: its integral over the bulk is 1,
     less where features coincide (the symmetric start without a step has p/2 of them).  ``edge`` is
-    that of ``feature_outliers``, where it is known.
+    that of ``feature_outliers``, where it is known; each solution is extrapolated from so many
+    ``neighbours``.
     """
     if np.any(values <= 0):
         raise InputError(f"values must be positive, got {np.min(values):g}")
-    system = closed_system(setting, draw=draw, prune=True)
+    system = closed_system(setting, statistics=statistics, prune=True)
     end = math.sqrt(_place(Branch.down(system).points[-1])) if edge is None else edge
-    found = np.zeros(len(values))
+    density = np.zeros(len(values))
     inside = [i for i in np.argsort(-values) if values[i] < end]
     # In this angle the solution has no root at the edge.
     angles = np.arccos(values[inside] / end)
-    known: list[Point] = []
+    solved: list[Point] = []
     for k, i in enumerate(inside):
-        before = angles[k - len(known) : k]
-        ahead = lagrange(before, angles[k : k + 1])[0] if known else np.zeros(0)
-        point = _inside(system, float(values[i]) ** 2, known, ahead)
-        known = [*known, point][-AHEAD:]
+        before = angles[k - len(solved) : k]
+        ahead = lagrange(before, angles[k : k + 1])[0] if solved else np.zeros(0)
+        point = _inside(system, float(values[i]) ** 2, solved, ahead)
+        solved = [*solved, point][-neighbours:]
         trace = np.sum(np.trace(point.counted, axis1=1, axis2=2))
-        found[i] = 2.0 * values[i] * float(np.imag(trace)) / math.pi
-    return found / min(setting.readout_n, setting.p)
+        density[i] = 2.0 * values[i] * float(np.imag(trace)) / math.pi
+    return density / min(setting.readout_n, setting.p)
 
 
 def _inside(
-    system: ClosedSystem, place: float, known: Sequence[Point], ahead: Float[np.ndarray, " k"]
+    system: ClosedSystem,
+    place: float,
+    solved: Sequence[Point],
+    ahead: Float[np.ndarray, " k"],
+    accuracy: float = 1e-6,
 ) -> Point:
     """The solution just above the real axis: from its neighbours, or down from far above.
 
-    ``ahead`` -> the weights with which the neighbours are extrapolated to this place.
+    ``ahead`` -> the weights with which the neighbours are extrapolated to this place; ``accuracy``
+    -> height of z over the axis, relative to z, which smears less than that, and residual.
     """
-    height = ABOVE_AXIS * place
-    for guess in _guesses(known, ahead, -complex(place, height)):
+    height = accuracy * place
+    for guess in _guesses(solved, ahead, -complex(place, height)):
         try:
-            point = follow(guess, DRAWN)
+            point = follow(guess, accuracy)
         except NotConvergedError:
             continue
         if _upper(point):
@@ -299,15 +281,15 @@ def _inside(
 
 
 def _guesses(
-    known: Sequence[Point], ahead: Float[np.ndarray, " k"], penalty: complex
+    solved: Sequence[Point], ahead: Float[np.ndarray, " k"], penalty: complex
 ) -> Iterator[Point]:
     """The neighbours extrapolated; then the tangent at the last, for where the bulk ends."""
-    if known:
+    if solved:
         damping, resolvent = (
-            np.tensordot(ahead, np.array([getattr(point, name) for point in known]), axes=1)
+            np.tensordot(ahead, np.array([getattr(point, name) for point in solved]), axes=1)
             for name in ("damping", "resolvent")
         )
-        last = known[-1]
+        last = solved[-1]
         yield replace(last, penalty=penalty, damping=damping, resolvent=resolvent, iterations=0)
         yield last.toward(last.system, penalty)
 
@@ -333,50 +315,3 @@ def _upper(point: Point) -> bool:
         np.all(np.imag(point.damping) < 0)
         and np.all(np.linalg.eigvalsh(np.imag(point.resolvent)) > 0)
     )
-
-
-@dataclass(frozen=True)
-class Thresholds:
-    """Step sizes at which outlier 1, 2, .. leaves the bulk, as many as there are below n^(1/2).
-
-    ``exponents``: alpha in eta = n^alpha, eta the size for s_p = 1 and |a| = 1.
-    """
-
-    step_sizes: tuple[float, ...]
-    exponents: tuple[float, ...]
-
-
-def thresholds(setting: Setting, count: int = 2) -> Thresholds:
-    """Where outliers leave the bulk as the step grows, those without any step not counted.
-
-    The j-th strength at the edge passes 1: on a grid of exponents first, then between its points.
-    """
-    if count < 1:
-        raise InputError(f"count must be at least 1, got {count}")
-    log_n = math.log(setting.n)
-    own = strengths(Branch.down(closed_system(setting, 0.0, prune=True)).points[-1])[0]
-    already = int(np.sum(own > 1.0))
-
-    def excess(alpha: float) -> Float[np.ndarray, " k"]:
-        system = closed_system(setting, math.exp(alpha * log_n), prune=True)
-        found = strengths(Branch.down(system).points[-1])[0]
-        return found[already : already + count] - 1.0
-
-    def excess_of(j: int, alpha: float) -> float:
-        return float(excess(alpha)[j])
-
-    grid = np.linspace(*EXPONENTS).tolist()
-    exponents: list[float] = []
-    below = excess(grid[0])
-    for low, high in pairwise(grid):
-        above = excess(high)
-        for j in range(len(exponents), count):
-            if not below[j] <= 0.0 < above[j]:
-                break
-            exponents.append(root(partial(excess_of, j), low, high, 1e-4))
-        if len(exponents) == count:
-            break
-        below = above
-    per_step = setting.scale * readout_norm(setting)
-    sizes = tuple(math.exp(alpha * log_n) / per_step for alpha in exponents)
-    return Thresholds(sizes, tuple(exponents))

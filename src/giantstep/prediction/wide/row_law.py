@@ -1,0 +1,218 @@
+"""The law of a row after 0, 1 or 2 giant steps, given its entry u of the readout.
+
+    row = kept(u) w + sum_k along_k(u) v_k + noise,    |noise|^2 = spread(u),             (9)
+
+w as random as at the start and independent of the learned directions v_k, which are orthonormal.
+After one step there is one direction, and the numbers are closed (giantstep.prediction.wide.step).
+After two, the network's linear part g = W_0^T u/sqrt(p) is in the update R(u), rho = R.g, and made
+of the rows: with rows independent of the learned directions, the kernel of the update is
+
+    K_eff(u, u') = R.R' + kept(u) u rho(u') + rho(u) kept(u') u'.                         (10)
+
+Its eigenfunctions theta_k phi_k(u) under the law of u are sqrt(p) along_k.  Rows, features and
+errors all follow from this law.  See docs/derivations/closed_system.md and two_step.md.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, fields, replace
+
+import numpy as np
+from jaxtyping import Float
+
+from giantstep.prediction.labels import outside_of
+from giantstep.prediction.wide.gradient import GradientMatrix, gradient_matrix
+from giantstep.prediction.wide.limits import MOVED
+from giantstep.prediction.wide.network import TYPICAL, Network, ReadoutStatistics
+from giantstep.prediction.wide.runs import statistics_nodes
+from giantstep.prediction.wide.step import LearnedStep, learned_step
+from giantstep.prediction.wide.update import RowUpdate, second_update
+from giantstep.problem.setting import Setting
+
+
+@dataclass(frozen=True)
+class RowLaw:
+    """The law (9) of rows at given entries u of the readout, E u^2 = 1.
+
+    ``along`` -> along_k(u); ``overlap`` -> v_k.w*_j; ``target`` -> <row, w*_j> on average;
+    ``kept`` and ``noise`` -> what is left of the start, and the length of the noise with the sign
+    of u: partners of a pair have opposite noise.  The share ``linear_share`` of the noise, squared,
+    is a matrix common to all rows times w, the others' directions are even.  Beyond that a row's
+    squared length has the slope ``length_slope`` in <w, v_1>, and ``length_deviation``/sqrt(d).
+    """
+
+    along: Float[np.ndarray, "*u k"]
+    overlap: Float[np.ndarray, "k r"]
+    target: Float[np.ndarray, "*u r"]
+    kept: Float[np.ndarray, "*u"]
+    noise: Float[np.ndarray, "*u"]
+    linear_share: float
+    length_slope: Float[np.ndarray, "*u"]
+    length_deviation: Float[np.ndarray, "*u"]
+
+    @property
+    def random_square(self) -> Float[np.ndarray, "*u"]:
+        """Squared length of a row outside the learned directions."""
+        return self.kept**2 + self.noise**2
+
+
+def law_after_one(step: LearnedStep, u: Float[np.ndarray, "*u"], p: int) -> RowLaw:
+    """The law after the first step, or before it where its size is 0, eqs. (1) to (6)."""
+    entry = u / math.sqrt(p)
+    kept = step.kept(entry)
+    along = step.shift * entry[..., None]
+    return RowLaw(
+        along=along,
+        overlap=step.overlap,
+        target=along * step.overlap[0],
+        kept=kept,
+        noise=step.noise(entry),
+        linear_share=step.linear_share,
+        length_slope=2.0 * kept * step.length_slope * entry,
+        length_deviation=step.length_deviation * kept * entry,
+    )
+
+
+def law_after_two(
+    network: Network,
+    update: RowUpdate,
+    u: Float[np.ndarray, "*u"],
+    most_directions: int | None = None,
+) -> RowLaw:
+    """The law after the second step: at the nodes of the readout's law, and between them.
+
+    Beyond ``most_directions``, and where a squared strength is below p/(10 d), directions count as
+    noise: rows at the start have p/d along any direction.
+    """
+    p, d = network.setting.p, network.setting.d
+    nodes, weights = network.readout
+    directions = directions_of(independent_rows(network, update), weights)
+    k = len(directions.squares)
+    if most_directions is not None:
+        k = max(1, min(int(np.sum(directions.squares > 0.1 * p / d)), most_directions))
+    weak = np.sum(directions.along[:, k:] ** 2, axis=1) / p
+    columns = [directions.along[:, :k], update.target, update.kept, update.spread + weak]
+    at = between(nodes, np.column_stack(columns), u.ravel()).reshape(*u.shape, -1)
+    none = np.zeros(u.shape)
+    return RowLaw(
+        along=at[..., :k] / math.sqrt(p),
+        overlap=directions.overlap[:k],
+        target=at[..., k:-2] / math.sqrt(p),
+        kept=at[..., -2],
+        # A spline through squares may fall below zero between the nodes.
+        noise=np.sign(u) * np.sqrt(np.maximum(at[..., -1], 0.0)),
+        linear_share=0.0,
+        length_slope=none,
+        length_deviation=none,
+    )
+
+
+def laws_of_runs(setting: Setting, readouts: Float[np.ndarray, "runs p"]) -> list[RowLaw]:
+    """The law of the rows of every run after the setting's last step, given its readout."""
+    entries = math.sqrt(setting.p) * readouts / np.linalg.norm(readouts, axis=1, keepdims=True)
+    if setting.steps == 2:
+        network, updates = Network(setting), updates_of_runs(setting, readouts)
+        MOVED.refuse(updates[0].moved(network.readout[1], setting.p), setting)
+        return [law_after_two(network, each, u) for each, u in zip(updates, entries, strict=True)]
+    statistics = [ReadoutStatistics.of(setting, readout) for readout in readouts]
+    steps = [learned_step(setting, statistics=each) for each in statistics]
+    return [law_after_one(step, u, setting.p) for step, u in zip(steps, entries, strict=True)]
+
+
+def law_of_features(
+    setting: Setting,
+    u: Float[np.ndarray, "*u"],
+    size: float | None = None,
+    statistics: ReadoutStatistics = TYPICAL,
+    *,
+    prune: bool = False,
+) -> tuple[RowLaw, GradientMatrix]:
+    """The law of rows that features and errors need, and what the samples do to all of them.
+
+    ``size`` in place of the size of the one step.  ``prune``, for spectra, drops labels that no
+    batch has and, after two steps, directions of the label beside those learned.
+    """
+    if setting.steps == 2:
+        network = Network(setting, statistics)
+        # The nodes over learned coordinates grow as the power of their number.
+        law = law_after_two(network, second_update(network), u, most_directions=3)
+        special = len(law.overlap) + (0 if prune else len(outside_of(law.overlap)))
+        return law, GradientMatrix.even(special)
+    step = learned_step(setting, size, statistics)
+    return law_after_one(step, u, setting.p), gradient_matrix(setting, step, statistics, prune)
+
+
+@dataclass(frozen=True)
+class Directions:
+    """Orthonormal v_1 .. v_k, strongest first.
+
+    ``squares`` -> theta_k^2, ``along`` -> R(u).v_k at the nodes of u; ``overlap`` -> v_k.w*_j.
+    """
+
+    squares: Float[np.ndarray, " k"]
+    along: Float[np.ndarray, "q k"]
+    overlap: Float[np.ndarray, "k r"]
+
+
+def directions_of(
+    update: RowUpdate, weights: Float[np.ndarray, " q"], negligible: float = 1e-8
+) -> Directions:
+    """The directions of an update: eigenfunctions of its kernel, ``weights`` those of the law of u.
+
+    K(u, u') = R(u).R(u') = sum_k theta_k^2 phi_k(u) phi_k(u'), hence R(u) = sum_k theta_k phi_k(u)
+    v_k, and v_k.w* follows from R.w*.  Squares below ``negligible`` times the largest are rounding;
+    where nothing has moved there is one direction of no length, orthogonal to the target.
+    """
+    root = np.sqrt(weights)
+    squares, vectors = np.linalg.eigh(root[:, None] * update.kernel * root)
+    squares, vectors = squares[::-1], vectors[:, ::-1]
+    least = negligible * max(float(squares[0]), np.finfo(float).tiny)
+    kept = squares > least
+    kept[0] = True
+    squares = np.maximum(squares[kept], least)
+    theta = np.sqrt(squares)
+    # v_k = sum_u weight phi_k(u) R(u) / theta_k
+    shares = vectors[:, kept] * root[:, None] / theta
+    return Directions(squares, vectors[:, kept] * theta / root[:, None], shares.T @ update.target)
+
+
+def independent_rows(network: Network, update: RowUpdate) -> RowUpdate:
+    """The update with the kernel K_eff, eq. (10), of rows independent of the directions.
+
+    Along the target rows are independent as they are; a deficit, where the part of K_eff beside it
+    is negative, is one direction that the label does not see, without weight in the limit.
+    """
+    u, weights = network.readout
+    start = update.kept * u
+    beside = update.kernel - update.target @ update.target.T
+    beside += np.outer(start, update.network) + np.outer(update.network, start)
+    root = np.sqrt(weights)
+    values, vectors = np.linalg.eigh(root[:, None] * beside * root)
+    factors = vectors * np.sqrt(np.maximum(values, 0.0)) / root[:, None]
+    return replace(update, kernel=factors @ factors.T + update.target @ update.target.T)
+
+
+def between(
+    nodes: Float[np.ndarray, " q"], values: Float[np.ndarray, "q *k"], u: Float[np.ndarray, " p"]
+) -> Float[np.ndarray, "p *k"]:
+    """Values at u of a smooth function given at the nodes; two nodes are the signs themselves."""
+    if len(nodes) == 2:
+        return values[(u > nodes.mean()).astype(int)]
+    from scipy.interpolate import CubicSpline
+
+    return np.asarray(CubicSpline(nodes, values)(np.clip(u, nodes[0], nodes[-1])))
+
+
+def updates_of_runs(setting: Setting, readouts: Float[np.ndarray, "runs p"]) -> list[RowUpdate]:
+    """``second_update`` for every run, smooth in its norm and sum: from a few computed ones."""
+    nodes = statistics_nodes(setting, readouts, signed=True)
+    computed = [second_update(Network(setting, each)) for each in nodes.statistics]
+    carried = {
+        field.name: nodes.carried([getattr(update, field.name) for update in computed])
+        for field in fields(RowUpdate)
+    }
+    return [
+        RowUpdate(**{name: values[run] for name, values in carried.items()})
+        for run in range(len(readouts))
+    ]

@@ -1,0 +1,189 @@
+"""What the samples of the second step know of the first: the law of (t, r_1) on its batch.
+
+t = beta.x leaves the sample itself out of beta; (t, z, g.x) is Gaussian with the Gram matrix of
+(beta, w*, g), and r = y - s f_0 is the residual before the network's answer to step 1.  Derivation:
+docs/derivations/two_step.md.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, fields
+
+import numpy as np
+from jaxtyping import Float, Int
+
+from giantstep.gaussian.rules import Rule, gauss_hermite
+from giantstep.prediction.wide.network import Network
+
+
+@dataclass(frozen=True)
+class Samples:
+    """Atoms of (t, r_1), or of t alone for fresh batches, with the masses the kernel needs.
+
+    ``mass``, ``mean`` and ``square`` -> masses of 1, r and r^2.  ``first`` holds the masses of
+    (z_1..z_r, g.x) and of r times them, ``second`` those of z z^T times 1, r and r^2.
+    """
+
+    step: Float[np.ndarray, " m"]
+    residual: Float[np.ndarray, " m"]
+    mass: Float[np.ndarray, " m"]
+    mean: Float[np.ndarray, " m"]
+    square: Float[np.ndarray, " m"]
+    first: Float[np.ndarray, "m two c"]
+    second: Float[np.ndarray, "m three r r"]
+
+
+@dataclass(frozen=True)
+class GivenStep:
+    """What a sample's t = beta.x says of its (z, g.x), and z beside it of r = y - scale f_0.
+
+    ``across`` -> E[(z, g.x)]/t; ``root`` -> a root of the covariance of z given t; ``on_label`` ->
+    the slope of g.x in z, both less their means, and ``variance`` that of g.x left given z.
+    With y = f(z), r is Gaussian: ``pull`` times -g.x, and the deviation ``width``.
+    """
+
+    across: Float[np.ndarray, " c"]
+    root: Float[np.ndarray, "r r"]
+    on_label: Float[np.ndarray, " r"]
+    variance: float
+    pull: float
+    width: float
+
+    @property
+    def back(self) -> float:
+        """E[g.x | z, r] = its mean given z - back normal, for r - E[r | z] = width normal."""
+        return self.pull * self.variance / self.width if self.width > 0 else 0.0
+
+
+def given_step(network: Network) -> GivenStep:
+    """Conditional moments of the Gaussian (t, z, g.x), whose covariance is ``network.gram``."""
+    r, square = network.setting.target.r, network.gram[0, 0]
+    across = network.gram[0, 1:] / square
+    # Cov((z, g.x) | t) = 1 - (its covariance with t)^2 / Var t
+    conditional = np.eye(r + 1) - np.outer(across, across) * square
+    on_z, beside = conditional[:r, :r], conditional[:r, r]
+    values, vectors = np.linalg.eigh(on_z)
+    on_label = np.linalg.solve(on_z, beside)
+    left = max(conditional[r, r] - float(on_label @ beside), 0.0)
+    pull = network.start_feedback * network.moments.linear
+    # In r beside y and E[g.x | z]: what is left of g.x, f_0 beyond its linear part, the noise.
+    nonlinear = network.start_feedback**2 * network.moments.rest
+    return GivenStep(
+        across=across,
+        root=vectors * np.sqrt(np.maximum(values, 0.0)),
+        on_label=on_label,
+        variance=left,
+        pull=pull,
+        width=math.sqrt(pull**2 * left + nonlinear + network.setting.noise**2),
+    )
+
+
+def batch_samples(
+    network: Network, *, step_nodes: int = 24, residual_cells: int = 32, normal_nodes: int = 8
+) -> Samples:
+    """The law of (t, r) for the batch of step 2: r = y - s f_0 on it, t = beta.x.
+
+    Given t, (z, g.x) is Gaussian; given z too, r - y is Gaussian with g.x.  Masses are shared
+    between neighbours of a grid of r (one cell for fresh batches, where r is not in the slopes).
+    """
+    given, fresh = given_step(network), not network.reused
+    # Fresh batches need the second moment of the normal part of r alone; where it is below a tenth
+    # of the residual, three nodes integrate its fifth power.
+    small = fresh or given.width < 0.1 * math.sqrt(network.residual_square)
+    normal = gauss_hermite(3 if small else normal_nodes)
+    nodes, weights = gauss_hermite(step_nodes)
+    deviation = math.sqrt(network.gram[0, 0])
+    cells = 1 if fresh else residual_cells
+    parts = [
+        _atoms(network, given, normal, t=float(t), weight=float(weight), cells=cells)
+        for t, weight in zip(nodes * deviation, weights, strict=True)
+    ]
+    names = [field.name for field in fields(Samples)]
+    return Samples(**{name: np.concatenate([getattr(p, name) for p in parts]) for name in names})
+
+
+def _atoms(
+    network: Network, given: GivenStep, normal: Rule, *, t: float, weight: float, cells: int
+) -> Samples:
+    """The atoms of (t, r) at one t, of total mass ``weight``: masses of 1, r, r^2, (z, g.x), z z^T.
+
+    Every point of the label first shares its mass over the grid of r, in ``_shares``: what is left
+    are products with functions of z.
+    """
+    r = len(given.on_label)
+    points, label_weights, signs = network.label_points
+    # z and E[g.x | t, z]
+    spread = points @ given.root.T
+    z = t * given.across[:r] + spread
+    linear = t * given.across[r] + spread @ given.on_label
+    # r = y - offset - pull E[g.x | t, z] + width normal, over label nodes and normal nodes
+    mean = signs * network.label_at(z) - network.offset - given.pull * linear
+    residual = mean[:, None] + given.width * normal[0]
+    grid = residual_grid(residual.ravel(), np.outer(label_weights, normal[1]).ravel(), cells)
+    shares = _shares(grid, residual, normal)
+    counted = weight * label_weights
+    plain = np.tensordot(shares[:3], counted, axes=(1, 0))
+    coordinates = np.column_stack([z, linear])
+    first = np.tensordot(shares[:2], counted[:, None] * coordinates, axes=(1, 0))
+    # g.x = E[g.x | t, z] - back normal
+    first[:, :, r] -= given.back * np.tensordot(shares[3:], counted, axes=(1, 0))
+    products = (z[:, :, None] * z[:, None, :]).reshape(len(z), r * r)
+    second = np.tensordot(shares[:3], counted[:, None] * products, axes=(1, 0))
+    return Samples(
+        step=np.full(cells, t),
+        residual=grid,
+        mass=plain[0],
+        mean=plain[1],
+        square=plain[2],
+        first=np.moveaxis(first, 0, 1),
+        second=np.moveaxis(second, 0, 1).reshape(cells, 3, r, r),
+    )
+
+
+def residual_grid(
+    residual: Float[np.ndarray, " m"], share: Float[np.ndarray, " m"], cells: int
+) -> Float[np.ndarray, " c"]:
+    """Grid points from the least to the largest residual, spread by sinh from the mean.
+
+    A sinh grid is even near the mean (spacing a tenth of the standard deviation) and geometric in
+    the tails, which a polynomial of Gaussians may have.
+    """
+    if cells == 1:
+        return np.array([share @ residual / share.sum()])
+    mean = float(share @ residual / share.sum())
+    deviation = math.sqrt(float(share @ (residual - mean) ** 2 / share.sum()))
+    # A residual that takes one value still needs a grid with room between its points.
+    deviation = max(deviation, 1e-6 * (1.0 + abs(mean)))
+    # Mass below 1e-12 is not worth a grid point.
+    kept = residual[share > 1e-12 * share.max()]
+    low, high = (math.asinh(float(end - mean) / deviation) for end in (kept.min(), kept.max()))
+    return mean + deviation * np.sinh(np.linspace(low, max(high, low + 1e-3), cells))
+
+
+def _shares(
+    grid: Float[np.ndarray, " c"], residual: Float[np.ndarray, "m k"], normal: Rule
+) -> Float[np.ndarray, "five m c"]:
+    """E over the normal part of r of (1, r, r^2) and of it times (1, r), shared over the grid."""
+    nodes, weights = normal
+    base = np.broadcast_to(weights, residual.shape)
+    values = [base, base * residual, base * residual**2, base * nodes, base * residual * nodes]
+    points, cells = len(residual), len(grid)
+    if cells == 1:
+        return np.stack([value.sum(axis=1, keepdims=True) for value in values])
+    lower, upper = _neighbours(grid, residual)
+    place = (np.arange(points)[:, None] * cells + lower).ravel()
+    shares = np.empty((len(values), points * cells))
+    for kind, value in zip(shares, values, strict=True):
+        above = (value * upper).ravel()
+        kind[:] = np.bincount(place, value.ravel() - above, minlength=points * cells)
+        kind[1:] += np.bincount(place, above, minlength=points * cells)[:-1]
+    return shares.reshape(len(values), points, cells)
+
+
+def _neighbours(
+    grid: Float[np.ndarray, " c"], residual: Float[np.ndarray, "m k"]
+) -> tuple[Int[np.ndarray, "m k"], Float[np.ndarray, "m k"]]:
+    """The grid point below each residual, and the share of the point above it."""
+    lower = np.clip(np.searchsorted(grid, residual) - 1, 0, len(grid) - 2)
+    return lower, np.clip((residual - grid[lower]) / (grid[lower + 1] - grid[lower]), 0.0, 1.0)

@@ -1,0 +1,190 @@
+"""Slopes of the neurons after the first giant step, as the samples of the second one see them.
+
+The preactivation of neuron u on a sample is kept h + width zeta + (e_1/sqrt p) u (..), h that at
+the start and zeta the noise of step 1; all below are means over h and zeta.  Derivation:
+docs/derivations/two_step.md, "What a sample of step 2 sees".
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, fields
+from functools import lru_cache
+
+import numpy as np
+from jaxtyping import Float
+
+from giantstep.gaussian.moments import SMOOTH_NODES, Piecewise, feature_moments
+from giantstep.gaussian.rules import REACH, Rule, gauss_hermite, normal_panels
+from giantstep.prediction.wide.network import Network
+from giantstep.prediction.wide.samples import Samples, batch_samples
+from giantstep.prediction.wide.step import learned_step
+from giantstep.problem.activation import Activation
+
+
+def near_kink(scale: float, per_halving: int) -> Float[np.ndarray, " k"]:
+    """Distances from a kink at which panels and tables have points, down to a sixteenth of scale.
+
+    The first step moves preactivations by about size_1/sqrt(p): the layer in which they change
+    sides must be resolved on that scale.  No finer than 2^-30.
+    """
+    halvings = math.ceil(np.clip(math.log2(16.0 / max(scale, 1e-30)), 1.0, 30.0))
+    return np.exp2(-np.arange(0.0, halvings + 1.0, 1.0 / per_halving))
+
+
+@dataclass(frozen=True)
+class Slopes:
+    """Means over the preactivation A after step 1, for each u and each atom of the samples.
+
+    ``value`` -> E sigma(A), ``mean`` -> E sigma'(A), ``square`` -> E sigma'(A)^2, ``on_start`` ->
+    E[h sigma'(A)] and ``cross`` -> E[sigma'(h) sigma'(A)], h the preactivation at the start;
+    ``curvature`` -> E sigma''(A).
+    """
+
+    value: Float[np.ndarray, "q m"]
+    mean: Float[np.ndarray, "q m"]
+    square: Float[np.ndarray, "q m"]
+    on_start: Float[np.ndarray, "q m"]
+    cross: Float[np.ndarray, "q m"]
+    curvature: Float[np.ndarray, "q m"]
+
+
+def slope_of(activation: Activation) -> Piecewise:
+    """sigma' almost everywhere, which may jump at the kinks of sigma."""
+    return Piecewise(activation.derivative, activation.kinks)
+
+
+def rows_after_first(
+    network: Network,
+) -> tuple[Float[np.ndarray, " q"], Float[np.ndarray, " q"]]:
+    """kept and width at the nodes of u: what rows keep of their start, and the noise they gain."""
+    step = learned_step(network.setting, statistics=network.statistics)
+    entry = network.readout[0] / math.sqrt(network.setting.p)
+    return step.kept(entry), np.abs(step.noise(entry))
+
+
+def fresh_slopes(network: Network, samples: Samples, least_width: float = 1e-3) -> Slopes:
+    """A = kept h + width zeta + (e_1/sqrt p) u c_1 t: the sample is new to the network.
+
+    Smoothing the activation over ``least_width`` changes its variance by 1e-6.
+    """
+    u = network.readout[0]
+    kept, width = rows_after_first(network)
+    strength = network.size(0) / math.sqrt(network.setting.p) * network.gain * u
+    shift = strength[:, None] * samples.step
+    scale = np.hypot(np.hypot(kept, width), least_width)
+    total = np.broadcast_to(scale[:, None], shift.shape)
+    activation = network.setting.activation
+    plain = feature_moments(activation, shift, total)
+    slope = feature_moments(slope_of(activation), shift, total)
+    curvature = slope.slope / scale[:, None]
+    return Slopes(
+        value=plain.mean,
+        mean=slope.mean,
+        square=slope.square,
+        on_start=kept[:, None] * curvature,
+        # A new sample shares no h with the first step.
+        cross=network.gain * slope.mean,
+        curvature=curvature,
+    )
+
+
+def reused_slopes(network: Network, samples: Samples, least_width: float = 1e-3) -> Slopes:
+    """A = kept h + width zeta + (e_1/sqrt p) u (c_1 t + delta r_1 sigma'(h)).
+
+    The sample was in the batch of step 1 and moved every neuron towards itself by delta r_1
+    sigma'(h).  The smoothing by zeta is tabulated once for each u.
+    """
+    activation = network.setting.activation
+    kept, width = rows_after_first(network)
+    moved_by = network.size(0) / math.sqrt(network.setting.p)
+    strength = moved_by * network.readout[0]
+    h, weights = start_rule(activation.kinks or (), moved_by)
+    slope_h = np.asarray(activation.derivative(h), dtype=float)
+    # c_1 t and delta r_1, to be multiplied by sigma'(h)
+    base, pull = network.gain * samples.step, network.noise_ratio * samples.residual
+    farthest = np.max(np.abs(base)) + np.max(np.abs(pull)) * np.max(np.abs(slope_h))
+    names = [field.name for field in fields(Slopes)]
+    slopes = Slopes(**{name: np.empty((len(strength), len(base))) for name in names})
+    block = max(1, 2**20 // len(h))
+    for i, by in enumerate(strength.tolist()):
+        table = smoothed(
+            activation,
+            reach=REACH * abs(kept[i]) + abs(by) * farthest,
+            width=max(float(width[i]), least_width * abs(by)),
+            near=near_kink(moved_by, 8),
+        )
+        for begin in range(0, len(base), block):
+            part = slice(begin, begin + block)
+            at = kept[i] * h + by * (base[part, None] + pull[part, None] * slope_h)
+            # Two tables at once, as real and imaginary part: places are searched for once.
+            values = np.interp(at, table.grid, table.value + 1j * table.slope)
+            squares = np.interp(at, table.grid, table.square + 1j * table.curvature)
+            slope, others = values.imag, squares @ weights
+            slopes.value[i, part] = values.real @ weights
+            slopes.mean[i, part] = slope @ weights
+            slopes.square[i, part], slopes.curvature[i, part] = others.real, others.imag
+            slopes.on_start[i, part] = slope @ (weights * h)
+            slopes.cross[i, part] = slope @ (weights * slope_h)
+    return slopes
+
+
+@dataclass(frozen=True)
+class Smoothed:
+    """E over zeta of sigma, sigma', sigma'^2 and sigma'' at b + width zeta, for b on a grid."""
+
+    grid: Float[np.ndarray, " b"]
+    value: Float[np.ndarray, " b"]
+    slope: Float[np.ndarray, " b"]
+    square: Float[np.ndarray, " b"]
+    curvature: Float[np.ndarray, " b"]
+
+
+def smoothed(
+    activation: Activation,
+    *,
+    reach: float,
+    width: float,
+    near: Float[np.ndarray, " k"],
+    points: int = 1001,
+) -> Smoothed:
+    """The table for |b| <= reach, with points at the distances ``near`` from every kink.
+
+    Even points are some 0.03 apart: 1e-4 by linear interpolation.
+    """
+    grid = _refined(np.linspace(-reach, reach, points), activation.kinks or (), near)
+    widths = np.full(len(grid), width)
+    slope = feature_moments(slope_of(activation), grid, widths)
+    return Smoothed(
+        grid=grid,
+        value=feature_moments(activation, grid, widths).mean,
+        slope=slope.mean,
+        square=slope.square,
+        # E_zeta sigma''(b + w zeta) = E[zeta sigma'(b + w zeta)]/w.
+        curvature=slope.slope / width,
+    )
+
+
+@lru_cache(maxsize=8)
+def second_batch(network: Network) -> tuple[Samples, Slopes]:
+    """What step 2 sees on its batch; kept, for the kernel and the bulk both ask for it."""
+    samples = batch_samples(network)
+    return samples, (reused_slopes if network.reused else fresh_slopes)(network, samples)
+
+
+def start_rule(kinks: tuple[float, ...], scale: float = 1.0) -> Rule:
+    """Nodes and weights for h ~ N(0, 1), split at the kinks of sigma and near them."""
+    if not kinks:
+        return gauss_hermite(SMOOTH_NODES)
+    grid = np.linspace(-REACH, REACH, round(2 * REACH) + 1)
+    # Twelve Gauss-Legendre nodes a panel, at most one wide: 1e-12 for the normal density.
+    return normal_panels(_refined(grid, kinks, near_kink(scale, 1)), 12)
+
+
+def _refined(
+    grid: Float[np.ndarray, " m"], kinks: tuple[float, ...], near: Float[np.ndarray, " k"]
+) -> Float[np.ndarray, " n"]:
+    """The grid with the kinks inside it and points at the given distances on both sides."""
+    inner = [kink + near for kink in kinks] + [kink - near for kink in kinks]
+    points = np.unique(np.concatenate([grid, np.array(kinks), *inner]))
+    return points[(points >= grid[0]) & (points <= grid[-1])]
