@@ -32,7 +32,7 @@ def seconds(function: Callable[[], Any]) -> float:
 def main() -> None:
     """Print the seconds of 24 runs of both, and their ratio, for each size."""
     for name, sizes in SIZES.items():
-        setting = Setting("x1 + x1*x2", **sizes, steps=2, runs=drawn_runs.ROWS[0], start="sphere")
+        setting = Setting("x1 + x1*x2", **sizes, steps=2, runs=24, start="sphere")
         setting = setting.vary(readout_n=0, test_n=0)
         simulate(setting.vary(runs=1))  # compiles
         drawn = seconds(partial(drawn_runs.predict, setting, fitted=False, draft=True))

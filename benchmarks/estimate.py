@@ -10,6 +10,7 @@ from __future__ import annotations
 import argparse
 import os
 import time
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -63,6 +64,9 @@ def random_setting(rng: np.random.Generator, engine: str, device: str) -> Settin
 
 def measure(engine: str, count: int, *, seed: int, device: str, each: bool) -> None:
     """Print the quantiles of the ratios, and how many are within a factor of two."""
+    import jax
+
+    clear: Callable[[], None] = jax.clear_caches
     from giantstep.simulation.estimate import estimate
     from giantstep.simulation.simulate import simulate
 
@@ -72,9 +76,12 @@ def measure(engine: str, count: int, *, seed: int, device: str, each: bool) -> N
     while len(ratios) < count:
         setting = random_setting(rng, engine, device)
         try:
-            expected = None if setting is None else estimate(setting, threads=1)
-            if setting is None or expected is None or expected.flops > MOST[device]:
+            if setting is None or estimate(setting, calibrate=False).flops > MOST[device]:
                 continue
+            # Both compile their functions, as in processes of their own.
+            clear()
+            expected = estimate(setting, threads=1)
+            clear()
             begin = clock()
             simulate(setting)
         except (InputError, DivergenceError):

@@ -8,31 +8,23 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from types import SimpleNamespace
 from typing import Any
 
 from giantstep.errors import InputError
 from giantstep.problem.setting import Setting
-from giantstep.simulation import accelerator, machine
-from giantstep.simulation.cost import work
 from giantstep.simulation.engines import deferred
-from giantstep.simulation.engines.chunks import plan
-from giantstep.simulation.rates import Rates
+from giantstep.simulation.engines.chunks import CHUNK_NUMBERS, plan
+from giantstep.simulation.estimate import typical_seconds
 
 HOUR, GIB = 3600.0, 2.0**30
-
-VALUE = 1e-9
-"""Seconds of a core for a value of a plain activation or target."""
 
 LAPTOP_SPEEDUP = 6.0
 """Eight cores, as fast as six: they share memory and clock."""
 
 LINK = 50e9
 """Bytes a second between two hosts, 400 Gbit/s."""
-
-SHARED = ("normals", "values", "labels", "moved", "blocks")
-"""Work on samples, which devices share, beside the products."""
 
 COMMON: dict[str, Any] = {"activation": "relu", "readout_n": 0, "test_n": 0, "start": "sphere"}
 SMALLEST = 64
@@ -64,22 +56,19 @@ class Machine:
 
 def laptop_seconds(setting: Setting) -> float:
     """Of a run on all cores."""
-    done = asdict(work(setting))
-    done |= {name: VALUE * done[name] for name in ("values", "labels")}
-    rates = Rates(machine.TYPICAL[setting.engine].seconds, LAPTOP_SPEEDUP)
-    return rates.of(done, threads=8)
+    return sum(typical_seconds(setting, accelerated=False)) / LAPTOP_SPEEDUP
 
 
 def gpu_seconds(setting: Setting, devices: int = 1) -> float:
     """Of a run on so many accelerators, which share the samples and add up their gradients."""
-    done = accelerator.unit_work(setting)
-    rates = accelerator.TYPICAL[setting.engine]
-    parts = {name: number * rates.seconds.get(name, 0.0) for name, number in done.items()}
-    shared = sum(v for k, v in parts.items() if k in SHARED or k.startswith("products"))
+    running, compiling = typical_seconds(setting, accelerated=True)
+    # The start, the Gram matrices and what is recorded are those of a run with hardly any sample.
+    few, _ = typical_seconds(setting.vary(n=1), accelerated=True)
     # Every chunk ends with a sum over the devices: each sends and receives the gradient once.
-    chunks = done["blocks"] / devices
+    numbers = setting.steps * setting.n * (setting.d + setting.p)
+    chunks = numbers / CHUNK_NUMBERS["gpu"] / devices
     reduction = chunks * 2 * 8 * setting.p * setting.d / LINK if devices > 1 else 0.0
-    return shared / devices + sum(parts.values()) - shared + reduction
+    return (running - few) / devices + few + compiling + reduction
 
 
 MACHINES = (

@@ -19,6 +19,7 @@ KINDS = (
     "a target",
     "an input law",
     "a kind of update",
+    "a field of a setting",
     "a claim",
     "a theory",
     "a figure",

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import giantstep
+from giantstep.prediction.theories import GAUSSIAN_RUNS, THEORIES
 from giantstep.problem.batches import BATCHES
 from giantstep.problem.between import BETWEEN
 from giantstep.problem.inputs import LAWS
@@ -17,6 +18,7 @@ SOURCE = Path(giantstep.__file__).parent
 TABLES = (BATCHES, BETWEEN, LAWS, LOSSES, READOUT_STARTS, STARTS, UPDATES)
 WORDS = ("full", "labels", "free", "normalised", "last", "cv")
 NAMES = {*WORDS, *(name for table in TABLES for name in table)}
+NAMES |= {theory.name for theory in (*THEORIES, GAUSSIAN_RUNS)}
 
 # Where a kind is declared or read its name may be compared; of the language, sign is a function.
 DECLARED = {
@@ -33,6 +35,9 @@ DECLARED = {
     )
 }
 ELSEWHERE = ("language/",)
+
+FREE = ("analysis/", "experiment.py", "records/", "show/")
+"""Rooms without such comparisons."""
 
 MOST = 94
 """Comparisons that are left.  Lower it when some go; never raise it."""
@@ -57,7 +62,7 @@ def compared_names(tree: ast.AST) -> Iterator[tuple[int, str]]:
                     break
 
 
-def found() -> list[str]:
+def comparisons() -> list[str]:
     """Every comparison with the name of a kind outside of where kinds are declared."""
     listed = []
     for path in sorted(SOURCE.rglob("*.py")):
@@ -70,8 +75,12 @@ def found() -> list[str]:
 
 
 def test_names_of_kinds_are_not_compared() -> None:
-    comparisons = found()
-    assert len(comparisons) <= MOST, "\n".join(comparisons)
+    listed = comparisons()
+    assert len(listed) <= MOST, "\n".join(listed)
+
+
+def test_some_rooms_compare_no_names() -> None:
+    assert not [place for place in comparisons() if place.startswith(FREE)]
 
 
 def test_it_sees_a_comparison() -> None:

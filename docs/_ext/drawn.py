@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
+from formulas import formulas_text
 from sphinx.application import Sphinx
 
 import giantstep
@@ -190,6 +191,11 @@ def glossary(source: Path) -> str:
     return f"```{{glossary}}\n{entries}\n```"
 
 
+def formulas(source: Path) -> str:
+    """Equations that docstrings name, with the functions and their tests."""
+    return formulas_text()
+
+
 DRAWN: dict[str, Callable[[Path], str]] = {
     function.__name__: function
     for function in (
@@ -203,6 +209,7 @@ DRAWN: dict[str, Callable[[Path], str]] = {
         examples,
         commands,
         glossary,
+        formulas,
     )
 }
 

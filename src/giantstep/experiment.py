@@ -21,12 +21,15 @@ from giantstep.gaussian.series import HermiteSeries
 from giantstep.prediction.limits import WHITENED
 from giantstep.prediction.predict import predict
 from giantstep.prediction.theories import theory_of_rows
+from giantstep.problem.batches import uses
+from giantstep.problem.losses import LOSSES
 from giantstep.problem.setting import Setting
 from giantstep.problem.starts import STARTS
 from giantstep.problem.updates import UPDATES
 from giantstep.records.comparison import Comparison, compare
 from giantstep.records.drawing import Drawn
 from giantstep.records.labels import FittedLabels
+from giantstep.records.plain import plain
 from giantstep.records.summary import StepSummary, summarize
 from giantstep.records.trajectory import Trajectory
 from giantstep.simulation.simulate import MEMORY, simulate
@@ -54,10 +57,10 @@ class Experiment(Drawn):
     labels: FittedLabels | None = None
 
     def __repr__(self) -> str:
-        found = self.complaint or "not compared, 1 run"
+        outcome = self.complaint or "not compared, 1 run"
         if self.comparison is not None:
-            found = repr(self.comparison)
-        return f"Experiment({self.setting!r}: {found})"
+            outcome = repr(self.comparison)
+        return f"Experiment({self.setting!r}: {outcome})"
 
     @property
     def setting(self) -> Setting:
@@ -112,22 +115,20 @@ class Experiment(Drawn):
     def as_dict(self) -> dict[str, Any]:
         """Everything but the arrays, as plain values."""
         predicted = None
-        if self.predicted is not None and self.predicted_steps is not None:
-            steps = [step.as_dict() for step in self.predicted_steps]
-            predicted = self.predicted.summary() | {"steps": steps}
+        if self.predicted is not None:
+            predicted = self.predicted.summary() | {"steps": plain(self.predicted_steps)}
         return {
-            "simulation": self.simulated.summary()
-            | {"steps": [step.as_dict() for step in self.steps]},
+            "simulation": self.simulated.summary() | {"steps": plain(self.steps)},
             "prediction": predicted,
             "no_prediction": self.complaint,
-            "comparison": None if self.comparison is None else self.comparison.as_dict(),
+            "comparison": plain(self.comparison),
             "subspaces": [
                 {"name": name, "basis": basis.tolist()} for name, basis in self.subspaces
             ],
             "floors": self.floors,
             "floors_any": self.floors_any,
-            "analysis": None if self.analysis is None else self.analysis.as_dict(),
-            "labels": None if self.labels is None else self.labels.as_dict(),
+            "analysis": plain(self.analysis),
+            "labels": plain(self.labels),
         }
 
 
@@ -138,15 +139,16 @@ def _names(basis: Float[np.ndarray, "k r"]) -> str:
 def subspaces_of(stairs: Staircase, r: int) -> list[tuple[str, Float[np.ndarray, "k r"]]]:
     """What each step of a staircase adds, and what is left, with a title each."""
     added = [(t, stairs.added(t)) for t in range(1, len(stairs.bases) + 1)]
-    found = [(f"{_names(basis)} (step {t})", basis) for t, basis in added if len(basis)]
+    named = [(f"{_names(basis)} (step {t})", basis) for t, basis in added if len(basis)]
     learned = stairs.bases[-1] if stairs.bases else np.zeros((0, r))
-    rest = completed(learned)[len(learned) :]
-    return [*found, (f"{_names(rest)} (not at n ~ d)", rest)] if len(rest) else found
+    left = completed(learned)[len(learned) :]
+    return [*named, (f"{_names(left)} (not at n ~ d)", left)] if len(left) else named
 
 
 def stairs_of(analysis: Analysis, setting: Setting) -> Staircase:
-    """The staircase of a setting's batches: fresh, or that of samples used more than once."""
-    return analysis.fresh if setting.batches == "fresh" else analysis.reused
+    """The staircase of fresh batches, or of reused ones where a step may see a sample again."""
+    again = uses(setting.batches, steps=2) > 1
+    return analysis.reused if again else analysis.fresh
 
 
 def learned_subspaces(
@@ -160,7 +162,7 @@ def learned_subspaces(
     """
     nothing = np.zeros((0, setting.target.r))
     biased = setting.bias > 0 and setting.bias_at == "start"
-    if not setting.label_transform.is_plain or setting.loss != "square" or biased:
+    if not setting.label_transform.is_plain or not LOSSES[setting.loss.name].plain or biased:
         return [nothing, *[None] * setting.steps]
     order = max(1, order_in(setting.n, setting.d))
     if order == 1 and setting.deflate < 1:
@@ -186,20 +188,20 @@ def floors_of(
 ) -> list[float | None]:
     """Lower bounds of the readout after each step, noise counted; None where they are not known.
 
-    ||P_{U, >k} f||^2, U what is learned, k the order in d of the neurons or of the readout's
-    samples, whichever are fewer: 0, and E Var(f | P_U x), for a narrow network.  With s = c d^k of
-    them, c < d, they span the share s/C(d + k, k + 1) of the monomials of the next degree, and
-    reach at most as much of it.  Deflated labels have lost their lower degrees.  Beside that count
-    the degrees which the neurons of the setting, with its biases, do not have, unless
-    ``any_activation`` is asked for.
+    ||P_{U, >k} f||^2 (docs/theory/index.md, eq. (4)), U what is learned, k the order in d of the
+    neurons or of the readout's samples, whichever are fewer: 0, and E Var(f | P_U x), for a narrow
+    network.  With s = c d^k of them, c < d, they span the share s/C(d + k, k + 1) of the monomials
+    of the next degree, and reach at most as much of it.  Deflated labels have lost their lower
+    degrees.  The degrees which the neurons of the setting, with its biases, do not have count
+    beside that, unless ``any_activation`` is asked for.
     """
     fewest = min(setting.p, setting.readout_n or setting.n)
     k = max(0, math.floor(math.log(fewest) / math.log(max(setting.d, 2))))
     share = min(1.0, fewest / math.comb(setting.d + k, k + 1))
-    found: list[float | None] = []
+    floors: list[float | None] = []
     for step, basis in enumerate(learned_subspaces(analysis, setting)):
         if basis is None:
-            found.append(None)
+            floors.append(None)
             continue
         moved = step > 0 or not STARTS[setting.start].unit
         fits = FittedDegrees(setting.activation, moved=moved, bias=setting.bias)
@@ -209,8 +211,8 @@ def floors_of(
         )
         reach = (max(degree, setting.deflate) for degree in (k, k + 1))
         now, following = (levels[min(degree, len(levels) - 1)] for degree in reach)
-        found.append(setting.noisy_floor(now - share * (now - following)))
-    return found
+        floors.append(setting.noisy_floor(now - share * (now - following)))
+    return floors
 
 
 def _levels(bound: Floor, series: HermiteSeries, fits: Fits, below: int) -> list[float]:
@@ -247,13 +249,41 @@ def run_experiment(
 
     >>> from giantstep import Setting, run_experiment
     >>> setting = Setting("x1", d=1000, p=2, steps=1, runs=3, readout_n=100, test_n=100)
-    >>> found = run_experiment(setting)
-    >>> found.comparison.agrees, [round(floor, 2) for floor in found.floors]
+    >>> experiment = run_experiment(setting)
+    >>> experiment.comparison.agrees, [round(floor, 2) for floor in experiment.floors]
     (True, [1.0, 0.0])
     """
-    model = setting if labels is None else labels.model(setting)
-    analysis, predicted, complaint = None, None, None
+    analysis, predicted, complaint = _theory(setting, theory, labels, predictor)
+    simulated = simulator(
+        setting,
+        memory=memory,
+        progress=progress,
+        partial=True,
+        directions=None if labels is None else labels.directions,
+    )
+    comparison = None
+    if predicted is not None:
+        simulated = _with_outliers(simulated, predicted)
+        if simulated.runs > 1:
+            # Labels of a data set are compared with those of the function fitted to them.
+            others = () if labels is None else ("target", "inputs", "noise", "frame")
+            stairs = None if analysis is None else stairs_of(analysis, setting)
+            r = predicted.overlap.shape[-1]
+            shown = None if stairs is None else dict(subspaces_of(stairs, r))
+            comparison = compare(predicted, simulated, ignoring=others, subspaces=shown)
+    return Experiment(analysis, predicted, complaint, simulated, comparison, labels)
+
+
+def _theory(
+    setting: Setting,
+    theory: str | None,
+    labels: FittedLabels | None,
+    predictor: Callable[..., Trajectory],
+) -> tuple[Analysis | None, Trajectory | None, str | None]:
+    """Analysis and prediction as far as there are any, and why there is no prediction."""
+    analysis = None
     try:
+        model = setting if labels is None else labels.model(setting)
         if model is None:
             raise NoTheoryError("no prediction: no function of few directions fits the labels")
         if labels is not None and not UPDATES[setting.update].turns:
@@ -269,28 +299,15 @@ def run_experiment(
         if labels is not None:
             predicted = replace(predicted, notes=(*predicted.notes, *_notes_on_rows(setting)))
     except (NoTheoryError, NotConvergedError) as error:
-        complaint = str(error)
-    simulated = simulator(
-        setting,
-        memory=memory,
-        progress=progress,
-        partial=True,
-        directions=None if labels is None else labels.directions,
-    )
-    if predicted is None:
-        return Experiment(analysis, None, complaint, simulated, None, labels)
-    # Measured outliers are counted by the rule of the prediction.
+        return analysis, None, str(error)
+    return analysis, predicted, None
+
+
+def _with_outliers(simulated: Trajectory, predicted: Trajectory) -> Trajectory:
+    """The simulation with its outliers counted above the thresholds of the prediction."""
     spectra = {
         matrix: measured.detected(getattr(predicted, matrix))
         for matrix in ("weights", "features")
         if (measured := getattr(simulated, matrix)) is not None
     }
-    simulated = replace(simulated, **spectra)
-    comparison = None
-    if simulated.runs > 1:
-        others = () if labels is None else ("target", "inputs", "noise", "frame")
-        stairs = None if analysis is None else stairs_of(analysis, setting)
-        r = predicted.overlap.shape[-1]
-        shown = None if stairs is None else dict(subspaces_of(stairs, r))
-        comparison = compare(predicted, simulated, ignoring=others, subspaces=shown)
-    return Experiment(analysis, predicted, complaint, simulated, comparison, labels)
+    return replace(simulated, **spectra)

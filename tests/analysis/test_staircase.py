@@ -8,7 +8,7 @@ import pytest
 from giantstep import Analysis, analyze, make_target
 from giantstep.analysis.exponents import one_step
 from giantstep.analysis.staircase import label_response, staircase
-from giantstep.analysis.subspace import echelon, name_vector, row_space, span
+from giantstep.analysis.subspace import Evidence, decide, echelon, name_vector, row_space, span
 from giantstep.gaussian.tensors import information_exponent
 from giantstep.problem.catalog import CATALOG
 
@@ -240,11 +240,11 @@ def test_names_of_directions() -> None:
     assert name_vector(np.array([1.0, 0.83417])) == "x1 + 0.834*x2"
 
 
-def test_row_space_reports_what_decided() -> None:
+def test_a_rank_comes_with_what_decided_it() -> None:
     u = rotation(4, 0)
     matrix = u[:, :3] @ np.diag([1.0, 1e-3, 1e-12]) @ rotation(3, 1)
-    basis, decision = row_space(matrix, 1e-8)
-    assert len(basis) == 2
+    basis, decision, _ = decide([Evidence(matrix[None], 1e-8)], np.eye(3), truncation=0.0)
+    assert len(basis) == len(row_space(matrix, 1e-8)) == 2
     assert decision.smallest_kept == pytest.approx(1e-3)
     assert decision.largest_dropped == pytest.approx(1e-12, rel=1e-2)
     np.testing.assert_allclose(projector(span(basis)), projector(basis), atol=1e-12)

@@ -49,7 +49,7 @@ def test_a_setting_that_no_theory_serves_is_told_why(
 
 
 def test_json_holds_finite_numbers_only(capsys: pytest.CaptureFixture[str]) -> None:
-    records = json.loads(printed(["x1", "--d", "50", "--json"], capsys))
+    records = json.loads(printed(["x1", "--d", "50", "--json"], capsys))["limits"]
     assert len(records) == len(limits())
     beyond = [record for record in records if record["complaint"]]
     assert beyond

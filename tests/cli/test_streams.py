@@ -17,7 +17,6 @@ import pytest
 from giantstep.cli import interrupts
 from giantstep.cli.interrupts import interrupts_heard
 from giantstep.cli.main import main
-from giantstep.show import progress
 from giantstep.show.progress import progress_bar, sweep_progress
 
 WITHOUT_APP = """
@@ -172,10 +171,7 @@ def test_memory_that_runs_out_is_one_sentence(left: int, piece: str) -> None:
     assert "Traceback" not in done.stderr
 
 
-def test_progress_is_told_in_lines_without_a_terminal(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(progress, "EVERY", 0.01)
+def test_progress_is_told_in_lines_without_a_terminal(capsys: pytest.CaptureFixture[str]) -> None:
     text = ""
 
     def waiting_for(piece: str) -> None:
@@ -184,14 +180,14 @@ def test_progress_is_told_in_lines_without_a_terminal(
             time.sleep(0.01)
             text += capsys.readouterr().err
 
-    with progress_bar(quiet=False) as report:
+    with progress_bar(quiet=False, every=0.01) as report:
         assert report is not None
         waiting_for("predicting, since 0:00:0")
         report(0.25, 1000)
         report(0.5, 2000)
         waiting_for("simulating: 50%, ")
         waiting_for("samples/s, 0:00:0")
-    with sweep_progress(quiet=False):
+    with sweep_progress(quiet=False, every=0.01):
         waiting_for("no run is finished yet")
     with progress_bar(quiet=True) as silent:
         assert silent is None
@@ -261,7 +257,7 @@ def test_a_file_that_never_ends_can_be_interrupted(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Its code runs while it is imported: interrupts wait for an import, but not for ever."""
-    monkeypatch.setattr(interrupts, "LOADING", 0.1)
+    monkeypatch.setattr(interrupts._Handler.__init__, "__defaults__", (0.1,))
     path = tmp_path / "endless.py"
     path.write_text("import signal, time\nsignal.raise_signal(signal.SIGINT)\ntime.sleep(600)\n")
     monkeypatch.setattr(sys, "path", [*sys.path, str(tmp_path)])

@@ -13,6 +13,7 @@ import pytest
 
 from giantstep.cli.main import main
 from giantstep.cli.output import write_json
+from giantstep.simulation.estimate import Speed
 from giantstep.sweeps.axes import read_axes
 
 FILE = """
@@ -34,12 +35,7 @@ noise = "0..1:2"
 @pytest.fixture
 def file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A sweep in a file, on a machine whose speed is known: nothing is timed."""
-    from giantstep.simulation.machine import TYPICAL
-    from giantstep.simulation.rates import keep_rates, machine_name
-
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    for engine, rates in TYPICAL.items():
-        keep_rates(machine_name(), engine, rates)
+    monkeypatch.setattr("giantstep.sweeps.preview.pilot_speed", lambda *given, **options: Speed())
     path = tmp_path / "grid.toml"
     path.write_text(FILE)
     return path

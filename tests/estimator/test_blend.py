@@ -11,7 +11,10 @@ from giantstep.estimator.blend import _search_folds
 from giantstep.estimator.coordinates import plain
 from giantstep.estimator.network import SpanModel
 from giantstep.estimator.parts import DIRECTIONS, LINEAR, Judged, _reliability, judged_parts
+from giantstep.estimator.recipe import Recipe
 from giantstep.estimator.span import Search
+
+NEARLY = Recipe().nearly_errors
 
 
 def test_reliability_is_the_positive_part() -> None:
@@ -48,18 +51,20 @@ def test_the_simplest_blend_that_is_nearly_the_best() -> None:
     y = key.standard_normal((400, 1))
     good, same, bad = (y + 0.3 * s * key.standard_normal(y.shape) for s in (1.0, 1.0, 9.0))
     copy = Judged(np.array([good, good]), y, np.ones(400))
-    linear, directions = judged_parts(copy, [LINEAR, DIRECTIONS])
+    linear, directions = judged_parts(copy, [LINEAR, DIRECTIONS], NEARLY)
     assert linear.weight == linear.adds == 0.0
     assert directions.weight > 0.85
     assert directions.adds == pytest.approx(
         copy.share(np.array([0.0, directions.weight])), abs=0.01
     )
-    both = judged_parts(Judged(np.array([good, same]), y, np.ones(400)), [LINEAR, DIRECTIONS])
+    both = judged_parts(
+        Judged(np.array([good, same]), y, np.ones(400)), [LINEAR, DIRECTIONS], NEARLY
+    )
     # One alone leaves .09/1.09 of the variance, both together half of that.
     assert all(0.4 < part.weight < 0.6 for part in both)
     assert all(0.02 < part.adds < 0.06 for part in both)
     linear, directions = judged_parts(
-        Judged(np.array([good, bad]), y, np.ones(400)), [LINEAR, DIRECTIONS]
+        Judged(np.array([good, bad]), y, np.ones(400)), [LINEAR, DIRECTIONS], NEARLY
     )
     assert directions.weight < 0.05 < 0.8 < linear.weight
 
@@ -81,7 +86,7 @@ def test_a_fold_that_is_far_behind_the_others_searches_once_more() -> None:
     key = np.random.default_rng(7)
     x = key.standard_normal((300, 4))
     y = (x[:, :1] ** 2 - 1.0) / np.sqrt(2) + 0.1 * key.standard_normal((300, 1))
-    finder = Luckless(plain(x), y, np.ones(300), most=1, level=0.02, seed=1)
+    finder = Luckless(plain(x), y, np.ones(300), 1, Recipe(), most=1, level=0.02)
     RAN.clear()
     spans = _search_folds([replace(finder, seed=seed) for seed in (1, 2, 3)])
     assert RAN == [1, 2, 3, 4]

@@ -7,9 +7,9 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import log_loss
 
 from giantstep.errors import InputError
-from giantstep.estimator import logistic as logistic_module
 from giantstep.estimator.classifier import GiantStepClassifier
-from giantstep.estimator.logistic import calibrate
+from giantstep.estimator.logistic import _least_loss, calibrate
+from giantstep.estimator.recipe import Recipe
 
 
 def logistic(n: int, key: np.random.Generator) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -123,20 +123,19 @@ def test_noise_has_the_frequencies_of_the_classes(seed: int) -> None:
     assert "Probabilities are the shares of the classes: " in fit.explain()
 
 
-def test_evidence_that_chance_may_explain_has_no_weight(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_evidence_that_chance_may_explain_has_no_weight() -> None:
     """40 draws of evidence without any; a gain of any size would be used in half of them."""
 
-    def used() -> int:
+    def used(recipe: Recipe) -> int:
         key = np.random.default_rng(6)
         draws = (key.standard_normal((1, 100, 2)) for _ in range(40))
-        found = [calibrate(p, key.integers(2, size=100), np.ones(100), half) for p in draws]
+        found = [calibrate(p, key.integers(2, size=100), np.ones(100), half, recipe) for p in draws]
         return sum(bool(theta.any()) for theta in found)
 
     half = np.full(2, 0.5)
-    # At SURE standard errors of the gain one draw in 30,000 would be.
-    assert used() == 0
-    monkeypatch.setattr(logistic_module, "SURE", 0.0)
-    assert used() > 10
+    # At two standard errors of the gain one draw in 30,000 would be.
+    assert used(Recipe()) == 0
+    assert used(Recipe(calibration_errors=0.0)) > 10
 
 
 def test_weights_of_evidence_are_not_negative() -> None:
@@ -145,7 +144,7 @@ def test_weights_of_evidence_are_not_negative() -> None:
     right = np.where(place[:, None] == [0, 1], 0.5, -0.5)
     half = np.full(2, 0.5)
     mixed = right * np.where(np.arange(200) % 10 < 2, -1.0, 1.0)[:, None]
-    theta = calibrate(np.array([mixed, -right]), place, np.ones(200), half)
+    theta = calibrate(np.array([mixed, -right]), place, np.ones(200), half, Recipe())
     assert theta[0] > 0.5
     assert theta[1] == 0.0
 
@@ -164,3 +163,26 @@ def test_one_class_is_refused() -> None:
         InputError, match="at least two classes with positive weight, got 'a' alone"
     ):
         GiantStepClassifier().fit(np.eye(4), ["a"] * 4)
+
+
+def slope_of_loss(
+    theta: np.ndarray, parts: np.ndarray, place: np.ndarray, shares: np.ndarray
+) -> float:
+    """Largest slope of the log loss with a ridge of one row, written anew."""
+    logits = np.log(shares) + np.tensordot(theta, parts, 1)
+    chance = np.exp(logits - np.logaddexp.reduce(logits, axis=1)[:, None])
+    squares = np.mean(parts**2, axis=(1, 2))
+    gradient = np.tensordot(parts, chance - np.eye(len(shares))[place], 2) + squares * theta
+    return float(np.abs(gradient / np.sqrt(squares)).max()) / len(place)
+
+
+def test_weights_of_evidence_have_the_least_loss() -> None:
+    """Evidence of all sizes, so that some probabilities are far below the bound of a logarithm."""
+    for seed in range(10):
+        key = np.random.default_rng([8, seed])
+        place, shares = key.integers(3, size=120), key.dirichlet(np.ones(3))
+        sizes = np.exp(key.uniform(-3.0, 4.0, (2, 1, 1)))
+        parts = sizes * (key.standard_normal((2, 120, 3)) + np.eye(3)[place])
+        theta = _least_loss(parts, place, np.ones(120), shares, prior=1.0)
+        assert slope_of_loss(theta, parts, place, shares) < 1e-12
+        assert slope_of_loss(1.01 * theta, parts, place, shares) > 1e-6

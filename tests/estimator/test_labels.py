@@ -8,8 +8,7 @@ import pytest
 from jaxtyping import Float
 
 from giantstep.errors import InputError
-from giantstep.estimator import labels as labels_module
-from giantstep.estimator.labels import fit_labels, step_tests
+from giantstep.estimator.labels import KINDS, fit_labels, step_tests
 from giantstep.experiment import run_experiment
 from giantstep.problem.setting import Setting
 from giantstep.problem.target import make_target
@@ -210,7 +209,7 @@ def test_halves_are_compared_by_spans_where_directions_are_tied() -> None:
         assert saddle.count == 2
         spans.append(saddle.cosine)
         halves = np.array_split(np.random.default_rng(0).permutation(2000), 2)
-        one, other = (labels_module._step("second order", z[k], y[k]) for k in halves)
+        one, other = (KINDS["second order"](z[k], y[k], 0.02) for k in halves)
         single.append(abs(float(one.directions[:, 0] @ other.directions[:, 0])))
     assert min(spans) > 0.95
     assert np.sum(np.array(single) < 0.2) >= 10

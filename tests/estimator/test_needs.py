@@ -7,6 +7,7 @@ from giantstep.errors import InputError
 from giantstep.estimator.coordinates import plain
 from giantstep.estimator.fitted import fitted_target
 from giantstep.estimator.needs import needed_samples
+from giantstep.estimator.recipe import Recipe
 from giantstep.estimator.steps import clipped, first_order, second_order
 from giantstep.problem.target import make_target
 
@@ -29,7 +30,7 @@ def test_the_overlap_is_one_half_there(target: str, order: int) -> None:
         if order == 1:
             found = first_order(y, plain(z), np.ones(n), 0.02)
         else:
-            found = second_order(clipped(y), plain(z), np.ones(n))
+            found = second_order(clipped(y, Recipe()), plain(z), np.ones(n), Recipe())
         overlaps.append(np.sum(found.directions[: made.r, :order] ** 2) / order)
     assert abs(np.mean(overlaps) - 0.5) < 0.1
 

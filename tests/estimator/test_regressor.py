@@ -14,6 +14,7 @@ from giantstep.errors import InputError
 from giantstep.estimator.certain import certain_directions, noise_tests
 from giantstep.estimator.coordinates import plain
 from giantstep.estimator.fitted import fitted_target
+from giantstep.estimator.recipe import Recipe
 from giantstep.estimator.regressor import GiantStepRegressor
 from giantstep.estimator.rows import distinct_rows
 from giantstep.estimator.span import Search
@@ -71,11 +72,11 @@ def test_importances_are_those_of_the_plane(fit: GiantStepRegressor) -> None:
 
 def test_it_says_what_it_found(fit: GiantStepRegressor) -> None:
     text = fit.explain()
-    assert "2 directions found, beyond noise." in text
-    assert "direction 1, beyond noise, strength" in text
+    assert "2 directions were found, all beyond noise." in text
+    assert "Direction 1 is beyond noise and has strength" in text
     assert "column" in text
-    assert "beside 2 directions: a further direction is not seen" in text
-    assert fit.plot().get_suptitle() == "2 directions found, beyond noise."
+    assert "With 2 directions fitted, a further direction is not seen" in text
+    assert fit.plot().get_suptitle() == "2 directions were found, all beyond noise."
 
 
 def test_words_numbers_and_picture_tell_one_story(fit: GiantStepRegressor) -> None:
@@ -85,9 +86,10 @@ def test_words_numbers_and_picture_tell_one_story(fit: GiantStepRegressor) -> No
     assert fit.tests_[-1].given == 2
     text = fit.explain()
     for part in fit.parts_:
-        assert f"{part.name}:" in text
-        assert f"weight {part.weight:.2f}, alone {part.alone:.1%}" in text
-    assert f"All parts together: {fit.out_of_fold_score_:.1%}" in text
+        use = f"adds {part.adds:.1%} to the others with weight {part.weight:.2f}"
+        use = use if part.weight > 0 else "is not used"
+        assert f"The part '{part.name}' explains {part.alone:.1%} alone and {use}" in text
+    assert f"All parts together explain {fit.out_of_fold_score_:.1%}" in text
     # What a part adds cannot exceed what all explain, nor is it less than nothing.
     assert all(-1e-9 < part.adds < fit.out_of_fold_score_ + 0.01 for part in fit.parts_)
     certain, predicts, *_ = fit.plot().axes
@@ -103,7 +105,7 @@ def test_a_direction_that_is_not_certain_is_called_so() -> None:
     y = y + 0.3 * np.random.default_rng(1).standard_normal(400)
     scaled = distinct_rows(x, ((y - y.mean()) / y.std())[:, None], np.ones(400))
     z = plain(scaled.inputs(slice(None)))
-    finder = Search(z, scaled.y, scaled.weight, most=3, level=0.02, seed=0)
+    finder = Search(z, scaled.y, scaled.weight, 0, Recipe(), most=3, level=0.02)
     third = np.linalg.qr(np.column_stack([plane, np.ones(10)]))[0]
     tests = noise_tests(finder, third)
     assert certain_directions(tests, 3) == 2
@@ -175,7 +177,7 @@ def test_noise_has_no_direction() -> None:
         found.append(fit.n_directions_)
         assert fit.score(key.standard_t(3, (500, 12)), key.standard_normal(500)) > -0.15
     assert sum(k > 0 for k in found) <= 1
-    assert "No direction found" in fit.explain()
+    assert "No direction was found" in fit.explain()
     assert fit.transform(x).shape == (120, 0)
     assert len(fit.plot().axes) == 4
     with pytest.raises(InputError, match="no direction"):
@@ -236,7 +238,8 @@ def test_it_lives_in_a_grid_search(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("field", "value"), [("max_directions", -1), ("max_directions", 1.5), ("level", 0.0)]
+    ("field", "value"),
+    [("max_directions", -1), ("max_directions", 1.5), ("level", 0.0), ("recipe", 3)],
 )
 def test_bad_parameters_are_named(field: str, value: float) -> None:
     with pytest.raises(InputError, match=f"{field} must .*, got {value}"):

@@ -7,19 +7,9 @@ import numpy as np
 import pytest
 from sklearn.model_selection import GridSearchCV
 
-from giantstep.estimator import (
-    blend,
-    blocks,
-    coordinates,
-    inputs,
-    insight,
-    moments,
-    ridge,
-    soft,
-    span,
-    wide,
-)
+from giantstep.estimator import blocks, moments
 from giantstep.estimator.coordinates import Turn, Turned, plain
+from giantstep.estimator.recipe import Recipe
 from giantstep.estimator.regressor import GiantStepRegressor
 from giantstep.estimator.ridge import fit_ridge
 from giantstep.estimator.wide import fit_linear
@@ -69,25 +59,24 @@ def test_small_blocks_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.slow
-def test_columns_in_float32_change_little(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_columns_in_float32_change_little() -> None:
     x, y, _ = planted(400, 6, 2)
     double = GiantStepRegressor().fit(x, y)
-    monkeypatch.setattr(coordinates, "DOUBLE", 0)
-    single = GiantStepRegressor().fit(x, y)
+    single = GiantStepRegressor(recipe=Recipe(float64_numbers=0)).fit(x, y)
     assert np.sqrt(np.mean((single.predict(x) - double.predict(x)) ** 2)) < 0.01
     # Inputs in float32 are taken as they are.
     assert single.score(x.astype(np.float32), y) == pytest.approx(single.score(x, y), abs=1e-5)
 
 
-def test_mean_leverage_serves_rows_beyond_those_judged(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_mean_leverage_serves_rows_beyond_those_judged() -> None:
     phi, y = KEY.standard_normal((2000, 10)), KEY.standard_normal((2000, 2))
     weight = KEY.uniform(0.5, 2.0, 2000)
     weight /= weight.mean()
-    monkeypatch.setattr(ridge, "LEAST_JUDGED", 2000)
     penalties = np.array([0.1])
-    exact = fit_ridge(phi.__getitem__, y, weight, 10, penalties)
-    monkeypatch.setattr(ridge, "LEAST_JUDGED", 200)
-    found = fit_ridge(phi.__getitem__, y, weight, 10, penalties)
+    exact, found = (
+        fit_ridge(phi.__getitem__, y, weight, 10, penalties, least_judged=judged)
+        for judged in (2000, 200)
+    )
     np.testing.assert_array_equal(found.residual[:200], exact.residual[:200])
     # A leverage is 10/2000, and differs from its mean by about as much.
     difference = np.abs(found.residual - exact.residual) / np.abs(exact.residual)
@@ -95,17 +84,14 @@ def test_mean_leverage_serves_rows_beyond_those_judged(monkeypatch: pytest.Monke
     assert found.error == pytest.approx(exact.error, rel=1e-3)
 
 
-def test_a_wide_ridge_is_the_dense_one(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_wide_ridge_is_the_dense_one() -> None:
     for n, p in [(400, 150), (150, 250)]:
         x = KEY.standard_normal((n, p)) + 0.3
         y = x[:, :2] @ [[1.0, 0.0], [1.0, 0.0]] + KEY.standard_normal((n, 2))
         weight = KEY.uniform(0.5, 1.5, n)
         weight /= weight.mean()
-        dense = fit_linear(plain(x), y, weight)
-        monkeypatch.setattr(wide, "DENSE", 0)
         # The grids differ by the estimate of the trace.
-        found = fit_linear(plain(x), y, weight)
-        monkeypatch.undo()
+        dense, found = (fit_linear(plain(x), y, weight, most) for most in (p, 0))
         assert found.penalty == pytest.approx(dense.penalty, rel=0.15)
         for j in range(2):
             assert np.corrcoef(found.weights[:, j], dense.weights[:, j])[0, 1] > 0.999
@@ -113,16 +99,15 @@ def test_a_wide_ridge_is_the_dense_one(monkeypatch: pytest.MonkeyPatch) -> None:
         np.testing.assert_allclose(found.residual.std(0), dense.residual.std(0), rtol=0.1)
 
 
-def test_leading_moments_are_those_of_the_dense_matrix(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_leading_moments_are_those_of_the_dense_matrix() -> None:
     z = KEY.standard_normal((1500, 60))
     y = (z[:, :1] ** 2 - z[:, 1:2] ** 2) + 0.3 * KEY.standard_normal((1500, 1))
-    a, weight = np.column_stack([y, np.abs(y)]), np.ones(1500)
-    values, vectors, radius = moments.leading(a, plain(z), weight)
-    monkeypatch.setattr(moments, "DENSE", 0)
-    found, directions, other = moments.leading(a, plain(z), weight)
+    a = moments.weighed(np.column_stack([y, np.abs(y)]), np.ones(1500))
+    values, vectors, radius = moments.leading(a, plain(z), dense=60)
+    found, directions, other = moments.leading(a, plain(z), dense=0)
     np.testing.assert_allclose(found[:2], values[:2], rtol=1e-6)
     assert np.sum((directions[:, :2].T @ vectors[:, :2]) ** 2) > 2 - 1e-6
-    assert moments.largest(a, plain(z), weight) == pytest.approx(values[0], rel=1e-6)
+    assert moments.largest(a, plain(z), dense=0) == pytest.approx(values[0], rel=1e-6)
     assert 0 < other < 2 * radius
 
 
@@ -133,13 +118,12 @@ def test_memory_is_a_multiple_of_the_inputs(monkeypatch: pytest.MonkeyPatch) -> 
     Copies of X in float64 would each add one.
     """
     monkeypatch.setattr(blocks, "BLOCK_NUMBERS", 2**17)
-    monkeypatch.setattr(blend, "SEARCHED", 1_500)
-    monkeypatch.setattr(blend, "REFINED", 50)
-    monkeypatch.setattr(soft, "LEARNED", 1_500)
-    monkeypatch.setattr(insight, "LOOKED_AT", 200)
+    small = Recipe(
+        searched_rows=1_500, refined_per_coordinate=50, metric_rows=1_500, gradient_rows=200
+    )
     x, y, _ = planted(60_000, 60, 3)
     tracemalloc.start()
-    fit = GiantStepRegressor(max_directions=1).fit(x, y)
+    fit = GiantStepRegressor(max_directions=1, recipe=small).fit(x, y)
     _, fitted = tracemalloc.get_traced_memory()
     tracemalloc.reset_peak()
     held, _ = tracemalloc.get_traced_memory()
@@ -151,14 +135,11 @@ def test_memory_is_a_multiple_of_the_inputs(monkeypatch: pytest.MonkeyPatch) -> 
 
 
 @pytest.mark.slow
-def test_many_isotropic_columns_keep_their_direction(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_many_isotropic_columns_keep_their_direction() -> None:
     """No principal coordinates hold a direction of isotropic columns: nothing may be dropped."""
     x, y, direction = planted(1200, 300, 4)
-    monkeypatch.setattr(inputs, "MOST_COORDINATES", 100)
-    monkeypatch.setattr(inputs, "LEADING", 20)
-    for module in (wide, moments, span, blend):
-        monkeypatch.setattr(module, "DENSE", 100)
-    fit = GiantStepRegressor(soft=False).fit(x, y)
+    many = Recipe(principal_coordinates=100, leading_coordinates=20, dense_coordinates=100)
+    fit = GiantStepRegressor(soft=False, recipe=many).fit(x, y)
     assert fit.n_directions_ == 1
     found = fit.directions_[0] / np.linalg.norm(fit.directions_[0])
     assert (found @ direction) ** 2 > 0.85

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from giantstep.estimator import soft
 from giantstep.estimator.coordinates import plain
+from giantstep.estimator.recipe import Recipe
 from giantstep.estimator.soft import ROUGH, SMOOTH, Kernel, fit_soft
 
 
@@ -17,7 +17,7 @@ def additive(n: int, d: int) -> tuple[np.ndarray, np.ndarray]:
 @pytest.mark.parametrize("diagonal", [False, True])
 def test_gradients_are_those_of_the_predictions(diagonal: bool) -> None:
     x, y = additive(150, 4)
-    model = fit_soft(plain(x), y, np.ones(150), diagonal=diagonal)
+    model = fit_soft(plain(x), y, np.ones(150), Recipe(), diagonal=diagonal)
     at = np.random.default_rng(1).standard_normal((5, 4))
     step = 1e-4 * np.eye(4)
     slopes = [(model.predict(plain(at + h)) - model.predict(plain(at - h))) / 2e-4 for h in step]
@@ -43,28 +43,24 @@ def test_kernels_are_those_of_cosine_neurons(kernel: Kernel, cauchy: bool) -> No
 
 
 @pytest.mark.parametrize("diagonal", [False, True])
-def test_steps_lean_towards_the_columns_that_matter(
-    diagonal: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_steps_lean_towards_the_columns_that_matter(diagonal: bool) -> None:
     x, y = additive(400, 12)
     fresh = np.random.default_rng(3).standard_normal((1000, 12))
     labels = np.sin(2 * fresh[:, 0]) + fresh[:, 1] * fresh[:, 2]
 
-    def error() -> tuple[float, np.ndarray]:
-        model = fit_soft(plain(x), y, np.ones(400), diagonal=diagonal)
+    def error(recipe: Recipe) -> tuple[float, np.ndarray]:
+        model = fit_soft(plain(x), y, np.ones(400), recipe, diagonal=diagonal)
         size = np.abs(model.root if diagonal else np.diag(model.root))
         return float(np.mean((model.predict(plain(fresh))[:, 0] - labels) ** 2)), size
 
-    learned, size = error()
+    learned, size = error(Recipe())
     assert size[:3].min() > 1.5 * size[3:].max()
-    monkeypatch.setattr(soft, "STEPS", 0)
-    assert learned < 0.8 * error()[0]
+    assert learned < 0.8 * error(Recipe(soft_steps=0))[0]
 
 
-def test_more_rows_than_those_that_teach_the_metric(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_more_rows_than_those_that_teach_the_metric() -> None:
     x, y = additive(600, 3)
-    whole = fit_soft(plain(x), y, np.ones(600), diagonal=False)
-    monkeypatch.setattr(soft, "LEARNED", 300)
-    part = fit_soft(plain(x), y, np.ones(600), diagonal=False)
-    spread = np.std(whole.predict(plain(x)) - part.predict(plain(x)))
+    all_rows = fit_soft(plain(x), y, np.ones(600), Recipe(), diagonal=False)
+    part = fit_soft(plain(x), y, np.ones(600), Recipe(metric_rows=300), diagonal=False)
+    spread = np.std(all_rows.predict(plain(x)) - part.predict(plain(x)))
     assert 0 < spread < 0.1 * np.std(y)

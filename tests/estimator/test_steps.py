@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 from giantstep.estimator.coordinates import plain
-from giantstep.estimator.network import fit_span
-from giantstep.estimator.refine import refine, turned
+from giantstep.estimator.network import SpanFitter
+from giantstep.estimator.recipe import Recipe
+from giantstep.estimator.refine import refined, turned
 from giantstep.estimator.steps import first_order, label_slices, noise_edge, second_order
 
 LEVEL = 0.1
@@ -46,7 +47,7 @@ def test_label_slices_see_what_the_label_itself_does_not() -> None:
     z = np.random.default_rng(1).standard_normal((4000, 20))
     y = (z[:, 0] ** 3 - 3 * z[:, 0])[:, None]
     weight = np.ones(4000)
-    sliced = first_order(label_slices(y, weight), plain(z), weight, 0.01)
+    sliced = first_order(label_slices(y, weight, Recipe()), plain(z), weight, 0.01)
     assert abs(sliced.directions[0, 0]) > 0.9
     assert abs(first_order(y, plain(z), weight, 0.01).directions[0, 0]) < 0.9
 
@@ -55,7 +56,7 @@ def test_second_order_finds_a_saddle_and_tests_it() -> None:
     key = np.random.default_rng(2)
     z = key.standard_normal((2000, 20))
     y = (z[:, 0] ** 2 - z[:, 1] ** 2)[:, None]
-    found = second_order(y, plain(z), np.ones(2000))
+    found = second_order(y, plain(z), np.ones(2000), Recipe())
     assert np.sum(found.directions[:2, :2] ** 2) > 1.9
     assert found.count == 2
     assert found.statistics[1] > found.noise(0.01, math.inf) > found.statistics[2]
@@ -71,7 +72,7 @@ def test_second_order_keeps_its_level_on_skewed_columns() -> None:
         key = np.random.default_rng([3, run])
         z = np.exp(key.standard_normal((150, 15)))
         z = (z - z.mean(axis=0)) / z.std(axis=0)
-        found = second_order(key.standard_normal((150, 1)), plain(z), np.ones(150))
+        found = second_order(key.standard_normal((150, 1)), plain(z), np.ones(150), Recipe())
         beyond += found.statistics[0] > found.noise(LEVEL, math.inf)
         rough += found.statistics[0] > found.edge
     assert 2 <= beyond <= 19 < rough
@@ -82,12 +83,12 @@ def test_a_giant_step_turns_the_span_to_the_target() -> None:
     z = key.standard_normal((1000, 10))
     y = np.tanh(2 * z[:, :1]) + 0.1 * key.standard_normal((1000, 1))
     start = np.linalg.qr(np.eye(10)[:, :1] + 0.3 * key.standard_normal((10, 1)))[0]
-    weight = np.ones(1000)
-    model = fit_span(start, plain(z), y, weight)
-    first = next(turned(model, plain(z), weight))
+    fitter = SpanFitter(plain(z), y, np.ones(1000), 0, Recipe())
+    model = fitter.fit(start)
+    first = next(turned(fitter, model))
     assert start[0, 0] ** 2 < 0.8
     assert first[0, 0] ** 2 > 0.9
-    better = refine(model, plain(z), y, weight)
+    better = refined(fitter, model, 6)
     assert better.basis[0, 0] ** 2 > 0.998
     assert better.error < model.error
 
@@ -95,7 +96,7 @@ def test_a_giant_step_turns_the_span_to_the_target() -> None:
 def test_gradients_are_those_of_the_readout() -> None:
     key = np.random.default_rng(6)
     z, y = key.standard_normal((300, 4)), key.standard_normal((300, 2))
-    model = fit_span(np.eye(4)[:, :2], plain(z), y, np.ones(300))
+    model = SpanFitter(plain(z), y, np.ones(300), 0, Recipe()).fit(np.eye(4)[:, :2])
     # The kinks go through the first rows.
     at, step = z[200:205], 1e-6
     slopes = model.gradient(plain(at))

@@ -6,7 +6,7 @@ import pytest
 from giantstep.gaussian.cubature import kinked_rule, smooth_rule
 from giantstep.prediction.narrow.fresh import state_evolution
 from giantstep.prediction.narrow.points import exact_quadrature, sobol_quadrature
-from giantstep.prediction.narrow.start import typical_start
+from giantstep.prediction.narrow.state import typical_start
 from giantstep.problem.setting import Setting
 
 ROWS = np.array([[0.3, 0.8, 0.5], [-0.2, 0.9, -0.4]])

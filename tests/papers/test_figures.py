@@ -19,7 +19,8 @@ from giantstep.papers.figures.learning import floors
 from giantstep.papers.figures.neurons import from_start
 from giantstep.papers.figures.record import Reproduction
 from giantstep.papers.figures.stored import computed, read, stored
-from giantstep.papers.plot import (
+from giantstep.problem.activation import centred
+from giantstep.records.plot import (
     CountPlot,
     Curve,
     MapPlot,
@@ -30,7 +31,6 @@ from giantstep.papers.plot import (
     mean_curve,
     rms_curve,
 )
-from giantstep.problem.activation import centred
 from giantstep.records.spectrum import Spectrum
 from giantstep.show.plots.curves import CROWDED
 from giantstep.show.plots.papers import draw, paper_figure

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from giantstep.errors import InputError, NoTheoryError
-from giantstep.prediction.narrow.start import start_of_run
+from giantstep.prediction.narrow.state import start_of_run
 from giantstep.prediction.predict import predict
 from giantstep.prediction.theories import choose_theory
 from giantstep.problem.setting import Setting

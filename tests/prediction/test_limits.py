@@ -95,6 +95,8 @@ BEYOND: dict[str, list[dict[str, Any]]] = {
     "samples of runs that tell deviations": [NARROW | {"batches": f"minibatch({10**6})"}],
     "steps of runs that tell deviations": [AGAIN | {"steps": 65}],
     "entries of overlaps and Gram matrix of a long run": [LONG | {"p": 12}],
+    "directions of rows and target over samples that deflate": [NARROW | {"deflate": 1}],
+    "neurons of a paired start": [NARROW | {"p": 34}],
     "p/d": [WIDE | {"p": 4}],
     "n/d": [WIDE | {"n": 4}],
     "steps": [WIDE | {"steps": 3}],

@@ -9,7 +9,7 @@ import pytest
 
 from giantstep.errors import InputError, NoTheoryError
 from giantstep.prediction.narrow.one_step import cosine_quantiles, one_step_law
-from giantstep.prediction.narrow.start import start_of_run
+from giantstep.prediction.narrow.state import start_of_run
 from giantstep.prediction.predict import predict
 from giantstep.prediction.wide.feature_outliers import feature_outliers
 from giantstep.prediction.wide.laws import weight_law

@@ -1,6 +1,7 @@
 """Figures take axes and return them, with prediction and simulation both on them."""
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -9,8 +10,7 @@ from matplotlib.figure import Figure
 
 from giantstep import Experiment, Setting, predict, run_experiment, simulate
 from giantstep.analysis.staircase import target_plane
-from giantstep.papers.plot import Curve, Plot
-from giantstep.show.plots.comparison import comparison
+from giantstep.records.plot import Curve, Plot
 from giantstep.show.plots.curves import curves
 from giantstep.show.plots.errors import errors
 from giantstep.show.plots.learn import learn_figure
@@ -60,18 +60,6 @@ def test_errors_stand_over_their_floors(experiment: Experiment, axes: Axes) -> N
     assert "theory (narrow)" in labels
 
 
-@pytest.mark.parametrize("observable", ["overlap", "network_error", "test_error"])
-def test_comparison_draws_lines_and_points(
-    experiment: Experiment, axes: Axes, observable: str
-) -> None:
-    simulated, predicted = experiment.simulated, experiment.predicted
-    assert predicted is not None
-    assert comparison(axes, predicted, simulated, observable) is axes
-    # A line of theory and a set of points with error bars for each curve.
-    assert len(axes.containers) == (4 if observable == "overlap" else 1)
-    assert axes.get_ylabel()
-
-
 @pytest.mark.parametrize("target", ["staircase", "linear", "x1 + x2*x3"])
 def test_picture_of_learn(target: str, tmp_path: Path) -> None:
     setting = Setting(target, d=300, p=2, steps=1, readout_n=200, test_n=200)
@@ -81,6 +69,15 @@ def test_picture_of_learn(target: str, tmp_path: Path) -> None:
     assert (tmp_path / "learn.png").stat().st_size > 10_000
     alone = run_experiment(setting.vary(readout_n=0, test_n=0))
     assert len(learn_figure(alone).axes) == 1
+
+
+def test_neurons_are_joined_with_the_prediction_of_their_own_readout(
+    experiment: Experiment,
+) -> None:
+    """The signs of a run have an order of their own; the other sign would be 0.8 and more off."""
+    *_, joins, _ = learn_figure(experiment).axes[0].collections
+    segments = np.array(joins.get_segments())
+    assert np.linalg.norm(segments[:, 1] - segments[:, 0], axis=1).max() < 0.2
 
 
 def test_crosses_are_those_of_the_run_that_is_shown() -> None:

@@ -6,7 +6,7 @@ from matplotlib.figure import Figure
 
 import giantstep
 from giantstep import InputError, Setting, Spectrum
-from giantstep.papers.plot import Curve, Plot
+from giantstep.records.plot import Curve, Plot
 from giantstep.show.plots.curves import curves
 from giantstep.show.plots.sweep import curves_figure
 

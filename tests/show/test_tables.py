@@ -44,8 +44,8 @@ def test_numbers_are_short_and_zeros_are_zero() -> None:
 
 def test_a_title_is_wrapped_where_the_terminal_ends() -> None:
     """It may be wider than its table, and none of it is lost."""
-    table = make_table("one title of many words that no line of the terminal can hold", "a", "b")
-    table.add_row("1", "2")
+    title = "one title of many words that no line of the terminal can hold"
+    table = make_table(title, ("a", "b"), [("1", "2")])
     console = Console(width=30)
     with console.capture() as capture:
         console.print(table)

@@ -1,6 +1,6 @@
 """Processes beside another one: gone with it, deaf to the terminal, and told of little memory."""
 
-import json
+import math
 import os
 import re
 import subprocess
@@ -10,6 +10,10 @@ from pathlib import Path
 
 import pytest
 
+from giantstep.simulation.processes import SHARING, Pool, Process, ProcessLostError
+from giantstep.simulation.threads import cores
+from giantstep.sweeps.work import Task, local_reports
+
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="looks at processes in /proc")
 
 LIMIT = 120.0
@@ -17,23 +21,25 @@ LIMIT = 120.0
 
 HELD = r"""
 import ctypes, os, signal, sys, time
-from giantstep.simulation.processes import process_pool
+from giantstep.simulation.processes import Pool
 
 def wait(how):
-    os.write(1, f"{os.getpid()}\n".encode())
+    os.write(2, f"{os.getpid()}\n".encode())
     if how == "holding the interpreter":
         ctypes.PyDLL(None).sleep(1000)
     time.sleep(1000)
 
-if __name__ == "__main__":
+def main():
     # One in the background may have been told to ignore interrupts.
     signal.signal(signal.SIGINT, signal.default_int_handler)
-    with process_pool(2) as pool:
+    with Pool(2) as pool:
         if sys.argv[1:] == ["interrupted"]:
             os.killpg(0, signal.SIGINT)
-        pool.map(wait, ["sleeping", "holding the interpreter"], chunksize=1)
+        pool.map(wait, ["sleeping", "holding the interpreter"])
 """
 """A process with two others, one of which lets no thread of its own have a turn."""
+
+BEGIN = [sys.executable, "-c", "import held; held.main()"]
 
 
 def children(pid: int) -> list[int]:
@@ -60,17 +66,18 @@ def wait_until_gone(processes: list[int]) -> None:
 
 
 @pytest.fixture
-def script(tmp_path: Path) -> Path:
-    path = tmp_path / "held.py"
-    path.write_text(HELD)
-    return path
+def environment(tmp_path: Path) -> dict[str, str]:
+    """With a folder on the path that has the module of the processes."""
+    (tmp_path / "held.py").write_text(HELD)
+    paths = [str(tmp_path), *(path for path in sys.path if path)]
+    return os.environ | {"PYTHONPATH": os.pathsep.join(paths)}
 
 
-def test_processes_of_a_pool_end_with_their_parent(script: Path) -> None:
-    with subprocess.Popen([sys.executable, script], stdout=subprocess.PIPE, text=True) as process:
+def test_processes_of_a_pool_end_with_their_parent(environment: dict[str, str]) -> None:
+    with subprocess.Popen(BEGIN, stderr=subprocess.PIPE, text=True, env=environment) as process:
         try:
-            assert process.stdout is not None
-            workers = [int(process.stdout.readline()) for _ in range(2)]
+            assert process.stderr is not None
+            workers = [int(process.stderr.readline()) for _ in range(2)]
             others = {*children(process.pid), *workers}
             assert all(map(is_there, workers))
         finally:
@@ -78,14 +85,41 @@ def test_processes_of_a_pool_end_with_their_parent(script: Path) -> None:
     wait_until_gone(sorted(others))
 
 
-def test_an_interrupt_is_for_the_parent_alone(script: Path) -> None:
+def test_an_interrupt_is_for_the_parent_alone(environment: dict[str, str]) -> None:
     """While the others still load: each of them would print a traceback."""
-    command = [sys.executable, str(script), "interrupted"]
     done = subprocess.run(
-        command, capture_output=True, text=True, check=False, start_new_session=True
+        [*BEGIN, "interrupted"],
+        capture_output=True,
+        text=True,
+        check=False,
+        start_new_session=True,
+        env=environment,
     )
     assert done.stderr.count("Traceback") == 1  # its own
     assert done.stderr.rstrip().endswith("KeyboardInterrupt")
+
+
+def test_results_errors_and_lost_processes_of_a_pool() -> None:
+    with Pool(2) as pool:
+        calls = [(math.sqrt, (4.0,)), (math.sqrt, (-1.0,)), (os._exit, (1,)), (os.getpid, ())]
+        outcomes = dict(pool.run(calls))
+        assert outcomes[0] == 2.0
+        assert isinstance(outcomes[1], ValueError)
+        # The traceback of the other process is a note of the exception.
+        assert "Traceback" in outcomes[1].__notes__[0]
+        assert isinstance(outcomes[2], ProcessLostError)
+        assert outcomes[3] != os.getpid()
+        assert pool.map(math.sqrt, [4.0, 9.0, 16.0]) == [2.0, 3.0, 4.0]
+        with pytest.raises(ValueError, match=r"math domain error|nonnegative"):
+            pool.map(math.sqrt, [1.0, -1.0])
+        assert pool.map(cores, []) == []
+        assert list(pool.run([(cores, ())])) == [(0, 1)]
+
+
+def test_what_cannot_be_pickled_is_an_error() -> None:
+    with Pool(1) as pool:
+        [(_, outcome)] = pool.run([(compile, ("1", "", "eval"))])
+    assert isinstance(outcome, RuntimeError)
 
 
 LOADED = 2.0
@@ -132,24 +166,17 @@ def test_workers_end_with_a_command_that_is_killed(arguments: list[str], tmp_pat
     wait_until_gone(workers)
 
 
-def test_a_worker_without_memory_says_so(tmp_path: Path) -> None:
+def test_a_worker_without_memory_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """OpenBLAS would ask for its buffer without end, and the sweep wait for its worker."""
-    worker = f"{sys.executable} -m giantstep.sweeps.worker {tmp_path}"
-    process = subprocess.Popen(
-        ["sh", "-c", f"ulimit -v 300000; exec {worker}"],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
-        env=os.environ | {"OPENBLAS_NUM_THREADS": "1"},
-    )
-    assert process.stdin is not None
-    assert process.stdout is not None
+    monkeypatch.setenv("OPENBLAS_NUM_THREADS", "1")
+    shell = ["sh", "-c", f'ulimit -v 300000; exec {sys.executable} "$@"', "sh"]
     setting = {"target": "x1", "d": 50, "p": 2, "readout_n": 0, "test_n": 0, "engine": "deferred"}
-    print(json.dumps({"setting": setting, "runs": [0], "memory": 2**30}), file=process.stdin)
-    process.stdin.flush()
-    report = json.loads(process.stdout.readline())
-    process.stdin.close()
-    process.wait()
-    process.stdout.close()
-    assert re.match(r"memory ran out: the limit .* \(ulimit -v\) is too low", report["failure"])
+    task = Task(setting=setting, runs=[0], memory=2**30)
+    with Pool(1) as pool:
+        pool.processes[0].end()
+        pool.processes[0] = Process(SHARING, command=shell)
+        [(_, report)] = local_reports(pool, [task], tmp_path)
+    failure = report["failure"]
+    assert failure is not None
+    assert re.match(r"memory ran out: the limit .* \(ulimit -v\) is too low", failure)
     assert report["traceback"] is None

@@ -103,9 +103,9 @@ def test_feature_law_solves_its_equation_in_closed_form() -> None:
         line = weight_bulk(d, p)  # p x p: W W^T up to the factor p/d
         for z in (-0.1, 0.4 + 0.05j):
             m = bulk.stieltjes(z)
-            # E 1/(1 + m s) with s = linear t + rest, t = (d/p)^-1 times the eigenvalues of ``line``
+            # E 1/(1 + m s), s = linear t + nonlinear, t = (d/p)^-1 times eigenvalues of ``line``
             ratio = p / d
-            at = -(1 + m * bulk.rest) / (m * bulk.linear * ratio)
+            at = -(1 + m * bulk.nonlinear) / (m * bulk.linear * ratio)
             inverse = line.stieltjes(at) / (m * bulk.linear * ratio)
             assert 1 / m == pytest.approx(-z + p / n * (1 - inverse) / m, rel=1e-9)
 

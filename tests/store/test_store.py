@@ -20,7 +20,7 @@ import pytest
 from giantstep import Setting, Trajectory, load, predict, simulate
 from giantstep.errors import InputError, NoTheoryError
 from giantstep.records import origin as origin_module
-from giantstep.records.drafts import STALE, draft_of
+from giantstep.records.drafts import draft_of
 from giantstep.records.file import FORMAT, packed, write_whole
 from giantstep.records.observables import names, observed
 from giantstep.simulation.simulate import simulate_runs
@@ -300,7 +300,7 @@ def test_what_killed_writers_left_is_swept_up(
         write_whole(tmp_path / "c.npz", b"whole")
     names = sorted(draft.name.split(".")[1] for draft in drafts)
     assert names == ["b", "c"]  # those who may still write
-    long_ago = time.time() - STALE - 60
+    long_ago = time.time() - 3660
     os.utime(other, (long_ago, long_ago))
     Store(tmp_path).prepare()
     assert not other.exists()

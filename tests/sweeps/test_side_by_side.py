@@ -8,7 +8,8 @@ from rich.console import Console
 from giantstep import InputError, Setting, SideBySide, compare_settings, plot
 from giantstep.problem.differing import differing_fields, field_text, given_differing
 from giantstep.records.observables import expected
-from giantstep.show.plots.side_by_side import COLOURS, side_by_side_figure
+from giantstep.show.plots.side_by_side import side_by_side_figure
+from giantstep.show.plots.style import PALETTE
 from giantstep.show.tables.side_by_side import side_by_side_report
 
 SMALL = {"p": 2, "steps": 1, "readout_n": 0, "test_n": 0}
@@ -74,7 +75,7 @@ def test_one_colour_a_setting_lines_are_theory_points_simulation(both: SideBySid
     for axes, observable in zip(figure.axes, both.shown, strict=True):
         lines = [line for line in axes.lines if line.get_linestyle() == "-"]
         bars = axes.containers
-        for number, colour in enumerate(COLOURS[:2]):
+        for number, colour in enumerate(PALETTE[:2]):
             assert to_hex(lines[number].get_color()) == colour
             assert to_hex(bars[number][0].get_color()) == colour
             theory = [both.theory(number, observable, place) for place in range(2)]

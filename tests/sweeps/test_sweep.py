@@ -207,7 +207,7 @@ def test_a_process_that_is_lost_is_replaced(tmp_path: Path) -> None:
             )
             for pid in listed.stdout.split():
                 text = Path(f"/proc/{pid}/cmdline")
-                if text.exists() and "giantstep.sweeps.worker" in text.read_text():
+                if text.exists() and "giantstep.simulation.worker" in text.read_text():
                     os.kill(int(pid), signal.SIGKILL)
                     killed.append(pid)
 

@@ -8,10 +8,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from giantstep.analysis.exponents import picks_up
-from giantstep.analysis.staircase import RESPONSE_DEGREE, label_response
+from giantstep.analysis.staircase import label_response
 from giantstep.errors import InputError
 from giantstep.gaussian.accuracy import VANISHING
 from giantstep.problem.activation import Activation, make_activation
+from giantstep.records.plain import fields_of
 
 HIGHEST_DEGREE = 8
 """Degrees listed by default."""
@@ -38,19 +39,9 @@ class ActivationAnalysis:
 
     def as_dict(self) -> dict[str, Any]:
         """The record as plain lists, numbers and strings."""
-        return {
+        return fields_of(self, "activation", "label_powers") | {
             "activation": self.activation.name,
-            "degrees": [
-                {
-                    "degree": entry.degree,
-                    "coefficient": entry.coefficient,
-                    "slope": entry.slope,
-                    "picks_up": entry.picks_up,
-                }
-                for entry in self.degrees
-            ],
             "label_powers": sorted(self.label_powers),
-            "uncertainty": self.uncertainty,
         }
 
 
@@ -67,18 +58,18 @@ def analyze_activation(
     sigma = make_activation(activation)
     values, slopes = sigma.coefficients(degree), sigma.slope_coefficients(degree)
 
-    def clean(value: float, error: float) -> float:
+    def nonzero(value: float, error: float) -> float:
         return value if abs(value) > max(VANISHING, 100.0 * error) else 0.0
 
     listed = tuple(
         ActivationDegree(
             degree=k,
-            coefficient=clean(float(values.values[k]) / math.factorial(k), values.error),
-            slope=clean(float(slopes.values[k]), slopes.error),
+            coefficient=nonzero(float(values.values[k]) / math.factorial(k), values.error),
+            slope=nonzero(float(slopes.values[k]), slopes.error),
             picks_up=k > 0 and picks_up(sigma, k),
         )
         for k in range(degree + 1)
     )
     moves = any(entry.picks_up for entry in listed)
-    powers = label_response(sigma, RESPONSE_DEGREE) if moves else frozenset()
+    powers = label_response(sigma) if moves else frozenset()
     return ActivationAnalysis(sigma, listed, powers, max(values.error, slopes.error))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, SupportsFloat
+from typing import Any, SupportsFloat, TypeVar
 
 import numpy as np
 from jaxtyping import Float
@@ -29,7 +29,7 @@ from giantstep.analysis.floors import (
 from giantstep.analysis.labels import LabelSource
 from giantstep.analysis.notes import undecided, warnings
 from giantstep.analysis.staircase import Staircase, leaps, staircase
-from giantstep.analysis.subspace import Decision, name_space, tidy
+from giantstep.analysis.subspace import name_space, tidy
 from giantstep.analysis.weak_recovery import WeakRecovery, weak_recovery
 from giantstep.errors import InputError
 from giantstep.gaussian.series import HermiteSeries
@@ -38,9 +38,9 @@ from giantstep.gaussian.terms import write_sum
 from giantstep.problem.activation import Activation, make_activation
 from giantstep.problem.target import Target, in_coordinates, make_target
 from giantstep.records.drawing import Drawn
+from giantstep.records.plain import fields_of, plain
 
-LABEL_DEGREE = 3
-"""Powers of a polynomial label that are tried exactly before its bounded transforms."""
+Record = TypeVar("Record", OneStep, Floor)
 
 
 @dataclass(frozen=True)
@@ -124,12 +124,7 @@ class Analysis(Drawn):
             "information_exponent": self.information_exponent,
             "generative_exponent": self.generative_exponent,
             "label_degree": self.label_degree,
-            "weak_recovery": None
-            if self.weak_recovery is None
-            else {
-                "threshold": _finite(self.weak_recovery.threshold),
-                "uncertainty": _finite(self.weak_recovery.uncertainty),
-            },
+            "weak_recovery": plain(self.weak_recovery),
             "deciding_tensor": {"degree": self.leap_index, "terms": self.deciding_tensor},
             "leaps": list(self.leaps),
             "one_step": [_one_step_dict(entry) for entry in self.one_step],
@@ -140,15 +135,12 @@ class Analysis(Drawn):
             "floors": _floors_list(self.floors),
             "floors_any": _floors_list(self.floors_any),
             "regimes": [
-                {
+                fields_of(entry, "n_exponent", "p_exponent", "fitted")
+                | {
                     "n": entry.n_exponent,
                     "p": entry.p_exponent,
-                    "deflated": entry.deflated,
-                    "basis": entry.basis.tolist(),
                     "learned": name_space(entry.basis),
                     "fitted": describe(entry.fitted, rank_tolerance(self.series)),
-                    "floor": entry.floor,
-                    "floor_any": entry.floor_any,
                 }
                 for entry in self.regimes
             ],
@@ -156,69 +148,34 @@ class Analysis(Drawn):
         }
 
 
-def _finite(value: float) -> float | None:
-    """The number, None for infinity, which JSON does not have."""
-    return value if math.isfinite(value) else None
-
-
 def _floors_list(floors: Sequence[Floor]) -> list[dict[str, Any]]:
     return [
-        {
-            "step": step,
-            "dimension": len(entry.basis),
-            "narrow": entry.narrow,
-            "by_degree": list(entry.by_degree),
-            "uncertainty": entry.uncertainty,
-            "narrow_uncertainty": entry.narrow_uncertainty,
-        }
-        for step, entry in enumerate(floors)
+        {"step": step, "dimension": len(floor.basis)} | fields_of(floor, "basis")
+        for step, floor in enumerate(floors)
     ]
 
 
-def _decision_dict(decision: Decision) -> dict[str, Any]:
-    return {
-        "smallest_kept": decision.smallest_kept,
-        "largest_dropped": decision.largest_dropped,
-        "tolerance": decision.tolerance,
-        "near_tie": decision.near_tie,
-        "bound": decision.bound,
-        "undecided": decision.undecided,
-    }
-
-
 def _one_step_dict(entry: OneStep) -> dict[str, Any]:
-    return {
+    return fields_of(entry, "batch_exponent") | {
         "n": entry.batch_exponent,
-        "deflated": entry.deflated,
-        "degree": entry.degree,
         "dimension": len(entry.basis),
-        "basis": entry.basis.tolist(),
         "learned": name_space(entry.basis),
-        "blocked": entry.blocked,
-        "decision": _decision_dict(entry.decision),
     }
 
 
 def _staircase_dict(stairs: Staircase) -> dict[str, Any]:
     return {
         "dimensions": stairs.dimensions,
-        "bases": [basis.tolist() for basis in stairs.bases],
+        "bases": plain(stairs.bases),
         "adds": [name_space(stairs.added(t + 1)) for t in range(len(stairs.bases))],
-        "decisions": [_decision_dict(decision) for decision in stairs.decisions],
+        "decisions": plain(stairs.decisions),
         "converged": stairs.converged,
         "with_activation": {
             "dimensions": stairs.reached_dimensions,
-            "bases": [basis.tolist() for basis in stairs.reached],
+            "bases": plain(stairs.reached),
         },
         "blocked": [
-            {
-                "step": entry.step,
-                "directions": name_space(entry.basis),
-                "basis": entry.basis.tolist(),
-                "coefficient": entry.coefficient,
-                "label_power": entry.label_power,
-            }
-            for entry in stairs.blocked
+            fields_of(entry) | {"directions": name_space(entry.basis)} for entry in stairs.blocked
         ],
     }
 
@@ -234,7 +191,7 @@ def analyze(
     activation: str | Callable[[Any], Any] | Activation = "relu",
     *,
     directions: Sequence[Sequence[SupportsFloat]] | Float[np.ndarray, "r m"] | None = None,
-    label_degree: int = LABEL_DEGREE,
+    label_degree: int = 3,
 ) -> Analysis:
     """Say what a two-layer network can learn from giant steps on a target.
 
@@ -246,54 +203,39 @@ def analyze(
     batches arXiv 2402.03220; weak recovery arXiv 2405.15480).
 
     >>> from giantstep import analyze
-    >>> found = analyze("x1 + x2 + x1^2 - x2^2")
-    >>> found.leap_index, found.fresh.dimensions
+    >>> analysis = analyze("x1 + x2 + x1^2 - x2^2")
+    >>> analysis.leap_index, analysis.fresh.dimensions
     (1, [1, 2])
-    >>> [round(floor.narrow, 3) for floor in found.floors]
+    >>> [round(floor.narrow, 3) for floor in analysis.floors]
     [6.0, 4.0, 0.0]
     """
     if not 1 <= label_degree <= 8:
         raise InputError(f"label_degree must be in 1..8, got {label_degree}")
-    f, sigma = make_target(target, directions), make_activation(activation)
+    return _analyze(make_target(target, directions), make_activation(activation), label_degree)
+
+
+def _analyze(f: Target, sigma: Activation, label_degree: int) -> Analysis:
+    """All parts of the analysis, in coordinates along the directions that the target depends on."""
     natural, frame = f.aligned
-    series = natural.series
-    source = LabelSource(natural, label_degree)
-    steps = tuple(
-        one_step(series, sigma, kappa, deflated)
-        for kappa in (1, 2, 3)
-        for deflated in ((False, True) if kappa > 1 else (False,))
-    )
+    series, source = natural.series, LabelSource(natural, label_degree)
     information = exponent([series])
     fresh = staircase({1: [series]}, sigma, source.possible)
     reused, generative = _reused(source, sigma, information)
-    nothing = np.zeros((0, natural.r))
-    known: dict[bytes, Floor] = {}
-
-    def floor_of(basis: Float[np.ndarray, "_ r"]) -> Floor:
-        """The floor of any activation for a subspace, which steps and regimes share."""
-        key = basis.tobytes()
-        if key not in known:
-            known[key] = target_floor(natural, series, basis)
-        return known[key]
-
-    floors = [floor_of(basis) for basis in (nothing, *fresh.reached)]
-    floors += floors[-1:] * (len(fresh.bases) - len(fresh.reached))
-    start, moved = FittedDegrees(sigma, moved=False), FittedDegrees(sigma)
-    mine = [
-        floor_with(entry, series, moved if step else start) for step, entry in enumerate(floors)
+    steps = [
+        one_step(series, sigma, kappa, deflated)
+        for kappa in (1, 2, 3)
+        for deflated in ((False, True) if kappa > 1 else (False,))
     ]
-    recovery = None
-    if label_degree > 1 and natural.r <= MOST_RECOVERED:
-        if generative.value == 1:
-            recovery = WeakRecovery(0.0, 0.0)
-        elif generative.value != 2 and not generative.undecided:
-            recovery = WeakRecovery(math.inf, 0.0)  # G = 0
-        else:
-            recovery = weak_recovery(*source.sample)
+    bounds = Floors(natural, sigma)
+    regimes = _regimes(bounds, steps, frame)
+    bases = [np.zeros((0, natural.r)), *fresh.reached]
+    # A staircase that is blocked stays where it is.
+    bases += bases[-1:] * (len(fresh.bases) - len(fresh.reached))
+    floors_any = [bounds.of_any(basis) for basis in bases]
+    floors = [bounds.of_activation(basis, moved=step > 0) for step, basis in enumerate(bases)]
     # Everything from here on is told in the coordinates of the user.
-    regimes = _regimes(series, floor_of, steps, frame, moved)
-    steps = tuple(replace(entry, basis=tidy(entry.basis @ frame)) for entry in steps)
     stairs = {"fresh": fresh.in_coordinates(frame), "reused": reused.in_coordinates(frame)}
+    one_steps = _in_coordinates(steps, frame)
     return Analysis(
         target=f,
         activation=sigma,
@@ -302,21 +244,63 @@ def analyze(
         information_exponent=information.value,
         generative_exponent=generative.value,
         leaps=tuple(leaps(series)),
-        one_step=steps,
+        one_step=one_steps,
         fresh=stairs["fresh"],
         reused=stairs["reused"],
-        floors=tuple(replace(entry, basis=tidy(entry.basis @ frame)) for entry in mine),
-        floors_any=tuple(replace(entry, basis=tidy(entry.basis @ frame)) for entry in floors),
+        floors=_in_coordinates(floors, frame),
+        floors_any=_in_coordinates(floors_any, frame),
         regimes=regimes,
-        weak_recovery=recovery,
+        weak_recovery=_weak_recovery(source, generative),
         label_degree=max(1, *source.powers),
         undecided=tuple(undecided(series, information, generative, stairs)),
-        notes=(*f.notes, *warnings(series, sigma, steps, stairs, moved)),
+        notes=(*f.notes, *warnings(series, sigma, one_steps, stairs, bounds.moved)),
     )
 
 
-MOST_RECOVERED = 8
-"""Directions up to which the weak-recovery threshold is computed: its matrix has size r^2."""
+def _in_coordinates(
+    entries: Sequence[Record], frame: Float[np.ndarray, "k r"]
+) -> tuple[Record, ...]:
+    """Records of subspaces of u = frame x as those of x."""
+    return tuple(replace(entry, basis=tidy(entry.basis @ frame)) for entry in entries)
+
+
+class Floors:
+    """Floors of a target for any subspace, computed once: steps and regimes share them."""
+
+    def __init__(self, target: Target, activation: Activation) -> None:
+        self.target = target
+        self.start, self.moved = FittedDegrees(activation, moved=False), FittedDegrees(activation)
+        self.computed: dict[bytes, Floor] = {}
+
+    def of_any(self, basis: Float[np.ndarray, "_ r"]) -> Floor:
+        """The floor of readouts of any activation."""
+        key = basis.tobytes()
+        if key not in self.computed:
+            self.computed[key] = target_floor(self.target, self.target.series, basis)
+        return self.computed[key]
+
+    def of_activation(
+        self, basis: Float[np.ndarray, "_ r"], *, moved: bool = True, below: int = 0
+    ) -> Floor:
+        """The floor of readouts of the activation, before or after the rows have ``moved``."""
+        fits = self.moved if moved else self.start
+        return floor_with(self.of_any(basis), self.target.series, fits, below)
+
+
+def _weak_recovery(
+    source: LabelSource, generative: Exponent, most_directions: int = 8
+) -> WeakRecovery | None:
+    """The threshold of weak recovery; None where no transform is tried.
+
+    It is not computed for more than ``most_directions`` r either: its matrix has size r^2.
+    """
+    if source.highest == 1 or source.target.r > most_directions:
+        return None
+    if generative.value == 1:
+        return WeakRecovery(0.0, 0.0)
+    if generative.value != 2 and not generative.undecided:
+        return WeakRecovery(math.inf, 0.0)  # G = 0
+    return weak_recovery(*source.sample)
 
 
 def _reused(
@@ -339,24 +323,21 @@ def _reused(
             generative = exponent(listed, settled)
         last = stairs.bases[-1]
         complete = not len(source.possible(last, True))
-        known = generative.value is not None and generative.value <= settled + 1
-        if (complete and known) or labels is source.transforms:
+        decided = generative.value is not None and generative.value <= settled + 1
+        if (complete and decided) or labels is source.transforms:
             break
         labels = source.transforms
     return stairs, generative
 
 
 def _regimes(
-    series: HermiteSeries,
-    floor_of: Callable[[Float[np.ndarray, "_ r"]], Floor],
-    steps: Sequence[OneStep],
-    frame: Float[np.ndarray, "k r"],
-    fits: FittedDegrees,
+    bounds: Floors, steps: Sequence[OneStep], frame: Float[np.ndarray, "k r"]
 ) -> tuple[Regime, ...]:
     """The five-regime table of this activation; at n ~ d^2 degrees below 2 are removed first.
 
     What is removed was fitted on its own and is added to the readout.
     """
+    series = bounds.target.series
     learned = {(entry.batch_exponent, entry.deflated): entry.learned for entry in steps}
     table = []
     for n_exponent, p_exponent in REGIMES:
@@ -366,10 +347,9 @@ def _regimes(
         k = min(n_exponent, p_exponent)
         reached = fitted_part(series, basis, k)
         at_best = fitted_part(series, basis, k, below)
-        bound = floor_of(basis)
         gained = at_best.variance - reached.variance
-        mine = floor_with(bound, series, fits, below)
-        fitted = fitted_part(series, basis, k, below, fits)
+        fitted = fitted_part(series, basis, k, below, bounds.moved)
+        mine, best = bounds.of_activation(basis, below=below), bounds.of_any(basis)
         table.append(
             Regime(
                 n_exponent=n_exponent,
@@ -378,7 +358,7 @@ def _regimes(
                 basis=tidy(basis @ frame),
                 fitted=in_coordinates(fitted, frame),
                 floor=max(0.0, mine.by_degree[k] - gained),
-                floor_any=max(0.0, bound.by_degree[k] - gained),
+                floor_any=max(0.0, best.by_degree[k] - gained),
             )
         )
     return tuple(table)

@@ -3,7 +3,7 @@
 Of any activation: E Var(f | P_U x) for narrow networks (p = O(1)); with p ~ d^k1 and n ~ d^k2
 (Conjecture 3 of arXiv 2305.18270) || P_{U, >k} f ||^2, k = min(k1, k2), the weight of f on terms of
 degree > k outside U; U = {0} is the random-feature floor.  Of a given activation: beside these
-terms those whose total degree none of its neurons has (docs/derivations/floors.md).
+terms those whose total degree none of its neurons has.
 """
 
 from __future__ import annotations
@@ -70,6 +70,7 @@ def floor(
 ) -> Floor:
     """Floors of any activation after learning the span of ``basis``.
 
+    E Var(f | P_U x) and || P_{U,>k} f ||^2, docs/theory/index.md, eq. (4).
     ``narrow`` is E Var(f | P_U x) and its uncertainty where they are known from elsewhere.
     """
     inside = len(basis)
@@ -112,14 +113,17 @@ def _spread(series: HermiteSeries, terms: Bool[np.ndarray, " m"]) -> float:
 
 
 def sampled_floor(target: Target, basis: Float[np.ndarray, "_ r"]) -> tuple[float, float]:
-    """E Var(f | P_U x) = E (f(x_U + x_perp) - f(x_U + x'_perp))^2 / 2, and 3 standard errors."""
+    """The first part of docs/theory/index.md, eq. (4), and three standard errors.
+
+    E Var(f | P_U x) = E (f(x_U + x_perp) - f(x_U + x'_perp))^2 / 2, x_perp and x'_perp independent.
+    """
     frame, inside, r = completed(basis), len(basis), target.r
     points = lattice_points(2 * r - inside)
     flat = points.reshape(-1, 2 * r - inside)
     common = flat[:, :inside]
     one, two = (
-        np.asarray(target(list((np.concatenate([common, rest], axis=1) @ frame).T)), dtype=float)
-        for rest in (flat[:, inside:r], flat[:, r:])
+        np.asarray(target(list((np.concatenate([common, outside], axis=1) @ frame).T)), dtype=float)
+        for outside in (flat[:, inside:r], flat[:, r:])
     )
     means = (0.5 * (one - two) ** 2).reshape(points.shape[:2]).mean(axis=1)
     return float(means.mean()), 3.0 * float(means.std(ddof=1)) / math.sqrt(SHIFTS)
@@ -137,7 +141,8 @@ def floor_with(bound: Floor, series: HermiteSeries, fits: Fits, below: int = 0) 
     """Floors of an activation, from those of any one and from the degrees that it ``fits``.
 
     A term of degree D with at most k of it outside U is out of reach at p ~ d^k if no neuron has a
-    part of degree D.  Degrees less than ``below`` were fitted on their own (deflation).
+    part of degree D (docs/derivations/floors.md, eq. (2) and (3)).  Degrees less than ``below``
+    were fitted on their own (deflation).
     """
     turned = series.rotate(completed(bound.basis))
     missed = ~fitted_terms(turned, fits) & (turned.degrees >= below)

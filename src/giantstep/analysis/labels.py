@@ -30,27 +30,22 @@ from giantstep.gaussian.tensors import rank_tolerance, standard_deviation
 from giantstep.language.expression import Sum
 from giantstep.problem.target import Target
 
-FREQUENCIES = 4
-"""Bounded transforms of each parity: cosines of the rank up to this frequency."""
-
 ODD, EVEN = -1, -2
 """Keys of the bounded transforms; a positive key is a power of the label."""
-
-MOST_SAMPLED = 12
-"""Directions beyond which a sampled series has degree 1 only: no transforms are sampled."""
-
-MOST_SUMMANDS = 16
-"""Terms of a sum whose symmetries are looked for one by one (some milliseconds each)."""
 
 # {1: [f], 2: [f^2], .., ODD: [...], EVEN: [...]}; constant transforms (sign squared) left out.
 Labels = Mapping[int, Sequence[HermiteSeries]]
 
 
 class LabelSource:
-    """The label of a target in natural coordinates: its symmetries, series, values, transforms."""
+    """The label of a target in natural coordinates: its symmetries, series, values, transforms.
 
-    def __init__(self, target: Target, highest: int) -> None:
-        self.target, self.highest = target, highest
+    ``highest`` is the highest power of a polynomial label that is tried exactly.  Bounded
+    transforms are cosines of the rank up to the frequency ``frequencies``, of each parity.
+    """
+
+    def __init__(self, target: Target, highest: int, frequencies: int = 4) -> None:
+        self.target, self.highest, self.frequencies = target, highest, frequencies
 
     @cached_property
     def sample(self) -> tuple[Float[np.ndarray, "s n q"], Float[np.ndarray, "s n"]]:
@@ -77,38 +72,29 @@ class LabelSource:
     @cached_property
     def transforms(self) -> dict[int, list[HermiteSeries]]:
         """The powers and the bounded transforms; only the label itself where that is all."""
-        if self.highest == 1 or self.target.r > MOST_SAMPLED or self.is_binary:
+        # Beyond 12 directions a sampled series has degree 1 only: no transforms are sampled.
+        if self.highest == 1 or self.target.r > 12 or self.is_binary:
             return dict(self.powers)
         points, y = self.sample
-        # Mid-ranks of |y|, equal values sharing theirs.
-        size = np.abs(y)
-        _, at, count = np.unique(
-            np.round(size / (VANISHING * size.max())), return_inverse=True, return_counts=True
-        )
-        middle = (np.cumsum(count) - 0.5 * count) / y.size
-        rank = middle[at].reshape(y.shape)
-        waves = [np.cos(np.pi * k * rank) for k in range(FREQUENCIES + 1)]
-        odd = [np.sign(y) * wave for wave in waves[:FREQUENCIES]]
-        even = [*waves[1:]]
-        kept = [s for s in self.target.symmetries if s.chi == 1]
-        exponents = sampled_exponents(self.target.r, kept)
+        waves = [np.cos(np.pi * k * _ranks(y)) for k in range(self.frequencies + 1)]
+        odd = [np.sign(y) * wave for wave in waves[: self.frequencies]]
+        even = waves[1:]
+        symmetries = self.target.symmetries
+        exponents = sampled_exponents(self.target.r, [s for s in symmetries if s.chi == 1])
         averages = hermite_averages(points, np.array([*odd, *even]), exponents)
-        unsigned = [replace(symmetry, chi=1) for symmetry in self.target.symmetries]
+        unsigned = [replace(symmetry, chi=1) for symmetry in symmetries]
         listed = dict(self.powers)
-        for key, values, means, symmetries in (
-            (ODD, odd, averages[: len(odd)], self.target.symmetries),
+        for key, values, means, kept in (
+            (ODD, odd, averages[: len(odd)], symmetries),
             (EVEN, even, averages[len(odd) :], unsigned),
         ):
-            listed[key] = []
-            for transformed, replicates in zip(values, means, strict=True):
-                if np.std(transformed) > VANISHING:
-                    series = HermiteSeries(
-                        exponents, replicates.mean(axis=0), replicates=replicates
-                    )
-                    series = symmetrise(series, symmetries)
-                    held = float(np.sum(series.coefficients**2))
-                    tail = max(0.0, float(np.mean(transformed**2)) - held)
-                    listed[key].append(replace(series, tail=tail))
+            listed[key] = [
+                _series(
+                    transformed, HermiteSeries(exponents, mean.mean(axis=0), replicates=mean), kept
+                )
+                for transformed, mean in zip(values, means, strict=True)
+                if np.std(transformed) > VANISHING
+            ]
         return {key: series for key, series in listed.items() if series}
 
     def possible(
@@ -139,10 +125,31 @@ class LabelSource:
     def _summands(self) -> list[tuple[Symmetry, ...]] | None:
         """The symmetries of each term of a sum that is no polynomial; None without such a sum."""
         node, r = self.target.expression, self.target.r
-        if not isinstance(node, Sum) or len(node.terms) > MOST_SUMMANDS:
+        # They are looked for term by term, some milliseconds each.
+        most = 16
+        if not isinstance(node, Sum) or len(node.terms) > most:
             return None
         terms = [Target("", r, term) for term in node.terms]
         return [term.symmetries for term in terms if not term.is_polynomial]
+
+
+def _ranks(y: Float[np.ndarray, "s n"]) -> Float[np.ndarray, "s n"]:
+    """F(|y|) at every point: mid-ranks of |y|, equal values sharing theirs."""
+    size = np.abs(y)
+    _, at, count = np.unique(
+        np.round(size / (VANISHING * size.max())), return_inverse=True, return_counts=True
+    )
+    middle = (np.cumsum(count) - 0.5 * count) / y.size
+    return middle[at].reshape(y.shape)
+
+
+def _series(
+    values: Float[np.ndarray, "s n"], series: HermiteSeries, symmetries: Sequence[Symmetry]
+) -> HermiteSeries:
+    """The sampled series of a transform, with its symmetries and what it leaves of the square."""
+    symmetric = symmetrise(series, symmetries)
+    held = float(np.sum(symmetric.coefficients**2))
+    return replace(symmetric, tail=max(0.0, float(np.mean(values**2)) - held))
 
 
 def _unbroken(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
@@ -23,25 +23,25 @@ def undecided(
     stairs: Mapping[str, Staircase],
 ) -> list[str]:
     """What could not be settled, in sentences."""
-    found = []
+    sentences = []
     unresolved = series.tail / (series.variance + series.tail)
     for name, entry in (("leap index", information), ("generative exponent", generative)):
         if entry.undecided:
             degrees = ", ".join(f"T_{k}" for k in entry.undecided[:4])
             more = ", ..." if len(entry.undecided) > 4 else ""
-            found.append(
+            sentences.append(
                 f"{name}: {degrees}{more} not resolved; {unresolved:.2g} of the variance lies "
                 f"beyond degree {series.degree}"
             )
-    for name, staircase_ in stairs.items():
-        for step, decision in enumerate(staircase_.decisions, start=1):
+    for name, staircase in stairs.items():
+        for step, decision in enumerate(staircase.decisions, start=1):
             if decision.undecided:
                 many = decision.undecided
-                found.append(
+                sentences.append(
                     f"step {step} ({name}): {many} direction{'s' if many > 1 else ''} not found, "
                     f"but up to {min(1.0, decision.bound**2):.2g} of the variance is unresolved"
                 )
-    return found
+    return sentences
 
 
 def warnings(
@@ -52,7 +52,16 @@ def warnings(
     fits: FittedDegrees,
 ) -> list[str]:
     """What a reader must know before trusting the record."""
-    found = []
+    return [
+        *_of_expansion(series),
+        *(note for name, entry in stairs.items() for note in _of_stairs(name, entry, activation)),
+        *(_of_blocked_step(entry, activation) for entry in steps if entry.blocked),
+        *_of_missing_degrees(series, activation, fits),
+    ]
+
+
+def _of_expansion(series: HermiteSeries) -> Iterator[str]:
+    """How much of the target its truncated or sampled series leaves."""
     share = series.tail / (series.variance + series.tail)
     if series.tail > 0:
         accuracy = (
@@ -60,46 +69,52 @@ def warnings(
             if series.replicates is None
             else f"sampled, standard errors up to {series.standard_errors.max():.1g}"
         )
-        found.append(
+        yield (
             f"not a polynomial: expanded to degree {series.degree}, which leaves {share:.2g} of "
             f"the variance ({accuracy})"
         )
     if series.replicates is not None:
-        found.append(
-            f"what is called absent without proof is below {RELEVANT:g} standard deviations"
-        )
+        yield f"what is called absent without proof is below {RELEVANT:g} standard deviations"
     if share > 1.0 - RELEVANT**2:
-        found.append(
+        yield (
             "nothing of the target is within reach of the expansion: its coefficients there are "
             f"below {rank_tolerance(series):.0e}, and the floors stay at the full variance"
         )
-    for name, entry in stairs.items():
-        if any(decision.near_tie for decision in entry.decisions):
-            found.append(f"the {name} staircase has a near-tie: see its singular values")
-        for blocked in entry.blocked:
-            names = ", ".join(name_space(blocked.basis))
-            reason = (
-                f"its coefficient b_{blocked.coefficient} is zero"
-                if not picks_up(activation, blocked.coefficient)
-                else f"its response to the label has no part for y^{blocked.label_power}"
-            )
-            found.append(
-                f"step {blocked.step} ({name}) would add {names}, but {activation.name} cannot "
-                f"pick it up: {reason}"
-            )
-    found.extend(
+
+
+def _of_stairs(name: str, stairs: Staircase, activation: Activation) -> Iterator[str]:
+    """Near-ties of a staircase, and directions that the activation cannot pick up."""
+    if any(decision.near_tie for decision in stairs.decisions):
+        yield f"the {name} staircase has a near-tie: see its singular values"
+    for blocked in stairs.blocked:
+        reason = (
+            f"its response to the label has no part for y^{blocked.label_power}"
+            if picks_up(activation, blocked.coefficient)
+            else f"its coefficient b_{blocked.coefficient} is zero"
+        )
+        yield (
+            f"step {blocked.step} ({name}) would add {', '.join(name_space(blocked.basis))}, but "
+            f"{activation.name} cannot pick it up: {reason}"
+        )
+
+
+def _of_blocked_step(entry: OneStep, activation: Activation) -> str:
+    """What one step would learn with another activation."""
+    return (
         f"one step at n ~ d^{entry.batch_exponent}{' (deflated)' if entry.deflated else ''} would "
         f"learn {', '.join(name_space(entry.basis))}, but b_{entry.degree} of {activation.name} "
         "is zero"
-        for entry in steps
-        if entry.blocked
     )
+
+
+def _of_missing_degrees(
+    series: HermiteSeries, activation: Activation, fits: FittedDegrees
+) -> Iterator[str]:
+    """Terms of the target whose degree no neuron of the activation has."""
     missed = series.select(~fitted_terms(series, fits))
     if missed.square - missed.tail > rank_tolerance(series) ** 2:
-        biased = FittedDegrees(activation, bias=1.0)
-        helped = bool(np.any(fitted_terms(missed, biased)))
-        found.append(
+        helped = np.any(fitted_terms(missed, FittedDegrees(activation, bias=1.0)))
+        yield (
             f"without biases no sum of {activation.name} neurons has terms of {fits.missing}, "
             "which its floors count" + ("; with biases (bias > 0) it has them" if helped else "")
         )
-    return found

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 
 import numpy as np
@@ -29,7 +29,7 @@ from giantstep.analysis.subspace import (
     span,
     tidy,
 )
-from giantstep.gaussian.accuracy import BASIS, VANISHING
+from giantstep.gaussian.accuracy import VANISHING
 from giantstep.gaussian.rules import adaptive_coefficients, panel_rule
 from giantstep.gaussian.series import HermiteSeries
 from giantstep.gaussian.tensors import rank_tolerance, standard_deviation
@@ -38,9 +38,6 @@ from giantstep.problem.activation import Activation
 # After a step the rows of W no longer have norm one; sqrt 2 stands for any such norm, at which a
 # coefficient that vanishes by accident at norm one (He3 at 1: b_1 = 0) does not.
 GENERIC_NORM = 2.0**0.5
-
-RESPONSE_DEGREE = 8
-"""Powers of the label looked for in an activation's response; beyond 3 they stand for all."""
 
 
 @dataclass(frozen=True)
@@ -82,19 +79,15 @@ class Staircase:
         now = self.bases[step - 1]
         before = self.bases[step - 2] if step > 1 else np.zeros((0, now.shape[1]))
         outside = now - now @ before.T @ before
-        rows, _ = row_space(outside, BASIS)
-        return tidy(rows)
+        return tidy(row_space(outside))
 
     def in_coordinates(self, frame: Float[np.ndarray, "k r"]) -> Staircase:
         """The staircase of u = frame x as one of x."""
-        return Staircase(
-            tuple(tidy(basis @ frame) for basis in self.bases),
-            self.decisions,
-            tuple(
-                Blocked(b.step, tidy(b.basis @ frame), b.coefficient, b.label_power)
-                for b in self.blocked
-            ),
-            tuple(tidy(basis @ frame) for basis in self.reached),
+        return replace(
+            self,
+            bases=tuple(tidy(basis @ frame) for basis in self.bases),
+            blocked=tuple(replace(b, basis=tidy(b.basis @ frame)) for b in self.blocked),
+            reached=tuple(tidy(basis @ frame) for basis in self.reached),
         )
 
 
@@ -196,17 +189,17 @@ def leaps(series: HermiteSeries) -> list[int]:
     smallest k at which that is not zero.  The staircase proper is the stretch of ones at the start.
     """
     now = Step(np.zeros((0, series.r)), Decision(None, None, 0.0))
-    found: list[int] = []
+    listed: list[int] = []
     while len(now.basis) < series.r:
         for k in range(1, series.degree + 1):
             following = ascend({1: [series]}, now, leap=k)
             if len(following.basis) > len(now.basis):
                 now = following
-                found.append(k)
+                listed.append(k)
                 break
         else:
             break
-    return found
+    return listed
 
 
 def staircase(
@@ -214,6 +207,7 @@ def staircase(
 ) -> Staircase:
     """The staircase of a target given as {1: [f]} (fresh) or with its transforms (reused batches).
 
+    U_{t+1} = U_t + span{E_perp grad_perp f(x_U + x_perp)}, docs/theory/index.md, eq. (3).
     With an activation it also says which of the directions that activation cannot pick up: the
     term h_beta(x_U) x_j of f^k moves a neuron by b_{|beta|+1} u^beta, and f^k enters only if the
     neuron's response to its own label has a part of degree k - 1.
@@ -234,8 +228,8 @@ class UsableTerms:
 
     def __init__(self, activation: Activation, reused: bool) -> None:
         self.activation = activation
-        self.powers = label_response(activation, RESPONSE_DEGREE if reused else 1)
-        self.known: dict[int, bool] = {}
+        self.powers = label_response(activation) if reused else frozenset({1})
+        self.usable: dict[int, bool] = {}
 
     def hands_on(self, power: int) -> bool:
         """Whether the response has that power, or for bounded transforms any high one."""
@@ -248,29 +242,29 @@ class UsableTerms:
     def __call__(self, degree: int, label_power: int) -> bool:
         if not self.hands_on(label_power):
             return False
-        if degree not in self.known:
+        if degree not in self.usable:
             # Norm one decides the first step (degree 1); either norm will do later on.
             norms = (1.0,) if degree == 1 else (1.0, GENERIC_NORM)
-            self.known[degree] = any(picks_up(self.activation, degree, norm) for norm in norms)
-        return self.known[degree]
+            self.usable[degree] = any(picks_up(self.activation, degree, norm) for norm in norms)
+        return self.usable[degree]
 
 
 def _blocked(
     labels: Labels, steps: Sequence[Step], usable: UsableTerms, possible: Possible
 ) -> list[Blocked]:
     """Directions each step adds in theory but not with this activation, from the same subspace."""
-    found = []
+    blocked = []
     before = Step(np.zeros((0, labels[1][0].r)), Decision(None, None, 0.0))
     for number, step in enumerate(steps, start=1):
         used: Labels = {1: labels[1]} if number == 1 else labels
         mine = ascend(used, before, usable, possible=possible).basis
         missing = step.basis - step.basis @ mine.T @ mine
-        rows, _ = row_space(missing, BASIS)
+        rows = tidy(row_space(missing))
         if len(rows):
-            needed = _needed_term(used, before.basis, tidy(rows))
-            found.append(Blocked(number, tidy(rows), *needed))
+            needed = _needed_term(used, before.basis, rows)
+            blocked.append(Blocked(number, rows, *needed))
         before = step
-    return found
+    return blocked
 
 
 def _needed_term(
@@ -300,16 +294,14 @@ def _needed_term(
 
 # Many targets are analysed with one activation, as somebody types one.
 @lru_cache(maxsize=64)
-def label_response(activation: Activation, highest: int) -> frozenset[int]:
-    """Powers of the label that a reused batch hands to the second step.
+def label_response(activation: Activation, highest: int = 8) -> frozenset[int]:
+    """Powers of the label, up to ``highest``, that a reused batch hands to the second step.
 
     After one step the preactivation of a sample has moved by a multiple of its own label:
     F(y) = E_h sigma'(h + y sigma'(h)), and the second gradient weighs the sample by y F(y).
     Power k is handed on if F has a part of degree k - 1; decided on Chebyshev coefficients on
-    [-1, 1], exact for the parities that matter.
+    [-1, 1], exact for the parities that matter.  Powers beyond 3 stand for all.
     """
-    if highest == 1:
-        return frozenset({1})
     nodes = np.cos(np.pi * (np.arange(16) + 0.5) / 16)
 
     def response(y: float) -> tuple[float, float]:

@@ -11,8 +11,8 @@ From mu = 1/2, the cosine of a random row, T steps reach mu = 0 just if kappa is
     1 + 1/T                                   at leap 2,
     l - 1 + (l - 2)/((l - 1)^T - 1)           at leap l >= 3,
 
-which is l for one step and tends to l - 1 as T grows.  docs/derivations/higher_leaps.md has the
-derivation, and what the output of the network itself changes.
+which is l for one step and tends to l - 1 as T grows.  docs/derivations/higher_leaps.md says what
+the output of the network itself changes.
 """
 
 from __future__ import annotations
@@ -21,7 +21,9 @@ from fractions import Fraction
 
 
 def several_steps_exponents(leap: int, kappa: float, steps: int) -> list[float]:
-    """Exponent in d of the cosine with the target after each of the steps, at most zero.
+    """Exponent -mu in d of the cosine with the target after each of the steps, at most zero.
+
+    docs/derivations/higher_leaps.md, eq. (1).
 
     >>> from giantstep.analysis.step_exponents import several_steps_exponents
     >>> several_steps_exponents(2, 1.5, 3)
@@ -39,6 +41,8 @@ def several_steps_exponents(leap: int, kappa: float, steps: int) -> list[float]:
 
 def batch_exponent(leap: int, steps: int) -> Fraction:
     """Smallest kappa at which n = d^kappa samples a step let so many steps learn the leap.
+
+    docs/derivations/higher_leaps.md, eq. (2).
 
     >>> from giantstep.analysis.step_exponents import batch_exponent
     >>> [str(batch_exponent(3, steps)) for steps in (1, 2, 3)]

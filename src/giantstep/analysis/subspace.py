@@ -6,12 +6,14 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 from jaxtyping import Float
 
 from giantstep.gaussian.accuracy import BASIS, VANISHING
 from giantstep.gaussian.tensors import RELEVANT, noise_bound
+from giantstep.records.plain import fields_of
 
 
 @dataclass(frozen=True)
@@ -39,6 +41,10 @@ class Decision:
         dropped = self.largest_dropped is not None and self.largest_dropped > 1e-3 * self.tolerance
         return kept or (dropped and not self.bound)
 
+    def as_dict(self) -> dict[str, Any]:
+        """Plain values."""
+        return fields_of(self) | {"near_tie": self.near_tie}
+
 
 @dataclass(frozen=True)
 class Evidence:
@@ -54,7 +60,7 @@ def decide(
     truncation: float,
     slack: float = 0.0,
 ) -> tuple[Float[np.ndarray, "_ r"], Decision, float]:
-    """Directions that some matrix surely has, what is left open, and the tilt of what was found.
+    """Directions that some matrix surely has, what is left open, and how far noise tilts them.
 
     Each matrix is asked, in turn, for directions beyond those found before: its singular values
     must exceed its rounding and its own noise.  ``possible`` spans what noise and truncation could
@@ -62,46 +68,46 @@ def decide(
     series, ``slack`` those that an earlier tilt of the subspace may feign.
     """
     r = possible.shape[1]
-    found, kept = np.zeros((0, r)), []
+    basis, kept = np.zeros((0, r)), []
     tilt = 0.0
     for item in evidence:
-        matrices = _outside(item.matrices, found)
+        matrices = _outside(item.matrices, basis)
         if not matrices[0].size:
             continue
         _, values, rows = np.linalg.svd(matrices[0], full_matrices=False)
         rank = int(np.sum(values > max(item.tolerance, noise_bound(matrices)) + slack))
         if rank:
-            found = orthonormal(np.concatenate([found, rows[:rank]]))
+            basis = orthonormal(np.concatenate([basis, rows[:rank]]))
             kept += values[:rank].tolist()
-            doubt = noise_bound(_outside(item.matrices, found))
+            doubt = noise_bound(_outside(item.matrices, basis))
             tilt = max(tilt, doubt / float(values[rank - 1]))
     dropped, bound, tolerance = 0.0, truncation, 0.0
     for item in evidence:
-        matrices = _outside(item.matrices, found)
+        matrices = _outside(item.matrices, basis)
         tolerance = max(tolerance, item.tolerance)
         if matrices[0].size:
             top = float(np.linalg.norm(matrices[0], 2))
             noise = noise_bound(matrices)
             dropped, bound = max(dropped, top), max(bound, top + noise if noise else 0.0)
     # Possible directions beyond those found, which noise may have tilted.
-    beyond = possible - possible @ found.T @ found
+    beyond = possible - possible @ basis.T @ basis
     sines = np.linalg.svd(beyond, compute_uv=False) if beyond.size else np.zeros(0)
     left = int(np.sum(sines > max(BASIS, min(3.0 * tilt, 0.5))))
     open_ = left if bound > RELEVANT else 0
     decision = Decision(
         smallest_kept=min(kept) if kept else None,
-        largest_dropped=dropped if len(found) < r else None,
+        largest_dropped=dropped if len(basis) < r else None,
         tolerance=tolerance,
         bound=bound if left else 0.0,
         undecided=open_,
     )
-    return found, decision, tilt
+    return basis, decision, tilt
 
 
 def _outside(
-    matrices: Float[np.ndarray, "c rows r"], found: Float[np.ndarray, "_ r"]
+    matrices: Float[np.ndarray, "c rows r"], basis: Float[np.ndarray, "_ r"]
 ) -> Float[np.ndarray, "c rows r"]:
-    return matrices - matrices @ found.T @ found if len(found) else matrices
+    return matrices - matrices @ basis.T @ basis if len(basis) else matrices
 
 
 def snap(basis: Float[np.ndarray, "_ r"], tilt: float) -> Float[np.ndarray, "_ r"]:
@@ -116,20 +122,13 @@ def snap(basis: Float[np.ndarray, "_ r"], tilt: float) -> Float[np.ndarray, "_ r
 
 
 def row_space(
-    matrix: Float[np.ndarray, "_ r"], tolerance: float
-) -> tuple[Float[np.ndarray, "_ r"], Decision]:
+    matrix: Float[np.ndarray, "_ r"], tolerance: float = BASIS
+) -> Float[np.ndarray, "_ r"]:
     """Orthonormal basis of the rows whose singular values exceed ``tolerance``."""
-    r = matrix.shape[1]
-    if not len(matrix) or r == 0:
-        return np.zeros((0, r)), Decision(None, 0.0 if r else None, tolerance)
+    if not matrix.size:
+        return matrix[:0]
     _, values, rows = np.linalg.svd(matrix, full_matrices=False)
-    rank = int(np.sum(values > tolerance))
-    dropped = values[rank:]
-    return rows[:rank], Decision(
-        float(values[rank - 1]) if rank else None,
-        None if rank == r else float(dropped[0]) if len(dropped) else 0.0,
-        tolerance,
-    )
+    return rows[: int(np.sum(values > tolerance))]
 
 
 def echelon(basis: Float[np.ndarray, "_ r"], smallest: float = BASIS) -> Float[np.ndarray, "_ r"]:
@@ -155,13 +154,13 @@ def orthonormal(vectors: Float[np.ndarray, "_ r"]) -> Float[np.ndarray, "_ r"]:
     """Gram-Schmidt in the given order, signs kept, dependent vectors dropped."""
     basis: list[Float[np.ndarray, " r"]] = []
     for vector in vectors:
-        rest = vector
+        remainder = vector
         for _ in range(2):  # twice is enough for orthogonality to rounding
             for q in basis:
-                rest = rest - (rest @ q) * q
-        norm = float(np.linalg.norm(rest))
+                remainder = remainder - (remainder @ q) * q
+        norm = float(np.linalg.norm(remainder))
         if norm > BASIS * float(np.linalg.norm(vector)):
-            basis.append(rest / norm)
+            basis.append(remainder / norm)
     return np.array(basis).reshape(len(basis), vectors.shape[1])
 
 
@@ -177,8 +176,7 @@ def completed(basis: Float[np.ndarray, "_ r"]) -> Float[np.ndarray, "r r"]:
 
 def span(*bases: Float[np.ndarray, "_ r"]) -> Float[np.ndarray, "_ r"]:
     """Tidy orthonormal basis of the sum of subspaces given by orthonormal bases."""
-    rows, _ = row_space(np.concatenate(bases), BASIS)
-    return tidy(rows)
+    return tidy(row_space(np.concatenate(bases)))
 
 
 def name_vector(vector: Float[np.ndarray, " r"]) -> str:

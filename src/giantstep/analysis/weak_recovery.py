@@ -16,9 +16,6 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Float
 
-BINS = 256
-"""Slices of the label with equal numbers of points; half as many tell what slicing costs."""
-
 
 @dataclass(frozen=True)
 class WeakRecovery:
@@ -29,11 +26,15 @@ class WeakRecovery:
 
 
 def weak_recovery(
-    points: Float[np.ndarray, "s n r"], labels: Float[np.ndarray, "s n"]
+    points: Float[np.ndarray, "s n r"], labels: Float[np.ndarray, "s n"], slices: int = 256
 ) -> WeakRecovery:
-    """alpha_c for a label with E[z | y] = 0, from points of N(0, I) in independent sets."""
+    """alpha_c for a label with E[z | y] = 0, from points of N(0, I) in independent sets.
+
+    The label is cut into ``slices`` with equal numbers of points; half as many tell what slicing
+    costs.
+    """
     half = len(points) // 2
-    pairs = [_sliced(points[a::half], labels[a::half]) for a in range(half)]
+    pairs = [_sliced(points[a::half], labels[a::half], slices) for a in range(half)]
     # Two slices side by side are one of half as many.
     fine, coarse = (
         np.array([_kernel(totals, counts) for totals, counts in sliced])
@@ -51,18 +52,18 @@ def weak_recovery(
 
 
 def _sliced(
-    points: Float[np.ndarray, "two n r"], labels: Float[np.ndarray, "two n"]
+    points: Float[np.ndarray, "two n r"], labels: Float[np.ndarray, "two n"], slices: int
 ) -> tuple[Float[np.ndarray, "two b r r"], Float[np.ndarray, "two b"]]:
     """Sums of z z^T over the slices of the label, and how many points each has, set by set."""
     r = points.shape[2]
-    edges = np.quantile(labels, np.arange(1, BINS) / BINS)
-    totals, counts = np.zeros((len(points), BINS, r, r)), np.zeros((len(points), BINS))
+    edges = np.quantile(labels, np.arange(1, slices) / slices)
+    totals, counts = np.zeros((len(points), slices, r, r)), np.zeros((len(points), slices))
     for number, (x, y) in enumerate(zip(points, labels, strict=True)):
         at = np.searchsorted(edges, y)
-        counts[number] = np.bincount(at, minlength=BINS)
+        counts[number] = np.bincount(at, minlength=slices)
         for i in range(r):
             for j in range(i + 1):
-                sums = np.bincount(at, x[:, i] * x[:, j], BINS)
+                sums = np.bincount(at, x[:, i] * x[:, j], slices)
                 totals[number, :, i, j] = totals[number, :, j, i] = sums
     return totals, counts
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from giantstep.analysis.activation import HIGHEST_DEGREE, analyze_activation
-from giantstep.cli.output import PLAIN, Output, Typed, as_json, write_json
+from giantstep.cli.output import PLAIN, Output, Typed, write_json
+from giantstep.show.tables.analysis import activation_report
 
 
 def activation(
@@ -29,10 +30,4 @@ def activation(
     record = analyze_activation(name, degree)
     if files is not None:
         write_json(record.as_dict(), files[0])
-    if output.json:
-        print(as_json(record.as_dict()))
-    elif not output.quiet:
-        from giantstep.show.tables.analysis import activation_report
-        from giantstep.show.tables.parts import show
-
-        show(activation_report(record))
+    output.present(record.as_dict, lambda: activation_report(record))

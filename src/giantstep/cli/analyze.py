@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from giantstep.analysis.analyze import analyze as run
-from giantstep.cli.output import PLAIN, Output, Typed, as_json, write_json
+from giantstep.cli.output import PLAIN, Output, Typed, write_json
 from giantstep.show.progress import patience
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
 
 
 def analyze(
@@ -35,10 +40,10 @@ def analyze(
         record = run(target, activation, label_degree=label_degree)
     if files is not None:
         write_json(record.as_dict(), files[0])
-    if output.json:
-        print(as_json(record.as_dict()))
-    elif not output.quiet:
-        from giantstep.show.tables.analysis import analysis_report
-        from giantstep.show.tables.parts import show
 
-        show(analysis_report(record))
+    def report() -> RenderableType:
+        from giantstep.show.tables.analysis import analysis_report
+
+        return analysis_report(record)
+
+    output.present(record.as_dict, report)

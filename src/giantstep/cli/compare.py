@@ -9,15 +9,14 @@ from cyclopts import Parameter
 
 from giantstep.cli.experiment import files_of, kept_in, warn_of_hours
 from giantstep.cli.fields import Fields, Memory, given_fields, memory_bytes
-from giantstep.cli.output import PLAIN, Output, as_json, write_json
+from giantstep.cli.output import PLAIN, Output, picture_line, write_json
 from giantstep.cli.sweep import Vary, file_named
 from giantstep.errors import InputError
 from giantstep.problem.setting import Setting
 from giantstep.show.progress import progress_bar
-from giantstep.show.tables.parts import show as shown
 from giantstep.show.tables.side_by_side import side_by_side_report
 from giantstep.sweeps.axes import read_axes, read_vary
-from giantstep.sweeps.side_by_side import compare_settings
+from giantstep.sweeps.side_by_side import SideBySide, compare_settings
 
 
 def compare(
@@ -49,19 +48,36 @@ def compare(
         goes on where it was stopped, or with more --runs.
     """
     settings, names = settings_asked(files_or_targets, vary, fields)
-    bound = memory_bytes(memory)
     files = files_of("compare", settings, output)
+    both = _compared(settings, names, show, memory_bytes(memory), output)
+    if files is not None:
+        from giantstep.show.plots.side_by_side import side_by_side_figure
+        from giantstep.show.plots.style import save
+
+        write_json(both.as_dict(), files[0])
+        save(side_by_side_figure(both), files[1])
+    output.present(both.as_dict, lambda: side_by_side_report(both), *picture_line(files))
+
+
+def _compared(
+    settings: Sequence[Setting],
+    names: Sequence[str] | None,
+    show: Sequence[str],
+    memory: int,
+    output: Output,
+) -> SideBySide:
+    """Simulate and predict the settings; an interrupt says what is kept."""
     for setting in settings:
-        warn_of_hours(setting, bound, output.quiet)
+        warn_of_hours(setting, memory, output.quiet)
     try:
         with progress_bar(output.quiet) as progress:
-            both = compare_settings(
+            return compare_settings(
                 *settings,
                 names=names,
                 show=show,
-                memory=bound,
+                memory=memory,
                 progress=progress,
-                **kept_in(output.out, bound),
+                **kept_in(output.out, memory),
             )
     except KeyboardInterrupt:
         if output.out is None:
@@ -69,18 +85,6 @@ def compare(
         raise KeyboardInterrupt(
             f"interrupted: finished runs are kept in {output.out}, the same command goes on"
         ) from None
-    if files is not None:
-        from giantstep.show.plots.side_by_side import side_by_side_figure
-        from giantstep.show.plots.style import save
-
-        write_json(both.as_dict(), files[0])
-        save(side_by_side_figure(both), files[1])
-    if output.json:
-        print(as_json(both.as_dict()))
-    elif not output.quiet:
-        shown(side_by_side_report(both))
-        if files is not None:
-            shown(f"picture: {files[1]}")
 
 
 def settings_asked(

@@ -8,12 +8,11 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from giantstep.cli.fields import Fields, File, Memory, given_fields, memory_bytes
-from giantstep.cli.output import Said, Switch, Typed, as_json
+from giantstep.cli.output import Json, Quiet, Typed, present
 from giantstep.errors import InputError
 from giantstep.problem.setting import Setting
 from giantstep.show.tables.estimate import estimate_report
-from giantstep.show.tables.parts import show
-from giantstep.simulation.estimate import Estimate, estimate, is_measured
+from giantstep.simulation.estimate import Estimate, estimate
 
 ENGINES = ("deferred", "dense")
 
@@ -25,9 +24,8 @@ def estimate_command(
     fields: Annotated[Fields | None, Parameter(name="*")] = None,  # type: ignore[valid-type]
     file: File = None,
     memory: Memory = "2 GiB",
-    recalibrate: Switch = False,
-    json: Said = False,
-    quiet: Said = False,
+    json: Json = False,
+    quiet: Quiet = False,
 ) -> None:
     """Predict flops, bytes and seconds of a setting with each engine.
 
@@ -39,32 +37,20 @@ def estimate_command(
         A TOML file with fields of the setting; flags take precedence.
     memory:
         Bound on the arrays in memory, such as "512 MiB".
-    recalibrate:
-        Measure the speed of this machine anew; else it is measured once and remembered.
-    json:
-        Print the estimates as JSON instead of a table.
-    quiet:
-        No word about measuring.
     """
     setting, bound = Setting(**given_fields(target, fields, file)), memory_bytes(memory)
     engines = ENGINES if setting.engine == "auto" else (setting.engine,)
-    found: dict[str, Estimate | str] = {}
+    estimates: dict[str, Estimate | str] = {}
     for engine in engines:
         chosen = setting.vary(engine=engine)
         try:
-            if not quiet and (recalibrate or not is_measured(chosen, bound)):
-                print(f"measuring the {engine} engine on this machine, once", file=sys.stderr)
-            found[engine] = estimate(chosen, memory=bound, again=recalibrate)
+            if not quiet:
+                print(f"pilot runs of the {engine} engine on this machine", file=sys.stderr)
+            estimates[engine] = estimate(chosen, memory=bound)
         except InputError as error:
-            found[engine] = str(error)
-    if json:
-        print(
-            as_json(
-                {
-                    engine: {"refused": each} if isinstance(each, str) else each.as_dict()
-                    for engine, each in found.items()
-                }
-            )
-        )
-    else:
-        show(estimate_report(setting, found))
+            estimates[engine] = str(error)
+    record = {
+        engine: {"refused": each} if isinstance(each, str) else each.as_dict()
+        for engine, each in estimates.items()
+    }
+    present(lambda: record, lambda: estimate_report(setting, estimates), json=json)

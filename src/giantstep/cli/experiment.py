@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from rich.console import RenderableType
 
 from giantstep.cli.fields import memory_bytes
-from giantstep.cli.output import Output, as_json, write_json
+from giantstep.cli.output import Output, picture_line, write_json
 from giantstep.errors import InputError, shown
 from giantstep.experiment import Experiment, run_experiment
 from giantstep.language.units import duration
@@ -22,7 +22,6 @@ from giantstep.prediction.predict import predict
 from giantstep.problem.setting import Setting
 from giantstep.records.labels import FittedLabels
 from giantstep.show.progress import progress_bar
-from giantstep.show.tables.parts import show
 from giantstep.simulation.estimate import estimate
 from giantstep.simulation.simulate import simulate
 from giantstep.store.folder import Store
@@ -32,10 +31,6 @@ from giantstep.store.simulation import simulate_stored
 
 if TYPE_CHECKING:  # a figure is drawn only where there is a folder for it
     from matplotlib.figure import Figure
-
-
-LONG = 3600.0
-"""Seconds from which on a run is worth a warning."""
 
 
 def run_command(
@@ -62,12 +57,7 @@ def run_command(
         record, picture = files
         write_json(experiment.as_dict(), record)
         save(figure(experiment), picture)
-    if output.json:
-        print(as_json(experiment.as_dict()))
-    elif not output.quiet:
-        show(report(experiment))
-        if files is not None:
-            show(f"picture: {files[1]}")
+    output.present(experiment.as_dict, lambda: report(experiment), *picture_line(files))
     if experiment.simulated.interrupted:
         sys.exit(128 + signal.SIGINT)
 
@@ -115,14 +105,15 @@ def goes_on(out: Path | None, name: str, settings: Sequence[Setting]) -> bool:
     return True
 
 
-def warn_of_hours(setting: Setting, memory: int, quiet: bool) -> None:
+def warn_of_hours(
+    setting: Setting, memory: int, quiet: bool, *, least_seconds: float = 3600.0
+) -> None:
     """Say on standard error how long a run would take that takes hours."""
     expected = estimate(setting, memory=memory, calibrate=False)
-    if not quiet and expected.seconds > LONG:
-        on = "this" if expected.measured else "a typical"
+    if not quiet and expected.seconds > least_seconds:
         print(
-            f"giantstep: this will take about {duration(expected.seconds)} on {on} machine with "
-            f"the {expected.engine} engine",
+            f"giantstep: this will take about {duration(expected.seconds)} on a typical machine "
+            f"with the {expected.engine} engine",
             file=sys.stderr,
         )
 

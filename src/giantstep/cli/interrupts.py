@@ -10,12 +10,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
 
-LATER = 0.02
-"""Seconds after which an interrupt that could not be raised is tried again."""
-
-LOADING = 10.0
-"""Seconds that libraries may take to load: from then on an interrupt is raised there, too."""
-
 
 @contextmanager
 def interrupts_heard() -> Iterator[None]:
@@ -43,12 +37,13 @@ def interrupts_heard() -> Iterator[None]:
 class _Handler:
     """Raises an interrupt, unless libraries are being loaded: then a moment later."""
 
-    def __init__(self) -> None:
-        self.last = float("inf")
+    def __init__(self, loading_seconds: float = 10.0) -> None:
+        """``loading_seconds`` that libraries may take to load: then it is raised there, too."""
+        self.loading_seconds, self.last = loading_seconds, float("inf")
 
     def __call__(self, number: int, frame: FrameType | None) -> None:
         now = time.monotonic()
-        self.last = min(self.last, now + LOADING)
+        self.last = min(self.last, now + self.loading_seconds)
         if now < self.last and _loads(frame):
             _interrupt_later()
             return
@@ -73,8 +68,9 @@ def _raise_again(unraisable: sys.UnraisableHookArgs) -> None:
         sys.__unraisablehook__(unraisable)
 
 
-def _interrupt_later() -> None:
-    timer = threading.Timer(LATER, _interrupt)
+def _interrupt_later(seconds: float = 0.02) -> None:
+    """Try again soon to raise an interrupt that could not be raised."""
+    timer = threading.Timer(seconds, _interrupt)
     timer.daemon = True
     timer.start()
 

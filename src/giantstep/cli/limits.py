@@ -6,15 +6,15 @@ from contextlib import suppress
 from typing import Annotated
 
 from cyclopts import Parameter
+from rich.console import RenderableType
 
 from giantstep.cli.fields import Fields, File, given_fields
-from giantstep.cli.output import Said, Switch, Typed, as_json
+from giantstep.cli.output import Json, Switch, Typed, present
 from giantstep.errors import NoTheoryError
 from giantstep.prediction.limits import LimitStatus
 from giantstep.prediction.theories import THEORIES, choose_theory, limits
 from giantstep.problem.setting import Setting
 from giantstep.show.tables.limits import limits_report, standing_report
-from giantstep.show.tables.parts import show
 
 
 def limits_command(
@@ -24,7 +24,7 @@ def limits_command(
     fields: Annotated[Fields | None, Parameter(name="*")] = None,  # type: ignore[valid-type]
     file: File = None,
     every: Annotated[Switch, Parameter(name="--all")] = False,
-    json: Said = False,
+    json: Json = False,
 ) -> None:
     """List every condition under which a prediction is refused or left open.
 
@@ -37,24 +37,24 @@ def limits_command(
         A TOML file with fields of the setting; flags take precedence.
     every:
         Show the limits of all theories, not only of the one that serves the setting.
-    json:
-        Print the limits as JSON instead of a table.
     """
     typed = given_fields(target, fields, file)
     setting = Setting(**typed) if typed else None
     statuses = limits(setting)
-    if json:
-        print(as_json([status.as_dict() for status in statuses]))
-        return
-    if setting is None:
-        show(limits_report(statuses))
-        return
+    present(
+        lambda: {"limits": [status.as_dict() for status in statuses]},
+        lambda: limits_report(statuses) if setting is None else _standing(setting, statuses, every),
+        json=json,
+    )
+
+
+def _standing(setting: Setting, statuses: list[LimitStatus], every: bool) -> RenderableType:
+    """Where a setting stands at the limits of the theory that serves, or of ``every`` one."""
     served = None
     with suppress(NoTheoryError):
         served = choose_theory(setting).name
-    if not every:
-        statuses = [status for status in statuses if _concerns(status, served)]
-    show(standing_report(setting, statuses, served))
+    shown = [status for status in statuses if every or _concerns(status, served)]
+    return standing_report(setting, shown, served)
 
 
 def _concerns(status: LimitStatus, served: str | None) -> bool:

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import json
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Group, Parameter, Token
 
 from giantstep.errors import InputError
 from giantstep.records.drafts import remove_drafts
 from giantstep.records.file import write_whole
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
 
 # A target may begin with a minus sign: -x1 + x2 is no option.
 Typed = Annotated[str, Parameter(allow_leading_hyphen=True)]
@@ -33,7 +36,12 @@ _OUTPUT = Group("Output", sort_key=0.5)
 Out = Annotated[Path | None, Parameter(group=_OUTPUT, metavar="FOLDER", converter=_folder)]
 OutAt = Annotated[Path, Parameter(group=_OUTPUT, metavar="FOLDER", converter=_folder)]
 Switch = Annotated[bool, Parameter(negative="", show_default=False)]
-Said = Annotated[bool, Parameter(group=_OUTPUT, negative="", show_default=False)]
+_Said = Annotated[bool, Parameter(group=_OUTPUT, negative="", show_default=False)]
+Json = Annotated[_Said, Parameter(help="Print the record as JSON instead of tables.")]
+Overwrite = Annotated[
+    _Said, Parameter(help="Replace files that something else has left there; runs are kept.")
+]
+Quiet = Annotated[_Said, Parameter(help="No table and no progress.")]
 
 
 @Parameter(name="*")
@@ -41,16 +49,23 @@ Said = Annotated[bool, Parameter(group=_OUTPUT, negative="", show_default=False)
 class Output:
     """The options of commands that make a record, which they print or write into a folder."""
 
-    json: Annotated[Said, Parameter(help="Print the record as JSON instead of tables.")] = False
+    json: Json = False
     out: Out = None  # every command says which files it writes
-    overwrite: Annotated[
-        Said, Parameter(help="Replace files that something else has left there; runs are kept.")
-    ] = False
-    quiet: Annotated[Said, Parameter(help="No table and no progress.")] = False
+    overwrite: Overwrite = False
+    quiet: Quiet = False
 
     def reserve(self, *names: str, replace: bool = False) -> list[Path] | None:
         """The files to write; ``replace`` says that those in the folder may be replaced."""
         return reserve(self.out, *names, overwrite=self.overwrite or replace)
+
+    def present(
+        self,
+        record: Callable[[], dict[str, Any]],
+        report: Callable[[], RenderableType],
+        *lines: str,
+    ) -> None:
+        """Print the record as JSON, or the report and lines below it; nothing if quiet."""
+        present(record, report, *lines, json=self.json, quiet=self.quiet)
 
 
 PLAIN = Output()
@@ -77,6 +92,28 @@ def reserve(out: Path | None, *names: str, overwrite: bool = False) -> list[Path
     except OSError as error:
         raise InputError(f"out cannot be written, got {str(out)!r}: {error.strerror}") from None
     return [out / name for name in names]
+
+
+def picture_line(files: Sequence[Path] | None) -> list[str]:
+    """Where the picture is, the last of the files that were written."""
+    return [] if files is None else [f"picture: {files[-1]}"]
+
+
+def present(
+    record: Callable[[], dict[str, Any]],
+    report: Callable[[], RenderableType],
+    *lines: str,
+    json: bool,
+    quiet: bool = False,
+) -> None:
+    """Print a record as JSON, or its report and lines below it; nothing if quiet."""
+    if json:
+        print(as_json(record()))
+    elif not quiet:
+        from giantstep.show.tables.parts import show
+
+        for part in (report(), *lines):
+            show(part)
 
 
 def as_json(record: dict[str, Any]) -> str:

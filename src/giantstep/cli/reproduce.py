@@ -8,7 +8,7 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from giantstep.cli.output import OutAt, Said, Switch, reserve
+from giantstep.cli.output import OutAt, Overwrite, Quiet, Switch, reserve
 from giantstep.errors import InputError, unknown_name
 from giantstep.papers.figures import REPRODUCTIONS
 from giantstep.papers.figures.record import Reproduction
@@ -29,8 +29,8 @@ def reproduce(
     seed: int = 0,
     list_: Annotated[bool, Parameter("--list", negative="", show_default=False)] = False,
     out: OutAt = Path("results/figures"),
-    overwrite: Said = False,
-    quiet: Said = False,
+    overwrite: Overwrite = False,
+    quiet: Quiet = False,
 ) -> None:
     """Draw the papers' figures, prediction and simulation together.
 
@@ -51,10 +51,6 @@ def reproduce(
         List the figures, and draw nothing.
     out:
         Folder for the figures, each as PNG and PDF, and as JSON: its numbers and what made them.
-    overwrite:
-        Replace files that are there already.
-    quiet:
-        No progress.
     """
     chosen = named_figures(figures)
     if seed < 0:
@@ -67,6 +63,16 @@ def reproduce(
         return
     files = [f"{figure.name}.{kind}" for figure in chosen for kind in KINDS]
     reserve(out, *files, overwrite=overwrite)
+    origins = _drawn(chosen, out, run=run, full=full, seed=seed, quiet=quiet)
+    if not quiet:
+        for name, origin in origins.items():
+            show(f"{name}: {out / name}.png\n    {origin}")
+
+
+def _drawn(
+    chosen: Sequence[Reproduction], out: Path, *, run: bool, full: bool, seed: int, quiet: bool
+) -> dict[str, str]:
+    """Draw figures into a folder; name -> where its numbers come from."""
     origins = {}
     with spinner(quiet) as say:
         for index, figure in enumerate(chosen, 1):
@@ -79,9 +85,7 @@ def reproduce(
                 save(drawn, out / f"{name}.{kind}")
             write(data, out / f"{name}.json")
             origins[name] = f"{'computed' if kept is None else 'stored'}, {data.origin}"
-    if not quiet:
-        for name, origin in origins.items():
-            show(f"{name}: {out / name}.png\n    {origin}")
+    return origins
 
 
 def named_figures(names: Sequence[str]) -> list[Reproduction]:

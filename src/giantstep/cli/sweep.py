@@ -5,6 +5,7 @@ from __future__ import annotations
 import json as texts
 import sys
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -15,11 +16,10 @@ from giantstep.cli.output import PLAIN, Output, Switch, Typed, as_json, reserve,
 from giantstep.errors import InputError
 from giantstep.records.file import write_whole
 from giantstep.show.progress import sweep_progress
-from giantstep.show.tables.parts import show as shown
 from giantstep.show.tables.sweep import preview_lines, sweep_report
 from giantstep.store.folder import Store
 from giantstep.sweeps.axes import read_vary
-from giantstep.sweeps.grid import make_grid, read_sweep_file
+from giantstep.sweeps.grid import Grid, make_grid, read_sweep_file
 from giantstep.sweeps.preview import preview
 from giantstep.sweeps.result import Sweep, check_observable
 from giantstep.sweeps.sweep import run_grid
@@ -28,6 +28,32 @@ Vary = Annotated[
     tuple[str, ...],
     Parameter(allow_leading_hyphen=True, negative="", show_default=False, metavar="AXIS"),
 ]
+
+
+@Parameter(name="*")
+@dataclass(frozen=True)
+class Work:
+    """How the work of a sweep is done."""
+
+    theory: Annotated[bool, Parameter(help="Predict every cell beside its runs.")] = True
+    workers: Annotated[
+        int | None,
+        Parameter(help="Processes; as many as processors and memory allow unless told otherwise."),
+    ] = None
+    cluster: Annotated[
+        str | None,
+        Parameter(
+            help="Dask's workers instead: local, or the address of a scheduler, tcp://HOST:PORT."
+        ),
+    ] = None
+    memory: Annotated[
+        Memory, Parameter(help='Bound on the arrays of each worker, such as "512 MiB".')
+    ] = "2 GiB"
+    dry_run: Annotated[Switch, Parameter(help="Only say what the sweep would take.")] = False
+
+
+HERE = Work()
+"""What is done unless told otherwise."""
 
 
 def sweep(
@@ -39,11 +65,7 @@ def sweep(
     fields: Annotated[Fields | None, Parameter(name="*")] = None,  # type: ignore[valid-type]
     show: str | None = None,
     boundary: float | None = None,
-    theory: bool = True,
-    workers: int | None = None,
-    cluster: str | None = None,
-    memory: Memory = "2 GiB",
-    dry_run: Switch = False,
+    work: Work = HERE,
     output: Output = PLAIN,
 ) -> None:
     """Simulate and predict every setting of a grid; stop and go on at any moment.
@@ -62,23 +84,12 @@ def sweep(
         What table and figures show: alignment (by default), cosine_1, test_error, norm, ...
     boundary:
         The value at which the map has its lines; cosines have them at 0.5 unless told otherwise.
-    theory:
-        Predict every cell beside its runs.
-    workers:
-        Processes; as many as processors and memory allow unless told otherwise.
-    cluster:
-        Dask's workers instead: local, or the address of a scheduler, tcp://HOST:PORT.
-    memory:
-        Bound on the arrays of each worker, such as "512 MiB".
-    dry_run:
-        Only say what the sweep would take.
     output.out:
         Folder for runs/ (a file each), table.csv, sweep.json, curves.png and map.png; unless told
         otherwise results/NAME for the file NAME.toml, and results/sweep for a target.  Runs that it
         holds are not computed again.
     """
     base, tables = asked(file_or_target, vary, target, fields)
-    bound = memory_bytes(memory)
     grid = make_grid(base, tables)
     for cell in grid.cells:
         observable = check_observable(show, cell.setting)
@@ -86,38 +97,45 @@ def sweep(
     folder = output.out or Path("results", "sweep" if file is None else file.stem)
     about = {"setting": {k: v for k, v in base.items() if k != "runs"}, "axes": tables}
     _check_other(folder, about, output.overwrite)
-    store = Store(folder / "runs")
-    expected = preview(grid, store, memory=bound, workers=workers, theory=theory)
+    swept = _swept(grid, folder, work, output)
+    if swept is None:
+        return
+    _write(swept, observable, folder, about, boundary=boundary)
+    output.present(
+        lambda: swept.as_dict(observable),
+        lambda: sweep_report(swept, observable),
+        f"folder: {folder}",
+    )
+    if swept.failed:
+        sys.exit(1)
+
+
+def _swept(grid: Grid, folder: Path, work: Work, output: Output) -> Sweep | None:
+    """Say what a grid takes, and do it; None where that is all that was asked for."""
+    store, memory = Store(folder / "runs"), memory_bytes(work.memory)
+    expected = preview(grid, store, memory=memory, workers=work.workers, theory=work.theory)
     if not output.quiet:
         print("\n".join(preview_lines(expected)), file=sys.stderr)
-    if dry_run:
+    if work.dry_run:
         if output.json:
             print(as_json(expected.as_dict()))
-        return
+        return None
     reserve(folder)
     try:
         with sweep_progress(output.quiet) as progress:
-            found = run_grid(
+            return run_grid(
                 grid,
                 store,
-                theory=theory,
+                theory=work.theory,
                 workers=expected.workers,
-                cluster=cluster,
-                memory=bound,
+                cluster=work.cluster,
+                memory=memory,
                 progress=progress,
             )
     except KeyboardInterrupt:
         raise KeyboardInterrupt(
             f"interrupted: what is finished is kept in {folder}, the same command goes on"
         ) from None
-    _write(found, observable, folder, about, boundary=boundary)
-    if output.json:
-        print(as_json(found.as_dict(observable)))
-    elif not output.quiet:
-        shown(sweep_report(found, observable))
-        shown(f"folder: {folder}")
-    if found.failed:
-        sys.exit(1)
 
 
 def file_named(file_or_target: str | None) -> Path | None:
@@ -168,7 +186,7 @@ def _check_other(folder: Path, about: Mapping[str, Any], overwrite: bool) -> Non
 
 
 def _write(
-    found: Sweep,
+    swept: Sweep,
     observable: str,
     folder: Path,
     about: Mapping[str, Any],
@@ -178,7 +196,7 @@ def _write(
     from giantstep.show.plots.style import save
     from giantstep.show.plots.sweep import sweep_figures
 
-    write_json({"asked": dict(about)} | found.as_dict(observable), folder / "sweep.json")
-    write_whole(folder / "table.csv", found.table.as_csv().encode())
-    for name, figure in sweep_figures(found, observable, boundary).items():
+    write_json({"asked": dict(about)} | swept.as_dict(observable), folder / "sweep.json")
+    write_whole(folder / "table.csv", swept.table.as_csv().encode())
+    for name, figure in sweep_figures(swept, observable, boundary).items():
         save(figure, folder / name)

@@ -1,10 +1,11 @@
-"""What regressor and classifier share: the fit, the coordinates, and what they say of it."""
+"""The common part of regressor and classifier: the fit, its coordinates, and its explanation."""
 
 from __future__ import annotations
 
 import math
 import numbers
 import warnings
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -21,14 +22,15 @@ from giantstep.estimator.blend import (
     Limits,
     choose,
     fit_models,
-    search,
-    searched,
+    make_search,
+    searched_rows,
 )
 from giantstep.estimator.blocks import blocks
 from giantstep.estimator.certain import certain_directions, noise_tests
 from giantstep.estimator.columns import refuse_text
 from giantstep.estimator.inputs import clipped_cells, fit_inputs
 from giantstep.estimator.insight import look
+from giantstep.estimator.recipe import Recipe
 from giantstep.estimator.rows import Rows, distinct_rows
 from giantstep.simulation.threads import single_blas
 
@@ -37,15 +39,6 @@ if TYPE_CHECKING:
 
     from giantstep.analysis.analyze import Analysis
     from giantstep.problem.target import Target
-
-PREDICTED_WIDTH = 1_024
-"""Columns that a row takes while it is predicted, neurons and coordinates together."""
-
-FLOATS = (np.float64, np.float32)
-"""Types of inputs that are taken as they are."""
-
-ROUNDING = 1e-12
-"""Deviation of a label, relative to its mean, that is rounding."""
 
 CONSTANT = "y is constant: it is predicted as such, and there is nothing to be learned from it"
 """What is said of a label without variance."""
@@ -62,12 +55,14 @@ class GiantStep(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         soft: bool = True,
         random_state: Any = 0,
         verbose: int = 0,
+        recipe: Recipe | None = None,
     ) -> None:
         self.max_directions = max_directions
         self.level = level
         self.soft = soft
         self.random_state = random_state
         self.verbose = verbose
+        self.recipe = recipe
 
     # -- fitting --------------------------------------------------------------------------------
 
@@ -76,10 +71,21 @@ class GiantStep(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
             raise InputError(
                 f"max_directions must be a whole number from 0 on, got {shown(self.max_directions)}"
             )
+        if not (self.recipe is None or isinstance(self.recipe, Recipe)):
+            raise InputError(f"recipe must be a Recipe or None, got {shown(self.recipe)}")
         if not (isinstance(self.level, numbers.Real) and 0.0 < self.level < 1.0):
             raise InputError(f"level must lie between 0 and 1, got {shown(self.level)}")
-        seed = int(check_random_state(self.random_state).randint(2**31 - 1))
-        return Limits(int(self.max_directions), float(self.level), bool(self.soft), seed)
+        return Limits(
+            most=int(self.max_directions),
+            level=float(self.level),
+            soft=bool(self.soft),
+            seed=int(check_random_state(self.random_state).randint(2**31 - 1)),
+            recipe=self._recipe,
+        )
+
+    @property
+    def _recipe(self) -> Recipe:
+        return self.recipe or Recipe()
 
     def _say(self, text: str) -> None:
         if self.verbose:
@@ -97,42 +103,52 @@ class GiantStep(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
             raise InputError("sample_weight must be positive for some row, got none")
         with single_blas():
             rows = self._labelled(distinct_rows(x, y, weight))
-            share = rows.weight / len(rows)
-            self._mean = share @ rows.y
-            # In units of the largest deviation nothing overflows.
-            centred = rows.y - self._mean
-            unit = np.maximum(np.abs(centred).max(axis=0), np.finfo(float).tiny)
-            deviation = unit * np.sqrt(share @ (centred / unit) ** 2)
-            varies = deviation > ROUNDING * np.abs(self._mean)
-            self._scale = np.where(varies, deviation, 0.0)
-            if not varies.any():
-                warnings.warn(CONSTANT, stacklevel=3)
-            scaled = replace(rows, y=centred / np.where(varies, deviation, np.inf))
-            self._inputs, at = fit_inputs(scaled, np.random.default_rng(limits.seed))
-            data = Data(at, scaled.y, scaled.weight)
-            c = at.white.shape[1]
-            self._say(f"{len(rows)} distinct rows, {c} coordinates")
+            data = self._prepared(rows, limits)
             self._choice: Choice = choose(data, limits, self._say)
             self._models = fit_models(data, self._choice, limits, self._say)
-            span = self._models.spans[self._choice.k]
-            found = look(self._inputs, self._models, span, self._choice.weights, data.at)
-            finder = search(searched(data), limits, limits.most)
-            self.tests_ = noise_tests(finder, span.basis @ found.turn)
-            self.clipped_cells_ = clipped_cells(self._inputs.scaling, rows)
-        self._span, self._turn, self._rows = span, found.turn, len(rows)
-        self.n_directions_ = self._choice.k
+            self._record(data, limits)
+            self.clipped_cells_ = clipped_cells(self._inputs.scaling, rows, limits.recipe)
+        self._rows = len(rows)
+        self.n_directions_ = self._n_features_out = self._choice.k
         self.n_certain_ = certain_directions(self.tests_, self.n_directions_)
-        self.directions_ = found.directions
-        self.strengths_ = found.strengths
-        self.feature_importances_ = found.importances
         self.parts_ = self._choice.parts
         self.stability_ = self._choice.stability
         self.out_of_fold_score_ = 1.0 - self._choice.error
-        self._n_features_out = self.n_directions_
-        # Coordinates and labels of some rows, for the picture.
-        some = slice(0, 1_000)
-        self._sample = at.take(some).white @ (span.basis @ self._turn), scaled.y[some]
         return rows
+
+    def _prepared(self, rows: Rows, limits: Limits, rounding: float = 1e-12) -> Data:
+        """Coordinates and standardised labels; one that deviates by rounding is constant."""
+        share = rows.weight / len(rows)
+        self._mean = share @ rows.y
+        # In units of the largest deviation nothing overflows.
+        centred = rows.y - self._mean
+        unit = np.maximum(np.abs(centred).max(axis=0), np.finfo(float).tiny)
+        deviation = unit * np.sqrt(share @ (centred / unit) ** 2)
+        varies = deviation > rounding * np.abs(self._mean)
+        self._scale = np.where(varies, deviation, 0.0)
+        if not varies.any():
+            warnings.warn(CONSTANT, stacklevel=4)
+        scaled = replace(rows, y=centred / np.where(varies, deviation, np.inf))
+        key = np.random.default_rng(limits.seed)
+        self._inputs, at = fit_inputs(scaled, key, limits.recipe)
+        self._say(f"{len(rows)} distinct rows, {at.white.shape[1]} coordinates")
+        return Data(at, scaled.y, scaled.weight)
+
+    def _record(self, data: Data, limits: Limits) -> None:
+        """Directions, their tests and importances, and some rows for the picture."""
+        self._span = self._models.spans[self._choice.k]
+        at = data.at.take(slice(0, limits.recipe.gradient_rows))
+        insight = look(self._inputs, self._models, self._span, self._choice.weights, at)
+        self._turn = insight.turn
+        self.directions_ = insight.directions
+        self.strengths_ = insight.strengths
+        self.feature_importances_ = insight.importances
+        most = searched_rows(data.at.white.shape[1], limits.recipe)
+        search = make_search(data, limits, limits.most, most)
+        basis = self._span.basis @ self._turn
+        self.tests_ = noise_tests(search, basis)
+        drawn = slice(0, 1_000)
+        self._sample = data.at.take(drawn).white @ basis, data.y[drawn]
 
     def _labelled(self, rows: Rows) -> Rows:
         """The rows with the labels that are fitted: as they came, unless some are clipped."""
@@ -141,19 +157,23 @@ class GiantStep(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
 
     def _respond(self, x: Float[np.ndarray, "n d"]) -> Float[np.ndarray, "n m"]:
         """The blend's prediction, block by block."""
-        found = np.empty((len(x), len(self._mean)))
+        response = np.empty((len(x), len(self._mean)))
         with single_blas():
-            for block in blocks(len(x), PREDICTED_WIDTH + x.shape[1]):
+            for block in self._blocks(x):
                 parts = self._models.predict(self._inputs(x[block]), self.n_directions_)
-                found[block] = self._mean + self._scale * np.tensordot(
-                    self._choice.weights, parts, 1
-                )
-        return found
+                blend = np.tensordot(self._choice.weights, parts, 1)
+                response[block] = self._mean + self._scale * blend
+        return response
+
+    @staticmethod
+    def _blocks(x: Float[np.ndarray, "n d"], neurons: int = 1_024) -> Iterator[slice]:
+        """Blocks of rows that are predicted at once, each taking so many columns beside its own."""
+        return blocks(len(x), neurons + x.shape[1])
 
     def _checked(self, *arrays: Any, **options: Any) -> Any:
         """The table, and the labels if there are any, as scikit-learn validates them."""
         refuse_text(arrays[0])
-        return validate_data(self, *arrays, dtype=FLOATS, **options)
+        return validate_data(self, *arrays, dtype=(np.float64, np.float32), **options)
 
     def _validated(self, x: Any) -> Float[np.ndarray, "n d"]:
         check_is_fitted(self)
@@ -164,12 +184,12 @@ class GiantStep(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
     def transform(self, X: Any) -> Float[np.ndarray, "n k"]:  # noqa: N803
         """Coordinates on the directions found, the strongest first."""
         x = self._validated(X)
-        found = np.empty((len(x), self.n_directions_))
+        coordinates = np.empty((len(x), self.n_directions_))
         basis = self._span.basis @ self._turn
         with single_blas():
             for block in blocks(len(x), x.shape[1]):
-                found[block] = self._inputs(x[block]).white @ basis
-        return found
+                coordinates[block] = self._inputs(x[block]).white @ basis
+        return coordinates
 
     def response(self, u: Float[np.ndarray, "n k"]) -> Float[np.ndarray, "n m"]:
         """The network's value at coordinates on the directions, labels of mean 0 and variance 1."""

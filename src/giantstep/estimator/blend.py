@@ -14,56 +14,25 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from giantstep.estimator.coordinates import Coordinates, Index
-from giantstep.estimator.network import MIXES, SpanModel, blended
+from giantstep.estimator.network import SpanModel, blended
 from giantstep.estimator.parts import (
     DIRECTIONS,
     LINEAR,
-    NEARLY,
-    ROUNDING,
     SOFT,
     Judged,
     Part,
     beyond,
     judged_parts,
     least_squares,
+    share_of,
     squares,
 )
+from giantstep.estimator.recipe import Recipe
+from giantstep.estimator.refine import refined, settled
 from giantstep.estimator.ridge import Ridge
 from giantstep.estimator.soft import SoftModel, fit_soft
 from giantstep.estimator.span import Search
-from giantstep.estimator.wide import DENSE, fit_linear
-
-LEAST_SHARE = 0.02
-"""Share of the variance that a span must explain out of fold to count as found."""
-
-SURE = 1.5
-"""Standard errors by which what it explains out of fold must exceed zero."""
-
-FOLDS = ((300, 10), (2_000, 5), (6_000, 3))
-"""Folds for fewer rows than these."""
-
-LEAST_FOLDS, WIDE_FOLDS = 2, 3
-"""Folds for more rows, of at most SEARCHED each; and with many coordinates, where half of the rows
-would be too few for them."""
-
-SEARCHED = 8_000
-"""Rows that a search sees at most, or 20 a coordinate: what is found is then refined on more."""
-
-REFINED = 1_000
-"""Rows a coordinate on which a span is refined at most: what it errs by then is a thousandth of
-the noise.  Readouts are fitted on all rows."""
-
-BEYOND = 0.25
-"""Share of the labels' range by which a prediction may leave it."""
-
-LAST_ROUNDS = 3
-"""Turns of the span with the best of the last readouts, at most."""
-
-BEHIND = 1.5
-"""Times the least score of all folds from which on a fold searches once more."""
-
-DRAWS, FEW = 4, 2_000
-"""Draws of the neurons that are averaged for up to so many rows: beyond, one is as good."""
+from giantstep.estimator.wide import fit_linear
 
 Report = Callable[[str], None]
 
@@ -87,12 +56,13 @@ class Data:
 
 @dataclass(frozen=True)
 class Limits:
-    """What a user may set."""
+    """What a user may set: the directions at most, the tests' level, soft steps, seed, recipe."""
 
     most: int
     level: float
     soft: bool
     seed: int
+    recipe: Recipe
 
 
 @dataclass(frozen=True)
@@ -112,8 +82,7 @@ class Models:
     def predict(self, at: Coordinates, k: int) -> Float[np.ndarray, "c n m"]:
         """Predictions of the linear model, the soft ones, and the largest span up to k."""
         spans = [self.predict_span(at, k)] if k else []
-        inputs = (at.compact, at.standard)
-        soft = [model.predict(x) for model, x in zip(self.soft, inputs, strict=False)]
+        soft = [model.predict(x) for model, x in zip(self.soft, at.soft_inputs, strict=False)]
         linear = at.principal @ self.linear.weights + self.linear.intercept
         return np.clip([linear, *soft, *spans], self.low, self.high)
 
@@ -148,92 +117,95 @@ class Choice:
 
 def fit_plain(data: Data, limits: Limits) -> tuple[Ridge, tuple[SoftModel, ...]]:
     """The linear model and the soft ones."""
-    principal = data.at.principal
-    linear = fit_linear(principal, data.y, data.weight)
+    recipe, principal = limits.recipe, data.at.principal
+    linear = fit_linear(principal, data.y, data.weight, recipe.dense_coordinates)
     if not (limits.soft and principal.shape[1]):
         return linear, ()
-    pairs = ((data.at.compact, False), (data.at.standard, True))
     return linear, tuple(
-        fit_soft(x, data.y, data.weight, diagonal=diagonal) for x, diagonal in pairs
+        fit_soft(x, data.y, data.weight, recipe, diagonal=diagonal)
+        for x, diagonal in zip(data.at.soft_inputs, (False, True), strict=True)
     )
 
 
 def label_range(
-    y: Float[np.ndarray, "n m"],
+    y: Float[np.ndarray, "n m"], margin: float
 ) -> tuple[Float[np.ndarray, " m"], Float[np.ndarray, " m"]]:
-    """The labels' range, a little widened."""
+    """The labels' range, widened at both ends by a share ``margin`` of it."""
     low, high = y.min(axis=0), y.max(axis=0)
-    return low - BEYOND * (high - low), high + BEYOND * (high - low)
+    return low - margin * (high - low), high + margin * (high - low)
 
 
-def searched(data: Data) -> Data:
-    """The rows that a search sees."""
-    return data.take(slice(0, max(SEARCHED, 20 * data.at.white.shape[1])))
+def searched_rows(c: int, recipe: Recipe) -> int:
+    """Rows that a search on c coordinates sees at most."""
+    return max(recipe.searched_rows, recipe.searched_per_coordinate * c)
 
 
-def search(data: Data, limits: Limits, most: int) -> Search:
-    """The search on these rows."""
+def make_search(data: Data, limits: Limits, most: int, rows: int | None = None) -> Search:
+    """The search on these rows, or on the first of them."""
+    data = data if rows is None else data.take(slice(0, rows))
     return Search(
         z=data.at.white,
         y=data.y,
         weight=data.weight,
+        seed=limits.seed,
+        recipe=limits.recipe,
         most=min(most, data.at.white.shape[1]),
         level=limits.level,
-        seed=limits.seed,
     )
 
 
-def folds(n: int, c: int) -> Iterator[tuple[Int[np.ndarray, " a"], Int[np.ndarray, " b"]]]:
+def folds(
+    n: int, c: int, recipe: Recipe
+) -> Iterator[tuple[Int[np.ndarray, " a"], Int[np.ndarray, " b"]]]:
     """Rows to fit on and rows left out; rows are in the order of a hash."""
-    least = LEAST_FOLDS if c <= DENSE else WIDE_FOLDS
-    count = min(next((f for rows, f in FOLDS if n < rows), least), n)
-    capped = max(SEARCHED, 20 * c)
+    least = recipe.least_folds if c <= recipe.dense_coordinates else recipe.wide_folds
+    count = min(next((f for rows, f in recipe.folds if n < rows), least), n)
     if count < 2:
         yield np.arange(n), np.arange(n)
         return
     for f in range(count):
         out = np.arange(n) % count == f
-        yield np.flatnonzero(~out)[:capped], np.flatnonzero(out)[: 2 * SEARCHED]
+        inside, outside = np.flatnonzero(~out), np.flatnonzero(out)
+        yield inside[: searched_rows(c, recipe)], outside[: 2 * recipe.searched_rows]
+
+
+@dataclass(frozen=True)
+class Fold:
+    """The models of one fold, the search that found their spans, and the rows that it left out."""
+
+    search: Search
+    models: Models
+    outside: Int[np.ndarray, " b"]
 
 
 def choose(data: Data, limits: Limits, report: Report) -> Choice:
     """Fit all models in every fold and weigh what they predict out of it."""
-    n, c = data.at.white.shape
-    parted = list(folds(n, c))
-    shares = [data.take(inside) for inside, _ in parted]
-    finders = [search(s, limits, min(limits.most, max(1, len(s) // max(c, 1)))) for s in shares]
-    fitted = []
-    for (_, outside), share, finder, spans in zip(
-        parted, shares, finders, _search_folds(finders), strict=True
-    ):
-        settled = {k: finder.settled(model) for k, model in spans.items()}
-        models = Models(*fit_plain(share, limits), settled, *label_range(share.y))
-        fitted.append((finder, models, outside))
-        report(f"fold {len(fitted)}: spans of {', '.join(map(str, spans))} directions")
-    left = np.concatenate([outside for *_, outside in fitted])
+    recipe = limits.recipe
+    fitted = _fit_folds(data, limits, report)
+    left = np.concatenate([fold.outside for fold in fitted])
     y, weight = data.y[left], data.weight[left]
-    most = max(max(models.spans) for _, models, _ in fitted)
     losses = {0: squares(y, weight)}
-    for k in range(1, most + 1):
-        parts = [models.predict_span(data.at.take(out), k) for _, models, out in fitted]
+    for k in range(1, max(max(fold.models.spans) for fold in fitted) + 1):
+        parts = [fold.models.predict_span(data.at.take(fold.outside), k) for fold in fitted]
         losses[k] = squares(y - np.concatenate(parts), weight)
-    k = _fewest(losses)
-    for finder, models, _ in fitted if k else ():
-        reached = max(j for j in models.spans if j <= k)
+    k = _fewest(losses, recipe)
+    for fold in fitted if k else ():
+        spans = fold.models.spans
+        reached = max(j for j in spans if j <= k)
         if reached:
-            models.spans[reached] = mixed(finder, models.spans[reached].basis)
-    total = max(float(losses[0].sum()), ROUNDING)
-    errors = {j: float(loss.sum()) / total for j, loss in losses.items()}
-    answers = [models.predict(data.at.take(out), k) for _, models, out in fitted]
+            spans[reached] = mixed(fold.search, spans[reached].basis)
+    answers = [fold.models.predict(data.at.take(fold.outside), k) for fold in fitted]
     predicted = np.concatenate(answers, axis=1)
     judged = Judged(predicted, y, weight)
-    chosen = judged_parts(judged, _names(fitted[0][1], k))
+    names = [LINEAR, *SOFT[: len(fitted[0].models.soft)], *([DIRECTIONS] if k else [])]
+    chosen = judged_parts(judged, names, recipe.nearly_errors)
     weights = np.array([part.weight for part in chosen])
-    bases = tuple(models.spans[k].basis for _, models, _ in fitted if k and k in models.spans)
+    spans_of_k = [fold.models.spans[k] for fold in fitted if k in fold.models.spans]
+    bases = tuple(span.basis for span in spans_of_k) if k else ()
     return Choice(
         k=k,
         parts=chosen,
-        span_errors=errors,
+        span_errors={j: share_of(loss, losses[0]) for j, loss in losses.items()},
         error=1.0 - judged.share(weights),
         stability=_stability(bases),
         bases=bases,
@@ -242,57 +214,78 @@ def choose(data: Data, limits: Limits, report: Report) -> Choice:
     )
 
 
-def _search_folds(finders: Sequence[Search]) -> list[dict[int, SpanModel]]:
+def _fit_folds(data: Data, limits: Limits, report: Report) -> list[Fold]:
+    """All models in every fold."""
+    n, c = data.at.white.shape
+    parted = list(folds(n, c, limits.recipe))
+    inner = [data.take(inside) for inside, _ in parted]
+    searches = [
+        make_search(rows, limits, min(limits.most, max(1, len(rows) // max(c, 1))))
+        for rows in inner
+    ]
+    fitted = []
+    for (_, outside), rows, search, spans in zip(
+        parted, inner, searches, _search_folds(searches), strict=True
+    ):
+        last = {k: settled(search, model) for k, model in spans.items()}
+        ends = label_range(rows.y, limits.recipe.label_margin)
+        fitted.append(Fold(search, Models(*fit_plain(rows, limits), last, *ends), outside))
+        report(f"fold {len(fitted)}: spans of {', '.join(map(str, spans))} directions")
+    return fitted
+
+
+def _search_folds(searches: Sequence[Search]) -> list[dict[int, SpanModel]]:
     """The best spans of every fold; one that is far behind the others searches once more.
 
     Folds share most of their rows, so that what one of them sees the others can see too: a search
     that did not took another path by the chance of its neurons.
     """
-    found = [finder.run() for finder in finders]
-    scores = [min(model.score for model in spans.values()) for spans in found]
-    for finder, spans, score in zip(finders, found, scores, strict=True):
-        if score > BEHIND * min(scores):
-            for k, model in replace(finder, seed=finder.seed + 1).run().items():
+    best = [search.run() for search in searches]
+    scores = [min(model.score for model in spans.values()) for spans in best]
+    for search, spans, score in zip(searches, best, scores, strict=True):
+        if score > search.recipe.behind * min(scores):
+            for k, model in replace(search, seed=search.seed + 1).run().items():
                 if k not in spans or model.score < spans[k].score:
                     spans[k] = model
-    return [dict(sorted(spans.items())) for spans in found]
-
-
-def _names(models: Models, k: int) -> list[str]:
-    return [LINEAR, *SOFT[: len(models.soft)], *([DIRECTIONS] if k else [])]
+    return [dict(sorted(spans.items())) for spans in best]
 
 
 def mixed(
-    search: Search, basis: Float[np.ndarray, "c k"], draws: int = 1, whole: Search | None = None
+    search: Search, basis: Float[np.ndarray, "c k"], draws: int = 1, last: Search | None = None
 ) -> SpanModel:
-    """The readouts of MIXES on a span, weighed by what they predict of rows left out.
+    """The readouts of ``Recipe.last_mixes`` on a span, weighed by what they predict left out.
 
     Before that the best of them turns the span once more: it may have sharper slopes than the one
     that the search used.  Several draws of the neurons turn it each, and are averaged.
-    whole -> more rows for the readouts than for the turns.
+    last -> more rows for the readouts than for the turns.
     """
+    recipe, last = search.recipe, last or search
     searches = [replace(search, seed=search.seed + draw) for draw in range(draws)]
     bases = []
     for one in searches:
-        trials = [(one.fit(basis, mix), mix) for mix in MIXES]
+        trials = [(one.fit(basis, mix), mix) for mix in recipe.last_mixes]
         best, mix = min(trials, key=lambda pair: pair[0].error)
-        bases.append(one.refined(best, LAST_ROUNDS, mix).basis)
+        bases.append(refined(one, best, recipe.last_turns, mix).basis)
     basis = _consensus(tuple(bases))
-    last = whole or search
-    models = [replace(last, seed=one.seed).fit(basis, mix) for one in searches for mix in MIXES]
+    models = [
+        replace(last, seed=one.seed).fit(basis, mix)
+        for one in searches
+        for mix in recipe.last_mixes
+    ]
     predicted = np.array([last.y - model.ridge.residual for model in models])
     return blended(models, least_squares(predicted, last.y, last.weight), last.y, last.weight)
 
 
-def _fewest(losses: dict[int, Float[np.ndarray, " n"]]) -> int:
+def _fewest(losses: dict[int, Float[np.ndarray, " n"]], recipe: Recipe) -> int:
     """The fewest directions that are nearly the best out of fold; 0 if these do not explain enough.
 
     losses -> squared errors row by row, for 0, 1, ... directions.
     """
     best = min(losses, key=lambda k: float(losses[k].mean()))
-    k = min(k for k in losses if not beyond(losses[k] - losses[best], NEARLY))
+    k = min(k for k in losses if not beyond(losses[k] - losses[best], recipe.nearly_errors))
     gain = losses[0] - losses[k]
-    return k if beyond(gain, SURE) and gain.mean() > LEAST_SHARE * losses[0].mean() else 0
+    enough = gain.mean() > recipe.least_share * losses[0].mean()
+    return k if enough and beyond(gain, recipe.found_errors) else 0
 
 
 def _stability(bases: tuple[Float[np.ndarray, "c k"], ...]) -> float:
@@ -306,27 +299,30 @@ def _stability(bases: tuple[Float[np.ndarray, "c k"], ...]) -> float:
 
 
 def fit_models(data: Data, choice: Choice, limits: Limits, report: Report) -> Models:
-    """All models on all rows, the span from what the folds found and from a search of its own."""
-    linear, soft = fit_plain(data, limits)
-    n, c = data.at.white.shape
-    some = searched(data)
-    more = data.take(slice(0, max(SEARCHED, REFINED * c)))
+    """All models on all rows, the span from what the folds found and from a search on all rows."""
+    recipe, (n, c) = limits.recipe, data.at.white.shape
     # One direction more than is wanted: the search may go over it and prune.
     most = min(choice.k + 1, limits.most) if choice.k else 0
-    part, steered, whole = (search(rows, limits, most) for rows in (some, more, data))
-    found = part.run()
-    spans = {0: whole.fit(np.zeros((c, 0)))}
+    some, more = (
+        searched_rows(c, recipe),
+        max(recipe.searched_rows, recipe.refined_per_coordinate * c),
+    )
+    part, steered, last = (make_search(data, limits, most, rows) for rows in (some, more, None))
+    searched = part.run()
+    spans = {0: last.fit(np.zeros((c, 0)))}
     if choice.k:
-        starts = [part.refined(part.fit(_consensus(choice.bases)), 4)]
-        if choice.k in found:
-            starts.append(found[choice.k])
+        starts = [refined(part, part.fit(_consensus(choice.bases)), 4)]
+        if choice.k in searched:
+            starts.append(searched[choice.k])
         best = min(starts, key=lambda model: model.error)
-        if len(some) < len(more):
-            best = steered.refined(steered.fit(best.basis), 4)
-        basis = steered.settled(best).basis
-        spans[choice.k] = mixed(steered, basis, DRAWS if n <= FEW else 1, whole)
+        if len(part.y) < len(steered.y):
+            best = refined(steered, steered.fit(best.basis), 4)
+        basis = settled(steered, best).basis
+        draws = recipe.draws if n <= recipe.drawn_rows else 1
+        spans[choice.k] = mixed(steered, basis, draws, last)
         report(f"all rows: leave-one-out error {spans[choice.k].error:.3f} of the variance")
-    return Models(linear, soft, spans, *label_range(data.y))
+    ends = label_range(data.y, recipe.label_margin)
+    return Models(*fit_plain(data, limits), spans, *ends)
 
 
 def _consensus(bases: tuple[Float[np.ndarray, "c k"], ...]) -> Float[np.ndarray, "c k"]:

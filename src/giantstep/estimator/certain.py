@@ -21,8 +21,8 @@ from giantstep.estimator.span import Search
 class NoiseTest:
     """One kind of step on what is left of the labels when ``given`` directions are fitted.
 
-    statistic -> its largest singular value, edge -> what noise exceeds with probability level; for
-    the second order the largest of permutations, which end where one exceeds the statistic.
+    statistic -> its largest singular value, edge -> what noise exceeds with probability level;
+    where ``permuted`` the largest of permutations, which end where one exceeds the statistic.
     """
 
     given: int
@@ -30,6 +30,7 @@ class NoiseTest:
     statistic: float
     edge: float
     level: float
+    permuted: bool = False
 
     @property
     def beyond_noise(self) -> bool:
@@ -60,11 +61,18 @@ def _stage(search: Search, basis: Float[np.ndarray, "c j"]) -> Iterator[NoiseTes
     """Tests of what is left beside some directions, until one is beyond noise."""
     candidates = search.candidates(search.fit(basis))
     level = search.level / len(candidates)
-    # Edges that are known beforehand come before those of permutations.
+    # Edges of a formula come before those of permutations, which take time.
     for candidate in candidates:
         statistic = float(candidate.statistics[0])
         edge = candidate.noise(level, statistic)
-        test = NoiseTest(basis.shape[1], candidate.kind, statistic, edge, level)
+        test = NoiseTest(
+            given=basis.shape[1],
+            kind=candidate.kind,
+            statistic=statistic,
+            edge=edge,
+            level=level,
+            permuted=candidate.permuted,
+        )
         yield test
         if test.beyond_noise:
             return

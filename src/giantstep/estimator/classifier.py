@@ -2,28 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Self
 
 import numpy as np
 from jaxtyping import Float
+from scipy.special import softmax
 from sklearn.base import ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight
 
 from giantstep.errors import InputError, shown
-from giantstep.estimator.base import PREDICTED_WIDTH, GiantStep
+from giantstep.estimator.base import GiantStep
 from giantstep.estimator.blend import folds
-from giantstep.estimator.blocks import blocks
 from giantstep.estimator.coordinates import Index
-from giantstep.estimator.inputs import FITTED_ON
 from giantstep.estimator.logistic import (
-    STRENGTHS,
+    Linear,
     calibrate,
     evidence,
     fit_logistic,
-    log_loss,
+    log_losses,
     probabilities,
-    softmax,
 )
 from giantstep.estimator.rows import Rows
 from giantstep.simulation.threads import single_blas
@@ -81,28 +80,33 @@ class GiantStepClassifier(ClassifierMixin, GiantStep):
         return self
 
     def _calibrate(self, rows: Rows) -> None:
-        """The linear logistic regression, and the weights of what is known of every class."""
-        count = len(self._present)
+        """The linear logistic regression, and the weights of the evidence of every class."""
+        recipe, count = self._recipe, len(self._present)
         place = rows.y.argmax(axis=1) if count > 2 else rows.y[:, 0].astype(int)
 
         def coordinates(index: Index) -> Float[np.ndarray, "k c"]:
             return self._inputs(rows.inputs(index)).principal.dense(slice(None))
 
+        def fitted(index: Index, strengths: Sequence[float]) -> list[Linear]:
+            return fit_logistic(
+                coordinates(index), place[index], rows.weight[index], count, strengths
+            )
+
         parts = []
-        for inside, outside in folds(len(rows), self._inputs.to_white.shape[1]):
-            models = fit_logistic(coordinates(inside), place[inside], rows.weight[inside], count)
+        for inside, outside in folds(len(rows), self._inputs.to_white.shape[1], recipe):
             out = coordinates(outside)
+            models = fitted(inside, recipe.logistic_strengths)
             parts.append([model.logits(out) for model in models])
         logits = np.concatenate(parts, axis=1)
         left = self._choice.left
         came, weight = place[left], rows.weight[left]
-        best = int(np.argmin([log_loss(softmax(one), came, weight) for one in logits]))
-        some = slice(0, FITTED_ON)
-        self._linear = fit_logistic(
-            coordinates(some), place[some], rows.weight[some], count, strengths=STRENGTHS[best:][:1]
-        )[0]
+        losses = [log_losses(softmax(one, axis=1), came, weight).sum() for one in logits]
+        best = int(np.argmin(losses))
+        strength = recipe.logistic_strengths[best]
+        self._linear = fitted(slice(0, recipe.scaling_rows), [strength])[0]
         scores = self._mean + self._scale * self._choice.predicted
-        self._theta = calibrate(self._evidence(scores, logits[best]), came, weight, self._frequency)
+        weighed = self._evidence(scores, logits[best])
+        self._theta = calibrate(weighed, came, weight, self._frequency, recipe)
         self._say(f"calibrated on {len(left)} rows out of fold")
 
     @property
@@ -133,12 +137,12 @@ class GiantStepClassifier(ClassifierMixin, GiantStep):
     def predict_proba(self, X: Any) -> Float[np.ndarray, "n c"]:  # noqa: N803
         """Probabilities of the classes."""
         x = self._validated(X)
-        found = np.zeros((len(x), len(self.classes_)))
-        for block in blocks(len(x), PREDICTED_WIDTH + x.shape[1]):
+        chance = np.zeros((len(x), len(self.classes_)))
+        for block in self._blocks(x):
             logits = self._linear.logits(self._inputs(x[block]).principal.dense(slice(None)))
             parts = self._evidence(self._respond(x[block]), logits)
-            found[block, self._present] = probabilities(parts, self._theta, self._frequency)
-        return found
+            chance[block, self._present] = probabilities(parts, self._theta, self._frequency)
+        return chance
 
     def predict(self, X: Any) -> np.ndarray:  # noqa: N803
         """The most probable class."""

@@ -12,15 +12,15 @@ from giantstep.errors import InputError, shown
 def refuse_text(table: Any) -> None:
     """Name the columns that hold categories, text or dates; gaps are scikit-learn's to refuse."""
     if hasattr(table, "columns"):
-        found = [str(name) for name in table.columns if not _is_numeric(table[name])]
+        columns = [str(name) for name in table.columns if not _is_numeric(table[name])]
     else:
         values = np.asarray(table)
         if values.dtype.kind not in "OUSMm" or values.ndim != 2:
             return
-        found = [f"column {j}" for j, column in enumerate(values.T) if not _is_numeric(column)]
-    if found:
+        columns = [f"column {j}" for j, column in enumerate(values.T) if not _is_numeric(column)]
+    if columns:
         raise InputError(
-            f"X must hold numbers, got categories, text or dates in {shown(', '.join(found))}; "
+            f"X must hold numbers, got categories, text or dates in {shown(', '.join(columns))}; "
             "put scikit-learn's make_column_transformer((OneHotEncoder(), [...]), "
             "remainder='passthrough') in front of this estimator"
         )

@@ -14,16 +14,7 @@ from jaxtyping import Float, Int
 
 from giantstep.estimator.blocks import blocks
 
-DOUBLE = 2**19
-"""Numbers up to which the columns are held in float64: beyond, products take half the time and
-half the memory in float32, whose rounding is far below what so many rows can tell."""
-
 Index = slice | Int[np.ndarray, " k"]
-
-
-def held_type(n: int, d: int) -> type[np.floating]:
-    """The type in which n rows of d columns are held."""
-    return np.float64 if n * d <= DOUBLE else np.float32
 
 
 @dataclass(frozen=True)
@@ -81,7 +72,7 @@ class Turned:
         return len(self.columns), self.turn.shape[1]
 
     def without(self, basis: Float[np.ndarray, "c k"]) -> Turned:
-        """The same with the directions of a span taken out."""
+        """These rows with the directions of a span taken out."""
         return Turned(self.columns, self.turn, basis)
 
     def _apart(self, b: Float[np.ndarray, "c q"]) -> Float[np.ndarray, "c q"]:
@@ -112,10 +103,6 @@ class Turned:
             total += (part * weight[block, None].astype(part.dtype, copy=False)).T @ part
         half = self.turn.adjoint(total)
         return self._apart(self._apart(self.turn.adjoint(half.T)).T)
-
-    def head(self, count: int) -> Turned:
-        """The first rows."""
-        return Turned(self.columns[:count], self.turn, self.basis)
 
     def dense(self, index: Index) -> Float[np.ndarray, "b c"]:
         """Some rows, formed."""
@@ -150,14 +137,14 @@ class Coordinates:
         return Turned(self.columns, self.to_principal)
 
     @property
-    def compact(self) -> Turned:
-        """Principal coordinates where they are fewer than the columns, else the columns.
+    def soft_inputs(self) -> tuple[Turned, Turned]:
+        """Inputs of the soft models: one for all directions, one by column.
 
-        Distances of the rows are the same in both, and the columns need no turn.
+        The first are principal coordinates where these are fewer than the columns, which have the
+        same distances of the rows and need no turn.
         """
-        return (
-            self.principal if self.to_principal.shape[1] < self.columns.shape[1] else self.standard
-        )
+        fewer = self.to_principal.shape[1] < self.columns.shape[1]
+        return self.principal if fewer else self.standard, self.standard
 
     @property
     def white(self) -> Turned:

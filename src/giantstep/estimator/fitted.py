@@ -14,39 +14,36 @@ from giantstep.gaussian.series import HermiteSeries, series_from_grid
 from giantstep.gaussian.terms import hermite_terms, write_sum
 from giantstep.problem.target import Target, make_target
 
-DEGREE = 4
-"""Degree of the polynomial: what needs more is not told from noise by some hundred rows."""
-
-NODES = (0, 32, 24, 16, 12, 9)
-"""Gauss-Hermite nodes a coordinate for k = 0, 1, ... coordinates."""
-
-SURE = 3.0
-"""Standard errors that a coefficient must exceed."""
-
 
 def fitted_target(
     respond: Callable[[Float[np.ndarray, "q k"]], Float[np.ndarray, " q"]],
     k: int,
     standard_error: float,
     rows: float = math.inf,
+    *,
+    degree: int = 4,
+    sure: float = 3.0,
 ) -> Target:
-    """sum of c_e h_e over the coefficients c_e = E[g h_e] beyond SURE standard errors.
+    """sum of c_e h_e over the coefficients c_e = E[g h_e] beyond ``sure`` standard errors.
 
     respond -> g on coordinates u, which count as Gaussian; standard_error -> sqrt(s^2/n), what the
     noise of n labels gives each coefficient.  rows -> as many rows as fixed the centre and the
-    scale of u: the error of these gives |u| a linear part, say.
+    scale of u: the error of these gives |u| a linear part, say.  degree -> of the polynomial: what
+    needs more is not told from noise by some hundred rows.
     """
-    rule = gauss_hermite(NODES[min(k, len(NODES) - 1)])
+    # The fewer nodes a coordinate the more coordinates there are, 59,049 points at most.
+    nodes = (0, 32, 24, 16, 12, 9)
+    rule = gauss_hermite(nodes[min(k, len(nodes) - 1)])
     grid = np.stack([axis.ravel() for axis in np.meshgrid(*[rule[0]] * k, indexing="ij")], axis=1)
 
     def expanded(u: Float[np.ndarray, "q k"]) -> HermiteSeries:
-        return series_from_grid(respond(u).reshape((len(rule[0]),) * k), rule, DEGREE)
+        return series_from_grid(respond(u).reshape((len(rule[0]),) * k), rule, degree)
 
     series = expanded(grid)
     variance = np.full(len(series.coefficients), standard_error**2)
     for moved in _moves(grid, rows) if math.isfinite(rows) else ():
         variance += (expanded(moved).coefficients - series.coefficients) ** 2
-    kept = (np.abs(series.coefficients) > SURE * np.sqrt(variance)) & (series.degrees > 0)
+    kept = (np.abs(series.coefficients) > sure * np.sqrt(variance)) & (series.degrees > 0)
     if not kept.any():
         raise InputError("no coefficient of the fitted function is beyond its standard error")
     terms = hermite_terms(series.exponents[kept], series.coefficients[kept])

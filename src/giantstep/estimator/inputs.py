@@ -9,69 +9,34 @@ import numpy as np
 from jaxtyping import Bool, Float, Int
 
 from giantstep.estimator.blocks import blocks
-from giantstep.estimator.coordinates import Coordinates, Turn, Turned, held_type, no_turn, plain
+from giantstep.estimator.coordinates import Coordinates, Turn, Turned, no_turn, plain
+from giantstep.estimator.recipe import Recipe
 from giantstep.estimator.rows import Rows
 from giantstep.estimator.wide import fit_linear
-
-HEAVY = 10.0
-"""Kurtosis above which a column's tails are drawn in: 3 is Gaussian, 9 exponential."""
-
-WORTH = 0.1
-"""Share of the linear model's error that tails must be worth to be kept: a label linear in them."""
-
-TAIL = 4.0
-"""Robust deviations at which tails begin to be drawn in: z/sqrt(1 + (z/TAIL)^2)."""
-
-QUARTILES = 1.349
-"""Distance of the quartiles of N(0, 1)."""
-
-FAR, APART, FEW = 8.0, 2.0, 0.01
-"""Cells that lie apart: at most a share FEW of a column, farther than FAR robust deviations from
-its median, and APART times as far as the farthest of the others, whose range they are clipped
-to."""
-
-LEAST_RANGE = 1e-300
-"""Range below which a column counts as constant: a direction holds its inverse."""
-
-MARGIN = 0.5
-"""Deviations beyond the range seen in training to which inputs are clipped."""
-
-LEAST_RIDGE, MOST_RIDGE = 1e-6, 0.3
-"""Range of the ridge of the whitening, in units of the mean variance, one."""
-
-
-GRAIN = 2.0**-20
-"""Deviations to which standardised columns are rounded while models are fitted: columns in other
-units then give the same numbers, bit by bit, and a search whose choices would enlarge the rounding
-of a unit's conversion makes the same choices."""
-
-FITTED_ON = 50_000
-"""Rows that fix centre, scale and whitening of the inputs: more would not change a digit."""
-
-MOST_COORDINATES = 2_000
-"""Rows and columns up to one of which all principal coordinates are found."""
-
-LEADING = 200
-"""Principal coordinates that are found where there are more; the rest count as of one variance."""
 
 
 @dataclass(frozen=True)
 class Scaling:
     """The map from raw columns to standardised ones.
 
-    x -> (x - centre)/scale, tails drawn in where ``heavy``, clipped to [low, high], then
-    (x - mean)/deviation.  Columns without variance have scale infinity.  ``apart`` -> whether cells
-    of a column lie apart.
+    x -> (x - centre)/scale, tails drawn in from ``tail_start`` on, clipped to [low, high], then
+    (x - mean)/deviation.  Columns without variance have scale infinity, and tails that stay as they
+    are start at infinity.  ``apart`` -> whether cells of a column lie apart.
     """
 
     centre: Float[np.ndarray, " d"]
     scale: Float[np.ndarray, " d"]
-    heavy: Bool[np.ndarray, " d"]
+    tail_start: Float[np.ndarray, " d"]
     low: Float[np.ndarray, " d"]
     high: Float[np.ndarray, " d"]
     mean: Float[np.ndarray, " d"]
     deviation: Float[np.ndarray, " d"]
     apart: Bool[np.ndarray, " d"]
+
+    @property
+    def heavy(self) -> Bool[np.ndarray, " d"]:
+        """Columns whose tails are drawn in."""
+        return np.isfinite(self.tail_start)
 
     def __call__(self, x: Float[np.ndarray, "n d"]) -> Float[np.ndarray, "n d"]:
         """Standardised columns; x is overwritten."""
@@ -79,7 +44,7 @@ class Scaling:
         x /= 2
         x -= self.centre / 2
         x /= self.scale / 2
-        np.clip(_drawn_in(x, self.heavy), self.low, self.high, out=x)
+        np.clip(_drawn_in(x, self.tail_start), self.low, self.high, out=x)
         x -= self.mean
         x /= self.deviation
         return x
@@ -106,123 +71,145 @@ class Inputs:
         return Coordinates(columns, self.to_principal, self.to_white)
 
 
-def clipped_cells(scaling: Scaling, rows: Rows) -> Int[np.ndarray, "cells 2"]:
+def clipped_cells(scaling: Scaling, rows: Rows, recipe: Recipe) -> Int[np.ndarray, "cells 2"]:
     """Row and column, in the table as it came, of cells that count as the end of their range."""
-    found = []
+    cells = []
     for j in np.flatnonzero(scaling.apart):
-        x = rows.inputs(slice(0, FITTED_ON), slice(j, j + 1))[:, 0]
+        x = rows.inputs(slice(0, recipe.scaling_rows), slice(j, j + 1))[:, 0]
         s = (x / 2 - scaling.centre[j] / 2) / (scaling.scale[j] / 2)
-        s = _drawn_in(s[:, None], scaling.heavy[j : j + 1])[:, 0]
+        s = _drawn_in(s[:, None], scaling.tail_start[j : j + 1])[:, 0]
         place = rows.index[np.flatnonzero((s < scaling.low[j]) | (s > scaling.high[j]))]
-        found += [(row, j) for row in np.sort(place)]
-    return np.array(found, dtype=int).reshape(-1, 2)
+        cells += [(row, j) for row in np.sort(place)]
+    return np.array(cells, dtype=int).reshape(-1, 2)
 
 
 def _drawn_in(
-    s: Float[np.ndarray, "n d"], heavy: Bool[np.ndarray, " d"]
+    s: Float[np.ndarray, "n d"], start: Float[np.ndarray, " d"]
 ) -> Float[np.ndarray, "n d"]:
+    """z/sqrt(1 + (z/start)^2) in columns whose start is finite; s is overwritten."""
+    heavy = np.isfinite(start)
     if heavy.any():
-        s[:, heavy] /= np.hypot(1.0, s[:, heavy] / TAIL)
+        s[:, heavy] /= np.hypot(1.0, s[:, heavy] / start[heavy])
     return s
 
 
-def fit_inputs(rows: Rows, key: np.random.Generator) -> tuple[Inputs, Coordinates]:
+def fit_inputs(rows: Rows, key: np.random.Generator, recipe: Recipe) -> tuple[Inputs, Coordinates]:
     """The map, its ridge as the linear model wants it, and the coordinates of all rows.
 
     Cells that lie apart are clipped and tails drawn in, unless that costs the linear model more
-    than WORTH of its error.
+    than ``Recipe.tails_worth`` of its error.
     """
-    n = len(rows)
-    some = slice(0, min(n, FITTED_ON))
-    found, error = _fit_inputs(rows, some, key)
-    if found.scaling.heavy.any() or found.scaling.apart.any():
-        kept, kept_error = _fit_inputs(rows, some, key, tails=True)
-        found = kept if kept_error < (1.0 - WORTH) * error else found
-    columns = _standard(rows, n, found.scaling)
-    return found, Coordinates(columns, found.to_principal, found.to_white)
+    inputs, error = _fit_inputs(rows, key, recipe)
+    if inputs.scaling.heavy.any() or inputs.scaling.apart.any():
+        kept, kept_error = _fit_inputs(rows, key, recipe, tails=True)
+        inputs = kept if kept_error < (1.0 - recipe.tails_worth) * error else inputs
+    columns = _standard(rows, len(rows), inputs.scaling, recipe)
+    return inputs, Coordinates(columns, inputs.to_principal, inputs.to_white)
 
 
-def _standard(rows: Rows, count: int, scaling: Scaling) -> Float[np.ndarray, "n d"]:
-    """Standardised columns of the first rows, in canonical order and rounded to GRAIN."""
+def _standard(
+    rows: Rows, count: int, scaling: Scaling, recipe: Recipe, grain: float = 2.0**-20
+) -> Float[np.ndarray, "n d"]:
+    """Standardised columns of the first rows, in canonical order.
+
+    They are rounded to ``grain`` deviations: columns in other units then give the same numbers, bit
+    by bit, and a search whose choices would enlarge the rounding of a unit's conversion makes the
+    same choices.
+    """
     d = rows.x.shape[1]
-    columns = np.empty((count, d), dtype=held_type(len(rows), d))
+    double = len(rows) * d <= recipe.float64_numbers
+    columns = np.empty((count, d), dtype=np.float64 if double else np.float32)
     for block in blocks(count, d):
         part = scaling(rows.inputs(block))[:, rows.columns]
-        columns[block] = GRAIN * np.round(part / GRAIN)
+        columns[block] = grain * np.round(part / grain)
     return columns
 
 
 def _fit_inputs(
-    rows: Rows, some: slice, key: np.random.Generator, *, tails: bool = False
+    rows: Rows, key: np.random.Generator, recipe: Recipe, *, tails: bool = False
 ) -> tuple[Inputs, float]:
     """The map, with all tails as they are or not, and the linear model's leave-one-out error."""
     d = rows.x.shape[1]
+    some = slice(0, min(len(rows), recipe.scaling_rows))
     share = rows.weight[some] / rows.weight[some].sum()
-    parts = [_scaling(rows.inputs(some, block), share, tails) for block in blocks(d, len(share))]
+    parts = [
+        _scaling(rows.inputs(some, block), share, recipe, tails) for block in blocks(d, len(share))
+    ]
     scaling = Scaling(*map(np.concatenate, zip(*parts, strict=True)))
-    columns = _standard(rows, len(share), scaling)
-    values, vectors = _principal(columns, share, key)
-    many = min(len(share), d) > MOST_COORDINATES
+    columns = _standard(rows, len(share), scaling, recipe)
+    many = min(len(share), d) > recipe.principal_coordinates
+    values, vectors = _principal(columns, share, key, recipe.leading_coordinates if many else None)
     to_principal = no_turn(d) if many else Turn(vectors, np.ones(len(values)))
-    linear = fit_linear(Turned(columns, to_principal), rows.y[some], share * len(share))
-    ridge = float(np.clip(linear.penalty, LEAST_RIDGE, MOST_RIDGE))
+    principal = Turned(columns, to_principal)
+    linear = fit_linear(principal, rows.y[some], share * len(share), recipe.dense_coordinates)
+    ridge = float(np.clip(linear.penalty, *recipe.whitening_ridge))
     varying = float(np.sum(np.isfinite(scaling.scale)))
-    rest = (varying - float(values.sum())) / (d - len(values)) if many else math.inf
-    to_white = Turn(vectors, 1.0 / np.sqrt(values + ridge), 1.0 / math.sqrt(rest + ridge))
+    remaining = (varying - float(values.sum())) / (d - len(values)) if many else math.inf
+    to_white = Turn(vectors, 1.0 / np.sqrt(values + ridge), 1.0 / math.sqrt(remaining + ridge))
     return Inputs(scaling, rows.columns, to_principal, to_white), linear.error
 
 
 def _scaling(
-    x: Float[np.ndarray, "n b"], share: Float[np.ndarray, " n"], tails: bool
+    x: Float[np.ndarray, "n b"], share: Float[np.ndarray, " n"], recipe: Recipe, tails: bool
 ) -> tuple[np.ndarray, ...]:
-    """Centre, scale, heavy, low, high, mean, deviation and apart of some columns."""
+    """The fields of ``Scaling`` for some columns, in their order."""
     apart = np.zeros(x.shape[1], dtype=bool)
     if not tails:
-        first, last = ends(x)
+        first, last = ends(x, recipe.cells_apart, recipe)
         apart = (x.min(axis=0) < first) | (x.max(axis=0) > last)
         np.clip(x, first, last, out=x)
     # In units of half the range nothing overflows.
     low, high = x.min(axis=0), x.max(axis=0)
     middle, unit = high / 2 + low / 2, high / 2 - low / 2
     # A range within rounding of the values is no range, nor one whose inverse is no number.
-    flat = unit <= np.maximum(1e-12 * np.maximum(np.abs(low), np.abs(high)), LEAST_RANGE)
+    flat = unit <= np.maximum(1e-12 * np.maximum(np.abs(low), np.abs(high)), 1e-300)
     unit[flat] = 1.0
     s = (x - middle) / unit
     mean = share @ s
     deviation = np.sqrt(share @ (s - mean) ** 2)
     deviation[flat] = 1.0
-    heavy = ~flat & (not tails) & (share @ (s - mean) ** 4 > HEAVY * deviation**4)
+    heavy = ~flat & (not tails) & (share @ (s - mean) ** 4 > recipe.heavy_kurtosis * deviation**4)
     if heavy.any():
-        lower, median, upper = np.quantile(s[:, heavy], [0.25, 0.5, 0.75], axis=0)
-        robust = (upper - lower) / QUARTILES
-        mean[heavy] = median
+        mean[heavy], robust = _robust(s[:, heavy])
         # A column that is mostly constant keeps its own deviation.
         deviation[heavy] = np.where(robust > 1e-3 * deviation[heavy], robust, deviation[heavy])
     centre, scale = middle + unit * mean, unit * deviation
     scale[flat] = np.inf
-    s = _drawn_in((x / 2 - centre / 2) / (scale / 2), heavy)
-    low, high = s.min(axis=0) - MARGIN, s.max(axis=0) + MARGIN
+    tail_start = np.where(heavy, recipe.tail_start, np.inf)
+    s = _drawn_in((x / 2 - centre / 2) / (scale / 2), tail_start)
+    low, high = s.min(axis=0) - recipe.input_margin, s.max(axis=0) + recipe.input_margin
     mean = share @ s
     deviation = np.sqrt(share @ (s - mean) ** 2)
     deviation[deviation == 0] = 1.0
-    return centre, scale, heavy, low, high, mean, deviation, apart
+    return centre, scale, tail_start, low, high, mean, deviation, apart
+
+
+def _robust(
+    x: Float[np.ndarray, "n b"],
+) -> tuple[Float[np.ndarray, " b"], Float[np.ndarray, " b"]]:
+    """Median and robust deviation of every column: the quartiles of N(0, 1) are 1.349 apart."""
+    lower, median, upper = np.quantile(x, [0.25, 0.5, 0.75], axis=0)
+    return median, (upper - lower) / 1.349
 
 
 def ends(
-    x: Float[np.ndarray, "n b"], apart: float = APART
+    x: Float[np.ndarray, "n b"], factor: float, recipe: Recipe
 ) -> tuple[Float[np.ndarray, " b"], Float[np.ndarray, " b"]]:
-    """Least and largest number of every column, cells that lie apart left out."""
+    """Least and largest number of every column, cells that lie apart left out.
+
+    factor -> times as far from the median as the farthest of the others that such a cell is.
+    """
     n = len(x)
     if n < 2:
         return x.min(axis=0), x.max(axis=0)
-    most = max(int(FEW * n), 1)
-    lower, median, upper = np.quantile(x / 2, [0.25, 0.5, 0.75], axis=0)
-    unit = (upper - lower) / QUARTILES
+    most = max(int(recipe.apart_share * n), 1)
+    median, unit = _robust(x / 2)
     # A column that is mostly constant has no robust deviation: its cells are infinitely far.
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         distance = np.nan_to_num(np.abs(x / 2 - median) / unit, nan=0.0, posinf=np.inf)
         farthest = np.sort(np.partition(distance, n - 1 - most, axis=0)[n - 1 - most :], axis=0)
-        gap = (farthest[1:] > FAR) & (farthest[1:] > apart * farthest[:-1]) & (unit > 0)
+        beyond = farthest[1:] > np.maximum(recipe.apart_distance, factor * farthest[:-1])
+        gap = beyond & (unit > 0)
     # The lowest gap parts most cells from the others.
     place = np.where(gap.any(axis=0), np.argmax(gap, axis=0), most)
     kept = distance <= farthest[place, np.arange(x.shape[1])]
@@ -233,26 +220,36 @@ def ends(
 
 
 def _principal(
-    s: Float[np.ndarray, "n d"], share: Float[np.ndarray, " n"], key: np.random.Generator
+    s: Float[np.ndarray, "n d"],
+    share: Float[np.ndarray, " n"],
+    key: np.random.Generator,
+    leading: int | None,
 ) -> tuple[Float[np.ndarray, " c"], Float[np.ndarray, "d c"]]:
-    """Variances and directions of the principal coordinates, those of rounding left out."""
+    """Variances and directions of the principal coordinates, those of rounding left out.
+
+    leading -> only so many, and these to the accuracy of two power iterations; None for all.
+    """
     n, d = s.shape
-    seen = plain(s)
-    if min(n, d) > MOST_COORDINATES:
-        # Two power iterations on a random sketch, a tenth more columns than are kept.
-        basis = key.standard_normal((d, LEADING * 11 // 10))
+    columns = plain(s)
+    if leading is not None:
+        # A random sketch has a tenth more columns than are kept.
+        basis = key.standard_normal((d, leading * 11 // 10))
         for _ in range(3):
-            basis = np.linalg.qr(seen.adjoint(share[:, None] * (seen @ basis)))[0]
-        image = np.sqrt(share)[:, None] * (seen @ basis)
+            basis = np.linalg.qr(columns.adjoint(share[:, None] * (columns @ basis)))[0]
+        image = np.sqrt(share)[:, None] * (columns @ basis)
         values, inner = np.linalg.eigh(image.T @ image)
-        values, vectors = values[-LEADING:], basis @ inner[:, -LEADING:]
+        values, vectors = values[-leading:], basis @ inner[:, -leading:]
     elif n < d:
         rooted = s * np.sqrt(share)[:, None]
         values, left = np.linalg.eigh(rooted @ rooted.T)
-        kept = values > 1e-10 * max(float(values[-1]), 1e-300)
+        kept = _beyond_rounding(values)
         values, left = values[kept], left[:, kept]
         vectors = rooted.T @ left / np.sqrt(values)
     else:
-        values, vectors = np.linalg.eigh(seen.gram(share))
-    kept = values > 1e-10 * max(float(values.max(initial=0.0)), 1e-300)
+        values, vectors = np.linalg.eigh(columns.gram(share))
+    kept = _beyond_rounding(values)
     return values[kept], vectors[:, kept]
+
+
+def _beyond_rounding(values: Float[np.ndarray, " c"]) -> Bool[np.ndarray, " c"]:
+    return values > 1e-10 * max(float(values.max(initial=0.0)), 1e-300)

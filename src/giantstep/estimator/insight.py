@@ -13,9 +13,6 @@ from giantstep.estimator.coordinates import Coordinates
 from giantstep.estimator.inputs import Inputs
 from giantstep.estimator.network import SpanModel
 
-LOOKED_AT = 2_000
-"""Rows over which gradients are averaged: an importance is then known to a few per cent."""
-
 
 @dataclass(frozen=True)
 class Insight:
@@ -40,7 +37,6 @@ def look(
     at: Coordinates,
 ) -> Insight:
     """Principal axes of the gradients on the span, and mean squared gradients by column."""
-    at = at.take(slice(0, LOOKED_AT))
     slopes = span.gradient(at.white)
     flat = slopes.reshape(slopes.shape[0] * slopes.shape[1], span.k)
     values, vectors = np.linalg.eigh(flat.T @ flat / max(len(flat), 1))
@@ -74,10 +70,9 @@ def _mean_squares(
     for block in blocks(n, outputs * len(standard)):
         part = at.take(block)
         gradient = np.repeat(linear[None], len(part), axis=0)
-        inputs = (part.compact, part.standard)
-        for weight, model, x in zip(weights[1:], models.soft, inputs, strict=False):
-            found = model.gradient(x.dense(slice(None)))
-            flat = x.turn @ found.reshape(-1, found.shape[2]).T
+        for weight, model, x in zip(weights[1:], models.soft, part.soft_inputs, strict=False):
+            soft = model.gradient(x.dense(slice(None)))
+            flat = x.turn @ soft.reshape(-1, soft.shape[2]).T
             gradient += weight * flat.T.reshape(gradient.shape)
         if k:
             gradient += weights[-1] * slopes[block] @ standard.T

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from jaxtyping import Float
@@ -12,6 +12,7 @@ from jaxtyping import Float
 from giantstep.errors import InputError
 from giantstep.estimator.coordinates import plain
 from giantstep.estimator.fitted import fitted_target
+from giantstep.estimator.recipe import Recipe
 from giantstep.estimator.regressor import GiantStepRegressor
 from giantstep.estimator.steps import (
     FIRST_ORDER,
@@ -30,11 +31,6 @@ from giantstep.problem.tables import whitened
 from giantstep.problem.target import Target
 from giantstep.records.labels import FittedLabels, StepTest
 
-LEVEL = 0.02
-"""False-positive rate of every test, that of the regressor."""
-
-KINDS = (FIRST_ORDER, LABEL_SLICES, SECOND_ORDER)
-
 
 def fit_labels(setting: Setting) -> FittedLabels:
     """What the rows of a data set tell about its labels, whatever inputs the setting makes of them.
@@ -49,7 +45,7 @@ def fit_labels(setting: Setting) -> FittedLabels:
     # As they come: in white coordinates all rotations are alike, and rounding would choose one.
     columns = InputLaw("data", path=data.path).data_set(setting.target.column)
     assert columns is not None
-    regressor = GiantStepRegressor(level=LEVEL, random_state=setting.seed % 2**32)
+    regressor = GiantStepRegressor(random_state=setting.seed % 2**32)
     with warnings.catch_warnings():
         # Clipped labels are not those that the steps see: no function is taken from them.
         warnings.simplefilter("ignore", UserWarning)
@@ -100,34 +96,36 @@ def step_tests(
     y: Float[np.ndarray, " n"],
     series: HermiteSeries | None,
     *,
-    kinds: Sequence[str] = KINDS,
+    kinds: Sequence[str] | None = None,
+    level: float = 0.02,
 ) -> tuple[StepTest, ...]:
     """Every kind of step against noise on all rows, and its directions on two halves of them.
 
     A first-order step on m rows has the squared cosine m t^2/(m t^2 + d) with the direction of a
     linear part of variance t^2, the labels having variance one; two of them have that as a cosine.
+    level -> false-positive rate of every test, that of the regressor.
     """
-    found = []
     linear = 0.0 if series is None else float(np.sum(series.coefficients[series.degrees == 1] ** 2))
     half = len(y) // 2 * linear
-    for kind in kinds:
-        whole, *halves = (_step(kind, z[rows], y[rows]) for rows in _splits(len(y)))
-        edge = whole.noise(LEVEL, math.inf)
-        count = max(int(np.sum(whole.statistics > edge)), 1)
+    expected = {FIRST_ORDER: half / (half + z.shape[1])} if half else {}
+    tests = []
+    for kind in kinds or KINDS:
+        step, *halves = (KINDS[kind](z[rows], y[rows], level) for rows in _splits(len(y)))
+        edge = step.noise(level, math.inf)
+        count = max(int(np.sum(step.statistics > edge)), 1)
         first, second = (part.directions[:, :count] for part in halves)
-        expected = half / (half + z.shape[1]) if kind == FIRST_ORDER and half else None
-        found.append(
+        tests.append(
             StepTest(
                 kind=kind,
-                statistic=float(whole.statistics[0]),
+                statistic=float(step.statistics[0]),
                 edge=edge,
-                level=LEVEL,
+                level=level,
                 cosine=float(np.linalg.norm(first.T @ second)) / math.sqrt(count),
-                expected=expected,
+                expected=expected.get(kind),
                 count=count,
             )
         )
-    return tuple(found)
+    return tuple(tests)
 
 
 def _splits(n: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -136,12 +134,28 @@ def _splits(n: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return order, order[::2], order[1::2]
 
 
-def _step(kind: str, z: Float[np.ndarray, "n d"], y: Float[np.ndarray, " n"]) -> Candidate:
+def _first(z: Float[np.ndarray, "n d"], y: Float[np.ndarray, " n"], level: float) -> Candidate:
+    labels = (y - y.mean())[:, None]
+    return first_order(clipped(labels, Recipe()), plain(z), np.ones(len(y)), level)
+
+
+def _sliced(z: Float[np.ndarray, "n d"], y: Float[np.ndarray, " n"], level: float) -> Candidate:
     weight, labels = np.ones(len(y)), (y - y.mean())[:, None]
-    if kind == LABEL_SLICES:
-        return first_order(label_slices(labels, weight), plain(z), weight, LEVEL, kind=kind)
-    if kind == FIRST_ORDER:
-        return first_order(clipped(labels), plain(z), weight, LEVEL)
+    slices = label_slices(labels, weight, Recipe())
+    return first_order(slices, plain(z), weight, level, kind=LABEL_SLICES)
+
+
+def _second(z: Float[np.ndarray, "n d"], y: Float[np.ndarray, " n"], level: float) -> Candidate:
+    labels = (y - y.mean())[:, None]
     # A linear part would fill the second order with noise of its own.
     linear = np.linalg.lstsq(z, labels, rcond=None)[0]
-    return second_order(clipped(labels - z @ linear), plain(z), weight)
+    residual = clipped(labels - z @ linear, Recipe())
+    return second_order(residual, plain(z), np.ones(len(y)), Recipe())
+
+
+KINDS: dict[str, Callable[..., Candidate]] = {
+    FIRST_ORDER: _first,
+    LABEL_SLICES: _sliced,
+    SECOND_ORDER: _second,
+}
+"""Steps on all directions of white inputs, by kind."""

@@ -11,7 +11,7 @@ the labels.  The evidence is what each of three things says beyond these shares:
 The weights theta_q >= 0 are those of least log loss on rows that no model saw.  They are not below
 zero: a fold lacks the rows that it leaves out, and sees a class the less the more of it came there,
 so that on noise a regression of the fold has a negative weight.  Where they do not gain on the
-shares by SURE standard errors over these rows, chance may explain the gain, and the probabilities
+shares by some standard errors over these rows, chance may explain the gain, and the probabilities
 are the shares.
 """
 
@@ -22,28 +22,26 @@ from dataclasses import dataclass
 
 import numpy as np
 from jaxtyping import Float, Int
+from scipy.optimize import root
+from scipy.special import softmax
 from sklearn.linear_model import LogisticRegression
 
+from giantstep.errors import NotConvergedError
 from giantstep.estimator.parts import beyond
+from giantstep.estimator.recipe import Recipe
 
-STRENGTHS = tuple(10.0**power for power in range(-3, 2))
-"""Inverse penalties of the logistic regression: the optimum is flat."""
 
-LEAST_PROBABILITY = 1e-6
-"""Probability at least of which a logarithm is taken."""
+def bounded_log(
+    probability: Float[np.ndarray, "*n"], least: float = 1e-6
+) -> Float[np.ndarray, "*n"]:
+    """log p, of probabilities below ``least`` that of ``least``."""
+    return np.log(np.maximum(probability, least))
 
-LEAST_SHARE = 0.1
-"""Score at least, as a share of the frequency of its class, of which a logarithm is taken."""
 
-PRIOR = 1.0
-"""Penalty of a calibration, in rows: classes that are apart on all rows are no certainty."""
-
-SURE = 2.0
-"""Standard errors by which evidence must gain on the class shares: on labels that depend on
-nothing, 60 draws of 100 to 400 rows gained 1.7 of them at most."""
-
-NEWTON_STEPS = 50
-"""Newton steps at most; some eight suffice."""
+def _centred_log(probability: Float[np.ndarray, "n k"]) -> Float[np.ndarray, "n k"]:
+    """Bounded logarithms, of mean zero in each row."""
+    logarithms = bounded_log(probability)
+    return logarithms - logarithms.mean(axis=1, keepdims=True)
 
 
 @dataclass(frozen=True)
@@ -55,10 +53,10 @@ class Linear:
 
     def logits(self, x: Float[np.ndarray, "n c"]) -> Float[np.ndarray, "n k"]:
         """Log-probabilities of all classes, of mean zero in each row."""
-        found = np.full((len(x), self.classes), LEAST_PROBABILITY)
+        probability = np.zeros((len(x), self.classes))
         if self.model is not None:
-            found[:, self.model.classes_] = self.model.predict_proba(x)
-        return _centred_log(found)
+            probability[:, self.model.classes_] = self.model.predict_proba(x)
+        return _centred_log(probability)
 
 
 def fit_logistic(
@@ -66,57 +64,47 @@ def fit_logistic(
     place: Int[np.ndarray, " n"],
     weight: Float[np.ndarray, " n"],
     classes: int,
-    *,
-    strengths: Sequence[float] = STRENGTHS,
+    strengths: Sequence[float],
 ) -> list[Linear]:
-    """Logistic regressions of class numbers, one for each strength in rising order."""
+    """Logistic regressions of class numbers, one for each inverse penalty in rising order."""
     if len(np.unique(place)) < 2 or x.shape[1] == 0:
         return [Linear(None, classes)] * len(strengths)
-    found, start = [], None
+    models, start = [], None
     for strength in strengths:
         model = LogisticRegression(C=strength, max_iter=10_000, warm_start=True)
         if start is not None:
             model.coef_, model.intercept_ = start
         model.fit(x, place, sample_weight=weight)
         start = model.coef_.copy(), model.intercept_.copy()
-        found.append(Linear(model, classes))
-    return found
+        models.append(Linear(model, classes))
+    return models
 
 
-def row_losses(
+def log_losses(
     probability: Float[np.ndarray, "n k"],
     place: Int[np.ndarray, " n"],
     weight: Float[np.ndarray, " n"],
 ) -> Float[np.ndarray, " n"]:
-    """Weighted - log of the probability of the class that came, row by row."""
-    seen = probability[np.arange(len(place)), place]
-    return -weight * np.log(np.maximum(seen, LEAST_PROBABILITY))
+    """Weighted - log of the probability of the class that came, row by row.
 
-
-def log_loss(
-    probability: Float[np.ndarray, "n k"],
-    place: Int[np.ndarray, " n"],
-    weight: Float[np.ndarray, " n"],
-) -> float:
-    """Weighted mean of - log of the probability of the class that came."""
-    return float(row_losses(probability, place, weight).sum() / weight.sum())
-
-
-def softmax(logits: Float[np.ndarray, "n k"]) -> Float[np.ndarray, "n k"]:
-    """Probabilities in proportion to exp of the logits."""
-    found = np.exp(logits - logits.max(axis=1, keepdims=True))
-    return found / found.sum(axis=1, keepdims=True)
+    scikit-learn's log_loss is their mean, with no bound on the loss of a single row.
+    """
+    return -weight * bounded_log(probability[np.arange(len(place)), place])
 
 
 def evidence(
     scores: Float[np.ndarray, "n k"],
     frequency: Float[np.ndarray, " k"],
     logits: Float[np.ndarray, "n k"],
+    least: float = 0.1,
 ) -> Float[np.ndarray, "3 n k"]:
-    """What scores, their logarithms and the linear regression say beyond the class shares."""
-    known = _centred_log(frequency[None])
-    logarithms = _centred_log(np.maximum(scores, LEAST_SHARE * frequency))
-    return np.stack([scores - frequency, logarithms - known, logits - known])
+    """What scores, their logarithms and the linear regression say beyond the class shares.
+
+    least -> score, as a share of its class's frequency, below which a logarithm is that of it.
+    """
+    shares = _centred_log(frequency[None])
+    logarithms = _centred_log(np.maximum(scores, least * frequency))
+    return np.stack([scores - frequency, logarithms - shares, logits - shares])
 
 
 def probabilities(
@@ -125,12 +113,7 @@ def probabilities(
     frequency: Float[np.ndarray, " k"],
 ) -> Float[np.ndarray, "n k"]:
     """Class shares that are moved by the weighed evidence."""
-    return softmax(np.log(frequency) + np.tensordot(theta, parts, 1))
-
-
-def _centred_log(probability: Float[np.ndarray, "n k"]) -> Float[np.ndarray, "n k"]:
-    found = np.log(np.maximum(probability, LEAST_PROBABILITY))
-    return found - found.mean(axis=1, keepdims=True)
+    return softmax(np.log(frequency) + np.tensordot(theta, parts, 1), axis=1)
 
 
 def calibrate(
@@ -138,22 +121,24 @@ def calibrate(
     place: Int[np.ndarray, " n"],
     weight: Float[np.ndarray, " n"],
     frequency: Float[np.ndarray, " k"],
+    recipe: Recipe,
 ) -> Float[np.ndarray, " q"]:
     """The weights theta >= 0 of least log loss; 0 where chance may explain what they gain."""
     theta = np.zeros(len(parts))
     used = list(range(len(parts)))
     while used:
         theta[:] = 0.0
-        theta[used] = _least_loss(parts[used], place, weight, frequency)
+        theta[used] = _least_loss(parts[used], place, weight, frequency, recipe.calibration_rows)
         if theta.min() >= 0.0:
             break
         used.remove(int(np.argmin(theta)))
         theta[:] = 0.0
     losses = [
-        row_losses(probabilities(parts, weights, frequency), place, weight)
+        log_losses(probabilities(parts, weights, frequency), place, weight)
         for weights in (np.zeros(len(parts)), theta)
     ]
-    return theta if beyond(losses[0] - losses[1], SURE) else np.zeros(len(parts))
+    sure = beyond(losses[0] - losses[1], recipe.calibration_errors)
+    return theta if sure else np.zeros(len(parts))
 
 
 def _least_loss(
@@ -161,32 +146,28 @@ def _least_loss(
     place: Int[np.ndarray, " n"],
     weight: Float[np.ndarray, " n"],
     frequency: Float[np.ndarray, " k"],
+    prior: float,
 ) -> Float[np.ndarray, " q"]:
-    """The weights of least log loss, with a ridge of PRIOR rows on parts of size one."""
+    """The weights of least log loss, with a ridge of ``prior`` rows on parts of size one."""
     size = np.sqrt(np.mean(parts**2, axis=(1, 2)))
     size[size == 0] = 1.0
     parts = parts / size[:, None, None]
     share = weight / weight.sum()
-    ridge = PRIOR / len(place)
+    ridge = prior / len(place)
     came = np.eye(parts.shape[2])[place]
 
-    def loss(theta: Float[np.ndarray, " q"]) -> float:
-        found = probabilities(parts, theta, frequency)
-        return log_loss(found, place, weight) + ridge * float(theta @ theta) / 2
+    def gradient(theta: Float[np.ndarray, " q"]) -> Float[np.ndarray, " q"]:
+        chance = probabilities(parts, theta, frequency)
+        return np.einsum("qnk,nk,n->q", parts, chance - came, share) + ridge * theta
 
-    theta = np.zeros(len(parts))
-    for _ in range(NEWTON_STEPS):
-        found = probabilities(parts, theta, frequency)
-        gradient = np.einsum("qnk,nk,n->q", parts, found - came, share) + ridge * theta
-        mean = np.einsum("qnk,nk->qn", parts, found)
-        curvature = np.einsum("qnk,rnk,nk,n->qr", parts, parts, found, share, optimize=True)
-        curvature += ridge * np.eye(len(theta)) - (mean * share) @ mean.T
-        step = np.linalg.solve(curvature, gradient)
-        # The loss is convex: a step that is short enough lowers it.
-        length, before = 1.0, loss(theta)
-        while loss(theta - length * step) > before and length > np.finfo(float).eps:
-            length /= 2
-        theta = theta - length * step
-        if float(gradient @ step) < 1e-12:  # twice what is left to gain
-            break
-    return theta / size
+    def curvature(theta: Float[np.ndarray, " q"]) -> Float[np.ndarray, "q q"]:
+        chance = probabilities(parts, theta, frequency)
+        mean = np.einsum("qnk,nk->qn", parts, chance)
+        squares = np.einsum("qnk,rnk,nk,n->qr", parts, parts, chance, share, optimize=True)
+        return squares + ridge * np.eye(len(theta)) - (mean * share) @ mean.T
+
+    # The loss is convex: where its gradient vanishes it is least.
+    solution = root(gradient, np.zeros(len(parts)), jac=curvature, tol=1e-13)
+    if not np.abs(solution.fun).max() < 1e-9:
+        raise NotConvergedError(f"the calibration did not converge: {solution.message}")
+    return solution.x / size

@@ -24,29 +24,30 @@ from giantstep.gaussian.series import HermiteSeries
 SECOND = 3.0
 """Samples of the second order over those of the first: 2.9 to 3.4 at c = 100, measured."""
 
-NOTHING = 1e-6
-"""Share of the variance below which a part of a target counts as absent."""
 
+def needed_samples(series: HermiteSeries, c: int, noise: float, absent: float = 1e-6) -> float:
+    """The samples that the most demanding of the stages needs.
 
-def needed_samples(series: HermiteSeries, c: int, noise: float) -> float:
-    """The samples that the most demanding of the stages needs; noise -> relative variance."""
+    noise -> variance of the noise over that of the target; absent -> share of the variance below
+    which a part of a target does not count.
+    """
     r, variance = series.r, series.variance + series.tail
     learned, needed = 0, 0.0
     while learned < r:
         outside = series.outside_degrees(learned)
-        if float(np.sum(series.coefficients[outside > 0] ** 2)) <= NOTHING * variance:
+        if float(np.sum(series.coefficients[outside > 0] ** 2)) <= absent * variance:
             return needed
         fitted = float(np.sum(series.coefficients[(outside == 0) & (series.degrees > 0)] ** 2))
         residual = variance * (1.0 + noise) - fitted
-        found = [_strongest(series.gradient_matrix(learned, k)) for k in (1, 2)]
+        steps = [_strongest(series.gradient_matrix(learned, k)) for k in (1, 2)]
         costs = [
-            c * residual * factor / power if power > NOTHING * variance else math.inf
-            for factor, (power, _) in zip((1.0, SECOND), found, strict=True)
+            c * residual * factor / power if power > absent * variance else math.inf
+            for factor, (power, _) in zip((1.0, SECOND), steps, strict=True)
         ]
         if math.isinf(min(costs)):
             return math.inf
         needed = max(needed, min(costs))
-        new = found[int(np.argmin(costs))][1]
+        new = steps[int(np.argmin(costs))][1]
         # Coordinates outside are turned so that the new direction comes first.
         inner = np.linalg.qr(np.column_stack([new, np.eye(r - learned)]))[0]
         basis = np.eye(r)

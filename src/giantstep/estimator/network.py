@@ -18,46 +18,12 @@ from jaxtyping import Float, Int
 
 from giantstep.estimator.blocks import blocks
 from giantstep.estimator.coordinates import Turned
+from giantstep.estimator.recipe import Mix, Recipe
 from giantstep.estimator.ridge import Ridge, fit_ridge
 from giantstep.gaussian.rules import hermite_values
 from giantstep.problem.activation import make_activation
 
-NEURONS = (0, 24, 64, 96, 128, 160)
-"""Neurons for k = 0, 1, ... directions: the readout's own error is then far below the noise."""
-
 RELU = make_activation("relu")
-
-DEGREES = (0, 4, 4, 3, 2)
-"""Degree of the Hermite polynomials for k = 0, 1, ... directions: what is smooth is theirs."""
-
-WEIGHT = 3.0
-"""Scale of the polynomials: about that of the neurons all together, which share one penalty."""
-
-MARGIN = 0.3
-"""Deviations beyond the training range to which coordinates on the span are clipped."""
-
-BESIDE = 1e-6
-"""Deviations by which a kink passes a row: on it, rounding would choose the slope there."""
-
-SAMPLES_PER_NEURON = 4
-"""Rows that a neuron is given at least; with fewer, leave-one-out chooses too much by chance."""
-
-
-@dataclass(frozen=True)
-class Mix:
-    """Times the neurons of NEURONS, the degree of the polynomials at most, and their scales' fall.
-
-    fall -> scale of a degree over that of the one below: what is rougher costs more.
-    """
-
-    crowd: int
-    degree: int
-    fall: float
-
-
-SEARCHED = Mix(1, max(DEGREES), 0.7)
-MIXES = (Mix(1, max(DEGREES), 1.0), Mix(4, max(DEGREES), 0.5), Mix(4, 1, 1.0))
-"""Readouts that are blended in the end: polynomials, more neurons, neurons almost alone."""
 
 
 @dataclass(frozen=True)
@@ -94,7 +60,7 @@ class Neurons:
         p, k = self.rows.shape
         slopes = RELU.derivative(u @ self.rows.T + self.bias)
         pairs = (weights[:p, :, None] * self.rows[:, None, :]).reshape(p, weights.shape[1] * k)
-        found = (slopes @ pairs).reshape(len(u), weights.shape[1], k)
+        gradient = (slopes @ pairs).reshape(len(u), weights.shape[1], k)
         tables = self._tables(u)
         for j in range(k):
             # h_e' = sqrt(e) h_{e-1}
@@ -104,30 +70,36 @@ class Neurons:
                 if i != j:
                     part = part * tables[i][:, self.exponents[:, i]]
             inside = (u[:, j] > self.low[j]) & (u[:, j] < self.high[j])
-            found[:, :, j] += inside[:, None] * (part @ (self.scales[:, None] * weights[p:]))
-        return found
+            gradient[:, :, j] += inside[:, None] * (part @ (self.scales[:, None] * weights[p:]))
+        return gradient
 
     def _tables(self, u: Float[np.ndarray, "b k"]) -> list[Float[np.ndarray, "b q"]]:
         degree = int(self.exponents.max(initial=0))
         return [hermite_values(column, degree) for column in np.clip(u, self.low, self.high).T]
 
 
-def draw_neurons(u: Float[np.ndarray, "n k"], seed: int, mix: Mix = SEARCHED) -> Neurons:
+def draw_neurons(u: Float[np.ndarray, "n k"], seed: int, mix: Mix, recipe: Recipe) -> Neurons:
     """Neurons on k coordinates, their kinks beside rows of u."""
     n, k = u.shape
-    count = min(mix.crowd * NEURONS[min(k, len(NEURONS) - 1)], n // SAMPLES_PER_NEURON + 1)
-    rows = _unit_rows(seed, count if k else 0, k)
-    # The first rows: their order is as good as drawn.
-    bias = BESIDE - np.einsum("pk,pk->p", rows, u[: len(rows)])
-    exponents = _exponents(k, mix.degree)
+    most = mix.crowd * _for_directions(recipe.neurons, k)
+    rows = _unit_rows(seed, min(most, n // recipe.rows_per_neuron + 1) if k else 0, k)
+    # The first rows: their order is as good as drawn.  A kink passes a row by 1e-6 deviations: on
+    # it, rounding would choose the slope there.
+    bias = 1e-6 - np.einsum("pk,pk->p", rows, u[: len(rows)])
+    exponents = _exponents(k, min(_for_directions(recipe.degrees, k), mix.degree))
     return Neurons(
         rows=rows,
         bias=bias,
         exponents=exponents,
-        scales=WEIGHT * mix.fall ** (exponents.sum(axis=1) - 1.0),
+        scales=recipe.polynomial_scale * mix.fall ** (exponents.sum(axis=1) - 1.0),
         low=u.min(axis=0),
         high=u.max(axis=0),
     )
+
+
+def _for_directions(table: tuple[int, ...], k: int) -> int:
+    """The entry for k directions, the last one for more."""
+    return table[min(k, len(table) - 1)]
 
 
 @lru_cache(maxsize=64)
@@ -137,9 +109,8 @@ def _unit_rows(seed: int, count: int, k: int) -> Float[np.ndarray, "p k"]:
 
 
 @lru_cache(maxsize=16)
-def _exponents(k: int, most: int) -> Int[np.ndarray, "h k"]:
-    """Those of degree 1 up to DEGREES[k], or ``most``."""
-    degree = min(DEGREES[min(k, len(DEGREES) - 1)], most)
+def _exponents(k: int, degree: int) -> Int[np.ndarray, "h k"]:
+    """Exponents of k coordinates, of degree 1 up to ``degree``."""
     grid = [e for e in product(range(degree + 1), repeat=k) if 1 <= sum(e) <= degree]
     return np.array(grid, dtype=int).reshape(len(grid), k)
 
@@ -148,13 +119,12 @@ def _exponents(k: int, most: int) -> Int[np.ndarray, "h k"]:
 class SpanModel:
     """A span (orthonormal columns in z), its neurons and their readout.
 
-    Coordinates are clipped to ``low`` .. ``high``, where there were rows.  ``judges`` are rows that
-    no step of the span has seen, where there are some.
+    Coordinates are clipped to the range of the rows and ``margin`` deviations beyond.  ``judges``
+    are rows that no step of the span has seen, where there are some.
     """
 
     basis: Float[np.ndarray, "c k"]
-    low: Float[np.ndarray, " k"]
-    high: Float[np.ndarray, " k"]
+    margin: float
     neurons: Neurons
     ridge: Ridge
     judges: slice | None = None
@@ -170,15 +140,16 @@ class SpanModel:
 
     def respond(self, u: Float[np.ndarray, "b k"]) -> Float[np.ndarray, "b m"]:
         """g(u)."""
-        return self.ridge(self.neurons.values(np.clip(u, self.low, self.high)))
+        low, high = self.neurons.low - self.margin, self.neurons.high + self.margin
+        return self.ridge(self.neurons.values(np.clip(u, low, high)))
 
     def gradient(self, z: Turned) -> Float[np.ndarray, "n m k"]:
         """Gradient of the outputs on the span, row by row."""
         u = z @ self.basis
-        found = np.empty((len(z), self.ridge.weights.shape[1], self.k))
+        gradient = np.empty((len(z), self.ridge.weights.shape[1], self.k))
         for block in blocks(len(z), self.neurons.width):
-            found[block] = self.neurons.gradient(u[block], self.ridge.weights)
-        return found
+            gradient[block] = self.neurons.gradient(u[block], self.ridge.weights)
+        return gradient
 
     @property
     def error(self) -> float:
@@ -196,22 +167,37 @@ class SpanModel:
         return self.ridge.error * (1.0 + 2.0 * self.k * max(c - self.k, 0) / n)
 
 
-def fit_span(
-    basis: Float[np.ndarray, "c k"],
-    z: Turned,
-    y: Float[np.ndarray, "n m"],
-    weight: Float[np.ndarray, " n"],
-    *,
-    seed: int = 0,
-    mix: Mix = SEARCHED,
-    judges: slice | None = None,
-) -> SpanModel:
-    """The readout on a given span."""
-    u = z @ basis
-    low, high = u.min(axis=0) - MARGIN, u.max(axis=0) + MARGIN
-    neurons = draw_neurons(u, seed, mix)
-    ridge = fit_ridge(lambda block: neurons.values(u[block]), y, weight, neurons.width)
-    return SpanModel(basis, low, high, neurons, ridge, judges)
+@dataclass(frozen=True)
+class SpanFitter:
+    """Rows in whitened coordinates with labels and weights, on whose spans readouts are fitted."""
+
+    z: Turned
+    y: Float[np.ndarray, "n m"]
+    weight: Float[np.ndarray, " n"]
+    seed: int
+    recipe: Recipe
+
+    @property
+    def judges(self) -> slice | None:
+        """Rows kept from all steps where there are too many coordinates to charge for them."""
+        many = self.z.shape[1] > self.recipe.dense_coordinates
+        return slice(0, None, self.recipe.judged_every) if many else None
+
+    def fit(
+        self, basis: Float[np.ndarray, "c k"], mix: Mix | None = None, *, judged: bool = True
+    ) -> SpanModel:
+        """The readout on a span; mix -> its features, those of the search if not given."""
+        u = self.z @ basis
+        neurons = draw_neurons(u, self.seed, mix or self.recipe.search_mix, self.recipe)
+        return SpanModel(
+            basis=basis,
+            margin=self.recipe.span_margin,
+            neurons=neurons,
+            ridge=fit_ridge(
+                lambda block: neurons.values(u[block]), self.y, self.weight, neurons.width
+            ),
+            judges=self.judges if judged else None,
+        )
 
 
 def blended(
@@ -221,21 +207,21 @@ def blended(
     weight: Float[np.ndarray, " n"],
 ) -> SpanModel:
     """sum_q shares_q g_q of readouts on one span: again a readout, of all their features."""
-    chosen = [(m, float(s)) for m, s in zip(models, shares, strict=True)]
-    neurons = Neurons(
-        rows=np.concatenate([m.neurons.rows for m, _ in chosen]),
-        bias=np.concatenate([m.neurons.bias for m, _ in chosen]),
-        exponents=np.concatenate([m.neurons.exponents for m, _ in chosen]),
-        scales=np.concatenate([m.neurons.scales for m, _ in chosen]),
-        low=models[0].neurons.low,
-        high=models[0].neurons.high,
+    pairs = [(model, float(share)) for model, share in zip(models, shares, strict=True)]
+    drawn = [model.neurons for model in models]
+    neurons = replace(
+        drawn[0],
+        rows=np.concatenate([n.rows for n in drawn]),
+        bias=np.concatenate([n.bias for n in drawn]),
+        exponents=np.concatenate([n.exponents for n in drawn]),
+        scales=np.concatenate([n.scales for n in drawn]),
     )
-    hidden = [s * m.ridge.weights[: len(m.neurons.rows)] for m, s in chosen]
-    smooth = [s * m.ridge.weights[len(m.neurons.rows) :] for m, s in chosen]
-    residual = y - sum(s * (y - m.ridge.residual) for m, s in chosen)
+    hidden = [share * m.ridge.weights[: len(m.neurons.rows)] for m, share in pairs]
+    smooth = [share * m.ridge.weights[len(m.neurons.rows) :] for m, share in pairs]
+    residual = y - sum(share * (y - m.ridge.residual) for m, share in pairs)
     ridge = Ridge(
         weights=np.concatenate([*hidden, *smooth]),
-        intercept=np.sum([s * m.ridge.intercept for m, s in chosen], axis=0),
+        intercept=np.sum([share * m.ridge.intercept for m, share in pairs], axis=0),
         residual=residual,
         error=float(weight @ np.mean(residual**2, axis=1)) / len(y),
         penalty=math.nan,

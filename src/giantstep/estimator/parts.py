@@ -12,12 +12,6 @@ from jaxtyping import Float
 LINEAR, SOFT, DIRECTIONS = "linear", ("soft, all directions", "soft, by column"), "directions"
 """Names of the parts."""
 
-NEARLY = 0.5
-"""Standard errors within which a simpler model is as good as the best."""
-
-ROUNDING = 1e-12
-"""Stands for the variance of labels that have none."""
-
 
 @dataclass(frozen=True)
 class Part:
@@ -55,12 +49,11 @@ class Judged:
 
     def share(self, weights: Float[np.ndarray, " c"]) -> float:
         """The share of the variance that a blend explains."""
-        total = max(float(squares(self.y, self.weight).sum()), ROUNDING)
-        return 1.0 - float(self.losses(weights).sum()) / total
+        return 1.0 - share_of(self.losses(weights), squares(self.y, self.weight))
 
 
-def judged_parts(judged: Judged, names: Sequence[str]) -> tuple[Part, ...]:
-    """The simplest blend that is nearly the best, and what each of its parts is worth.
+def judged_parts(judged: Judged, names: Sequence[str], nearly: float) -> tuple[Part, ...]:
+    """The simplest blend within ``nearly`` standard errors of the best, and its parts' worth.
 
     Simplest first: the directions, these and the linear part, all; without directions the linear
     part, all.
@@ -70,7 +63,7 @@ def judged_parts(judged: Judged, names: Sequence[str]) -> tuple[Part, ...]:
     simple = [last, [linear, *last]] if DIRECTIONS in names else [[linear]]
     best = judged.losses(judged.blend(everything))
     blends = (judged.blend(chosen) for chosen in [*simple, everything])
-    weights = next(w for w in blends if not beyond(judged.losses(w) - best, NEARLY))
+    weights = next(w for w in blends if not beyond(judged.losses(w) - best, nearly))
     used = [i for i in everything if weights[i] > 0]
     reliability = _reliability(squares(judged.y, judged.weight) - judged.losses(weights))
     parts = []
@@ -92,6 +85,11 @@ def squares(
 ) -> Float[np.ndarray, " n"]:
     """Weighted squares, row by row."""
     return weight * np.einsum("im,im->i", e, e)
+
+
+def share_of(losses: Float[np.ndarray, " n"], total: Float[np.ndarray, " n"]) -> float:
+    """Sum of some squares over that of others; labels without variance count as 1e-12."""
+    return float(losses.sum()) / max(float(total.sum()), 1e-12)
 
 
 def beyond(differences: Float[np.ndarray, " n"], errors: float) -> bool:
@@ -119,7 +117,7 @@ def least_squares(
     root = np.sqrt(weight)[None, :, None]
     columns = (predicted * root).reshape(len(predicted), -1)
     gram = columns @ columns.T
-    # The rooted Gram matrix has as many rows as there are models: the same least squares.
+    # The root of the Gram matrix gives these least squares with as many rows as there are models.
     values, vectors = np.linalg.eigh(gram)
     kept = values > 1e-12 * max(float(values[-1]), 1e-300)
     half = np.sqrt(values[kept])[:, None] * vectors[:, kept].T

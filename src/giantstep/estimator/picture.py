@@ -14,11 +14,6 @@ if TYPE_CHECKING:
 
     from giantstep.estimator.base import GiantStep
 
-SHOWN = 10
-"""Columns whose importance is shown."""
-
-GRID = 60
-
 BEYOND, WITHIN = "0.35", "0.75"
 """Dark: beyond noise, or added by a part; light: within noise, or explained alone."""
 
@@ -70,24 +65,24 @@ def _parts(axes: Axes, fit: GiantStep) -> None:
     axes.legend(fontsize="small", frameon=False)
 
 
-def _response(axes: Axes, fit: GiantStep) -> None:
+def _response(axes: Axes, fit: GiantStep, points: int = 60) -> None:
     """Data over the fitted curve or surface on the leading directions."""
     u, y = fit._sample
     if fit.n_directions_ == 0:
         axes.set_axis_off()
-        axes.text(0.5, 0.5, "no direction found", ha="center", transform=axes.transAxes)
+        axes.text(0.5, 0.5, "no direction was found", ha="center", transform=axes.transAxes)
         return
-    line = np.linspace(u[:, 0].min(), u[:, 0].max(), GRID)
+    line = np.linspace(u[:, 0].min(), u[:, 0].max(), points)
     if fit.n_directions_ == 1:
         axes.plot(u[:, 0], y[:, 0], ".", color="0.6", markersize=3, label="rows")
         axes.plot(line, fit.response(line[:, None])[:, 0], color="firebrick", label="fit")
         axes.set_ylabel("standardised label")
         axes.legend(fontsize="small", frameon=False)
     else:
-        other = np.linspace(u[:, 1].min(), u[:, 1].max(), GRID)
-        grid = np.zeros((GRID, GRID, fit.n_directions_))
+        other = np.linspace(u[:, 1].min(), u[:, 1].max(), points)
+        grid = np.zeros((points, points, fit.n_directions_))
         grid[:, :, 0], grid[:, :, 1] = line[None, :], other[:, None]
-        surface = fit.response(grid.reshape(-1, fit.n_directions_))[:, 0].reshape(GRID, GRID)
+        surface = fit.response(grid.reshape(-1, fit.n_directions_))[:, 0].reshape(points, points)
         reach = float(np.quantile(np.abs(y[:, 0]), 0.98)) or 1.0
         colours: dict[str, Any] = {"cmap": "coolwarm", "vmin": -reach, "vmax": reach}
         axes.contourf(line, other, surface.clip(-reach, reach), levels=15, **colours)
@@ -97,8 +92,9 @@ def _response(axes: Axes, fit: GiantStep) -> None:
     axes.set_title("rows over the fitted response", fontsize="medium")
 
 
-def _importances(axes: Axes, fit: GiantStep) -> None:
-    leading = np.argsort(-fit.feature_importances_)[:SHOWN][::-1]
+def _importances(axes: Axes, fit: GiantStep, shown: int = 10) -> None:
+    """Shares of the leading columns in the squared gradient."""
+    leading = np.argsort(-fit.feature_importances_)[:shown][::-1]
     names = column_names(fit)
     axes.barh(range(len(leading)), fit.feature_importances_[leading], color="0.7")
     axes.set_yticks(range(len(leading)), [names[i] for i in leading])

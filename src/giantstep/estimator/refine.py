@@ -17,57 +17,42 @@ from itertools import islice
 import numpy as np
 from jaxtyping import Float
 
-from giantstep.estimator.coordinates import Turned
-from giantstep.estimator.network import SEARCHED, Mix, SpanModel, fit_span
-
-ITERATES = (1, 3, 8)
-"""Conjugate-gradient iterates that are tried: the gradient step, and further ones."""
-
-LAST = 2
-"""Which of these the last turn takes, that nothing judges."""
-
-ROUNDS = 6
-"""Steps at most; each must lower the error by GAIN."""
-
-GAIN = 2e-3
-"""Relative decrease of the error below which a span is left as it is."""
-
-LEAST_SHARE = 1e-6
-"""Eigenvalue of E[D D^T], relative to the largest, below which a direction is not steered."""
+from giantstep.estimator.network import SpanFitter, SpanModel
+from giantstep.estimator.recipe import Mix
 
 
 def turned(
-    model: SpanModel, z: Turned, weight: Float[np.ndarray, " n"]
+    fitter: SpanFitter, model: SpanModel, least_share: float = 1e-6
 ) -> Iterator[Float[np.ndarray, "c k"]]:
-    """The spans of the iterates."""
-    basis, k = model.basis, model.k
+    """The spans of the iterates of ``Recipe.iterates``.
+
+    least_share -> eigenvalue of E[D D^T], relative to the largest, from which on a direction is
+    turned at its exact length.
+    """
+    z, weight, iterates = fitter.z, fitter.weight, fitter.recipe.iterates
+    basis, k, n = model.basis, model.k, len(z)
     if model.judges is not None:
         weight = weight.copy()
         weight[model.judges] = 0.0
     slopes = model.gradient(z)
-    n = len(z)
     flat = (slopes * np.sqrt(weight)[:, None, None]).reshape(-1, k)
-    metric = flat.T @ flat / n
-    values, vectors = np.linalg.eigh(metric)
+    values, vectors = np.linalg.eigh(flat.T @ flat / n)
     if values[-1] <= 0.0:
         return
-    root = vectors / np.sqrt(np.maximum(values, LEAST_SHARE * values[-1]))
+    root = vectors / np.sqrt(np.maximum(values, least_share * values[-1]))
     slopes = slopes @ root
     weighted = slopes * weight[:, None, None]
 
     def transposed(residual: Float[np.ndarray, "n m"]) -> Float[np.ndarray, "c k"]:
-        found = z.adjoint(np.einsum("imk,im->ik", weighted, residual)) / n
-        return found - basis @ (basis.T @ found)
-
-    def applied(turn: Float[np.ndarray, "c k"]) -> Float[np.ndarray, "n m"]:
-        return np.einsum("imk,ik->im", slopes, z @ turn)
+        product = z.adjoint(np.einsum("imk,im->ik", weighted, residual)) / n
+        return product - basis @ (basis.T @ product)
 
     residual = model.ridge.residual
     turn = np.zeros((len(basis), k))
     gradient = transposed(residual)
     step, power = gradient, float(np.sum(gradient**2))
-    for iterate in range(1, ITERATES[-1] + 1):
-        image = applied(step)
+    for iterate in range(1, iterates[-1] + 1):
+        image = np.einsum("imk,ik->im", slopes, z @ step)
         curvature = float(weight @ np.einsum("im,im->i", image, image)) / n
         if not (curvature > 0.0 and power > 0.0):
             return
@@ -77,48 +62,32 @@ def turned(
         gradient = transposed(residual)
         power, before = float(np.sum(gradient**2)), power
         step = gradient + power / before * step
-        if iterate in ITERATES:
+        if iterate in iterates:
             yield np.linalg.qr(basis + turn @ root.T)[0]
 
 
-def refine(
-    model: SpanModel,
-    z: Turned,
-    y: Float[np.ndarray, "n m"],
-    weight: Float[np.ndarray, " n"],
-    *,
-    rounds: int = ROUNDS,
-    seed: int = 0,
-    mix: Mix = SEARCHED,
-) -> SpanModel:
-    """Turn the span while that lowers the leave-one-out error."""
+def refined(fitter: SpanFitter, model: SpanModel, rounds: int, mix: Mix | None = None) -> SpanModel:
+    """The span after giant steps, ``rounds`` at most, while they lower the leave-one-out error."""
     if model.k in (0, len(model.basis)):
         return model
     for _ in range(rounds):
         best = model
-        for basis in turned(model, z, weight):
-            trial = fit_span(basis, z, y, weight, seed=seed, mix=mix, judges=model.judges)
+        for basis in turned(fitter, model):
+            trial = fitter.fit(basis, mix, judged=model.judges is not None)
             if trial.error >= best.error and best is not model:
                 break
             if trial.error < best.error:
                 best = trial
-        if best.error > (1.0 - GAIN) * model.error:
+        if best.error > (1.0 - fitter.recipe.turn_gain) * model.error:
             return best
         model = best
     return model
 
 
-def turned_by_all(
-    model: SpanModel,
-    z: Turned,
-    y: Float[np.ndarray, "n m"],
-    weight: Float[np.ndarray, " n"],
-    *,
-    seed: int = 0,
-) -> SpanModel:
-    """A last turn of a span that was judged: by all rows, its judges too."""
+def settled(fitter: SpanFitter, model: SpanModel) -> SpanModel:
+    """The span after a last turn by all rows, if judges had been kept from the steps."""
     if model.judges is None or model.k == 0:
         return model
-    whole = replace(model, judges=None)
-    bases = list(islice(turned(whole, z, weight), LAST))
-    return fit_span(bases[-1], z, y, weight, seed=seed) if bases else whole
+    unjudged = replace(model, judges=None)
+    bases = list(islice(turned(fitter, unjudged), fitter.recipe.unjudged_iterates))
+    return fitter.fit(bases[-1], judged=False) if bases else unjudged

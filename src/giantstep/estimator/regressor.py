@@ -16,13 +16,6 @@ from giantstep.estimator.base import GiantStep
 from giantstep.estimator.inputs import ends
 from giantstep.estimator.rows import Rows
 
-LARGEST = np.finfo(float).max / 8
-"""Size of a label at most: sums and differences of labels and predictions are then numbers."""
-
-LABEL_APART = 20.0
-"""Times as far as the farthest of the others that a label must be to be clipped: of labels with
-tails like 1/y^2 the largest is so once in 400 tables."""
-
 
 class GiantStepRegressor(RegressorMixin, GiantStep):
     """Regression on directions that are found by giant steps and tested against noise.
@@ -50,6 +43,8 @@ class GiantStepRegressor(RegressorMixin, GiantStep):
         Seed of the neurons: all that is random in a fit.
     verbose : int, default=0
         1 prints every fold.
+    recipe : Recipe or None, default=None
+        All other choices of a fit, each with its reason: ``giantstep.estimator.recipe.Recipe``.
 
     Attributes
     ----------
@@ -99,23 +94,25 @@ class GiantStepRegressor(RegressorMixin, GiantStep):
             raise InputError(
                 f"y must be numbers, got {shown(labels.flat[0])}; classes are GiantStepClassifier's"
             )
-        if np.abs(labels).max() > LARGEST:
-            raise InputError(f"y must not exceed {LARGEST:.1e} in size, got {np.abs(labels).max()}")
+        # Sums and differences of labels and predictions are then numbers.
+        most, largest = np.finfo(float).max / 8, np.abs(labels).max()
+        if largest > most:
+            raise InputError(f"y must not exceed {most:.1e} in size, got {largest}")
         self._flat = labels.ndim == 1
         self._fit(x, np.asarray(labels, dtype=float).reshape(len(x), -1), weight)
         return self
 
     def _labelled(self, rows: Rows) -> Rows:
         """The rows, labels that lie apart clipped to the range of the others."""
-        low, high = ends(rows.y, LABEL_APART)
+        low, high = ends(rows.y, self._recipe.labels_apart, self._recipe)
         row, output = np.nonzero((rows.y < low) | (rows.y > high))
-        found = np.column_stack([rows.index[row], output])
-        self.clipped_labels_ = found[np.lexsort(found.T[::-1])]
-        if len(found):
+        places = np.column_stack([rows.index[row], output])
+        self.clipped_labels_ = places[np.lexsort(places.T[::-1])]
+        if len(places):
             first, column = self.clipped_labels_[0]
             worst = rows.y[row, output][np.argmax(rows.index[row] == first)]
             warnings.warn(
-                f"y has {len(found)} of {rows.y.size:,} labels far outside all others, such as "
+                f"y has {len(places)} of {rows.y.size:,} labels far outside all others, such as "
                 f"{worst:.6g} in row {first}: they count as the end of the range of the others, "
                 f"{low[column]:.6g} to {high[column]:.6g}; correct or drop them",
                 stacklevel=4,
@@ -124,8 +121,8 @@ class GiantStepRegressor(RegressorMixin, GiantStep):
 
     def predict(self, X: Any) -> Float[np.ndarray, "n *m"]:  # noqa: N803
         """The blend's prediction."""
-        found = self._respond(self._validated(X))
-        return found[:, 0] if self._flat else found
+        response = self._respond(self._validated(X))
+        return response[:, 0] if self._flat else response
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

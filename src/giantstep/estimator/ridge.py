@@ -19,15 +19,6 @@ from giantstep.simulation.readout import left_out
 PENALTIES = np.logspace(-6, 2, 11)
 """Penalties tried, relative to the mean eigenvalue: the optimum is flat."""
 
-LEVERAGED = 20
-"""Rows a feature from which on a row's leverage, a twentieth, may be taken as its mean."""
-
-LEAST_JUDGED = 1_000
-"""Rows on which a penalty is chosen at least."""
-
-ALONE = 1.0 - 1e-12
-"""Leverage of the mean at most: without the only row of its weight there is nothing to predict."""
-
 Features = Callable[[slice], Float[np.ndarray, "b p"]]
 
 
@@ -55,18 +46,58 @@ def fit_ridge(
     weight: Float[np.ndarray, " n"],
     p: int,
     penalties: Float[np.ndarray, " q"] = PENALTIES,
+    *,
+    judged_per_feature: int = 20,
+    least_judged: int = 1_000,
 ) -> Ridge:
     """The ridge regression with the least leave-one-out error.
 
     features -> the rows of a slice as features; where there is more than one slice it is called
     two or three times for each, so that memory holds one block.  The penalty is chosen on the
-    first LEVERAGED p rows, and the leverage of the rows beyond is taken as its mean.
+    first judged_per_feature p rows, or on least_judged; the leverage of further rows, a twentieth
+    or less, is taken as its mean.
     """
     n, m = y.shape
     root = np.sqrt(weight)[:, None]
     scaled = _held(features, root, p)
     label_mean = weight @ y / n
     labels = (y - label_mean) * root
+    mean, values, vectors, projected = _decomposed(scaled, labels, root, p)
+    # Where all features are constant any penalty leaves the mean.
+    scale = max(float(values.sum()) / max(p, 1), np.finfo(float).tiny / PENALTIES[0])
+    shrunk = 1.0 / (values + penalties[:, None] * scale)
+    # (outputs, penalties, p); the centred labels need no mean taken off the features here
+    fitted = shrunk * projected.T[:, None, :]
+    offset = mean @ vectors
+
+    def judged_residuals(block: slice) -> Float[np.ndarray, "m q b"]:
+        turned = (scaled(block) @ vectors - root[block] * offset).T
+        # Without the only row of its weight there is nothing to predict: at most this leverage.
+        alone = np.minimum(weight[block] / n, 1.0 - 1e-12)
+        return left_out(turned, labels[block].T[:, None, :], shrunk / n, fitted, alone)
+
+    judged = min(n, max(judged_per_feature * p, least_judged))
+    parts = [judged_residuals(block) for block in blocks(judged, p)]
+    best = int(np.argmin(np.sum([np.einsum("mqi,mqi->q", e, e) for e in parts], axis=0)))
+    weights = vectors @ fitted[:, best].T
+    residual = np.empty_like(y)
+    residual[:judged] = np.concatenate([part[:, best].T for part in parts]) / root[:judged]
+    # Weighted, for rows of any weight: 1 - w h, h the mean leverage of a row of weight one.
+    mean_leverage = (1.0 + float(np.sum(values * shrunk[best]))) / n
+    for block in blocks(n - judged, p):
+        beyond = slice(judged + block.start, judged + block.stop)
+        e = labels[beyond] - scaled(beyond) @ weights + root[beyond] * (mean @ weights)
+        residual[beyond] = e / (1.0 - weight[beyond, None] * mean_leverage) / root[beyond]
+    error = float(weight @ np.einsum("im,im->i", residual, residual)) / (n * m)
+    penalty = float(penalties[best] * scale)
+    return Ridge(weights, label_mean - mean @ weights, residual, error, penalty)
+
+
+def _decomposed(
+    scaled: Features, labels: Float[np.ndarray, "n m"], root: Float[np.ndarray, "n 1"], p: int
+) -> tuple[np.ndarray, ...]:
+    """Mean of the features, eigenvalues and -vectors of their covariance, labels along these."""
+    n, m = labels.shape
     total, gram, cross = np.zeros(p), np.zeros((p, p)), np.zeros((p, m))
     for block in blocks(n, p):
         phi = scaled(block)
@@ -75,44 +106,7 @@ def fit_ridge(
         cross += phi.T @ labels[block]
     mean = total / n
     values, vectors = np.linalg.eigh(gram / n - np.outer(mean, mean))
-    values = np.maximum(values, 0.0)
-    # Where all features are constant any penalty leaves the mean.
-    scale = max(float(values.sum()) / max(p, 1), np.finfo(float).tiny / PENALTIES[0])
-    shrunk = 1.0 / (values + penalties[:, None] * scale)
-    # (outputs, penalties, p); the centred labels need no mean taken off the features here
-    fitted = shrunk * (vectors.T @ (cross / n)).T[:, None, :]
-    offset = mean @ vectors
-
-    def residuals(block: slice, chosen: slice) -> Float[np.ndarray, "m q b"]:
-        turned = (scaled(block) @ vectors - root[block] * offset).T
-        return left_out(
-            turned,
-            labels[block].T[:, None, :],
-            shrunk[chosen] / n,
-            fitted[:, chosen],
-            np.minimum(weight[block] / n, ALONE),
-        )
-
-    judged = min(n, max(LEVERAGED * p, LEAST_JUDGED))
-    found = [residuals(block, slice(0, len(penalties))) for block in blocks(judged, p)]
-    errors = np.sum([np.einsum("mqi,mqi->q", part, part) for part in found], axis=0)
-    best = int(np.argmin(errors))
-    weights = vectors @ fitted[:, best].T
-    residual = np.empty_like(y)
-    residual[:judged] = np.concatenate([part[:, best].T for part in found]) / root[:judged]
-    # Weighted, for rows of any weight: 1 - w h, h the mean leverage of a row of weight one.
-    mean_leverage = (1.0 + float(np.sum(values * shrunk[best]))) / n
-    for block in blocks(n - judged, p):
-        rest = slice(judged + block.start, judged + block.stop)
-        e = labels[rest] - scaled(rest) @ weights + root[rest] * (mean @ weights)
-        residual[rest] = e / (1.0 - weight[rest, None] * mean_leverage) / root[rest]
-    return Ridge(
-        weights=weights,
-        intercept=label_mean - mean @ weights,
-        residual=residual,
-        error=float(weight @ np.einsum("im,im->i", residual, residual)) / (n * m),
-        penalty=float(penalties[best] * scale),
-    )
+    return mean, np.maximum(values, 0.0), vectors, vectors.T @ (cross / n)
 
 
 def _held(features: Features, root: Float[np.ndarray, "n 1"], p: int) -> Features:

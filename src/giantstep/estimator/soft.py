@@ -19,31 +19,8 @@ from scipy.linalg import cholesky, solve_triangular
 
 from giantstep.estimator.blocks import blocks
 from giantstep.estimator.coordinates import Turn, Turned, plain
+from giantstep.estimator.recipe import Recipe
 from giantstep.estimator.ridge import fit_ridge
-
-CENTRES = 320
-"""Rows at most that the kernel is centred on: all of them in the folds of 400 rows."""
-
-FEW_CENTRES = 160
-"""The same while M and the width are learned, which need less."""
-
-LEARNED = 2_000
-"""Rows at most that M is learned on; the readout sees all."""
-
-AVERAGED = 500
-"""Rows at most over which an outer product of gradients is averaged."""
-
-STEPS = 2
-"""Times that M is learned."""
-
-FLOOR = 1e-3
-"""Least eigenvalue of M relative to its mean: what a first step missed a second one may find."""
-
-JITTER = 1e-8
-"""Added to a kernel of one on the diagonal, so that rounding leaves it positive."""
-
-ROUNDING = 1e-12
-"""Squared distance, in units of the width, below which two rows are one."""
 
 
 @dataclass(frozen=True)
@@ -65,13 +42,16 @@ def _gauss(q: Float[np.ndarray, "n p"]) -> Float[np.ndarray, "n p"]:
     return np.exp(-q / 2)
 
 
-def _laplace(q: Float[np.ndarray, "n p"]) -> Float[np.ndarray, "n p"]:
-    return np.exp(-np.sqrt(np.where(q > ROUNDING, q, 0.0)))
+def _laplace(q: Float[np.ndarray, "n p"], rounding: float = 1e-12) -> Float[np.ndarray, "n p"]:
+    # Below ``rounding`` two rows are one.
+    return np.exp(-np.sqrt(np.where(q > rounding, q, 0.0)))
 
 
-def _laplace_slope(q: Float[np.ndarray, "n p"]) -> Float[np.ndarray, "n p"]:
+def _laplace_slope(
+    q: Float[np.ndarray, "n p"], rounding: float = 1e-12
+) -> Float[np.ndarray, "n p"]:
     # At a centre itself the kink has no slope.
-    root = np.sqrt(np.where(q > ROUNDING, q, np.inf))
+    root = np.sqrt(np.where(q > rounding, q, np.inf))
     return np.exp(-root) / root
 
 
@@ -100,55 +80,59 @@ class SoftModel:
 
     def predict(self, x: Turned) -> Float[np.ndarray, "b m"]:
         """Values of the readout, block by block."""
-        found = np.empty((len(x), len(self.intercept)))
+        values = np.empty((len(x), len(self.intercept)))
         for block in blocks(len(x), sum(self.centres.shape)):
             q = _distances(_turned(x.dense(block), self.root), self.centres) / self.width**2
-            found[block] = self.kernel.value(q) @ self.weights + self.intercept
-        return found
+            values[block] = self.kernel.value(q) @ self.weights + self.intercept
+        return values
 
     def gradient(self, x: Float[np.ndarray, "n d"]) -> Float[np.ndarray, "n m d"]:
         """Gradient of the outputs, row by row."""
         z = _turned(x, self.root)
         slope = self.kernel.slope(_distances(z, self.centres) / self.width**2) / self.width**2
-        found = np.empty((len(x), len(self.intercept), x.shape[1]))
+        gradient = np.empty((len(x), len(self.intercept), x.shape[1]))
         for j, weights in enumerate(self.weights.T):
             pull = slope * weights
             # M^(1/2) is symmetric, so that it takes gradients back to x as well.
-            found[:, j] = _turned(pull @ self.centres - z * pull.sum(axis=1)[:, None], self.root)
-        return found
+            inner = pull @ self.centres - z * pull.sum(axis=1)[:, None]
+            gradient[:, j] = _turned(inner, self.root)
+        return gradient
 
 
 def fit_soft(
     x: Turned,
     y: Float[np.ndarray, "n m"],
     weight: Float[np.ndarray, " n"],
+    recipe: Recipe,
     *,
     diagonal: bool,
 ) -> SoftModel:
     """Soft steps on columns of variance one, or on turns of these: rough ones by column."""
     kernel = ROUGH if diagonal else SMOOTH
-    d = x.shape[1]
-    root: Root = np.ones(d)
-    some = slice(0, min(len(x), LEARNED))
+    root: Root = np.ones(x.shape[1])
+    some = slice(0, min(len(x), recipe.metric_rows))
     formed = x.dense(some)
-    few = (plain(formed), y[some], weight[some] / weight[some].mean())
+    teaching = (plain(formed), y[some], weight[some] / weight[some].mean())
 
     def tried(width: float) -> SoftModel:
-        return _readout(*few, kernel=kernel, root=root, width=width, most=FEW_CENTRES)
+        return _readout(
+            *teaching, kernel=kernel, root=root, width=width, centres=recipe.metric_centres
+        )
 
-    for _ in range(STEPS):
-        root = _learned_root(tried(kernel.width).gradient(formed[:AVERAGED]), diagonal)
+    for _ in range(recipe.soft_steps):
+        gradient = tried(kernel.width).gradient(formed[: recipe.averaged_rows])
+        root = _learned_root(gradient, recipe.metric_floor, diagonal)
     widths = kernel.widths
     best = widths[0] if len(widths) == 1 else min(widths, key=lambda width: tried(width).error)
-    return _readout(x, y, weight, kernel=kernel, root=root, width=best, most=CENTRES)
+    return _readout(x, y, weight, kernel=kernel, root=root, width=best, centres=recipe.centres)
 
 
-def _learned_root(gradient: Float[np.ndarray, "n m d"], diagonal: bool) -> Root:
+def _learned_root(gradient: Float[np.ndarray, "n m d"], floor: float, diagonal: bool) -> Root:
     """M^(1/2) = A^(1/4), bounded below."""
     d = gradient.shape[2]
     flat = gradient.reshape(-1, d) / np.sqrt(len(gradient))
     # The last term keeps a readout without slopes from giving an M of zero.
-    least = FLOOR * float(np.einsum("id,id->", flat, flat)) / d + np.finfo(float).tiny
+    least = floor * float(np.einsum("id,id->", flat, flat)) / d + np.finfo(float).tiny
     if diagonal:
         return (np.einsum("id,id->d", flat, flat) + least) ** 0.25
     if d <= len(flat):
@@ -168,11 +152,11 @@ def _distances(
     z: Float[np.ndarray, "n d"], centres: Float[np.ndarray, "p d"]
 ) -> Float[np.ndarray, "n p"]:
     """|z_i - c_j|^2."""
-    found = z @ centres.T
-    found *= -2.0
-    found += np.einsum("id,id->i", z, z)[:, None]
-    found += np.einsum("id,id->i", centres, centres)
-    return np.maximum(found, 0.0, out=found)
+    squares = z @ centres.T
+    squares *= -2.0
+    squares += np.einsum("id,id->i", z, z)[:, None]
+    squares += np.einsum("id,id->i", centres, centres)
+    return np.maximum(squares, 0.0, out=squares)
 
 
 def _readout(
@@ -183,25 +167,30 @@ def _readout(
     kernel: Kernel,
     root: Root,
     width: float,
-    most: int,
+    centres: int,
+    jitter: float = 1e-8,
 ) -> SoftModel:
-    """Ridge regression on k(x, c_j), in coordinates where its norm is the kernel's own."""
-    centres = _turned(x.dense(slice(0, most)), root)
-    p = len(centres)
-    between = _distances(centres, centres)
+    """Ridge regression on k(x, c_j), in coordinates where its norm is the kernel's own.
+
+    centres -> rows at most that the kernel is centred on; jitter -> added to a kernel of one on the
+    diagonal, so that rounding leaves it positive.
+    """
+    places = _turned(x.dense(slice(0, centres)), root)
+    p = len(places)
+    between = _distances(places, places)
     typical = float(np.median(between[np.triu_indices(p, 1)])) if p > 1 else 0.0
     width *= np.sqrt(typical) or 1.0
-    lower = cholesky(kernel.value(between / width**2) + JITTER * np.eye(p), lower=True)
+    lower = cholesky(kernel.value(between / width**2) + jitter * np.eye(p), lower=True)
 
     def features(block: slice) -> Float[np.ndarray, "b p"]:
-        q = _distances(_turned(x.dense(block), root), centres) / width**2
+        q = _distances(_turned(x.dense(block), root), places) / width**2
         return solve_triangular(lower, kernel.value(q).T, lower=True).T
 
     ridge = fit_ridge(features, y, weight, p)
     return SoftModel(
         kernel=kernel,
         root=root,
-        centres=centres,
+        centres=places,
         width=width,
         weights=solve_triangular(lower, ridge.weights, lower=True, trans="T"),
         intercept=ridge.intercept,

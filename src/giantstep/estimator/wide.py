@@ -1,7 +1,7 @@
 """Ridge regression on more coordinates than a matrix of their products can hold.
 
 With A the weighted and centred rows and C = A^T A/n the weights at penalty l are (C + l)^-1 g,
-g = A^T b/n.  STEPS of Lanczos from g give C on the space where they live, C P = P T, for all
+g = A^T b/n.  Steps of Lanczos from g give C on the space where they live, C P = P T, for all
 penalties at once.  Random signs s as labels lose the share s . shat/n of themselves to the fit:
 that is the mean leverage.  With so many coordinates all rows have nearly this one, so that
 generalised cross-validation is leave-one-out.
@@ -17,26 +17,25 @@ from jaxtyping import Float
 from giantstep.estimator.coordinates import Turned
 from giantstep.estimator.ridge import PENALTIES, Ridge, fit_ridge
 
-DENSE = 1_000
-"""Coordinates up to which their products are formed: a decomposition takes a fraction of a
-second."""
-
-STEPS = 20
-"""Lanczos steps: at two rows a coordinate, without penalty, they leave 1e-3 of the labels."""
-
-WIDE_PENALTIES = PENALTIES[PENALTIES > 1e-5]
-"""Penalties tried: below, residuals of fewer rows than coordinates are lost in rounding."""
-
-LEAST_KEPT = 1e-9
-"""Least share of a label that the fit leaves."""
-
 Operator = Callable[[Float[np.ndarray, "p q"]], Float[np.ndarray, "p q"]]
 
 
-def fit_linear(x: Turned, y: Float[np.ndarray, "n m"], weight: Float[np.ndarray, " n"]) -> Ridge:
-    """The linear model on coordinates, few or many."""
+def fit_linear(
+    x: Turned,
+    y: Float[np.ndarray, "n m"],
+    weight: Float[np.ndarray, " n"],
+    dense: int,
+    *,
+    least_penalty: float = 1e-5,
+    least_kept: float = 1e-9,
+) -> Ridge:
+    """The linear model on coordinates: ``fit_ridge`` on up to ``dense`` of them.
+
+    least_penalty -> below it, residuals of fewer rows than coordinates are lost in rounding;
+    least_kept -> the share of a label that the fit leaves at least.
+    """
     n, p = x.shape
-    if p <= DENSE:
+    if p <= dense:
         return fit_ridge(x.dense, y, weight, p)
     root, label_mean = np.sqrt(weight)[:, None], weight @ y / n
     labels = root * (y - label_mean)
@@ -52,13 +51,10 @@ def fit_linear(x: Turned, y: Float[np.ndarray, "n m"], weight: Float[np.ndarray,
     basis, matrices = lanczos(covariance, start)
     lengths = np.linalg.norm(start, axis=0)
     # tr C = E n |A^T s/n|^2
-    scale = max(n * float(lengths[-1]) ** 2 / p, np.finfo(float).tiny / WIDE_PENALTIES[0])
-    penalties = WIDE_PENALTIES * scale
-    values, vectors = np.linalg.eigh(matrices)
-    shrunk = 1.0 / (np.maximum(values, 0.0) + penalties[:, None, None])
-    # (C + l)^-1 of every column of the start, on its Krylov space: (penalties, columns, steps).
-    solved = np.einsum("cij,qcj,cj->qci", vectors, shrunk, vectors[:, 0]) * lengths[:, None]
-    kept = np.maximum(np.mean(signs**2) - lengths[-1] * solved[:, -1, 0], LEAST_KEPT)
+    grid = PENALTIES[least_penalty < PENALTIES]
+    penalties = grid * max(n * float(lengths[-1]) ** 2 / p, np.finfo(float).tiny / grid[0])
+    solved = _solved(matrices, penalties) * lengths[:, None]
+    kept = np.maximum(np.mean(signs**2) - lengths[-1] * solved[:, -1, 0], least_kept)
     fitted = 2.0 * solved[:, :-1, 0] * lengths[:-1] - np.einsum(
         "qci,cij,qcj->qc", solved[:, :-1], matrices[:-1], solved[:, :-1]
     )
@@ -67,21 +63,30 @@ def fit_linear(x: Turned, y: Float[np.ndarray, "n m"], weight: Float[np.ndarray,
     weights = np.einsum("tpc,ct->pc", basis[:, :, :-1], solved[best, :-1])
     predicted = x @ weights
     offset = weight @ predicted / n
+    residual = (y - label_mean - predicted + offset) / kept[best]
     return Ridge(
-        weights=weights,
-        intercept=label_mean - offset,
-        residual=(y - label_mean - predicted + offset) / kept[best],
-        error=float(errors[best]),
-        penalty=float(penalties[best]),
+        weights, label_mean - offset, residual, float(errors[best]), float(penalties[best])
     )
 
 
+def _solved(
+    matrices: Float[np.ndarray, "c t t"], penalties: Float[np.ndarray, " q"]
+) -> Float[np.ndarray, "q c t"]:
+    """(T + l)^-1 e_1 for the operator T on the Krylov space of every column and penalty l."""
+    values, vectors = np.linalg.eigh(matrices)
+    shrunk = 1.0 / (np.maximum(values, 0.0) + penalties[:, None, None])
+    return np.einsum("cij,qcj,cj->qci", vectors, shrunk, vectors[:, 0])
+
+
 def lanczos(
-    operator: Operator, start: Float[np.ndarray, "p q"]
+    operator: Operator, start: Float[np.ndarray, "p q"], most: int = 20
 ) -> tuple[Float[np.ndarray, "t p q"], Float[np.ndarray, "q t t"]]:
-    """Orthonormal bases of the Krylov spaces of every column, and the operator on them."""
+    """Orthonormal bases of the Krylov spaces of every column, and the operator on them.
+
+    most -> Lanczos steps: at two rows a coordinate, without penalty, 20 leave 1e-3 of the labels.
+    """
     p, q = start.shape
-    steps = min(STEPS, p)
+    steps = min(most, p)
     basis, matrices = np.zeros((steps, p, q)), np.zeros((q, steps, steps))
     vector = start
     for t in range(steps):

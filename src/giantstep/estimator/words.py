@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from itertools import groupby
 from typing import TYPE_CHECKING
 
@@ -10,36 +11,31 @@ import numpy as np
 
 from giantstep.estimator.needs import SECOND
 from giantstep.estimator.parts import DIRECTIONS
-from giantstep.estimator.steps import SECOND_ORDER, noise_edge
+from giantstep.estimator.steps import noise_edge
 
 if TYPE_CHECKING:
     from giantstep.estimator.base import GiantStep
     from giantstep.estimator.certain import NoiseTest
 
-NAMED = 5
-"""Columns of a direction that are named, and cells that were clipped."""
-
-SURE = 0.8
-"""Stability above which a span of a planted target was right to a subspace score of .98."""
-
 
 def words(fit: GiantStep) -> str:
-    """The whole text."""
+    """The text of ``explain``."""
     c = fit._inputs.to_white.shape[1]
     lines = [
-        f"{fit._rows:,} distinct rows, {fit.n_features_in_} columns, {c} coordinates.",
+        f"The table has {fit._rows:,} distinct rows and {fit.n_features_in_} columns, which make "
+        f"{c} coordinates.",
         summary(fit),
     ]
     if not fit._scale.any():
         return "\n".join(lines)
     lines += [
-        f"What is certain (steps on what is left of the label against noise, level {fit.level:g}):",
+        f"Steps on the residual are tested against noise, at level {fit.level:g}:",
         *_certain(fit),
-        "What predicts (shares of the variance of rows that were left out):",
+        "Shares of the variance are those that are explained of rows that were left out:",
         *_predicts(fit),
     ]
     if fit.n_directions_:
-        lines.append("Directions (weights of standardised columns):")
+        lines.append("These are the directions, as weights of standardised columns:")
         lines += [_direction(fit, j) for j in range(fit.n_directions_)]
         lines.append(f"  {_stability(fit.stability_)}")
     return "\n".join([*lines, *_columns(fit), *fit._closing_words(), _hidden(fit, c)])
@@ -52,18 +48,20 @@ def summary(fit: GiantStep) -> str:
         return "The label is constant: it is predicted as such, and there is nothing to explain."
     if k == 0 and any(test.beyond_noise for test in fit.tests_):
         return (
-            "No direction found: the label depends on the columns beyond noise, but no span of few "
-            "directions predicts rows that were left out."
+            "No direction was found: the label depends on the columns beyond noise, but no span of "
+            "few directions predicts rows that were left out."
         )
     if k == 0:
-        return "No direction found: none predicts reliably at this n, and none is beyond noise."
+        return "No direction was found: at this n none predicts reliably, and none is beyond noise."
+    were = f"{counted(k)} {'was' if k == 1 else 'were'} found"
     if certain == k:
-        return f"{counted(k)} found, beyond noise."
+        return f"{were}, {'all ' if k > 1 else ''}beyond noise."
     if certain == 0:
-        return f"{counted(k)} found by what predicts best, none beyond noise: take them with care."
+        them = "it" if k == 1 else "them"
+        return f"{were} by what predicts best, none beyond noise: take {them} with care."
     return (
-        f"{counted(k)} found by what predicts best, the first {certain} beyond noise: take the "
-        "others with care."
+        f"{were} by what predicts best, the first {certain} beyond noise: take the others with "
+        "care."
     )
 
 
@@ -81,18 +79,18 @@ def _certain(fit: GiantStep) -> list[str]:
     lines = []
     for given, tests in stages(fit):
         values = "; ".join(_tested(test) for test in tests)
-        seen = tests[-1].beyond_noise
         further = "a further direction" if given else "a direction"
-        verdict = f"{further} is there" if seen else f"{further} is not seen"
-        before = f"beside {counted(given)}" if given else "at first"
-        lines.append(f"  {before}: {verdict}: {values}.")
+        verdict = "is there" if tests[-1].beyond_noise else "is not seen"
+        before = counted(given) if given else "no direction"
+        lines.append(f"  With {before} fitted, {further} {verdict}: {values}.")
     return lines
 
 
 def _tested(test: NoiseTest) -> str:
     # Permutations end where one exceeds the statistic.
-    least = "at least " if test.kind == SECOND_ORDER and not test.beyond_noise else ""
-    return f"{test.kind} {test.statistic:.3g}, noise edge {least}{test.edge:.3g}"
+    least = test.permuted and not test.beyond_noise
+    noise = f"reaches {test.edge:.3g} or more" if least else f"stays below {test.edge:.3g}"
+    return f"the step of {test.kind} gives {test.statistic:.3g} where noise {noise}"
 
 
 def _predicts(fit: GiantStep) -> list[str]:
@@ -100,13 +98,13 @@ def _predicts(fit: GiantStep) -> list[str]:
     lines = []
     if shares:
         spans = ", ".join(f"{counted(k)} {share:.1%}" for k, share in shares.items())
-        lines.append(f"  spans: {spans}; {fit.n_directions_ or 'none'} kept.")
-    width = max(len(part.name) for part in fit.parts_)
+        kept = f"The span of {counted(fit.n_directions_)}" if fit.n_directions_ else "No span"
+        lines.append(f"  Spans explain by their number of directions: {spans}. {kept} is kept.")
     for part in fit.parts_:
-        adds = f"adds {part.adds:.1%} to the others" if part.weight > 0 else "not used"
-        name = f"{part.name}:".ljust(width + 1)
-        lines.append(f"  {name} weight {part.weight:.2f}, alone {part.alone:.1%}, {adds}.")
-    lines.append(f"  All parts together: {fit.out_of_fold_score_:.1%}.")
+        use = f"adds {part.adds:.1%} to the others with weight {part.weight:.2f}"
+        use = use if part.weight > 0 else "is not used"
+        lines.append(f"  The part '{part.name}' explains {part.alone:.1%} alone and {use}.")
+    lines.append(f"  All parts together explain {fit.out_of_fold_score_:.1%}.")
     if any(part.name == DIRECTIONS and part.weight == 0 for part in fit.parts_):
         lines.append(
             "  Predictions do not use the directions: other parts predict better without them."
@@ -114,11 +112,12 @@ def _predicts(fit: GiantStep) -> list[str]:
     return lines
 
 
-def _stability(value: float) -> str:
+def _stability(value: float, least: float = 0.8) -> str:
+    """How well folds agree; above ``least`` planted spans had a subspace score of .98."""
     if math.isnan(value):
-        return "Too few folds found as many: how stable they are is not known."
-    verdict = "stable" if value > SURE else "not stable, take the directions with care"
-    return f"Between folds they agree to {value:.2f} (1 is the same span): {verdict}."
+        return "Too few folds found as many directions: how stable they are is not known."
+    verdict = "they are stable" if value > least else "they are not stable, take them with care"
+    return f"The folds agree on them to {value:.2f}, 1 being the same span: {verdict}."
 
 
 def column_names(fit: GiantStep) -> list[str]:
@@ -131,43 +130,38 @@ def column_names(fit: GiantStep) -> list[str]:
 def _direction(fit: GiantStep, j: int) -> str:
     """The leading columns of a direction, weights as for standardised columns."""
     scale = fit._inputs.scaling.scale * fit._inputs.scaling.deviation
-    weights = np.where(
-        np.isinf(scale), 0.0, fit.directions_[j] * np.where(np.isinf(scale), 0, scale)
-    )
+    weights = fit.directions_[j] * np.where(np.isinf(scale), 0.0, scale)
     weights = weights / max(float(np.linalg.norm(weights)), 1e-300)
-    leading = np.argsort(-np.abs(weights))[:NAMED]
     names = column_names(fit)
-    terms = " ".join(f"{weights[i]:+.2f} {names[i]}" for i in leading)
-    terms += " ..." if len(weights) > NAMED else ""
-    verdict = "beyond noise" if j < fit.n_certain_ else "not beyond noise"
-    return f"  direction {j + 1}, {verdict}, strength {fit.strengths_[j]:.3g}: {terms}"
+    terms = [f"{weights[i]:+.2f} {names[i]}" for i in np.argsort(-np.abs(weights))]
+    verdict = "is" if j < fit.n_certain_ else "is not"
+    return (
+        f"  Direction {j + 1} {verdict} beyond noise and has strength {fit.strengths_[j]:.3g}: "
+        f"{_first(terms, ' ')}"
+    )
+
+
+def _first(terms: Sequence[str], separator: str = ", ", most: int = 5) -> str:
+    """The first terms, with dots for more."""
+    return separator.join([*terms[:most], *(["..."] if len(terms) > most else [])])
 
 
 def _columns(fit: GiantStep) -> list[str]:
     """What was done to columns that are far from Gaussian, or constant."""
-    names, scaling, cells = column_names(fit), fit._inputs.scaling, fit.clipped_cells_
-    lines = []
-    if len(cells):
-        where = ", ".join(f"row {row} of {names[j]}" for row, j in cells[:NAMED])
-        where += ", ..." if len(cells) > NAMED else ""
-        lines.append(
-            f"Cells far outside their column, which count as the end of its range: {len(cells)} "
-            f"({where}; rows from 0 on)."
-        )
-    if len(fit.clipped_labels_):
-        where = ", ".join(f"row {row}" for row, _ in fit.clipped_labels_[:NAMED])
-        where += ", ..." if len(fit.clipped_labels_) > NAMED else ""
-        lines.append(
-            "Labels far outside all others, which count as the end of their range: "
-            f"{len(fit.clipped_labels_)} ({where}; rows from 0 on)."
-        )
+    names, scaling = column_names(fit), fit._inputs.scaling
+    cells = [f"row {row} of {names[j]}" for row, j in fit.clipped_cells_]
+    labels = [f"row {row}" for row, _ in fit.clipped_labels_]
     heavy = [names[j] for j in np.flatnonzero(scaling.heavy)]
     constant = [names[j] for j in np.flatnonzero(np.isinf(scaling.scale))]
-    for what, which in (("Heavy tails are drawn in", heavy), ("Constant columns", constant)):
-        if which:
-            rest = ", ..." if len(which) > NAMED else ""
-            lines.append(f"{what}: {', '.join(which[:NAMED])}{rest}.")
-    return lines
+    sentences = {
+        f"Cells far outside their column count as the end of its range, {len(cells)} in all, rows "
+        "from 0 on": cells,
+        f"Labels far outside all others count as the end of their range, {len(labels)} in all, "
+        "rows from 0 on": labels,
+        "The heavy tails of these columns are drawn in": heavy,
+        "These columns are constant": constant,
+    }
+    return [f"{sentence}: {_first(which)}." for sentence, which in sentences.items() if which]
 
 
 def _hidden(fit: GiantStep, c: int) -> str:
@@ -186,11 +180,10 @@ def _hidden(fit: GiantStep, c: int) -> str:
     residual = min(max(1.0 - fit.out_of_fold_score_, 0.0), 1.0)
     # One function of the residual, whose n t^2 must lift c s^2 beyond the edge of the noise.
     first = residual * max(noise_edge(2, c, level) ** 2 - c, 0.0) / n
-    text = (
-        f"A further direction with a linear part above {min(first, 1.0):.1%} of the variance would "
-        "have been seen"
-    )
     second = SECOND * residual * c / n
-    if second < 1.0:
-        text += f", one with a quadratic part above {second:.1%} too"
-    return text + "; what needs a leap of three or more stays hidden at any n near d."
+    quadratic = f" or its quadratic part above {second:.1%}" if second < 1.0 else ""
+    return (
+        f"A further direction would have been seen if its linear part were above "
+        f"{min(first, 1.0):.1%} of the variance{quadratic}. What needs a leap of three or more "
+        "stays hidden as long as n is near d."
+    )

@@ -7,64 +7,55 @@ import threading
 import time
 import traceback
 from collections.abc import AsyncIterator, Callable, Mapping
-from contextlib import suppress
 from functools import partial
-from multiprocessing import get_context
-from multiprocessing.connection import Connection
 from typing import Any
 
-from giantstep.simulation.processes import end_with_parent, interrupts_held
+from giantstep.simulation.processes import Process
 
-PROGRESS_SECONDS = 0.1
-"""Time between two events of progress: ten a second look smooth."""
+Message = tuple[str, bytes]
+"""The name of a message and its JSON."""
 
 
 class Worker:
-    """The handle of a spawned process that takes one task after the other.
+    """The handle of a process that takes one task after the other.
 
-    Spawned: a fork of a process with threads may hang.  ``warm`` is set when it has loaded what it
-    needs.  Its messages are (name, JSON): events,
-    then one of ``result``, ``problem`` or ``bug``; ``died`` where the process ended without one.
+    ``warm`` is set when it has loaded what it needs.  Its messages are events, then one of
+    ``result``, ``problem`` or ``bug``; ``died`` where the process ended without one.
     """
 
     def __init__(self) -> None:
-        context = get_context("spawn")
-        ours, theirs = context.Pipe()
-        self.process = context.Process(target=work, args=(theirs,), daemon=True)
-        # Ctrl-C is for the server, which ends its workers itself.
-        with interrupts_held():
-            self.process.start()
-        theirs.close()
-        self._connection = ours
+        self._process = Process()
+        self._process.call(warm_up)
         self._loop = asyncio.get_running_loop()
-        self._messages: asyncio.Queue[tuple[str, bytes]] = asyncio.Queue()
+        self._messages: asyncio.Queue[Message] = asyncio.Queue()
         self.alive, self.warm = True, asyncio.Event()
         threading.Thread(target=self._listen, daemon=True).start()
 
     def _listen(self) -> None:
         try:
             while True:
-                self._loop.call_soon_threadsafe(self._hear, self._connection.recv())
-        except (EOFError, OSError):
+                kind, message = self._process.message()
+                if kind == "event":
+                    self._loop.call_soon_threadsafe(self._hear, message)
+        except EOFError:
             self.alive = False
-            self.process.join()
+            self._process.end()
             lost = ("died", b'{"message":"the computation was stopped"}')
         try:
             self._loop.call_soon_threadsafe(self._hear, lost)
         except RuntimeError:  # the server is gone already
             return
 
-    def _hear(self, message: tuple[str, bytes]) -> None:
+    def _hear(self, message: Message) -> None:
         self.warm.set()
         if message[0] != "warm":
             self._messages.put_nowait(message)
 
     def send(self, task: str, request: Mapping[str, Any]) -> None:
         """Ask for a task; a process that is gone has said so already."""
-        with suppress(OSError):
-            self._connection.send((task, dict(request)))
+        self._process.call(perform, task, dict(request))
 
-    async def messages(self) -> AsyncIterator[tuple[str, bytes]]:
+    async def messages(self) -> AsyncIterator[Message]:
         """What the task says, its end the last."""
         while True:
             message = await self._messages.get()
@@ -75,7 +66,7 @@ class Worker:
     def kill(self) -> None:
         """End the process at once, whatever it computes."""
         self.alive = False
-        self.process.kill()
+        self._process.kill()
 
 
 ENDS = frozenset({"result", "problem", "bug", "died"})
@@ -95,54 +86,78 @@ LATER: tuple[tuple[str, dict[str, Any]], ...] = (
 )
 """After that, when nobody asks: what targets that are no polynomials and wide networks need."""
 
-IDLE = 1.0
-"""Seconds without a task after which a process loads what later ones may need."""
+
+# -- in the process itself ------------------------------------------------------------------------
+
+LOADS: list[Callable[[], object]] = []
+"""What the process still has to load for tasks that may come."""
 
 
-def work(connection: Connection) -> None:
-    """The life of the process: load what tasks need, then task after task until the pipe closes."""
-    end_with_parent()
+def warm_up() -> None:
+    """Load what tasks need; whoever waits already is served first."""
+    from giantstep.explorer.tasks import TASKS
+    from giantstep.simulation.worker import is_called, say
+
+    for rehearsed in WARMING:
+        if not is_called():
+            rehearse(*rehearsed)
+    say("event", ("warm", b""))
+    # Those of the claims load JAX, which no analysis needs.
+    LOADS.extend(partial(rehearse, *rehearsed) for rehearsed in LATER)
+    LOADS.extend(task.load for task in TASKS.values())
+    load_when_idle()
+
+
+def rehearse(task: str, request: dict[str, Any]) -> None:
+    """Do a task whose answer nobody gets."""
+    from giantstep.explorer.tasks import TASKS
+
+    TASKS[task].load()(request, lambda name, value: None)
+
+
+def load_when_idle(*, seconds: float = 1.0) -> None:
+    """After so many seconds without a task load what later ones may need, until one comes."""
+    from giantstep.simulation.worker import is_called
+
+    while LOADS and not is_called(seconds):
+        LOADS.pop(0)()
+        seconds = 0.0
+
+
+def perform(task: str, request: dict[str, Any]) -> None:
+    """Do a task: its events, then its answer, or the sentence why there is none."""
     from giantstep.explorer.problems import SENTENCES, problem
     from giantstep.explorer.tasks import TASKS
     from giantstep.explorer.views.plain import encoded
     from giantstep.simulation.threads import single_blas
+    from giantstep.simulation.worker import say
 
+    def tell(name: str, value: Any) -> None:
+        say("event", (name, encoded(value)))
+
+    try:
+        with single_blas():
+            answer = TASKS[task].load()(request, throttled(tell))
+        tell("result", answer)
+    except SENTENCES as error:
+        tell("problem", problem(error))
+    except Exception as error:  # a bug: its traceback belongs on the terminal
+        traceback.print_exc()
+        tell("bug", {"message": f"a defect of giantstep: {error!r}"})
+    load_when_idle()
+
+
+def throttled(tell: Callable[[str, Any], None], *, seconds: float = 0.1) -> Callable[..., None]:
+    """Events as they come, but for progress: ten times a second looks smooth."""
     said = 0.0
 
     def emit(name: str, value: Any) -> None:
         nonlocal said
+        now = time.monotonic()
         if name == "progress":
-            now = time.monotonic()
-            if now - said < PROGRESS_SECONDS:
+            if now - said < seconds:
                 return
             said = now
-        connection.send((name, encoded(value)))
+        tell(name, value)
 
-    def rehearse(task: str, request: dict[str, Any]) -> None:
-        TASKS[task].load()(request, lambda name, value: None)
-
-    for rehearsed in WARMING:
-        if not connection.poll():  # whoever waits already is served first
-            rehearse(*rehearsed)
-    connection.send(("warm", b""))
-    # Those of the claims load JAX, which no analysis needs.
-    left: list[Callable[[], object]] = [partial(rehearse, *rehearsed) for rehearsed in LATER]
-    left += [task.load for task in TASKS.values()]
-    while True:
-        pause = IDLE
-        while left and not connection.poll(pause):
-            left.pop(0)()
-            pause = 0.0
-        try:
-            task, request = connection.recv()
-        except EOFError:
-            return
-        try:
-            with single_blas():
-                ended = ("result", encoded(TASKS[task].load()(request, emit)))
-        except SENTENCES as error:
-            ended = ("problem", encoded(problem(error)))
-        except Exception as error:  # a bug: its traceback belongs on the terminal
-            traceback.print_exc()
-            ended = ("bug", encoded({"message": f"a defect of giantstep: {error!r}"}))
-        connection.send(ended)
+    return emit

@@ -10,7 +10,7 @@ from jaxtyping import Float
 
 from giantstep.errors import InputError
 from giantstep.gaussian.points import SCRAMBLES, Accuracy
-from giantstep.prediction.narrow.start import typical_start
+from giantstep.prediction.narrow.state import typical_start
 from giantstep.prediction.recording import recorded
 from giantstep.prediction.theories import choose_theory, theory_of_readout
 from giantstep.problem.network import start_readout
@@ -88,7 +88,12 @@ def predict(
     if not chosen.sparse:
         found = recorded(setting, found)
     seconds = time.perf_counter() - begin
-    record = {"readout": readouts} | found
+    record: dict[str, Any] = {
+        "readout": readouts,
+        "many_neurons": chosen.many_neurons,
+        "from_runs": chosen.from_runs,
+    }
+    record |= found
     if setting.data is not None:
         record["notes"] = (*record.get("notes", ()), setting.data.far_from_gaussian)
     return Trajectory(setting, engine="theory", seconds=seconds, theory=chosen.name, **record)

@@ -46,7 +46,8 @@ class Theory:
     preferred to theories that serve too, and ``beside``, if not None, those within which it gives
     the errors of a readout beside the rows of another.  ``left_out`` is what it leaves out at the
     sizes of a setting, relative.  Fields are after every step, those of a theory that is ``sparse``
-    after the recorded ones; ``spectra`` says whether it predicts them.
+    after the recorded ones.  ``many_neurons``: its networks are wide, and it predicts spectra;
+    ``from_runs``: it simulates other runs, on Gaussian rows.
     """
 
     name: str
@@ -58,7 +59,8 @@ class Theory:
     beside: tuple[Limit, ...] | None = None
     left_out: Callable[[Setting], float] = lambda setting: 0.0
     sparse: bool = False
-    spectra: bool = False
+    many_neurons: bool = False
+    from_runs: bool = False
 
 
 def _wide(name: str, limits: tuple[Limit, ...], parts: Mapping[str, tuple[Limit, ...]]) -> Theory:
@@ -71,7 +73,7 @@ def _wide(name: str, limits: tuple[Limit, ...], parts: Mapping[str, tuple[Limit,
         instead=wide_limits.INSTEAD_OF_NARROW,
         beside=wide_limits.BESIDE_OTHER_ROWS,
         left_out=wide.left_out,
-        spectra=True,
+        many_neurons=True,
     )
 
 
@@ -91,7 +93,7 @@ THEORIES = (
     _wide("quadratic-width", wide_limits.QUADRATIC_WIDTH, wide_limits.PARTS),
 )
 
-GAUSSIAN_RUNS = Theory("gaussian-runs", (), sampled.predict, sparse=True)
+GAUSSIAN_RUNS = Theory("gaussian-runs", (), sampled.predict, sparse=True, from_runs=True)
 
 FUNCTIONS = {
     "learning_curve": LEARNING_CURVE,
@@ -146,7 +148,7 @@ def theory_of_readout(setting: Setting) -> Theory | None:
 
 def _preference(theory: Theory, setting: Setting) -> int:
     """The smaller the better: what is fast and precise, what is exact, what is asked for."""
-    if theory.spectra and setting.spectra:
+    if theory.many_neurons and setting.spectra:
         return 0
     if theory.instead is None:
         return 1

@@ -107,6 +107,11 @@ class Activation:
         return f"Activation({self.name!r})"
 
     @property
+    def text(self) -> str:
+        """The activation as it is typed."""
+        return self.name
+
+    @property
     def _identity(self) -> tuple[object, ...]:
         return (self.name, self.expression, id(self.function), id(self.slope))
 

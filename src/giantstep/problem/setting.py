@@ -17,7 +17,7 @@ from giantstep.problem.activation import Activation, make_activation
 from giantstep.problem.batches import BatchWord, uses
 from giantstep.problem.between import BetweenWord
 from giantstep.problem.consistency import check_setting
-from giantstep.problem.fields import Field, Record, groups
+from giantstep.problem.fields import Field, Reading, Record, groups
 from giantstep.problem.given_rows import GivenRows, make_rows
 from giantstep.problem.inputs import LAWS, InputLaw, make_inputs
 from giantstep.problem.label_noise import LabelNoise
@@ -35,7 +35,7 @@ from giantstep.problem.starts import (
 )
 from giantstep.problem.step_size import OutputScale, output_scale
 from giantstep.problem.tables import DataSet
-from giantstep.problem.target import Target, read_target
+from giantstep.problem.target import Target
 from giantstep.problem.updates import UpdateWord
 
 Size = SupportsFloat | str
@@ -477,40 +477,27 @@ class Setting(Record):
     @property
     def unstorable(self) -> str | None:
         """Why the texts of ``as_dict`` do not give this setting back, None where they do."""
-        texts = self._texts()
-        for field, written in texts.items():
-            held, read = getattr(self, field), _READERS[field]
+        for name, field in self.fields.items():
+            held = getattr(self, name)
             if getattr(held, "function", None) is not None:
-                return f"{field} cannot be stored as a text, got the callable {written!r}"
+                return f"{name} cannot be stored as a text, got the callable {held.text!r}"
             # What a file holds may change; what a text means does not.
-            same = _reads_back if field == "start_rows" else _reads_back_once
-            if not same(held, written, read):
+            same = _reads_back if isinstance(held, GivenRows) else _reads_back_once
+            if hasattr(held, "text") and not same(held, field):
                 return (
-                    f"{field} cannot be stored as a text, got what {written!r} does not give back"
+                    f"{name} cannot be stored as a text, got what {held.text!r} does not give back"
                 )
         return None
-
-    def _texts(self) -> dict[str, str]:
-        return {
-            "target": self.target.name,
-            "activation": self.activation.name,
-            "inputs": self.inputs.text,
-            "label_transform": self.label_transform.text,
-        } | ({} if self.start_rows is None else {"start_rows": self.start_rows.text})
 
     def as_dict(self) -> dict[str, Any]:
         """Field names and plain values: numbers, texts and lists.
 
         ``Setting(**as_dict())`` is the setting again, but for one with a note under ``unstorable``.
         """
-        fields = {name: getattr(self, name) for name in self.fields} | self._texts()
         note = self.unstorable
-        return {
-            name: [list(v) if isinstance(v, tuple) else v for v in value]
-            if isinstance(value, tuple)
-            else value
-            for name, value in fields.items()
-        } | ({} if note is None else {"unstorable": note})
+        return {name: _plain(getattr(self, name)) for name in self.fields} | (
+            {} if note is None else {"unstorable": note}
+        )
 
 
 DEFAULTS: dict[str, Any] = {name: field.default for name, field in Setting.fields.items()} | {
@@ -540,19 +527,17 @@ def _differs(given: object, default: object) -> bool:
     return type(given) is not type(default) or given != default
 
 
-# How the texts of a record are read again.
-_READERS: dict[str, Callable[[str], object]] = {
-    "target": read_target,
-    "activation": make_activation,
-    "inputs": make_inputs,
-    "label_transform": make_transform,
-    "start_rows": make_rows,
-}
+def _plain(value: Any) -> Any:
+    """A value of the record as a number, a text or a list."""
+    if isinstance(value, tuple):
+        return [_plain(each) for each in value]
+    return getattr(value, "text", value)
 
 
-def _reads_back(value: object, text: str, read: Callable[[str], object]) -> bool:
+def _reads_back(held: Any, field: Field[Any, Any]) -> bool:
+    """Whether the text of what a field holds gives it back."""
     try:
-        return read(text) == value
+        return bool(field.read(held.text, field.name, Reading({}, {})) == held)
     except InputError:
         return False
 

@@ -67,6 +67,11 @@ class Target:
         return f"Target({self.name!r}, r={self.r})"
 
     @property
+    def text(self) -> str:
+        """The target as it is typed."""
+        return self.name
+
+    @property
     def _identity(self) -> tuple[object, ...]:
         return (self.name, self.r, self.expression, id(self.function), self.notes)
 
@@ -197,7 +202,9 @@ class Target:
         return replace(self, r=s, expression=substitute(self.expression, forms))
 
 
-def read_target(text: str) -> Target:
+# One target for all settings with this text: to expand it takes milliseconds.
+@lru_cache(maxsize=2**8)
+def _read(text: str) -> Target:
     """The target of an expression, a catalog name or a column of labels, not yet expanded."""
     name = text.strip()
     if match := re.fullmatch(r"column\(\s*(\S.*?)\s*\)", name):
@@ -247,7 +254,7 @@ def make_target(
     if isinstance(value, Target):
         target = value
     elif isinstance(value, str):
-        target = _read_once(value)
+        target = _read(value)
     elif callable(value):
         r = _arity(value)
         if directions is not None and r is None:
@@ -266,12 +273,6 @@ def make_target(
     if series.variance + series.tail <= 1e-24 * series.square:
         raise InputError(f"target is constant, got {target.name!r}")
     return target
-
-
-@lru_cache(maxsize=2**8)
-def _read_once(text: str) -> Target:
-    """One Target for all settings with this text: to expand it takes milliseconds."""
-    return read_target(text)
 
 
 def separable(

@@ -25,6 +25,7 @@ from giantstep.records.differences import (
     statistics,
 )
 from giantstep.records.observables import UNKNOWN, Subspaces
+from giantstep.records.plain import plain
 from giantstep.records.trajectory import Trajectory
 
 FREE = ("precision", "spectra", "frame")
@@ -32,12 +33,6 @@ FREE = ("precision", "spectra", "frame")
 
 SAME_LAW = (*FREE, "runs", "seed", "engine", "device")
 """Those that may differ where the prediction is for all runs: they do not change their law."""
-
-ROUNDING = 1e-6
-"""What does not fluctuate (the start) is compared to rounding of the samples, single precision."""
-
-NOTICEABLE = 0.1
-"""Share of the variance from which on the uncertainty of the theory limits the freedom of t."""
 
 
 @dataclass(frozen=True)
@@ -119,17 +114,12 @@ class Comparison:
                 name: {
                     "comparisons": int(np.sum(np.isfinite(value))),
                     "largest": _largest(value),
-                    "resolution": _finite(self.resolution[name]),
+                    "resolution": plain(self.resolution[name]),
                     "shown": name in self.shown,
                 }
                 for name, value in self.deviations.items()
             },
         }
-
-
-def _finite(value: float) -> float | None:
-    """None in place of infinity, which JSON does not have: nothing is a share of zero."""
-    return value if math.isfinite(value) else None
 
 
 def _largest(deviations: Float[np.ndarray, "..."]) -> float:
@@ -159,27 +149,28 @@ def compare(
     compared = predicted.relative_uncertainty <= UNKNOWN
     parts = statistics(predicted, simulated, subspaces) if compared else ()
     tests = [student_test(part, predicted) for part in parts]
-    groups = [sum(test.count for test in tests if test.shown == shown) for shown in (True, False)]
-    several = sum(count > 0 for count in groups)
-    weights = {
-        shown: 1.0 / (several * count)
-        for shown, count in zip((True, False), groups, strict=True)
-        if count
-    }
-    deviations, resolution, inverse, entropy, least = {}, {}, 0.0, 0.0, 1.0
+    counts = {flag: sum(t.count for t in tests if t.shown == flag) for flag in (True, False)}
+    groups = sum(count > 0 for count in counts.values())
+    inverse, entropy, least = 0.0, 0.0, 1.0
+    resolution = {test.name: np.inf for test in tests}
     for test in tests:
-        deviations[test.name], resolution[test.name] = test.deviations, np.inf
         if test.count:
-            weight = weights[test.shown]
+            weight = 1.0 / (groups * counts[test.shown])
             # So that the sum of all inverses is finite.
             chances = np.maximum(test.chances, np.finfo(float).tiny / weight)
             inverse += weight * float(np.nansum(1.0 / chances))
             entropy -= test.count * weight * math.log(weight)
             least = min(least, float(np.nanmin(chances)))
             resolution[test.name] = test.resolution(level * weight)
-    p_value = harmonic_p_value(1.0 / inverse, entropy) if inverse else 1.0
-    shown = tuple(test.name for test in tests if test.shown)
-    return Comparison(deviations, resolution, p_value, least, simulated.runs, level, shown)
+    return Comparison(
+        deviations={test.name: test.deviations for test in tests},
+        resolution=resolution,
+        p_value=harmonic_p_value(1.0 / inverse, entropy) if inverse else 1.0,
+        least=least,
+        runs=simulated.runs,
+        level=level,
+        shown=tuple(test.name for test in tests if test.shown),
+    )
 
 
 def compare_number(predicted: Trajectory, simulated: Trajectory, name: str) -> float | None:
@@ -217,8 +208,19 @@ class StudentTest:
         return float(np.sqrt(np.sum(seen**2)) / size) if size > 0 else np.inf
 
 
-def student_test(part: Difference, predicted: Trajectory) -> StudentTest:
-    """Student's t of the differences of one observable, over the runs that have them."""
+def student_test(
+    part: Difference,
+    predicted: Trajectory,
+    *,
+    rounding: float = 1e-6,
+    noticeable: float = 0.1,
+) -> StudentTest:
+    """Student's t of the differences of one observable, over the runs that have them.
+
+    What does not fluctuate, as the start, is compared to within ``rounding`` of single precision.
+    From the share ``noticeable`` of the variance on, the uncertainty of the theory limits the
+    degrees of freedom of t.
+    """
     from scipy.special import stdtr
 
     there = np.isfinite(part.differences)
@@ -229,9 +231,8 @@ def student_test(part: Difference, predicted: Trajectory) -> StudentTest:
     error = np.maximum(np.sqrt(squares / (several - 1)), part.deviation) / np.sqrt(several)
     left_out = predicted.relative_uncertainty * np.abs(part.predicted)
     joint = np.hypot(np.hypot(error, part.uncertainty), left_out)
-    joint = np.maximum(joint, ROUNDING * (1.0 + np.abs(part.predicted)))
-    # t has the freedom of the runs; where the theory's own uncertainty counts, no more than it.
-    limited = part.uncertainty**2 > NOTICEABLE * joint**2
+    joint = np.maximum(joint, rounding * (1.0 + np.abs(part.predicted)))
+    limited = part.uncertainty**2 > noticeable * joint**2
     most = predicted.uncertainty_freedom or np.inf
     freedom = np.where(limited, np.minimum(several - 1, most), several - 1)
     deviations = np.where(runs > 1, mean / joint, np.nan)

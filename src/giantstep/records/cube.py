@@ -71,12 +71,12 @@ def _outer(
     fields: Mapping[str, Sequence[Any]], settings: Sequence[tuple[Any, ...]]
 ) -> dict[str, Dimension]:
     """The fewest fields whose values, all combined, are the settings; else their numbers."""
-    found = {name: _dimension(column) for name, column in fields.items()}
-    varying = [name for name, each in found.items() if len(each.values) > 1]
+    dimensions = {name: _dimension(column) for name, column in fields.items()}
+    varying = [name for name, each in dimensions.items() if len(each.values) > 1]
     count = len(set(settings))
     for size in range(len(varying) + 1):
         for names in combinations(varying, size):
-            chosen = {name: found[name] for name in names}
+            chosen = {name: dimensions[name] for name in names}
             full = math.prod(len(each.values) for each in chosen.values())
             seen = set(zip(*(each.places for each in chosen.values()), strict=True))
             if full == count and (not names or len(seen) == count):

@@ -16,21 +16,16 @@ from jaxtyping import Float
 
 from giantstep.errors import InputError
 from giantstep.problem.setting import Setting
+from giantstep.problem.starts import STARTS
 from giantstep.records.observables import Subspaces, expectations, observed
+from giantstep.records.spectrum import Spectrum
 from giantstep.records.trajectory import Trajectory
 
 ERRORS = {"network_error": "test_n", "train_error": "readout_n", "test_error": "test_n"}
 """The mean squared errors, and the field that counts the samples of each."""
 
-DEVIATION_SHARE = 0.2
-"""Uncertainty of a predicted variance: linear propagation leaves out a tenth, 64 runs a fifth."""
-
-CLEAR = 3.0
-"""Standard deviations of a run by which an outlier must be off the threshold to be decided."""
-
-COUNT_SPREAD = 0.2
-"""Standard deviation of a run's count, at least: noise passes the threshold once in a hundred runs,
-0.1, and twice that for the long tail of a rare event: two of ten runs have a p-value of 0.01."""
+NEURON_AXES = {"overlap": (2,), "gradient_cosine": (2,), "norms": (2,), "gram": (2, 3)}
+"""The axes of an observable that count neurons."""
 
 
 @dataclass(frozen=True)
@@ -38,14 +33,14 @@ class Difference:
     """One observable of both: simulated less predicted, run by run, and the size of the latter.
 
     The first axis beside the runs is the step; NaN stands where nothing is predicted.
-    ``deviation`` is what a run is known to stray by, where few runs may not show it.  ``shown`` are
-    the numbers that tables have side by side.
+    ``deviation`` is a known standard deviation of a run, where few runs may not show it.  ``shown``
+    are the numbers that tables have side by side.
     """
 
     name: str
     differences: Float[np.ndarray, "runs t ..."]
     predicted: Float[np.ndarray, "t ..."]
-    uncertainty: Float[np.ndarray, "t ..."]
+    uncertainty: Float[np.ndarray, "t ..."] | float = 0.0
     deviation: Float[np.ndarray, "t ..."] | float = 0.0
     shown: bool = False
 
@@ -55,7 +50,7 @@ def canonical_order(trajectory: Trajectory) -> np.ndarray:
     if trajectory.readout is None:
         raise InputError("the trajectory does not say the readout of its neurons")
     readout = trajectory.readout
-    if trajectory.setting.start != "symmetric":
+    if not STARTS[trajectory.setting.start].paired:
         return np.argsort(readout, axis=1, kind="stable")
     half = readout.shape[1] // 2
     first = np.arange(half)[None]
@@ -69,13 +64,10 @@ def ordered(trajectory: Trajectory, name: str, suffix: str = "") -> Float[np.nda
     """An observable (or with ``suffix`` its uncertainty), its neurons in canonical order."""
     values = trajectory.arrays()[name + suffix]
     order = canonical_order(trajectory)
-    if name in ("overlap", "gradient_cosine"):
-        return np.take_along_axis(values, order[:, None, :, None], axis=2)
-    if name == "norms":
-        return np.take_along_axis(values, order[:, None, :], axis=2)
-    if name == "gram":
-        rows = np.take_along_axis(values, order[:, None, :, None], axis=2)
-        return np.take_along_axis(rows, order[:, None, None, :], axis=3)
+    for axis in NEURON_AXES.get(name, ()):
+        shape = [1] * values.ndim
+        shape[0], shape[axis] = order.shape
+        values = np.take_along_axis(values, order.reshape(shape), axis=axis)
     return values
 
 
@@ -84,7 +76,7 @@ def statistics(
 ) -> Iterator[Difference]:
     """What is compared: all that is shown, then entries of few neurons, or sums over many."""
     yield from shown_numbers(predicted, simulated, subspaces)
-    if predicted.theory in ("linear-width", "quadratic-width"):
+    if predicted.many_neurons:
         yield from _summed(predicted, simulated)
         yield from _principal(predicted, simulated)
     else:
@@ -133,7 +125,7 @@ def _entries(name: str, predicted: Trajectory, simulated: Trajectory) -> Iterato
     centre = theory.mean(axis=0)
     if name == "gram":  # the same number on both sides of the diagonal
         centre = np.where(np.tri(centre.shape[-1], dtype=bool), centre, np.nan)
-    uncertainty = np.zeros_like(centre)
+    uncertainty: Float[np.ndarray, "t ..."] | float = 0.0
     # Where every run has a row of its own their uncertainties are part of the spread.
     if len(theory) == 1 and f"{name}_uncertainty" in predicted.arrays():
         uncertainty = ordered(predicted, name, "_uncertainty")[0]
@@ -155,11 +147,14 @@ def square_spread(setting: Setting) -> float:
     return math.sqrt(max(fourth / (square + noise) ** 2 - 1.0, 0.0))
 
 
-def _magnitudes(predicted: Trajectory, simulated: Trajectory) -> Iterator[Difference]:
-    """sum_i m_ik^2 over the neurons: what a direction has got, whatever the signs.
+def _magnitudes(
+    predicted: Trajectory, simulated: Trajectory, variance_error: float = 0.2
+) -> Iterator[Difference]:
+    """sum_i m_ik^2 over the neurons: the squared overlap with a direction, whatever the signs.
 
     Its mean is that of the prediction and of its fluctuations, E m^2 = (E m)^2 + Var m; an estimate
-    of E m has the square of its own error too much.
+    of E m has the square of its own error too much.  A predicted variance has the relative error
+    ``variance_error``: linear propagation leaves out a tenth, 64 runs leave a fifth.
     """
     both = _rows(predicted, simulated, "overlap")
     deviation = predicted.overlap_deviation
@@ -171,18 +166,18 @@ def _magnitudes(predicted: Trajectory, simulated: Trajectory) -> Iterator[Differ
         squares = squares[: simulated.runs]
         centre = squares.mean(axis=0)
         differences = np.sum(values**2, axis=2) - squares
-        yield Difference("squared overlap", differences, centre, np.zeros_like(centre))
+        yield Difference("squared overlap", differences, centre)
         return
     spread = deviation[: len(theory)] ** 2
     error = np.zeros_like(theory)
     if predicted.overlap_uncertainty is not None:
         error = ordered(predicted, "overlap", "_uncertainty")[: len(theory)]
     squares = np.sum(theory**2 - error**2 + spread, axis=2)
-    if len(theory) > 1:  # what strays is known around the first rows, perhaps not around all
-        known = np.isfinite(squares).all(axis=(1, 2))
-        squares, values, spread = squares[known], values[known], spread[known]
+    if len(theory) > 1:  # deviations may be there for the first rows only
+        there = np.isfinite(squares).all(axis=(1, 2))
+        squares, values, spread = squares[there], values[there], spread[there]
     centre = squares.mean(axis=0)
-    uncertainty = DEVIATION_SHARE * np.sum(spread, axis=2).mean(axis=0)
+    uncertainty = variance_error * np.sum(spread, axis=2).mean(axis=0)
     if len(theory) == 1:
         off = 2.0 * theory[0] * error[0]
         uncertainty = np.hypot(uncertainty, np.sqrt(np.sum(off**2, axis=1)))
@@ -205,12 +200,12 @@ def _summed(predicted: Trajectory, simulated: Trajectory) -> Iterator[Difference
         centre = size[:, :, 0].mean(axis=0)
         centre = np.where(centre > 0, centre, np.nan)
         differences = np.where(np.isfinite(centre), differences, np.nan)
-        yield Difference("overlap", differences, centre, np.zeros_like(centre))
+        yield Difference("overlap", differences, centre)
     both = _rows(predicted, simulated, "norms")
     if both is not None:
         values, theory = (np.mean(part**2, axis=2) for part in both)
         centre = theory.mean(axis=0)
-        yield Difference("square length", values - theory, centre, np.zeros_like(centre))
+        yield Difference("square length", values - theory, centre)
 
 
 def _principal(predicted: Trajectory, simulated: Trajectory) -> Iterator[Difference]:
@@ -223,7 +218,7 @@ def _principal(predicted: Trajectory, simulated: Trajectory) -> Iterator[Differe
     theory, values = (np.mean(s**2, axis=(2, 3)) for s in (predicted.span, simulated.span))
     theory = theory[: len(values)] if len(theory) > 1 else theory
     centre = theory.mean(axis=0)
-    yield Difference("squared principal cosine", values - theory, centre, np.zeros_like(centre))
+    yield Difference("squared principal cosine", values - theory, centre)
 
 
 def _spectra(predicted: Trajectory, simulated: Trajectory) -> Iterator[Difference]:
@@ -234,19 +229,19 @@ def _spectra(predicted: Trajectory, simulated: Trajectory) -> Iterator[Differenc
             continue
         rows = slice(simulated.runs if len(theory.outliers) > 1 else 1)
         most = min(theory.outliers.shape[-1], measured.singular_values.shape[-1])
-        known, threshold = theory.outliers[rows, :, :most], theory.threshold[rows]
-        differences = measured.singular_values[:, :, :most] - known
+        outliers = theory.outliers[rows, :, :most]
+        differences = measured.singular_values[:, :, :most] - outliers
         centre, uncertainty = (
-            _mean(np.where(np.isfinite(known), part, np.nan))
-            for part in (known, theory.place_uncertainty[rows, :, :most])
+            _mean(np.where(np.isfinite(outliers), part, np.nan))
+            for part in (outliers, theory.place_uncertainty[rows, :, :most])
         )
         yield Difference(f"{matrix} outliers", differences, centre, uncertainty, shown=True)
-        yield _count(matrix, predicted, simulated)
+        yield _count(f"{matrix} count", theory, measured, rows, predicted.relative_uncertainty)
         if theory.alignment is not None and measured.alignment is not None:
             most = min(most, measured.alignment.shape[2])
             aligned = theory.alignment[rows, :, :most] ** 2
             # Of runs with a prediction each, those whose outlier is above their threshold.
-            counted = known[..., :most] > threshold[..., None]
+            counted = outliers[..., :most] > theory.threshold[rows][..., None]
             aligned = np.where(counted, aligned, np.nan)
             # A random direction has r/d; the noise of a step, larger where labels are, has more.
             random = (1.0 - aligned) * simulated.setting.target.r / simulated.setting.d
@@ -264,24 +259,36 @@ def _mean(values: Float[np.ndarray, "runs ..."]) -> Float[np.ndarray, "..."]:
     return np.where(count > 0, total / np.maximum(count, 1), np.nan)
 
 
-def _count(matrix: str, predicted: Trajectory, simulated: Trajectory) -> Difference:
+def _count(
+    name: str,
+    theory: Spectrum,
+    measured: Spectrum,
+    rows: slice,
+    left_out: float,
+    *,
+    clear: float = 3.0,
+    least_deviation: float = 0.2,
+) -> Difference:
     """Number of singular values above the predicted threshold, where the theory decides it.
 
-    It does not where a predicted outlier lies within its own fluctuation of the threshold.
+    It does where every predicted outlier is ``clear`` standard deviations of a run off the
+    threshold.  The count of a run has the standard deviation ``least_deviation`` at least: noise
+    passes the threshold once in a hundred runs, 0.1, and twice that for the long tail of a rare
+    event, so that two of ten runs have a p-value of 0.01.
     """
-    theory, measured = getattr(predicted, matrix), getattr(simulated, matrix)
-    values = measured.singular_values
-    rows = slice(simulated.runs if len(theory.outliers) > 1 else 1)
+    values, count = measured.singular_values, theory.count
+    assert values is not None
+    assert theory.outliers is not None
+    assert theory.threshold is not None
+    assert count is not None
     most = values.shape[-1]
-    expected = np.minimum(theory.count[rows], most)
-    found = replace(measured, outliers=None).detected(theory).count
+    expected = np.minimum(count[rows], most)
+    counted = replace(measured, outliers=None).detected(theory).count
     places = theory.outliers[rows, :, :most]
     gaps = np.nanmin(np.abs(places - theory.threshold[rows][..., None]), axis=0, initial=np.inf)
-    known = values[..., : places.shape[-1]]
-    stray = np.hypot(known.std(axis=0, ddof=1), predicted.relative_uncertainty * known.mean(axis=0))
-    decided = np.all((gaps > CLEAR * stray) | ~np.isfinite(gaps), axis=-1)
+    leading = values[..., : places.shape[-1]]
+    deviation = np.hypot(leading.std(axis=0, ddof=1), left_out * leading.mean(axis=0))
+    decided = np.all((gaps > clear * deviation) | ~np.isfinite(gaps), axis=-1)
     centre = np.where(decided, expected.mean(axis=0), np.nan)
-    differences = np.where(decided, found - expected, np.nan)
-    uncertainty = np.zeros_like(centre)
-    name = f"{matrix} count"
-    return Difference(name, differences, centre, uncertainty, COUNT_SPREAD, shown=True)
+    differences = np.where(decided, counted - expected, np.nan)
+    return Difference(name, differences, centre, deviation=least_deviation, shown=True)

@@ -8,26 +8,23 @@ import secrets
 import time
 from pathlib import Path
 
-STALE = 3600.0
-"""Seconds after which a draft of another machine is that of a writer which was killed."""
-
-CLOCK = 2.0
-"""Seconds by which the clock of a disk may differ from that of the processes."""
-
 
 def draft_of(path: Path) -> Path:
     """A name in the folder of a file for its draft, which says who writes it."""
     return path.with_name(f".{path.name}.{_machine()}.{os.getpid()}.{secrets.token_hex(4)}.part")
 
 
-def remove_drafts(folder: Path) -> None:
-    """Remove what killed writers have left in a folder; those that still write are left alone."""
+def remove_drafts(folder: Path, stale: float = 3600.0) -> None:
+    """Remove what killed writers have left in a folder; those that still write are left alone.
+
+    A draft of another machine counts as left after ``stale`` seconds.
+    """
     for draft in folder.glob(".*.part"):
         *_, machine, writer, _, _ = ["", "", *draft.name.split(".")]
         here = machine == _machine() and writer.isdigit()
         try:
             age = time.time() - draft.stat().st_mtime
-            if age > STALE or (here and not _may_write(int(writer), age)):
+            if age > stale or (here and not _may_write(int(writer), age)):
                 draft.unlink()
         except OSError:  # finished, removed by another, or on a disk that is read only
             continue
@@ -38,8 +35,10 @@ def _machine() -> str:
     return platform.node().replace(".", "-")
 
 
-def _may_write(process: int, age: float) -> bool:
+def _may_write(process: int, age: float, clocks: float = 2.0) -> bool:
     """Whether a process of this machine may be the writer of a draft last written ``age`` ago.
+
+    The clock of a disk may differ from that of the processes by ``clocks`` seconds.
 
     One that has ended cannot, even if nobody has noticed its end (a zombie), nor can one that has
     started since and was given the same number.
@@ -57,4 +56,4 @@ def _may_write(process: int, age: float) -> bool:
     # proc(5): the name in parentheses may hold spaces; the start is counted in ticks since boot.
     state, *numbers = text.rpartition(")")[2].split()
     started = int(numbers[18]) / os.sysconf("SC_CLK_TCK")
-    return state not in "ZX" and time.clock_gettime(time.CLOCK_BOOTTIME) - started > age - CLOCK
+    return state not in "ZX" and time.clock_gettime(time.CLOCK_BOOTTIME) - started > age - clocks

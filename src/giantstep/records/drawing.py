@@ -1,22 +1,23 @@
-"""What can be drawn: a record knows no figure, the front door of the package does."""
+"""Records that have a picture."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, ClassVar
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
 class Drawn:
-    """A record with a picture, ``giantstep.plot``.
+    """A record that ``giantstep.plot`` can draw.
 
-    Rooms look up only, and figures are below: the record asks the package itself, by name and when
-    it is drawn, so that neither matplotlib nor a figure is loaded before.
+    Figures are in a room below this one.  ``giantstep/__init__.py``, which stands above all rooms,
+    sets ``picture``; matplotlib is loaded when the first record is drawn.
     """
+
+    picture: ClassVar[Callable[[Any], Figure]]
 
     def plot(self) -> Figure:
         """The record as a matplotlib figure; ``.savefig(path)`` keeps it."""
-        from giantstep import plot
-
-        return plot(self)
+        return type(self).picture(self)

@@ -17,9 +17,6 @@ from jaxtyping import Float, Int
 if TYPE_CHECKING:
     from giantstep.records.trajectory import Trajectory
 
-MOST_FREEDOM = 1e12
-"""Degrees of freedom of a Gram matrix that does not fluctuate: its standard deviation is 1e-6."""
-
 ALIKE = 1e-6
 """Squared lengths that differ by less than a thousandth are all alike: no line is fitted to them.
 Directions whose squared length is below this share of the longest one's are none of the span's."""
@@ -28,7 +25,7 @@ TINY = np.finfo(float).tiny
 
 
 def draw_runs(prediction: Trajectory, runs: int) -> Trajectory:
-    """At least so many runs around a prediction: those of its rows that know deviations, in turn.
+    """At least so many runs around a prediction, around its rows with deviations in turn.
 
     Without ``overlap_deviation`` what a row has outside the target is taken for a random direction,
     of which every target direction holds 1/d; where nothing fluctuates it is the prediction itself.
@@ -36,54 +33,53 @@ def draw_runs(prediction: Trajectory, runs: int) -> Trajectory:
     deviation = prediction.overlap_deviation
     if deviation is not None and not deviation.any():
         return prediction
-    known = known_rows(prediction)
-    place = np.tile(np.arange(len(known)), -(-runs // len(known)))
-    rows = known[place]
+    centres = rows_with_deviations(prediction)
+    place = np.tile(np.arange(len(centres)), -(-runs // len(centres)))
+    rows = centres[place]
     key = np.random.default_rng(0)
     normals = key.standard_normal((len(rows), *prediction.overlap.shape[1:]))
     mean = prediction.overlap[rows]
     if prediction.gram is None or prediction.gram_deviation is None:
         # Many neurons: their rows are nearly independent, and their lengths hardly fluctuate.
-        overlap = mean + _stray(prediction, known)[place] * normals
+        overlap = mean + _overlap_deviations(prediction, centres)[place] * normals
         span = _wide_spans(prediction, rows, key)
         return replace(prediction, overlap=overlap, norms=prediction.norms[rows], span=span)
-    outside = _outside(prediction, known)
+    outside = _outside(prediction, centres)
     together = outside.root[place] @ normals
-    overlap = mean + outside.stray[place] * together / _lengths(outside.root)[place][..., None]
+    overlap = mean + outside.deviations[place] * together / _lengths(outside.root)[place][..., None]
     factor = outside.factor(place, key)
     squares = np.sum(overlap**2, axis=-1) + outside.squares(place, factor)
-    alike = mean + outside.mean_stray[place] * together
+    alike = mean + outside.unit_deviations[place] * together
     span = outside.span(place, factor, alike)
     return replace(prediction, overlap=overlap, norms=np.sqrt(squares), span=span)
 
 
-def known_rows(prediction: Trajectory) -> Int[np.ndarray, " rows"]:
+def rows_with_deviations(prediction: Trajectory) -> Int[np.ndarray, " rows"]:
     """The rows of a prediction around which runs can be drawn; all of one without deviations."""
     deviation = prediction.overlap_deviation
     if deviation is None:
         return np.arange(prediction.runs)
-    (known,) = np.nonzero(np.isfinite(deviation).all(axis=(1, 2, 3)))
-    return known
+    return np.flatnonzero(np.isfinite(deviation).all(axis=(1, 2, 3)))
 
 
-def _stray(
-    prediction: Trajectory, known: Int[np.ndarray, " rows"]
+def _overlap_deviations(
+    prediction: Trajectory, rows: Int[np.ndarray, " rows"]
 ) -> Float[np.ndarray, "rows t p r"]:
-    """Standard deviations of overlaps around the known rows.
+    """Standard deviations of overlaps around rows of a prediction.
 
     Those of many rows are rough, each from a few columns or runs: a law s^2 = alpha + beta P_ii for
     all rows and neurons is fitted to them, P_ii the squared length outside the target, of which the
     random start has one share in the target and the noise of a step another.
     """
-    overlap, deviation = prediction.overlap[known], prediction.overlap_deviation
-    outside = prediction.norms[known] ** 2 - np.sum(overlap**2, axis=-1)
+    overlap, deviation = prediction.overlap[rows], prediction.overlap_deviation
+    outside = prediction.norms[rows] ** 2 - np.sum(overlap**2, axis=-1)
     outside = np.maximum(outside, TINY)[..., None]
     if deviation is None:
         return np.broadcast_to(np.sqrt(outside / prediction.setting.d), overlap.shape)
-    if len(known) == 1:
-        return deviation[known]
+    if len(rows) == 1:
+        return deviation[rows]
     # Least squares of s^2/P = alpha/P + beta, step by step and direction by direction.
-    ratio, inverse = deviation[known] ** 2 / outside, 1.0 / outside
+    ratio, inverse = deviation[rows] ** 2 / outside, 1.0 / outside
     over = (0, 2)
     centre, size = ratio.mean(axis=over), inverse.mean(axis=over)
     moved = inverse - size[None, :, None]
@@ -97,18 +93,18 @@ def _stray(
 class Outside:
     """The law of what rows have outside the target, by row and step of the prediction.
 
-    ``values`` and ``vectors`` are those of P, ``freedom`` -> nu; ``loose`` is how far the squared
-    length of a row strays, over what nu degrees of freedom would make of it: 0 for lengths that are
-    fixed.  ``stray`` are the standard deviations of overlaps, ``mean_stray`` those of a row of
-    length one outside the target, root mean squares over the neurons.
+    ``values`` and ``vectors`` are those of P, ``freedom`` -> nu; ``looseness`` is the standard
+    deviation of the squared length of a row over that of nu degrees of freedom: 0 for lengths that
+    are fixed.  ``deviations`` are the standard deviations of overlaps, ``unit_deviations`` those of
+    a row of length one outside the target, root mean squares over the neurons.
     """
 
     values: Float[np.ndarray, "rows t p"]
     vectors: Float[np.ndarray, "rows t p p"]
     freedom: Float[np.ndarray, "rows t"]
-    loose: Float[np.ndarray, "rows t p"]
-    stray: Float[np.ndarray, "rows t p r"]
-    mean_stray: Float[np.ndarray, "rows t 1 r"]
+    looseness: Float[np.ndarray, "rows t p"]
+    deviations: Float[np.ndarray, "rows t p r"]
+    unit_deviations: Float[np.ndarray, "rows t 1 r"]
 
     @property
     def root(self) -> Float[np.ndarray, "rows t p p"]:
@@ -127,10 +123,10 @@ class Outside:
     def squares(
         self, place: Int[np.ndarray, " k"], factor: Float[np.ndarray, "k t p p"]
     ) -> Float[np.ndarray, "k t p"]:
-        """Squared lengths of drawn rows outside the target, as loose as theory says."""
+        """Squared lengths of drawn rows outside the target, with the deviations of theory."""
         root = self.root[place]
-        mean, found = (np.sum(rows**2, axis=-1) for rows in (root, root @ factor))
-        return np.maximum(mean + self.loose[place] * (found - mean), 0.0)
+        mean, drawn = (np.sum(rows**2, axis=-1) for rows in (root, root @ factor))
+        return np.maximum(mean + self.looseness[place] * (drawn - mean), 0.0)
 
     def span(
         self,
@@ -158,9 +154,9 @@ def bartlett(
 def _span_of(rows: Float[np.ndarray, "*k p r"]) -> Float[np.ndarray, "*k r r"]:
     """R with R^T R = S (1 + S)^-1, S = Y^T Y."""
     _, values, vectors = np.linalg.svd(rows, full_matrices=False)
-    found = np.zeros((*rows.shape[:-2], rows.shape[-1], rows.shape[-1]))
-    found[..., : values.shape[-1], :] = (values / np.sqrt(1.0 + values**2))[..., None] * vectors
-    return found
+    span = np.zeros((*rows.shape[:-2], rows.shape[-1], rows.shape[-1]))
+    span[..., : values.shape[-1], :] = (values / np.sqrt(1.0 + values**2))[..., None] * vectors
+    return span
 
 
 def _wide_spans(
@@ -190,37 +186,42 @@ def _lengths(rows: Float[np.ndarray, "*k p q"]) -> Float[np.ndarray, "*k p"]:
     return np.maximum(np.linalg.norm(rows, axis=-1), TINY)
 
 
-def _outside(prediction: Trajectory, known: Int[np.ndarray, " rows"]) -> Outside:
+def _outside(
+    prediction: Trajectory, rows: Int[np.ndarray, " rows"], most_freedom: float = 1e12
+) -> Outside:
     """P = Q - M M^T - E dM dM^T, and nu from that part of Var Q which overlaps do not explain.
 
-    Wishart's law has Var P'_ij = (P_ij^2 + P_ii P_jj)/nu; nu is that of the sum over i != j.
+    Wishart's law has Var P'_ij = (P_ij^2 + P_ii P_jj)/nu; nu is that of the sum over i != j.  A
+    Gram matrix that does not fluctuate has ``most_freedom``: its standard deviation is 1e-6.
     """
     gram, gram_deviation = prediction.gram, prediction.gram_deviation
     assert gram is not None
     assert gram_deviation is not None
-    overlap, stray = prediction.overlap[known], _stray(prediction, known)
-    outside = gram[known] - overlap @ overlap.mT
+    overlap, deviations = prediction.overlap[rows], _overlap_deviations(prediction, rows)
+    outside = gram[rows] - overlap @ overlap.mT
     lengths = np.sqrt(np.maximum(np.diagonal(outside, axis1=-2, axis2=-1), TINY))
     correlation = outside / (lengths[..., None] * lengths[..., None, :])
-    mean = outside - correlation * (stray @ stray.mT)
+    mean = outside - correlation * (deviations @ deviations.mT)
     values, vectors = np.linalg.eigh(mean)
     # Var (M dM^T + dM M^T)_ij, the directions independent of each other.
-    explained = overlap**2 @ (stray**2).mT
+    explained = overlap**2 @ (deviations**2).mT
     explained = explained + explained.mT
-    explained += 2.0 * correlation * ((overlap * stray) @ (overlap * stray).mT)
-    variance = np.maximum(gram_deviation[known] ** 2 - explained, 0.0)
+    explained += 2.0 * correlation * ((overlap * deviations) @ (overlap * deviations).mT)
+    variance = np.maximum(gram_deviation[rows] ** 2 - explained, 0.0)
     squares = np.maximum(np.diagonal(mean, axis1=-2, axis2=-1), TINY)
     of_wishart = mean**2 + squares[..., None] * squares[..., None, :]
     p = overlap.shape[-2]
     pairs = ~np.eye(p, dtype=bool) if p > 1 else np.ones((1, 1), dtype=bool)
     above, below = (np.sum(part * pairs, axis=(-2, -1)) for part in (of_wishart, variance))
-    freedom = np.maximum(above / np.maximum(below, above / MOST_FREEDOM), p + 1.0)
+    freedom = np.maximum(above / np.maximum(below, above / most_freedom), p + 1.0)
     of_lengths = np.diagonal(variance, axis1=-2, axis2=-1)
     return Outside(
         values=np.maximum(values, 0.0),
         vectors=vectors,
         freedom=freedom,
-        loose=np.sqrt(of_lengths * freedom[..., None] / 2.0) / squares,
-        stray=stray,
-        mean_stray=np.sqrt(np.mean(stray**2 / squares[..., None], axis=-2, keepdims=True)),
+        looseness=np.sqrt(of_lengths * freedom[..., None] / 2.0) / squares,
+        deviations=deviations,
+        unit_deviations=np.sqrt(
+            np.mean(deviations**2 / squares[..., None], axis=-2, keepdims=True)
+        ),
     )

@@ -29,11 +29,12 @@ from giantstep.records.spectrum import Spectrum
 if TYPE_CHECKING:
     from giantstep.records.trajectory import Trajectory
 
-FORMAT = 1
+FORMAT = 2
 """Raised when what a file holds, or the numbers that a setting draws, become others."""
 
 PLAIN = (
-    *("engine", "seconds", "theory", "own_runs", "notes", "interrupted"),
+    *("engine", "seconds", "theory", "many_neurons", "from_runs", "own_runs", "notes"),
+    "interrupted",
     *("uncertainty_freedom", "relative_uncertainty", "readout_relative_uncertainty"),
 )
 """Fields of a Trajectory that are in the text; its origin and its setting are there too."""
@@ -133,7 +134,7 @@ def rebuilt(path: Path, arrays: Mapping[str, np.ndarray], record: Mapping[str, A
     """The Trajectory of the arrays and the text of a file."""
     from giantstep.records.trajectory import SPECTRA, Trajectory
 
-    known = {field.name for field in fields(Trajectory)}
+    names = {field.name for field in fields(Trajectory)}
     spectra: dict[str, dict[str, Any]] = {}
     try:
         values: dict[str, Any] = {name: record[name] for name in PLAIN}
@@ -141,7 +142,7 @@ def rebuilt(path: Path, arrays: Mapping[str, np.ndarray], record: Mapping[str, A
             matrix, _, part = name.partition(".")
             if part and matrix in SPECTRA:
                 spectra.setdefault(matrix, {})[part] = array
-            elif name in known:
+            elif name in names:
                 values[name] = array
             else:
                 raise ValueError(f"unknown array {name!r}")

@@ -11,9 +11,7 @@ from jaxtyping import Float
 
 from giantstep.problem.setting import Setting
 from giantstep.problem.target import Target
-
-NAMED = 4
-"""Columns of a direction that are named."""
+from giantstep.records.plain import fields_of, plain
 
 
 @dataclass(frozen=True)
@@ -42,7 +40,7 @@ class StepTest:
 
     def as_dict(self) -> dict[str, Any]:
         """Plain values."""
-        return {**self.__dict__, "beyond_noise": self.beyond_noise}
+        return fields_of(self) | {"beyond_noise": self.beyond_noise}
 
 
 @dataclass(frozen=True)
@@ -65,13 +63,13 @@ class FittedLabels:
 
     @property
     def written_directions(self) -> list[str]:
-        """Every direction as a sum of the leading columns: x1 = 0.72 s0 + 0.61 s1 + ..."""
-        lines = []
+        """Every direction as a sum of its four leading columns: x1 = 0.72 s0 + 0.61 s1 + ..."""
+        most, lines = 4, []
         for k, direction in enumerate(self.directions, start=1):
-            leading = np.argsort(-np.abs(direction), kind="stable")[:NAMED]
+            leading = np.argsort(-np.abs(direction), kind="stable")[:most]
             terms = [f"{direction[i]:+.2f} {self.names[i]}" for i in leading]
             text = " ".join(terms).removeprefix("+").replace(" +", " + ").replace(" -", " - ")
-            lines.append(f"x{k} = {text}{' + ...' if len(direction) > NAMED else ''}")
+            lines.append(f"x{k} = {text}{' + ...' if len(direction) > most else ''}")
         return lines
 
     def model(self, setting: Setting) -> Setting | None:
@@ -96,17 +94,13 @@ class FittedLabels:
     def _basis(self) -> Float[np.ndarray, "d d"]:
         """An orthonormal basis whose first vectors are the directions."""
         k = len(self.directions)
-        rest = np.linalg.qr(self.directions.T, mode="complete")[0][:, k:]
-        return np.concatenate([self.directions, rest.T])
+        others = np.linalg.qr(self.directions.T, mode="complete")[0][:, k:]
+        return np.concatenate([self.directions, others.T])
 
     def as_dict(self) -> dict[str, Any]:
         """Plain values, None for what is not finite."""
-        return {
+        return fields_of(self, "function", "names", "needed") | {
             "function": None if self.function is None else self.function.name,
-            "directions": self.directions.tolist(),
             "columns": list(self.names),
-            "explained": self.explained,
-            "stability": self.stability if math.isfinite(self.stability) else None,
-            "needed_samples": self.needed if math.isfinite(self.needed) else None,
-            "tests": [test.as_dict() for test in self.tests],
+            "needed_samples": plain(self.needed),
         }

@@ -13,22 +13,13 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from giantstep.problem.setting import Setting
-from giantstep.records.draws import known_rows
-from giantstep.records.trajectory import SPECTRA, Trajectory
-
-DRAWN = 1024
-"""Runs drawn around a prediction: their mean is off by 1/32 of what one run fluctuates by."""
-
-DRAWN_A_ROW = 8
-"""Runs drawn around each of many rows: they add a sixteenth to the spread over the runs."""
-
-WORK = 2**20
-"""Numbers of all drawn runs, p^2 and some a step: a tenth of a second."""
+from giantstep.records.draws import rows_with_deviations
+from giantstep.records.trajectory import Trajectory
 
 SHARES = {"cosines of one row": 0.1, "cosines of many rows": 0.25, "others": 0.5}
-"""What is not known of the effect of fluctuations after a step, relative: deviations of one row are
-good to a tenth (64 columns or runs), those of many to a quarter, and which of lengths, overlaps and
-neurons fluctuate together is modelled, not derived.  At the start all of it is exact."""
+"""Relative uncertainty of what fluctuations make of a number after a step.  Deviations of one row
+are good to a tenth (64 columns or runs), those of many rows to a quarter, and which of lengths,
+overlaps and neurons fluctuate together is modelled, not derived.  At the start all is exact."""
 
 UNKNOWN = 0.3
 """Relative uncertainty from which on a number is not known: theory has its order alone, and a
@@ -47,11 +38,11 @@ def directions(setting: Setting) -> Subspaces:
 
 def names(setting: Setting) -> list[str]:
     """The observables that runs of a setting have."""
-    found = ["norm", *directions(setting)]
-    found += [f"principal_cosine_{k}" for k in range(1, setting.target.r + 1)]
-    found += ERRORS if setting.readout_n else ()
-    spectra = ("weights", "features") if setting.readout_n else ("weights",)
-    return found + [f"{matrix}_singular_value" for matrix in spectra if setting.spectra]
+    principal = [f"principal_cosine_{k}" for k in range(1, setting.target.r + 1)]
+    errors = ERRORS if setting.readout_n else ()
+    matrices = ("weights", "features") if setting.readout_n else ("weights",)
+    spectra = [f"{matrix}_singular_value" for matrix in matrices if setting.spectra]
+    return ["norm", *directions(setting), *principal, *errors, *spectra]
 
 
 def observed(
@@ -64,14 +55,14 @@ def observed(
     ``subspaces`` by their names); ``principal_cosine_k`` those of the span of the rows with the
     span of the target.
     """
-    named = {name: getattr(trajectory, name) for name in ERRORS}
-    for matrix in SPECTRA:
+    others = {name: getattr(trajectory, name) for name in ERRORS}
+    # The start has no gradient.
+    for matrix in ("weights", "features"):
         spectrum = getattr(trajectory, matrix)
-        # The start has no gradient.
-        if matrix != "gradients" and spectrum is not None and spectrum.singular_values is not None:
-            named[f"{matrix}_singular_value"] = spectrum.singular_values[..., 0]
-    errors = {name: values for name, values in named.items() if values is not None}
-    return _of_rows(trajectory, subspaces) | errors
+        if spectrum is not None and spectrum.singular_values is not None:
+            others[f"{matrix}_singular_value"] = spectrum.singular_values[..., 0]
+    present = {name: values for name, values in others.items() if values is not None}
+    return _of_rows(trajectory, subspaces) | present
 
 
 def _of_rows(
@@ -79,15 +70,14 @@ def _of_rows(
 ) -> dict[str, Float[np.ndarray, "runs t"]]:
     if subspaces is None:
         subspaces = directions(trajectory.setting)
-    r = trajectory.overlap.shape[-1]
-    found = {"norm": trajectory.norms.mean(axis=2)}
-    found |= {
-        name: np.median(trajectory.alignment(basis), axis=2) for name, basis in subspaces.items()
-    }
+    values = {"norm": trajectory.norms.mean(axis=2)}
+    for name, basis in subspaces.items():
+        values[name] = np.median(trajectory.alignment(basis), axis=2)
     if trajectory.span is not None:
-        principal = trajectory.principal_cosines(np.eye(r))
-        found |= {f"principal_cosine_{k + 1}": principal[..., k] for k in range(r)}
-    return found
+        r = trajectory.overlap.shape[-1]
+        cosines = trajectory.principal_cosines(np.eye(r))
+        values |= {f"principal_cosine_{k + 1}": cosines[..., k] for k in range(r)}
+    return values
 
 
 @dataclass(frozen=True)
@@ -118,31 +108,30 @@ def expectations(
     """
     if subspaces is None:
         subspaces = directions(prediction.setting)
-    known = known_rows(prediction)
-    many = len(known) > 1
-    runs = known if many else None
-    drawn = prediction.drawn(_draws(prediction, len(known)))
-    each = drawn.runs // len(known)
+    rows = rows_with_deviations(prediction)
+    many = len(rows) > 1
+    drawn = prediction.drawn(_draws(prediction, len(rows)))
+    draws = drawn.runs // len(rows)
     at_means = _of_rows(prediction, subspaces)
-    found = {}
+    expectations = {}
     for name, values in _of_rows(drawn, subspaces).items():
-        rows = values.reshape(each, len(known), -1)
-        mean = rows.mean(axis=0)
-        fluctuation = np.abs(mean.mean(axis=0) - at_means[name][known].mean(axis=0))
+        by_draw = values.reshape(draws, len(rows), -1)
+        mean = by_draw.mean(axis=0)
+        fluctuation = np.abs(mean.mean(axis=0) - at_means[name][rows].mean(axis=0))
         uncertainty = _shares(prediction, cosine=name in subspaces, many=many) * fluctuation
         if name.startswith("principal") and _spans_are_of_means(prediction):
             mean = np.full_like(mean, np.nan)
         if not many:  # else both are part of the spread over the runs
             error = _quadrature(prediction, name, subspaces, mean[0])
-            if each > 1:
-                error = np.hypot(error, rows.std(axis=(0, 1), ddof=1) / np.sqrt(each))
+            if draws > 1:
+                error = np.hypot(error, by_draw.std(axis=(0, 1), ddof=1) / np.sqrt(draws))
             uncertainty = np.hypot(uncertainty, error)
-        found[name] = Expectation(mean, uncertainty, runs)
-    found |= _errors(prediction)
+        expectations[name] = Expectation(mean, uncertainty, rows if many else None)
+    expectations |= _errors(prediction)
     if prediction.rows_a_run > 1:
-        found = {name: _by_run(prediction, theory) for name, theory in found.items()}
+        expectations = {name: _by_run(prediction, each) for name, each in expectations.items()}
     left_out = prediction.relative_uncertainty
-    return {name: _where_known(theory, left_out) for name, theory in found.items()}
+    return {name: _where_known(each, left_out) for name, each in expectations.items()}
 
 
 def _by_run(prediction: Trajectory, theory: Expectation) -> Expectation:
@@ -164,15 +153,26 @@ def _where_known(theory: Expectation, left_out: float) -> Expectation:
 
 
 def expected(prediction: Trajectory) -> dict[str, Float[np.ndarray, " t"]]:
-    """The same numbers of a prediction, averaged over its rows; NaN where it has none."""
-    return {name: found.mean for name, found in expectations(prediction).items()}
+    """The observables of a prediction, averaged over its rows; NaN where theory has no number."""
+    return {name: theory.mean for name, theory in expectations(prediction).items()}
 
 
-def _draws(prediction: Trajectory, rows: int) -> int:
-    """Runs to draw: enough for their mean, as far as they are quickly drawn."""
+def _draws(
+    prediction: Trajectory,
+    rows: int,
+    *,
+    runs: int = 1024,
+    runs_a_row: int = 8,
+    most_numbers: int = 2**20,
+) -> int:
+    """Runs to draw around a prediction, as far as they are quickly drawn.
+
+    The mean of 1024 runs is off by 1/32 of what one run fluctuates by; eight runs around each of
+    many rows add a sixteenth to the spread over the rows; 2^20 numbers take a tenth of a second.
+    """
     _, steps, p, r = prediction.overlap.shape
     numbers = steps * (p * (r + 4) + (0 if prediction.gram_deviation is None else p**2))
-    return min(max(DRAWN, DRAWN_A_ROW * rows), max(WORK // numbers, rows))
+    return min(max(runs, runs_a_row * rows), max(most_numbers // numbers, rows))
 
 
 def _shares(prediction: Trajectory, *, cosine: bool, many: bool) -> Float[np.ndarray, " t"]:
@@ -214,15 +214,19 @@ def _size(values: Float[np.ndarray, "t p"]) -> Float[np.ndarray, " t"]:
 
 
 def _errors(prediction: Trajectory) -> dict[str, Expectation]:
-    found = {}
+    """What theory expects of the errors of the readout and of the network itself."""
+    expectations = {}
     for name in ERRORS:
         values = getattr(prediction, name)
         if values is not None:
             many = len(values) > 1
-            own = getattr(prediction, f"{name}_uncertainty")
-            uncertainty = np.zeros(values.shape[1]) if many or own is None else own[0]
+            uncertainty = np.zeros(values.shape[1])
+            of_quadrature = getattr(prediction, f"{name}_uncertainty")
+            if of_quadrature is not None and not many:
+                uncertainty = of_quadrature[0]
             if name != "network_error":
                 left_out = prediction.readout_relative_uncertainty * np.abs(values.mean(axis=0))
                 uncertainty = np.hypot(uncertainty, left_out)
-            found[name] = Expectation(values, uncertainty, np.arange(len(values)) if many else None)
-    return found
+            runs = np.arange(len(values)) if many else None
+            expectations[name] = Expectation(values, uncertainty, runs)
+    return expectations

@@ -20,9 +20,6 @@ SHOWING = ("show", "cli")
 LIBRARIES = ("numpy", "scipy", "jax")
 """Libraries whose version may change the last digits."""
 
-REVISION = 16
-"""Characters of the digest of the package that name its revision."""
-
 Origin = Mapping[str, Any]
 """Plain values: ``versions``, ``device``, ``dtype``, ``revision`` and ``time``."""
 
@@ -33,7 +30,7 @@ def origin(setting: Setting, engine: str) -> Origin:
         "versions": versions(),
         "device": _device(engine, setting.device),
         "dtype": setting.precision,
-        "revision": package_source()[:REVISION],
+        "revision": revision(),
         "time": datetime.now(UTC).isoformat(timespec="seconds"),
     }
 
@@ -41,8 +38,8 @@ def origin(setting: Setting, engine: str) -> Origin:
 @cache
 def versions() -> dict[str, str]:
     """The versions of the package, of Python and of the libraries that results depend on."""
-    found = {"giantstep": giantstep.__version__, "python": platform.python_version()}
-    return found | {name: version(name) for name in LIBRARIES}
+    package = {"giantstep": giantstep.__version__, "python": platform.python_version()}
+    return package | {name: version(name) for name in LIBRARIES}
 
 
 @cache
@@ -77,6 +74,11 @@ def processor() -> str:
 def package_source() -> str:
     """The digest of the package as it runs."""
     return source_digest(Path(giantstep.__file__).parent)
+
+
+def revision() -> str:
+    """The first characters of the digest, which name the revision of the package."""
+    return package_source()[:16]
 
 
 def source_digest(root: Path) -> str:

@@ -13,9 +13,6 @@ from giantstep.errors import InputError
 
 LearningVerdict = Literal["learned", "not learned", "undecided"]
 
-# Halfway between a constant cosine (exponent 0) and a random one (-1/2).
-BOUNDARY = -0.25
-
 
 @dataclass(frozen=True)
 class Scaling:
@@ -40,9 +37,11 @@ class Scaling:
     @property
     def verdict(self) -> LearningVerdict:
         """Learned if the whole interval is above -1/4, not learned if it is below."""
-        if self.low > BOUNDARY:
+        # Halfway between a constant cosine (exponent 0) and a random one (-1/2).
+        boundary = -0.25
+        if self.low > boundary:
             return "learned"
-        return "not learned" if self.high < BOUNDARY else "undecided"
+        return "not learned" if self.high < boundary else "undecided"
 
 
 def scaling_exponent(
@@ -87,6 +86,6 @@ def scaling_exponent(
     resampled = np.stack(
         [np.median(rng.choice(v, size=(resamples, len(v))), axis=1) for v in absolute], axis=1
     )
-    found = slope(np.array([np.median(v) for v in absolute]))
+    exponent = slope(np.array([np.median(v) for v in absolute]))
     low, high = np.quantile(slope(resampled), [(1 - level) / 2, (1 + level) / 2])
-    return Scaling(float(found), float(low), float(high), level)
+    return Scaling(float(exponent), float(low), float(high), level)

@@ -12,9 +12,6 @@ from jaxtyping import Float
 from giantstep.language.brief import brief
 from giantstep.records.drawing import Drawn
 
-MOSTLY = 0.5
-"""Share of a vector's square from which on it is called after the direction that has it."""
-
 
 @dataclass(frozen=True)
 class Spectrum(Drawn):
@@ -55,8 +52,8 @@ class Spectrum(Drawn):
         """Number of outliers above the threshold; NaN where none is known."""
         if self.outliers is None or self.threshold is None:
             return None
-        found = np.sum(self.outliers > self.threshold[..., None], axis=-1)
-        return np.where(np.isnan(self.threshold), np.nan, found)
+        above = np.sum(self.outliers > self.threshold[..., None], axis=-1)
+        return np.where(np.isnan(self.threshold), np.nan, above)
 
     @property
     def place_uncertainty(self) -> Float[np.ndarray, "runs t k"] | None:
@@ -76,16 +73,17 @@ class Spectrum(Drawn):
             return 0
         return int(np.median(np.sum(np.isfinite(self.outliers[:, step]), axis=-1)))
 
-    def constant(self, step: int) -> int | None:
+    def constant(self, step: int, share: float = 0.5) -> int | None:
         """Which predicted outlier of the features is that of the activation's mean, if one is.
 
-        The one whose left vector has most of its square along h_0 = 1, the same for all samples.
+        Its left vector has more than this ``share`` of its square along h_0 = 1, the constant
+        function of the samples.
         """
         if self.left is None or not self.left.shape[2]:
             return None
         shares = np.nan_to_num(self.left[:, step, :, 0]).mean(axis=0) ** 2
         strongest = int(np.argmax(shares))
-        return strongest if shares[strongest] > MOSTLY else None
+        return strongest if shares[strongest] > share else None
 
     @property
     def alignment(self) -> Float[np.ndarray, "runs t j"] | None:
@@ -107,24 +105,19 @@ class Spectrum(Drawn):
         )
         above = np.where(values > threshold[..., None], values, np.nan)
         most = int(np.max(np.sum(~np.isnan(above), axis=-1), initial=0))
-        return replace(
-            self,
-            edge=edge,
-            threshold=threshold,
-            outliers=above[..., :most],
-        )
+        return replace(self, edge=edge, threshold=threshold, outliers=above[..., :most])
 
 
 def padded(
     parts: Sequence[Float[np.ndarray, "..."] | float | None],
 ) -> Float[np.ndarray, "t ..."] | None:
-    """Arrays of different sizes as one, the rest and what is None filled with NaN."""
-    known = [np.shape(part) for part in parts if part is not None]
-    if not known:
+    """Arrays of different sizes as one, filled with NaN where a part is smaller or None."""
+    shapes = [np.shape(part) for part in parts if part is not None]
+    if not shapes:
         return None
-    found = np.full((len(parts), *np.max(known, axis=0).astype(int)), np.nan)
+    joined = np.full((len(parts), *np.max(shapes, axis=0).astype(int)), np.nan)
     for row, part in enumerate(parts):
         if part is not None:
             corner: Any = (row, *(slice(size) for size in np.shape(part)))
-            found[corner] = part
-    return found
+            joined[corner] = part
+    return joined

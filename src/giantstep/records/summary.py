@@ -12,6 +12,7 @@ import numpy as np
 from jaxtyping import Float
 
 from giantstep.records.observables import ERRORS, Subspaces, expectations, observed
+from giantstep.records.plain import fields_of, plain
 from giantstep.records.spectrum import Spectrum
 from giantstep.records.trajectory import Trajectory
 
@@ -42,11 +43,11 @@ class Value:
         return (self.uncertainty or 0.0) > KNOWN * abs(self.mean)
 
     def as_dict(self) -> dict[str, float | None]:
-        mean = self.mean if self.known else None
-        found = {"mean": mean, "standard_error": self.standard_error}
+        """Mean and standard error; of a number of theory also its uncertainty."""
+        numbers = {"mean": plain(self.mean), "standard_error": self.standard_error}
         if self.uncertainty is not None:
-            found["uncertainty"] = self.uncertainty if self.known else None
-        return found
+            numbers["uncertainty"] = self.uncertainty if self.known else None
+        return numbers
 
 
 @dataclass(frozen=True)
@@ -64,17 +65,6 @@ class SpectrumStep:
     counts: tuple[int, ...] | None
     leading: tuple[Value, ...]
     alignment: tuple[Value, ...]
-
-    def as_dict(self) -> dict[str, Any]:
-        """Plain values."""
-        return {
-            "edge": self.edge,
-            "outliers": None if self.outliers is None else [v.as_dict() for v in self.outliers],
-            "inside": [value.as_dict() for value in self.inside],
-            "counts": None if self.counts is None else list(self.counts),
-            "leading": [value.as_dict() for value in self.leading],
-            "alignment": [value.as_dict() for value in self.alignment],
-        }
 
 
 @dataclass(frozen=True)
@@ -99,17 +89,8 @@ class StepSummary:
 
     def as_dict(self) -> dict[str, Any]:
         """Plain values."""
-        principal = self.principal_cosines
-        return {
-            "step": self.step,
-            "norm": self.norm.as_dict(),
-            "median_cosines": [value.as_dict() for value in self.cosines],
-            "principal_cosines": None if principal is None else [v.as_dict() for v in principal],
-            **{name: value.as_dict() for name, value in self.errors.items()},
-            "ridge": self.ridge,
-            "weights": None if self.weights is None else self.weights.as_dict(),
-            "features": None if self.features is None else self.features.as_dict(),
-        }
+        numbers = fields_of(self, "cosines", "errors")
+        return numbers | {"median_cosines": plain(self.cosines)} | plain(self.errors)
 
 
 Reduction = Callable[..., Value]
@@ -120,11 +101,11 @@ def expected(values: Float[np.ndarray, " rows"]) -> Value:
     return Value(float(values.mean()), None)
 
 
-def measured(values: Float[np.ndarray, " runs"], own: float | None = None) -> Value:
-    """Mean over runs with its standard error; of a single run its ``own``, where it has one."""
+def measured(values: Float[np.ndarray, " runs"], uncertainty: float | None = None) -> Value:
+    """Mean over runs with its standard error; of a single run its ``uncertainty``, if any."""
     mean = float(values.mean())
     if len(values) < 2:
-        return Value(mean, own)
+        return Value(mean, uncertainty)
     return Value(mean, float(values.std(ddof=1)) / math.sqrt(len(values)))
 
 
@@ -161,14 +142,12 @@ def summarize(trajectory: Trajectory, subspaces: Subspaces) -> tuple[StepSummary
 
 def _measured_values(simulated: Trajectory, subspaces: Subspaces) -> dict[str, list[Value]]:
     """Means over runs step by step; of a single run errors have those of their test samples."""
-    found = {}
+    summaries = {}
     for name, values in observed(simulated, subspaces).items():
-        own = getattr(simulated, f"{name}_uncertainty") if name in ERRORS else None
-        found[name] = [
-            measured(column, None if own is None else float(own[0, step]))
-            for step, column in enumerate(values.T)
-        ]
-    return found
+        error = getattr(simulated, f"{name}_uncertainty") if name in ERRORS else None
+        of_samples = [None] * values.shape[1] if error is None else error[0].tolist()
+        summaries[name] = list(map(measured, values.T, of_samples))
+    return summaries
 
 
 def _expected_values(predicted: Trajectory, subspaces: Subspaces) -> dict[str, list[Value]]:
@@ -188,11 +167,11 @@ def _places_below(spectrum: Spectrum, step: int, ranks: slice) -> tuple[Value, .
     places, moved = spectrum.outliers, spectrum.place_uncertainty
     assert places is not None
     assert moved is not None
-    found = []
+    means = []
     for place, uncertainty in zip(places[:, step, ranks].T, moved[:, step, ranks].T, strict=True):
         there = np.isfinite(place)
-        found.append(Value(float(place[there].mean()), None, float(uncertainty[there].mean())))
-    return tuple(found)
+        means.append(Value(float(place[there].mean()), None, float(uncertainty[there].mean())))
+    return tuple(means)
 
 
 def spectrum_step(
@@ -202,26 +181,26 @@ def spectrum_step(
     if spectrum is None:
         return None
     edge = None if spectrum.edge is None else float(spectrum.edge[:, step].mean())
-    known = edge is not None and math.isfinite(edge)
+    if edge is not None and not math.isfinite(edge):
+        edge = None
     counts = outliers = None
     inside: tuple[Value, ...] = ()
     aligned = 0
-    if known and spectrum.outliers is not None and spectrum.count is not None:
+    if edge is not None and spectrum.outliers is not None and spectrum.count is not None:
         numbers = spectrum.count[:, step].astype(int)
         aligned = int(np.median(numbers))
         enough = spectrum.outliers[numbers >= aligned, step, :aligned]
-        counts = tuple(int(number) for number in numbers)
+        counts = tuple(numbers.tolist())
         outliers = tuple(over_runs(column) for column in enough.T)
         inside = _places_below(spectrum, step, slice(aligned, spectrum.usual(step)))
-    leading = spectrum.singular_values
-    directions = spectrum.alignment
+    leading, alignment = spectrum.singular_values, spectrum.alignment
     return SpectrumStep(
-        edge=edge if known else None,
+        edge=edge,
         outliers=outliers,
         inside=inside,
         counts=counts,
-        leading=() if leading is None else tuple(over_runs(v) for v in leading[:, step, :4].T),
+        leading=() if leading is None else tuple(map(over_runs, leading[:, step, :4].T)),
         alignment=()
-        if directions is None
-        else tuple(over_runs(values) for values in directions[:, step, :aligned].T),
+        if alignment is None
+        else tuple(map(over_runs, alignment[:, step, :aligned].T)),
     )

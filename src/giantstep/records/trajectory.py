@@ -51,8 +51,10 @@ class Trajectory(Drawn):
     step, to go on from (``start = given`` with ``start_rows``): W itself from the dense engine,
     from the deferred one coordinates along the target directions, then along those that the law of
     the inputs knows, then along p others; left out where they would fill the memory.
-    ``theory`` the name of the theory of a prediction, ``notes`` what it does not cover, ``origin``
-    the versions, device, precision, revision and time of one that was read from a file.  The rows
+    ``theory`` is the name of the theory of a prediction, ``many_neurons`` whether it is one of many
+    neurons, whose single rows are mostly noise, ``from_runs`` whether it simulates other runs,
+    ``notes`` what it does not cover, ``origin`` the versions, device, precision, revision and time
+    of a record that was read from a file.  The rows
     of a prediction are for all runs, or with ``own_runs`` for those of its setting in turn.
 
     A field ``*_uncertainty`` is the standard error of its observable in a single run: of the test
@@ -101,6 +103,8 @@ class Trajectory(Drawn):
     norms_deviation: Float[np.ndarray, "runs t p"] | None = None
     gram_deviation: Float[np.ndarray, "runs t p p"] | None = None
     theory: str | None = None
+    many_neurons: bool = False
+    from_runs: bool = False
     own_runs: bool = False
     notes: tuple[str, ...] = ()
     interrupted: bool = field(default=False, compare=False)
@@ -149,12 +153,12 @@ class Trajectory(Drawn):
     def arrays(self) -> dict[str, Float[np.ndarray, "..."]]:
         """All that was observed, by name; that of a spectrum as ``weights.edge``; not the rows."""
         named = {f.name: getattr(self, f.name) for f in fields(self) if f.name != "rows"}
-        found = {name: value for name, value in named.items() if isinstance(value, np.ndarray)}
+        arrays = {name: value for name, value in named.items() if isinstance(value, np.ndarray)}
         for matrix in SPECTRA:
             if named[matrix] is not None:
                 parts = named[matrix].arrays()
-                found |= {f"{matrix}.{name}": value for name, value in parts.items()}
-        return found
+                arrays |= {f"{matrix}.{name}": value for name, value in parts.items()}
+        return arrays
 
     def observables(self) -> dict[str, Float[np.ndarray, "runs ..."]]:
         """The arrays that have a run as their first axis."""

@@ -8,11 +8,6 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Float
 
-# Outliers beyond this multiple of the edge would squeeze the bulk on a linear axis.
-FAR = 3.0
-# Bins of a histogram at most, and values a bin at least on average.
-BINS, FILLED = 60, 4
-
 
 @dataclass(frozen=True)
 class Histogram:
@@ -36,8 +31,8 @@ def per_unit(
 
 
 def is_far(top: float, edge: float) -> bool:
-    """Whether a spectrum up to ``top`` needs a logarithmic axis."""
-    return top > FAR * edge
+    """Whether a spectrum up to ``top`` needs a logarithmic axis: a linear one hides its bulk."""
+    return top > 3.0 * edge
 
 
 def bulk_histogram(
@@ -46,17 +41,19 @@ def bulk_histogram(
     outliers: Sequence[float] = (),
     *,
     margin: float = 1.02,
+    most_bins: int = 60,
 ) -> Histogram:
     """Values up to ``margin`` times the edge, zeros left out.
 
-    ``outliers`` are others that the axis must reach.
+    ``outliers`` are others that the axis must reach.  There are ``most_bins`` at most, with four
+    values each on average.
     """
     flat = values.ravel()
     top = max([float(flat.max()), *outliers])
     positive = flat[flat > 1e-6 * top]
     inside = positive[positive <= margin * edge]
     low = float(inside.min()) if inside.size else 0.0
-    ends = max(BINS // 6, min(BINS, inside.size // FILLED))
+    ends = max(most_bins // 6, min(most_bins, inside.size // 4))
     log = is_far(top, edge)
     if log:
         bins = np.geomspace(max(low, 0.02 * edge), 1.02 * edge, ends)

@@ -51,14 +51,14 @@ def claims_page(records: Sequence[dict[str, Any]]) -> str:
 def _overview(title: str, records: Sequence[dict[str, Any]]) -> str:
     """A table of claims of one sort with their verdicts, and how many there are of each."""
     counts = Counter(record["verdict"] for record in records)
-    told = ", ".join(f"{count} {verdict}" for verdict, count in counts.most_common())
+    numbers = ", ".join(f"{count} {verdict}" for verdict, count in counts.most_common())
     rows = "".join(
         f"<tr><td>{_link(r['id'])}</td><td>{escape(r['statement'])}</td>"
         f"<td>{escape(r['kind'])}</td><td>{_badge(r['verdict'])}</td></tr>"
         for r in records
     )
     head = "<tr><th>claim</th><th>statement</th><th>kind</th><th>verdict</th></tr>"
-    return rows and f"<h2>{title}</h2><p>{told}</p><table>{head}{rows}</table>"
+    return rows and f"<h2>{title}</h2><p>{numbers}</p><table>{head}{rows}</table>"
 
 
 def _differences(records: Sequence[dict[str, Any]]) -> str:
@@ -79,7 +79,8 @@ def _link(name: str) -> str:
 
 def _section(record: dict[str, Any]) -> str:
     name = escape(record["id"])
-    setting = ", ".join(f"{k} = {v}" for k, v in record["setting"].items())
+    fields = record["setting"] | record["options"]
+    setting = ", ".join(f"{k} = {v}" for k, v in fields.items())
     figure = "" if record["plot"] is None else f'<p><img src="{name}.png" alt="{name}"></p>'
     controls = "".join(_control(control) for control in record["controls"])
     return (
@@ -87,8 +88,9 @@ def _section(record: dict[str, Any]) -> str:
         f"<p>{escape(record['statement'])}</p>"
         f'<p class="small">Source: {escape(record["paper"])} ({escape(record["kind"])}). '
         f"Assumptions: {escape(record['assumptions'] or 'none stated')}. "
-        f"Tested at: {escape(record['regime'])}. "
-        f"Rule: {escape(record['rule'])}. Setting: {escape(setting)}; size {record['size']}, "
+        f"Tested at: {escape(record['regime'].rstrip('.'))}. "
+        f"Rule: {escape(record['rule'].rstrip('.'))}. "
+        f"Setting: {escape(setting)}; size {record['size']}, "
         f"seed {record['seed']}, {record['seconds']:.1f} s.</p>"
         f"{_table(record)}{figure}{controls}{_tuned(record)}</section>"
     )
@@ -119,17 +121,22 @@ def _table(record: dict[str, Any]) -> str:
     rows = []
     for name, measured in record["measured"].items():
         predicted = record["predicted"][name]
-        low, high = measured["interval"]
-        interval = "" if low == high else f" [{low:.4g}, {high:.4g}]"
         deviation = measured["deviation_in_standard_errors"]
         rows.append(
             f"<tr><td>{escape(name)}</td><td>{region_text(predicted)}</td>"
-            f"<td>{measured['value']:.4g}{interval}</td>"
+            f"<td>{measured_text(measured, 4)}</td>"
             f"<td>{'' if deviation is None else f'{deviation:+.1f}'}</td>"
             f"<td>{_badge(measured['verdict'])}</td></tr>"
         )
     head = "<tr><th>quantity</th><th>predicted</th><th>measured</th><th>off by (s.e.)</th>"
     return f"<table>{head}<th></th></tr>{''.join(rows)}</table>"
+
+
+def measured_text(measured: dict[str, Any], digits: int) -> str:
+    """A measured number with its interval, where it has one."""
+    low, high = measured["interval"]
+    interval = "" if low == high else f" [{low:.{digits}g}, {high:.{digits}g}]"
+    return f"{measured['value']:.{digits}g}{interval}"
 
 
 def region_text(predicted: dict[str, Any]) -> str:

@@ -16,17 +16,13 @@ if TYPE_CHECKING:  # an analysis loads nothing of sweeps
     from giantstep.sweeps.sweep import Progress as Progressing
 
 
-EVERY = 10.0
-"""Seconds between the lines of progress where there is no terminal."""
-
-
 @contextmanager
-def told(console: Console, text: Callable[[], str]) -> Iterator[None]:
-    """A line now and then about work that is under way, for those who read it in a file."""
+def told(console: Console, text: Callable[[], str], every: float) -> Iterator[None]:
+    """A line ``every`` so many seconds about work under way, where there is no terminal."""
     ended = threading.Event()
 
     def tell() -> None:
-        while not ended.wait(EVERY):
+        while not ended.wait(every):
             console.print(text(), soft_wrap=True, highlight=False)
 
     thread = threading.Thread(target=tell, daemon=True)
@@ -67,14 +63,19 @@ class Pace:
 
 
 @contextmanager
-def progress_bar(quiet: bool) -> Iterator[Callable[[float, int], None] | None]:
-    """A bar on standard error with rate and time left; plain lines where it is not a terminal."""
+def progress_bar(
+    quiet: bool, *, every: float = 10.0
+) -> Iterator[Callable[[float, int], None] | None]:
+    """A bar on standard error with rate and time left.
+
+    Where that is no terminal it is a line of text ``every`` so many seconds.
+    """
     console, pace = Console(stderr=True), Pace()
     if quiet:
         yield None
         return
     if not console.is_terminal:
-        with told(console, lambda: pace.line):
+        with told(console, lambda: pace.line, every):
             yield pace.note
         return
     columns = (
@@ -105,13 +106,9 @@ def spinner(quiet: bool) -> Iterator[Callable[[str], None]]:
         yield lambda text: status.update(text)
 
 
-PATIENCE = 2.0
-"""Seconds after which a computation without a bar says that it is at work."""
-
-
 @contextmanager
-def patience(text: str, quiet: bool, after: float = PATIENCE) -> Iterator[None]:
-    """A line on standard error about work that takes longer than people wait; none before."""
+def patience(text: str, quiet: bool, after: float = 2.0) -> Iterator[None]:
+    """A line on standard error about work that takes longer than ``after`` seconds."""
     console = Console(stderr=True)
     if quiet:
         yield
@@ -131,8 +128,13 @@ def patience(text: str, quiet: bool, after: float = PATIENCE) -> Iterator[None]:
 
 
 @contextmanager
-def sweep_progress(quiet: bool) -> Iterator[Callable[[Progressing], None] | None]:
-    """Runs that are done, rate and time left of a sweep, on standard error."""
+def sweep_progress(
+    quiet: bool, *, every: float = 10.0
+) -> Iterator[Callable[[Progressing], None] | None]:
+    """Runs that are done, rate and time left of a sweep, on standard error.
+
+    Where that is no terminal it is a line of text ``every`` so many seconds.
+    """
     console = Console(stderr=True)
     if quiet:
         yield None
@@ -153,5 +155,9 @@ def sweep_progress(quiet: bool) -> Iterator[Callable[[Progressing], None] | None
             yield lambda at: status.update(line(at))
         return
     latest: list[Progressing] = []
-    with told(console, lambda: line(latest[-1]) if latest else "no run is finished yet"):
+
+    def text() -> str:
+        return line(latest[-1]) if latest else "no run is finished yet"
+
+    with told(console, text, every):
         yield latest.append

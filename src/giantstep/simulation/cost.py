@@ -1,41 +1,30 @@
-"""What a run takes: numbers drawn, products, values of functions, and memory, counted."""
+"""What a run takes, counted from the sizes of a setting: arithmetic, random numbers and memory."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Protocol
+from dataclasses import dataclass, field
 
 from giantstep.errors import InputError
 from giantstep.problem.batches import set_size, uses
+from giantstep.problem.penalties import penalties_of
 from giantstep.problem.setting import Setting
+from giantstep.problem.starts import STARTS
 from giantstep.simulation.engines import deferred, together
 from giantstep.simulation.engines.blocks import HOST
 from giantstep.simulation.matrices import FEW
-from giantstep.simulation.readout import CV_GRID, KEPT, LEFT_OUT, WELL_SAMPLED
+from giantstep.simulation.readout import KEPT, LEFT_OUT, WELL_SAMPLED
 from giantstep.simulation.simulate import MEMORY, choose_engine
 from giantstep.simulation.threads import cores
-
-DECOMPOSITION = 10.0
-"""Multiplications of an eigendecomposition of a p x p matrix, over p^3."""
-
-LANCZOS = 250
-"""Products with a vector until eight values at the edge of a bulk are found: 200 to 280 at p = 1024
-and 2048."""
-
-FUNCTION = 10.0
-"""Floating-point operations that a value of the activation counts for."""
 
 
 @dataclass(frozen=True)
 class Work:
-    """What one run takes.
+    """Operations of one run.
 
-    ``normals`` drawn, ``rows`` of the start in numbers, ``products`` of matrices in multiply-adds,
-    ``exact`` ones in float64, ``values`` of the activation, ``labels`` of the target, ``cubes``
-    multiplications in decompositions of matrices with so many ``sides``, ``matvecs`` of Lanczos,
-    ``moved`` numbers that are copied, ``passes`` over samples, their ``blocks``, ``steps``, and
-    ``moments`` at which the run is looked at; ``small_steps`` are steps taken for all runs
-    together, ``compiled`` functions are for all runs.
+    ``normals`` are random numbers of samples, ``rows`` those of the start (always on the host);
+    ``products`` are multiply-adds in the setting's precision, ``exact`` ones in float64; ``values``
+    of the activation and the target; ``cubes`` multiplications inside decompositions of matrices;
+    ``calls`` short sequences of library calls whose arrays are small; ``compiled`` functions.
     """
 
     normals: float = 0.0
@@ -43,41 +32,24 @@ class Work:
     products: float = 0.0
     exact: float = 0.0
     values: float = 0.0
-    labels: float = 0.0
     cubes: float = 0.0
-    sides: float = 0.0
-    matvecs: float = 0.0
-    moved: float = 0.0
-    passes: float = 0.0
-    blocks: float = 0.0
-    steps: float = 0.0
-    moments: float = 0.0
-    small_steps: float = 0.0
+    calls: float = 0.0
     compiled: float = 0.0
 
     def __add__(self, other: Work) -> Work:
-        return Work(*(a + b for a, b in zip(self.numbers, other.numbers, strict=True)))
+        return Work(*(a + b for a, b in zip(self.counts, other.counts, strict=True)))
 
     def __mul__(self, times: float) -> Work:
-        return Work(*(times * number for number in self.numbers))
+        return Work(*(times * count for count in self.counts))
 
     @property
-    def numbers(self) -> tuple[float, ...]:
+    def counts(self) -> tuple[float, ...]:
         return tuple(vars(self).values())
 
     @property
     def flops(self) -> float:
-        """Floating-point operations."""
-        draws = self.normals + self.values + self.labels
-        return 2.0 * (self.products + self.exact + self.cubes) + FUNCTION * draws
-
-
-class Pass(Protocol):
-    """What one pass over samples takes, by the engine that makes it."""
-
-    def __call__(
-        self, setting: Setting, samples: float, *, drawn: bool = True, exact: bool = False
-    ) -> Work: ...
+        """Floating-point operations; a random number or a value of a function counts for ten."""
+        return 2.0 * (self.products + self.exact + self.cubes) + 10.0 * (self.normals + self.values)
 
 
 def flops(setting: Setting) -> float:
@@ -85,143 +57,161 @@ def flops(setting: Setting) -> float:
     return work(setting).flops
 
 
-def work(setting: Setting) -> Work:
-    """What one run of a setting takes, with the engine it would have."""
-    if choose_engine(setting) == "dense":
-        # One function for the steps, three for a readout, one for each fit of the labels.
-        made = 1.0 + 3.0 * (setting.readout_n > 0) + 2.0 * (setting.deflate >= 0)
-        p, d = setting.p, setting.d
-        # The start; Gram matrices of the rows and of the gradients.
-        own = Work(rows=p * d, exact=p * p * d * (setting.steps + len(setting.recorded)))
-        own += Work(compiled=made / setting.runs)
-        return _run(setting, _dense_pass, _steps(setting, _dense_pass)) + own
-    if together.covers(setting):
-        return _run(setting, _deferred_pass, _small_steps(setting))
-    take = _held_steps if deferred.holds_batches(setting) else _steps
-    return _run(setting, _deferred_pass, take(setting, _deferred_pass))
+def work(setting: Setting, *, accelerated: bool = False) -> Work:
+    """What one run of a setting takes with the engine it would have."""
+    return _Count(setting, accelerated, choose_engine(setting) == "dense").run()
 
 
-def _products(setting: Setting, count: float, exact: bool = False) -> Work:
-    """Multiply-adds in the precision of the setting, or in float64."""
-    wide = exact or setting.precision == "float64"
-    return Work(exact=count) if wide else Work(products=count)
+def _decomposition(side: float) -> Work:
+    """Eigenvalues and eigenvectors of a symmetric matrix: about 10 side^3 multiplications."""
+    return Work(cubes=10.0 * side**3)
 
 
-def _deferred_pass(
-    setting: Setting, samples: float, *, drawn: bool = True, exact: bool = False
-) -> Work:
-    """Samples drawn in the coordinates of the rows, through the first layer."""
-    p, columns = setting.p, setting.known + setting.p
-    if samples <= 0:
-        return Work()
-    return Work(
-        normals=samples * (columns + setting.noisy + (setting.deflate == 1)) * drawn,
-        values=samples * p,
-        labels=samples,
-        passes=1,
-        blocks=samples / HOST.block,
-    ) + _products(setting, samples * p * columns, exact)
+@dataclass(frozen=True)
+class _Count:
+    """Counts of one setting; ``columns`` are the numbers of a sample that an engine holds."""
 
+    setting: Setting
+    accelerated: bool
+    dense: bool
+    columns: int = field(init=False)
 
-def _dense_pass(
-    setting: Setting, samples: float, *, drawn: bool = True, exact: bool = False
-) -> Work:
-    """Samples drawn in R^d, through the first layer."""
-    if samples <= 0:
-        return Work()
-    return Work(
-        normals=samples * setting.d * drawn,
-        values=samples * setting.p,
-        labels=samples,
-        passes=1,
-        blocks=samples * setting.d / 2**23,
-    ) + _products(setting, samples * setting.p * setting.d, exact)
+    def __post_init__(self) -> None:
+        setting = self.setting
+        columns = setting.d if self.dense else setting.known + setting.p
+        object.__setattr__(self, "columns", columns)
 
+    def run(self) -> Work:
+        """Steps, what is recorded, and for the dense engine its start and its compiled code."""
+        setting, recorded = self.setting, len(self.setting.recorded)
+        if not self.dense and together.covers(setting) and not self.accelerated:
+            steps = self.small_steps()
+        elif not self.dense and deferred.holds_batches(setting):
+            steps = self.held_steps()
+        else:
+            steps = self.steps()
+        total = steps + self.look() * recorded
+        if self.dense:
+            p, d = setting.p, setting.d
+            # The start; Gram matrices of the rows and of the gradients.
+            total += Work(rows=p * d, exact=p * p * d * (setting.steps + recorded))
+        return total + Work(compiled=self.compiled() / setting.runs)
 
-def _steps(setting: Setting, one_pass: Pass) -> Work:
-    """The steps, on samples that are drawn for each or, in the dense engine, held."""
-    p, n, engine_is_dense = setting.p, set_size(setting.batches, setting.n), one_pass is _dense_pass
-    forward = one_pass(setting, n)
-    # Forward and backward, slopes beside values; the deferred engine also sums c c^T.
-    inner = setting.d if engine_is_dense else setting.known + 2 * p
-    back = Work(values=n * p) + _products(setting, n * p * inner)
-    own = Work(cubes=DECOMPOSITION * p**3 * (not engine_is_dense), steps=1)
-    fit = one_pass(setting, n) if setting.deflate >= 0 else Work()
-    return (forward + back + own + fit) * setting.steps
+    def compiled(self) -> float:
+        """Functions that are compiled: of the steps, of a readout, of a fit of the labels."""
+        setting = self.setting
+        if self.dense:
+            fitted = 3.0 * (setting.readout_n > 0) + 2.0 * (setting.deflate >= 0)
+            return 1.0 + fitted + self.accelerated
+        if not self.accelerated:
+            return 0.0
+        # Each size of a block of samples is compiled by itself: whole blocks and the last one.
+        counts = [setting.n, setting.readout_n, setting.test_n * (setting.readout_n > 0)]
+        return sum((n >= self.block) + (n % self.block > 0) for n in counts)
 
+    @property
+    def block(self) -> int:
+        """Samples that the deferred engine uses at once."""
+        if not self.accelerated:
+            return HOST.block
+        from giantstep.simulation.engines.accelerated import AcceleratedBlocks
 
-def _held_steps(setting: Setting, one_pass: Pass) -> Work:
-    """Steps on samples whose known components are kept: each reveals p more, in float64."""
-    p, n = setting.p, set_size(setting.batches, setting.n)
-    most = uses(setting.batches, setting.steps)
-    # Columns grow by p at every use; six products with them and four with the new ones.
-    columns = setting.known + p + 0.5 * p * most
-    draws = setting.steps / max(1, most)
-    first = one_pass(setting, n, exact=True)
-    each = Work(
-        normals=n * p,
-        exact=n * p * (6.0 * columns + 4.0 * p),
-        values=2.0 * n * p,
-        labels=n,
-        cubes=3.0 * DECOMPOSITION * p**3,
-        moved=n * (2.0 * columns + 8.0 * p),
-        steps=1,
-    )
-    return first * draws + each * setting.steps
+        return AcceleratedBlocks(self.setting.p).block
 
+    def multiplied(self, count: float, exact: bool = False) -> Work:
+        """Multiply-adds in the precision of the setting, or in float64."""
+        wide = exact or self.setting.precision == "float64"
+        return Work(exact=count) if wide else Work(products=count)
 
-def _small_steps(setting: Setting) -> Work:
-    """Steps in chunks of samples, of all runs together."""
-    p, columns = setting.p, setting.known + setting.p
-    runs = min(setting.runs, together.MOST_RUNS)
-    samples = setting.steps * setting.n / uses(setting.batches, setting.steps)
-    each = Work(
-        normals=samples * (columns + 0.5 * together.CHUNK),
-        products=samples * together.CHUNK * (columns + 2.0 * together.CHUNK),
-        values=2.0 * setting.steps * setting.n * p,
-        labels=samples,
-    )
-    return each + Work(
-        products=setting.steps * p * together.CHUNK * setting.n, small_steps=setting.steps / runs
-    )
+    def one_pass(self, samples: float, *, drawn: bool = True, exact: bool = False) -> Work:
+        """Samples drawn, labelled, and sent through the first layer."""
+        setting = self.setting
+        if samples <= 0:
+            return Work()
+        extra = 0 if self.dense else setting.noisy + (setting.deflate == 1)
+        return Work(
+            normals=samples * (self.columns + extra) * drawn,
+            values=samples * (setting.p + 1),
+            # Chunks of the dense engine are large, and the next one is drawn meanwhile.
+            calls=5.0 if self.dense else 5.0 + 2.0 * samples / self.block,
+        ) + self.multiplied(samples * setting.p * self.columns, exact)
 
+    def steps(self) -> Work:
+        """Steps on samples that are drawn for each or, in the dense engine, held."""
+        setting, p = self.setting, self.setting.p
+        n = set_size(setting.batches, setting.n)
+        # Forward and backward, slopes beside values; the deferred engine also sums c c^T.
+        inner = self.columns if self.dense else self.columns + p
+        step = self.one_pass(n) + Work(values=n * p, calls=10.0) + self.multiplied(n * p * inner)
+        if not self.dense:
+            step += _decomposition(p)
+        if setting.deflate >= 0:
+            step += self.one_pass(n)
+        return step * setting.steps
 
-def _run(setting: Setting, one_pass: Pass, steps: Work) -> Work:
-    """Steps, and the readout at every moment that is recorded."""
-    p, recorded = setting.p, len(setting.recorded)
-    look = Work(cubes=p**3, moments=1)
-    if setting.spectra:
-        # Of weights and gradients; overlaps of leading vectors are by Lanczos anyway.
-        lanczos = Work(matvecs=LANCZOS, moved=LANCZOS * p**2)
-        leading = setting.spectra * FEW <= p
-        every = Work(cubes=2.0 * DECOMPOSITION * p**3, sides=2.0 * p)
-        look += lanczos + (lanczos if leading else every)
-    if setting.readout_n:
-        look += _readout(setting, one_pass)
-    return steps + look * recorded
+    def held_steps(self) -> Work:
+        """Steps on samples whose known components are kept: each reveals p more, in float64."""
+        setting, p = self.setting, self.setting.p
+        n, most = set_size(setting.batches, setting.n), uses(setting.batches, setting.steps)
+        # Columns grow by p at every use; six products with them and four with the new ones, and
+        # arrays of their size are copied, which takes as long as some 50 products.
+        columns = self.columns + 0.5 * p * most
+        copied = 50.0 * n * (2.0 * columns + 8.0 * p)
+        step = Work(
+            normals=n * p,
+            exact=n * p * (6.0 * columns + 4.0 * p) + copied,
+            values=n * (2.0 * p + 1.0),
+            calls=10.0,
+        )
+        step += _decomposition(p) * 3.0
+        sets = setting.steps / max(1, most)
+        return self.one_pass(n, exact=True) * sets + step * setting.steps
 
+    def small_steps(self) -> Work:
+        """Steps in chunks of samples, of all runs together."""
+        setting, p, chunk = self.setting, self.setting.p, together.CHUNK
+        runs = min(setting.runs, together.MOST_RUNS)
+        samples = setting.steps * setting.n / uses(setting.batches, setting.steps)
+        return Work(
+            normals=samples * (self.columns + 0.5 * chunk),
+            products=samples * chunk * (self.columns + 2.0 * chunk)
+            + setting.steps * p * chunk * setting.n,
+            values=2.0 * setting.steps * setting.n * p + samples,
+            calls=setting.steps / runs,
+        )
 
-def _readout(setting: Setting, one_pass: Pass) -> Work:
-    p, n = setting.p, setting.readout_n
-    exact = n <= WELL_SAMPLED * p
-    several = setting.ridge == "cv" or len(setting.ridge) > 1
-    penalties = len(CV_GRID) if setting.ridge == "cv" else len(setting.ridge)
-    fits = 1 + (setting.deflate >= 0)
-    drawn = setting.readout_batch == "fresh"
-    found = one_pass(setting, n, drawn=drawn, exact=exact) * fits
-    side = min(n, p)
-    found += Work(cubes=DECOMPOSITION * side**3, sides=side)
-    found += _products(setting, n * p * side, exact)
-    if several and n >= p:
-        left_out = min(n, max(LEFT_OUT, WELL_SAMPLED * p))
-        kept = one_pass is _deferred_pass and p * left_out <= KEPT
-        found += one_pass(setting, left_out, drawn=drawn and not kept, exact=True)
-        found += Work(exact=left_out * p * (p + 2.0 * penalties))
-    tested = one_pass(setting, setting.test_n)
-    if setting.deflate >= 0 or (setting.bias > 0 and setting.bias_at == "readout"):
-        tested += one_pass(setting, setting.test_n)
-    weights = 2.0 if setting.ridge == "cv" else 1.0 + penalties
-    return found + tested + Work(products=setting.test_n * p * weights)
+    def look(self) -> Work:
+        """What is recorded after a step: overlaps, spans, spectra, the fitted readout."""
+        setting, p = self.setting, self.setting.p
+        look = Work(cubes=p**3, calls=10.0)
+        if self.accelerated and self.dense and (p > setting.d or STARTS[setting.start].paired):
+            # The span of dependent rows takes a decomposition; see matrices.rows_span.
+            look += _decomposition(p)
+        if setting.spectra:
+            # 200 to 280 products with a vector until Lanczos has eight values at p = 1024 and 2048,
+            # each as long as 20 products of a matrix since all of it is read.
+            lanczos = Work(exact=250 * 20 * p**2, calls=250.0 * self.accelerated)
+            leading = setting.spectra * FEW <= p
+            look += lanczos + (lanczos if leading else _decomposition(p) * 2.0)
+        return look + self.readout() if setting.readout_n else look
+
+    def readout(self) -> Work:
+        """A ridge regression, the residuals of leave-one-out, and the test."""
+        setting, p, n = self.setting, self.setting.p, self.setting.readout_n
+        exact = n <= WELL_SAMPLED * p
+        penalties = len(penalties_of(setting.ridge))
+        drawn = setting.readout_batch == "fresh"
+        total = self.one_pass(n, drawn=drawn, exact=exact) * (1 + (setting.deflate >= 0))
+        total += _decomposition(min(n, p)) + self.multiplied(n * p * min(n, p), exact)
+        if penalties > 1 and n >= p:
+            left_out = min(n, max(LEFT_OUT, WELL_SAMPLED * p))
+            kept = not self.dense and p * left_out <= KEPT
+            total += self.one_pass(left_out, drawn=drawn and not kept, exact=True)
+            total += Work(exact=left_out * p * (p + 2.0 * penalties))
+        plain = setting.deflate >= 0 or (setting.bias > 0 and setting.bias_at == "readout")
+        total += self.one_pass(setting.test_n) * (1 + plain)
+        weights = 2.0 if setting.ridge == "cv" else 1.0 + penalties
+        return total + Work(products=setting.test_n * p * weights)
 
 
 def on_accelerator(setting: Setting) -> bool:

@@ -1,28 +1,56 @@
-"""What a setting would take: floating-point operations, bytes and seconds."""
+"""What a setting would take: floating-point operations, bytes and seconds.
+
+The operations of a run are counted (simulation/cost.py) and multiplied by the seconds each kind
+takes on a typical machine.  Pilot runs of the same setting with fewer samples then say how many
+times as slow or as fast this machine is.
+"""
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+import time
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
+from giantstep.errors import DivergenceError, InputError
 from giantstep.language.brief import brief
 from giantstep.problem.setting import Setting
-from giantstep.simulation import machine
-from giantstep.simulation.cost import on_accelerator, peak_bytes, work
-from giantstep.simulation.rates import Rates
-from giantstep.simulation.simulate import MEMORY, choose_engine
-from giantstep.simulation.threads import cores
+from giantstep.simulation.cost import Work, on_accelerator, peak_bytes, work
+from giantstep.simulation.simulate import MEMORY, choose_engine, simulate
+
+CORE = Work(
+    normals=8e-9,
+    rows=2e-8,
+    products=4e-11,
+    exact=8e-11,
+    values=2e-9,
+    cubes=3e-11,
+    calls=1e-4,
+    compiled=0.3,
+)
+"""Seconds of each kind of work on one core of a server of 2023."""
+
+H200 = Work(
+    normals=1e-11,
+    rows=2.4e-8,
+    products=4e-14,
+    exact=3.4e-14,
+    values=3.2e-12,
+    cubes=1e-13,
+    calls=1e-3,
+    compiled=1.9,
+)
+"""Seconds of each kind of work on one H200, products in float32, timed by themselves."""
+
+FASTER = {"tf32": 6.2, "bf16": 9.5, "bf16x3": 3.6}
+"""How many times as fast as in float32 an H200 multiplies in other precisions."""
 
 
 @dataclass(frozen=True)
 class Estimate:
     """What all runs of a setting take with an engine; ``bytes`` are those of arrays at the peak.
 
-    ``device`` is cpu or gpu; ``measured`` says whether the seconds are from the speed of this
-    machine, or of a typical one.
-
-    seconds = operations of the engine / rate of this machine for them, memory traffic counted;
-    ``flops`` is their number.
+    ``device`` is cpu or gpu; ``measured`` says whether the seconds are from pilot runs on this
+    machine, or those of a typical one.  ``flops`` is the number of floating-point operations.
     """
 
     engine: str
@@ -39,58 +67,131 @@ class Estimate:
         return asdict(self)
 
 
+@dataclass(frozen=True)
+class Speed:
+    """How many times as long as on a typical machine a run takes, and compiling its functions."""
+
+    running: float = 1.0
+    compiling: float = 1.0
+
+
 def estimate(
     setting: Setting,
     *,
     memory: int = MEMORY,
     threads: int | None = None,
     calibrate: bool = True,
-    again: bool = False,
+    speed: Speed | None = None,
 ) -> Estimate:
     """Predict what the runs of a setting take on this machine.
 
-    ``threads`` is 1 for a process of a sweep, else all there are.  The machine is measured once
-    and remembered, ``again`` measures it anew; without ``calibrate`` a machine that was not
-    measured is taken for a typical one.
+    Pilot runs of about a second measure the machine, unless its ``speed`` is given; without
+    ``calibrate`` the machine is taken for a typical one.  ``threads`` is 1 for a process of a
+    sweep, else all there are.
 
     Operations are counted from the sizes (n p known-directions for each step of the deferred
-    engine, n d p of the dense one), rates are measured on this machine.
+    engine, n d p of the dense one).
 
     >>> from giantstep import Setting, estimate
     >>> estimate(Setting("x1", d=1000), calibrate=False).engine
     'deferred'
     """
-    engine = choose_engine(setting, memory)
-    chosen = setting if setting.engine == engine else setting.vary(engine=engine)
+    chosen = setting.vary(engine=choose_engine(setting, memory))
     peak, accelerated = peak_bytes(chosen, memory), on_accelerator(chosen)
-    speed: Any = _speed(accelerated)
-    known: Rates | None = (
-        speed.rates(engine, again=again) if calibrate else speed.known_rates(engine)
-    )
-    typical: Rates = speed.TYPICAL[engine]
-    done: dict[str, float] = speed.unit_work(chosen)
-    share = 1 if accelerated else cores() if threads is None else threads
+    if calibrate and speed is None:
+        speed = pilot_speed(chosen, memory=memory, threads=threads)
+    running, compiling = typical_seconds(chosen, accelerated=accelerated)
+    factor = speed or Speed()
     return Estimate(
-        engine,
-        work(chosen).flops * setting.runs,
+        chosen.engine,
+        work(chosen, accelerated=accelerated).flops * setting.runs,
         peak,
-        (typical if known is None else known).of(done, share) * setting.runs,
-        measured=known is not None,
+        (factor.running * running + factor.compiling * compiling) * setting.runs,
+        measured=speed is not None,
         device="gpu" if accelerated else "cpu",
     )
 
 
-def is_measured(setting: Setting, memory: int = MEMORY) -> bool:
-    """Whether the speed of what would run a setting is known."""
-    engine = choose_engine(setting, memory)
-    speed: Any = _speed(on_accelerator(setting.vary(engine=engine)))
-    return speed.known_rates(engine) is not None
+def typical_seconds(setting: Setting, *, accelerated: bool) -> tuple[float, float]:
+    """Seconds of one run on one typical core, or accelerator, and those of compiling for it."""
+    done, rates = work(setting, accelerated=accelerated), H200 if accelerated else CORE
+    if accelerated and choose_engine(setting) == "deferred":
+        # It decomposes matrices on the host, and its functions are not compiled into one.
+        rates = replace(H200, cubes=CORE.cubes, values=10.0 * H200.values)
+    seconds = sum(count * rate for count, rate in zip(done.counts, rates.counts, strict=True))
+    if accelerated:
+        seconds -= done.products * rates.products * (1.0 - 1.0 / FASTER.get(setting.precision, 1.0))
+    compiling = done.compiled * rates.compiled
+    return seconds - compiling, compiling
 
 
-def _speed(accelerated: bool) -> Any:
-    """The module with the rates of the processor or of the accelerator."""
-    if not accelerated:
-        return machine
-    from giantstep.simulation import accelerator
+def pilot_speed(
+    setting: Setting, *, memory: int = MEMORY, threads: int | None = None
+) -> Speed | None:
+    """How fast this machine runs a setting, from three pilot runs; None where none can be made.
 
-    return accelerator
+    The first run loads libraries and compiles every function; the other two compile those of
+    their own numbers of samples, so that their difference is the time of the samples.  On one
+    thread the time of the processor counts, which other work on the machine hardly changes.
+    """
+    accelerated = on_accelerator(setting)
+    pilots = [
+        pilot_setting(setting, accelerated=accelerated, seconds=0.0, least_samples=200),
+        pilot_setting(setting, accelerated=accelerated, seconds=0.0, least_samples=190),
+        pilot_setting(setting, accelerated=accelerated),
+    ]
+    clock = time.process_time if threads == 1 and not accelerated else time.perf_counter
+    taken, typical = [], []
+    try:
+        for pilot in pilots:
+            if pilot is None:
+                return None
+            begin = clock()
+            simulate(pilot, memory=memory)
+            taken.append(clock() - begin)
+            typical.append(typical_seconds(pilot, accelerated=accelerated))
+    except (InputError, DivergenceError, MemoryError):
+        return None
+    (running, compiling), _, (longest, _) = typical
+    if not compiling:
+        return Speed(taken[2] / longest)
+    # A machine is hardly ten times as fast as a typical one: less is chance.
+    more = longest - running
+    factor = max((taken[2] - taken[1]) / more, 0.1) if more > 0.0 else 1.0
+    return Speed(factor, max(taken[0] - factor * running, 0.0) / compiling)
+
+
+def pilot_setting(
+    setting: Setting,
+    *,
+    accelerated: bool,
+    seconds: float = 1.0,
+    least_samples: int = 1000,
+    most_seconds: float = 10.0,
+) -> Setting | None:
+    """One run of a setting with fewer samples and steps, to take about ``seconds`` when compiled.
+
+    None where even ``least_samples`` would take more than ``most_seconds``.
+    """
+    share, small, before = 1.0, setting, None
+    # A readout with fewer samples than neurons would be fitted in another way.
+    least = max(least_samples, setting.p)
+    while small != before:
+        before = small
+        fields: dict[str, Any] = {
+            name: _reduced(getattr(setting, name), share, least)
+            for name in ("n", "readout_n", "test_n")
+        }
+        fields["steps"] = _reduced(setting.steps, share, 2)
+        # Steps of any size take equally long; small ones never diverge.
+        small = setting.vary(**fields, runs=1, step_size=1e-3)
+        running, _ = typical_seconds(small, accelerated=accelerated)
+        if running <= seconds:
+            return small
+        share /= 4.0
+    return small if running <= most_seconds else None
+
+
+def _reduced(count: int, share: float, least: int) -> int:
+    """A share of a count, but no fewer than ``least`` where there are so many."""
+    return min(count, max(least, int(count * share)))

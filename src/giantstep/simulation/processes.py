@@ -1,92 +1,159 @@
-"""Processes beside this one: they end when it ends, and leave the terminal's interrupts to it."""
+"""Processes beside this one, which call functions for it and end when it ends.
+
+Each is a new interpreter (a fork of a process with threads may hang) that runs
+``giantstep.simulation.worker``, and never the script of the user.  Calls go in and messages come
+out through its standard streams.  It has a session of its own, so that an interrupt of the
+terminal (Ctrl-C) is for this process alone.
+"""
 
 from __future__ import annotations
 
-import ctypes
-import multiprocessing
 import os
-import signal
+import pickle
+import queue
+import subprocess
 import sys
 import threading
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
-from multiprocessing import resource_tracker
-from multiprocessing.pool import Pool
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from typing import IO, Any, Self
 
-from giantstep.simulation.threads import share_processors
+SHARING = "sharing"
+"""Told to a process that is one of several: it has one thread, and leaves the others to them."""
 
-PR_SET_PDEATHSIG = 1
-"""The number of prctl(2) that names the signal a process gets when its parent has ended."""
-
-LOST = 3
-"""Exit code of a process whose parent has ended."""
+Call = tuple[Callable[..., Any], tuple[Any, ...]]
+"""A function that can be imported by its name, and its arguments."""
 
 
-def end_with_parent(wait: Callable[[], object] | None = None) -> None:
-    """End this process once the one that started it has ended, however that was, at any moment.
+class ProcessLostError(RuntimeError):
+    """The process of a call ended before the call did, as when memory runs out."""
 
-    A thread waits: ``wait`` returns when the other end of a pipe to the parent is closed, which is
-    the pipe of multiprocessing unless another is given.  A thread has no turn while a library
-    computes without letting go of the interpreter; Linux ends the process even then.
+
+class Process:
+    """A process that calls functions, one after the other.
+
+    Its messages are (kind, value): any ``event`` that a function sends by ``worker.say``, then its
+    ``result``, or the exception as ``error``.
     """
-    parent = multiprocessing.parent_process()
-    if wait is None and parent is not None:
-        wait = parent.join
-    assert wait is not None, "a process that multiprocessing did not start has a pipe of its own"
-    waiting = wait
 
-    def watch() -> None:
-        waiting()
-        os._exit(LOST)
+    def __init__(self, *words: str, command: Sequence[str] = (sys.executable,)) -> None:
+        paths = os.pathsep.join(path for path in sys.path if path)
+        self._process = subprocess.Popen(
+            [*command, "-m", "giantstep.simulation.worker", *words],
+            env=os.environ | {"PYTHONPATH": paths},
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            start_new_session=True,
+        )
 
-    threading.Thread(target=watch, daemon=True, name="giantstep-parent").start()
-    if sys.platform == "linux":
-        ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+    def call(self, function: Callable[..., Any], *arguments: Any) -> None:
+        """Ask for a call; a process that has ended says so when its message is asked for."""
+        assert self._process.stdin is not None
+        with suppress(OSError, ValueError):
+            send(self._process.stdin, pickle.dumps((function, arguments)))
 
+    def message(self) -> tuple[str, Any]:
+        """The next message; EOFError where the process has ended."""
+        assert self._process.stdout is not None
+        try:
+            kind, value = pickle.loads(receive(self._process.stdout))
+        except (OSError, ValueError):  # closed by another thread
+            raise EOFError from None
+        return kind, value
 
-@contextmanager
-def interrupts_held() -> Iterator[None]:
-    """Hold interrupts (Ctrl-C) back: processes started inside never get any, this one gets it then.
+    def outcome(self, function: Callable[..., Any], *arguments: Any) -> tuple[str, Any]:
+        """Call a function and wait for its end: its ``result`` or its ``error``."""
+        self.call(function, *arguments)
+        while (message := self.message())[0] == "event":
+            pass
+        return message
 
-    A new process that is interrupted while it loads, or whose parent stops to tell it what to do,
-    would print a traceback.
-    """
-    noted: list[int] = []
-    handler = signal.getsignal(signal.SIGINT)
-    # Any thread may take a signal, and the main one then acts on it: its handler waits, too.
-    here = handler is not None and threading.current_thread() is threading.main_thread()
-    if here:
-        signal.signal(signal.SIGINT, lambda number, frame: noted.append(number))
-    mask = getattr(signal, "pthread_sigmask", None)
-    if mask is not None:
-        # Where multiprocessing starts its tracker it lets interrupts through again.
-        resource_tracker.ensure_running()
-    before = None if mask is None else mask(signal.SIG_BLOCK, {signal.SIGINT})
-    try:
-        yield
-    finally:
-        if mask is not None:
-            mask(signal.SIG_SETMASK, before)
-        if here:
-            signal.signal(signal.SIGINT, handler)
-        for number in noted[:1]:
-            signal.raise_signal(number)
+    def kill(self) -> None:
+        """End the process at once, whatever it computes."""
+        self._process.kill()
 
-
-@contextmanager
-def process_pool(count: int) -> Iterator[Pool]:
-    """Processes with one thread each, for functions that can be imported; gone when it is left."""
-    with ExitStack() as stack:
-        with interrupts_held():
-            # Spawned: a fork of a process with threads may hang.
-            pool = multiprocessing.get_context("spawn").Pool(count, one_of_several)
-            stack.enter_context(pool)
-        yield pool
+    def end(self) -> None:
+        """Kill the process and close what leads to it; a call it has not read goes with it."""
+        self._process.kill()
+        self._process.wait()
+        for stream in (self._process.stdin, self._process.stdout):
+            with suppress(OSError):
+                if stream is not None:
+                    stream.close()
 
 
-def one_of_several() -> None:
-    """Begin a process of a pool."""
-    end_with_parent()
-    # Of an accelerator's memory what is needed: others use it too.
-    os.environ["XLA_PYTHON_CLIENT_PREALLOCATE"] = "false"
-    share_processors()
+def send(stream: IO[bytes], content: bytes) -> None:
+    """Write one message: its length, then its bytes."""
+    stream.write(len(content).to_bytes(8) + content)
+    stream.flush()
+
+
+def receive(stream: IO[bytes]) -> bytes:
+    """Read one message; EOFError at the end of the stream."""
+    length = int.from_bytes(_exactly(stream, 8))
+    return _exactly(stream, length)
+
+
+def _exactly(stream: IO[bytes], count: int) -> bytes:
+    content = stream.read(count)
+    if len(content) < count:
+        raise EOFError
+    return content
+
+
+class Pool:
+    """Processes with one thread each; used in a ``with``, which ends them however it is left."""
+
+    def __init__(self, count: int, *, tries: int = 2) -> None:
+        """``tries``: a call whose process was lost, say to the memory killer, is made again."""
+        self.processes = [Process(SHARING) for _ in range(count)]
+        self.tries, self.closed = tries, False
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.closed = True
+        for process in self.processes:
+            process.end()
+
+    def map(self, function: Callable[..., Any], values: Sequence[Any]) -> list[Any]:
+        """The results for some values, in their order; the first exception is raised."""
+        results = dict(self.run([(function, (value,)) for value in values]))
+        for result in results.values():
+            if isinstance(result, BaseException):
+                raise result
+        return [results[number] for number in range(len(values))]
+
+    def run(self, calls: Sequence[Call]) -> Iterator[tuple[int, Any]]:
+        """The number and the result of each call as it ends; an exception in place of a result."""
+        waiting: queue.SimpleQueue[int] = queue.SimpleQueue()
+        done: queue.SimpleQueue[tuple[int, Any]] = queue.SimpleQueue()
+        for number in range(len(calls)):
+            waiting.put(number)
+
+        def attend(place: int) -> None:
+            while not self.closed:
+                try:
+                    number = waiting.get_nowait()
+                except queue.Empty:
+                    return
+                done.put((number, self._attempt(place, calls[number])))
+
+        for place in range(len(self.processes)):
+            threading.Thread(target=attend, args=(place,), daemon=True).start()
+        for _ in calls:
+            yield done.get()
+
+    def _attempt(self, place: int, call: Call) -> Any:
+        """The result of a call by the process at a place, or by a new one if that is lost."""
+        function, arguments = call
+        for _ in range(self.tries):
+            try:
+                return self.processes[place].outcome(function, *arguments)[1]
+            except EOFError:
+                if self.closed:
+                    break
+            self.processes[place].end()
+            self.processes[place] = Process(SHARING)
+        return ProcessLostError(f"its process was lost {self.tries} times, as when memory runs out")

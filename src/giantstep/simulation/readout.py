@@ -15,6 +15,7 @@ from typing import Any, Protocol
 import numpy as np
 from jaxtyping import Float
 
+from giantstep.problem.penalties import penalties_of
 from giantstep.problem.setting import Setting
 
 # With fewer samples than this times p the Gram matrix may be nearly singular: features and
@@ -27,10 +28,6 @@ LEFT_OUT = 2**15
 # Samples times neurons up to which they are kept for the second pass, not drawn again: tens of
 # megabytes, little beside the memory of an engine.
 KEPT = 2**23
-
-# Penalties tried by leave-one-out, relative to the mean eigenvalue of s_p^2 Phi^T Phi / n: from
-# where float64 normal equations begin to lose digits to where the fit is zero.
-CV_GRID = np.logspace(-10, 3, 40)
 
 
 class TrainingData(Protocol):
@@ -103,7 +100,7 @@ def fit_readout(data: TrainingData, setting: Setting) -> Readout:
     gram, cross, square = data.reduce(normal_equations, exact=exact)
     # s_p^2 Phi^T Phi / n = V diag(values) V^T serves every penalty; V stays where it was found.
     values, vectors = _decomposed(scale**2 * gram / n)
-    penalties = _penalties(setting, float(values.mean()))
+    penalties = penalties_of(setting.ridge, float(values.mean()))
     shrunk = 1.0 / (values + penalties[:, None])
     projected = np.asarray(vectors.T @ (scale * cross / n))
     weights = np.asarray((shrunk * projected) @ vectors.T)
@@ -123,7 +120,7 @@ def _fit_dual(data: TrainingData, setting: Setting) -> Readout:
     phi, y = data.collect()
     n, scale = data.count, setting.scale
     values, vectors = _decomposed(scale**2 * phi @ phi.T / n)
-    penalties = _penalties(setting, float(values.sum()) / setting.p)
+    penalties = penalties_of(setting.ridge, float(values.sum()) / setting.p)
     inverse = 1.0 / (values + penalties[:, None])
     # alpha = (K + penalty)^-1 y; the residual is penalty * alpha
     alpha = np.asarray((inverse * np.asarray(vectors.T @ y)) @ vectors.T)
@@ -138,12 +135,6 @@ def _decomposed(matrix: Any) -> tuple[Float[np.ndarray, " m"], Any]:
     """Eigenvalues, none below zero, and eigenvectors."""
     values, vectors = matrix.__array_namespace__().linalg.eigh(matrix)
     return np.maximum(np.asarray(values), 0.0), vectors
-
-
-def _penalties(setting: Setting, mean_eigenvalue: float) -> Float[np.ndarray, " k"]:
-    if setting.ridge == "cv":
-        return CV_GRID * max(mean_eigenvalue, np.finfo(float).tiny / CV_GRID[0])
-    return np.array(setting.ridge, dtype=float)
 
 
 def _readout(

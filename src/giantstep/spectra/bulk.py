@@ -23,15 +23,7 @@ from jaxtyping import Complex, Float
 
 from giantstep.errors import InputError, NotConvergedError
 from giantstep.language.brief import brief
-
-TRACY_WIDOM_VARIANCE = 1.607781034581
-"""Variance of TW_1 (tracy_widom_moments computes it)."""
-
-CURVE_POINTS = 801
-"""Points of the tabulated curve v(x); trapezoids along it give the mass to 2e-5."""
-
-# Halvings of an interval that bring it from any size down to rounding.
-HALVINGS = 60
+from giantstep.spectra.tracy_widom import tracy_widom_moments
 
 # Tolerances of Brent's method are this times the size of what is sought.
 ROUNDING = float(np.finfo(float).eps)
@@ -193,7 +185,7 @@ class Bulk:
         if v == self._ends[-1][1]:
             shift += self.offset / n
             variance += self.spread / n**2
-        stretch = 1.0 + variance / (TRACY_WIDOM_VARIANCE * scale**2)
+        stretch = 1.0 + variance / (tracy_widom_moments()[1] * scale**2) if variance else 1.0
         # Where the corrections are as large as the law itself they mean nothing.
         return Edge(place, float(shift), scale * math.sqrt(max(stretch, 0.25)), side)
 
@@ -202,13 +194,13 @@ class Bulk:
     def eigenvalue_density(self, values: Float[np.ndarray, " k"]) -> Float[np.ndarray, " k"]:
         """Density at x > 0 of the n eigenvalues of K; it integrates to 1 - zero_mass."""
         x = np.asarray(values, dtype=float)
-        found = np.zeros(x.shape)
+        density = np.zeros(x.shape)
         for interval, (first, last) in enumerate(self.ends):
             inside = (x > first.place) & (x < last.place)
             if np.any(inside):
                 v = self._inside(x[inside], interval)
-                found[inside] = v.imag / (np.pi * np.abs(v) ** 2)
-        return found
+                density[inside] = v.imag / (np.pi * np.abs(v) ** 2)
+        return density
 
     def density(self, values: Float[np.ndarray, " k"]) -> Float[np.ndarray, " k"]:
         """Density of the nonzero singular values of F/sqrt(n); it integrates to 1."""
@@ -217,7 +209,7 @@ class Bulk:
 
     def cdf(self, values: Float[np.ndarray, " k"]) -> Float[np.ndarray, " k"]:
         """Distribution function of the nonzero singular values of F/sqrt(n)."""
-        found = np.zeros(np.shape(values))
+        below = np.zeros(np.shape(values))
         for (x, v), (low, _) in zip(self._curves, self.ends, strict=True):
             # dF = 2 sqrt(x) Im(-1/v) d(sqrt x) / pi, by trapezoids along the curve.
             root = np.sqrt(np.maximum(x, 0.0))
@@ -226,15 +218,16 @@ class Bulk:
                 height[0] = height[1]
             steps = 0.5 * (height[1:] + height[:-1]) * np.diff(root)
             total = np.r_[0.0, np.cumsum(steps)] / (1.0 - self.zero_mass)
-            found += np.interp(values, root, total)
-        return found
+            below += np.interp(values, root, total)
+        return below
 
     @cached_property
     def _curves(self) -> tuple[tuple[Float[np.ndarray, " q"], Complex[np.ndarray, " q"]], ...]:
         """(x, v) along each interval of the law: x = z(v) real and increasing."""
         curves = []
         for low, high in self._ends:
-            angle = np.linspace(0.0, np.pi, CURVE_POINTS)
+            # Trapezoids along so many points give the mass to 2e-5.
+            angle = np.linspace(0.0, np.pi, 801)
             a = 0.5 * (low + high) - 0.5 * (high - low) * np.cos(angle)
             v = a + 1j * self._height(a)
             curves.append((np.maximum.accumulate(self._z(v).real), v))
@@ -261,7 +254,7 @@ class Bulk:
         All x at once: one at a time Brent's method would evaluate the heights k times as often.
         """
         left, right = np.full(x.shape, low), np.full(x.shape, high)
-        for _ in range(HALVINGS):
+        for _ in range(60):  # from any size down to rounding
             a = 0.5 * (left + right)
             below = self._z(a + 1j * self._height(a)).real < x
             left, right = np.where(below, a, left), np.where(below, right, a)
@@ -275,7 +268,7 @@ class Bulk:
         square = np.zeros(a.shape)
         square += np.maximum(0.0, np.max(powers - gaps, axis=1))
         square = np.maximum(square, 1e-300)
-        for _ in range(HALVINGS):
+        for _ in range(60):
             ratio = powers / (gaps + square[:, None])
             total = np.sum(ratio, axis=1)
             slope = np.sum(ratio / (gaps + square[:, None]), axis=1)
@@ -290,8 +283,8 @@ class Bulk:
     def stieltjes(self, z: complex | float) -> complex:  # noqa: PYI041 - beartype tells them apart
         """m(z) = lim tr (K - z)^-1 / n, for complex z, or real z outside the law."""
         if isinstance(z, complex) and z.imag != 0.0:
-            found = self._complex(complex(z.real, abs(z.imag)))
-            return found if z.imag > 0 else found.conjugate()
+            m = self._complex(complex(z.real, abs(z.imag)))
+            return m if z.imag > 0 else m.conjugate()
         return complex(-1.0 / self._real(float(z.real)))
 
     def m1(self, ridge: float) -> float:
@@ -316,14 +309,10 @@ class Bulk:
         for left, right in zip(outside[::2], outside[1::2], strict=True):
             if self._place(left) < z < self._place(right):
                 # v may be as small as z, many halvings away: its own digits count.
-                found = brentq(
-                    lambda v: self._place(v) - z,
-                    left,
-                    right,
-                    xtol=ROUNDING * abs(z),
-                    maxiter=1000,
+                xtol = ROUNDING * abs(z)
+                return float(
+                    brentq(lambda v: self._place(v) - z, left, right, xtol=xtol, maxiter=1000)
                 )
-                return float(found)
         raise InputError(f"z must lie outside the bulk, got {z:g}")
 
     def _complex(self, z: complex | float) -> complex:  # noqa: PYI041 - beartype tells them apart

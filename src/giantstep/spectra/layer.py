@@ -23,7 +23,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Bool, Float
 from numpy.typing import ArrayLike
 
 from giantstep.errors import InputError, NoTheoryError
@@ -34,22 +34,6 @@ from giantstep.spectra.scales import Scales, fitted_scales
 
 LEVEL = 0.01
 """False-positive rate unless told otherwise."""
-
-LEAST_SIDE = 10
-"""Rows and columns from which on a bulk can be fitted: the middle half of 10 values is 6."""
-
-SMALLEST = 1e-75
-"""Size from which on fourth powers, the variances of squares, are numbers."""
-
-LEAST_WITH_SCALES = 900
-"""Weights from which on scales can be fitted to rows or columns: of smaller noise matrices with
-such scales .047 of 2,646 showed an outlier at .01, of larger ones .0056 of 4,785."""
-
-SINGLE_WEIGHT = 0.5
-"""Share of an outlier above which one weight makes it."""
-
-MOST_OUTLIERS = 0.2
-"""Share of the singular values above which outliers are no longer few."""
 
 
 @dataclass(frozen=True)
@@ -168,7 +152,7 @@ class _Split:
     values: Float[np.ndarray, " m"]
     right: Float[np.ndarray, "m n"]
 
-    def rest(self, k: int) -> Float[np.ndarray, "m n"]:
+    def noise(self, k: int) -> Float[np.ndarray, "m n"]:
         """The noise that the leading k components leave, each entry at its full variance.
 
         They take the shares U_i = sum_k u_ki^2 of a row's noise and V_j = sum_k v_kj^2 of a
@@ -189,10 +173,11 @@ class _Fit:
     law: NoiseLaw
     calibration: Calibration
     sigma: float
-    values: Float[np.ndarray, " rest"]
+    values: Float[np.ndarray, " noise"]
 
     @property
     def misfit(self) -> float:
+        """By how many singular values the noise is ahead of its law or behind it, at most."""
         return self.law.misfit(self.values / self.sigma)
 
 
@@ -215,26 +200,32 @@ def layer_outliers(weights: ArrayLike, level: float = LEVEL, seed: int = 0) -> L
     """
     matrix = _checked(weights)
     kept = np.any(matrix != 0, axis=1), np.any(matrix != 0, axis=0)
-    rest = matrix[np.ix_(*kept)]
-    p, d = rest.shape
-    if min(p, d) < LEAST_SIDE:
-        raise InputError(
-            f"weights must have at least {LEAST_SIDE} rows and columns that are not zero, "
-            f"got {p} x {d}"
-        )
-    largest = float(np.max(np.abs(rest)))
-    if not SMALLEST < largest < 1.0 / SMALLEST:
-        raise InputError(f"weights must be of a size that can be squared, got {largest:g}")
-    tall = p > d
-    wide = rest.T if tall else rest
+    nonzero = matrix[np.ix_(*kept)]
+    _check_size(nonzero)
+    tall = nonzero.shape[0] > nonzero.shape[1]
+    wide = nonzero.T if tall else nonzero
     split = _Split(wide, *np.linalg.svd(wide, full_matrices=False))
     fit = _fitted(split, level, seed)
     _check_single_weights(split, fit.k)
+    return _outliers(split, fit, level, kept, tall)
+
+
+def _outliers(
+    split: _Split,
+    fit: _Fit,
+    level: float,
+    kept: tuple[Bool[np.ndarray, " p"], Bool[np.ndarray, " d"]],
+    tall: bool,
+) -> LayerOutliers:
+    """The record of what lies above the threshold of a fit.
+
+    kept -> rows and columns that are not zero; tall -> whether the split is that of W^T.
+    """
     threshold = fit.sigma * fit.calibration.threshold(fit.law, level)
-    found = split.values[: fit.k]
-    found = found[found > threshold]
-    k = len(found)
-    spikes = np.array([spike(fit.law, value / fit.sigma) for value in found]).reshape(k, 3)
+    values = split.values[: fit.k]
+    values = values[values > threshold]
+    k = len(values)
+    spikes = np.array([spike(fit.law, value / fit.sigma) for value in values]).reshape(k, 3)
     sides = [
         (split.left[:, :k], fit.scales.rows, spikes[:, 1]),
         (split.right[:k].T, fit.scales.columns, spikes[:, 2]),
@@ -251,7 +242,7 @@ def layer_outliers(weights: ArrayLike, level: float = LEVEL, seed: int = 0) -> L
         edge=fit.sigma * fit.law.edge,
         threshold=threshold,
         level=level,
-        p_values=np.array([fit.calibration.p_value(fit.law, v / fit.sigma) for v in found]),
+        p_values=np.array([fit.calibration.p_value(fit.law, v / fit.sigma) for v in values]),
         neurons=_spread(neurons, kept[0], 0.0),
         directions=_spread(directions, kept[1], 0.0).T,
         strengths=fit.sigma * spikes[:, 0],
@@ -282,22 +273,47 @@ def _checked(weights: ArrayLike) -> Float[np.ndarray, "p d"]:
     return matrix
 
 
+def _check_size(
+    matrix: Float[np.ndarray, "p d"], least_side: int = 10, smallest: float = 1e-75
+) -> None:
+    """Refuse what is too small for a bulk, or of a size whose fourth powers are no numbers.
+
+    least_side -> the middle half of 10 singular values, to which a bulk is fitted, is 6 of them.
+    """
+    p, d = matrix.shape
+    if min(p, d) < least_side:
+        raise InputError(
+            f"weights must have at least {least_side} rows and columns that are not zero, "
+            f"got {p} x {d}"
+        )
+    largest = float(np.max(np.abs(matrix)))
+    if not smallest < largest < 1.0 / smallest:
+        raise InputError(f"weights must be of a size that can be squared, got {largest:g}")
+
+
 def _spread(values: np.ndarray, kept: np.ndarray, missing: float) -> np.ndarray:
     """Values of the rows that were kept, and ``missing`` for the others."""
-    found = np.full((len(kept), *values.shape[1:]), missing)
-    found[kept] = values
-    return found
+    spread = np.full((len(kept), *values.shape[1:]), missing)
+    spread[kept] = values
+    return spread
 
 
-def _fitted(split: _Split, level: float, seed: int) -> _Fit:
-    """With one scale for all rows and columns if what is left has one, else with their own."""
-    fit = _climb(split, level, seed, (False, False))
-    m, most = len(split.values), int(MOST_OUTLIERS * len(split.values))
-    differing = fitted_scales(split.rest(most if fit is None else fit.k)).differing
+def _fitted(
+    split: _Split, level: float, seed: int, few: float = 0.2, least_with_scales: int = 900
+) -> _Fit:
+    """With one scale for all rows and columns if what is left has one, else with their own.
+
+    few -> share of the singular values above which outliers are no longer few; least_with_scales ->
+    weights from which on scales can be fitted to rows or columns: of smaller noise matrices with
+    such scales .047 of 2,646 showed an outlier at .01, of larger ones .0056 of 4,785.
+    """
+    m, most = len(split.values), int(few * len(split.values))
+    fit = _climb(split, level, seed, (False, False), few * m)
+    differing = fitted_scales(split.noise(most if fit is None else fit.k)).differing
     if any(differing) and not all(differing):
-        fit = _climb(split, level, seed, differing)
+        fit = _climb(split, level, seed, differing, few * m)
         if fit is not None:  # what is left may show that the other side differs as well
-            others = fitted_scales(split.rest(fit.k) / fit.scales.deviations).differing
+            others = fitted_scales(split.noise(fit.k) / fit.scales.deviations).differing
             differing = tuple(np.where(differing, differing, others))
     if all(differing):
         # With both fitted, a quarter of noise matrices of 60 x 25 showed an outlier at .01.
@@ -305,10 +321,10 @@ def _fitted(split: _Split, level: float, seed: int) -> _Fit:
             "no bulk fits these weights: their rows and their columns both differ in scale, and "
             "the rate of outliers is not known then"
         )
-    if any(differing) and split.matrix.size < LEAST_WITH_SCALES:
+    if any(differing) and split.matrix.size < least_with_scales:
         raise NoTheoryError(
             "no bulk fits these weights: their rows or columns differ in scale, which only "
-            f"{LEAST_WITH_SCALES} weights or more tell from outliers, got {split.matrix.size}"
+            f"{least_with_scales} weights or more tell from outliers, got {split.matrix.size}"
         )
     if fit is None:
         raise NoTheoryError(
@@ -325,27 +341,32 @@ def _fitted(split: _Split, level: float, seed: int) -> _Fit:
     return fit
 
 
-def _check_single_weights(split: _Split, k: int) -> None:
-    """Refuse outliers that are one weight, as few entries of a heavy-tailed distribution are."""
+def _check_single_weights(split: _Split, k: int, share: float = 0.5) -> None:
+    """Refuse outliers that are one weight, as few entries of a heavy-tailed distribution are.
+
+    share -> part of an outlier above which one weight makes it.
+    """
     for left, right in zip(split.left[:, :k].T, split.right[:k], strict=True):
         i, j = np.argmax(np.abs(left)), np.argmax(np.abs(right))
-        if abs(left[i] * right[j]) > SINGLE_WEIGHT:
+        if abs(left[i] * right[j]) > share:
             raise NoTheoryError(
                 f"no bulk fits these weights: a single one, {split.matrix[i, j]:.3g}, makes an "
                 "outlier, as in heavy-tailed noise"
             )
 
 
-def _climb(split: _Split, level: float, seed: int, differing: tuple[bool, bool]) -> _Fit | None:
-    """Fit, count and take away until no more outliers are found; None where they are not few.
+def _climb(
+    split: _Split, level: float, seed: int, differing: tuple[bool, bool], most: float
+) -> _Fit | None:
+    """Fit, count and take away until no more outliers are found; None where they are over ``most``.
 
     ``differing`` says whether rows, and whether columns, have scales of their own.
     """
     m, n = split.right.shape
     k = 0
-    while k <= MOST_OUTLIERS * m:
-        rest = split.rest(k)
-        scales = fitted_scales(rest, *differing)
+    while k <= most:
+        noise = split.noise(k)
+        scales = fitted_scales(noise, *differing)
         law = NoiseLaw(scales.resized(m - k, n - k))
         values = split.values[k:][::-1]
         sigma = float(law.deviation(values))
@@ -355,7 +376,7 @@ def _climb(split: _Split, level: float, seed: int, differing: tuple[bool, bool])
             raise NoTheoryError(
                 f"no bulk fits these weights: {zeros} of their {m} singular values are zero"
             )
-        entries = (rest / scales.deviations)[np.isfinite(rest)]
+        entries = (noise / scales.deviations)[np.isfinite(noise)]
         calibration = calibrate_noise(law, entries - entries.mean(), seed)
         above = int(np.sum(split.values > sigma * calibration.threshold(law, level)))
         if above <= k:

@@ -32,32 +32,6 @@ from giantstep.spectra.profile import ProfileBulk
 from giantstep.spectra.scales import Scales
 from giantstep.spectra.tracy_widom import LEAST_TAIL, tail, tracy_widom_cdf, tracy_widom_moments
 
-DRAWS = 1000
-"""Matrices of noise drawn for a calibration: their mean is known to .03 of the law's deviation."""
-
-BLOCK = 100
-"""Of which so many are held at once."""
-
-DRAWN_SIDE, LEAST_DRAWN_SIDE = 48, 10
-"""Largest and least number of rows of the drawn matrices, and ..."""
-
-DRAWN_ENTRIES = 10_000
-"""... entries that they should not exceed: more are drawn smaller, at the same ratio of sides."""
-
-MISFIT_LIMIT, MISFIT_GROWTH = 1.5, 0.5
-"""The misfit's limit is the one and the other times log m.
-
-The largest fluctuation of the number of values below a place grows as sqrt(2)/pi = .45 times log m.
-Of 110,000 matrices of noise from 10 x 10 to 300 x 1000, Gaussian, uniform, of signs and of
-Student's law with 8 degrees, less than one in a thousand of any kind and shape exceeds this limit.
-"""
-
-DIFFERENCE = 1e-4
-"""Step of a central difference in units of the distance from the edge: an error of 1e-8."""
-
-POINTS = 201
-"""Points of the tabulated law; trapezoids give the distribution function to 5e-4."""
-
 
 @dataclass(frozen=True)
 class NoiseLaw:
@@ -87,7 +61,8 @@ class NoiseLaw:
     @cached_property
     def curve(self) -> tuple[Float[np.ndarray, " q"], Float[np.ndarray, " q"]]:
         """Places from zero to the edge, and the density there."""
-        places = self.edge * np.sin(np.linspace(0.0, 0.5 * math.pi, POINTS))
+        # Trapezoids on so many points give the distribution function to 5e-4.
+        places = self.edge * np.sin(np.linspace(0.0, 0.5 * math.pi, 201))
         inside = self.bulk.density(places[1:-1])
         return places, np.r_[inside[0], inside, 0.0]
 
@@ -119,8 +94,14 @@ class NoiseLaw:
 
     @property
     def misfit_limit(self) -> float:
-        """The misfit that noise does not exceed."""
-        return MISFIT_LIMIT + MISFIT_GROWTH * math.log(self.scales.shape[0])
+        """The misfit that noise does not exceed, 3/2 + log(m)/2.
+
+        The largest fluctuation of the number of values below a place grows as sqrt(2)/pi = .45
+        times log m.  Of 110,000 matrices of noise from 10 x 10 to 300 x 1000, Gaussian, uniform, of
+        signs and of Student's law with 8 degrees, less than one in a thousand of any kind and shape
+        exceeds this limit.
+        """
+        return 1.5 + 0.5 * math.log(self.scales.shape[0])
 
 
 @dataclass(frozen=True)
@@ -150,26 +131,36 @@ class Calibration:
         return max(LEAST_TAIL, 1.0 - tracy_widom_cdf((math.log(value) - place) / width))
 
 
-def calibrate_noise(law: NoiseLaw, entries: Float[np.ndarray, " e"], seed: int = 0) -> Calibration:
+def calibrate_noise(
+    law: NoiseLaw,
+    entries: Float[np.ndarray, " e"],
+    seed: int = 0,
+    *,
+    draws: int = 1000,
+    block: int = 100,
+    most_rows: int = 48,
+    most_entries: int = 10_000,
+) -> Calibration:
     """Draw noise of this law's scales, fit sigma to each draw and compare it with the law.
 
-    entries -> entries of one scale and mean zero, which are put in random order; where the matrix
-    is large, smaller ones are drawn from them.
+    entries -> entries of one scale and mean zero, which are put in random order; a matrix of more
+    than ``most_rows`` or ``most_entries`` is drawn smaller, at the same ratio of sides.  draws ->
+    matrices, ``block`` of them at once: the mean of 1000 is known to .03 of the law's deviation.
     """
     m, n = law.scales.shape
-    shrink = min(1.0, DRAWN_SIDE / m, math.sqrt(DRAWN_ENTRIES / (m * n)))
-    rows = min(m, max(LEAST_DRAWN_SIDE, round(m * shrink)))
+    shrink = min(1.0, most_rows / m, math.sqrt(most_entries / (m * n)))
+    rows = min(m, max(10, round(m * shrink)))
     if rows < m:
         law = NoiseLaw(law.scales.resized(rows, max(rows, round(n * rows / m))))
     small, deviations = law.scales, law.scales.deviations
     key, unit = np.random.default_rng(seed), entries / math.sqrt(small.shape[1] * entries.var())
-    tops = np.empty(DRAWS)
-    for first in range(0, DRAWS, BLOCK):
-        noise = _shuffled(unit, BLOCK, small.shape, key) * deviations
+    tops = np.empty(draws)
+    for first in range(0, draws, block):
+        noise = _shuffled(unit, block, small.shape, key) * deviations
         squares = np.linalg.eigvalsh(noise @ noise.swapaxes(1, 2))
         values = np.sqrt(np.maximum(squares, 0.0))
         values /= law.deviation(values)[:, None]
-        tops[first : first + BLOCK] = np.log(values[:, -1])
+        tops[first : first + block] = np.log(values[:, -1])
     mean, variance = tracy_widom_moments()
     width, edge = float(tops.std(ddof=1)) / math.sqrt(variance), law.bulk.upper
     return Calibration(
@@ -189,17 +180,18 @@ def _shuffled(
     return key.permuted(taken, axis=1).reshape(count, *shape)
 
 
-def spike(law: NoiseLaw, value: float) -> tuple[float, float, float]:
+def spike(law: NoiseLaw, value: float, difference: float = 1e-4) -> tuple[float, float, float]:
     """Strength of the outlier that noise moves to ``value``, and the cosines it leaves.
 
     An outlier theta u v^T beside noise of sigma 1 is seen at s with D(s) = G(s) H(s) = 1/theta^2,
     G and H the means over rows and columns of the resolvent's diagonal, and its singular vectors
     have cos^2 = -2 G/(theta^2 D') (left) and -2 H/(theta^2 D') (right) with u and v: Benaych-
     Georges and Nadakuditi, arXiv 1103.2221, theorems 2.8 and 2.9, for u and v that have nothing to
-    do with the scales.
+    do with the scales.  difference -> step of a central difference in units of the distance from
+    the edge, which gives D' to 1e-8.
     """
     bulk = ProfileBulk(law.scales.rows[:, None], law.scales.columns[:, None])
-    step = DIFFERENCE * min(1.0, value / law.edge - 1.0) * value
+    step = difference * min(1.0, value / law.edge - 1.0) * value
     left, right = bulk.means(value)
     above, below = (math.prod(bulk.means(value + side * step)) for side in (1, -1))
     slope = (above - below) / (2.0 * step)

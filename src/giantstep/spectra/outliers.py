@@ -24,16 +24,6 @@ from giantstep.spectra.profile import ProfileBulk
 from giantstep.spectra.start import FeatureBulk, feature_bulk
 from giantstep.spectra.tracy_widom import tail, tracy_widom_moments
 
-CALIBRATION_SIZE = 100
-"""Inputs of the noise on which features are calibrated; n and p keep their ratio to d."""
-
-SPURIOUS_SPREAD = 1.5
-"""Ratio of measured to Tracy-Widom standard deviation above which a calibration is refused.
-
-Sampling of 200 runs moves it by 5 %; at d = 100 tanh and relu give .9 to 1.1, He1 + He2/2 1.2,
-He2 3.
-"""
-
 
 @dataclass(frozen=True)
 class Outliers:
@@ -165,12 +155,17 @@ def calibrate(
     draw: Callable[[np.random.Generator], Float[np.ndarray, "n p"]],
     runs: int = 200,
     seed: int = 0,
+    most_spread: float = 1.5,
 ) -> Bulk:
     """The bulk with shift and spread of its upper edge measured on ``runs`` draws of pure noise.
 
     ``draw`` gives a matrix of the bulk's own size; the mean and variance of its largest eigenvalue
     are matched to Tracy-Widom's.  What is stored is free of n, offset = n (excess of the mean) and
     spread = n^2 (excess of the variance), so that a small size serves for a large one.
+
+    most_spread -> ratio of the measured to Tracy-Widom's standard deviation above which these
+    sizes are refused.  Sampling of 200 runs moves it by 5 %; at d = 100 tanh and relu give .9 to
+    1.1, He1 + He2/2 1.2, He2 3.
     """
     from scipy.linalg import eigh
 
@@ -178,21 +173,21 @@ def calibrate(
         raise InputError(f"runs must be at least 20 for a calibration, got {runs}")
     mean, variance = tracy_widom_moments()
     plain = replace(bulk, offset=0.0, spread=0.0)
-    edge, found = plain.upper, np.empty(runs)
+    edge, tops = plain.upper, np.empty(runs)
     for run in range(runs):
         matrix = draw(np.random.default_rng([seed, run]))
         wide = matrix.shape[0] <= matrix.shape[1]
         gram = matrix @ matrix.T if wide else matrix.T @ matrix
         last = len(gram) - 1
-        found[run] = eigh(gram, eigvals_only=True, subset_by_index=[last, last])[0]
-    ratio = float(found.std(ddof=1)) / (edge.scale * math.sqrt(variance))
-    if ratio > SPURIOUS_SPREAD:
+        tops[run] = eigh(gram, eigvals_only=True, subset_by_index=[last, last])[0]
+    ratio = float(tops.std(ddof=1)) / (edge.scale * math.sqrt(variance))
+    if ratio > most_spread:
         raise InputError(
             f"the largest eigenvalue of the noise fluctuates {ratio:.1f} times as much as "
             "Tracy-Widom's law: these sizes are too small for its bulk to serve"
         )
     n = bulk.size
-    offset = n * (float(found.mean()) - edge.place - edge.shift - edge.scale * ratio * mean)
+    offset = n * (float(tops.mean()) - edge.place - edge.shift - edge.scale * ratio * mean)
     return replace(bulk, offset=offset, spread=n**2 * (ratio**2 - 1.0) * edge.scale**2 * variance)
 
 
@@ -202,17 +197,20 @@ def calibrated_feature_bulk(
     d: int,
     p: int,
     start: str = "sphere",
-    neurons: bool = False,
     runs: int = 200,
     seed: int = 0,
+    size: int = 100,
 ) -> FeatureBulk:
-    """feature_bulk with its edge calibrated on noise of CALIBRATION_SIZE inputs (or d if fewer)."""
-    ratio = min(1.0, CALIBRATION_SIZE / d)
+    """feature_bulk with its edge calibrated on noise of ``size`` inputs (or d if fewer).
+
+    n and p of that noise keep their ratio to d.
+    """
+    ratio = min(1.0, size / d)
     copies = STARTS[start].copies
     sizes = (round(n * ratio), round(d * ratio), copies * round(p * ratio / copies))
     small = calibrate(
         feature_bulk(activation, *sizes, start=start),
-        lambda key: noise_features(activation, *sizes, key=key, start=start, neurons=neurons),
+        lambda key: noise_features(activation, *sizes, key=key, start=start),
         runs,
         seed,
     )

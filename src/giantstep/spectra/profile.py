@@ -33,18 +33,6 @@ It blurs an edge over 1e-5 of its place; the density is then wrong by sqrt(1e-5)
 inside.
 """
 
-EDGE_TOLERANCE = 1e-10
-"""Relative accuracy of the upper edge; the fixed point there has its square root."""
-
-APPROACH = 0.95
-"""Share of the expected way to the edge that is gone in one step."""
-
-SOLVED, ON_THE_WAY = 1e-12, 1e-4
-"""Residuals of the profile equations at the height asked for, and at those that lead to it."""
-
-CUTS = 32
-"""Places tried at once between two that hold the lower end."""
-
 
 @dataclass(frozen=True)
 class ProfileBulk:
@@ -134,18 +122,19 @@ class ProfileBulk:
         if state is None:
             raise NotConvergedError(f"no solution of the profile equations at {place:g}")
         low, way, opening = 0.0, place, self._opening(place, state)
-        while min(way, place - low) > EDGE_TOLERANCE * place:
-            ahead = place - APPROACH * way
+        # To 1e-10 of the place; the fixed point there has the square root of that accuracy.
+        while min(way, place - low) > 1e-10 * place:
+            ahead = place - 0.95 * way  # most of the expected way to the edge
             middle = ahead if ahead > low else 0.5 * (low + place)
-            found = self._least(middle)
-            if found is None:
+            solution = self._least(middle)
+            if solution is None:
                 low = middle
                 continue
             # The opening falls to 0 at the edge, there linearly.
-            narrow = self._opening(middle, found)
+            narrow = self._opening(middle, solution)
             if narrow < opening:
                 way = (place - middle) * narrow / (opening - narrow)
-            place, state, opening = middle, found, narrow
+            place, state, opening = middle, solution, narrow
         return place, state
 
     def _opening(self, z: float, state: Float[np.ndarray, " q"]) -> float:
@@ -182,12 +171,13 @@ class ProfileBulk:
     # -- inside ---------------------------------------------------------------------------------
 
     def solve(
-        self, z: Complex[np.ndarray, " m"]
+        self, z: Complex[np.ndarray, " m"], solved: float = 1e-12, on_the_way: float = 1e-4
     ) -> tuple[Complex[np.ndarray, " m"], Float[np.ndarray, " m"]]:
         """mean_j H_j at Im z > 0, and the residual of its equations.
 
         The imaginary part comes down from the size of the edge, a quarter at a time; at each height
         Newton's step where it lowers the residual in the right half plane, else an average.
+        solved, on_the_way -> residuals at the height asked for, and at those that lead to it.
         """
         k = self.rows.shape[1]
         height = max(self._top[0], float(np.max(z.imag)))
@@ -197,9 +187,11 @@ class ProfileBulk:
             height = 0.25 * height
             at = z.real + 1j * np.maximum(z.imag, height)
             going = np.arange(len(z))
-            enough = ON_THE_WAY if np.any(height > z.imag) else SOLVED
+            enough = on_the_way if np.any(height > z.imag) else solved
             for _ in range(1000):
-                state[going], residual[going] = self._improve(at[going], state[going])
+                following, residual[going] = self._improve(at[going], state[going])
+                unsolved = residual[going] > solved
+                state[going[unsolved]] = following[unsolved]
                 going = going[residual[going] > enough]
                 if len(going) == 0:
                     break
@@ -216,13 +208,12 @@ class ProfileBulk:
         following, left = 0.5 * (state + image), np.arange(len(z))
         for share in (1.0, 0.5, 0.2, 0.05):
             newton = state[left] + share * change[left]
-            rest = np.max(np.abs(self._map(z[left], newton)[0] - newton), axis=1)
-            good = (rest < (1.0 - 0.3 * share) * size[left]) & np.all(newton.imag <= 0, axis=1)
+            residual = np.max(np.abs(self._map(z[left], newton)[0] - newton), axis=1)
+            good = (residual < (1.0 - 0.3 * share) * size[left]) & np.all(newton.imag <= 0, axis=1)
             following[left[good]] = newton[good]
             left = left[~good]
             if len(left) == 0:
                 break
-        following[size <= SOLVED] = state[size <= SOLVED]
         return following, size
 
     def density(self, values: Float[np.ndarray, " m"]) -> Float[np.ndarray, " m"]:
@@ -246,7 +237,7 @@ class ProfileBulk:
         places = np.linspace(0.0, top, 129)
         low, high = self._rise(places, floor)
         while low > 0.0 and high - low > DEPTH * top:
-            low, high = self._rise(np.linspace(low, high, CUTS + 2), floor)
+            low, high = self._rise(np.linspace(low, high, 34), floor)
         return ((Edge(low**2, 0.0, 0.0, -1), self.upper),)
 
     def _rise(self, places: Float[np.ndarray, " m"], floor: float) -> tuple[float, float]:

@@ -17,12 +17,6 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Float
 
-SCALES_LEVEL = 1e-3
-"""Probability at which rows (columns) of one Gaussian scale are taken to differ.
-
-Nothing hangs on a false alarm: the scales then fitted differ by sampling only.
-"""
-
 
 @dataclass(frozen=True)
 class Scales:
@@ -47,7 +41,7 @@ class Scales:
         return bool(np.ptp(self.rows) > 0), bool(np.ptp(self.columns) > 0)
 
     def resized(self, m: int, n: int) -> Scales:
-        """The same distributions of scales on other numbers of rows and columns."""
+        """These distributions of scales on other numbers of rows and columns."""
         return Scales(_resized(self.rows, m), _resized(self.columns, n))
 
     @property
@@ -64,33 +58,36 @@ def fitted_scales(
     Rows and columns that hold nothing but nan are unknown and get one.
     """
     squares, (m, n) = noise**2, noise.shape
-    known = np.isfinite(squares)
-    there = known.any(axis=1), known.any(axis=0)
+    finite = np.isfinite(squares)
+    there = finite.any(axis=1), finite.any(axis=0)
     squares = squares[np.ix_(*there)]
-    found = Scales(np.ones(m), np.ones(n))
+    scales = Scales(np.ones(m), np.ones(n))
     if rows:
-        found.rows[there[0]] = _fitted(squares)
+        scales.rows[there[0]] = _fitted(squares)
     if columns:
-        found.columns[there[1]] = _fitted(squares.T)
-    return found
+        scales.columns[there[1]] = _fitted(squares.T)
+    return scales
 
 
-def _fitted(squares: Float[np.ndarray, "m n"]) -> Float[np.ndarray, " m"]:
+def _fitted(squares: Float[np.ndarray, "m n"], level: float = 1e-3) -> Float[np.ndarray, " m"]:
+    """Scales of the rows; ones where Gaussian rows of one scale differ as much at this level.
+
+    Nothing hangs on a false alarm: the scales then fitted differ by sampling only.
+    """
     from scipy.stats import f
 
     m, n = squares.shape
     means = squares.mean(axis=1)
     within = float(np.sum((squares - means[:, None]) ** 2)) / (m * (n - 1))
     between = n * float(np.var(means, ddof=1))
-    if between <= within * float(f.isf(SCALES_LEVEL, m - 1, m * (n - 1))):
+    if between <= within * float(f.isf(level, m - 1, m * (n - 1))):
         return np.ones(m)
-    found = 1.0 + (1.0 - within / between) * (means / means.mean() - 1.0)
-    return np.asarray(found)
+    return np.asarray(1.0 + (1.0 - within / between) * (means / means.mean() - 1.0))
 
 
 def _resized(scales: Float[np.ndarray, " m"], size: int) -> Float[np.ndarray, " size"]:
     """As many of the sorted scales, least and largest included: the largest decide the edge."""
     if size == len(scales):
         return scales
-    found = np.sort(scales)[np.linspace(0, len(scales) - 1, size).round().astype(int)]
-    return np.asarray(found / found.mean())
+    kept = np.sort(scales)[np.linspace(0, len(scales) - 1, size).round().astype(int)]
+    return np.asarray(kept / kept.mean())

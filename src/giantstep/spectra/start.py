@@ -18,26 +18,20 @@ from giantstep.gaussian.moments import feature_moments
 from giantstep.problem.activation import Activation
 from giantstep.problem.starts import STARTS, RowStart
 from giantstep.spectra.bulk import Bulk
-from giantstep.spectra.bulk import Edge as Edge
-from giantstep.spectra.profile import ProfileBulk as ProfileBulk
-from giantstep.spectra.profile import stepped_weight_bulk as stepped_weight_bulk
-
-LEAST_NODES = 128
-"""Gauss nodes for a Marchenko-Pastur population, more when the law is narrow (see _mp_nodes)."""
 
 
 @dataclass(frozen=True)
 class FeatureBulk(Bulk):
     """Bulk of random features; K = F F^T/n with F = sigma(X W^T), centred.
 
-    The covariance of the features is linear * W W^T + rest * I: linear -> c_1^2,
-    rest -> c_{>1}^2 = Var sigma - c_1^2, line -> eigenvalues t_j of W W^T with
-    s_j = linear t_j + rest, d -> inputs.
+    The covariance of the features is linear * W W^T + nonlinear * I: linear -> c_1^2,
+    nonlinear -> c_{>1}^2 = Var sigma - c_1^2, weight_eigenvalues -> t_j of W W^T with
+    s_j = linear t_j + nonlinear, d -> inputs.
     """
 
     linear: float = 0.0
-    rest: float = 0.0
-    line: Float[np.ndarray, " m"] | None = None
+    nonlinear: float = 0.0
+    weight_eigenvalues: Float[np.ndarray, " m"] | None = None
     d: int = 1
 
     def m2(self, ridge: float) -> float:
@@ -45,11 +39,14 @@ class FeatureBulk(Bulk):
 
         m2 = m1 (1 - m1 linear sum_j (c_j n/d) t_j/(1 + m1 s_j)).
         """
-        assert self.line is not None
+        assert self.weight_eigenvalues is not None
         m1 = self.m1(ridge)
         shares = self.masses * self.size / self.d
         return m1 * (
-            1.0 - m1 * self.linear * float(np.sum(shares * self.line / (1.0 + m1 * self.scales)))
+            1.0
+            - m1
+            * self.linear
+            * float(np.sum(shares * self.weight_eigenvalues / (1.0 + m1 * self.scales)))
         )
 
 
@@ -87,30 +84,30 @@ def feature_bulk(
     copies = _independent(p, d, start).copies
     _check_sizes(n=n, d=d, p=p)
     moments = feature_moments(activation, np.zeros(1), np.ones(1))
-    linear, rest = copies * float(moments.slope[0]) ** 2, copies * float(moments.rest[0])
+    linear, nonlinear = copies * float(moments.slope[0]) ** 2, copies * float(moments.rest[0])
     distinct = p // copies
-    line, shares = _mp_nodes(distinct / d, distinct / n)
-    scales = linear * line + rest
+    eigenvalues, shares = _mp_nodes(distinct / d, distinct / n)
+    scales = linear * eigenvalues + nonlinear
     # A linear activation leaves the directions outside the inputs empty.
     kept = scales > 1e-14 * np.max(scales)
-    atom = int(distinct > d and rest > 0)
+    atom = int(distinct > d and nonlinear > 0)
     return FeatureBulk(
         scales[kept],
         (shares * distinct / n)[kept],
         n,
         (0,) if atom else (),
         linear=linear,
-        rest=rest,
-        line=line[kept],
+        nonlinear=nonlinear,
+        weight_eigenvalues=eigenvalues[kept],
         d=d,
     )
 
 
 def _independent(p: int, d: int, start: str) -> RowStart:
     """A start whose distinct rows are independent."""
-    known = [kind.name for kind in STARTS.values() if not kind.framed]
-    if start not in known:
-        raise InputError(f"start must be one of {', '.join(known)} for a bulk, got {start!r}")
+    names = [kind.name for kind in STARTS.values() if not kind.framed]
+    if start not in names:
+        raise InputError(f"start must be one of {', '.join(names)} for a bulk, got {start!r}")
     STARTS[start].check(p, 0, d)
     return STARTS[start]
 
@@ -122,19 +119,19 @@ def _check_sizes(**sizes: int) -> None:
 
 
 def _mp_nodes(
-    aspect: float, per_sample: float
+    aspect: float, per_sample: float, least: int = 128
 ) -> tuple[Float[np.ndarray, " m"], Float[np.ndarray, " m"]]:
     """Gauss nodes, increasing, and weights of the spectrum of W W^T, p/d -> aspect.
 
     The Jacobi matrix of Marchenko-Pastur's law is B B^T, B bidiagonal with 1 on the diagonal and
     sqrt(aspect) below.  For p > d the spectrum is that of W^T W, p/d times the law of d/p, and an
     atom at zero.  Nodes must be denser than the blur that n samples give each, of relative width
-    sqrt(per_sample/nodes): a few over per_sample of them are enough.
+    sqrt(per_sample/nodes): a few over per_sample of them are enough, or ``least``.
     """
     from scipy.linalg import eigh_tridiagonal
 
     ratio = min(aspect, 1.0 / aspect)
-    count = max(LEAST_NODES, math.ceil(8.0 / per_sample))
+    count = max(least, math.ceil(8.0 / per_sample))
     diagonal = np.r_[1.0, np.full(count - 1, 1.0 + ratio)]
     nodes, vectors = eigh_tridiagonal(diagonal, np.full(count - 1, math.sqrt(ratio)))
     weights = vectors[0] ** 2

@@ -21,12 +21,6 @@ from giantstep.gaussian.rules import legendre
 # Ai(x) is below 1e-17 for x > 13.5: the kernel is cut where its argument reaches 16.
 REACH = 16.0
 
-NODES = 40
-"""Gauss-Legendre nodes: 24 give F_1 to 4e-9, 32 to 2e-13, 40 to rounding."""
-
-MOMENT_NODES = 48
-"""Gauss-Legendre nodes for the moments: 40 give them to 1e-10, 48 to rounding."""
-
 LEAST_TAIL = 1e-10
 """F_1 is known to 1e-14 at best, so that neither end can be resolved further than this."""
 
@@ -34,19 +28,19 @@ LOWEST = -10.0
 """Below, F_1 is smaller than 1e-18 (it falls as exp(-|s|^3/24)), and taken as 0."""
 
 
-def tracy_widom_cdf(s: float) -> float:
-    """F_1(s) = P(TW_1 <= s)."""
+def tracy_widom_cdf(s: float, nodes: int = 40) -> float:
+    """F_1(s) = P(TW_1 <= s): 24 nodes give it to 4e-9, 32 to 2e-13, 40 to rounding."""
     from scipy.special import airy
 
     if s <= LOWEST:
         return 0.0
     if s >= REACH:
         return 1.0
-    x, weights = legendre(NODES)
+    x, weights = legendre(nodes)
     half = 0.5 * (REACH - s)
-    nodes, roots = half * (x + 1.0), np.sqrt(half * weights)
-    kernel = roots[:, None] * airy(nodes[:, None] + nodes + s)[0] * roots
-    return float(np.clip(np.linalg.det(np.eye(NODES) - kernel), 0.0, 1.0))
+    points, roots = half * (x + 1.0), np.sqrt(half * weights)
+    kernel = roots[:, None] * airy(points[:, None] + points + s)[0] * roots
+    return float(np.clip(np.linalg.det(np.eye(nodes) - kernel), 0.0, 1.0))
 
 
 @lru_cache(maxsize=64)
@@ -56,14 +50,16 @@ def tracy_widom_quantile(probability: float) -> float:
 
     if not LEAST_TAIL < probability < 1.0 - LEAST_TAIL:
         raise InputError(f"probability must lie between 1e-10 and 1 - 1e-10, got {probability:g}")
-    found = brentq(lambda s: tracy_widom_cdf(s) - probability, LOWEST, REACH, xtol=1e-12)
-    return float(found)
+    return float(brentq(lambda s: tracy_widom_cdf(s) - probability, LOWEST, REACH, xtol=1e-12))
 
 
 @lru_cache(maxsize=1)
-def tracy_widom_moments() -> tuple[float, float]:
-    """Mean and variance of TW_1, by parts: E s = b - int F_1, E s^2 = b^2 - 2 int s F_1."""
-    x, weights = legendre(MOMENT_NODES)
+def tracy_widom_moments(nodes: int = 48) -> tuple[float, float]:
+    """Mean and variance of TW_1, by parts: E s = b - int F_1, E s^2 = b^2 - 2 int s F_1.
+
+    40 nodes give them to 1e-10, 48 to rounding.
+    """
+    x, weights = legendre(nodes)
     low, high = LOWEST, REACH
     s = 0.5 * (low + high) + 0.5 * (high - low) * x
     values = np.array([tracy_widom_cdf(float(value)) for value in s])

@@ -21,7 +21,7 @@ from giantstep.records.file import (
     unpacked,
     write_whole,
 )
-from giantstep.records.origin import REVISION, origin, package_source
+from giantstep.records.origin import origin, revision
 from giantstep.records.spectrum import Spectrum
 from giantstep.records.table import Table, make_table
 from giantstep.records.trajectory import SPECTRA, Trajectory
@@ -81,7 +81,7 @@ class Store:
         asked = stored_fields(setting) | {
             "kind": "prediction",
             "runs": setting.runs,
-            "revision": package_source()[:REVISION],
+            "revision": revision(),
         }
         found, record = self._read(prediction_name(setting, theory), asked)
         return found, str(record["complaint"]) if found is None else None

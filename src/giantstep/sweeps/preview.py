@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from giantstep.errors import InputError
-from giantstep.simulation.estimate import Estimate, estimate
+from giantstep.simulation.estimate import Estimate, Speed, estimate, pilot_speed
 from giantstep.store.folder import Store
 from giantstep.store.identity import prediction_name
 from giantstep.sweeps.grid import Cell, Grid
@@ -56,10 +56,13 @@ class Preview:
 def preview(
     grid: Grid, store: Store, *, memory: int, workers: int | None, theory: bool = True
 ) -> Preview:
-    """Estimate every cell; the first that no engine can run is refused."""
+    """Estimate every cell; the first that no engine can run is refused.
+
+    Pilot runs are made of the largest cell of each engine, and say how fast the others are.
+    """
     check_workers(workers)
     share_accelerators()
-    estimates = [(cell, _estimate(cell, memory)) for cell in grid.cells]
+    estimates = _estimates(grid, memory)
     missing = [len(store.missing(cell.setting)) for cell in grid.cells]
     most = max(found.bytes for _, found in estimates)
     settings = (cell.setting for cell in grid.cells)
@@ -86,8 +89,22 @@ def preview(
     )
 
 
-def _estimate(cell: Cell, memory: int) -> Estimate:
+def _estimates(grid: Grid, memory: int) -> list[tuple[Cell, Estimate]]:
+    """The cells with what their runs take on one thread of this machine."""
+    typical = [(cell, _estimate(cell, memory)) for cell in grid.cells]
+    largest: dict[str, tuple[float, Cell]] = {}
+    for cell, each in typical:
+        if each.seconds > largest.get(each.engine, (0.0,))[0]:
+            largest[each.engine] = (each.seconds, cell)
+    speeds = {
+        engine: pilot_speed(cell.setting, memory=memory, threads=1)
+        for engine, (_, cell) in largest.items()
+    }
+    return [(cell, _estimate(cell, memory, speeds[each.engine])) for cell, each in typical]
+
+
+def _estimate(cell: Cell, memory: int, speed: Speed | None = None) -> Estimate:
     try:
-        return estimate(cell.setting, memory=memory, threads=1)
+        return estimate(cell.setting, memory=memory, calibrate=False, speed=speed)
     except InputError as error:
         raise InputError(f"{error}, in the cell {cell.text}") from None

@@ -14,15 +14,16 @@ from giantstep.errors import InputError
 from giantstep.problem.setting import Setting
 from giantstep.records.drafts import remove_drafts
 from giantstep.simulation.cost import flops
+from giantstep.simulation.processes import Pool
 from giantstep.simulation.simulate import MEMORY
 from giantstep.store.folder import Store
 from giantstep.store.identity import prediction_name
 from giantstep.sweeps.cluster import Cluster
 from giantstep.sweeps.grid import Cell, Grid, make_grid
 from giantstep.sweeps.in_memory import check_unstorable, outcome_in_memory
-from giantstep.sweeps.local import Pool, check_workers, process_count, share_accelerators
+from giantstep.sweeps.local import check_workers, process_count, share_accelerators
 from giantstep.sweeps.result import Outcome, Sweep
-from giantstep.sweeps.work import Report, Task
+from giantstep.sweeps.work import Report, Task, local_reports
 
 SHARES = 8
 """Runs of a cell are one task up to this share of what a process has to do, so that the last ones
@@ -145,8 +146,8 @@ def _workers(
     store: Store, count: int, cluster: str | None
 ) -> Iterator[Callable[[Sequence[Task]], Iterator[tuple[int, Report]]]]:
     if cluster is None:
-        with Pool(store.folder, count) as pool:
-            yield pool.run
+        with Pool(count) as pool:
+            yield lambda tasks: local_reports(pool, tasks, store.folder)
         return
     with Cluster(cluster, count) as remote:
         yield lambda tasks: remote.run(tasks, store)

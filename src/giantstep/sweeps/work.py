@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import traceback
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
 from typing import Any, TypedDict
 
 from giantstep.errors import (
@@ -15,8 +16,9 @@ from giantstep.errors import (
 )
 from giantstep.prediction.predict import predict
 from giantstep.problem.setting import Setting
+from giantstep.simulation.processes import Pool
 from giantstep.simulation.simulate import simulate_runs
-from giantstep.store.folder import prediction_bytes, run_bytes
+from giantstep.store.folder import Store, prediction_bytes, run_bytes
 from giantstep.store.identity import prediction_name, run_name
 
 EXPECTED = (InputError, NoTheoryError, NotConvergedError, DivergenceError, MemoryError)
@@ -71,6 +73,23 @@ def perform(task: Task, write: Callable[[str, bytes], None]) -> Report:
         if found is None:
             return {"failure": None, "traceback": None}
         write(*found)
+
+
+def perform_here(task: Task, folder: Path) -> Report:
+    """Do a task and write what it gives into a folder of this machine."""
+    return perform(task, Store(folder).write)
+
+
+def local_reports(pool: Pool, tasks: Sequence[Task], folder: Path) -> Iterator[tuple[int, Report]]:
+    """The number and the report of each task as it ends; OSError where none can be written."""
+    for number, outcome in pool.run([(perform_here, (task, folder)) for task in tasks]):
+        if isinstance(outcome, OSError):
+            raise OSError(None, outcome.strerror or str(outcome), str(folder)) from outcome
+        if isinstance(outcome, MemoryError):
+            outcome = Report(failure=memory_words(outcome), traceback=None)
+        elif isinstance(outcome, Exception):
+            outcome = Report(failure=str(outcome), traceback=None)
+        yield number, outcome
 
 
 def perform_away(task: Task) -> tuple[Report, list[tuple[str, bytes]]]:

@@ -19,7 +19,7 @@ PAGE = Path(__file__).parents[3] / "docs" / "differences.md"
 
 
 def claim_of(name: str, value: float, **given: str) -> Claim:
-    def experiment(fields: dict[str, float]) -> Findings:
+    def experiment(setting: dict[str, float]) -> Findings:
         return Findings([exact("value", value, (0.0, 1.0))])
 
     return Claim(
@@ -29,7 +29,7 @@ def claim_of(name: str, value: float, **given: str) -> Claim:
         regime="regime",
         rule="rule",
         experiment=experiment,
-        fields={},
+        setting={},
         controls={},
         **given,
     )  # type: ignore[arg-type]

@@ -8,12 +8,12 @@ import pytest
 
 from giantstep.papers.claims.experiments import (
     neurons,
+    not_learned,
     over_sizes,
     strongest,
     weakest,
     with_runs,
 )
-from giantstep.papers.claims.small_batches import crossover
 from giantstep.problem.setting import Setting
 from giantstep.records.trajectory import Trajectory
 from giantstep.simulation.simulate import simulate
@@ -40,7 +40,7 @@ def trained(step_size: str) -> Trajectory:
 def test_neurons_see_the_size_of_the_step_and_the_span_of_the_rows_does_not() -> None:
     """At leap 2 a step of .04 p leaves the neurons where they started, one of 4 p d^(1/2) not."""
     small, large = trained("0.04*p"), trained("4*p*d^0.5")
-    spans = [found.principal_cosines(np.eye(2))[:, 1] for found in (small, large)]
+    spans = [run.principal_cosines(np.eye(2))[:, 1] for run in (small, large)]
     np.testing.assert_allclose(*spans, atol=1e-6)
     for statistic in (neurons(PLANE, 1), weakest(PLANE, 1)):
         assert np.median(statistic(large)) > 2 * np.median(statistic(small))
@@ -65,10 +65,12 @@ def test_statistics_are_those_of_the_cosines() -> None:
 def test_the_noise_of_the_gradient_has_five_times_the_squared_cosine_for_he2() -> None:
     """E[y^2 z^2]/E[y^2] of y = He2(z), from the moments 1, 3, 15 of z^2, z^4, z^6."""
     assert (15 - 2 * 3 + 1) / 2 == 5
-    sizes = (100, 10_000)
-    assert crossover(sizes) - crossover(sizes, 1.0) == pytest.approx(
-        0.5 * math.log(5) / math.log(100)
+    sizes, values = (100, 10_000), [[0.1, 0.11], [0.01, 0.011]]
+    five, one = (
+        not_learned("cosine", None, noise=noise).quantity(sizes, [np.array(v) for v in values])
+        for noise in (5.0, 1.0)
     )
+    assert five.allowance - one.allowance == pytest.approx(0.5 * math.log(5) / math.log(100))
 
 
 def test_runs_are_the_same_at_every_size_or_one_number_a_size() -> None:
@@ -76,9 +78,9 @@ def test_runs_are_the_same_at_every_size_or_one_number_a_size() -> None:
     assert with_runs((10, 20), (4, 2)) == [(10, 4), (20, 2)]
     with pytest.raises(ValueError, match="shorter"):
         with_runs((10, 20), (4,))
-    fields = {"target": "x1", "activation": "relu", "n": "4d", "p": 4, "steps": 1}
+    setting = {"target": "x1", "activation": "relu", "n": "4d", "p": 4, "steps": 1}
     [few], [more] = (
-        over_sizes(fields, (50,), runs, {"cosine": neurons([[1.0]], 1)})["cosine"]
+        over_sizes(setting, (50,), runs, {"cosine": neurons([[1.0]], 1)})["cosine"]
         for runs in (2, (5,))
     )
     assert len(more) == 5

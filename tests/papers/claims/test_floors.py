@@ -4,9 +4,10 @@ import math
 
 import pytest
 
+from giantstep.papers.claims import CLAIMS
 from giantstep.papers.claims.floors import LADDER, leak, learned_floor, predicted_error
 from giantstep.papers.claims.quantity import FALLS
-from giantstep.papers.claims.regimes import CLAIMS, FIVE, FULL_SIZES, QUICK_SIZES, Sizes
+from giantstep.papers.claims.regimes import FIVE
 from giantstep.problem.activation import make_activation
 from giantstep.problem.setting import Setting
 
@@ -37,16 +38,17 @@ def test_where_no_theory_covers_a_setting_there_is_no_predicted_error() -> None:
 
 def test_the_activation_of_the_quadratic_width_has_odd_degrees_beyond_the_line() -> None:
     """softplus(z) = z/2 + log(2 cosh(z/2)), of its control: no coefficient of degree 3, 5, 7."""
-    [claim] = [claim for claim in CLAIMS if claim.id == "quadratic-width"]
-    odd = make_activation(claim.fields["activation"]).coefficients(7).values[3::2]
+    claim = CLAIMS["quadratic-width"]
+    odd = make_activation(claim.setting["activation"]).coefficients(7).values[3::2]
     assert abs(odd[0]) > 0.01
     assert abs(make_activation("softplus").coefficients(7).values[3::2]).max() < 1e-9
 
 
-@pytest.mark.parametrize("sizes", [QUICK_SIZES, FULL_SIZES])
-def test_what_a_linear_batch_leaves_unlearned_falls_with_the_neurons(sizes: Sizes) -> None:
+@pytest.mark.parametrize("size", ["quick", "full"])
+def test_what_a_linear_batch_leaves_unlearned_falls_with_the_neurons(size: str) -> None:
     """About (d/n) E y^2 of x1 is left at any p: at a fixed n/d no excess comes down to zero."""
+    sizes = getattr(CLAIMS["five-regimes"], size)["sizes"]
     for regime in ((1, 0), (1, 1)):
-        smallest, *_, largest = (Setting(FIVE, **size) for size in sizes[regime])
+        smallest, *_, largest = (Setting(FIVE, **fields) for fields in sizes[regime])
         left = (smallest.n / smallest.d) / (largest.n / largest.d)
         assert math.log(left) / math.log(largest.p / smallest.p) < FALLS[1]

@@ -3,15 +3,23 @@
 import numpy as np
 import pytest
 
-from giantstep.papers.claims.higher_leaps import FIELDS, PAIR, Batch, label_steps, side
-from giantstep.papers.claims.small_batches import BETWEEN, schedule
+from giantstep.papers.claims.higher_leaps import (
+    BETWEEN,
+    ON_LABELS,
+    PAIR,
+    Batch,
+    label_steps,
+    schedule,
+    side,
+)
 from giantstep.problem.setting import Setting
 from giantstep.simulation.simulate import simulate
 
 
 def test_batches_and_steps_grow_as_the_claim_says() -> None:
-    batch = Batch(3, 4 / 3, (1000,), 2)
-    setting = Setting(**label_steps(FIELDS[2], batch), d=1000, readout_n=0, test_n=0)
+    batch, network = Batch(3, 4 / 3, (1000,), 2), ON_LABELS[2]
+    steps = label_steps(batch.steps, batch.kappa, **network.options)
+    setting = Setting(**network.setting, **steps, d=1000, readout_n=0, test_n=0)
     assert setting.n == pytest.approx(2 * 1000 ** (4 / 3), rel=1e-3)
     assert setting.step_size == pytest.approx([6 * 4**t * 1000 ** (1 / 6) for t in range(3)], 1e-3)
     assert batch.name == "3 steps at n = d^1.33"

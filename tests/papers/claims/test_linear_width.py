@@ -6,13 +6,9 @@ import numpy as np
 import pytest
 
 from giantstep import Setting
-from giantstep.papers.claims.feature_experiments import (
-    _share,
-    spikes_in_the_limit,
-    training_features,
-)
-from giantstep.papers.claims.linear_width import WIDE
-from giantstep.papers.claims.spike_experiments import crossing, leaving_sizes
+from giantstep.papers.claims.linear_width import _share
+from giantstep.papers.claims.spike_thresholds import crossing, leaving_sizes
+from giantstep.papers.claims.wide import WIDE, spikes_in_the_limit
 from giantstep.simulation.feature_models import real_features, tables
 from giantstep.simulation.readout import fit_readout
 from giantstep.simulation.stepped import stepped_runs
@@ -48,8 +44,8 @@ def test_leaving_sizes_are_where_the_singular_value_is() -> None:
     unit = np.linalg.norm(step.readout) * np.linalg.norm(step.spike)
 
     def values(size: float) -> np.ndarray:
-        [features] = training_features(setting.vary(step_size=size), 1)
-        return np.linalg.svd(features, compute_uv=False)
+        [other] = stepped_runs(setting.vary(step_size=size))
+        return np.linalg.svd(other.features(other.training.inputs), compute_uv=False)
 
     top = values(0.0)[0]
     for k, size in enumerate(leaving_sizes(step, 1.25)):

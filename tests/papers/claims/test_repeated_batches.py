@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from giantstep.papers.claims import CLAIMS, repeated_batches
-from giantstep.papers.claims.repeated_batches import TWICE, known, limit_of
+from giantstep.papers.claims.repeated_batches import TWICE, limit_of, mean_alignment
 
 D, RUNS = (500, 2000, 8000), 64
 
@@ -22,16 +22,17 @@ def test_a_limit_stands_beside_the_cosine_of_a_random_row(
     Its error is 6e-4; that of a row without a random part, 0, is 0.023 away and 0.016 is allowed.
     """
     claim = CLAIMS["repeated-batches-pair"]
-    limit = float(known(limit_of(dict(claim.fields) | {"batches": TWICE}))[0])
+    limit = float(mean_alignment(limit_of({**claim.setting, "batches": TWICE}))[0])
     scatter = np.random.default_rng(0).normal(scale=0.01, size=(len(D), RUNS))
 
-    def drawn(fields: Any, d: Any, runs: Any, statistics: Any) -> dict[str, list[np.ndarray]]:
+    def drawn(setting: Any, measured: Any, d: Any, runs: Any) -> dict[str, list[np.ndarray]]:
         learned = [math.hypot(limit, random_row * math.sqrt(2 / size)) for size in d]
-        means = learned if fields["batches"] == TWICE else [size**-0.5 for size in d]
+        means = [learned, [size**-0.5 for size in d]]
         return {
-            name: [x * (1 + e) for x, e in zip(means, scatter, strict=True)] for name in statistics
+            case.name: [x * (1 + e) for x, e in zip(values, scatter, strict=True)]
+            for case, values in zip(measured, means, strict=True)
         }
 
-    monkeypatch.setattr(repeated_batches, "over_sizes", drawn)
-    found = claim.experiment(claim.fields, d=D, runs=RUNS)
-    assert [q.verdict for q in found.quantities] == [verdict, "holds", "holds"]
+    monkeypatch.setattr(repeated_batches, "statistics_over_sizes", drawn)
+    findings = claim.experiment(claim.setting, **claim.options, d=D, runs=RUNS)
+    assert [q.verdict for q in findings.quantities] == [verdict, "holds", "holds"]

@@ -14,29 +14,29 @@ from giantstep.cli import claims as command
 from giantstep.cli.main import main
 from giantstep.papers.claims import CLAIMS, FAMILIES, running
 from giantstep.papers.claims.quantity import Region, exact
-from giantstep.papers.claims.record import Claim, Findings, Measurement
+from giantstep.papers.claims.record import Changes, Claim, Experiment, Findings, one_at_a_time
 from giantstep.papers.claims.running import run_claims, stored_claims
 from giantstep.papers.claims.source import Source
-from giantstep.papers.plot import Curve, Plot
 from giantstep.records.origin import source_digest
+from giantstep.records.plot import Curve, Plot
 from giantstep.show.page import claims_page, region_text
 from giantstep.show.plots.curves import curves
 
 
 def counting(calls: list[Any]) -> Claim:
-    """A claim that notes each of its runs; its quantity is the field ``value``."""
+    """A claim that notes each of its runs; its quantity is the option ``value``."""
 
-    def experiment(fields: dict[str, Any], **size: Any) -> Findings:
-        calls.append(fields["value"])
+    def experiment(setting: dict[str, Any], *, value: float) -> Findings:
+        calls.append(value)
         simulated = Curve("a", [1, 2], [1.0, 2.0], [0.1, 0.1])
         theory = Curve("law", [1, 2], [3.0, 4.0], theory=True)
         plot = Plot("x", "y", [simulated, theory], levels={"one": 1.0})
-        return Findings([exact("value", fields["value"], (0.0, 1.0))], plot)
+        return Findings([exact("value", value, (0.0, 1.0))], plot)
 
     return claim_of(experiment)
 
 
-def claim_of(experiment: Measurement, name: str = "counting") -> Claim:
+def claim_of(experiment: Experiment, name: str = "counting") -> Claim:
     return Claim(
         id=name,
         statement="A <statement>.",
@@ -44,8 +44,12 @@ def claim_of(experiment: Measurement, name: str = "counting") -> Claim:
         regime="regime",
         rule="rule",
         experiment=experiment,
-        fields={"value": 0.5},
-        controls={"too large": {"value": 2.0}, "too small": {"value": -1.0}},
+        setting={},
+        options={"value": 0.5},
+        controls={
+            "too large": Changes(options={"value": 2.0}),
+            "too small": Changes(options={"value": -1.0}),
+        },
     )
 
 
@@ -65,9 +69,9 @@ def test_finished_claims_are_not_run_again(tmp_path: Path) -> None:
     assert not list(tmp_path.glob("*.part"))
 
 
-def test_tuned_fields_are_repeated_with_the_controls() -> None:
+def test_tuned_values_are_repeated_with_the_controls() -> None:
     calls: list[Any] = []
-    claim = replace(counting(calls), tuned={"value": (0.2, 3.0)})
+    claim = replace(counting(calls), tuned=one_at_a_time(options={"value": (0.2, 3.0)}))
     [record] = run_claims([claim], controls=True)
     assert calls == [0.5, 2.0, -1.0, 0.2, 3.0]
     assert record["tuned"] == [
@@ -111,12 +115,12 @@ def test_a_broken_record_is_measured_anew(tmp_path: Path) -> None:
     assert calls == [0.5]
 
 
-def judged(fields: dict[str, Any], *, region: Region) -> Findings:
-    return Findings([exact("value", fields["value"], region)])
+def judged(setting: dict[str, Any], *, value: float, region: Region) -> Findings:
+    return Findings([exact("value", value, region)])
 
 
-def judged_twice(fields: dict[str, Any], *, region: Region) -> Findings:
-    return Findings([exact("value", 2.0 * fields["value"], region)])
+def judged_twice(setting: dict[str, Any], *, value: float, region: Region) -> Findings:
+    return Findings([exact("value", 2.0 * value, region)])
 
 
 def test_another_region_or_another_experiment_is_measured_anew(tmp_path: Path) -> None:
@@ -153,7 +157,7 @@ def test_source_is_that_of_the_rooms_an_experiment_may_use(tmp_path: Path) -> No
     assert source_digest(tmp_path) != before
 
 
-def interrupted(fields: dict[str, Any]) -> Findings:
+def interrupted(setting: dict[str, Any], *, value: float) -> Findings:
     raise KeyboardInterrupt
 
 
@@ -234,8 +238,10 @@ def test_every_claim_is_complete() -> None:
         # What a paper states is judged inside its assumptions, which are said.
         assert claim.source.assumptions or claim.source.is_finding
         assert claim.controls or claim.corrected
-        assert set(claim.tuned) <= set(claim.fields)
-        assert all(claim.controls.values())
+        for changes in (*claim.controls.values(), *claim.tuned):
+            assert changes.setting or changes.options
+            # The option of a control or of a tuned value is one that the experiment has.
+            assert set(changes.options) <= {*claim.options, *claim.quick}
         assert claim.quick
         assert claim.full
 

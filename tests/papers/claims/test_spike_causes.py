@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 
 from giantstep import Setting, simulate
-from giantstep.papers.claims.feature_steps import TWO_STEPS, feature_spectra
+from giantstep.papers.claims import CLAIMS
+from giantstep.papers.claims.feature_steps import feature_spectra
 from giantstep.papers.claims.input_spikes import noise_edge
-from giantstep.papers.claims.limiting_causes import STEPPED, _scaled, _shares
-from giantstep.papers.claims.limiting_losses import CUBIC
-from giantstep.papers.claims.linear_width import WIDE
+from giantstep.papers.claims.limiting_losses import STEPPED, at_scale, measured_shares
 from giantstep.papers.claims.spike_thresholds import beta_length, predicted_sizes
+from giantstep.papers.claims.wide import WIDE
 from giantstep.prediction.wide.feature_outliers import feature_outliers
 from giantstep.prediction.wide.step import learned_step
 from giantstep.prediction.wide.strong_spikes import limiting_losses
@@ -19,8 +19,9 @@ from giantstep.simulation.stepped import stepped_runs
 
 
 def shares(cause: str, **fields: object) -> list[float]:
-    setting = _scaled(STEPPED | fields, 40, "1")
-    return _shares(setting, cause, 1.5, 4).mean(axis=0).tolist()
+    [setting] = at_scale(STEPPED | fields, "1", [40], 4)
+    sizes = [0.0, *(1.5 * setting.n**alpha for alpha in (0.125, 0.3125))]
+    return measured_shares(setting, cause, sizes).mean(axis=0).tolist()
 
 
 def test_a_linear_network_has_a_step_of_rank_one() -> None:
@@ -38,8 +39,7 @@ def test_a_step_of_labels_alone_has_no_output_in_it() -> None:
 
 def test_third_spike_gains_the_cubic_part() -> None:
     """L_2 - L_3 = lambda m_1 cos^6, with longer rows or without; those of cos^4 are far off."""
-    names = ("activation", "target", "n", "p", "steps", "output_scale", "start", "readout_start")
-    fields = {name: CUBIC[name] for name in (*names, "ridge", "readout_n")}
+    fields = dict(CLAIMS["limiting-losses-of-three-spikes"].setting)
     setting = Setting(**fields | {"d": 1000, "residual": "labels", "step_size": 1.0})
     cosine = learned_step(setting, 1e9).cosine
     for lengthened in (True, False):
@@ -84,12 +84,13 @@ def test_edge_of_the_noise_of_a_gradient() -> None:
 
 
 def test_spectra_after_two_steps_are_those_of_a_simulation() -> None:
-    names = ("multiple", "exponents", "told")
-    given = {name: value for name, value in TWO_STEPS.items() if name not in names}
-    setting = Setting(**given | {"d": 40, "step_size": "n^0.3*p^0.5", "runs": 2, "spectra": 4})
+    setting = Setting(
+        **dict(CLAIMS["features-after-two-steps"].setting)
+        | {"d": 40, "step_size": "n^0.3*p^0.5", "runs": 2, "spectra": 4}
+    )
     features = simulate(setting.vary(engine="dense", precision="float64")).features
     assert features is not None
     assert features.singular_values is not None
-    for run, spectrum in enumerate(feature_spectra(setting, 2)):
+    for run, spectrum in enumerate(feature_spectra(setting)):
         np.testing.assert_allclose(spectrum.values, features.singular_values[run, 2, :4], rtol=1e-3)
         assert np.max(np.abs(spectrum.values / features.singular_values[run, 1, :4] - 1.0)) > 0.1

@@ -7,10 +7,8 @@ import pytest
 
 from giantstep import Setting
 from giantstep.papers.claims.expansions import _least_squares, predicted_parts
-from giantstep.papers.claims.feature_experiments import stepped_features
-from giantstep.papers.claims.linear_width import WIDE
-from giantstep.papers.claims.spike_counts import readout_scatter
-from giantstep.papers.claims.two_steps import NETWORK
+from giantstep.papers.claims.weight_outliers import NETWORK
+from giantstep.papers.claims.wide import WIDE, features_of, readout_scatter
 from giantstep.prediction.wide.outlier_count import with_exponents
 from giantstep.prediction.wide.step import learned_step
 from giantstep.prediction.wide.strong_spikes import limiting_losses
@@ -57,7 +55,7 @@ def test_rank_one_has_two_thirds_of_the_second_part() -> None:
     actual = limiting_losses(setting).objectives
     flat = limiting_losses(setting, lengthened=False).objectives
     step = learned_step(setting, 1e9)
-    delta = step.noise_square / step.shift**2
+    delta = step.lengthening / step.shift**2
     assert flat[:2] == actual[:2]
     expected = (2.0 + (1.0 + delta) ** 2) / 3.0
     assert (flat[1] - flat[2]) / (actual[1] - actual[2]) == pytest.approx(expected, rel=1e-6)
@@ -93,5 +91,6 @@ def test_features_of_another_size_of_the_step() -> None:
     setting = Setting(**SMOOTH | {"d": 20, "step_size": 2.0})
     [step] = stepped_runs(setting)
     real = step.features(step.training.inputs)
-    np.testing.assert_allclose(stepped_features(step, 2.0), real, atol=1e-12)
-    assert np.max(np.abs(stepped_features(step, 1.0) - real)) > 0.1
+    same, other = (features_of(step, step.resized(size).weights) for size in (2.0, 1.0))
+    np.testing.assert_allclose(same, real, atol=1e-12)
+    assert np.max(np.abs(other - real)) > 0.1

@@ -5,7 +5,9 @@ import math
 import numpy as np
 import pytest
 
+from giantstep.papers.claims import CLAIMS
 from giantstep.papers.claims.experiments import FIRST_LAYER
+from giantstep.papers.claims.floors import degree_two
 from giantstep.papers.claims.one_step import median_exponents
 from giantstep.papers.claims.step_formulas import (
     closed_form,
@@ -13,7 +15,6 @@ from giantstep.papers.claims.step_formulas import (
     ratio_values,
     step_forms,
 )
-from giantstep.papers.claims.wide_floors import OUT_OF_REACH, WITHIN_REACH, degree_two
 from giantstep.problem.activation import make_activation
 from giantstep.problem.setting import Setting
 
@@ -90,8 +91,9 @@ def test_ratio_values_have_the_ratio_of_means_as_their_mean() -> None:
 def test_labels_of_half_the_size_are_seen(labels: str) -> None:
     """Runs on half of the target have half of the overlap, and shorter rows."""
     untold = {"right": {}, "halved": {"target": "He2(x1)/2 + He4(x1)/6"}}[labels]
-    found = step_forms(FIELDS | {"untold": untold}, leap=2, d=(25, 100), runs=100)
-    assert found.verdict == ("holds" if labels == "right" else "fails")
+    fields = FIELDS | {"steps": 1}
+    findings = step_forms(fields, leap=2, untold=untold, d=(25, 100), runs=100)
+    assert findings.verdict == ("holds" if labels == "right" else "fails")
 
 
 def test_theory_gives_the_exponents_of_directions_inside_and_outside() -> None:
@@ -116,7 +118,10 @@ def test_floors_of_degree_two_and_of_any_penalty() -> None:
     assert abs(relu[3]) < 1e-12
     assert abs(tanh[2]) < 1e-12
     assert abs(relu[2]) > 0.1
-    powers = [Setting(name, d=100).target.series.square for name in (OUT_OF_REACH, WITHIN_REACH)]
+    claim = CLAIMS["floor-at-any-penalty"]
+    within = claim.controls["what is outside of U is of degree 1, and fitted"]
+    targets = (claim.setting["target"], within.options["untold"]["target"])
+    powers = [Setting(target, d=100).target.series.square for target in targets]
     assert powers == pytest.approx([3.0, 3.0])
 
 
@@ -131,9 +136,8 @@ def test_tanh_does_not_come_down_to_degree_two(activation: str) -> None:
         "readout_start": "gaussian",
         "ridge": "0.03/p^2",
         "test_n": 5000,
-        "untold": {},
     }
-    found = degree_two(fields, ratios=(0.5, 2), samples=4.0, d=12, runs=4)
-    last = found.quantities[-1]
+    findings = degree_two(fields, untold={}, ratios=(0.5, 2), samples=4.0, d=12, runs=4)
+    last = findings.quantities[-1]
     assert last.name == "error at the largest ratio"
     assert last.verdict == ("holds" if activation == "relu" else "fails")

@@ -8,14 +8,14 @@ import pytest
 from giantstep.cli.main import main
 from giantstep.papers.claims import CLAIMS
 from giantstep.papers.claims.quantity import exact
-from giantstep.papers.claims.record import Claim, Findings
+from giantstep.papers.claims.record import Changes, Claim, Findings, one_at_a_time
 from giantstep.papers.claims.running import run_claims
 from giantstep.papers.claims.source import Source
 from giantstep.papers.claims.summary import stored_records, summary
 
 
-def value(fields: dict[str, Any]) -> Findings:
-    return Findings([exact("value", fields["value"] + 0.1 * (fields["seed"] == 3), (0.0, 1.0))])
+def judged(setting: dict[str, Any], *, value: float) -> Findings:
+    return Findings([exact("value", value + 0.1 * (setting["seed"] == 3), (0.0, 1.0))])
 
 
 def claim_of(statement: str = "Values are below one.") -> Claim:
@@ -25,10 +25,11 @@ def claim_of(statement: str = "Values are below one.") -> Claim:
         source=Source("theorem", "paper"),
         regime="regime",
         rule="rule",
-        experiment=value,
-        fields={"value": 0.95},
-        controls={"large": {"value": 2.0}},
-        tuned={"value": (0.5, 1.5)},
+        experiment=judged,
+        setting={},
+        options={"value": 0.95},
+        controls={"large": Changes(options={"value": 2.0})},
+        tuned=one_at_a_time(options={"value": (0.5, 1.5)}),
     )
 
 

@@ -3,13 +3,12 @@
 import numpy as np
 import pytest
 
-from giantstep.papers.claims.outlier_grid import CELLS, LIMIT_CELLS, outliers_on_grid
-from giantstep.papers.claims.two_steps import (
-    BY_EXPONENT,
-    HIDDEN,
-    NETWORK,
+from giantstep.papers.claims import CLAIMS
+from giantstep.papers.claims.two_steps import HIDDEN
+from giantstep.papers.claims.weight_outliers import (
     measured_new,
     new_in_the_limit,
+    outliers_on_grid,
 )
 from giantstep.problem.activation import make_activation
 from giantstep.problem.target import make_target
@@ -35,8 +34,9 @@ def test_outliers_are_counted_beside_the_first_and_from_the_margin_on() -> None:
 
 
 def test_the_grid_has_exponents_that_differ_and_limits_up_to_three() -> None:
-    assert [new_in_the_limit(*cell) for cell in LIMIT_CELLS] == [0, 1, 2, 3]
-    assert sum(first != second for first, second in CELLS) == 4
+    options = CLAIMS["two-step-outlier-grid"].options
+    assert [new_in_the_limit(*cell) for cell in options["limit_cells"]] == [0, 1, 2, 3]
+    assert sum(first != second for first, second in options["cells"]) == 4
 
 
 @pytest.mark.law(sentinel="as told")
@@ -47,17 +47,20 @@ def test_places_of_outliers_are_those_of_the_steps_that_theory_is_told(
     beyond: float, verdict: str
 ) -> None:
     """One cell at p = 200: step sizes larger by p^0.15 put the second singular value elsewhere."""
-    told = {"multiple": 3.0, "margin": 0.2, "beyond": beyond, "boundary": 0.5, "seed": 3}
-    fields = NETWORK | told | {"activation": "softplus(z + 1.5)"}
-    found = outliers_on_grid(fields, cells=((0.45, 0.45),), d=200, runs=40)
-    place = next(q for q in found.quantities if q.name.startswith("singular value 2"))
+    claim = CLAIMS["two-step-outlier-grid"]
+    setting = {**claim.setting, "activation": "softplus(z + 1.5)", "seed": 3}
+    options = {**claim.options, "cells": ((0.45, 0.45),), "beyond": beyond}
+    findings = outliers_on_grid(setting, **options, d=200, runs=40)
+    place = next(q for q in findings.quantities if q.name.startswith("singular value 2"))
     assert place.verdict == verdict
 
 
-@pytest.mark.parametrize("exponent", [2, 3])
-def test_hidden_target_is_what_it_says(exponent: int) -> None:
+@pytest.mark.parametrize(
+    ("name", "exponent"), [("reused-goes-beyond-exponent-two", 2), ("reused-goes-beyond", 3)]
+)
+def test_hidden_target_is_what_it_says(name: str, exponent: int) -> None:
     """Degrees below the exponent are zero, its own is not, the variance is one."""
-    series = make_target(BY_EXPONENT[exponent]).series
+    series = make_target(CLAIMS[name].setting["target"]).series
     low = series.coefficients[series.degrees < exponent]
     assert max(abs(low), default=0.0) < 1e-6
     assert max(abs(series.coefficients[series.degrees == exponent])) > 0.1

@@ -7,7 +7,7 @@ import pytest
 
 from giantstep.papers.claims import CLAIMS
 from giantstep.papers.claims.quantity import exact
-from giantstep.papers.claims.record import Claim, Findings
+from giantstep.papers.claims.record import Changes, Claim, Findings
 from giantstep.papers.claims.source import Source
 
 # Whose controls take long: those are run with the slow claims.
@@ -151,11 +151,11 @@ def test_those_left_to_other_tiers_are_claims() -> None:
 def test_a_quantity_that_cannot_fail_is_seen() -> None:
     """Of two quantities the controls move one only, then both."""
 
-    def experiment(fields: dict[str, float]) -> Findings:
-        return Findings([exact(name, fields[name], (0.0, 1.0)) for name in ("a", "b")])
+    def experiment(setting: dict[str, float], **values: float) -> Findings:
+        return Findings([exact(name, value, (0.0, 1.0)) for name, value in values.items()])
 
-    fields = {"a": 0.5, "b": 0.5}
-    one, both = {"large a": {"a": 2.0}}, {"large a": {"a": 2.0}, "small b": {"b": -1.0}}
+    one = {"large a": Changes(options={"a": 2.0})}
+    both = one | {"small b": Changes(options={"b": -1.0})}
     for controls, left in ((one, {"b"}), (both, set())):
         claim = Claim(
             id="c",
@@ -164,7 +164,8 @@ def test_a_quantity_that_cannot_fail_is_seen() -> None:
             regime="regime",
             rule="rule",
             experiment=experiment,
-            fields=fields,
+            setting={},
+            options={"a": 0.5, "b": 0.5},
             controls=controls,
         )
         assert never_failing(claim, claim.run()) == left

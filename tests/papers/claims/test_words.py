@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from giantstep.papers.claims.input_spikes import gradient_spikes, predicted_spikes
-from giantstep.papers.claims.step_words import WEAK, mean_path_time
+from giantstep.papers.claims.step_words import mean_path_time
 from giantstep.problem.setting import Setting
 
 
@@ -15,13 +15,14 @@ def test_times_of_small_steps_have_closed_forms(exponent: int, steps: str) -> No
     """Without what normalising takes m = tanh(eta t), or m^2/(1 - m^2) grows as e^(4 eta t)."""
     d, eta = 400, 1e-9
     start = d**-0.5
-    odds = [m * m / (1.0 - m * m) for m in (start, WEAK)]
+    weak = 0.5
+    odds = [m * m / (1.0 - m * m) for m in (start, weak)]
     expected = {
-        "artanh": math.atanh(WEAK) - math.atanh(start),
+        "artanh": math.atanh(weak) - math.atanh(start),
         "logarithm": 0.25 * math.log(odds[1] / odds[0]),
     }[steps]
-    assert mean_path_time(exponent, eta, d) * eta == pytest.approx(expected, rel=1e-5)
-    assert mean_path_time(exponent, 0.1 / d, d) * 0.1 / d > 1.01 * expected
+    assert mean_path_time(exponent, eta, d, weak) * eta == pytest.approx(expected, rel=1e-5)
+    assert mean_path_time(exponent, 0.1 / d, d, weak) * 0.1 / d > 1.01 * expected
 
 
 def test_predicted_singular_values_of_a_strong_spike() -> None:

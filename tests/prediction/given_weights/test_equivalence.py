@@ -100,7 +100,7 @@ def test_dense_simulation(name, labels, ratio):
     assert deviation(family) < 4
     plain = make_family(setting, weights, frame, directions=frame[:0])
     blind = replace(family.labels, slope=0.0 * family.labels.slope)
-    bare = replace(family, rest=1e-6 * family.rest)
+    bare = replace(family, noise=1e-6 * family.noise)
     for wrong in (plain, bare, replace(family, labels=blind)):
         assert deviation(wrong) > 4
 

@@ -30,8 +30,8 @@ from scipy.stats import t as student
 from scipy.stats.qmc import Sobol
 
 from giantstep.gaussian.coordinates import Known
-from giantstep.prediction.narrow.rows import recursion
-from giantstep.prediction.narrow.start import typical_start
+from giantstep.prediction.narrow.paths import means_on_points
+from giantstep.prediction.narrow.state import typical_start
 from giantstep.prediction.predict import predict
 from giantstep.problem.setting import Setting
 from giantstep.records.comparison import compare
@@ -340,7 +340,7 @@ def test_few_paths_have_the_lengths_of_many(monkeypatch: pytest.MonkeyPatch) -> 
 
     def lengths(log2_points: int, scrambles: int) -> float:
         found = [
-            np.trace(recursion(setting, seed, log2_points)([start])[0].gram[2])
+            np.trace(means_on_points(setting, [start], seed, log2_points)[0].gram[2])
             for seed in range(scrambles)
         ]
         return float(np.mean(found))

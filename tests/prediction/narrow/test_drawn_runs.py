@@ -15,7 +15,7 @@ from giantstep.prediction.narrow.fresh import state_evolution
 from giantstep.prediction.narrow.limits import DRAWN_RUNS
 from giantstep.prediction.narrow.points import points_for
 from giantstep.prediction.narrow.readout import readout_errors
-from giantstep.prediction.narrow.start import labels_at, start_of_run
+from giantstep.prediction.narrow.state import labels_at, start_of_run
 from giantstep.prediction.narrow.theory import needs_draws
 from giantstep.prediction.predict import predict
 from giantstep.prediction.theories import choose_theory
@@ -209,5 +209,5 @@ def test_rows_of_a_pair_part_by_their_common_noise(monkeypatch: pytest.MonkeyPat
     setting = Setting("x1*x2", activation="tanh", noise=0.93, **sizes, **PLAIN | {"runs": 30})
     simulated = simulate(setting)
     assert compare(predict(setting), simulated).p_value > 1e-3
-    monkeypatch.setattr(theory, "MOST_PAIRED", 0)
+    monkeypatch.setattr(theory, "pairs_part", lambda _: False)
     assert compare(predict(setting), simulated).p_value < 1e-3

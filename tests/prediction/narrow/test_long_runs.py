@@ -10,12 +10,12 @@ from benchmarks.stored_runs import setting as setting_of_stored
 
 from giantstep.errors import NoTheoryError
 from giantstep.prediction.narrow.committee import committee_of
-from giantstep.prediction.narrow.fluctuations import start_columns
+from giantstep.prediction.narrow.covariance import start_columns
 from giantstep.prediction.narrow.fresh import state_evolution
-from giantstep.prediction.narrow.long_fluctuations import long_fluctuations
+from giantstep.prediction.narrow.long_deviations import long_deviations
 from giantstep.prediction.narrow.long_runs import closed_forms, long_evolution
 from giantstep.prediction.narrow.points import sobol_quadrature
-from giantstep.prediction.narrow.start import start_of_run, typical_start
+from giantstep.prediction.narrow.state import start_of_run, typical_start
 from giantstep.prediction.predict import predict
 from giantstep.problem.setting import Setting
 from giantstep.records.comparison import compare
@@ -62,15 +62,9 @@ def test_closed_forms_are_the_recursion(name: str) -> None:
     found = [state_evolution(setting, start, rule) for rule in rules]
 
     def farthest(other: Setting) -> float:
-        committee = committee_of(other)
-        assert committee is not None
-        [exact] = long_evolution(
-            other.vary(record="all"),
-            [start],
-            committee=committee,
-            quadrature=sobol_quadrature(setting.target.r + 4, 9, 15, steps=8),
-            tolerance=1e-9,
-        )
+        assert committee_of(other) is not None
+        points = sobol_quadrature(setting.target.r + 4, 9, 15, steps=8)
+        [exact] = long_evolution(other.vary(record="all"), [start], points, tolerance=1e-9)
         distances = []
         for field in ("overlap", "gram", "gradient_cosine", "network_error"):
             values = np.stack([getattr(path, field) for path in found])
@@ -98,7 +92,7 @@ def test_the_published_equations() -> None:
     starts = [start_of_run(setting, run) for run in range(setting.runs)]
 
     def farthest(other: Setting) -> float:
-        paths = long_evolution(other, starts, committee=closed_forms(other), tolerance=1e-4)
+        paths = long_evolution(other, starts, None, tolerance=1e-4)
         errors = np.stack([path.network_error for path in paths]) - other.noise**2
         shares = (errors / errors[:, :1])[:, [1, 2, 3, 4, 5, 10]]
         off = shares.mean(axis=0) - published[1:] / published[0]
@@ -119,9 +113,7 @@ def test_stored_runs(n: int, step_size: float, allowed: float) -> None:
     known = setting_of_stored(n, step_size, steps=STEPS[-1], runs=1)
 
     def farthest(other: Setting) -> float:
-        [path] = long_evolution(
-            other, [typical_start(other)], committee=closed_forms(other), tolerance=1e-4
-        )
+        [path] = long_evolution(other, [typical_start(other)], None, tolerance=1e-4)
         shared = [step in other.recorded for step in STEPS]
         places = np.searchsorted(other.recorded, np.array(STEPS)[shared])
         found = (path.network_error[places] - other.noise**2) / 4 + 0.005
@@ -164,8 +156,8 @@ def test_a_run_strays_as_predicted_and_shifts_the_mean() -> None:
     setting = Setting(**(BASE | {"step_size": 0.3, "steps": 200, "runs": 300, "seed": 41}))
     start, committee = typical_start(setting), closed_forms(setting)
     assert committee is not None
-    around = long_fluctuations(setting, start, committee, start=start_columns(setting))
-    [path] = long_evolution(setting, [start], committee=committee, tolerance=1e-6)
+    around = long_deviations(setting, start, committee, columns=start_columns(setting))
+    [path] = long_evolution(setting, [start], None, tolerance=1e-6)
     runs = simulate(setting)
     assert runs.gram is not None
     for field in ("overlap", "gram"):
@@ -182,9 +174,7 @@ def test_a_run_strays_as_predicted_and_shifts_the_mean() -> None:
 def test_errors_are_those_of_the_overlaps() -> None:
     """The network's error in closed form beside that of the benchmark's own formula."""
     setting = Setting(**(BASE | {"step_size": 0.01, "steps": 300, "noise": 0.0}))
-    [path] = long_evolution(
-        setting, [typical_start(setting)], committee=closed_forms(setting), tolerance=1e-4
-    )
+    [path] = long_evolution(setting, [typical_start(setting)], None, tolerance=1e-4)
     found = SimpleNamespace(overlap=path.overlap[None], gram=path.gram[None])
     np.testing.assert_allclose(clean_error(found)[0], path.network_error, rtol=1e-10)  # type: ignore[arg-type]
 

@@ -12,10 +12,10 @@ import pytest
 from giantstep.gaussian.rules import gauss_hermite
 from giantstep.prediction.narrow.points import Points, sobol_quadrature
 from giantstep.prediction.narrow.readout import readout_errors
-from giantstep.prediction.narrow.start import Start
+from giantstep.prediction.narrow.state import State
 from giantstep.prediction.predict import predict
+from giantstep.problem.penalties import penalty_grid
 from giantstep.problem.setting import Setting
-from giantstep.simulation.readout import CV_GRID
 from giantstep.simulation.simulate import simulate
 
 ROWS = np.array([[0.8, 0.6, 0.0, 0.0], [-0.5, 0.3, 0.9, 0.0], [0.1, 0.0, 0.4, 1.1]])
@@ -29,7 +29,7 @@ def at_rows(setting: Setting) -> np.ndarray:
     for seed in range(SCRAMBLES):
         points = sobol_quadrature(4, seed, 15)(ROWS, 0)
         error = readout_errors(
-            setting, Start(ROWS, np.zeros(len(ROWS))), points, np.random.default_rng(seed)
+            setting, State(ROWS, np.zeros(len(ROWS))), points, np.random.default_rng(seed)
         )
         found.append((error.train, error.test))
     return np.array(found)
@@ -58,7 +58,7 @@ class Population:
     def fits(self, count: int) -> np.ndarray:
         """Train and test error of fits to samples, at the penalty that leave-one-out takes."""
         n, cv = self.setting.readout_n, self.setting.ridge == "cv"
-        penalties = CV_GRID if cv else np.array(self.setting.ridge)
+        penalties = penalty_grid() if cv else np.array(self.setting.ridge)
         key = np.random.default_rng(3)
         free = np.linalg.solve(self.second, self.cross)
         found = []

@@ -229,19 +229,19 @@ def plain_losses(setting: Setting, step: LearnedStep) -> tuple[float, float, flo
     h1, h2 = labels.slope, labels.curve[:, :, 0] * math.sqrt(1 - 1 / (d - 1))
     beyond = labels.square - labels.mean**2 - labels.slope[:, 0] ** 2 - labels.curve[:, 0, 0] ** 2
     # What one mode after the other adds on the layers kappa and special directions.
-    known = len(matrix.twist) if np.any(turned) else matrix.known
-    values, vectors = np.linalg.eigh(matrix.scatter[:known, :known])
+    known = len(matrix.on_special) if np.any(turned) else matrix.special
+    values, vectors = np.linalg.eigh(matrix.squares_on_special[:known, :known])
     noise = vectors * np.sqrt(values)
     modes = []
     for k in range(known):
-        inside = [(j == k) * kept + matrix.twist[j, k] * turned for j in range(known)]
+        inside = [(j == k) * kept + matrix.on_special[j, k] * turned for j in range(known)]
         outside = [noise[j, k] * apart for j in range(known)]
-        stretch = 2 * kept * step.third * a if k == 0 else 0.0
+        stretch = 2 * kept * step.length_slope * a if k == 0 else 0.0
         for parts, longer in ((inside, stretch), (outside, 0.0)):
             on_kappa = (kappa / np.sqrt(square))[:, None] * slope * parts[0]
             on_kappa = on_kappa + longer * mu.curve / (2 * s**2)
             modes.append([on_kappa, *(slope * part for part in parts[1:])])
-    swing = np.sqrt(2 * (step.noise_square * a**2) ** 2 + (step.swing * kept * a) ** 2)
+    swing = np.sqrt(2 * (step.noise_square * a**2) ** 2 + (step.length_deviation * kept * a) ** 2)
     modes.append([swing * mu.curve / (2 * s**2), *(0 * slope,) * (known - 1)])
 
     def objective(penalty: float, tau: float) -> float:

@@ -19,41 +19,32 @@ from jaxtyping import Float
 
 from giantstep.gaussian.rules import hermite_values
 from giantstep.papers.claims import sources
-from giantstep.papers.claims.experiments import Fields
-from giantstep.papers.claims.feature_experiments import spikes_in_the_limit
-from giantstep.papers.claims.linear_width import EVEN, WIDE
-from giantstep.papers.claims.quantity import Quantity, Region, mean_of
-from giantstep.papers.claims.record import Claim, Findings
-from giantstep.papers.claims.spike_counts import readout_scatter
-from giantstep.papers.claims.spike_experiments import ALPHA, MARGIN, clear_outliers
-from giantstep.papers.plot import Curve, Plot, mean_curve
+from giantstep.papers.claims.experiments import at_sizes
+from giantstep.papers.claims.quantity import Quantity, mean_of
+from giantstep.papers.claims.record import Changes, Claim, Fields, Findings, one_at_a_time
+from giantstep.papers.claims.spikes import number_of_spikes
+from giantstep.papers.claims.wide import (
+    ALPHA,
+    EVEN,
+    WIDE,
+    clear_outliers,
+    counted,
+    predicted_places,
+    readout_scatter,
+    spikes_in_the_limit,
+)
 from giantstep.prediction.wide.feature_outliers import FeatureOutliers, feature_outliers
 from giantstep.prediction.wide.system import closed_system
 from giantstep.problem.setting import Setting
+from giantstep.records.plot import Curve, Plot, mean_curve
 from giantstep.simulation.meter import Meter
 from giantstep.simulation.simulate import MEMORY
-from giantstep.spectra.outliers import count_above
-
-NEAR: Region = (0.8, 1.25)
-"""Of a measured number over the predicted one: after one step in place of two it is 0.6."""
-
-TURNED: Region = (0.86, 1.0)
-"""Cosine of the learned direction: 0.82 after one step, 0.90 after two, and the middle."""
-
-SEEN: Region = (0.25, 1.0)
-"""Overlap of a singular vector with one of the polynomials that make it."""
-
-DEGREES = 3
-"""Polynomials of degree 0, 1, 2 and powers of the readout."""
 
 PARTS = {
     "left": {"u_1 and X v": (0, 1), "u_2 and 1": (1, 0), "u_2 and (X v)^2 - 1": (1, 2)},
     "right": {"v_1 and a": (0, 1), "v_2 and a^2": (1, 2)},
 }
 """Number of the spike and degree of the part that its singular vector must hold."""
-
-EXPONENTS = (-0.2, 0.15, 0.32)
-"""In the windows of no spike, of one and of two."""
 
 
 @dataclass(frozen=True)
@@ -71,12 +62,12 @@ class FeatureSpectrum:
     cosine: float
 
 
-def feature_spectra(setting: Setting, runs: int) -> Iterator[FeatureSpectrum]:
+def feature_spectra(setting: Setting) -> Iterator[FeatureSpectrum]:
     """Features of fresh samples after all steps of the setting, run by run."""
     from giantstep.simulation.engines.dense import DenseEngine
 
     engine = DenseEngine(setting.vary(precision="float64"), MEMORY, Meter(0, None))
-    for run in range(runs):
+    for run in range(setting.runs):
         engine.begin(run)
         start = np.asarray(engine.weights)
         for step in range(setting.steps):
@@ -89,49 +80,52 @@ def feature_spectra(setting: Setting, runs: int) -> Iterator[FeatureSpectrum]:
         squares, right = np.linalg.eigh(features.T @ features)
         values, first = np.sqrt(squares[:-5:-1]), right[:, :-3:-1]
         left = features @ first / values[:2]
-        powers = engine.readout[:, None] ** np.arange(DEGREES)
+        powers = engine.readout[:, None] ** np.arange(3)
         root = math.sqrt(len(inputs))
         yield FeatureSpectrum(
             values=values / root,
-            left=np.abs(left.T @ hermite_values(inputs @ direction, DEGREES - 1)) / root,
+            left=np.abs(left.T @ hermite_values(inputs @ direction, 2)) / root,
             right=np.abs(first.T @ powers) / np.linalg.norm(powers, axis=0),
             cosine=float(abs(direction[0])),
         )
 
 
-def spikes_after_steps(fields: Fields, *, d: int, runs: int) -> Findings:
-    """Number, places and left vectors of the spikes after the steps, at the ``exponents``.
+def spikes_after_steps(
+    setting: Fields,
+    *,
+    exponents: Sequence[float],
+    multiple: float,
+    told: Fields,
+    d: int,
+    runs: int,
+) -> Findings:
+    """Number, places and left vectors of the spikes after steps of ``multiple`` n^alpha.
 
     Theory is told the fields ``told``.
     """
-    given = dict(fields)
-    names = ("exponents", "multiple", "told")
-    exponents, multiple, told = (given.pop(name) for name in names)
+    [base] = at_sizes(setting, [d], runs)
     quantities: list[Quantity] = []
     measured: list[Float[np.ndarray, "runs four"]] = []
     theories: list[FeatureOutliers] = []
     for alpha in exponents:
         # The output scale is part of eta, not of the step size of a setting.
-        size = f"{multiple}*n^{alpha:g}*p^0.5"
-        setting = Setting(**given | {"d": d, "step_size": size})
-        expected = setting.vary(**told)
-        theory = feature_outliers(expected)
-        spectra = list(feature_spectra(setting, runs))
+        sized = base.vary(step_size=f"{multiple}*n^{alpha:g}*p^0.5")
+        theory = feature_outliers(sized.vary(**told))
+        spectra = list(feature_spectra(sized))
         values = np.array([spectrum.values for spectrum in spectra])
-        numbers = np.array([count_above(row, theory.edge, MARGIN).count for row in values], float)
-        order = spikes_in_the_limit(alpha)
-        region = (order - 0.5, order + 0.5)
-        count = float(clear_outliers(theory))
-        quantities.append(mean_of(f"spikes at {alpha:g}", numbers, region, count))
-        places = [*theory.values, *[theory.edge] * order]
-        for k in range(order):
+        order, count = spikes_in_the_limit(alpha), float(clear_outliers(theory))
+        numbers = counted(values, theory.edge)
+        quantities.append(number_of_spikes(f"spikes at {alpha:g}", numbers, order, count))
+        for k, place in enumerate(predicted_places(theory, order)):
             name = f"spike {k + 1} at {alpha:g} over its place"
-            ratio = values[:, k] / float(places[k])
-            allowance = readout_scatter(k + 1, setting.p)
-            quantities.append(mean_of(name, ratio, NEAR, 1.0, allowance=allowance))
+            allowance = readout_scatter(k + 1, base.p)
+            # After one step in place of two the ratio is 0.6.
+            quantities.append(
+                mean_of(name, values[:, k] / place, (0.8, 1.25), 1.0, allowance=allowance)
+            )
         measured.append(values)
         theories.append(theory)
-    quantities += _vectors(alpha, spectra, theory, expected)
+    quantities += _vectors(alpha, spectra, theory, sized.vary(**told))
     plot = Plot(ALPHA, "singular value of the features", _curves(exponents, measured, theories))
     return Findings(quantities, plot)
 
@@ -146,7 +140,8 @@ def _vectors(
     yield mean_of(
         f"cosine of the learned direction at {alpha:g}",
         [spectrum.cosine for spectrum in spectra],
-        TURNED,
+        # 0.82 after one step, 0.90 after two, and the middle.
+        (0.86, 1.0),
         cosine,
         allowance=2.0 / setting.d,
     )
@@ -155,9 +150,8 @@ def _vectors(
         predicted = np.vstack([getattr(theory, side), missing])
         for name, (j, k) in parts.items():
             values = [float(getattr(spectrum, side)[j, k]) for spectrum in spectra]
-            yield mean_of(
-                f"overlap of {name}", values, SEEN, float(predicted[j, k]), allowance=allowance
-            )
+            expected = float(predicted[j, k])
+            yield mean_of(f"overlap of {name}", values, (0.25, 1.0), expected, allowance=allowance)
 
 
 def _curves(
@@ -170,24 +164,11 @@ def _curves(
         for k in range(3)
     ]
     for k in range(2):
-        places = [
-            float(theory.values[k]) if len(theory.values) > k else theory.edge
-            for theory in theories
-        ]
+        places = [predicted_places(theory, 2)[k] for theory in theories]
         curves.append(Curve(f"outlier {k + 1}", list(exponents), places, theory=True))
     edges = [theory.edge for theory in theories]
     return [*curves, Curve("edge", list(exponents), edges, theory=True)]
 
-
-TWO_STEPS = WIDE | {
-    "steps": 2,
-    "output_scale": "1/sqrt(p)",
-    "readout_n": "n",
-    "test_n": 10,
-    "multiple": 1.0,
-    "exponents": EXPONENTS,
-    "told": {},
-}
 
 CLAIMS = (
     Claim(
@@ -201,27 +182,31 @@ CLAIMS = (
             sources.ONE_STEP, "several gradient steps", "two steps in the place of one"
         ),
         regime=(
-            "n = 4 d, p = d, relu, output scale 1/sqrt(p), eta = n^alpha in both steps; alpha = "
-            "-0.2, 0.15 and 0.32"
+            "n = 4 d, p = d, the activation is relu, the output scale 1/sqrt(p), and eta = n^alpha "
+            "in both steps; alpha = -0.2, 0.15 and 0.32."
         ),
         rule=(
-            "mean number of singular values 10 % above the predicted edge within 1/2 of 0, 1 and "
-            "2, as many as predicted; spikes where the closed system of two steps puts them; "
-            "cosine of the learned direction with the target above 0.86, where one step has 0.82, "
-            "and overlaps of left vectors with 1, X v, (X v)^2 - 1 and of right ones with a, a^2 "
-            "above 1/4, as predicted"
+            "The mean number of singular values 10 % above the predicted edge is within 1/2 of 0, "
+            "1 and 2, and as many as predicted. Spikes are where the closed system of two steps "
+            "puts them. The cosine of the learned direction with the target is above 0.86, where "
+            "one step has 0.82, and overlaps of left vectors with 1, X v, (X v)^2 - 1 and of right "
+            "ones with a, a^2 are above 1/4, all as predicted."
         ),
         experiment=spikes_after_steps,
-        fields=TWO_STEPS,
+        setting=WIDE | {"steps": 2, "output_scale": "1/sqrt(p)", "readout_n": "n", "test_n": 10},
+        # In the windows of no spike, of one and of two.
+        options={"exponents": (-0.2, 0.15, 0.32), "multiple": 1.0, "told": {}},
         controls={
-            "theory is told of one step": {"told": {"steps": 1}},
-            "features with a mean have a spike at any step size": {"activation": "relu(z)"},
-            "tanh is odd: there is no second spike": {"activation": "tanh"},
-            "the cosine is even: no spike is linear": {"activation": EVEN},
+            "theory is told of one step": Changes(options={"told": {"steps": 1}}),
+            "features with a mean have a spike at any step size": Changes(
+                setting={"activation": "relu(z)"}
+            ),
+            "tanh is odd: there is no second spike": Changes(setting={"activation": "tanh"}),
+            "the cosine is even: no spike is linear": Changes(setting={"activation": EVEN}),
         },
         quick={"d": 200, "runs": 16},
         full={"d": 600, "runs": 12},
         # At 2 n^0.15 and n = 800 the second spike is still outside, as predicted.
-        tuned={"multiple": (0.75, 1.5)},
+        tuned=one_at_a_time(options={"multiple": (0.75, 1.5)}),
     ),
 )

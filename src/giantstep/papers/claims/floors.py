@@ -4,41 +4,45 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from functools import partial
 from typing import Any
 
 import numpy as np
 from jaxtyping import Float
 
 from giantstep.analysis.analyze import analyze
-from giantstep.errors import NoTheoryError
+from giantstep.errors import InputError, NoTheoryError
 from giantstep.papers.claims import sources
-from giantstep.papers.claims.experiments import Fields, readout_errors
 from giantstep.papers.claims.quantity import (
     Quantity,
     Region,
     floor_from_both_sides,
     mean_of,
 )
-from giantstep.papers.claims.record import Claim, Findings
-from giantstep.papers.plot import Curve, Plot
+from giantstep.papers.claims.record import Changes, Claim, Fields, Findings, one_at_a_time
 from giantstep.prediction.predict import predict
 from giantstep.problem.setting import Setting
+from giantstep.records.plot import Curve, Plot, mean_curve
+from giantstep.simulation.simulate import simulate
 
-BELOW: Region = (-math.inf, 0.0)
+Errors = Sequence[Float[np.ndarray, " runs"]]
+"""Test errors of the runs, at growing sizes."""
+
 ANYWHERE: Region = (-math.inf, math.inf)
 """Of a number that is judged by its prediction alone."""
 
 
-def last_errors(fields: Fields, **changes: Any) -> Float[np.ndarray, " runs"]:
+def last_errors(setting: Fields, **changes: Any) -> Float[np.ndarray, " runs"]:
     """Test error of the readout after the last step, one a run."""
-    return readout_errors(fields, **changes)[:, -1]
+    errors = simulate(Setting(**{**setting, **changes})).test_error
+    if errors is None:
+        raise InputError("readout_n must be positive for test errors, got 0")
+    return errors[:, -1]
 
 
-def predicted_error(fields: Fields, **changes: Any) -> float | None:
+def predicted_error(setting: Fields, **changes: Any) -> float | None:
     """The limiting test error after the last step, None where no theory covers the setting."""
     try:
-        errors = predict(Setting(**(dict(fields) | changes))).test_error
+        errors = predict(Setting(**{**setting, **changes})).test_error
     except NoTheoryError:
         return None
     return None if errors is None else float(errors[:, -1].mean())
@@ -59,110 +63,203 @@ def excess_as_predicted(
     name: str,
     errors: Float[np.ndarray, " runs"],
     floor: float,
-    predicted: float | None,
-    leaks: float,
+    predicted: float,
+    *,
+    allowance: float,
+    region: Region = ANYWHERE,
+) -> Quantity:
+    """(error - floor)/floor against its prediction."""
+    return mean_of(name, errors / floor - 1.0, region, predicted / floor - 1.0, allowance=allowance)
+
+
+def excesses_as_predicted(
+    names: Sequence[str],
+    errors: Errors,
+    floor: float,
+    predicted: Sequence[float | None],
+    leaks: Sequence[float],
 ) -> list[Quantity]:
-    """(error - floor)/floor against its prediction, which may miss the share that leaks."""
-    if predicted is None:
-        return []
-    expected = predicted / floor - 1.0
-    return [mean_of(name, errors / floor - 1.0, ANYWHERE, expected, allowance=leaks)]
+    """The excess at every size that has a prediction, which may miss the share that leaks."""
+    return [
+        excess_as_predicted(name, values, floor, limit, allowance=share)
+        for name, values, limit, share in zip(names, errors, predicted, leaks, strict=True)
+        if limit is not None
+    ]
 
 
 def error_plot(
     x_label: str,
     x: Sequence[float],
-    errors: Sequence[Float[np.ndarray, " runs"]],
+    errors: Errors,
     levels: Mapping[str, float],
     predicted: Sequence[float | None] = (),
 ) -> Plot:
     """Mean test errors against a size, the floors as levels."""
-    means = [float(e.mean()) for e in errors]
-    bars = [float(e.std(ddof=1) / math.sqrt(len(e))) for e in errors]
     curves = [Curve(name, list(x), [value] * len(x), theory=True) for name, value in levels.items()]
-    known = [(a, b) for a, b in zip(x, predicted, strict=False) if b is not None]
-    if known:
-        curves.append(Curve("theory", [a for a, _ in known], [b for _, b in known], theory=True))
-    curves.append(Curve("simulation", list(x), means, bars))
+    line = [(a, b) for a, b in zip(x, predicted, strict=False) if b is not None]
+    if line:
+        curves.append(Curve("theory", [a for a, _ in line], [b for _, b in line], theory=True))
+    curves.append(mean_curve("simulation", x, errors))
     return Plot(x_label, "test error", curves, "log")
 
 
-def narrow_floor(fields: Fields, *, p: Sequence[int], d: int, runs: int) -> Findings:
+def narrow_floor(
+    setting: Fields, *, untold: Fields, p: Sequence[int], d: int, runs: int
+) -> Findings:
     """Errors of narrow networks and E Var(f | P_U x), U what one step learns, from both sides.
 
     The rows hold at most p/d of a direction they have not learned, and so does the readout of any
-    term that depends on it: the share that may leak at finite d.  The field ``untold`` holds fields
-    of the simulation that the prediction does not know.
+    term that depends on it: the share that may leak at finite d.  The simulation has the fields
+    ``untold``, which the prediction does not know.
     """
-    given = dict(fields)
-    untold = given.pop("untold")
-    taken = given | untold
-    floor = learned_floor(given["target"], 1, 0)
-    errors = [last_errors(taken, p=size, d=d, runs=runs) for size in p]
-    limits = [predicted_error(given, p=size, d=d, runs=runs) for size in p]
+    floor = learned_floor(setting["target"], 1, 0)
+    sizes: list[dict[str, Any]] = [{"p": size, "d": d, "runs": runs} for size in p]
+    errors = [last_errors({**setting, **untold}, **size) for size in sizes]
+    limits = [predicted_error(setting, **size) for size in sizes]
     leaks = [leak(size, d, 1) for size in p]
-    quantities = floor_from_both_sides("floor", p, errors, floor, leaks=leaks)
-    for size, values, limit, share in zip(p, errors, limits, leaks, strict=True):
-        name = f"excess over the floor, p = {size}"
-        quantities += excess_as_predicted(name, values, floor, limit, share)
+    names = [f"excess over the floor, p = {size}" for size in p]
+    quantities = [
+        *floor_from_both_sides("floor", p, errors, floor, leaks=leaks),
+        *excesses_as_predicted(names, errors, floor, limits, leaks),
+    ]
     return Findings(quantities, error_plot("neurons $p$", p, errors, {"floor": floor}, limits))
 
 
 def wide_floor(
-    fields: Fields,
+    setting: Fields,
     *,
-    ratios: Sequence[float],
     samples: float,
+    learned: int,
+    untold: Fields,
+    ratios: Sequence[float],
     d: int,
     runs: int,
-    learned: int,
 ) -> Findings:
     """Errors at p = ratio d, n = samples ratio d and || P_{U, > 1} f ||^2, from both sides.
 
-    Theory is that of n, p, d in proportion: it does not know of the share of degree two that leaks.
-    After a step the errors must be below the floor of random features at the largest ratio.  The
-    field ``untold`` is that of narrow_floor.
+    U is what ``learned`` steps learn.  Theory is that of n, p, d in proportion: it does not know of
+    the share of degree two that leaks.  After a step the errors must be below the floor of random
+    features at the largest ratio.  ``untold`` is that of narrow_floor.
     """
-    given = dict(fields)
-    untold = given.pop("untold")
-    taken = given | untold
-    target = given["target"]
+    target = setting["target"]
     floor = learned_floor(target, learned, 1)
     sizes: list[dict[str, Any]] = [
         {"p": 2 * round(ratio * d / 2), "n": round(samples * ratio * d), "d": d, "runs": runs}
         for ratio in ratios
     ]
-    errors = [last_errors(taken, **size) for size in sizes]
-    limits = [predicted_error(given, **size) for size in sizes]
+    errors = [last_errors({**setting, **untold}, **size) for size in sizes]
+    limits = [predicted_error(setting, **size) for size in sizes]
     leaks = [leak(size["p"], d, 2) for size in sizes]
-    quantities = floor_from_both_sides("floor", ratios, errors, floor, leaks=leaks)
-    for ratio, values, limit, share in zip(ratios, errors, limits, leaks, strict=True):
-        name = f"excess over the floor, p = {ratio:g} d"
-        quantities += excess_as_predicted(name, values, floor, limit, share)
+    names = [f"excess over the floor, p = {ratio:g} d" for ratio in ratios]
+    quantities = [
+        *floor_from_both_sides("floor", ratios, errors, floor, leaks=leaks),
+        *excesses_as_predicted(names, errors, floor, limits, leaks),
+    ]
     levels = {"floor": floor}
     if learned:
         levels["floor of random features"] = random = learned_floor(target, 0, 1)
         name = "excess over the floor of random features"
-        quantities.append(mean_of(name, errors[-1] / random - 1.0, BELOW))
+        quantities.append(mean_of(name, errors[-1] / random - 1.0, (-math.inf, 0.0)))
     return Findings(quantities, error_plot("$p/d$", ratios, errors, levels, limits))
 
 
-NARROW = {"n": "32d", "readout_start": "gaussian", "readout_n": 20_000, "test_n": 60_000}
-# The mean eigenvalue of s_p^2 Phi^T Phi/n is of order 1/p^2: a moderate penalty.
+def wide_limit(setting: Fields, theory: str) -> tuple[float, float]:
+    """Test error of a theory of wide networks, and what it leaves out at these sizes."""
+    prediction = predict(Setting(**setting), theory=theory)
+    if prediction.test_error is None:
+        raise ValueError(f"the theory {theory} gives no test error: {prediction.notes}")
+    error = float(prediction.test_error[:, -1].mean())
+    return error, prediction.relative_uncertainty * error
+
+
+def degree_two(
+    setting: Fields, *, samples: float, untold: Fields, ratios: Sequence[float], d: int, runs: int
+) -> Findings:
+    """Errors of untrained features at p = ratio d^2, n = samples p and the power of degree > 2.
+
+    The target has nothing beyond degree 3, and relu no coefficient of degree 3: nothing leaks.  At
+    the largest ratio the error must be nearer to this floor than to that of degree 1.  ``untold``
+    is that of narrow_floor.
+    """
+    floor, linear = (learned_floor(setting["target"], 0, degree) for degree in (2, 1))
+    widths = [2 * round(ratio * d**2 / 2) for ratio in ratios]
+    sizes = [{"p": p, "n": round(samples * p), "d": d, "runs": runs} for p in widths]
+    errors = [last_errors({**setting, **untold}, **size) for size in sizes]
+    limits = [wide_limit({**setting, **size}, "quadratic-width") for size in sizes]
+    quantities = [
+        *floor_from_both_sides("floor", ratios, errors, floor, leaks=[0.0] * len(ratios)),
+        *(
+            excess_as_predicted(
+                f"excess over the floor, p = {ratio:g} d^2",
+                values,
+                floor,
+                limit,
+                allowance=left_out / floor,
+            )
+            for ratio, values, (limit, left_out) in zip(ratios, errors, limits, strict=True)
+        ),
+        mean_of("error at the largest ratio", errors[-1], (-math.inf, 0.5 * (floor + linear))),
+    ]
+    levels = {"power of degree > 2": floor, "power of degree > 1": linear}
+    line = [limit for limit, _ in limits]
+    return Findings(quantities, error_plot("$p/d^2$", ratios, errors, levels, line))
+
+
+def every_penalty(
+    setting: Fields,
+    *,
+    ratio: int,
+    samples: int,
+    untold: Fields,
+    penalties: Sequence[float],
+    d: int,
+    runs: int,
+) -> Findings:
+    """Errors after one step at p = ratio d, n = samples p, for penalties over many decades.
+
+    A penalty is in units of 1/p^2, the order of the mean eigenvalue of s_p^2 Phi^T Phi/n.  None
+    may bring the error below || P_{U, > 1} f ||^2 but for the share that leaks.  ``untold`` is that
+    of narrow_floor.
+    """
+    floor, p = learned_floor(setting["target"], 1, 1), ratio * d
+    size = {"p": p, "n": samples * p, "d": d, "runs": runs}
+    share = leak(p, d, 2)
+    quantities, errors, predicted = [], [], []
+    for penalty in penalties:
+        told = {**setting, **size, "ridge": f"{penalty:g}/p^2"}
+        errors.append(last_errors({**told, **untold}))
+        limit, left_out = wide_limit(told, "linear-width")
+        name = f"excess over the floor, penalty {penalty:g}/p^2"
+        allowance = left_out / floor + share
+        region = (-share, math.inf)
+        quantities.append(
+            excess_as_predicted(name, errors[-1], floor, limit, allowance=allowance, region=region)
+        )
+        predicted.append(limit)
+    plot = error_plot("penalty times $p^2$", penalties, errors, {"floor": floor}, predicted)
+    return Findings(quantities, plot)
+
+
 WIDE = {
     "activation": "relu",
     "readout_start": "gaussian",
+    # The mean eigenvalue of s_p^2 Phi^T Phi/n is of order 1/p^2: a moderate penalty.
     "ridge": "0.3/p^2",
     "test_n": 5000,
 }
 NOTHING_FITTED = {
-    "a penalty far above the eigenvalues of the features: nothing is fitted": {
-        "untold": {"ridge": "1e5/p^2"}
-    }
+    "a penalty far above the eigenvalues of the features: nothing is fitted": Changes(
+        options={"untold": {"ridge": "1e5/p^2"}}
+    )
+}
+STEP_TAKEN = {
+    "one giant step learns w1 and with it He2(x1)": Changes(
+        options={"untold": {"steps": 1, "step_size": "3*p^1.5"}}
+    )
 }
 # Degree one outside U = span(w1), then degree two: floors 3 (narrow) and 2 after one step.
 LADDER = "x1 + x1*x2 + He2(x2)"
-PENALTIES = {"ridge": ("0.1/p^2", "1/p^2")}
+OTHER_PENALTIES = one_at_a_time(setting={"ridge": ("0.1/p^2", "1/p^2")})
 
 CLAIMS = (
     Claim(
@@ -172,53 +269,55 @@ CLAIMS = (
             "more and more neurons it fits all of that."
         ),
         source=sources.NARROW_FLOOR,
-        regime="p fixed and far below d, n = 32 d, one step",
+        regime="The width p is fixed and far below d, n = 32 d, and one step is taken.",
         rule=(
-            "test error at least E Var(f | P_U x) but for the share p/d that leaks, its excess "
-            "falling with p by an exponent below -0.1, and as predicted at every p"
+            "The test error is at least E Var(f | P_U x) but for the share p/d that leaks, its "
+            "excess falls with p by an exponent below -0.1, and it is as predicted at every p."
         ),
         experiment=narrow_floor,
-        fields=NARROW
-        | {
+        setting={
             "target": "staircase",
             "activation": "relu",
+            "n": "32d",
             "steps": 1,
             "step_size": "2*p^1.5",
-            "untold": {},
+            "readout_start": "gaussian",
+            "readout_n": 20_000,
+            "test_n": 60_000,
         },
+        options={"untold": {}},
         controls={
-            "a second step learns more than U": {
-                "untold": {"steps": 2, "step_size": "2*p^1.5, 8*p^1.5"}
-            },
+            "a second step learns more than U": Changes(
+                options={"untold": {"steps": 2, "step_size": "2*p^1.5, 8*p^1.5"}}
+            ),
             **NOTHING_FITTED,
         },
         quick={"p": (4, 12, 36), "d": 1000, "runs": 12},
         full={"p": (4, 8, 16, 32, 64), "d": 4000, "runs": 20},
-        tuned={"step_size": ("p^1.5", "8*p^1.5")},
+        tuned=one_at_a_time(setting={"step_size": ("p^1.5", "8*p^1.5")}),
     ),
     Claim(
         id="random-feature-floor",
         statement="Untrained features with n and p of order d fit nothing beyond degree one.",
         source=sources.RANDOM_FEATURES,
-        regime="n = p = ratio d, no step",
+        regime="n = p = ratio d, and no step is taken.",
         rule=(
-            "test error at least the power of degree > 1 but for what leaks, the excess falling "
-            "with the ratio by an exponent below -0.1, and as predicted at every ratio"
+            "The test error is at least the power of degree > 1 but for what leaks, its excess "
+            "falls with the ratio by an exponent below -0.1, and it is as predicted at every ratio."
         ),
-        experiment=partial(wide_floor, samples=1.0, learned=0),
-        fields=WIDE | {"target": "x1 + He2(x1)/2", "steps": 0, "untold": {}},
+        experiment=wide_floor,
+        setting=WIDE | {"target": "x1 + He2(x1)/2", "steps": 0},
+        options={"samples": 1.0, "learned": 0, "untold": {}},
         controls={
-            "one giant step learns w1 and with it He2(x1)": {
-                "untold": {"steps": 1, "step_size": "3*p^1.5"}
-            },
-            "hardly a penalty: at n = p the noise of the samples is fitted": {
-                "untold": {"ridge": "1e-4/p^2"}
-            },
+            **STEP_TAKEN,
+            "hardly a penalty: at n = p the noise of the samples is fitted": Changes(
+                options={"untold": {"ridge": "1e-4/p^2"}}
+            ),
             **NOTHING_FITTED,
         },
         quick={"ratios": (1, 4), "d": 72, "runs": 12},
         full={"ratios": (1, 2, 4), "d": 200, "runs": 12},
-        tuned=PENALTIES,
+        tuned=OTHER_PENALTIES,
     ),
     Claim(
         id="feature-learning-floor",
@@ -226,20 +325,93 @@ CLAIMS = (
             "After one step with n and p of order d the readout fits degree one outside U, no more."
         ),
         source=sources.FEATURE_FLOOR,
-        regime="p = ratio d, n = 4 ratio d, one step",
+        regime="p = ratio d, n = 4 ratio d, and one step is taken.",
         rule=(
-            "test error at least || P_{U, > 1} f ||^2 but for what leaks and below the floor of "
-            "random features, the excess falling with the ratio by an exponent below -0.1, and as "
-            "predicted"
+            "The test error is at least || P_{U, > 1} f ||^2 but for what leaks and below the "
+            "floor of random features, its excess falls with the ratio by an exponent below -0.1, "
+            "and it is as predicted."
         ),
-        experiment=partial(wide_floor, samples=4.0, learned=1),
-        fields=WIDE | {"target": LADDER, "steps": 1, "untold": {}},
+        experiment=wide_floor,
+        setting=WIDE | {"target": LADDER, "steps": 1},
+        options={"samples": 4.0, "learned": 1, "untold": {}},
         controls={
-            "more steps learn w2, and with it He2(x2)": {"untold": {"steps": 3}},
+            "more steps learn w2, and with it He2(x2)": Changes(options={"untold": {"steps": 3}}),
             **NOTHING_FITTED,
         },
         quick={"ratios": (1, 4), "d": 64, "runs": 12},
         full={"ratios": (1, 2, 4), "d": 200, "runs": 12},
-        tuned=PENALTIES,
+        tuned=OTHER_PENALTIES,
+    ),
+    Claim(
+        id="random-feature-degree-two",
+        statement=(
+            "Untrained features with n and p of order d^2 fit the target's degrees 1 and 2 and "
+            "nothing of higher degree, for an activation with c_1 and c_2 other than zero."
+        ),
+        source=sources.RANDOM_FEATURES,
+        regime="p = ratio d^2, n = 4 p, the activation is relu, and no step is taken.",
+        rule=(
+            "The test error is at least the power of degree > 2, its excess falls with the ratio "
+            "by an exponent below -0.1 and is as the theory of quadratic width predicts, and at "
+            "the largest ratio the error is nearer to that power than to the power of degree > 1."
+        ),
+        experiment=degree_two,
+        setting=WIDE
+        | {
+            "target": "x1 + x1*x2 + x1*x2*x3/2",
+            "steps": 0,
+            # Without partners all p features differ.
+            "start": "sphere",
+            "ridge": "0.03/p^2",
+            "test_n": 20_000,
+        },
+        options={"samples": 4.0, "untold": {}},
+        controls={
+            "tanh has no coefficient of degree 2": Changes(setting={"activation": "tanh"}),
+            "after a giant step, with c_3 != 0, x1*x2*x3 is of degree 2 beside w1": Changes(
+                options={
+                    "untold": {"steps": 1, "step_size": "p^1.5", "activation": "He1 + He2 + He3/3"}
+                }
+            ),
+            **NOTHING_FITTED,
+        },
+        quick={"ratios": (0.5, 1, 2), "d": 20, "runs": 6},
+        full={"ratios": (0.5, 1, 2), "d": 28, "runs": 8},
+        tuned=one_at_a_time(setting={"ridge": ("0.003/p^2", "0.3/p^2")}),
+    ),
+    Claim(
+        id="floor-at-any-penalty",
+        statement=(
+            "After one step with n and p of order d no penalty of the readout brings the error "
+            "below the power of what is of degree > 1 outside of U."
+        ),
+        source=sources.FEATURE_FLOOR,
+        regime=(
+            "p = 3 d, n = 15 d, one step is taken, and penalties range from 1e-6 to 1e2 in units "
+            "of 1/p^2."
+        ),
+        rule=(
+            "The test error is at least || P_{U, > 1} f ||^2 but for what leaks at every penalty, "
+            "and as the theory of linear width predicts."
+        ),
+        experiment=every_penalty,
+        # One step learns U = span(w1): He3(x2) is out of reach.  Nothing of degree 2 turns the rows
+        # towards w2: the theory of linear width leaves that out.
+        setting=WIDE | {"target": "x1 + He2(x1)/2 + He3(x2)/2", "steps": 1, "test_n": 20_000},
+        options={"ratio": 3, "samples": 5, "untold": {}},
+        controls={
+            "what is outside of U is of degree 1, and fitted": Changes(
+                options={"untold": {"target": "x1 + He2(x1)/2 + sqrt(1.5)*x1*x2"}}
+            ),
+            "nothing of the target is outside of U": Changes(
+                options={"untold": {"target": "x1 + He2(x1)/2"}}
+            ),
+        },
+        quick={"penalties": (1e-6, 1e-3, 1.0, 1e2), "d": 100, "runs": 10},
+        full={
+            "penalties": (1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 0.1, 1.0, 10.0, 1e2),
+            "d": 200,
+            "runs": 8,
+        },
     ),
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib.util import find_spec
@@ -16,22 +16,16 @@ from jaxtyping import Float
 
 from giantstep.errors import InputError
 from giantstep.papers.claims import sources
-from giantstep.papers.claims.experiments import Fields
-from giantstep.papers.claims.linear_width import RELU, WIDE
-from giantstep.papers.claims.quantity import Quantity, Region, exact, mean_of
-from giantstep.papers.claims.record import Claim, Findings
-from giantstep.papers.plot import Curve, Plot, mean_curve
+from giantstep.papers.claims.experiments import beside
+from giantstep.papers.claims.quantity import Quantity, exact, mean_of
+from giantstep.papers.claims.record import Changes, Claim, Fields, Findings, one_at_a_time
+from giantstep.papers.claims.wide import RELU, WIDE, features_of
 from giantstep.prediction.predict import predict
 from giantstep.problem.setting import Setting
+from giantstep.records.plot import Plot
 from giantstep.simulation.readout import fit_readout
 from giantstep.simulation.stepped import SteppedRun, stepped_runs
 from giantstep.simulation.table import FeatureTable
-
-CONVERGED = 1e-6
-"""Training ends where one iteration lowers the loss by less than this share."""
-
-SHARE: Region = (0.1, 0.8)
-"""One step gets a part of what training gets, neither nothing nor all of it."""
 
 
 @dataclass(frozen=True)
@@ -43,10 +37,13 @@ class TrainedNetwork:
     converged: bool
 
 
-def trained(step: SteppedRun, penalty: float, iterations: int) -> TrainedNetwork:
+def trained(
+    step: SteppedRun, penalty: float, iterations: int, converged: float = 1e-6
+) -> TrainedNetwork:
     """Both layers from the start of a run, by L-BFGS on the samples of its step and its readout.
 
-    The loss is mean (y - s_p a . sigma(W x))^2 + penalty (|a|^2 + |W|^2).
+    The loss is mean (y - s_p a . sigma(W x))^2 + penalty (|a|^2 + |W|^2).  Training ends where one
+    iteration lowers the loss by less than the share ``converged``.
     """
     from scipy.optimize import minimize
 
@@ -70,7 +67,7 @@ def trained(step: SteppedRun, penalty: float, iterations: int) -> TrainedNetwork
         np.concatenate([step.start.ravel(), step.readout]),
         jac=True,
         method="L-BFGS-B",
-        options={"maxiter": iterations, "maxfun": 10 * iterations, "ftol": CONVERGED},
+        options={"maxiter": iterations, "maxfun": 10 * iterations, "ftol": converged},
     )
     weights, readout = best.x[: step.start.size].reshape(shape), best.x[step.start.size :]
     return TrainedNetwork(weights, readout, bool(best.success))
@@ -78,8 +75,8 @@ def trained(step: SteppedRun, penalty: float, iterations: int) -> TrainedNetwork
 
 def fitted(step: SteppedRun, weights: Float[np.ndarray, "p d"]) -> Float[np.ndarray, " p"]:
     """The ridge readout of a first layer on the run's samples of the readout."""
-    features = np.asarray(step.setting.activation(step.training.inputs @ weights.T), dtype=float)
-    fit = fit_readout(FeatureTable(features, step.training.labels), step.setting)
+    table = FeatureTable(features_of(step, weights), step.training.labels)
+    fit = fit_readout(table, step.setting)
     return fit.weights[fit.chosen]
 
 
@@ -91,16 +88,26 @@ def network_error(
     return float(np.mean((step.test.labels - step.setting.scale * features @ readout) ** 2))
 
 
-def _errors(setting: Setting, given: Fields, runs: int) -> Float[np.ndarray, "four runs"]:
+def compared_layers(
+    step: SteppedRun, *, taken: float, penalty: float, iterations: int
+) -> tuple[list[tuple[Float[np.ndarray, "p d"], Float[np.ndarray, " p"]]], bool]:
+    """Rows and readouts of random features, of one step and of training, and if it converged.
+
+    ``taken`` is the share of the step that is taken.
+    """
+    network = trained(step, penalty, iterations)
+    moved = step.start + taken * (step.weights - step.start)
+    layers = [(weights, fitted(step, weights)) for weights in (step.start, moved)]
+    return [*layers, (network.weights, network.readout)], network.converged
+
+
+def _errors(setting: Setting, runs: int, **training: Any) -> Float[np.ndarray, "four runs"]:
     """Test errors of random features, of one step and of training, and what converged, by run."""
-    found = []
+    rows = []
     for step in stepped_runs(setting, range(runs)):
-        network = trained(step, given["penalty"], given["iterations"])
-        taken = step.start + given["taken"] * (step.weights - step.start)
-        layers = [(weights, fitted(step, weights)) for weights in (step.start, taken)]
-        layers.append((network.weights, network.readout))
-        found.append([network_error(step, *layer) for layer in layers] + [network.converged])
-    return np.array(found, dtype=float).T
+        layers, converged = compared_layers(step, **training)
+        rows.append([network_error(step, *layer) for layer in layers] + [converged])
+    return np.array(rows, dtype=float).T
 
 
 def _gap(errors: Float[np.ndarray, "four runs"]) -> list[Quantity]:
@@ -108,33 +115,24 @@ def _gap(errors: Float[np.ndarray, "four runs"]) -> list[Quantity]:
     start, one, full, converged = errors
     share = (start - one) / (start - full)
     return [
-        mean_of("share of the gain of training that one step gets", share, SHARE),
+        # A part of what training gets, neither nothing nor all of it.
+        mean_of("share of the gain of training that one step gets", share, (0.1, 0.8)),
         exact("share of the trainings that converged", float(converged.mean()), (1.0, 1.0)),
     ]
 
 
-def _split(fields: Fields) -> tuple[dict[str, Any], dict[str, Any]]:
-    """The fields of a setting, and those of the experiment alone."""
-    names = ("taken", "penalty", "iterations", "untold")
-    return (
-        {name: value for name, value in fields.items() if name not in names},
-        {name: fields[name] for name in names if name in fields},
-    )
-
-
-def against_training(fields: Fields, *, d: int, runs: int) -> Findings:
+def against_training(
+    setting: Fields, *, untold: Fields, d: int, runs: int, **training: Any
+) -> Findings:
     """Test errors on Gaussian inputs: random features and one step as predicted, and training.
 
-    ``taken`` is the share of the step that is taken, ``untold`` holds fields of the simulation that
-    theory is not told.
+    The simulation has the fields ``untold``, which theory is not told; ``training`` are the options
+    of ``compared_layers``.
     """
-    given, training = _split(fields)
-    told = Setting(**given | {"d": d})
-    simulated = told.vary(**training["untold"])
-    errors = _errors(simulated, training, runs)
+    told = Setting(**{**setting, "d": d})
+    errors = _errors(told.vary(**untold), runs, **training)
     predicted = predict(told).test_error
     assert predicted is not None
-    names = ("random features", "one step")
     quantities = [
         mean_of(
             f"test error of {name} over predicted",
@@ -144,30 +142,29 @@ def against_training(fields: Fields, *, d: int, runs: int) -> Findings:
             # Theory is for d to infinity and off by O(1/d).
             allowance=1.0 / d,
         )
-        for k, name in enumerate(names)
+        for k, name in enumerate(("random features", "one step"))
     ]
-    return Findings(
-        [*quantities, *_gap(errors)], _plot(errors, "prediction", predicted[0].tolist())
-    )
+    plot = layers_plot("test error", list(errors[:3]), predicted[0].tolist(), "prediction")
+    return Findings([*quantities, *_gap(errors)], plot)
 
 
-def on_digits(fields: Fields, *, runs: int) -> Findings:
-    """The same errors on images of digits, whose label is whether the digit is even."""
-    given, training = _split(fields)
+def on_digits(setting: Fields, *, runs: int, **training: Any) -> Findings:
+    """Errors on images of digits, whose label is whether the digit is even, as on Gaussian ones."""
     with digits() as path:
         law = {"inputs": f"data({path})", "target": "column(even)"}
-        errors = _errors(Setting(**given | law), training, runs)
-    return Findings(_gap(errors), _plot(errors, "variance of the labels", [1.0] * 3))
+        errors = _errors(Setting(**{**setting, **law}), runs, **training)
+    plot = layers_plot("test error", list(errors[:3]), [1.0] * 3, "variance of the labels")
+    return Findings(_gap(errors), plot)
 
 
-def _plot(errors: Float[np.ndarray, "four runs"], name: str, line: list[float]) -> Plot:
+def layers_plot(
+    y_label: str, measured: Sequence[np.ndarray], line: Sequence[float], name: str
+) -> Plot:
+    """A number of the three networks beside predictions of the first ones."""
     x = [1.0, 2.0, 3.0]
-    curves = [
-        mean_curve("simulation", x, list(errors[:3])),
-        Curve(name, x[: len(line)], line, theory=True, joined=False),
-    ]
     label = "1 random features, 2 one step, 3 training of both layers"
-    return Plot(label, "test error", curves)
+    curves = beside("simulation", x, measured, line, theory=name, joined=False)
+    return Plot(label, y_label, curves)
 
 
 @contextmanager
@@ -192,28 +189,41 @@ def digits() -> Iterator[Path]:
         yield path
 
 
-NETWORK = WIDE | {
-    "activation": RELU,
-    "n": 600,
-    "p": 61,
-    "readout_n": 600,
-    "step_size": "1.5*n^0.32",
-    "taken": 1.0,
-    "penalty": 0.01,
-    "iterations": 4000,
-}
-NOTHING: dict[str, dict[str, Any]] = {
-    "a step that does nothing": {"taken": 0.0},
-    "a training of two iterations": {"iterations": 2},
-}
 RULE = (
     "One step closes between 10 % and 80 % of the gap in test error between random features and "
     "full training, and every training ends because its loss stands still."
 )
 
+
+def claim_on_training(
+    name: str,
+    *,
+    setting: Fields,
+    options: Fields | None = None,
+    controls: Mapping[str, Changes] | None = None,
+    **words: Any,
+) -> Claim:
+    """A network of 61 inputs and neurons with 600 samples a step, against its full training."""
+    network = {"activation": RELU, "n": 600, "p": 61, "readout_n": 600, "step_size": "1.5*n^0.32"}
+    nothing = {
+        "a step that does nothing": Changes(options={"taken": 0.0}),
+        "a training of two iterations": Changes(options={"iterations": 2}),
+    }
+    return Claim(
+        id=name,
+        setting={**WIDE, **network, **setting},
+        options={"taken": 1.0, "penalty": 0.01, "iterations": 4000, **(options or {})},
+        controls=nothing | dict(controls or {}),
+        tuned=one_at_a_time(
+            setting={"step_size": ("0.75*n^0.32", "3*n^0.32")}, options={"penalty": (0.005, 0.02)}
+        ),
+        **words,
+    )
+
+
 CLAIMS = (
-    Claim(
-        id="one-step-against-training",
+    claim_on_training(
+        "one-step-against-training",
         statement=(
             "On Gaussian inputs one giant step and a ridge readout get a part of what training "
             "both layers to convergence gets, and not all of it."
@@ -222,22 +232,22 @@ CLAIMS = (
             sources.ONE_STEP, "one step against full training", "training of both layers"
         ),
         regime=(
-            "d = 61 inputs, p = 61 neurons, 600 samples for the step and 600 for the readout, as "
-            "many as there are digits; training sees all 1200"
+            "There are d = 61 inputs, p = 61 neurons, 600 samples for the step and 600 for the "
+            "readout, as many as there are digits; training sees all 1200."
         ),
         rule=(
             "The test errors of random features and of one step are within a fifth of "
             f"their predictions and as predicted. {RULE} No theory gives the error of training."
         ),
         experiment=against_training,
-        fields=NETWORK | {"untold": {}, "test_n": 4000},
-        controls=NOTHING | {"noise that theory is not told": {"untold": {"noise": 1.0}}},
+        setting={"test_n": 4000},
+        options={"untold": {}},
+        controls={"noise that theory is not told": Changes(options={"untold": {"noise": 1.0}})},
         quick={"d": 61, "runs": 14},
         full={"d": 61, "runs": 64},
-        tuned={"penalty": (0.005, 0.02), "step_size": ("0.75*n^0.32", "3*n^0.32")},
     ),
-    Claim(
-        id="one-step-against-training-on-digits",
+    claim_on_training(
+        "one-step-against-training-on-digits",
         needs="sklearn",
         statement=(
             "On images of digits one giant step and a ridge readout get a part of what training "
@@ -249,16 +259,15 @@ CLAIMS = (
             "images of digits as inputs, training of both layers",
         ),
         regime=(
-            "61 pixels that vary, standardised, of scikit-learn's 1797 images of digits; the label "
-            "is whether the digit is even; p = 61 neurons, 600 samples for the step, 600 for the "
-            "readout and 597 to test; training sees all 1200"
+            "Inputs are the 61 pixels that vary, standardised, of scikit-learn's 1797 images of "
+            "digits, and the label is whether the digit is even; there are p = 61 neurons, 600 "
+            "samples for the step, 600 for the readout and 597 to test, and training sees all "
+            "1200."
         ),
         rule=f"{RULE} No theory gives these errors.",
         experiment=on_digits,
-        fields=NETWORK | {"d": 61, "test_n": 597, "engine": "dense"},
-        controls=NOTHING,
+        setting={"d": 61, "test_n": 597, "engine": "dense"},
         quick={"runs": 12},
         full={"runs": 64},
-        tuned={"penalty": (0.005, 0.02), "step_size": ("0.75*n^0.32", "3*n^0.32")},
     ),
 )

@@ -1,29 +1,36 @@
-"""How many samples several giant steps need at a leap above one (open in arXiv 2305.18270)."""
+"""Several giant steps at a leap above one: how many samples they need (arXiv 2305.18270)."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 from giantstep.analysis.step_exponents import several_steps_exponents
 from giantstep.papers.claims import sources
 from giantstep.papers.claims.experiments import (
-    Fields,
+    LINE,
+    Exponent,
     Runs,
-    merged,
+    exponents,
     neurons,
-    over_sizes,
-    scaling_findings,
+    not_learned,
+    strongest,
 )
-from giantstep.papers.claims.quantity import Region, drift
-from giantstep.papers.claims.record import Claim, Findings
-from giantstep.papers.claims.small_batches import BETWEEN, GIANT, KNOWN_START, schedule
+from giantstep.papers.claims.quantity import Region
+from giantstep.papers.claims.record import Changes, Claim, Fields, Findings, one_at_a_time
 
-HALFWAY = -0.125
-"""Between the exponents 0 of a learned direction and -1/4 of the least steep that is not."""
+
+def side(exponent: float) -> Region:
+    """The exponents on the same side of -1/8: learned, or not.
+
+    That is halfway between 0, of a learned direction, and -1/4, of the least steep that is not.
+    """
+    return (-0.125, math.inf) if exponent > -0.125 else (-math.inf, -0.125)
+
+
+# -- steps on the labels alone ---------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -42,147 +49,232 @@ class Batch:
         return f"{self.steps} step{plural} at n = d^{self.kappa:.3g}"
 
 
-def side(exponent: float) -> Region:
-    """The exponents on the same side of HALFWAY: learned, or not."""
-    return (HALFWAY, math.inf) if exponent > HALFWAY else (-math.inf, HALFWAY)
+def label_steps(
+    steps: int, kappa: float, *, samples: float, size: float, growth: float
+) -> dict[str, Any]:
+    """Fields of steps of ``samples`` d^kappa samples each.
 
-
-def label_steps(fields: Fields, batch: Batch) -> dict[str, object]:
-    """Fields of a setting whose steps use the labels alone, without the network's output.
-
-    The batch is ``samples`` d^kappa.  Step t has the size ``size`` ``growth``^(t-1) (n/d)^(1/2),
-    with which its noise is as long as the row or longer.
+    Step t has the size ``size`` ``growth``^(t-1) (n/d)^(1/2), with which its noise is as long as
+    the row or longer.
     """
-    given = dict(fields)
-    samples, size, growth = (given.pop(name) for name in ("samples", "size", "growth"))
-    sizes = [
-        f"{size * growth**step:g}*d^{(batch.kappa - 1.0) / 2.0:.6g}" for step in range(batch.steps)
-    ]
-    return given | {
-        "n": f"{samples:g}*d^{batch.kappa:.6g}",
-        "steps": batch.steps,
-        "step_size": ", ".join(sizes),
-    }
+    sizes = [f"{size * growth**step:g}*d^{(kappa - 1.0) / 2.0:.6g}" for step in range(steps)]
+    return {"n": f"{samples:g}*d^{kappa:.6g}"} | schedule(*sizes)
 
 
-def labels_over_steps(fields: Fields, *, leap: int, batches: Sequence[Batch]) -> Findings:
+def schedule(*sizes: str) -> dict[str, Any]:
+    """Fields of a setting that takes one step of each size."""
+    return {"steps": len(sizes), "step_size": ", ".join(sizes)}
+
+
+def labels_over_steps(
+    setting: Fields,
+    *,
+    leap: int,
+    batches: Sequence[Batch],
+    samples: float,
+    size: float,
+    growth: float,
+) -> Findings:
     """Exponent in d of the cosine with w* after the last step, for every number of samples.
 
     The noise of the first step along w* is d^(-1/2) beside a signal of the order of the cosine that
-    it leaves: the allowance is the drift of that share.
+    it leaves: the power of the correction.
     """
-    parts = []
+    measured = []
     for batch in batches:
-        exponents = several_steps_exponents(leap, batch.kappa, batch.steps)
-        first, limit = exponents[0], exponents[-1]
-        statistics = {batch.name: neurons([[1.0]], batch.steps)}
-        values = over_sizes(label_steps(fields, batch), batch.d, batch.runs, statistics)
-        regions, expected = {batch.name: side(limit)}, {batch.name: limit}
-        allowance = drift(batch.d, power=0.5 + first)
-        parts.append(scaling_findings(batch.d, values, regions, expected, allowance=allowance))
-    return merged(parts)
+        limits = several_steps_exponents(leap, batch.kappa, batch.steps)
+        fields = label_steps(batch.steps, batch.kappa, samples=samples, size=size, growth=growth)
+        measured.append(
+            Exponent(
+                batch.name,
+                neurons(LINE, batch.steps),
+                side(limits[-1]),
+                limits[-1],
+                setting=fields,
+                power=0.5 + limits[0],
+                d=batch.d,
+                runs=batch.runs,
+            )
+        )
+    return exponents(setting, measured=measured)
 
 
-def cleared_steps(fields: Fields, *, d: Sequence[int], runs: Runs) -> Findings:
-    """Exponents in d of the cosine after giant steps of the network with its own output.
+def on_labels(target: str, activation: str, start_overlaps: str, **options: float) -> Changes:
+    """Setting and options of steps on labels of one neuron, which no other disturbs.
 
-    ``giant`` is the size of giant steps, ``between`` that of the step between two of them, whose
-    noise is a share (d/n)^(1/2) of the row, d^(-1/4): the allowance is the drift of that share.
+    Its overlap at the start is of the order of d^(-1/2).
     """
-    given = dict(fields)
-    giant, between = given.pop("giant"), given.pop("between")
-    parts = []
-    for sizes, names in (
-        ((giant, giant), {"one giant step": 1, "two giant steps": 2}),
-        ((giant, between, giant), {"a step between two giant ones": 3}),
-    ):
-        statistics = {name: neurons([[1.0]], step) for name, step in names.items()}
-        values = over_sizes(given | schedule(*sizes), d, runs, statistics)
-        expected = {name: 0.0 if step == 3 else -0.25 for name, step in names.items()}
-        regions = {name: side(limit) for name, limit in expected.items()}
-        allowance = drift(d, power=0.25)
-        parts.append(scaling_findings(d, values, regions, expected, allowance=allowance))
-    return merged(parts)
+    fields = {"target": target, "activation": activation, "start_overlaps": start_overlaps}
+    network = {"residual": "labels", "p": 1, "start": "orthogonal", "readout_start": "ones"}
+    return Changes(setting=network | fields, options=options)
 
 
-# One neuron, which no other disturbs; its overlap at the start is of the order of d^(-1/2).
-LABELS = {
-    "residual": "labels",
-    "p": 1,
-    "start": "orthogonal",
-    "readout_start": "ones",
+ON_LABELS = {
+    2: on_labels("He2(x1)", "relu", "d^-0.5", samples=2.0, size=6.0, growth=4.0),
+    3: on_labels("He3(x1)", "He3", "2*d^-0.5", samples=0.05, size=0.05, growth=1.0),
 }
-FIELDS: dict[int, dict[str, Any]] = {
-    2: LABELS
-    | {
-        "target": "He2(x1)",
-        "activation": "relu",
-        "start_overlaps": "d^-0.5",
-        "samples": 2.0,
-        "size": 6.0,
-        "growth": 4.0,
-    },
-    3: LABELS
-    | {
-        "target": "He3(x1)",
-        "activation": "He3",
-        "start_overlaps": "2*d^-0.5",
-        "samples": 0.05,
-        "size": 0.05,
-        "growth": 1.0,
-    },
-}
-"""Settings of each leap: numbers of samples at which the cosine is of order one on the boundary."""
-
-# The pair of neurons of a symmetric start, with half the overlap of a random row.
-PAIR = KNOWN_START | {"start_overlaps": "d^-0.5/2; d^-0.5/2"}
-QUESTION = sources.question(
-    sources.FEW_STEPS,
-    "the relation between leap and number of samples over several steps",
-    "steps that use the labels alone, without the output of the network",
-)
-LABEL_RULE = (
-    "exponent in d of the cosine of the neuron with w* after the last step as predicted by mu -> "
-    "max(0, min(mu, (l - 1) mu - (kappa - 1)/2)) from mu = 1/2, and on the same side of -1/8"
-)
+"""Setting and options of each leap: the cosine is of order one on the boundary."""
 
 
 def over_steps(
     leap: int,
+    *,
     statement: str,
     regime: str,
+    blind: str,
     quick: Sequence[Batch],
     full: Sequence[Batch],
     tuned: dict[str, Sequence[float]],
-    blind: str,
 ) -> Claim:
     """The claim about a leap: just enough samples, and too few, for one, two and three steps."""
+    network = ON_LABELS[leap]
     return Claim(
         id=f"leap-{leap}-over-steps",
         statement=statement,
-        source=QUESTION,
+        source=sources.question(
+            sources.FEW_STEPS,
+            "the relation between leap and number of samples over several steps",
+            "steps that use the labels alone, without the output of the network",
+        ),
         regime=regime,
-        rule=LABEL_RULE,
-        experiment=partial(labels_over_steps, leap=leap),
-        fields=FIELDS[leap],
+        rule=(
+            "The exponent in d of the cosine of the neuron with w* after the last step is the one "
+            "that mu -> max(0, min(mu, (l - 1) mu - (kappa - 1)/2)) predicts from mu = 1/2, and on "
+            "the same side of -1/8."
+        ),
+        experiment=labels_over_steps,
+        setting=network.setting,
+        options={"leap": leap, **network.options},
         controls={
-            f"an activation with c_{leap} = 0": {"activation": blind},
-            "the start knows the direction": {"start_overlaps": ((0.5,),)},
+            f"an activation with c_{leap} = 0": Changes(setting={"activation": blind}),
+            "the start knows the direction": Changes(setting={"start_overlaps": ((0.5,),)}),
         },
         quick={"batches": quick},
         full={"batches": full},
-        tuned=tuned,
+        tuned=one_at_a_time(options=tuned),
+    )
+
+
+# -- steps of a network with its own output --------------------------------------------------------
+
+GIANT = "0.35*p*d^0.25"
+"""Its noise is of the size of the start at n = 2 d^1.5, and the network's output of order one."""
+
+# With this activation a pair of neurons makes an output that one step of size p/4 removes.
+BETWEEN = {"target": "He2(x1)", "activation": "He2", "n": "2*d^1.5", "p": 2}
+INFORMED_START = {
+    "start": "given",
+    "start_gram": ((1.0, 1.0), (1.0, 1.0)),
+    "start_overlaps": ((0.5,), (0.5,)),
+    "readout_start": "alternating",
+}
+INFORMED = {"the start knows the direction": Changes(setting=INFORMED_START)}
+# The pair of neurons of a symmetric start, with half the overlap of a random row.
+PAIR = INFORMED_START | {"start_overlaps": "d^-0.5/2; d^-0.5/2"}
+
+
+def cleared(giant: str = GIANT, between: str = "p/4") -> tuple[Exponent, ...]:
+    """Cosines after one and after two giant steps, and with a step of another size between them.
+
+    The noise of the step between is a share (d/n)^(1/2) of the row, d^(-1/4): the power of the
+    correction.
+    """
+    two, three = schedule(giant, giant), schedule(giant, between, giant)
+    return tuple(
+        Exponent(name, neurons(LINE, step), side(limit), limit, setting=fields, power=0.25)
+        for name, step, limit, fields in (
+            ("one giant step", 1, -0.25, two),
+            ("two giant steps", 2, -0.25, two),
+            ("a step between two giant ones", 3, 0.0, three),
+        )
     )
 
 
 CLAIMS = (
+    Claim(
+        id="several-steps-nothing",
+        statement=(
+            "From n of order d samples a step nothing of leap 2 is learned, after any fixed "
+            "number of steps."
+        ),
+        source=sources.SMALL_BATCHES,
+        regime="The leap is 2, n = 4 d, and four giant steps are taken on fresh batches.",
+        rule=(
+            "The exponent in d of the root mean square cosine of the neurons is below -1/4 and as "
+            "predicted, -1/2, after every step."
+        ),
+        experiment=exponents,
+        setting={
+            "target": "He2(x1)",
+            "activation": "relu",
+            "n": "4d",
+            "p": 8,
+            "steps": 4,
+            "step_size": "p",
+        },
+        options={
+            "measured": tuple(
+                not_learned(f"step {step}", strongest(LINE, step), noise=5.0)
+                for step in range(1, 5)
+            )
+        },
+        controls={
+            "a linear part makes the leap 1": Changes(setting={"target": "x1 + He2(x1)"}),
+        },
+        quick={"d": (300, 2000, 12_000), "runs": 24},
+        full={"d": (300, 3000, 30_000, 300_000), "runs": 24},
+        tuned=one_at_a_time(setting={"step_size": ("p/4", "4*p")}),
+    ),
+    Claim(
+        id="small-batches-never",
+        statement=(
+            "If n = O(d^(l - eps)), the first layer never learns, even after T steps, whatever "
+            "the step sizes."
+        ),
+        source=sources.SMALL_BATCHES,
+        regime=(
+            "The leap is 2, n = 2 d^1.5, and T = 3 steps are taken on fresh batches, of sizes "
+            f"{GIANT}, p/4 and {GIANT}; the activation is He2, with one pair of neurons."
+        ),
+        rule=(
+            "The exponent in d of the median |P w_i|/|w_i| after the last step is nearer to -1/4, "
+            "that of one step, than to 0, which is learned."
+        ),
+        experiment=exponents,
+        setting=BETWEEN | schedule(GIANT, "p/4", GIANT),
+        options={
+            "measured": (
+                Exponent("cosine after the last step", neurons(LINE, 3), side(-0.25), -0.25),
+            )
+        },
+        controls=INFORMED,
+        quick={"d": (100, 400, 1600), "runs": (400, 200, 96)},
+        full={"d": (100, 500, 2500, 10_000), "runs": (1600, 640, 240, 64)},
+        tuned=one_at_a_time(
+            setting={
+                "step_size": [f"{size}*p*d^0.25, p/4, {size}*p*d^0.25" for size in (0.175, 0.7)]
+            }
+        ),
+        measured_instead=(
+            "The cosine after three steps does not fall with d: one giant step leaves d^(-1/4), "
+            "the small step after it removes the output that the network has made of noise, and "
+            "the next giant step has a signal of the size of its noise. Without the small step "
+            "two giant steps do not learn."
+        ),
+        corrected="cleared-steps",
+    ),
     over_steps(
         2,
-        "At leap 2 each step on the labels multiplies the cosine by (n/d)^(1/2) until it is of "
-        "order one: T steps learn from n = d^(1 + 1/T) samples each and not from fewer.",
-        "leap 2, relu, T = 1, 2, 3 giant steps on fresh batches, n = 2 d^kappa, kappa = 1 + 1/T "
-        "and 1 + 1/(2T)",
-        (
+        statement=(
+            "At leap 2 each step on the labels multiplies the cosine by (n/d)^(1/2) until it is of "
+            "order one: T steps learn from n = d^(1 + 1/T) samples each and not from fewer."
+        ),
+        regime=(
+            "The leap is 2, the activation relu; T = 1, 2, 3 giant steps are taken on fresh "
+            "batches of n = 2 d^kappa samples, kappa = 1 + 1/T and 1 + 1/(2T)."
+        ),
+        blind="tanh",
+        quick=(
             Batch(1, 2.0, (50, 120, 300), (320, 160, 64)),
             Batch(1, 1.5, (100, 500, 2500), (320, 160, 80)),
             Batch(2, 1.5, (100, 500, 2500), (160, 64, 24)),
@@ -190,7 +282,7 @@ CLAIMS = (
             Batch(3, 4 / 3, (100, 500, 2500), (160, 64, 32)),
             Batch(3, 7 / 6, (100, 700, 5000), (480, 320, 160)),
         ),
-        (
+        full=(
             Batch(1, 2.0, (60, 200, 600), (320, 160, 96)),
             Batch(1, 1.5, (100, 700, 5000), (480, 240, 120)),
             Batch(2, 1.5, (100, 700, 5000), (240, 120, 48)),
@@ -198,16 +290,20 @@ CLAIMS = (
             Batch(3, 4 / 3, (100, 1000, 10_000), (240, 120, 64)),
             Batch(3, 7 / 6, (100, 1500, 20_000), (960, 480, 240)),
         ),
-        {"samples": (1.0, 4.0), "size": (3.0, 12.0)},
-        blind="tanh",
+        tuned={"samples": (1.0, 4.0), "size": (3.0, 12.0)},
     ),
     over_steps(
         3,
-        "At leap 3 T steps on the labels learn from n = d^(2 + 1/(2^T - 1)) samples each, and "
-        "from d^(1 + 2/T) they do not for T > 1: the signal is the square of the cosine.",
-        "leap 3, activation He3, T = 1, 2, 3 giant steps on fresh batches, n = d^kappa/20, kappa = "
-        "3, 7/3, 15/7, and 9/4, 2, 5/3",
-        (
+        statement=(
+            "At leap 3 T steps on the labels learn from n = d^(2 + 1/(2^T - 1)) samples each, and "
+            "from d^(1 + 2/T) they do not for T > 1: the signal is the square of the cosine."
+        ),
+        regime=(
+            "The leap is 3, the activation He3; T = 1, 2, 3 giant steps are taken on fresh batches "
+            "of n = d^kappa/20 samples, kappa = 3, 7/3, 15/7, and 9/4, 2, 5/3."
+        ),
+        blind="relu",
+        quick=(
             Batch(1, 3.0, (30, 70, 150), (320, 160, 96)),
             Batch(1, 2.25, (60, 200, 700), (480, 240, 80)),
             Batch(2, 7 / 3, (60, 180, 500), (640, 320, 120)),
@@ -215,7 +311,7 @@ CLAIMS = (
             Batch(3, 15 / 7, (60, 180, 500), (640, 480, 240)),
             Batch(3, 5 / 3, (60, 300, 1500), (640, 480, 320)),
         ),
-        (
+        full=(
             Batch(1, 3.0, (30, 90, 250), (640, 320, 120)),
             Batch(1, 2.25, (60, 250, 1000), (640, 320, 120)),
             Batch(2, 7 / 3, (60, 250, 1000), (960, 480, 96)),
@@ -223,8 +319,7 @@ CLAIMS = (
             Batch(3, 15 / 7, (60, 250, 1000), (960, 640, 240)),
             Batch(3, 5 / 3, (60, 500, 4000), (960, 640, 320)),
         ),
-        {"samples": (0.025, 0.1), "size": (0.025, 0.1)},
-        blind="relu",
+        tuned={"samples": (0.025, 0.1), "size": (0.025, 0.1)},
     ),
     Claim(
         id="cleared-steps",
@@ -238,20 +333,28 @@ CLAIMS = (
             "how many samples several steps need at a leap above one",
             "n between d and d^l, which the theorem on one step leaves out",
         ),
-        regime=f"leap 2, n = 2 d^1.5, activation He2, one pair of neurons, giant steps of {GIANT}",
-        rule=(
-            "exponents in d of the median |P w_i|/|w_i| as predicted, -1/4 after one and after "
-            "two giant steps and 0 where the step of size p/4 is between them, and on the same "
-            "side of -1/8"
+        regime=(
+            "The leap is 2, n = 2 d^1.5, and the activation He2, with one pair of neurons; giant "
+            f"steps have the size {GIANT}."
         ),
-        experiment=cleared_steps,
-        fields=BETWEEN | PAIR | {"giant": GIANT, "between": "p/4"},
+        rule=(
+            "The exponents in d of the median |P w_i|/|w_i| are as predicted, -1/4 after one and "
+            "after two giant steps and 0 where the step of size p/4 is between them, and on the "
+            "same side of -1/8."
+        ),
+        experiment=exponents,
+        setting=BETWEEN | PAIR,
+        options={"measured": cleared()},
         controls={
-            "the step between them is not taken": {"between": "0"},
-            "the start knows the direction": KNOWN_START,
+            "the step between them is not taken": Changes(
+                options={"measured": cleared(between="0")}
+            ),
+            **INFORMED,
         },
         quick={"d": (100, 400, 1600), "runs": (480, 192, 96)},
         full={"d": (100, 500, 2500, 10_000), "runs": (960, 480, 160, 48)},
-        tuned={"giant": ("0.175*p*d^0.25", "0.7*p*d^0.25")},
+        tuned=one_at_a_time(
+            options={"measured": [cleared(f"{size}*p*d^0.25") for size in (0.175, 0.7)]}
+        ),
     ),
 )

@@ -10,7 +10,7 @@ import numpy as np
 from jaxtyping import Float
 
 from giantstep.papers.claims import sources
-from giantstep.papers.claims.experiments import FIRST_LAYER, Fields, Runs, scaling_curve, with_runs
+from giantstep.papers.claims.experiments import FIRST_LAYER, Runs, at_sizes, growth, scaling_curve
 from giantstep.papers.claims.quantity import (
     LEARNED,
     NOT_LEARNED,
@@ -20,20 +20,14 @@ from giantstep.papers.claims.quantity import (
     exponent_of,
     mean_of,
 )
-from giantstep.papers.claims.record import Claim, Findings
-from giantstep.papers.plot import Curve, Plot
+from giantstep.papers.claims.record import Changes, Claim, Fields, Findings
 from giantstep.problem.network import network_output, residuals
 from giantstep.problem.setting import Setting
+from giantstep.records.plot import Curve, Plot
 from giantstep.simulation.meter import Meter
 from giantstep.simulation.simulate import MEMORY
 from giantstep.spectra.bulk import Bulk
 from giantstep.spectra.tracy_widom import tracy_widom_moments
-
-ALIGNED: Region = (0.5, math.inf)
-"""Halfway between no overlap and a full one."""
-
-ROUNDING = 1e-12
-"""Eigenvalues of a covariance below this share of the largest are zero: n < d samples."""
 
 
 @dataclass(frozen=True)
@@ -55,9 +49,9 @@ def noise_edge(
 ) -> float:
     """Largest singular value of the gradient's noise given the batch, as predicted.
 
-    Beside c_1, the slope sigma'(w.x) is c_2 w.x and a rest of variance Var(sigma') - c_2^2 that is
-    independent from sample to sample.  With S = X^T diag(r) X/n the rows of the gradient are noise
-    of covariance
+    Beside c_1, the slope sigma'(w.x) is c_2 w.x and a remainder of variance Var(sigma') - c_2^2
+    that is independent from sample to sample.  With S = X^T diag(r) X/n the rows of the gradient
+    are noise of covariance
 
         s_p^2 (c_2^2 S^2/d + (Var(sigma') - c_2^2) X^T diag(r)^2 X/n^2),
 
@@ -68,10 +62,11 @@ def noise_edge(
     free = inputs[:, :-1]
     matrix = free.T @ (residual[:, None] * free) / n
     scatter = free.T @ (residual[:, None] ** 2 * free) / n**2
-    rest = moments.slope_variance - moments.tilt**2
-    covariance = setting.scale**2 * (moments.tilt**2 * matrix @ matrix / d + rest * scatter)
+    remainder = moments.slope_variance - moments.tilt**2
+    covariance = setting.scale**2 * (moments.tilt**2 * matrix @ matrix / d + remainder * scatter)
     scales = np.linalg.eigvalsh(covariance)
-    scales = scales[scales > ROUNDING * scales[-1]]
+    # Smaller eigenvalues are zero: there are n < d samples.
+    scales = scales[scales > 1e-12 * scales[-1]]
     edge = Bulk(scales, np.full(len(scales), 1.0 / setting.p), setting.p).upper
     return math.sqrt(setting.p * (edge.place + edge.shift + edge.scale * tracy_widom_moments()[0]))
 
@@ -121,25 +116,34 @@ def predicted_spikes(setting: Setting, strength: float) -> tuple[float, float]:
     return unit * first, unit * second
 
 
-def rank_of_the_gradient(fields: Fields, *, d: Sequence[int], runs: Runs) -> Findings:
-    """One singular value of order one without a growing spike, two with a spike of n^(1/4)."""
-    without, spiked = (_at_one_spike(fields, nu, d, runs=runs) for nu in (0.0, 0.25))
+def rank_of_the_gradient(
+    setting: Fields, *, beyond: float, untold: Fields, d: Sequence[int], runs: Runs
+) -> Findings:
+    """One singular value of order one without a growing spike, two with a spike of n^(1/4).
+
+    The spike that is simulated is larger by n^``beyond`` than theory is told, and the simulation
+    has the fields ``untold``.
+    """
+    settings = at_sizes(FIRST_LAYER | dict(setting), d, runs)
+    without, spiked = (_at_one_spike(settings, nu, beyond, untold) for nu in (0.0, 0.25))
+    ratio, aligned = spiked.predicted[-1], (0.5, math.inf)
     quantities = [
         _exponent("nu = 0", without, NOT_LEARNED, without.noise_slope),
-        _exponent("nu = 1/4", spiked, LEARNED, spiked.slope),
+        _exponent("nu = 1/4", spiked, LEARNED, growth(spiked.predicted, spiked.n)),
         _over_noise(f"sigma_2, nu = 0, d = {d[-1]}", 2, without, d[-1]),
         _over_noise(f"sigma_3, nu = 1/4, d = {d[-1]}", 3, spiked, d[-1]),
         mean_of(
             f"sigma_2/sigma_1, nu = 1/4, d = {d[-1]}",
             spiked.ratios(2)[-1],
             (0.0, math.inf),
-            spiked.predicted[-1],
+            ratio,
             # Overlaps of what is random in W, X and r are of relative order d^(-1/2).
-            allowance=spiked.predicted[-1] * d[-1] ** -0.5,
+            allowance=ratio * d[-1] ** -0.5,
         ),
-        mean_of("cosine of v_1 and X^T r, nu = 0", without.residue, ALIGNED),
-        mean_of("cosine of v_1 and X^T r, nu = 1/4", spiked.residue, ALIGNED),
-        mean_of("cosine of v_2 and the inputs' spike, nu = 1/4", spiked.spike, ALIGNED),
+        # Halfway between no overlap and a full one.
+        mean_of("cosine of v_1 and X^T r, nu = 0", without.last("residue"), aligned),
+        mean_of("cosine of v_1 and X^T r, nu = 1/4", spiked.last("residue"), aligned),
+        mean_of("cosine of v_2 and the inputs' spike, nu = 1/4", spiked.last("spike"), aligned),
     ]
     curves = [
         scaling_curve("nu = 0, second", without.n, without.ratios(2)),
@@ -156,40 +160,28 @@ class SpikedSizes:
     """Gradients at growing sizes with a spike of n^nu, and the predicted sigma_2/sigma_1."""
 
     n: Sequence[int]
-    found: Sequence[Sequence[GradientSpikes]]
+    gradients: Sequence[Sequence[GradientSpikes]]
     predicted: Sequence[float]
 
     def ratios(self, k: int) -> list[Float[np.ndarray, " runs"]]:
         """sigma_k/sigma_1 at each size."""
         return [
             np.array([spikes.values[k - 1] / spikes.values[0] for spikes in runs])
-            for runs in self.found
+            for runs in self.gradients
         ]
-
-    @property
-    def slope(self) -> float:
-        """Exponent in n of the prediction."""
-        growth = math.log(self.predicted[-1] / self.predicted[0])
-        return growth / math.log(self.n[-1] / self.n[0])
 
     @property
     def noise_slope(self) -> float:
         """Exponent in n of the predicted edge of noise over the first singular value."""
-        first, last = (
-            np.median([spikes.noise / spikes.values[0] for spikes in self.found[k]])
-            for k in (0, -1)
-        )
-        return math.log(last / first) / math.log(self.n[-1] / self.n[0])
+        medians = [
+            float(np.median([spikes.noise / spikes.values[0] for spikes in runs]))
+            for runs in self.gradients
+        ]
+        return growth(medians, self.n)
 
-    @property
-    def residue(self) -> Float[np.ndarray, " runs"]:
-        """Cosines of v_1 with X^T r at the largest size."""
-        return np.array([spikes.residue for spikes in self.found[-1]])
-
-    @property
-    def spike(self) -> Float[np.ndarray, " runs"]:
-        """Cosines of v_2 with the inputs' spike at the largest size."""
-        return np.array([spikes.spike for spikes in self.found[-1]])
+    def last(self, name: str) -> Float[np.ndarray, " runs"]:
+        """A cosine of every run at the largest size."""
+        return np.array([getattr(spikes, name) for spikes in self.gradients[-1]])
 
 
 def _exponent(name: str, sizes: SpikedSizes, region: Region, expected: float) -> Quantity:
@@ -199,23 +191,22 @@ def _exponent(name: str, sizes: SpikedSizes, region: Region, expected: float) ->
 
 def _over_noise(name: str, k: int, sizes: SpikedSizes, d: int) -> Quantity:
     """Singular value k at the largest size over the predicted edge of noise, run by run."""
-    ratios = [spikes.values[k - 1] / spikes.noise for spikes in sizes.found[-1]]
+    ratios = [spikes.values[k - 1] / spikes.noise for spikes in sizes.gradients[-1]]
     return mean_of(f"{name}, over the edge of noise", ratios, (0.8, 1.25), 1.0, allowance=d**-0.5)
 
 
-def _at_one_spike(fields: Fields, nu: float, d: Sequence[int], *, runs: Runs) -> SpikedSizes:
-    """The spike that is simulated is n^(nu + ``beyond``), with the fields ``untold``."""
-    given = FIRST_LAYER | dict(fields)
-    beyond, untold = given.pop("beyond"), given.pop("untold")
-    settings = [Setting(**given | {"d": size, "runs": drawn}) for size, drawn in with_runs(d, runs)]
-    found, predicted = [], []
+def _at_one_spike(
+    settings: Sequence[Setting], nu: float, beyond: float, untold: Fields
+) -> SpikedSizes:
+    """A spike of n^nu is predicted, one of n^(nu + beyond) simulated with the fields ``untold``."""
+    gradients, predicted = [], []
     for setting in settings:
         first, second = predicted_spikes(setting, setting.n ** (2.0 * nu))
         predicted.append(second / first)
         strength = setting.n ** (2.0 * (nu + beyond))
-        taken = untold | {"inputs": f"spiked({strength:.12g}, 0)"}
-        found.append(list(gradient_spikes(setting.vary(**taken))))
-    return SpikedSizes([setting.n for setting in settings], found, predicted)
+        taken = setting.vary(**untold, inputs=f"spiked({strength:.12g}, 0)")
+        gradients.append(list(gradient_spikes(taken)))
+    return SpikedSizes([setting.n for setting in settings], gradients, predicted)
 
 
 CLAIMS = (
@@ -232,17 +223,18 @@ CLAIMS = (
             "the exponent 2 nu - 1/2 of the second singular value",
         ),
         regime=(
-            "n = 3 d/4, p = 5 d/4 neurons on the sphere, output scale 1/sqrt(p), labels of mean "
-            "one; nu = 0, 1/4"
+            "n = 3 d/4, p = 5 d/4 neurons start on the sphere, the output scale is 1/sqrt(p), and "
+            "labels have mean one; nu = 0, 1/4."
         ),
         rule=(
-            "exponent in n of sigma_2/sigma_1 at nu = 0 below -1/4, at nu = 1/4 above -1/4 (0 in "
-            "the limit), both as predicted at these n; at the largest n sigma_2 at nu = 0 and "
-            "sigma_3 at nu = 1/4 at the predicted edge of noise, and sigma_2/sigma_1 at nu = 1/4 "
-            "as predicted; cosines of v_1 with X^T r and of v_2 with the inputs' spike above 1/2"
+            "The exponent in n of sigma_2/sigma_1 is below -1/4 at nu = 0 and above -1/4 at nu = "
+            "1/4 (0 in the limit), both as predicted at these n. At the largest n sigma_2 at nu = "
+            "0 and sigma_3 at nu = 1/4 are at the predicted edge of noise, and sigma_2/sigma_1 at "
+            "nu = 1/4 is as predicted. Cosines of v_1 with X^T r and of v_2 with the inputs' spike "
+            "are above 1/2."
         ),
         experiment=rank_of_the_gradient,
-        fields={
+        setting={
             "target": "1 + x1",
             "activation": "softplus",
             "n": "0.75*d",
@@ -254,16 +246,14 @@ CLAIMS = (
             "readout_start": "alternating",
             "engine": "dense",
             "precision": "float64",
-            "beyond": 0.0,
-            "untold": {},
         },
+        options={"beyond": 0.0, "untold": {}},
         controls={
-            "no spike": {"beyond": -math.inf},
-            "a spike larger by n^(1/4) than theory is told": {"beyond": 0.25},
-            "no spike, and an even activation, which has no part along X^T r: noise alone": {
-                "beyond": -math.inf,
-                "untold": {"activation": "He2/2"},
-            },
+            "no spike": Changes(options={"beyond": -math.inf}),
+            "a spike larger by n^(1/4) than theory is told": Changes(options={"beyond": 0.25}),
+            "no spike, and an even activation, which has no part along X^T r: noise alone": Changes(
+                options={"beyond": -math.inf, "untold": {"activation": "He2/2"}}
+            ),
         },
         # p = 5 d/4 is even.
         quick={"d": (32, 112, 384), "runs": (144, 24, 16)},

@@ -179,14 +179,10 @@ def drift(sizes: Sequence[float], factor: float = 1.0, power: float = 0.5) -> fl
     """What a factor 1 + ``factor`` size^-``power`` adds to an exponent fitted over the sizes.
 
     At most log(1 + factor min(sizes)^-power)/log(max(sizes)/min(sizes)): it shrinks as the sizes
-    grow.  Where theory gives the power and not the factor, a claim names it as tuned, DRIFTS.
+    grow.  Where theory gives the power and not the factor, a claim names the factor as tuned.
     """
     smallest, largest = min(sizes), max(sizes)
     return math.log1p(factor * smallest**-power) / math.log(largest / smallest)
-
-
-DRIFTS = {"drifts": (0.5, 2.0)}
-"""Factors of a drift over which verdicts are repeated that hold beside a factor of 1 only."""
 
 
 def floor_from_both_sides(

@@ -8,78 +8,81 @@ from typing import Any
 
 from giantstep.analysis.analyze import analyze
 from giantstep.papers.claims import sources
-from giantstep.papers.claims.experiments import Fields, Runs, merged, with_runs
+from giantstep.papers.claims.experiments import Runs, with_runs
 from giantstep.papers.claims.floors import (
     LADDER,
     NOTHING_FITTED,
-    PENALTIES,
+    OTHER_PENALTIES,
+    STEP_TAKEN,
     WIDE,
+    Errors,
     error_plot,
-    excess_as_predicted,
+    excesses_as_predicted,
     last_errors,
     leak,
     learned_floor,
     predicted_error,
 )
-from giantstep.papers.claims.quantity import Region, floor_from_both_sides, mean_of
-from giantstep.papers.claims.record import Claim, Findings
-from giantstep.papers.plot import Curve, Plot
+from giantstep.papers.claims.quantity import Quantity, floor_from_both_sides, mean_of
+from giantstep.papers.claims.record import Changes, Claim, Fields, Findings, one_at_a_time
+from giantstep.records.plot import Curve, Plot
 
 
-def different_rates(fields: Fields, *, ratios: Sequence[float], d: int, runs: int) -> Findings:
+def different_rates(
+    setting: Fields, *, slow: str, untold: Fields, ratios: Sequence[float], d: int, runs: int
+) -> Findings:
     """Errors with one of n, p of order d and the other of order d^2, and || P_{U, > 1} f ||^2.
 
-    The small one is ``ratio`` times the field ``slow``.
+    The small one is ``ratio`` times ``slow``; the simulation has the fields ``untold``.
     """
-    given = dict(fields)
-    untold, slow = given.pop("untold"), given.pop("slow")
-    floor = learned_floor(given["target"], 1, 1)
+    floor = learned_floor(setting["target"], 1, 1)
     leaks = [leak(round(ratio * d), d, 2) for ratio in ratios]
-    parts = []
+    quantities: list[Quantity] = []
+    curves: list[Curve] = []
     for name, small, large in (
         ("few samples", "n", {"p": "d^2"}),
         ("few neurons", "p", {"n": "4*d^2"}),
     ):
-        sizes = [{small: f"{ratio}*{slow}"} | large for ratio in ratios]
-        errors = [last_errors(given | untold, **size, d=d, runs=runs) for size in sizes]
-        parts.append(
-            Findings(
-                floor_from_both_sides(name, ratios, errors, floor, leaks=leaks),
-                error_plot("ratio of the smaller to $d$", ratios, errors, {name: floor}),
-            )
-        )
-    return merged(parts)
+        sizes = [{small: f"{ratio}*{slow}", **large, "d": d, "runs": runs} for ratio in ratios]
+        errors = [last_errors({**setting, **untold, **size}) for size in sizes]
+        quantities += floor_from_both_sides(name, ratios, errors, floor, leaks=leaks)
+        curves += error_plot("", ratios, errors, {name: floor}).curves
+    return Findings(quantities, Plot("ratio of the smaller to $d$", "test error", curves, "log"))
 
 
-def random_features(fields: Fields, *, d: Sequence[int], runs: Runs) -> Findings:
-    """Errors of untrained features at n = p = d^1.5 and the power of degree > 1."""
-    given = dict(fields)
-    untold = given.pop("untold")
-    floor = learned_floor(given["target"], 0, 1)
-    errors = [last_errors(given | untold, d=size, runs=n) for size, n in with_runs(d, runs)]
-    limit = predicted_error(given, d=d[-1], runs=len(errors[-1]))
+def random_features(setting: Fields, *, untold: Fields, d: Sequence[int], runs: Runs) -> Findings:
+    """Errors of untrained features at n = p = d^1.5 and the power of degree > 1.
+
+    The simulation has the fields ``untold``, which theory does not know.
+    """
+    floor = learned_floor(setting["target"], 0, 1)
+    taken = {**setting, **untold}
+    errors = [last_errors(taken, d=size, runs=drawn) for size, drawn in with_runs(d, runs)]
+    limit = predicted_error(setting, d=d[-1], runs=len(errors[-1]))
     leaks = [leak(round(size**1.5), size, 2) for size in d]
-    quantities = floor_from_both_sides("floor", d, errors, floor, leaks=leaks)
-    name = f"excess over the floor, d = {d[-1]}"
     # Theory resolves degree two; what it leaves out is degree three.
     share = leak(round(d[-1] ** 1.5), d[-1], 3)
-    quantities += excess_as_predicted(name, errors[-1], floor, limit, share)
-    plot = error_plot("dimension $d$", d, errors, {"floor": floor}, [None] * (len(d) - 1) + [limit])
-    return Findings(quantities, plot)
+    name = f"excess over the floor, d = {d[-1]}"
+    quantities = [
+        *floor_from_both_sides("floor", d, errors, floor, leaks=leaks),
+        *excesses_as_predicted([name], errors[-1:], floor, [limit], [share]),
+    ]
+    line = [None] * (len(d) - 1) + [limit]
+    return Findings(quantities, error_plot("dimension $d$", d, errors, {"floor": floor}, line))
 
 
 Sizes = Mapping[tuple[int, int], Sequence[dict[str, Any]]]
 """Fields of growing sizes by the regime (n exponent, p exponent)."""
 
 
-def five_regimes(fields: Fields, *, sizes: Sizes, runs: int) -> Findings:
+def five_regimes(
+    setting: Fields, *, promised: tuple[str, str], untold: Fields, sizes: Sizes, runs: int
+) -> Findings:
     """Errors in the regimes (n, p) of order (d, 1), (d, d), (d^2, 1), (d^2, d) that have sizes.
 
     Each against the floor of what one step learns there, from both sides.  The floors are those of
-    the target and the activation in the field ``promised``.
+    the ``promised`` target and activation; the simulation has the fields ``untold``.
     """
-    given = dict(fields)
-    untold, promised = given.pop("untold"), given.pop("promised")
     quantities, shown, floors = [], [], []
     for regime in analyze(*promised, label_degree=1).regimes:
         exponents = (regime.n_exponent, regime.p_exponent)
@@ -87,42 +90,41 @@ def five_regimes(fields: Fields, *, sizes: Sizes, runs: int) -> Findings:
             continue
         grown = sizes[exponents]
         labels = {"deflate": regime.n_exponent - 1 if regime.deflated else -1}
-        p = [size["p"] for size in grown]
-        errors = [last_errors(given | size | labels | untold, runs=runs) for size in grown]
-        degree = min(exponents) + 1
-        leaks = [leak(size["p"], size["d"], degree) for size in grown]
-        name = f"n ~ d^{regime.n_exponent}, p ~ d^{regime.p_exponent}"
+        errors = [last_errors({**setting, **size, **labels, **untold}, runs=runs) for size in grown]
         quantities += floor_from_both_sides(
-            name, p, errors, regime.floor, leaks=leaks, falls=REGIMES_FALL
+            f"n ~ d^{regime.n_exponent}, p ~ d^{regime.p_exponent}",
+            [size["p"] for size in grown],
+            errors,
+            regime.floor,
+            leaks=[leak(size["p"], size["d"], min(exponents) + 1) for size in grown],
+            # Over a floor that is half as large as the right one the error of n, p ~ d has the
+            # exponent -0.15.
+            falls=(-math.inf, -0.25),
         )
         shown.append(errors[-1])
         floors.append(regime.floor)
     return Findings(quantities, _regime_plot(shown, floors))
 
 
-def five_regimes_table(fields: Fields, *, sizes: Sizes, runs: int) -> Findings:
+def five_regimes_table(setting: Fields, *, sizes: Sizes, runs: int) -> Findings:
     """Errors at n ~ d^2, p ~ 1 and p ~ d against the floors of U = span(w1, w2).
 
     The step takes the labels as they are, which teach it w1, or deflated ones, which teach it w2.
     The error must be nearer to the floor of both directions than to that of the one direction.
     """
-    given = dict(fields)
-    analysis = analyze(given["target"], given["activation"], label_degree=1)
+    analysis = analyze(setting["target"], setting["activation"], label_degree=1)
     # Two steps learn w1 and w2.
     both = analysis.floors[2].by_degree
-    one = {
+    reached = {
         "labels as they are": (-1, [float(v) for v in analysis.floors[1].by_degree]),
-        "deflated labels": (
-            1,
-            [r.floor for r in analysis.regimes if r.n_exponent == 2],
-        ),
+        "deflated labels": (1, [r.floor for r in analysis.regimes if r.n_exponent == 2]),
     }
     quantities, shown, floors = [], [], []
-    for labels, (deflate, reached) in one.items():
+    for labels, (deflate, one) in reached.items():
         for degree in (0, 1):
             size = sizes[2, degree][-1]
-            errors = last_errors(given | size | {"deflate": deflate}, runs=runs)
-            halfway = 0.5 * (both[degree] + reached[degree])
+            errors = last_errors({**setting, **size, "deflate": deflate}, runs=runs)
+            halfway = 0.5 * (both[degree] + one[degree])
             name = f"error at p ~ d^{degree}, {labels}"
             quantities.append(mean_of(name, errors, (-math.inf, halfway)))
             shown.append(errors)
@@ -130,37 +132,40 @@ def five_regimes_table(fields: Fields, *, sizes: Sizes, runs: int) -> Findings:
     return Findings(quantities, _regime_plot(shown, floors))
 
 
-def quadratic_width(fields: Fields, *, ratios: Sequence[float], d: int, runs: int) -> Findings:
+def quadratic_width(
+    setting: Fields,
+    *,
+    promised: tuple[str, str],
+    untold: Fields,
+    ratios: Sequence[float],
+    d: int,
+    runs: int,
+) -> Findings:
     """Errors at p = ratio d^2, n = 16 p and || P_{U, > 2} f ||^2, from both sides.
 
     At the largest ratio the error must be nearer to this floor than to the one of p of order d.
-    The fields ``untold`` and ``promised`` are those of five_regimes.
+    ``untold`` and ``promised`` are those of five_regimes.
     """
-    given = dict(fields)
-    untold, promised = given.pop("untold"), given.pop("promised")
     regimes = analyze(*promised, label_degree=1).regimes
     floors = {(r.n_exponent, r.p_exponent): r.floor for r in regimes}
     floor, linear = floors[2, 2], floors[2, 1]
     p = [2 * round(0.5 * ratio * d * d) for ratio in ratios]
-    errors = [
-        last_errors(given | {"d": d, "p": size, "n": 16 * size} | untold, runs=runs) for size in p
-    ]
+    sizes = [{"d": d, "p": size, "n": 16 * size, "runs": runs} for size in p]
+    errors = [last_errors({**setting, **size, **untold}) for size in sizes]
     leaks = [leak(size, d, 3) for size in p]
-    quantities = floor_from_both_sides("floor", p, errors, floor, leaks=leaks)
-    halfway = 0.5 * (floor + linear)
-    quantities.append(mean_of("error at the largest p", errors[-1], (-math.inf, halfway)))
+    quantities = [
+        *floor_from_both_sides("floor", p, errors, floor, leaks=leaks),
+        mean_of("error at the largest p", errors[-1], (-math.inf, 0.5 * (floor + linear))),
+    ]
     levels = {"floor": floor, "floor of p of order d": linear}
     return Findings(quantities, error_plot("neurons $p$", p, errors, levels))
 
 
-def _regime_plot(errors: Sequence[Any], floors: Sequence[float]) -> Plot:
+def _regime_plot(errors: Errors, floors: Sequence[float]) -> Plot:
     x = [float(k) for k in range(1, len(floors) + 1)]
-    plot = error_plot("regime", x, errors, {})
-    return Plot(
-        "regime",
-        "test error",
-        [Curve("floor", x, list(floors), theory=True, joined=False), *plot.curves],
-    )
+    line = Curve("floor", x, list(floors), theory=True, joined=False)
+    points = error_plot("regime", x, errors, {}).curves
+    return Plot("regime", "test error", [line, *points])
 
 
 # The five terms of the slides, the heavy-tailed ones made small.
@@ -191,40 +196,15 @@ def sizes_of(narrow: tuple[int, int], wide: tuple[int, int], *, test_n: tuple[in
     }
 
 
-QUICK_SIZES = sizes_of((1000, 120), (128, 24), test_n=(240_000, 40_000))
-FULL_SIZES = sizes_of((2000, 240), (256, 48), test_n=(240_000, 240_000))
-
-REGIMES_FALL: Region = (-math.inf, -0.25)
-"""Exponent of an excess that tends to zero.  Over a floor that is half as large as the right one
-the error of n, p ~ d has the exponent -0.15."""
-
-REGIMES = WIDE | {
+FIVE_REGIMES = WIDE | {
     "target": FIVE,
-    "promised": (FIVE, "softplus"),
     "activation": "softplus",
     "steps": 1,
     "ridge": "1e-6/p^2, 1e-4/p^2, 1e-2/p^2, 1/p^2",
     # The square of He4(x1) He2(x2) x3 is rarely large: most of the scatter is the test's.
     "test_n": 40_000,
-    "untold": {},
 }
-OUT_OF_REACH = {"labels without the terms that are out of reach": {"target": "x1"}}
-
-QUADRATIC = REGIMES | {
-    "promised": (FIVE, "softplus(z + 2)"),
-    "deflate": 1,
-    "step_size": "4*p^1.5*d^0.5",
-}
-QUADRATIC_REGIME = (
-    "one step at n = 16 p, p of order d^2, mean and linear part of the labels fitted and removed"
-)
-QUADRATIC_RULE = (
-    "test error at least the floor but for what leaks, its excess falling with p by an exponent "
-    "below -0.1; at the largest p nearer to the floor than to that of p ~ d"
-)
-# More than 2.4 d^2 neurons would span the monomials of degree three at d = 12.
-QUADRATIC_QUICK: dict[str, Any] = {"ratios": (0.6, 2.4), "d": 12}
-QUADRATIC_FULL = {"ratios": (1.0, 3.0), "d": 20, "runs": 6}
+OUT_OF_REACH = {"labels without the terms that are out of reach": Changes(setting={"target": "x1"})}
 
 CLAIMS = (
     Claim(
@@ -233,39 +213,35 @@ CLAIMS = (
             "With p and n of different order the smaller one sets the degree that can be fitted."
         ),
         source=sources.FEATURE_FLOOR,
-        regime="one step; n = ratio d with p = d^2, and n = 4 d^2 with p = ratio d",
+        regime=("One step is taken; n = ratio d with p = d^2, and n = 4 d^2 with p = ratio d."),
         rule=(
-            "test error at least || P_{U, > 1} f ||^2 but for what leaks, its excess falling with "
-            "the ratio by an exponent below -0.1, both ways round"
+            "The test error is at least || P_{U, > 1} f ||^2 but for what leaks, and its excess "
+            "falls with the ratio by an exponent below -0.1, both ways round."
         ),
         experiment=different_rates,
-        fields=WIDE | {"target": LADDER, "steps": 1, "slow": "d", "untold": {}},
-        controls={"both of order d^2": {"slow": "d^2/4"}},
+        setting=WIDE | {"target": LADDER, "steps": 1},
+        options={"slow": "d", "untold": {}},
+        controls={"both of order d^2": Changes(options={"slow": "d^2/4"})},
         quick={"ratios": (1, 4), "d": 32, "runs": 20},
         full={"ratios": (1, 2, 4), "d": 48, "runs": 24},
-        tuned=PENALTIES,
+        tuned=OTHER_PENALTIES,
     ),
     Claim(
         id="random-feature-equality",
         statement="Untrained features with n = p = d^1.5 come down to the power of degree > 1.",
         source=sources.RANDOM_FEATURES,
-        regime="n = p = d^1.5, no step",
+        regime="n = p = d^1.5, and no step is taken.",
         rule=(
-            "test error at least the power of degree > 1 but for what leaks, its excess falling "
-            "with d by an exponent below -0.1, and as predicted at the largest d"
+            "The test error is at least the power of degree > 1 but for what leaks, its excess "
+            "falls with d by an exponent below -0.1, and it is as predicted at the largest d."
         ),
         experiment=random_features,
-        fields=WIDE
-        | {"target": "x1 + He2(x1)/2", "steps": 0, "n": "d^1.5", "p": "d^1.5", "untold": {}},
-        controls={
-            "one giant step learns w1 and with it He2(x1)": {
-                "untold": {"steps": 1, "step_size": "3*p^1.5"}
-            },
-            **NOTHING_FITTED,
-        },
+        setting=WIDE | {"target": "x1 + He2(x1)/2", "steps": 0, "n": "d^1.5", "p": "d^1.5"},
+        options={"untold": {}},
+        controls={**STEP_TAKEN, **NOTHING_FITTED},
         quick={"d": (16, 36, 100), "runs": (32, 10, 12)},
         full={"d": (36, 64, 100, 144, 196), "runs": 8},
-        tuned=PENALTIES,
+        tuned=OTHER_PENALTIES,
     ),
     Claim(
         id="five-regimes-table",
@@ -279,30 +255,30 @@ CLAIMS = (
             "read as one step, which the slide does not say; heavy terms of the target made small",
         ),
         regime=(
-            "read as one step at n = 8 d^2 (p ~ 1) and 16 d^2 (p ~ d), on the labels as they are "
-            "and on labels less their linear part; softplus(z + 2), which can express He2(x1) x2"
+            "The slide is read as one step at n = 8 d^2 (p ~ 1) and 16 d^2 (p ~ d), on the labels "
+            "as they are and on labels less their linear part; the activation is softplus(z + 2), "
+            "which can express He2(x1) x2."
         ),
         rule=(
-            "test error nearer to the floor of span(w1, w2) than to that of the one direction that "
-            "the step learns (w1 from labels as they are, w2 from deflated ones), at p ~ 1 and "
-            "p ~ d"
+            "The test error is nearer to the floor of span(w1, w2) than to that of the one "
+            "direction that the step learns (w1 from labels as they are, w2 from deflated ones), "
+            "at p ~ 1 and p ~ d."
         ),
         experiment=five_regimes_table,
-        fields=WIDE
-        | {
-            "target": FIVE,
-            "activation": "softplus(z + 2)",
-            "steps": 1,
-            "ridge": "1e-6/p^2, 1e-4/p^2, 1e-2/p^2, 1/p^2",
-            "test_n": 10_000,
-        },
+        setting=FIVE_REGIMES | {"activation": "softplus(z + 2)", "test_n": 10_000},
         controls={},
-        quick={"sizes": QUICK_SIZES, "runs": 3},
-        full={"sizes": FULL_SIZES, "runs": 6},
+        quick={
+            "sizes": sizes_of((1000, 120), (128, 24), test_n=(240_000, 40_000)),
+            "runs": 3,
+        },
+        full={
+            "sizes": sizes_of((2000, 240), (256, 48), test_n=(240_000, 240_000)),
+            "runs": 6,
+        },
         measured_instead=(
-            "errors 2.0 (p ~ 1) and 1.7 (p ~ d) on labels as they are, which teach the step w1 "
-            "alone, 1.8 and 1.2 on deflated labels, which teach it w2 alone; the floors of both "
-            "directions are .08 and .04. He2(x1) x2 needs both directions, or one and p ~ d "
+            "The errors are 2.0 (p ~ 1) and 1.7 (p ~ d) on labels as they are, which teach the "
+            "step w1 alone, 1.8 and 1.2 on deflated labels, which teach it w2 alone; the floors of "
+            "both directions are .08 and .04. He2(x1) x2 needs both directions, or one and p ~ d "
             "neurons."
         ),
         corrected="five-regimes",
@@ -318,22 +294,29 @@ CLAIMS = (
             "last example of the slides",
             "U as one step learns it, and the floor with the activation",
         ),
-        regime="one step; p, and at n ~ d with it n, growing within its order of d",
+        regime="One step is taken; p, and at n ~ d with it n, grows within its order of d.",
         rule=(
-            "test error at least the floor of softplus but for what leaks, its excess falling with "
-            "p by an exponent below -0.25, in each regime"
+            "The test error is at least the floor of softplus but for what leaks, and its excess "
+            "falls with p by an exponent below -0.25, in each regime."
         ),
         experiment=five_regimes,
-        fields=REGIMES,
+        setting=FIVE_REGIMES,
+        options={"promised": (FIVE, "softplus"), "untold": {}},
         controls={
-            "floors that softplus cannot reach: those of any activation": {
-                "promised": (FIVE, "softplus(z + 2)")
-            },
+            "floors that softplus cannot reach: those of any activation": Changes(
+                options={"promised": (FIVE, "softplus(z + 2)")}
+            ),
             **OUT_OF_REACH,
             **NOTHING_FITTED,
         },
-        quick={"sizes": QUICK_SIZES, "runs": 10},
-        full={"sizes": FULL_SIZES, "runs": 12},
+        quick={
+            "sizes": sizes_of((1000, 120), (128, 24), test_n=(240_000, 40_000)),
+            "runs": 10,
+        },
+        full={
+            "sizes": sizes_of((2000, 240), (256, 48), test_n=(240_000, 240_000)),
+            "runs": 12,
+        },
     ),
     Claim(
         id="quadratic-width",
@@ -347,18 +330,28 @@ CLAIMS = (
             "last example of the slides",
             "U = w2, which one step on deflated labels learns",
         ),
-        regime=f"{QUADRATIC_REGIME}, softplus(z + 2)",
-        rule=QUADRATIC_RULE,
+        regime=(
+            "One step is taken at n = 16 p, p of order d^2, mean and linear part of the labels are "
+            "fitted and removed, and the activation is softplus(z + 2)."
+        ),
+        rule=(
+            "The test error is at least the floor but for what leaks, its excess falls with p by "
+            "an exponent below -0.1, and at the largest p it is nearer to the floor than to that "
+            "of p ~ d."
+        ),
         experiment=quadratic_width,
-        fields=QUADRATIC | {"activation": "softplus(z + 2)"},
+        setting=FIVE_REGIMES
+        | {"activation": "softplus(z + 2)", "deflate": 1, "step_size": "4*p^1.5*d^0.5"},
+        options={"promised": (FIVE, "softplus(z + 2)"), "untold": {}},
         controls={
-            "softplus is a line and an even function": {"activation": "softplus"},
-            "without a step no direction is learned": {"untold": {"steps": 0}},
+            "softplus is a line and an even function": Changes(setting={"activation": "softplus"}),
+            "without a step no direction is learned": Changes(options={"untold": {"steps": 0}}),
             **OUT_OF_REACH,
             **NOTHING_FITTED,
         },
-        quick=QUADRATIC_QUICK | {"runs": 10},
-        full=QUADRATIC_FULL,
-        tuned={"step_size": ("2*p^1.5*d^0.5", "8*p^1.5*d^0.5")},
+        # More than 2.4 d^2 neurons would span the monomials of degree three at d = 12.
+        quick={"ratios": (0.6, 2.4), "d": 12, "runs": 10},
+        full={"ratios": (1.0, 3.0), "d": 20, "runs": 6},
+        tuned=one_at_a_time(setting={"step_size": ("2*p^1.5*d^0.5", "8*p^1.5*d^0.5")}),
     ),
 )

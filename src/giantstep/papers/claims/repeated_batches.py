@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any
+from dataclasses import replace
 
 import numpy as np
 from jaxtyping import Float
@@ -12,43 +12,38 @@ from jaxtyping import Float
 from giantstep.papers.claims import sources
 from giantstep.papers.claims.experiments import (
     FIRST_LAYER,
-    Fields,
     Runs,
-    merged,
-    over_sizes,
-    scaling_findings,
+    exponent_findings,
+    growth,
+    learned,
+    not_learned,
+    statistics_over_sizes,
 )
-from giantstep.papers.claims.quantity import LEARNED, NOT_LEARNED, Region, mean_of
-from giantstep.papers.claims.record import Claim, Findings
+from giantstep.papers.claims.quantity import mean_of
+from giantstep.papers.claims.record import Changes, Claim, Fields, Findings, one_at_a_time
 from giantstep.prediction.predict import predict
 from giantstep.problem.setting import Setting
 from giantstep.records.trajectory import Trajectory
 
 TWICE = "repeat(2)"
 
-LIMIT_D = 10**7
-"""Where predictions stand for d to infinity: d^(-1/2) = .0003."""
 
-LEAST_LIMIT = 0.1
-"""Targets and activations are taken whose predicted cosine is above this: the random one is .03 at
-the smallest d, and limits of .01 to .09, as relu has, are told from it at no d in reach."""
-
-CLEAR: Region = (0.5 * LEAST_LIMIT, math.inf)
-
-
-def known(trajectory: Trajectory) -> Float[np.ndarray, " runs"]:
+def mean_alignment(trajectory: Trajectory) -> Float[np.ndarray, " runs"]:
     """Mean over neurons of |P w_i|/|w_i| after the last step, P on the span of the target."""
     return np.mean(trajectory.alignment(np.eye(trajectory.overlap.shape[-1]))[:, -1], axis=1)
 
 
-def signed(trajectory: Trajectory) -> Float[np.ndarray, " runs"]:
+def signed_cosine(trajectory: Trajectory) -> Float[np.ndarray, " runs"]:
     """Mean over neurons of <w_i, w*_1>/|w_i| after the last step, in which noise averages out."""
     return np.mean(trajectory.cosine[:, -1, :, 0], axis=1)
 
 
-def limit_of(fields: Fields) -> Trajectory:
-    """What the effective process says of d to infinity; step sizes are those of the fields."""
-    return predict(Setting(**(FIRST_LAYER | dict(fields) | {"d": LIMIT_D})), theory="narrow")
+def limit_of(setting: Fields, d: int = 10**7) -> Trajectory:
+    """What the effective process says of d to infinity; d^(-1/2) is .0003 at this d.
+
+    Step sizes are those of the fields.
+    """
+    return predict(Setting(**{**FIRST_LAYER, **setting, "d": d}), theory="narrow")
 
 
 def limit_error(limit: Trajectory) -> float:
@@ -60,80 +55,73 @@ def limit_error(limit: Trajectory) -> float:
     return float(np.mean(lengths / limit.norms[0, -1]))
 
 
-def twice_against_once(fields: Fields, *, d: Sequence[int], runs: Runs) -> Findings:
+def twice_against_once(setting: Fields, *, least: float, d: Sequence[int], runs: Runs) -> Findings:
     """Exponents of the neurons' cosine on batches seen twice and once, and the predicted limit.
 
     Beside the limit c of a cosine with the r directions of the target stands that of a random row:
     it is (c^2 + r/d)^(1/2), and its exponent is that of its values at the smallest and largest d.
-    ``batches`` of the fields is what is simulated; the prediction is for batches seen twice.
+    ``batches`` of the setting is what is simulated; the prediction is for batches seen twice, and
+    the measured cosine at the largest d must be above half of ``least``.
     """
-    given = dict(fields)
-    limit = limit_of(given | {"batches": TWICE})
-    expected = float(known(limit)[0])
-    r = limit.overlap.shape[-1]
-    first, last = (math.hypot(expected, math.sqrt(r / size)) for size in (d[0], d[-1]))
-    slope = math.log(last / first) / math.log(d[-1] / d[0])
-    again, once = "cosine, batches seen twice", "cosine, fresh batches"
-    values = {
-        again: over_sizes(given, d, runs, {again: known})[again],
-        once: over_sizes(given | {"batches": "fresh"}, d, runs, {once: known})[once],
-    }
-    found = scaling_findings(
-        d,
-        values,
-        {again: LEARNED, once: NOT_LEARNED},
-        {again: slope, once: -0.5},
-        "cosine of the neurons",
-    )
+    limit = limit_of({**setting, "batches": TWICE})
+    expected, r = float(mean_alignment(limit)[0]), limit.overlap.shape[-1]
+    cosines = [math.hypot(expected, math.sqrt(r / size)) for size in d]
+    again = learned("cosine, batches seen twice", mean_alignment)
+    once = not_learned("cosine, fresh batches", mean_alignment, setting={"batches": "fresh"})
+    measured = (replace(again, limit=growth(cosines, d)), once)
+    values = statistics_over_sizes(setting, measured, d, runs)
+    findings = exponent_findings(measured, values, d)
     largest = mean_of(
         f"cosine at d = {d[-1]}, batches seen twice",
-        values[again][-1],
-        CLEAR,
+        values[again.name][-1],
+        (0.5 * least, math.inf),
         expected,
         expected_error=limit_error(limit),
         # The cosine of any random direction beside the limit.
         allowance=expected * d[-1] ** -0.5,
     )
-    return Findings([*found.quantities, largest], found.plot)
+    return Findings([*findings.quantities, largest], findings.plot)
 
 
-def learning_rates(fields: Fields, *, d: Sequence[int], runs: Mapping[float, Runs]) -> Findings:
+def learning_rates(
+    setting: Fields, *, falling: float, d: Sequence[int], runs: Mapping[float, Runs]
+) -> Findings:
     """Exponents of the neurons' cosine at steps of p d^-delta on batches seen twice.
 
-    ``runs`` has those of every delta: the nearer its region, the more.
+    Steps that are simulated are p d^(-``falling`` delta).  ``runs`` has those of every delta: the
+    nearer its region, the more.  From delta = 1/4 on nothing is learned.  Below, at finite d, the
+    exponent is that of the predicted cosines; its region goes halfway to the exponents 0 and -1/2
+    of what is learned and of what is not.
     """
-    return merged(
-        [_at_one_rate(dict(fields), delta, d, runs=drawn) for delta, drawn in runs.items()]
-    )
-
-
-def _at_one_rate(given: dict[str, Any], delta: float, d: Sequence[int], *, runs: Runs) -> Findings:
-    """At finite d the exponent of what is learned is that of the predicted cosines.
-
-    The region goes halfway to the exponents 0 and -1/2 of what is learned and of what is not.
-    Steps that are simulated are p d^(-``falling`` delta), of the fields.
-    """
-    name, falling = f"cosine at delta = {delta:g}", given.pop("falling")
-    taken = given | {"step_size": f"p*d^{-falling * delta:g}"}
-    values = over_sizes(taken, d, runs, {name: signed})[name]
-    if delta >= 0.25:
-        return scaling_findings(d, {name: values}, {name: NOT_LEARNED}, {name: -0.5})
-    told = given | {"batches": TWICE}
-    sizes = [given["p"] * size**-delta for size in (d[0], d[-1])]
-    limits = [limit_of(told | {"step_size": size}) for size in sorted(set(sizes), reverse=True)]
-    first, last = (float(signed(limit)[0]) for limit in (limits[0], limits[-1]))
-    slope = math.log(last / first) / math.log(d[-1] / d[0])
-    region = (0.5 * (slope - 0.5), 0.5 * slope if delta else math.inf)
-    found = scaling_findings(d, {name: values}, {name: region}, {name: slope})
-    largest = mean_of(
-        f"{name}, d = {d[-1]}",
-        values[-1],
-        (0.0, math.inf),
-        last,
-        expected_error=limit_error(limits[-1]),
-        allowance=last * d[-1] ** -0.5,
-    )
-    return Findings([*found.quantities, largest], found.plot)
+    measured, sizes = [], []
+    for delta, drawn in runs.items():
+        name = f"cosine at delta = {delta:g}"
+        fields = {"step_size": f"p*d^{-falling * delta:g}"}
+        case = not_learned(name, signed_cosine, setting=fields, d=d, runs=drawn)
+        if delta < 0.25:
+            told = {**setting, "batches": TWICE}
+            taken = [setting["p"] * size**-delta for size in (d[0], d[-1])]
+            limits = {size: limit_of({**told, "step_size": size}) for size in taken}
+            cosines = [float(signed_cosine(limits[size])[0]) for size in taken]
+            slope = growth(cosines, d)
+            region = (0.5 * (slope - 0.5), 0.5 * slope if delta > 0 else math.inf)
+            case = replace(case, limit=slope, region=region)
+            sizes.append((case, cosines[-1], limit_error(limits[taken[-1]])))
+        measured.append(case)
+    values = statistics_over_sizes(setting, measured, d, 0)
+    findings = exponent_findings(measured, values)
+    largest = [
+        mean_of(
+            f"{case.name}, d = {d[-1]}",
+            values[case.name][-1],
+            (0.0, math.inf),
+            cosine,
+            expected_error=error,
+            allowance=cosine * d[-1] ** -0.5,
+        )
+        for case, cosine, error in sizes
+    ]
+    return Findings([*findings.quantities, *largest], findings.plot)
 
 
 # Three times the giant step: what is learned is then above the random cosine at every d.
@@ -162,27 +150,32 @@ def repeated(name: str, target: str, activation: str, exponent: int) -> Claim:
             "reused batches of order d",
             "batches seen twice, and the limits of the effective process",
         ),
-        regime=f"p fixed, n = 2 d, four steps, {activation}, d to infinity",
+        regime=(
+            f"The width p is fixed, n = 2 d, four steps are taken with {activation}, and d grows."
+        ),
         rule=(
-            "exponent in d of the mean |P w_i|/|w_i| over neurons above -1/4 and that of (c^2 + "
-            "r/d)^(1/2), c the limit of the effective process, on batches seen twice, where it "
-            "is c at the largest d; below -1/4 and as predicted, -1/2, on fresh ones; targets "
-            f"and activations are those whose predicted limit is above {LEAST_LIMIT} (with relu "
-            "it is .01 to .09, which no d in reach tells from 0)"
+            "On batches seen twice the exponent in d of the mean |P w_i|/|w_i| over neurons is "
+            "above -1/4 and that of (c^2 + r/d)^(1/2), c the limit of the effective process, and "
+            "the mean is c at the largest d. On fresh ones it is below -1/4 and as predicted, "
+            "-1/2. Targets and activations are those whose predicted limit is above 0.1 (with relu "
+            "it is .01 to .09, which no d in reach tells from 0)."
         ),
         experiment=twice_against_once,
-        fields=NETWORK | {"target": target, "activation": activation},
+        setting=NETWORK | {"target": target, "activation": activation},
+        # The cosine of a random direction is .03 at the smallest d.
+        options={"least": 0.1},
         controls={
-            "batches seen once": {"batches": "fresh"},
-            "He3 with softplus: what is handed on is too small": {
-                "target": "He3(x1)/sqrt(6)",
-                "activation": "softplus",
-            },
-            "a linear part is learned from fresh batches": {"target": f"x1 + {target}"},
+            "batches seen once": Changes(setting={"batches": "fresh"}),
+            "He3 with softplus: what is handed on is too small": Changes(
+                setting={"target": "He3(x1)/sqrt(6)", "activation": "softplus"}
+            ),
+            "a linear part is learned from fresh batches": Changes(
+                setting={"target": f"x1 + {target}"}
+            ),
         },
         quick={"d": (500, 2000, 8000), "runs": (128, 32, 36)},
         full={"d": (500, 4000, 32_000, 128_000), "runs": 24},
-        tuned={"step_size": ("2*p", "4*p")},
+        tuned=one_at_a_time(setting={"step_size": ("2*p", "4*p")}),
     )
 
 
@@ -202,21 +195,21 @@ CLAIMS = (
             sources.LEARNING_RATE.place,
             "the exponents -2 delta and the boundary delta = 1/4",
         ),
-        regime="p fixed, n = 2 d, two steps on one batch, d to infinity",
+        regime="The width p is fixed, n = 2 d, two steps are taken on one batch, and d grows.",
         rule=(
-            "a first step of relative size eps moves the preactivations of its samples by eps a "
-            "y, so that the second one sees E[y^2 x] eps, and its update is of order eps^2: "
-            "exponents in d of the mean cosine over neurons -2 delta, and -1/2 from delta = 1/4 "
-            "on; for delta < 1/4 it is, with the cosine at the largest d, as the effective "
+            "A first step of relative size eps moves the preactivations of its samples by eps a "
+            "y, so that the second one sees E[y^2 x] eps, and its update is of order eps^2: the "
+            "exponent in d of the mean cosine over neurons is -2 delta, and -1/2 from delta = 1/4 "
+            "on. For delta < 1/4 it is, with the cosine at the largest d, as the effective "
             "process predicts at these step sizes, and not halfway to 0 or -1/2; from delta = 1/4 "
-            "on below -1/4 and as predicted"
+            "on it is below -1/4 and as predicted."
         ),
         experiment=learning_rates,
-        fields=NETWORK
-        | {"target": BOTH, "activation": "softplus", "p": 16, "steps": 2, "falling": 1.0},
+        setting=NETWORK | {"target": BOTH, "activation": "softplus", "p": 16, "steps": 2},
+        options={"falling": 1.0},
         controls={
-            "batches seen once": {"batches": "fresh"},
-            "steps of size p at every d": {"falling": 0.0},
+            "batches seen once": Changes(setting={"batches": "fresh"}),
+            "steps of size p at every d": Changes(options={"falling": 0.0}),
         },
         quick={
             "d": (300, 1500, 7500),

@@ -9,22 +9,18 @@ import linecache
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields, is_dataclass
 from functools import partial
-from multiprocessing.pool import AsyncResult
 from pathlib import Path
 from typing import Any
 
 from giantstep import __version__
 from giantstep.papers.claims.quantity import LEVEL, quantity_dict
-from giantstep.papers.claims.record import Claim, Findings
+from giantstep.papers.claims.record import Changes, Claim, Findings
 from giantstep.records.file import write_whole
 from giantstep.records.origin import package_source
-from giantstep.simulation.processes import process_pool
+from giantstep.simulation.processes import Pool
 from giantstep.simulation.threads import single_blas
-
-LOOK = 0.1
-"""Seconds between looks at what other processes have finished."""
 
 
 def run_claims(
@@ -60,67 +56,63 @@ def run_claims(
         return record
 
     with ExitStack() as stack:
-        ahead: dict[str, list[AsyncResult[Part]]] = {}
+        ahead: Iterator[tuple[int, Any]] = iter(())
+        calls: list[tuple[str, int]] = []
+        parts: dict[str, dict[int, Part]] = {}
         done: dict[str, dict[str, Any]] = {}
-        numbers = {
-            claim.id: len(_changes(claim, controls))
-            for claim in claims
-            if _is_listed(claim) and _kept(*place(claim)) is None
-        }
+        by_name = {claim.id: claim for claim in claims}
+        kept = {claim.id: _kept(*place(claim)) for claim in claims}
+        missing = [claim for claim in claims if _is_listed(claim) and kept[claim.id] is None]
+        numbers = {claim.id: len(_changes(claim, controls)) for claim in missing}
         if (taken := min(processes, sum(numbers.values()))) > 1:
-            pool = stack.enter_context(process_pool(taken))
-            ahead = {
-                name: [
-                    pool.apply_async(_measured_by_name, (name, index, full, seed))
-                    for index in range(number)
-                ]
-                for name, number in numbers.items()
-            }
+            pool = stack.enter_context(Pool(taken))
+            calls = [(name, index) for name, count in numbers.items() for index in range(count)]
+            ahead = pool.run([(_measured_by_name, (*call, full, seed)) for call in calls])
         for claim in claims:
-            kept = None if claim.id in numbers else _kept(*place(claim))
-            if kept is not None:
-                yield kept
+            if (record := kept[claim.id]) is not None:
+                yield record
                 continue
             if started is not None:
                 started(claim)
-            if claim.id not in ahead:
+            if not calls or claim.id not in numbers:
                 yield finished(
                     claim, [_measured(claim, c, full, seed) for c in _changes(claim, controls)]
                 )
                 continue
             while claim.id not in done:
                 # Those that are there before their turn are written all the same.
-                for other in claims:
-                    parts = ahead.get(other.id, [])
-                    if parts and other.id not in done and all(part.ready() for part in parts):
-                        done[other.id] = finished(other, [part.get() for part in parts])
-                time.sleep(LOOK)
+                number, part = next(ahead)
+                if isinstance(part, Exception):
+                    raise part
+                name, index = calls[number]
+                measured = parts.setdefault(name, {})
+                measured[index] = part
+                if len(measured) == numbers[name]:
+                    in_order = [measured[place] for place in range(numbers[name])]
+                    done[name] = finished(by_name[name], in_order)
             yield done[claim.id]
 
 
 @dataclass(frozen=True)
 class Part:
-    """What one experiment of a claim found, the seconds it took and those of the processor."""
+    """The findings of one experiment of a claim, the seconds it took and those of the processor."""
 
-    found: Findings
+    findings: Findings
     seconds: float
     processor_seconds: float
 
 
-def _changes(claim: Claim, controls: bool) -> list[Mapping[str, Any]]:
-    """The fields that each experiment of a claim changes: none, those of controls, tuned ones."""
-    if not controls:
-        return [{}]
-    tuned = [{name: value} for name, values in claim.tuned.items() for value in values]
-    return [{}, *claim.controls.values(), *tuned]
+def _changes(claim: Claim, controls: bool) -> list[Changes]:
+    """What each experiment of a claim changes: nothing, then the controls and the tuned values."""
+    return [Changes(), *claim.controls.values(), *claim.tuned] if controls else [Changes()]
 
 
-def _measured(claim: Claim, changes: Mapping[str, Any], full: bool, seed: int) -> Part:
+def _measured(claim: Claim, changes: Changes, full: bool, seed: int) -> Part:
     wall, processor = time.perf_counter(), time.process_time()
     # Matrices are small: threads of BLAS that wait for each other took four times the work.
     with single_blas():
-        found = claim.run(full, seed, changes)
-    return Part(found, time.perf_counter() - wall, time.process_time() - processor)
+        findings = claim.run(full, seed, changes)
+    return Part(findings, time.perf_counter() - wall, time.process_time() - processor)
 
 
 def _is_listed(claim: Claim) -> bool:
@@ -141,23 +133,22 @@ def stored_claims(
     claims: Sequence[Claim], folder: Path, *, full: bool, controls: bool, seed: int
 ) -> list[dict[str, Any]]:
     """The records of these claims that the folder holds."""
-    found = (
+    records = (
         _kept(folder / f"{claim.id}.json", fingerprint(claim, full, controls, seed))
         for claim in claims
     )
-    return [record for record in found if record is not None]
+    return [record for record in records if record is not None]
 
 
 def fingerprint(claim: Claim, full: bool, controls: bool, seed: int) -> str:
     """What a stored record must have in common with the claim that is asked for.
 
     Everything that decides a verdict: the claim as it is written, its size and seed, the experiment
-    with the arguments it is bound to (its regions among them), and the source of everything the
-    experiment may call.  That is the whole package but for the rooms that only show results, which
-    no experiment can import; its text says more than a version, which stays the same while the
-    code is worked on.  NumPy, SciPy and the processor are left out: they change the last digits.
+    with the arguments it is bound to, and the source of everything the experiment may call.  That
+    is the whole package but for the rooms that only show results, which no experiment can import;
+    its text says more than a version, which stays the same while the code is worked on.  NumPy,
+    SciPy and the processor are left out: they change the last digits.
     """
-    size = claim.full if full else claim.quick
     experiment = claim.experiment
     bound: dict[str, Any] = {}
     while isinstance(experiment, partial):
@@ -166,8 +157,9 @@ def fingerprint(claim: Claim, full: bool, controls: bool, seed: int) -> str:
     parts = [
         *(claim.id, claim.statement, claim.source, claim.regime, claim.rule),
         *(claim.measured_instead, claim.corrected),
-        *(plain_fields(fields) for fields in (claim.fields, claim.tuned, bound, size)),
-        {reason: plain_fields(changes) for reason, changes in claim.controls.items()},
+        *(plain(fields) for fields in (claim.setting, claim.options, bound)),
+        plain(claim.full if full else claim.quick),
+        *(plain(changes) for changes in (claim.controls, claim.tuned)),
         *(inspect.getsource(experiment), _file_text(experiment)),
         package_source(),
     ]
@@ -183,11 +175,9 @@ def _file_text(experiment: Callable[..., Any]) -> str:
 
 
 def _record(claim: Claim, parts: Sequence[Part], full: bool, seed: int) -> dict[str, Any]:
-    """What the experiments of a claim found, in the order of _changes, as plain values."""
-    found, *others = [part.found for part in parts]
-    changes = [plain_fields(fields) for fields in _changes(claim, bool(others))[1:]]
-    reasons = list(claim.controls) if others else []
-    rest = list(zip(changes, others, strict=True))
+    """The findings of the experiments of a claim, in the order of _changes, as plain values."""
+    findings, *others = [part.findings for part in parts]
+    count = len(claim.controls)
     return {
         "id": claim.id,
         "statement": claim.statement,
@@ -198,32 +188,51 @@ def _record(claim: Claim, parts: Sequence[Part], full: bool, seed: int) -> dict[
         "rule": claim.rule,
         "measured_instead": claim.measured_instead,
         "corrected": claim.corrected,
-        "setting": plain_fields(claim.fields),
+        "setting": texts(claim.setting),
+        "options": texts(claim.options),
         "size": "full" if full else "quick",
         "seed": seed,
-        "verdict": claim.judged(found),
-        **_numbers(found),
-        "plot": None if found.plot is None else asdict(found.plot),
+        "verdict": claim.judged(findings),
+        **_numbers(findings),
+        "plot": None if findings.plot is None else asdict(findings.plot),
         "controls": [
-            {"reason": reason, "changes": fields, "verdict": claim.judged(other), **_numbers(other)}
-            for reason, (fields, other) in zip(reasons, rest, strict=False)
+            {"reason": reason, **_outcome(claim, changes, other), **_numbers(other)}
+            for (reason, changes), other in zip(claim.controls.items(), others, strict=False)
         ],
         "tuned": [
-            {"changes": fields, "verdict": claim.judged(other)}
-            for fields, other in rest[len(reasons) :]
+            _outcome(claim, changes, other)
+            for changes, other in zip(claim.tuned, others[count:], strict=False)
         ],
         "seconds": sum(part.seconds for part in parts),
         "processor_seconds": sum(part.processor_seconds for part in parts),
     }
 
 
-def plain_fields(fields: Mapping[str, Any]) -> dict[str, str]:
-    """Fields as texts that are the same in every process; a callable is its name."""
-    return {name: getattr(value, "__name__", str(value)) for name, value in fields.items()}
+def _outcome(claim: Claim, changes: Changes, findings: Findings) -> dict[str, Any]:
+    """What a control or a tuned value changes, and the verdict that it has."""
+    changed = texts(changes.setting) | texts(changes.options)
+    return {"changes": changed, "verdict": claim.judged(findings)}
 
 
-def _numbers(found: Findings) -> dict[str, Any]:
-    quantities = [quantity_dict(quantity) for quantity in found.quantities]
+def texts(fields: Mapping[str, Any]) -> dict[str, str]:
+    """Fields or options as texts that are the same in every process."""
+    return {name: str(plain(value)) for name, value in fields.items()}
+
+
+def plain(value: Any) -> Any:
+    """A value without addresses in memory: a function is its name, a record its fields."""
+    if is_dataclass(value) and not isinstance(value, type):
+        members = {item.name: plain(getattr(value, item.name)) for item in fields(value)}
+        return {type(value).__name__: members}
+    if isinstance(value, Mapping):
+        return {key: plain(part) for key, part in value.items()}
+    if isinstance(value, list | tuple):
+        return type(value)(plain(part) for part in value)
+    return getattr(value, "__name__", value)
+
+
+def _numbers(findings: Findings) -> dict[str, Any]:
+    quantities = [quantity_dict(quantity) for quantity in findings.quantities]
     return {
         "predicted": {
             q["name"]: {

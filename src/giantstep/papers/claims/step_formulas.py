@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -13,44 +12,35 @@ from jaxtyping import Float
 
 from giantstep.gaussian.rules import gauss_hermite
 from giantstep.papers.claims import sources
-from giantstep.papers.claims.experiments import FIRST_LAYER, Fields, Runs, with_runs
-from giantstep.papers.claims.quantity import Region, exact, mean_of
-from giantstep.papers.claims.record import Claim, Findings
-from giantstep.papers.plot import Curve, Plot
+from giantstep.papers.claims.experiments import FIRST_LAYER, Runs, at_sizes, beside
+from giantstep.papers.claims.quantity import exact, mean_of
+from giantstep.papers.claims.record import Changes, Claim, Fields, Findings, one_at_a_time
 from giantstep.prediction.narrow.one_step import mean_update
 from giantstep.prediction.predict import predict
 from giantstep.problem.setting import Setting
 from giantstep.records.comparison import compare
+from giantstep.records.plot import Curve, Plot
 from giantstep.simulation.simulate import simulate
 
-NODES = 64
-"""Gauss-Hermite nodes a coordinate: exact for polynomials, to rounding for the sine."""
 
-OTHER_FACTOR: Region = (1 / math.sqrt(2), math.sqrt(2))
-"""A leading order without a factorial, with c_l in place of l! c_l, or without a moment of the
-activation is off by a factor of two or more; this is halfway to it on a logarithmic scale."""
-
-NEAR_ONE: Region = (0.9, 1.1)
-"""Where the ratio to the leading order must be at the largest dimension."""
-
-
-def formulas(fields: Fields, *, d: int, runs: int) -> Findings:
+def formulas(setting: Fields, *, d: int, runs: int) -> Findings:
     """Overlaps and norms after one step against the closed forms, all neurons at once."""
-    setting = Setting(**(FIRST_LAYER | dict(fields) | {"d": d, "runs": runs, "steps": 1}))
-    simulated = simulate(setting)
+    [taken] = at_sizes(FIRST_LAYER | dict(setting), [d], runs)
+    simulated = simulate(taken)
     # Other inputs, as in a control, are held against the prediction for Gaussian ones.
-    predicted = replace(predict(setting.vary(inputs="gaussian")), setting=setting)
-    compared = compare(predicted, simulated)
-    quantities = [exact("p-value of all deviations together", compared.p_value, (1e-3, 1.0))]
-    x = np.arange(setting.p)
-    sizes = np.median(np.abs(simulated.overlap[:, 1, :, 0]), axis=0)
-    errors = np.std(np.abs(simulated.overlap[:, 1, :, 0]), axis=0, ddof=1) / math.sqrt(runs)
+    predicted = replace(predict(taken.vary(inputs="gaussian")), setting=taken)
+    p_value = compare(predicted, simulated).p_value
+    neurons = list(range(taken.p))
+    overlaps = np.abs(simulated.overlap[:, 1, :, 0])
+    errors = np.std(overlaps, axis=0, ddof=1) / math.sqrt(runs)
+    line = np.abs(predicted.overlap[0, 1, :, 0])
     curves = [
-        Curve("theory", x.tolist(), np.abs(predicted.overlap[0, 1, :, 0]).tolist(), theory=True),
-        Curve("simulation", x.tolist(), sizes.tolist(), errors.tolist()),
+        Curve("theory", neurons, line.tolist(), theory=True),
+        Curve("simulation", neurons, np.median(overlaps, axis=0).tolist(), errors.tolist()),
     ]
     return Findings(
-        quantities, Plot("neuron $i$", r"overlap $|\langle w_i, w^*_1\rangle|$", curves)
+        [exact("p-value of all deviations together", p_value, (1e-3, 1.0))],
+        Plot("neuron $i$", r"overlap $|\langle w_i, w^*_1\rangle|$", curves),
     )
 
 
@@ -98,10 +88,10 @@ def closed_form(
     """
     size = setting.step_size[0] * setting.scale * readout
     update = mean_update(setting.target.series, setting.activation, start[..., None])
-    along, own_part = update.along_target[..., 0], update.along_row
-    overlap = start + size * (along + own_part * start)
-    product = along * start + own_part
-    gradient_square = along**2 + 2.0 * own_part * along * start + own_part**2
+    along_target, along_row = update.along_target[..., 0], update.along_row
+    overlap = start + size * (along_target + along_row * start)
+    product = along_target * start + along_row
+    gradient_square = along_target**2 + 2.0 * along_row * along_target * start + along_row**2
     energy, inside = _energies(setting)
     noise = (inside + (setting.d - 2) * energy) / setting.n
     square = 1.0 + 2.0 * size * product
@@ -109,9 +99,12 @@ def closed_form(
     return StepForm(overlap, square)
 
 
-def _energies(setting: Setting) -> tuple[float, float]:
-    """A = E[y^2 sigma'^2] and B = E[y^2 sigma'^2 |x_par|^2] of a row of overlap d^(-1/2)."""
-    x, weights = gauss_hermite(NODES)
+def _energies(setting: Setting, nodes: int = 64) -> tuple[float, float]:
+    """A = E[y^2 sigma'^2] and B = E[y^2 sigma'^2 |x_par|^2] of a row of overlap d^(-1/2).
+
+    64 Gauss-Hermite ``nodes`` a coordinate are exact for polynomials, to rounding for the sine.
+    """
+    x, weights = gauss_hermite(nodes)
     z, other = np.meshgrid(x, x, indexing="ij")
     overlap = setting.d**-0.5
     inputs = overlap * z + math.sqrt(1.0 - overlap**2) * other
@@ -133,59 +126,67 @@ def ratio_values(
     return ratio + (numerators - ratio * denominators) / scale
 
 
-def step_forms(fields: Fields, *, leap: int, d: Sequence[int], runs: Runs) -> Findings:
+def step_forms(
+    setting: Fields, *, leap: int, untold: Fields, d: Sequence[int], runs: Runs
+) -> Findings:
     """Overlaps and squared lengths over their leading order, against the closed forms at each d.
 
-    The overlaps M_i are regressed on their leading order L_i, over neurons and runs: the slope
-    sum M_i L_i/sum L_i^2.  The field ``untold`` has fields of the simulation that theory does not
-    know.
+    The simulation has the fields ``untold``, which theory does not know.
     """
-    given = dict(fields)
-    untold = given.pop("untold")
     quantities, curves = [], []
-    means: dict[str, list[tuple[float, float, float]]] = {"overlap": [], "squared length": []}
-    for size, count in with_runs(d, runs):
-        sizes: dict[str, Any] = {"d": size, "runs": count, "steps": 1}
-        setting = Setting(**(FIRST_LAYER | given | sizes))
-        run = simulate(setting.vary(**untold))
-        start, readout = run.overlap[:, 0, :, 0], run.readout
-        assert readout is not None
-        leading = leading_form(setting, leap, start, readout)
-        closed = closed_form(setting, start, readout)
-        squares = np.sum(leading.overlap**2, axis=1)
-        lengths = np.sum(leading.square, axis=1)
-        pairs = {
-            "overlap": (
-                ratio_values(np.sum(run.overlap[:, 1, :, 0] * leading.overlap, axis=1), squares),
-                float(np.sum(closed.overlap * leading.overlap) / np.sum(squares)),
-            ),
-            "squared length": (
-                ratio_values(np.sum(run.norms[:, 1] ** 2, axis=1), lengths),
-                float(np.sum(closed.square) / np.sum(lengths)),
-            ),
-        }
-        region = NEAR_ONE if size == max(d) else OTHER_FACTOR
-        for name, (values, expected) in pairs.items():
-            label = f"{name} over its leading order, d = {size}"
+    ratios: dict[str, list[Float[np.ndarray, " runs"]]] = {}
+    predicted: dict[str, list[float]] = {}
+    for sized in at_sizes(FIRST_LAYER | dict(setting), d, runs):
+        # At the largest d near one.  At smaller ones halfway, on a logarithmic scale, to a leading
+        # order without a factorial, with c_l in place of l! c_l, or without a moment of the
+        # activation, which is off by a factor of two or more.
+        region = (0.9, 1.1) if sized.d == max(d) else (1 / math.sqrt(2), math.sqrt(2))
+        for name, (values, expected) in _over_leading_order(sized, leap, untold).items():
+            label = f"{name} over its leading order, d = {sized.d}"
             quantities.append(mean_of(label, values, region, expected))
-            error = float(values.std(ddof=1) / math.sqrt(count))
-            means[name].append((float(values.mean()), error, expected))
-    for name, rows in means.items():
-        measured, errors, predicted = (list(column) for column in zip(*rows, strict=True))
-        x = [float(size) for size in d]
-        curves.append(Curve(f"{name}: closed form", x, predicted, theory=True))
-        curves.append(Curve(name, x, measured, errors))
+            ratios.setdefault(name, []).append(values)
+            predicted.setdefault(name, []).append(expected)
+    for name, line in predicted.items():
+        curves += beside(name, d, ratios[name], line, theory=f"{name}: closed form")
     return Findings(quantities, Plot("dimension $d$", "over the leading order", curves, "log"))
+
+
+def _over_leading_order(
+    setting: Setting, leap: int, untold: Fields
+) -> dict[str, tuple[Float[np.ndarray, " runs"], float]]:
+    """Measured and predicted ratios to the leading order, over neurons and runs.
+
+    The overlaps M_i are regressed on their leading order L_i: the slope sum M_i L_i/sum L_i^2.
+    """
+    run = simulate(setting.vary(**untold))
+    start, readout = run.overlap[:, 0, :, 0], run.readout
+    assert readout is not None
+    leading = leading_form(setting, leap, start, readout)
+    closed = closed_form(setting, start, readout)
+    squares = np.sum(leading.overlap**2, axis=1)
+    lengths = np.sum(leading.square, axis=1)
+    return {
+        "overlap": (
+            ratio_values(np.sum(run.overlap[:, 1, :, 0] * leading.overlap, axis=1), squares),
+            float(np.sum(closed.overlap * leading.overlap) / np.sum(squares)),
+        ),
+        "squared length": (
+            ratio_values(np.sum(run.norms[:, 1] ** 2, axis=1), lengths),
+            float(np.sum(closed.square) / np.sum(lengths)),
+        ),
+    }
 
 
 def at_leap(
     leap: int,
-    fields: dict[str, Any],
+    setting: dict[str, Any],
+    *,
     multiples: tuple[str, str],
     quick: dict[str, Any],
     full: dict[str, Any],
 ) -> Claim:
     """The formulas of the slide for a target of one direction and of this leap."""
+    size = f"p*d^{(leap - 1) / 2:g}"
     return Claim(
         id=f"one-step-formulas-leap-{leap}",
         statement=(
@@ -195,28 +196,32 @@ def at_leap(
         ),
         source=sources.ONE_STEP_FORMULAS,
         regime=(
-            f"p = {fields['p']}, n = {fields['n']}, step size {fields['step_size']}, fresh batch, "
-            "symmetric start; the slide writes the length where its square has this order"
+            f"p = {setting['p']}, n = {setting['n']}, the step size is {setting['step_size']}, the "
+            "batch fresh and the start symmetric. The slide writes the length where its square has "
+            "this order."
         ),
         rule=(
-            "slope of the overlaps on their leading order, and mean squared length over its "
-            "leading order: within 10 % of 1 at the largest d, between 0.71 and 1.41 at smaller "
-            "ones, and at every d as the closed forms at finite n and d predict"
+            "The slope of the overlaps on their leading order, and the mean squared length over "
+            "its leading order, are within 10 % of 1 at the largest d, between 0.71 and 1.41 at "
+            "smaller ones, and at every d as the closed forms at finite n and d predict."
         ),
-        experiment=partial(step_forms, leap=leap),
-        fields=fields | {"untold": {}},
+        experiment=step_forms,
+        setting=setting | {"steps": 1},
+        options={"leap": leap, "untold": {}},
         controls={
-            "half of the labels have a random sign, so that the signal is half of it": {
-                "untold": {"corruption": 0.25}
-            },
-            "label noise that theory does not know": {"untold": {"noise": 4.0}},
+            "half of the labels have a random sign, so that the signal is half of it": Changes(
+                options={"untold": {"corruption": 0.25}}
+            ),
+            "label noise that theory does not know": Changes(options={"untold": {"noise": 4.0}}),
         },
         quick=quick,
         full=full,
-        tuned={
-            "n": tuple(multiple.format(n=f"d^{leap}") for multiple in multiples),
-            "step_size": (f"p*d^{(leap - 1) / 2:g}/4", f"8*p*d^{(leap - 1) / 2:g}"),
-        },
+        tuned=one_at_a_time(
+            setting={
+                "n": [multiple.format(n=f"d^{leap}") for multiple in multiples],
+                "step_size": (f"{size}/4", f"8*{size}"),
+            }
+        ),
     )
 
 
@@ -225,15 +230,27 @@ CLAIMS = (
         id="one-step-formulas",
         statement="Overlaps and norms after one step are those of the closed forms.",
         source=sources.ONE_STEP_FORMULAS,
-        regime="p = 4 neurons, n = 2 d, a target with a linear part, fresh batch, symmetric start",
+        regime=(
+            "p = 4 neurons, n = 2 d, the target has a linear part, the batch is fresh and the "
+            "start symmetric."
+        ),
         rule=(
-            "p-value of the deviations of all overlaps and norms from the prediction, together, at "
-            "least 1e-3"
+            "The p-value of the deviations of all overlaps and norms from the prediction, "
+            "together, is at least 1e-3."
         ),
         experiment=formulas,
-        fields={"target": "staircase", "activation": "relu", "n": "2d", "p": 4, "frame": "axes"},
+        setting={
+            "target": "staircase",
+            "activation": "relu",
+            "n": "2d",
+            "p": 4,
+            "frame": "axes",
+            "steps": 1,
+        },
         controls={
-            "for inputs +-1 along the target's axes x^2 is constant": {"inputs": "rademacher"}
+            "for inputs +-1 along the target's axes x^2 is constant": Changes(
+                setting={"inputs": "rademacher"}
+            )
         },
         quick={"d": 600, "runs": 60},
         full={"d": 2000, "runs": 120},
@@ -248,9 +265,9 @@ CLAIMS = (
             "p": 8,
             "step_size": "2*p*d^0.5",
         },
-        ("2*{n}", "16*{n}"),
-        {"d": (25, 100, 400), "runs": (600, 120, 40)},
-        {"d": (25, 100, 400, 1000), "runs": (1200, 240, 60, 30)},
+        multiples=("2*{n}", "16*{n}"),
+        quick={"d": (25, 100, 400), "runs": (600, 120, 40)},
+        full={"d": (25, 100, 400, 1000), "runs": (1200, 240, 60, 30)},
     ),
     at_leap(
         3,
@@ -261,8 +278,8 @@ CLAIMS = (
             "p": 4,
             "step_size": "p*d",
         },
-        ("{n}", "8*{n}"),
-        {"d": (16, 32, 64), "runs": (1000, 300, 160)},
-        {"d": (16, 32, 64, 128), "runs": (2000, 1000, 400, 100)},
+        multiples=("{n}", "8*{n}"),
+        quick={"d": (16, 32, 64), "runs": (1000, 300, 160)},
+        full={"d": (16, 32, 64, 128), "runs": (2000, 1000, 400, 100)},
     ),
 )

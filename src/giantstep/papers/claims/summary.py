@@ -11,7 +11,7 @@ from typing import Any
 
 from giantstep.errors import InputError
 from giantstep.papers.claims.record import Claim
-from giantstep.papers.claims.running import plain_fields
+from giantstep.papers.claims.running import texts
 
 
 @dataclass(frozen=True)
@@ -68,14 +68,15 @@ Record = dict[str, Any]
 
 def stored_records(folder: Path) -> list[Record]:
     """All records of claims below a folder, whichever size and seed they are of."""
-    found = []
-    for path in sorted(folder.rglob("*.json")):
-        record = json.loads(path.read_text(encoding="utf-8"))
-        if isinstance(record, dict) and "verdict" in record:
-            found.append(record)
-    if not found:
+    contents = (
+        json.loads(path.read_text(encoding="utf-8")) for path in sorted(folder.rglob("*.json"))
+    )
+    records = [
+        content for content in contents if isinstance(content, dict) and "verdict" in content
+    ]
+    if not records:
         raise InputError(f"table must be a folder with records of claims, got {str(folder)!r}")
-    return found
+    return records
 
 
 def summary(claims: Mapping[str, Claim], records: Iterable[Record], page: Page = STATEMENTS) -> str:
@@ -88,19 +89,19 @@ def summary(claims: Mapping[str, Claim], records: Iterable[Record], page: Page =
             kept[claim.id].append(record)
     lines = ["| " + " | ".join(COLUMNS) + " |", "|---" * len(COLUMNS) + "|"]
     for claim in claims.values():
-        found = kept[claim.id]
+        records_of_claim = kept[claim.id]
         cells = (
             claim.id,
             claim.statement,
             claim.source.kind,
             claim.source.citation,
             claim.source.assumptions or "-",
-            *(_verdicts(_of_size(found, size)) for size in ("full", "quick")),
-            _controls(found),
-            _tuned(found),
+            *(_verdicts(_of_size(records_of_claim, size)) for size in ("full", "quick")),
+            _controls(records_of_claim),
+            _tuned(records_of_claim),
         )
         lines.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
-    everything = [record for found in kept.values() for record in found]
+    everything = [record for some in kept.values() for record in some]
     measured = [_measured(_of_size(everything, size), size) for size in ("full", "quick")]
     parts = [
         f"# {page.title}",
@@ -112,8 +113,8 @@ def summary(claims: Mapping[str, Claim], records: Iterable[Record], page: Page =
 
 
 def _is_of(record: Record, claim: Claim) -> bool:
-    now = (claim.statement, claim.rule, plain_fields(claim.fields))
-    return now == (record["statement"], record["rule"], record["setting"])
+    now = (claim.statement, claim.rule, texts(claim.setting), texts(claim.options))
+    return now == tuple(record[key] for key in ("statement", "rule", "setting", "options"))
 
 
 def _of_size(records: Iterable[Record], size: str) -> list[Record]:

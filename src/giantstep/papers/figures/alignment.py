@@ -10,7 +10,6 @@ from jaxtyping import Float
 
 from giantstep.papers.figures.networks import two_steps
 from giantstep.papers.figures.record import Reproduction
-from giantstep.papers.plot import Curve, MapPlot, Plot, rms_curve
 from giantstep.prediction.predict import predict
 from giantstep.prediction.wide.alignment import second_alignment
 from giantstep.prediction.wide.outlier_count import with_exponents
@@ -18,6 +17,7 @@ from giantstep.prediction.wide.weight_outliers import weight_outliers
 from giantstep.problem.activation import centred
 from giantstep.problem.catalog import CLIPPED_EXPONENTIAL
 from giantstep.problem.setting import Setting
+from giantstep.records.plot import Curve, MapPlot, Plot, rms_curve
 from giantstep.records.trajectory import Trajectory
 from giantstep.simulation.simulate import simulate
 

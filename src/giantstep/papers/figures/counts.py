@@ -9,7 +9,6 @@ from jaxtyping import Float, Int
 
 from giantstep.papers.figures.networks import two_steps
 from giantstep.papers.figures.record import Reproduction
-from giantstep.papers.plot import CountPlot
 from giantstep.prediction.predict import predict
 from giantstep.prediction.wide.outlier_count import (
     finite_phase_diagram,
@@ -18,6 +17,7 @@ from giantstep.prediction.wide.outlier_count import (
 )
 from giantstep.problem.activation import centred
 from giantstep.problem.setting import Setting
+from giantstep.records.plot import CountPlot
 from giantstep.simulation.simulate import simulate
 
 RANGE = (0.1, 0.48)

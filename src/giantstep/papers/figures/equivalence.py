@@ -10,11 +10,11 @@ from jaxtyping import Float
 
 from giantstep.papers.figures.networks import EXPONENT, SHIFTED, WIDE, step_size
 from giantstep.papers.figures.record import Reproduction
-from giantstep.papers.plot import Curve, Plot, mean_curve
 from giantstep.prediction.given_weights.curve import learning_curve
 from giantstep.prediction.wide.feature_outliers import feature_outliers
 from giantstep.problem.activation import centred
 from giantstep.problem.setting import Setting
+from giantstep.records.plot import Curve, Plot, mean_curve
 from giantstep.simulation.stepped import SteppedRun, stepped_runs, table_errors
 from giantstep.simulation.table import FeatureTable
 

@@ -10,9 +10,9 @@ import numpy as np
 from jaxtyping import Float
 
 from giantstep.papers.figures.record import Reproduction
-from giantstep.papers.plot import Curve, Plot, mean_curve
 from giantstep.prediction.predict import predict
 from giantstep.problem.setting import Setting
+from giantstep.records.plot import Curve, Plot, mean_curve
 from giantstep.records.trajectory import Trajectory
 from giantstep.simulation.simulate import simulate
 

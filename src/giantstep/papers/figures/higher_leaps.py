@@ -7,11 +7,11 @@ from collections.abc import Sequence
 import numpy as np
 
 from giantstep.analysis.step_exponents import batch_exponent, several_steps_exponents
-from giantstep.papers.claims.experiments import neurons, over_sizes
-from giantstep.papers.claims.higher_leaps import FIELDS, Batch, label_steps
+from giantstep.papers.claims.experiments import LINE, neurons, over_sizes
+from giantstep.papers.claims.higher_leaps import ON_LABELS, label_steps
 from giantstep.papers.figures.phase import TWO_DEVIATIONS
 from giantstep.papers.figures.record import Reproduction
-from giantstep.papers.plot import MapPlot
+from giantstep.records.plot import MapPlot
 from giantstep.records.scaling import scaling_exponent
 
 BATCHES = {
@@ -38,7 +38,7 @@ def leaps_over_steps(
 
 def dimensions(leap: int, kappa: float, samples: float) -> list[int]:
     """Three dimensions in equal ratios, up to that whose batch has so many samples."""
-    largest = min(LARGEST, (samples / FIELDS[leap]["samples"]) ** (1.0 / kappa))
+    largest = min(LARGEST, (samples / ON_LABELS[leap].options["samples"]) ** (1.0 / kappa))
     return np.geomspace(SMALLEST, max(largest, 2 * SMALLEST), 3).round().astype(int).tolist()
 
 
@@ -48,11 +48,11 @@ def _exponents(
     """mu in |cosine| ~ d^(-mu) after every step, for every kappa."""
     predicted, measured, errors = [], [], []
     for kappa in BATCHES[leap]:
-        batch = Batch(steps, kappa, dimensions(leap, kappa, samples), runs)
-        statistics = {str(step): neurons([[1.0]], step) for step in range(1, steps + 1)}
-        fields = label_steps(FIELDS[leap] | {"seed": seed}, batch)
-        values = over_sizes(fields, batch.d, batch.runs, statistics)
-        slopes = [scaling_exponent(batch.d, v, level=TWO_DEVIATIONS) for v in values.values()]
+        d, network = dimensions(leap, kappa, samples), ON_LABELS[leap]
+        statistics = {str(step): neurons(LINE, step) for step in range(1, steps + 1)}
+        taken = label_steps(steps, kappa, **network.options)
+        values = over_sizes({**network.setting, **taken, "seed": seed}, d, runs, statistics)
+        slopes = [scaling_exponent(d, v, level=TWO_DEVIATIONS) for v in values.values()]
         measured.append([-slope.exponent for slope in slopes])
         errors.append([(slope.high - slope.low) / 4.0 for slope in slopes])
         predicted.append([abs(e) for e in several_steps_exponents(leap, kappa, steps)])

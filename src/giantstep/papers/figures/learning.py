@@ -17,10 +17,10 @@ from giantstep.analysis.fitted_degrees import FittedDegrees
 from giantstep.analysis.floors import floor, floor_with
 from giantstep.errors import NoTheoryError
 from giantstep.papers.figures.record import Reproduction
-from giantstep.papers.plot import Curve, Plot, mean_curve
 from giantstep.prediction.predict import predict
 from giantstep.problem.setting import Setting
-from giantstep.simulation.processes import process_pool
+from giantstep.records.plot import Curve, Plot, mean_curve
+from giantstep.simulation.processes import Pool
 from giantstep.simulation.simulate import simulate
 from giantstep.simulation.threads import cores
 
@@ -94,8 +94,8 @@ def _points(base: Setting, exponents: Sequence[float]) -> dict[float, Errors]:
     if base.d < APART or cores() == 1:
         points = [_point(setting) for setting in settings]
     else:
-        with process_pool(min(cores(), len(settings))) as pool:
-            points = pool.map(_point, settings, chunksize=1)
+        with Pool(min(cores(), len(settings))) as pool:
+            points = pool.map(_point, settings)
     return dict(zip(exponents, points, strict=True))
 
 

@@ -8,14 +8,13 @@ from typing import Any
 import numpy as np
 
 from giantstep.papers.claims.experiments import FIRST_LAYER
-from giantstep.papers.claims.two_steps import NETWORK
-from giantstep.papers.claims.update_strengths import ORDERS, step_two_strengths
+from giantstep.papers.claims.weight_outliers import NETWORK, step_two_strengths
 from giantstep.papers.figures.record import Reproduction
-from giantstep.papers.plot import Curve, Plot, mean_curve
 from giantstep.prediction.wide.outlier_count import with_exponents
 from giantstep.prediction.wide.update import second_strengths
 from giantstep.problem.activation import centred
 from giantstep.problem.setting import Setting
+from giantstep.records.plot import Curve, Plot, mean_curve
 
 EXPONENTS = (0.4, 0.3)
 """alpha_1 = alpha_2 of the two panels."""
@@ -38,7 +37,7 @@ def strengths(seed: int, *, measured: Sequence[int], runs: Sequence[int]) -> lis
         # An array of runs by orders for each width that is measured.
         found = [step_two_strengths(s, count) for s, count in zip(settings, runs, strict=False)]
         curves = []
-        for order in range(ORDERS):
+        for order in range(3):
             label = rf"order {order}: $p^{{{alpha - order * (0.5 - alpha):.1f}}}$"
             line = [float(values[order]) for values in predicted]
             curves.append(Curve(label, [float(p) for p in widths], line, theory=True))

@@ -9,10 +9,10 @@ from jaxtyping import Float
 
 from giantstep.papers.figures.networks import WIDE
 from giantstep.papers.figures.record import Reproduction
-from giantstep.papers.plot import Curve, Plot, mean_curve
 from giantstep.prediction.wide.losses import losses
 from giantstep.prediction.wide.strong_spikes import limiting_losses
 from giantstep.problem.setting import Setting
+from giantstep.records.plot import Curve, Plot, mean_curve
 from giantstep.simulation.readout import fit_readout, squared_errors
 from giantstep.simulation.stepped import SteppedRun, stepped_runs
 from giantstep.simulation.table import FeatureTable

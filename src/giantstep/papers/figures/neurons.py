@@ -11,10 +11,10 @@ from jaxtyping import Float
 from giantstep.analysis.analyze import analyze
 from giantstep.analysis.staircase import target_plane
 from giantstep.papers.figures.record import Reproduction
-from giantstep.papers.plot import NeuronPlot
 from giantstep.prediction.narrow.one_step import one_step_law
 from giantstep.prediction.predict import predict
 from giantstep.problem.setting import Setting
+from giantstep.records.plot import NeuronPlot
 from giantstep.records.trajectory import Trajectory
 from giantstep.simulation.simulate import simulate
 

@@ -9,9 +9,9 @@ import numpy as np
 
 from giantstep.analysis.phase import phase_curve
 from giantstep.papers.figures.record import Reproduction
-from giantstep.papers.plot import Curve, Plot
 from giantstep.prediction.narrow.one_step import cosine_quantiles
 from giantstep.problem.setting import Setting
+from giantstep.records.plot import Curve, Plot
 from giantstep.records.scaling import scaling_exponent
 from giantstep.simulation.simulate import simulate
 

@@ -12,10 +12,10 @@ from jaxtyping import Float
 from giantstep.analysis.fitted_degrees import FittedDegrees
 from giantstep.analysis.floors import floor, floor_with
 from giantstep.papers.figures.record import Reproduction
-from giantstep.papers.plot import Curve, Plot, mean_curve
 from giantstep.prediction.wide.rows import readout_losses
 from giantstep.problem.activation import centred
 from giantstep.problem.setting import Setting
+from giantstep.records.plot import Curve, Plot, mean_curve
 from giantstep.simulation.simulate import simulate
 
 TARGETS = {

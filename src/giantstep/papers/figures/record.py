@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from giantstep.papers.plot import Panel
+from giantstep.records.plot import Panel
 
 
 @dataclass(frozen=True)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from giantstep.analysis.analyze import Analysis, analyze
 from giantstep.papers.claims.floors import last_errors
-from giantstep.papers.claims.regimes import FIVE, REGIMES, sizes_of
+from giantstep.papers.claims.regimes import FIVE, FIVE_REGIMES, sizes_of
 from giantstep.papers.figures.record import Reproduction
-from giantstep.papers.plot import Curve, Plot, mean_curve
+from giantstep.records.plot import Curve, Plot, mean_curve
 
 ACTIVATIONS = ("softplus", "softplus(z + 2)")
 """Without odd degrees above one, and with coefficients of all degrees."""
@@ -32,7 +32,6 @@ def five_regimes(
         {"d": square, "p": p, "n": 16 * p, "step_size": "4*p^1.5*d^0.5"}
         for p in (square * square // 2, 2 * square * square)
     ]
-    given = {k: v for k, v in REGIMES.items() if k not in ("promised", "untold", "activation")}
     panels = []
     for activation in ACTIVATIONS:
         analysis = analyze(FIVE, activation, label_degree=1)
@@ -42,7 +41,7 @@ def five_regimes(
             labels = {"deflate": regime.n_exponent - 1 if regime.deflated else -1}
             for index, size in enumerate(grown):
                 x.append(place + SPREAD * (index - 0.5 * (len(grown) - 1)))
-                fields = given | size | labels | {"activation": activation, "seed": seed}
+                fields = FIVE_REGIMES | size | labels | {"activation": activation, "seed": seed}
                 values.append(last_errors(fields, runs=runs))
         points = mean_curve("simulation, $p$ growing", x, values)
         panels.append(_panel(analysis, points, f"activation {activation}"))

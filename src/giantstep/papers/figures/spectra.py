@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from giantstep.papers.figures.networks import WIDE, step_size, two_steps
 from giantstep.papers.figures.record import Reproduction
-from giantstep.papers.plot import SpectrumPlot
 from giantstep.prediction.predict import predict
 from giantstep.prediction.wide.outlier_count import with_exponents
 from giantstep.prediction.wide.strong_spikes import spike_count
 from giantstep.problem.activation import centred
 from giantstep.problem.setting import Setting
+from giantstep.records.plot import SpectrumPlot
 from giantstep.simulation.simulate import simulate
 
 REACH = 25.0

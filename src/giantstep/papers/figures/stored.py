@@ -23,9 +23,9 @@ from pydantic import Field, TypeAdapter
 
 from giantstep import __version__
 from giantstep.papers.figures.record import Reproduction
-from giantstep.papers.plot import Panel
 from giantstep.records.file import write_whole
 from giantstep.records.origin import LIBRARIES
+from giantstep.records.plot import Panel
 
 DIGITS = 6
 """Of every number that is written: finer than any picture and any standard error."""

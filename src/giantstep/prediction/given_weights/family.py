@@ -67,7 +67,7 @@ class Family:
     weights: Float[np.ndarray, " m"]
     mean: LowRank
     slope: LowRank
-    rest: Float[np.ndarray, "p m"]
+    noise: Float[np.ndarray, "p m"]
     gram: Float[np.ndarray, "p p"]
     along: Float[np.ndarray, "p q"]
     labels: LabelMoments
@@ -82,13 +82,13 @@ class Family:
         total = self.slope.outer(weights)
         total *= self.gram
         total += self.mean.outer(weights)
-        total.flat[:: len(total) + 1] += self.rest @ weights
+        total.flat[:: len(total) + 1] += self.noise @ weights
         return total
 
     def traces(self, matrix: Float[np.ndarray, "p p"]) -> Float[np.ndarray, " m"]:
         """tr[S(kappa_m) matrix] for every m; the matrix symmetric."""
         linear = self.slope.quadratic(self.gram * matrix)
-        return self.mean.quadratic(matrix) + linear + np.diagonal(matrix) @ self.rest
+        return self.mean.quadratic(matrix) + linear + np.diagonal(matrix) @ self.noise
 
     def cross(self, weights: Float[np.ndarray, " m"]) -> Float[np.ndarray, " p"]:
         """sum_m weights_m E[phi y | kappa_m] = mu0 h0 + mu1 o (along h1)."""
@@ -135,7 +135,7 @@ def make_family(
         weights=node_weights,
         mean=LowRank.compress(moments.mean, node_weights),
         slope=LowRank.compress(moments.slope, node_weights),
-        rest=moments.rest,
+        noise=moments.rest,
         gram=outside @ outside.T,
         along=outside @ units.T,
         labels=labels,

@@ -21,24 +21,8 @@ from giantstep.gaussian.kinks import KINKS, affine
 from giantstep.gaussian.units import UNITS, Units
 from giantstep.language.algebra import multiplied_out
 from giantstep.language.expression import Call, Expression
+from giantstep.prediction.narrow.fresh import Drift
 from giantstep.problem.setting import Setting
-
-STRETCH = 1e-4
-"""Of t on either side of 1 in dA/dt: its square, 1e-8, is left out, of a term that is q/d of A."""
-
-MOST_PRODUCTS = 2**19
-"""Products of two units under the slopes of two neurons, p = 24 or so: some hundredths of a second
-an evaluation, beyond which points are faster."""
-
-
-@dataclass(frozen=True)
-class Drift:
-    """G along the target (``pull``), G W^T (``cross``), G G^T (``product``), H (``gradient``)."""
-
-    pull: Float[np.ndarray, "k p r"]
-    cross: Float[np.ndarray, "k p p"]
-    product: Float[np.ndarray, "k p p"]
-    gradient: Float[np.ndarray, "k p p"] | None
 
 
 @dataclass(frozen=True)
@@ -52,10 +36,14 @@ class Committee:
     shares: Float[np.ndarray, " m"]
     linear: Bool[np.ndarray, " m"]
 
-    def complete(self, p: int) -> bool:
-        """Whether the averages of p neurons all have closed forms that are not too many."""
-        most = p**2 * (p + len(self.shares)) ** 2
-        return self.units.squares is not None and most <= MOST_PRODUCTS
+    def complete(self, p: int, *, most_products: int = 2**19) -> bool:
+        """Whether the averages of p neurons all have closed forms that are not too many.
+
+        Products of two units under the slopes of two neurons: 2^19, p = 24 or so, take some
+        hundredths of a second an evaluation, beyond which points are faster.
+        """
+        products = p**2 * (p + len(self.shares)) ** 2
+        return self.units.squares is not None and products <= most_products
 
     def drift(
         self,
@@ -64,7 +52,10 @@ class Committee:
         gram: Float[np.ndarray, "k p p"],
         readout: Float[np.ndarray, "k p"],
     ) -> Drift:
-        """One step's means from the overlaps and Gram matrices of several networks."""
+        """One step's means from the overlaps and Gram matrices of several networks.
+
+        H is NaN where A has no closed form.
+        """
         p = readout.shape[1]
         covariance, shares, linear = self._residual(setting, overlap, gram, readout)
         if setting.residual == "labels":
@@ -76,22 +67,30 @@ class Committee:
         return Drift(
             pull=by_rows @ overlap + by_target,
             cross=by_rows @ gram + by_target @ overlap.mT,
-            product=product,
             gradient=self._gradient(setting, covariance, shares, linear, sizes, product),
         )
 
-    def error(
+    def errors(
         self,
         setting: Setting,
         overlap: Float[np.ndarray, "k p r"],
         gram: Float[np.ndarray, "k p p"],
-        readout: Float[np.ndarray, "k p"],
+        readout: Float[np.ndarray, " p"],
+        *,
+        together: int = 2**12,
     ) -> Float[np.ndarray, " k"]:
-        """E (y - output)^2 of the networks."""
-        covariance, shares, linear = self._residual(setting, overlap, gram, readout)
-        products = self.units.products(covariance, linear)
-        weights = shares[:, :, None] * shares[:, None, :]
-        return np.sum(products * weights, axis=(1, 2)) + setting.noise**2
+        """E (y - output)^2 of networks with one readout, so many together: some megabytes."""
+        errors = np.empty(len(gram))
+        for begin in range(0, len(gram), together):
+            part = slice(begin, begin + together)
+            readouts = np.broadcast_to(readout, gram[part].shape[:2])
+            covariance, shares, linear = self._residual(
+                setting, overlap[part], gram[part], readouts
+            )
+            products = self.units.products(covariance, linear)
+            weights = shares[:, :, None] * shares[:, None, :]
+            errors[part] = np.sum(products * weights, axis=(1, 2)) + setting.noise**2
+        return errors
 
     def _residual(
         self,
@@ -103,8 +102,8 @@ class Committee:
         """y - output as a sum of units: their covariance, their shares, and which are linear."""
         networks, p = readout.shape
         across = self.inner * overlap @ self.rows.T
-        known = np.broadcast_to(self.rows @ self.rows.T, (networks, *2 * (len(self.rows),)))
-        covariance = np.block([[self.inner**2 * gram, across], [across.mT, known]])
+        teacher = np.broadcast_to(self.rows @ self.rows.T, (networks, *2 * (len(self.rows),)))
+        covariance = np.block([[self.inner**2 * gram, across], [across.mT, teacher]])
         target = np.broadcast_to(self.shares, (networks, len(self.shares)))
         shares = np.concatenate([-setting.scale * self.outer * readout, target], axis=1)
         return covariance, shares, np.concatenate([np.zeros(p, dtype=bool), self.linear])
@@ -117,17 +116,24 @@ class Committee:
         linear: Bool[np.ndarray, " u"],
         sizes: Float[np.ndarray, "k p"],
         product: Float[np.ndarray, "k p p"],
-    ) -> Float[np.ndarray, "k p p"] | None:
-        """H = (1 - 1/n) G G^T + (B + (d - q) A)/n, None where A has no closed form."""
+        *,
+        stretch: float = 1e-4,
+    ) -> Float[np.ndarray, "k p p"]:
+        """H = (1 - 1/n) G G^T + (B + (d - q) A)/n by eq. (3) of long_runs.md.
+
+        It is NaN where A has no closed form.
+        ``stretch`` of t on either side of 1 in dA/dt: its square is left out, of a term that is q/d
+        of A.
+        """
         units, p = self.units, sizes.shape[1]
         if units.squares is None or not self.complete(p):
-            return None
+            return np.full_like(product, np.nan)
         above, below = (
             units.squares(t * covariance, shares, linear, p)
             + setting.noise**2 * units.slopes(t * covariance, p)
-            for t in (1.0 + STRETCH, 1.0 - STRETCH)
+            for t in (1.0 + stretch, 1.0 - stretch)
         )
-        squares = 0.5 * setting.d * (above + below) + (above - below) / STRETCH
+        squares = 0.5 * setting.d * (above + below) + (above - below) / stretch
         squares *= sizes[:, :, None] * sizes[:, None, :]
         return (1.0 - 1.0 / setting.n) * product + squares / setting.n
 
@@ -170,11 +176,11 @@ class Part:
 
 def _parts(expression: Expression, r: int) -> list[Part] | None:
     """An expression as a sum of units, None where it is not one."""
-    found = []
+    parts = []
     for (powers, functions), value in multiplied_out(expression, r).items():
         share = float(value)
         if not functions and sum(powers) == 1:
-            found.append(Part("linear", share, np.array(powers, dtype=float)))
+            parts.append(Part("linear", share, np.array(powers, dtype=float)))
             continue
         if sum(powers) > 0 or len(functions) != 1:
             return None
@@ -185,11 +191,11 @@ def _parts(expression: Expression, r: int) -> list[Part] | None:
         assert isinstance(node, Call)
         row, kink = form[0], KINKS.get(node.function)
         if node.function == "erf":
-            found.append(Part("erf", share, math.sqrt(2.0) * row))
+            parts.append(Part("erf", share, math.sqrt(2.0) * row))
         elif kink is not None and kink.step == kink.one == 0.0:
-            found.append(Part("relu", share * kink.ramp, row))
+            parts.append(Part("relu", share * kink.ramp, row))
             if kink.line:
-                found.append(Part("linear", share * kink.line, row))
+                parts.append(Part("linear", share * kink.line, row))
         else:
             return None
-    return found
+    return parts

@@ -10,99 +10,106 @@ of its own.  The cost does not depend on n.
 from __future__ import annotations
 
 import math
-from typing import Any
+from collections.abc import Iterator
+from dataclasses import replace
 
 import numpy as np
 from jaxtyping import Float
 
-from giantstep.prediction.narrow.draws import (
-    Samples,
-    Visited,
-    drawn_states,
-    fitted_errors_of,
-)
-from giantstep.prediction.narrow.points import points_for
-from giantstep.prediction.narrow.start import Start, labels_at, squared_error, start_of_run
-from giantstep.problem.network import network_output
+from giantstep.gaussian.coordinates import compressed
+from giantstep.prediction.narrow.batch import Gradients, NoisyBatch
+from giantstep.prediction.narrow.evolution import Snapshot, evolution_of
+from giantstep.prediction.narrow.mean_gradient import mean_gradient
+from giantstep.prediction.narrow.noise import Fluctuations, Samples
+from giantstep.prediction.narrow.points import Points, Quadrature, points_for
+from giantstep.prediction.narrow.readout import errors_after_steps
+from giantstep.prediction.narrow.state import State, labels_at, start_of_run
+from giantstep.problem.network import coefficients, readout_descent
 from giantstep.problem.setting import Setting
-from giantstep.records.trajectory import span_factor
-
-ROWS = (24, 96)
-"""Drawn runs at least, and at most unless more are simulated; their starts are those of the
-simulated runs in turn.  The mean of 24 is off by a fifth of what one run differs by, that of 96 by
-a tenth."""
-
-WORK = 2**32
-"""Products of points with neurons and with their coordinates, in all drawn runs: some seconds."""
-
-POINTS_A_NEURON, LOG2_POINTS = 16, (11, 14)
-"""Points of a step over the neurons, and their number as a power of two, at least and at most: the
-p x p matrix of mean squares has relative noise sqrt(p/N)."""
 
 
-def log2_points(setting: Setting) -> int:
-    """Points of a step, as a power of two."""
-    low, high = LOG2_POINTS
-    return min(max(math.ceil(math.log2(POINTS_A_NEURON * setting.p)), low), high)
+def log2_points(setting: Setting, *, a_neuron: int = 16, least: int = 11, most: int = 14) -> int:
+    """Points of a step, as a power of two; the p x p matrix A has relative noise sqrt(p/N)."""
+    return min(max(math.ceil(math.log2(a_neuron * setting.p)), least), most)
 
 
-def predict(setting: Setting, *, fitted: bool, draft: bool = False) -> dict[str, Any]:
+def predict(
+    setting: Setting,
+    *,
+    fitted: bool,
+    draft: bool = False,
+    rows: tuple[int, int] = (24, 96),
+    work: int = 2**32,
+) -> dict[str, Float[np.ndarray, "rows ..."]]:
     """Fields of the record, a row for each drawn run; ``fitted`` -> whether errors of a readout.
 
-    A ``draft`` has as few rows as may be.
+    There are at least and at most so many ``rows`` unless more are simulated, and a ``draft`` has
+    as few as may be; their starts are those of the simulated runs in turn.  The mean of 24 is off
+    by a fifth of what one run differs by, that of 96 by a tenth.  ``work`` are products of points
+    with neurons and with their coordinates in all drawn runs: some seconds.
     """
-    coordinates = min(setting.d, setting.p + setting.known)
     points = 2 ** log2_points(setting)
     points = points if fitted else min(points, setting.n)
+    coordinates = min(setting.d, setting.p + setting.known)
     a_run = points * setting.p * (coordinates + setting.p) * (setting.steps + 1)
-    least, most = ROWS
-    rows_wanted = least if draft else min(max(WORK // a_run, least), most)
-    count = setting.runs * math.ceil(rows_wanted / setting.runs)
+    wanted = rows[0] if draft else min(max(work // a_run, rows[0]), rows[1])
     starts = [start_of_run(setting, run) for run in range(setting.runs)]
-    rows = []
-    for row in range(count):
+    drawn = []
+    for row in range(setting.runs * math.ceil(wanted / setting.runs)):
         start = starts[row % setting.runs]
         quadrature = points_for(setting, row, log2_points(setting))
-        states = list(drawn_states(setting, start, quadrature, Samples(row, setting)))
-        fields = _observed(setting, start, states)
+        snapshots = list(fresh_states(setting, start, quadrature, Samples(row, setting)))
+        fields = dict(vars(evolution_of(setting, snapshots)))
         if fitted:
-            errors = fitted_errors_of(setting, start, states, seed=row)
+            errors = errors_after_steps(setting, snapshots, seed=row)
             fields |= {"train_error": errors[:, 0], "test_error": errors[:, 1]}
-        rows.append(fields | {"readout": start.readout})
-    arrays: dict[str, Any] = {name: np.stack([row[name] for row in rows]) for name in rows[0]}
-    arrays["overlap_deviation"] = np.zeros_like(arrays["overlap"])
-    return arrays
+        drawn.append(fields | {"readout": start.readout})
+    return {name: np.stack([fields[name] for fields in drawn]) for name in drawn[0]}
 
 
-def _observed(
-    setting: Setting, start: Start, states: list[Visited]
-) -> dict[str, Float[np.ndarray, "t ..."]]:
-    """Overlaps, lengths, Gram matrices, spans and errors after each step of one drawn run."""
-    r = setting.target.r
-    overlap = np.stack([state.rows[:, :r] for state in states])
-    gram = np.stack([state.rows @ state.rows.T for state in states])
-    cosines = [_cosine(state.gradient, r) for state in states if state.gradient is not None]
-    return {
-        "overlap": overlap,
-        "gram": gram,
-        "norms": np.sqrt(np.diagonal(gram, axis1=1, axis2=2)),
-        "span": np.stack([span_factor(m, q) for m, q in zip(overlap, gram, strict=True)]),
-        "gradient_cosine": np.stack(cosines) if cosines else np.zeros((0, setting.p, r)),
-        "network_error": np.array([_network_error(setting, start, state) for state in states]),
-    }
+def fresh_states(
+    setting: Setting, start: State, quadrature: Quadrature, noise: Fluctuations
+) -> Iterator[Snapshot]:
+    """States of a run drawn from the law of its steps, on samples that are new at every step."""
+    state, points = start, quadrature(start.rows, 0)
+    yield Snapshot(state, points)
+    for step, size in enumerate(setting.step_size):
+        if setting.deflate == 1:
+            # Only what deflation reveals is looked at again before the samples are new.
+            batch = noise.batch(points, setting.n)
+            spare = np.column_stack([batch.spare, np.zeros((len(batch.x), setting.p))])
+            gradients = NoisyBatch(setting, batch, spare, noise).step(state)
+        else:
+            gradients = _fresh_gradients(setting, state, points, noise)
+        moved = gradients.moved(setting, state, size)
+        state = replace(moved, rows=compressed(moved.rows, setting.known))
+        points = quadrature(state.rows, step + 1)
+        yield Snapshot(state, points, gradients.rows)
 
 
-def _cosine(gradient: Float[np.ndarray, "p k"], r: int) -> Float[np.ndarray, "p r"]:
-    """Cosines with the target directions; a neuron without a gradient has cosine 0."""
-    lengths = np.linalg.norm(gradient, axis=1, keepdims=True)
-    along = gradient[:, :r]
-    return np.divide(along, lengths, where=lengths > 0, out=np.zeros_like(along))
+def _fresh_gradients(
+    setting: Setting, state: State, points: Points, noise: Fluctuations
+) -> Gradients:
+    """Gradients of a step on samples that are not seen again (docs/derivations/drawn_runs.md).
 
-
-def _network_error(setting: Setting, start: Start, state: Visited) -> float:
-    """The error of the network with the readout of its steps."""
-    points = state.points
-    inputs = state.rows @ points.x.T + start.biases[:, None]
-    output = network_output(setting, np.asarray(setting.activation(inputs)), state.readout)
-    labels = labels_at(setting, points.x, points.noise)
-    return squared_error(setting, labels, output, points.weights)
+    Along the known directions the gradient is its mean and the noise of n samples; outside them it
+    is A^(1/2) L/sqrt(n), A = mean c c^T, L Bartlett's.
+    """
+    batch = noise.batch(points, setting.n)
+    labels = setting.label_transform(labels_at(setting, batch.x, batch.noise))
+    if setting.deflate == 0:
+        labels = labels - batch.weights @ labels
+    inputs = state.preactivations(batch.x)
+    c = np.asarray(coefficients(setting, inputs, labels, state.readout))
+    values, vectors = np.linalg.eigh((c * batch.weights) @ c.T)
+    symmetric = (vectors * np.sqrt(np.maximum(values, 0.0))) @ vectors.T
+    outside = symmetric @ noise.vectors(setting.p, setting.d - state.rows.shape[1])
+    if batch.x is points.x:  # the error of their own mean, larger than the noise of samples, goes
+        along = mean_gradient(setting, state, points, inputs, c)
+        along += (c * (batch.weights - points.weights)) @ points.x
+    else:
+        along = (c * batch.weights) @ batch.x
+    return Gradients(
+        np.concatenate([along, outside / math.sqrt(setting.n)], axis=1),
+        readout_descent(setting, inputs, labels, state.readout, counts=batch.weights),
+    )

@@ -24,63 +24,71 @@ from dataclasses import dataclass, replace
 import numpy as np
 from jaxtyping import Float
 
+from giantstep.prediction.narrow.evolution import Evolution, direction_cosines
 from giantstep.prediction.narrow.points import Points, Quadrature, points_for
-from giantstep.prediction.narrow.start import Start, coordinates, labels_at, squared_error
+from giantstep.prediction.narrow.state import State, coordinates, labels_at, squared_error
 from giantstep.problem.network import moved_readout, network_and_coefficients, readout_descent
 from giantstep.problem.setting import Setting
 from giantstep.problem.updates import UPDATES
 
 
 @dataclass(frozen=True)
-class Evolution:
-    """Steps 0..T of one deterministic recursion; ``overlap`` is with all known directions."""
+class Seen:
+    """Points as a step sees them: ``labels`` are ``outcomes`` y after transform and deflation.
 
-    overlap: Float[np.ndarray, "t p known"]
-    gram: Float[np.ndarray, "t p p"]
-    gradient_cosine: Float[np.ndarray, "s p r"]
-    network_error: Float[np.ndarray, " t"]
+    ``coordinates`` are x and the direction that a deflation reveals, ``pulled`` is the unit vector
+    of coefficients that it used, None without one.
+    """
+
+    points: Points
+    outcomes: Float[np.ndarray, " n"]
+    coordinates: Float[np.ndarray, "n k"]
+    labels: Float[np.ndarray, " n"]
+    pulled: Float[np.ndarray, " n"] | None = None
 
 
-def recorded(
-    overlaps: list[Float[np.ndarray, "p known"]],
-    grams: list[Float[np.ndarray, "p p"]],
-    *,
-    cosines: list[Float[np.ndarray, "p r"]],
-    errors: list[float],
-    r: int,
-) -> Evolution:
-    """The steps of a recursion as one record; without a step there are no cosines."""
-    return Evolution(
-        np.stack(overlaps),
-        np.stack(grams),
-        np.stack(cosines) if cosines else np.zeros((0, len(overlaps[0]), r)),
-        np.array(errors),
-    )
+def seen_points(setting: Setting, points: Points) -> Seen:
+    """What a step sees of the points.
+
+    Fitting beta = mean (y - E y) x reveals one direction outside the span, along which a sample
+    has the component sqrt((d - q)/n) v + e, v = (y - E y)/sd (docs/derivations/deferred.md).
+    """
+    x, weights = points.x, points.weights
+    outcomes = labels_at(setting, x, points.noise)
+    labels = setting.label_transform(outcomes)
+    if setting.deflate < 0:
+        return Seen(points, outcomes, x, labels)
+    centred = labels - weights @ labels
+    if setting.deflate == 0:
+        return Seen(points, outcomes, x, centred)
+    size = math.sqrt(float(weights @ centred**2))
+    pull = math.sqrt((setting.d - x.shape[1]) / setting.n)
+    unit = centred / size
+    revealed = pull * unit + points.spare
+    beta = (weights * centred) @ x
+    residual = centred - x @ beta - size * pull * revealed
+    return Seen(points, outcomes, np.concatenate([x, revealed[:, None]], axis=1), residual, unit)
 
 
 @dataclass(frozen=True)
-class Seen:
-    """What a step sees of samples: known coordinates, labels after transform and deflation.
+class Drift:
+    """Means of a step: G along the known directions, G C^T, and H, the gradients' Gram matrix."""
 
-    ``pulled`` is the unit vector of coefficients that the deflation used, None without one.
-    """
-
-    known: Float[np.ndarray, "n k"]
-    labels: Float[np.ndarray, " n"]
-    pulled: Float[np.ndarray, " n"] | None = None
+    pull: Float[np.ndarray, "*k p known"]
+    cross: Float[np.ndarray, "*k p p"]
+    gradient: Float[np.ndarray, "*k p p"]
 
 
 @dataclass(frozen=True)
 class MeanStep:
     """One step from a given state, in the mean over batches.
 
-    ``mean`` is G = E[g x], ``gradient`` H, the Gram matrix of the gradients, ``overlap`` (with all
-    known directions) and ``gram`` are what the step makes of the state, ``lengths`` what it divides
-    the rows by: one where they are free.
+    ``mean`` is G = E[g x]; ``overlap`` (with all known directions) and ``gram`` are what the step
+    makes of the state, ``lengths`` what it divides the rows by: one where they are free.
     """
 
     mean: Float[np.ndarray, "*k p q"]
-    gradient: Float[np.ndarray, "*k p p"]
+    drift: Drift
     overlap: Float[np.ndarray, "*k p known"]
     gram: Float[np.ndarray, "*k p p"]
     lengths: Float[np.ndarray, "*k p"]
@@ -89,38 +97,31 @@ class MeanStep:
 def mean_step(
     setting: Setting,
     rows: Float[np.ndarray, "*k p q"],
-    points: Points,
-    *,
-    step: int,
     seen: Seen,
     g: Float[np.ndarray, "*k p n"],
+    step: int,
 ) -> MeanStep:
     """Giant step ``step`` from ``rows``, of one network or several, g their coefficients."""
-    known = setting.known
-    weighted = g * points.weights
-    mean, product = points.mean_and_square(weighted, seen.known)
+    weights, x = seen.points.weights, seen.coordinates
+    weighted = g * weights
+    mean, product = seen.points.mean_and_square(weighted, x)
     # B + (d - q) A, in one product
-    outside = setting.d - seen.known.shape[1]
-    spread = (g * (points.weights * (np.sum(seen.known**2, axis=1) + outside))) @ g.mT
+    outside = setting.d - x.shape[1]
+    spread = (g * (weights * (np.sum(x**2, axis=1) + outside))) @ g.mT
     if seen.pulled is not None:
         spread -= outside * _pulled(seen.pulled, weighted)
-    gradient = (1.0 - 1.0 / setting.n) * product + spread / setting.n
-    overlap, gram, lengths = moved_state(
-        setting,
-        step,
-        (rows[..., :known], rows @ rows.mT),
-        pull=mean[..., :known],
+    drift = Drift(
+        pull=mean[..., : setting.known],
         cross=mean[..., : rows.shape[-1]] @ rows.mT,
-        gradient=gradient,
+        gradient=(1.0 - 1.0 / setting.n) * product + spread / setting.n,
     )
-    return MeanStep(mean, gradient, overlap, gram, lengths)
+    state = (rows[..., : setting.known], rows @ rows.mT)
+    return MeanStep(mean, drift, *moved_state(setting, step, *state, drift))
 
 
-def mean_square(
-    points: Points, seen: Seen, g: Float[np.ndarray, "p n"]
-) -> Float[np.ndarray, "p p"]:
+def mean_square(seen: Seen, g: Float[np.ndarray, "p n"]) -> Float[np.ndarray, "p p"]:
     """A = E[g g^T], less what the coefficients share with those that the deflation used."""
-    weighted = g * points.weights
+    weighted = g * seen.points.weights
     square = weighted @ g.T
     return square if seen.pulled is None else square - _pulled(seen.pulled, weighted)
 
@@ -135,22 +136,17 @@ def _pulled(
 def moved_state(
     setting: Setting,
     step: int,
-    state: tuple[Float[np.ndarray, "*k p known"], Float[np.ndarray, "*k p p"]],
-    *,
-    pull: Float[np.ndarray, "*k p known"],
-    cross: Float[np.ndarray, "*k p p"],
-    gradient: Float[np.ndarray, "*k p p"],
+    overlap: Float[np.ndarray, "*k p known"],
+    gram: Float[np.ndarray, "*k p p"],
+    drift: Drift,
 ) -> tuple[Float[np.ndarray, "*k p known"], Float[np.ndarray, "*k p p"], Float[np.ndarray, "*k p"]]:
-    """What a step makes of (M, Q), and the lengths it divides rows by.
-
-    ``pull`` is G along the known directions, ``cross`` G C^T, ``gradient`` H.
-    """
-    overlap, gram = state
+    """What a step makes of (M, Q), and the lengths it divides rows by."""
     eta, kept = setting.step_size[step], 1.0 - setting.decay
+    pull, cross, gradient = drift.pull, drift.cross, drift.gradient
     if setting.update != "gradient":
-        found = UPDATES[setting.update].factor
-        assert found is not None
-        factor = found(gradient)
+        factor_of = UPDATES[setting.update].factor
+        assert factor_of is not None
+        factor = factor_of(gradient)
         pull, cross, gradient = factor @ pull, factor @ cross, factor @ gradient @ factor
     overlap = kept * overlap + eta * pull
     gram = kept**2 * gram + kept * eta * (cross + cross.mT) + eta**2 * gradient
@@ -164,79 +160,50 @@ def moved_state(
     )
 
 
-def state_evolution(setting: Setting, start: Start, quadrature: Quadrature) -> Evolution:
+def state_evolution(setting: Setting, start: State, quadrature: Quadrature) -> Evolution:
     """Overlaps, Gram matrices, gradient cosines and errors after each step."""
-    r, rows, readout = setting.target.r, start.rows, start.readout
-    overlaps, grams, cosines, errors = [], [], [], []
+    r, state = setting.target.r, start
+    overlaps, grams, errors = [], [], []
+    cosines = [np.zeros((0, setting.p, r))]
     for step in range(setting.steps + 1):
+        rows, readout = state.rows, state.readout
         points = quadrature(rows, step)
-        labels = labels_at(setting, points.x, points.noise)
         overlaps.append(rows[:, : setting.known])
         grams.append(rows @ rows.T)
-        seen = deflated(setting, points, labels)
-        inputs = replace(start, rows=rows).preactivations(points.x)
+        seen, inputs = seen_points(setting, points), state.preactivations(points.x)
         output, g = network_and_coefficients(setting, inputs, seen.labels, readout)
-        errors.append(squared_error(setting, labels, output, points.weights))
+        errors.append(squared_error(setting, seen.outcomes, output, points.weights))
         if step == setting.steps:
             break
-        moved = mean_step(setting, rows, points, step=step, seen=seen, g=g)
+        moved = mean_step(setting, rows, seen, g, step)
         # Where the gradient is all drift its length is known to the accuracy of the points only.
-        lengths = np.sqrt(
-            np.maximum(np.diagonal(moved.gradient), np.sum(moved.mean[:, :r] ** 2, axis=1))
-        )
-        # A neuron without a gradient has no direction: cosine 0, as in a simulation.
-        there = lengths[:, None] > 0
-        drift = moved.mean[:, :r]
-        cosines.append(np.divide(drift, lengths[:, None], where=there, out=0.0 * drift))
-        rows = coordinates(moved.overlap, moved.gram)
+        pull, squares = moved.mean[:, :r], np.diagonal(moved.drift.gradient)
+        lengths = np.sqrt(np.maximum(squares, np.sum(pull**2, axis=1)))
+        cosines.append(direction_cosines(pull, lengths)[None])
         descent = readout_descent(setting, inputs, seen.labels, readout, counts=points.weights)
-        readout = moved_readout(setting, readout, descent)
-    return recorded(overlaps, grams, cosines=cosines, errors=errors, r=r)
+        state = replace(
+            state,
+            rows=coordinates(moved.overlap, moved.gram),
+            readout=moved_readout(setting, readout, descent),
+        )
+    return Evolution(np.stack(overlaps), np.stack(grams), np.concatenate(cosines), np.array(errors))
 
 
-UNSTEADY_LOG2_POINTS = 14
-"""Points of a fourth moment that is wanted to a third of itself."""
-
-
-def unsteadiness(setting: Setting, start: Start) -> float:
+def unsteadiness(setting: Setting, start: State, *, log2_points: int = 14) -> float:
     """What F of the mean H leaves out in the first step, relative: (3/8) Var(H_ii)/H_ii^2.
 
     F goes as H^(-1/2), and where noise prevails H_ii of a run is d/n times the mean of g_i^2 over
     its samples: Var(H_ii)/H_ii^2 = (E g^4/(E g^2)^2 - 1)/n, large where labels have heavy tails.
     The first order in 1/n, of the neuron that has most of it; where it is large runs stray by less
-    (2 % where it says 13 %, a label of degree 4 at n = 588).
+    (2 % where it says 13 %, a label of degree 4 at n = 588).  Points tell the fourth moment to a
+    third of itself.
     """
     if setting.update == "gradient" or setting.steps == 0:
         return 0.0
-    points = points_for(setting, 0, UNSTEADY_LOG2_POINTS)(start.rows, 0)
-    seen = deflated(setting, points, labels_at(setting, points.x, points.noise))
-    inputs = start.preactivations(points.x)
+    points = points_for(setting, 0, log2_points)(start.rows, 0)
+    seen, inputs = seen_points(setting, points), start.preactivations(points.x)
     _, g = network_and_coefficients(setting, inputs, seen.labels, start.readout)
     squares = g**2 @ points.weights
     moved = squares > 0
     strays = (g**4 @ points.weights)[moved] / squares[moved] ** 2 - 1.0
     return 0.375 * float(np.max(strays, initial=0.0)) / setting.n
-
-
-def deflated(setting: Setting, points: Points, labels: Float[np.ndarray, " n"]) -> Seen:
-    """What a step sees of the points, which have these labels.
-
-    Fitting beta = mean (y - E y) x reveals one direction outside the span, along which a sample
-    has the component sqrt((d - q)/n) v + e, v = (y - E y)/sd (docs/derivations/deferred.md).
-    """
-    x, weights, labels = points.x, points.weights, setting.label_transform(labels)
-    if setting.deflate < 0:
-        return Seen(x, labels)
-    centred = labels - weights @ labels
-    if setting.deflate == 0:
-        return Seen(x, centred)
-    size = math.sqrt(float(weights @ centred**2))
-    pull = math.sqrt((setting.d - x.shape[1]) / setting.n)
-    unit = centred / size
-    revealed = pull * unit + points.spare
-    beta = (weights * centred) @ x
-    return Seen(
-        np.concatenate([x, revealed[:, None]], axis=1),
-        centred - x @ beta - size * pull * revealed,
-        unit,
-    )

@@ -7,7 +7,8 @@ e = 1/N, weights b, places c and the one inner weight a of the third stage,
 
 the sums over steps where a differential equation has integrals.  It is of third order in the
 change of f over a group, whatever the change in one step, and becomes Bogacki and Shampine's method
-as N grows (docs/derivations/long_runs.md; multirevolution methods: Calvo, Montijano, Randez).
+as N grows (docs/derivations/long_runs.md, eq. (2); multirevolution methods: Calvo, Montijano,
+Randez).
 """
 
 from __future__ import annotations
@@ -19,22 +20,8 @@ from itertools import groupby
 import numpy as np
 from jaxtyping import Float, Int
 
-FEWEST = 4
-"""Steps of a group at least: fewer are taken one by one, exactly and at no more evaluations."""
-
-SAFETY, MOST_GROWTH, LEAST_SHRINKAGE = 0.85, 4.0, 0.2
-"""The usual prudence of a controller: how close the next group comes to the tolerance, and by how
-much one group may be longer or shorter than the one before."""
-
-RETRY = 1.5
-"""Growth of the next group's proposal after a step of its own, until groups are tried again."""
-
-STILL = 1e-9
-"""Change in all the steps that are left, by their first, below which nothing moves any more: no
-start is so close to a state it leaves."""
-
-State = Float[np.ndarray, "k m"]
-Increment = Callable[[State, int, int], State]
+States = Float[np.ndarray, "k m"]
+Increment = Callable[[States, int, int], States]
 """f(y, step, group): what step ``step`` adds to the states; a group has points of its own."""
 
 
@@ -47,10 +34,10 @@ class Group:
 
     begin: int
     end: int
-    before: State
-    after: State
-    slope: State
-    slope_after: State | None
+    before: States
+    after: States
+    slope: States
+    slope_after: States | None
 
     def at(self, steps: Int[np.ndarray, " t"]) -> Float[np.ndarray, "t k m"]:
         """The states after so many steps: the cubic through both ends and the steps after them.
@@ -78,33 +65,37 @@ def stage_weights(size: int) -> tuple[Float[np.ndarray, " s"], float, float, flo
 
 def groups(
     increment: Increment,
-    state: State,
+    state: States,
     step_sizes: tuple[float, ...],
     *,
-    scale: Callable[[State], State],
+    scale: Callable[[States], States],
     tolerance: float,
+    fewest: int = 4,
+    still: float = 1e-9,
 ) -> Iterator[Group]:
     """All steps in groups whose error is at most ``tolerance`` times ``scale(state)``, each entry.
 
     A group has steps of one size.  The error is the change from the method of second order.
+    ``fewest`` -> steps of a group at least: fewer are taken one by one, exactly and at no more
+    evaluations, and the next proposal is half as long again, until groups are tried again.
+    ``still`` -> change in all the steps that are left, by their first, below which nothing moves
+    any more: no start is so close to a state it leaves.
     """
-    begin, number, proposal = 0, 0, float(FEWEST)
+    begin, number, proposal = 0, 0, float(fewest)
     for _, alike in groupby(step_sizes):
         end = begin + sum(1 for _ in alike)
         slope = increment(state, begin, number)
         while begin < end:
             left = end - begin
             size = int(min(proposal, left))
-            if left > 1 and np.max(np.abs(slope) / scale(state)) * left < STILL:
+            if left > 1 and np.max(np.abs(slope) / scale(state)) * left < still:
                 size, after = left, state
-            elif size < FEWEST:
-                size, after, proposal = 1, state + slope, max(proposal * RETRY, 1.0)
+            elif size < fewest:
+                size, after, proposal = 1, state + slope, max(1.5 * proposal, 1.0)
             else:
                 after, error = _group(increment, state, slope, begin=begin, size=size, group=number)
                 share = float(np.max(np.abs(error) / scale(state))) / tolerance
-                # NaN, from a stage outside the domain, is too long a group as well.
-                growth = SAFETY * max(share, 1e-9) ** (-1 / 3) if share < np.inf else 0.0
-                proposal = size * min(max(growth, LEAST_SHRINKAGE), MOST_GROWTH)
+                proposal = size * _growth(share)
                 if not share <= 1.0:
                     continue
             number += 1
@@ -117,9 +108,20 @@ def groups(
                 slope = following
 
 
+def _growth(share: float, *, safety: float = 0.85, least: float = 0.2, most: float = 4.0) -> float:
+    """By how much the next group may be longer, if one had so much of the tolerated error.
+
+    The usual prudence of a controller: the next comes close to the tolerance, by ``safety``, and is
+    neither much longer nor much shorter.  NaN, from a stage outside the domain, is too long a group
+    as well.
+    """
+    growth = safety * max(share, 1e-9) ** (-1 / 3) if share < np.inf else 0.0
+    return min(max(growth, least), most)
+
+
 def _group(
-    increment: Increment, state: State, slope: State, *, begin: int, size: int, group: int
-) -> tuple[State, State]:
+    increment: Increment, state: States, slope: States, *, begin: int, size: int, group: int
+) -> tuple[States, States]:
     """The state after a group, and its change from the method of second order, y + N f(stage 2)."""
     weights, second, third, inner = stage_weights(size)
     two = increment(state + second * size * slope, begin, group)

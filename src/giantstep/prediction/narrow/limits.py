@@ -13,13 +13,14 @@ from giantstep.prediction.limits import (
     plain_step,
     when,
 )
-from giantstep.prediction.narrow import drawn_runs, finite_runs
-from giantstep.prediction.narrow.fluctuations import entries
+from giantstep.prediction.narrow import drawn_runs
+from giantstep.prediction.narrow.batch import seen_share
+from giantstep.prediction.narrow.covariance import entries
+from giantstep.prediction.narrow.deviations import fewer_samples, told_by_runs
 from giantstep.prediction.narrow.long_runs import FEW_STEPS, is_long
 from giantstep.prediction.narrow.mean_gradient import stein_applies
-from giantstep.prediction.narrow.reused import share
 from giantstep.problem.setting import Setting
-from giantstep.problem.starts import readout_rms
+from giantstep.problem.starts import STARTS, readout_rms
 from giantstep.simulation.engines import deferred
 
 # -- neurons against inputs ----------------------------------------------------------------------
@@ -228,7 +229,7 @@ COVERED_SEEN_AGAIN: Covered = {
 }
 """Fields in which steps on samples that are seen again may go beyond the plain one."""
 
-NARROW = (
+NARROW: tuple[Limit, ...] = (
     ONE_PASS_NEURONS,
     LONG_RUN_NEURONS,
     *when(drawn_for_width, DRAWN_RUNS),
@@ -299,6 +300,46 @@ NEAR_SHIFTED_MEAN = Limit(
     kind="measured",
 )
 
+SMALL_START = Limit(
+    name="what a random start moves overlaps by, in lengths of a row",
+    quantity=computed,
+    # What is left out of the mean over starts is of the order of the square, 1/400.
+    most=0.05,
+    sentence="the start moves overlaps by {value:.0%} of the length of a row: every run is "
+    "predicted from its own",
+    evidence="tests/prediction/narrow/test_deviations.py::test_where_the_start_decides",
+    kind="chosen",
+)
+
+
+def fitted_share(setting: Setting) -> float:
+    """Directions that rows and target span over the samples that labels are deflated with."""
+    return (setting.p + setting.known) / setting.n if setting.deflate == 1 else 0.0
+
+
+FITTED_PART = Limit(
+    name="directions of rows and target over samples that deflate",
+    quantity=fitted_share,
+    # The recursion of the means leaves out the noise that the fitted linear part has along them.
+    most=0.005,
+    sentence="p + r must be at most {most:g} n for the mean of deflated labels, got {value:.3g} n: "
+    "runs are drawn",
+    evidence="tests/prediction/narrow/test_drawn_runs.py::"
+    "test_the_fit_that_labels_are_deflated_by_has_noise_along_the_rows",
+    kind="measured",
+)
+
+FEW_PAIRED = Limit(
+    name="neurons of a paired start",
+    quantity=lambda s: float(s.p) if STARTS[s.start].paired else None,
+    # A second or two.
+    most=32.0,
+    sentence="p must be at most {most:g} for runs of a paired start to be drawn, got {setting.p}",
+    evidence="tests/prediction/narrow/test_drawn_runs.py::"
+    "test_rows_of_a_pair_part_by_their_common_noise",
+    kind="chosen",
+)
+
 FEW_ENTRIES = Limit(
     name="entries of overlaps and Gram matrix",
     quantity=lambda s: float(entries(s)),
@@ -306,7 +347,7 @@ FEW_ENTRIES = Limit(
     most=2.0**13,
     sentence="overlaps and Gram matrix must have at most {most:.0f} entries for the deviations of "
     "a run, got {value:.0f}",
-    evidence="tests/prediction/narrow/test_fluctuations.py",
+    evidence="tests/prediction/narrow/test_deviations.py",
     kind="chosen",
 )
 
@@ -323,12 +364,12 @@ TELLING_RUNS = (
     ),
     Limit(
         name="samples of runs that tell deviations",
-        quantity=lambda s: finite_runs.samples(s) / share(s),
+        quantity=lambda s: fewer_samples(s) / seen_share(s),
         most=2.0**16,
         sentence="runs that tell the deviations must have at most {most:.0f} samples, got "
         "{value:.0f}",
         # Beyond, the runs would take minutes.
-        evidence="tests/prediction/narrow/test_fluctuations.py",
+        evidence="tests/prediction/narrow/test_deviations.py",
         kind="chosen",
     ),
     Limit(
@@ -337,7 +378,7 @@ TELLING_RUNS = (
         most=2.0**6,
         sentence="steps must be at most {most:.0f} for the deviations of a run, got "
         "{setting.steps}",
-        evidence="tests/prediction/narrow/test_fluctuations.py",
+        evidence="tests/prediction/narrow/test_deviations.py",
         kind="chosen",
     ),
 )
@@ -359,16 +400,11 @@ LONG_FLUCTUATIONS = (
 )
 
 
-def told_by_runs(setting: Setting) -> bool:
-    """Whether deviations come from runs at fewer samples: there is no recursion for them."""
-    frozen = setting.readout_between == "frozen" and setting.update == "gradient"
-    return setting.seen_again or setting.deflate >= 0 or not frozen
-
-
-PARTS = {
+PARTS: dict[str, tuple[Limit, ...]] = {
     "readout errors": when(lambda s: s.readout_n > 0, READOUT),
     "gradient cosines": (SAMPLES_OF_A_LENGTH,),
-    "one mean for all runs": (NEAR_MEAN, NEAR_SHIFTED_MEAN),
+    "one mean for all runs": (NEAR_MEAN, NEAR_SHIFTED_MEAN, SMALL_START, FITTED_PART),
+    "drawn runs of a paired start": (FEW_PAIRED,),
     "deviations": (
         *when(lambda s: not (is_long(s) or told_by_runs(s)), (FEW_ENTRIES,)),
         *when(lambda s: not is_long(s) and told_by_runs(s), TELLING_RUNS),
@@ -377,5 +413,5 @@ PARTS = {
 }
 """The limits of parts of the record, by their names."""
 
-ONE_STEP_LAW = plain_step("the law of one step")
+ONE_STEP_LAW: tuple[Limit, ...] = plain_step("the law of one step")
 """The limits of ``one_step_law`` and ``cosine_quantiles``."""

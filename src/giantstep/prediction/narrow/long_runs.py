@@ -2,47 +2,35 @@
 
 The map of one step is that of fresh.py, exact at any step size; grouped.py takes many at once.  Its
 averages have closed forms where network and target are sums of erf units; of relu units the drift
-and the error have them, and for the rest and all else points serve, new ones for every group.
+and the error have them, and for everything else points serve, new ones for every group.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 from jaxtyping import Float, Int
 
 from giantstep.prediction.narrow.committee import Committee, committee_of
-from giantstep.prediction.narrow.fluctuations import packed, unpacked
-from giantstep.prediction.narrow.fresh import Evolution, deflated, mean_step, moved_state
-from giantstep.prediction.narrow.grouped import groups
-from giantstep.prediction.narrow.points import SETS, Quadrature
-from giantstep.prediction.narrow.start import Start, coordinates, labels_at, squared_error
+from giantstep.prediction.narrow.covariance import packed, unpacked
+from giantstep.prediction.narrow.evolution import Evolution, direction_cosines
+from giantstep.prediction.narrow.fresh import Drift, mean_step, moved_state, seen_points
+from giantstep.prediction.narrow.grouped import Group, groups
+from giantstep.prediction.narrow.points import Quadrature
+from giantstep.prediction.narrow.state import State, coordinates, squared_error
 from giantstep.problem.network import network_and_coefficients
 from giantstep.problem.setting import Setting
 
 FEW_STEPS = 100
 """Steps up to which each is taken on its own."""
 
-TOLERANCES = (1e-4, 1e-5)
-"""Errors of a group, in lengths of the rows: the second is taken, the change from the first is its
-uncertainty."""
-
-SAMPLED_TOLERANCE = 3e-4
-"""The same on points, whose own errors are larger."""
-
-EVALUATIONS = 2**6
-"""About as many evaluations as the groups of a run take."""
-
-STATES = 2**12
-"""States whose error is computed together: some megabytes for eight neurons."""
-
 
 def is_long(setting: Setting) -> bool:
     """Whether the steps of a setting are taken in groups: the state is (M, Q) alone."""
     frozen = setting.readout_between == "frozen" and not setting.inputs.known_directions
-    return setting.batches == "fresh" and frozen and setting.steps > FEW_STEPS
+    return not setting.seen_again and frozen and setting.steps > FEW_STEPS
 
 
 def closed_forms(setting: Setting) -> Committee | None:
@@ -53,15 +41,15 @@ def closed_forms(setting: Setting) -> Committee | None:
 
 @dataclass
 class Moves:
-    """The map of a step for several networks, and what it sees at the first state of a group.
+    """The map (M, Q) -> (M', Q') of a step for several networks, eq. (1) of long_runs.md.
 
-    One start serves any number of states where closed forms do.
-
-    ``committee`` has the closed forms, ``quadrature`` the points where they do not reach.
+    ``committee`` has the closed forms, ``quadrature`` the points where they do not reach; where
+    they reach one start serves any number of states.  ``errors`` and ``cosines`` are those at the
+    first state of every group.
     """
 
     setting: Setting
-    starts: Sequence[Start]
+    starts: Sequence[State]
     committee: Committee | None
     quadrature: Quadrature | None
     errors: list[Float[np.ndarray, " k"]] = field(default_factory=list)
@@ -73,15 +61,24 @@ class Moves:
         """What a step adds to the packed states."""
         setting = self.setting
         overlap, gram = unpacked(state, setting.p, setting.target.r)
-        pull, cross, gradient, error = self._drift(overlap, gram, step, group)
+        drift, error = self._drift(overlap, gram, step, group)
         if group == len(self.errors):
-            lengths = np.sqrt(np.diagonal(gradient, axis1=1, axis2=2))[..., None]
+            lengths = np.sqrt(np.diagonal(drift.gradient, axis1=1, axis2=2))
             self.errors.append(error)
-            self.cosines.append(np.divide(pull, lengths, where=lengths > 0, out=0.0 * pull))
-        new, square, _ = moved_state(
-            setting, step, (overlap, gram), pull=pull, cross=cross, gradient=gradient
+            self.cosines.append(direction_cosines(drift.pull, lengths))
+        moved, square, _ = moved_state(setting, step, overlap, gram, drift)
+        return packed(moved, square) - state
+
+    def groups(self, state: Float[np.ndarray, "k m"], tolerance: float) -> Iterator[Group]:
+        """All steps from the packed states, in groups of an error of ``tolerance`` row lengths."""
+        p, r = self.setting.p, self.setting.target.r
+        return groups(
+            self,
+            state,
+            self.setting.step_size,
+            scale=lambda state: lengths_of(state, p, r),
+            tolerance=tolerance,
         )
-        return packed(new, square) - state
 
     def _drift(
         self,
@@ -89,34 +86,29 @@ class Moves:
         gram: Float[np.ndarray, "k p p"],
         step: int,
         group: int,
-    ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-        """G along the target, G C^T, H and the error of every network."""
-        error = np.full(len(overlap), np.nan)
-        pull, cross, gradient = np.empty_like(overlap), np.empty_like(gram), None
+    ) -> tuple[Drift, Float[np.ndarray, " k"]]:
+        """The means of a step for every network, and its error where points measure it."""
+        setting = self.setting
         if self.committee is not None:
             readouts = np.stack([start.readout for start in self.starts])
             readout = np.broadcast_to(readouts, overlap.shape[:2])
-            drift = self.committee.drift(self.setting, overlap, gram, readout)
-            pull, cross, gradient = drift.pull, drift.cross, drift.gradient
-        if gradient is not None:
-            return pull, cross, gradient, error
-        assert self.quadrature is not None
-        gradient = np.empty_like(gram)
-        setting, r = self.setting, self.setting.target.r
-        for k, start in enumerate(self.starts):
-            rows = coordinates(overlap[k], gram[k])
-            points = self.quadrature(rows, group % SETS)
-            labels = labels_at(setting, points.x, points.noise)
-            seen = deflated(setting, points, labels)
-            inputs = replace(start, rows=rows).preactivations(points.x)
+            closed = self.committee.drift(setting, overlap, gram, readout)
+            if self.committee.complete(setting.p):
+                return closed, np.full(len(overlap), np.nan)
+        drifts, errors = [], []
+        for start, row_overlap, row_gram in zip(self.starts, overlap, gram, strict=True):
+            assert self.quadrature is not None
+            state = replace(start, rows=coordinates(row_overlap, row_gram))
+            seen = seen_points(setting, self.quadrature(state.rows, group))
+            inputs = state.preactivations(seen.points.x)
             output, g = network_and_coefficients(setting, inputs, seen.labels, start.readout)
-            moved = mean_step(setting, rows, points, step=step, seen=seen, g=g)
-            gradient[k] = moved.gradient
-            if self.committee is None:
-                error[k] = squared_error(setting, labels, output, points.weights)
-                pull[k] = moved.mean[:, :r]
-                cross[k] = moved.mean[:, : rows.shape[1]] @ rows.T
-        return pull, cross, gradient, error
+            drifts.append(mean_step(setting, state.rows, seen, g, step).drift)
+            errors.append(squared_error(setting, seen.outcomes, output, seen.points.weights))
+        parts = zip(*(vars(drift).values() for drift in drifts), strict=True)
+        sampled = Drift(*map(np.stack, parts))
+        if self.committee is not None:
+            sampled = replace(closed, gradient=sampled.gradient)
+        return sampled, np.array(errors)
 
 
 def lengths_of(state: Float[np.ndarray, "k m"], p: int, r: int) -> Float[np.ndarray, "k m"]:
@@ -128,64 +120,39 @@ def lengths_of(state: Float[np.ndarray, "k m"], p: int, r: int) -> Float[np.ndar
 
 def long_evolution(
     setting: Setting,
-    starts: Sequence[Start],
-    *,
-    committee: Committee | None = None,
-    quadrature: Quadrature | None = None,
+    starts: Sequence[State],
+    quadrature: Quadrature | None,
     tolerance: float,
 ) -> list[Evolution]:
-    """Recorded steps of the recursion from several starts, which share their groups."""
-    p, r, kept = setting.p, setting.target.r, np.array(setting.recorded)
+    """Recorded steps of the recursion from several starts, which share their groups.
+
+    ``tolerance`` is the error of a group in lengths of the rows; where all averages have closed
+    forms there is no need of a ``quadrature``.
+    """
+    p, r, recorded = setting.p, setting.target.r, np.array(setting.recorded)
     overlap = np.stack([start.rows[:, :r] for start in starts])
     gram = np.stack([start.rows @ start.rows.T for start in starts])
     state = packed(overlap, gram)
-    moves = Moves(setting, starts, committee, quadrature)
-    found, ends = np.empty((len(kept), *state.shape)), [0]
-    found[0] = state
-    for group in groups(
-        moves,
-        state,
-        setting.step_size,
-        scale=lambda state: lengths_of(state, p, r),
-        tolerance=tolerance,
-    ):
-        inside = (kept > group.begin) & (kept <= group.end)
-        found[inside] = group.at(kept[inside])
+    moves = Moves(setting, starts, committee_of(setting), quadrature)
+    path, ends = np.empty((len(recorded), *state.shape)), [0]
+    path[0] = state
+    for group in moves.groups(state, tolerance):
+        inside = (recorded > group.begin) & (recorded <= group.end)
+        path[inside] = group.at(recorded[inside])
         ends.append(group.end)
         state = group.after
     if len(moves.errors) < len(ends):  # the last group is a single step
         moves(state, setting.steps - 1, len(moves.errors))
-    overlaps, grams = unpacked(found.reshape(-1, state.shape[1]), p, r)
-    overlaps = overlaps.reshape(len(kept), len(starts), p, r)
-    grams = grams.reshape(len(kept), len(starts), p, p)
-    cosines = between(np.array(ends), np.stack(moves.cosines), kept[1:] - 1)
-    errors = (
-        between(np.array(ends), np.stack(moves.errors), kept)
-        if committee is None
-        else _errors(setting, committee, starts, overlaps, grams)
-    )
-    return [
-        Evolution(overlaps[:, k], grams[:, k], cosines[:, k], errors[:, k])
-        for k in range(len(starts))
-    ]
-
-
-def _errors(
-    setting: Setting,
-    committee: Committee,
-    starts: Sequence[Start],
-    overlaps: Float[np.ndarray, "t k p r"],
-    grams: Float[np.ndarray, "t k p p"],
-) -> Float[np.ndarray, "t k"]:
-    """The networks' errors after every recorded step, in closed form."""
-    found = np.empty(overlaps.shape[:2])
+    cosines = between(np.array(ends), np.stack(moves.cosines), recorded[1:] - 1)
+    evolutions = []
     for k, start in enumerate(starts):
-        for begin in range(0, len(overlaps), STATES):
-            part = slice(begin, begin + STATES)
-            overlap, gram = overlaps[part, k], grams[part, k]
-            readout = np.broadcast_to(start.readout, gram.shape[:2])
-            found[part, k] = committee.error(setting, overlap, gram, readout)
-    return found
+        overlap, gram = unpacked(path[:, k], p, r)
+        if moves.committee is None:
+            errors = between(np.array(ends), np.stack(moves.errors)[:, k], recorded)
+        else:
+            errors = moves.committee.errors(setting, overlap, gram, start.readout)
+        evolutions.append(Evolution(overlap, gram, cosines[:, k], errors))
+    return evolutions
 
 
 def between(

@@ -25,26 +25,13 @@ from giantstep.gaussian.kinks import kink_planes
 from giantstep.gaussian.moments import Piecewise, feature_moments
 from giantstep.gaussian.points import normal_sets
 from giantstep.prediction.narrow.points import Points
-from giantstep.prediction.narrow.start import Start, labels_at
+from giantstep.prediction.narrow.state import State, labels_at
 from giantstep.problem.network import network_output
 from giantstep.problem.setting import Setting
-
-TABLE = 128
-"""Places at which a smoothed slope is tabulated where there are more points: linear interpolation
-over twelve standard deviations leaves out 1e-3 of the curvature."""
-
-SHARP = 1e-3
-"""Length outside the target, over the range of c, below which a row counts as inside of it."""
 
 RULES = {1: (0.125, 24), 2: (0.25, 12), 3: (0.5, 8)}
 """By the number r of target directions: spacing of a grid, and nodes a panel between kinks, for
 functions as smooth as a row with half of its length outside the target makes them."""
-
-NEGLIGIBLE = 1e-10
-"""Weight of a point that is left out."""
-
-LOG2_LABELS = 13
-"""Low-discrepancy points, as a power of two, where labels have no such rule."""
 
 
 def stein_applies(setting: Setting) -> bool:
@@ -54,7 +41,7 @@ def stein_applies(setting: Setting) -> bool:
 
 def mean_gradient(
     setting: Setting,
-    state: Start,
+    state: State,
     points: Points,
     inputs: Float[np.ndarray, "p n"],
     g: Float[np.ndarray, "p n"],
@@ -68,8 +55,8 @@ def mean_gradient(
     return mean - _of_network(setting, state, inputs, points.weights)
 
 
-def _of_labels(setting: Setting, state: Start) -> Float[np.ndarray, "p q"]:
-    """E[u y x]."""
+def _of_labels(setting: Setting, state: State) -> Float[np.ndarray, "p q"]:
+    """E[u y x], eq. (1) of docs/derivations/drawn_runs.md."""
     r, rows = setting.target.r, state.rows
     z, weighted = _label_rule(setting)
     centres = rows[:, :r] @ z.T + state.biases[:, None]
@@ -81,11 +68,11 @@ def _of_labels(setting: Setting, state: Start) -> Float[np.ndarray, "p q"]:
 
 def _of_network(
     setting: Setting,
-    state: Start,
+    state: State,
     inputs: Float[np.ndarray, "p n"],
     weights: Float[np.ndarray, " n"],
 ) -> Float[np.ndarray, "p q"]:
-    """E[u f x], ``inputs`` <w_i, x> + b_i on points of these weights."""
+    """E[u f x], eq. (2) of drawn_runs.md, ``inputs`` <w_i, x> + b_i on points of these weights."""
     rows = state.rows
     features, slopes = (
         np.asarray(part, dtype=float) for part in setting.activation.with_slope(inputs)
@@ -105,13 +92,18 @@ def _of_network(
 
 
 @lru_cache(maxsize=4)
-def _label_rule(setting: Setting) -> tuple[Float[np.ndarray, "n r"], Float[np.ndarray, " n"]]:
-    """Points z in the coordinates of the target, and weights times the labels there."""
+def _label_rule(
+    setting: Setting, *, log2_points: int = 13, negligible: float = 1e-10
+) -> tuple[Float[np.ndarray, "n r"], Float[np.ndarray, " n"]]:
+    """Points z in the coordinates of the target, and weights times the labels there.
+
+    Low-discrepancy points serve where labels have no rule; ``negligible`` weights are left out.
+    """
     r, expression = setting.target.r, setting.target.expression
     planes = None if expression is None or r not in RULES else kink_planes(expression, r)
     # Noise of mean 0 does not count unless something is done to the noisy label.
     if planes is None or setting.corruption > 0 or not setting.label_transform.is_plain:
-        normals = normal_sets(r + 1, 0, LOG2_LABELS, 1)(0)
+        normals = normal_sets(r + 1, 0, log2_points, 1)(0)
         z, noise, weights = normals[:, :r], normals[:, r], np.full(len(normals), 1 / len(normals))
     else:
         spacing, nodes = RULES[r]
@@ -120,7 +112,7 @@ def _label_rule(setting: Setting) -> tuple[Float[np.ndarray, "n r"], Float[np.nd
             if planes
             else smooth_rule(r, spacing)
         )
-        z, weights = z[weights > NEGLIGIBLE], weights[weights > NEGLIGIBLE]
+        z, weights = z[weights > negligible], weights[weights > negligible]
         noise = np.zeros(len(z))
     labels = setting.label_transform(labels_at(setting, z, noise))
     if setting.deflate == 0:
@@ -129,19 +121,29 @@ def _label_rule(setting: Setting) -> tuple[Float[np.ndarray, "n r"], Float[np.nd
 
 
 def _smoothed_slopes(
-    setting: Setting, centres: Float[np.ndarray, "p n"], lengths: Float[np.ndarray, " p"]
+    setting: Setting,
+    centres: Float[np.ndarray, "p n"],
+    lengths: Float[np.ndarray, " p"],
+    *,
+    table: int = 128,
+    sharp: float = 1e-3,
 ) -> tuple[Float[np.ndarray, "p n"], Float[np.ndarray, "p n"], Float[np.ndarray, " p"]]:
-    """S and D of every neuron at its centres c, and |v_i|, 0 where the row is in the target."""
+    """S and D of every neuron at its centres c, and |v_i|, 0 where the row is in the target.
+
+    They are tabulated at ``table`` places where there are more points: linear interpolation over
+    twelve standard deviations leaves out 1e-3 of the curvature.  A row is in the target if its
+    length outside, over the range of c, is below ``sharp``.
+    """
     slope = Piecewise(setting.activation.derivative, setting.activation.kinks)
     level, tilt = np.empty_like(centres), np.zeros_like(centres)
     low, high = centres.min(axis=1), centres.max(axis=1)
-    lengths = np.where(lengths > SHARP * (high - low), lengths, 0.0)
+    lengths = np.where(lengths > sharp * (high - low), lengths, 0.0)
     for i in np.flatnonzero(lengths == 0.0):
         level[i] = np.asarray(slope(centres[i]), dtype=float)
     smooth = np.flatnonzero(lengths)
     grids = centres[smooth]
-    if centres.shape[1] > TABLE:
-        grids = np.linspace(low[smooth], high[smooth], TABLE, axis=1)
+    if centres.shape[1] > table:
+        grids = np.linspace(low[smooth], high[smooth], table, axis=1)
     moments = feature_moments(slope, grids, np.broadcast_to(lengths[smooth, None], grids.shape))
     if grids.shape == centres.shape:
         level[smooth], tilt[smooth] = moments.mean, moments.slope

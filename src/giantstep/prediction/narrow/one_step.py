@@ -22,13 +22,13 @@ from giantstep.errors import InputError
 from giantstep.gaussian.points import normal_points
 from giantstep.gaussian.series import HermiteSeries
 from giantstep.prediction.limits import refuse_beyond
+from giantstep.prediction.narrow.covariance import BatchNoise
+from giantstep.prediction.narrow.fresh import mean_step, seen_points
 from giantstep.prediction.narrow.limits import ONE_STEP_LAW
-from giantstep.prediction.narrow.start import labels_at
+from giantstep.prediction.narrow.points import Points
+from giantstep.prediction.narrow.state import State, labels_at
 from giantstep.problem.activation import Activation
 from giantstep.problem.setting import Setting
-
-HIGHEST = 24
-"""Degrees of the target kept in the closed form; overlaps m < 1 make further ones negligible."""
 
 
 @dataclass(frozen=True)
@@ -44,9 +44,14 @@ def mean_update(
     activation: Activation,
     overlap: Float[np.ndarray, "*k r"],
     norm: float = 1.0,
+    *,
+    highest: int = 24,
 ) -> MeanUpdate:
-    """E[y sigma'(<w, x>) x] = along_target + along_row w, for rows of one norm and any overlaps."""
-    degree = min(series.degree, HIGHEST)
+    """E[y sigma'(<w, x>) x] = along_target + along_row w, for rows of one norm and any overlaps.
+
+    Degrees of the target up to ``highest`` count; overlaps below 1 make further ones negligible.
+    """
+    degree = min(series.degree, highest)
     b = activation.derivative_coefficients(degree + 2, norm).values
     along_target = np.zeros(overlap.shape)
     along_row = np.zeros(overlap.shape[:-1])
@@ -87,30 +92,23 @@ def one_step_law(
 ) -> OneStepLaw:
     """Mean and covariance of a neuron's overlaps and squared norm after one step, residual = y.
 
-    phi = (eta g z, 2 eta g P + eta^2 (d-q)/n g^2), P = (w + eta G).x, q = r + 1: the covariance is
-    Cov(phi)/n plus 2 eta^4 (d-q)/n^2 E[g^2]^2 on the squared norm.
+    They are those of a step on a fresh batch (fresh.py, covariance.py) for p = 1 and q = r + 1.
     """
-    r, n = setting.target.r, setting.n
     refuse_beyond(ONE_STEP_LAW, setting)
     if setting.residual == "full" and setting.start != "symmetric":
         raise InputError(f"one_step_law needs residual = y: symmetric start, got {setting.start!r}")
-    eta, outside = setting.step_size[0], setting.d - r - 1
+    r = setting.target.r
     row = np.r_[overlap, math.sqrt(max(1.0 - float(overlap @ overlap), 0.0))]
-    points = normal_points(r + 2, seed, log2_points)
-    x = points[:, : r + 1]
-    y = labels_at(setting, x, points[:, -1])
-    g = setting.scale * readout * np.asarray(setting.activation.derivative(x @ row)) * y
-    mean = g @ x / len(x)
-    energy = float(np.mean(g**2))
-    inside = float(np.mean(g**2 * np.sum(x**2, axis=1)))
-    square = 1.0 + 2.0 * eta * float(mean @ row)
-    square += eta**2 * ((1 - 1 / n) * float(mean @ mean) + (inside + outside * energy) / n)
-    along = x @ (row + eta * mean)
-    length = 2.0 * eta * g * along + eta**2 * outside / n * g**2
-    phi = np.column_stack([eta * g[:, None] * x[:, :r], length])
-    covariance = np.cov(phi.T) / n
-    covariance[-1, -1] += 2.0 * eta**4 * outside / n**2 * energy**2
-    return OneStepLaw(overlap + eta * mean[:r], square, covariance)
+    normals = normal_points(r + 2, seed, log2_points)
+    x, noise, weights = normals[:, : r + 1], normals[:, -1], np.full(len(normals), 1 / len(normals))
+    seen = seen_points(setting, Points(x, noise, noise, weights))
+    slopes = np.asarray(setting.activation.derivative(x @ row))
+    g = (setting.scale * readout * slopes * seen.labels)[None]
+    moved = mean_step(setting, row[None], seen, g, step=0)
+    state = State(row[None], np.array([readout]))
+    batch = BatchNoise(setting, state, seen, g, moved, setting.step_size[0])
+    columns = batch.columns()
+    return OneStepLaw(moved.overlap[0], float(moved.gram[0, 0]), columns.T @ columns)
 
 
 def cosine_quantiles(
@@ -131,8 +129,8 @@ def cosine_quantiles(
     rng = np.random.default_rng(seed)
     eta = setting.step_size[0] * setting.scale
     normal = rng.standard_normal((draws, r))
-    rest = rng.chisquare(setting.d - r, size=draws)
-    starts = normal / np.sqrt(rest + np.sum(normal**2, axis=1))[:, None]
+    outside_square = rng.chisquare(setting.d - r, size=draws)
+    starts = normal / np.sqrt(outside_square + np.sum(normal**2, axis=1))[:, None]
     square = series.square + setting.noise**2
     slope_square = setting.activation.moments.slope_square
     noise = math.sqrt(square * slope_square / setting.n)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import partial
 
 import numpy as np
 from jaxtyping import Float
@@ -30,7 +29,7 @@ class Points:
     halved: bool = False
 
     def mean_and_square(
-        self, weighted: Float[np.ndarray, "*k p n"], known: Float[np.ndarray, "n q"]
+        self, weighted: Float[np.ndarray, "*k p n"], x: Float[np.ndarray, "n q"]
     ) -> tuple[Float[np.ndarray, "*k p q"], Float[np.ndarray, "*k p p"]]:
         """G = E[g x] and G G^T, for g with its weights and the coordinates x.
 
@@ -38,11 +37,11 @@ class Points:
         a batch has by chance: the product is that of two independent estimates.
         """
         if not self.halved:
-            mean = weighted @ known
+            mean = weighted @ x
             return mean, mean @ mean.mT
-        half = len(known) // 2
-        first = 2.0 * weighted[..., :half] @ known[:half]
-        second = 2.0 * weighted[..., half:] @ known[half:]
+        half = len(x) // 2
+        first = 2.0 * weighted[..., :half] @ x[:half]
+        second = 2.0 * weighted[..., half:] @ x[half:]
         product = first @ second.mT
         return 0.5 * (first + second), 0.5 * (product + product.mT)
 
@@ -54,14 +53,23 @@ The second argument is the step: what a step made of the rows must not be judged
 """
 
 
-SETS = 2**12
-"""Sets of points, for one step after the other, or one group of steps after the other."""
+Normals = Callable[[int], Float[np.ndarray, "n q"]]
+"""Sets of normal points by their number."""
 
 
-def points_for(setting: Setting, seed: int, log2_points: int) -> Quadrature:
-    """Low-discrepancy points of the law of the inputs for all rows of a setting."""
+def halved_normals(dimension: int, seed: int, log2_points: int, sets: int) -> Normals:
+    """Sets of low-discrepancy points of N(0, I): two halves each, randomised independently."""
+    halves = [normal_sets(dimension, 2 * seed + half, log2_points - 1, sets) for half in range(2)]
+    return lambda number: np.concatenate([half(number) for half in halves])
+
+
+def points_for(setting: Setting, seed: int, log2_points: int, *, sets: int = 2**12) -> Quadrature:
+    """Low-discrepancy points of the law of the inputs for all rows of a setting.
+
+    There are at most so many ``sets``, for one step or one group of steps after the other.
+    """
     dimension, r = setting.known + setting.p, setting.target.r
-    steps = min(setting.steps, SETS - 1)
+    steps = min(setting.steps, sets - 1)
     normals = sobol_quadrature(dimension, seed, log2_points, steps=steps)
     if setting.inputs.known_directions == 0:
         return normals
@@ -78,25 +86,17 @@ def sobol_quadrature(
 ) -> Quadrature:
     """Low-discrepancy points for all rows of at most ``dimension`` coordinates, new every step.
 
-    They are two sets of half the number, randomised independently.
+    Steps beyond the last set begin again with the first.
     """
     weights = np.full(2**log2_points, 2.0**-log2_points)
-    halves = [
-        normal_sets(dimension + 2, 2 * seed + part, log2_points - 1, steps + 1) for part in range(2)
-    ]
-    return partial(_halved, halves, weights)
+    sets = halved_normals(dimension + 2, seed, log2_points, steps + 1)
 
+    def at(rows: Float[np.ndarray, "p q"], step: int) -> Points:
+        normals = sets(step % (steps + 1))
+        x = normals[:, : rows.shape[1]]
+        return Points(x, normals[:, -2], normals[:, -1], weights, halved=True)
 
-def _halved(
-    halves: list[Callable[[int], np.ndarray]],
-    weights: Float[np.ndarray, " n"],
-    rows: Float[np.ndarray, "p q"],
-    step: int,
-) -> Points:
-    """The sets of a step, one after the other, for the coordinates of rows."""
-    points = np.concatenate([half(step) for half in halves])
-    x = points[:, : rows.shape[1]]
-    return Points(x, points[:, -2], points[:, -1], weights, halved=True)
+    return at
 
 
 def exact_quadrature(setting: Setting, order: int) -> Quadrature | None:

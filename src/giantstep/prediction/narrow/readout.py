@@ -15,26 +15,20 @@ docs/derivations/readout.md derives this, and how the choice among penalties ent
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 from jaxtyping import Float
 
 from giantstep.errors import NoTheoryError
 from giantstep.gaussian.coordinates import root
+from giantstep.prediction.narrow.evolution import Snapshot
 from giantstep.prediction.narrow.points import Points
-from giantstep.prediction.narrow.start import Start, labels_at, second_moment_gap
+from giantstep.prediction.narrow.state import State, labels_at, second_moment_gap
+from giantstep.problem.penalties import penalties_of
 from giantstep.problem.setting import Setting
-from giantstep.simulation.readout import CV_GRID
-
-CHOICES = 512
-"""Draws of the fit on which the penalty is chosen: they average to 1/20 of one draw's spread."""
-
-BLOCKS = 4
-"""Blocks of points, each a low-discrepancy set, of which one tells the terms of order 1/n."""
-
-NULL = 1e-12
-"""Eigenvalues of Sig relative to the largest below which two neurons are one: rounding."""
 
 
 @dataclass(frozen=True)
@@ -46,70 +40,144 @@ class ReadoutErrors:
     left_out: float
 
 
+def errors_after_steps(
+    setting: Setting, snapshots: Iterable[Snapshot], seed: int
+) -> Float[np.ndarray, "t 3"]:
+    """Train error, test error and what they leave out of the readout after each step of a run."""
+    key = np.random.default_rng([seed, 1])
+    errors = []
+    for snapshot in snapshots:
+        state = replace(snapshot.state, biases=snapshot.state.readout_biases)
+        error = readout_errors(setting, state, snapshot.points, key)
+        errors.append((error.train, error.test, error.left_out))
+    return np.array(errors)
+
+
 def readout_errors(
     setting: Setting,
-    state: Start,
+    state: State,
     points: Points,
     key: np.random.Generator,
+    *,
+    choices: int = 512,
 ) -> ReadoutErrors:
     """Train and test error of the ridge readout on the features of given rows and biases.
 
-    One penalty: the formulas above.  Several, or "cv": the penalty is chosen anew for every sample
-    by leave-one-out, as the simulator does; ``key`` draws the samples' fits.
+    One penalty: eq. (1) of docs/derivations/readout.md, the formulas above.  Several, or "cv": the
+    penalty is chosen anew for every sample by leave-one-out, as the simulator does; ``key`` draws
+    the samples' fits, so many ``choices`` that they average to 1/20 of one draw's spread.
     """
-    n, weights = setting.readout_n, points.weights
-    fitted, known = _fitted(setting, points)
-    phi = setting.scale * np.asarray(
-        setting.activation(state.preactivations(points.x)), dtype=float
-    )
-    moments = (phi * weights) @ phi.T
-    if not np.all(np.isfinite(moments)):
-        raise NoTheoryError("no prediction: the features leave the finite numbers")
-    values, vectors = np.linalg.eigh(moments)
-    grid = CV_GRID * values.mean() if setting.ridge == "cv" else np.array(setting.ridge)
-    kept = values > NULL * values[-1]
-    # From here on in the eigenbasis of Sig, and one row a penalty.
-    values, phi = values[kept], vectors[:, kept].T @ phi
-    cross = phi @ (weights * fitted)
-    penalty = grid[:, None]
-    inverse = 1.0 / (values + penalty)
-    readout = inverse * cross
-    # E e^2 = E y^2 - b^T H^-1 (2 - Sig H^-1) b
-    power = float(weights @ fitted**2)
-    mean = power - np.sum(cross * readout * (2.0 - values * inverse), axis=1)
-    block = slice(0, max(len(fitted) // BLOCKS, 1))
-    some, share = phi[:, block], weights[block] / np.sum(weights[block])
-    residual = fitted[block] - readout @ some
-    square = some**2
-    # ridge H^-1 a, and E[phi e l]
-    pulled = penalty * inverse * readout
-    weighted = share * residual
-    skew = (weighted * (inverse @ square)) @ some.T
-    bias = 2.0 * np.sum(pulled * (skew - values * pulled), axis=1)
-    # The diagonal of E[e^2 phi phi^T]; with it tr[Sig H^-1 C H^-1] and tr[H^-1 C]
-    diagonal = (weighted * residual) @ square.T
-    outer = np.sum(values * (inverse**2 * diagonal - pulled**2), axis=1)
-    inner = np.sum(inverse * diagonal - penalty * pulled * readout, axis=1)
+    n, (labels, gap) = setting.readout_n, _fitted_labels(setting, points)
+    features = Features.of(setting, state, points, labels)
+    mean = features.mean_square()
     if points.halved:
-        mean += _overfit(phi, fitted, values, grid)
-    test = known + mean + (bias + outer) / n
+        mean += _overfit(features.phi, labels, features.grid)
+    bias, outer, inner = features.first_order()
+    test = gap + mean + (bias + outer) / n
     train = test - 2.0 * inner / n
-    if len(grid) > 1 and len(values):  # without features all penalties are one
-        free = cross / values
-        noise = (some * (share * (fitted[block] - free @ some) ** 2)) @ some.T
-        noise = noise / np.outer(values, values)
-        fits = Fits(values, free, _drawn(noise / n, key), np.diagonal(noise) / n)
-        train, test = fits.choose(train, test, values * inverse)
-    left_out = len(values) / n * float(test[0] - train[0])
+    if len(features.grid) > 1 and len(features.values):  # without features all penalties are one
+        noise = features.free_covariance() / n
+        drawn = key.standard_normal((choices, len(noise))) @ root(noise).T
+        free = features.cross / features.values
+        fits = Fits(features.values, free, drawn, np.diagonal(noise))
+        train, test = fits.choose(train, test, features.values * features.inverse)
+    left_out = len(features.values) / n * float(test[0] - train[0])
     if setting.deflate >= 0:  # the mean, and the linear part, are fitted on the same samples
+        power = float(points.weights @ labels**2)
         left_out += (1 + setting.deflate * setting.d) / n * power
     return ReadoutErrors(float(train[0]), float(test[0]), left_out)
 
 
+@dataclass(frozen=True)
+class Features:
+    """Features phi on points in the eigenbasis of Sig, whose eigenvalues are ``values``.
+
+    ``grid`` are the penalties; what depends on them has a row for each.  ``cross`` is b.
+    """
+
+    phi: Float[np.ndarray, "m n"]
+    values: Float[np.ndarray, " m"]
+    weights: Float[np.ndarray, " n"]
+    labels: Float[np.ndarray, " n"]
+    grid: Float[np.ndarray, " k"]
+
+    @classmethod
+    def of(
+        cls,
+        setting: Setting,
+        state: State,
+        points: Points,
+        labels: Float[np.ndarray, " n"],
+        *,
+        null: float = 1e-12,
+    ) -> Features:
+        """Those of a network; eigenvalues below ``null`` times the largest are rounding."""
+        inputs = state.preactivations(points.x)
+        phi = setting.scale * np.asarray(setting.activation(inputs), dtype=float)
+        moments = (phi * points.weights) @ phi.T
+        if not np.all(np.isfinite(moments)):
+            raise NoTheoryError("no prediction: the features leave the finite numbers")
+        values, vectors = np.linalg.eigh(moments)
+        grid = penalties_of(setting.ridge, float(values.mean()))
+        kept = values > null * values[-1]  # two neurons that are one
+        return cls(vectors[:, kept].T @ phi, values[kept], points.weights, labels, grid)
+
+    @cached_property
+    def cross(self) -> Float[np.ndarray, " m"]:
+        return self.phi @ (self.weights * self.labels)
+
+    @cached_property
+    def inverse(self) -> Float[np.ndarray, "k m"]:
+        """H^-1."""
+        return 1.0 / (self.values + self.grid[:, None])
+
+    def mean_square(self) -> Float[np.ndarray, " k"]:
+        """E e^2 = E y^2 - b^T H^-1 (2 - Sig H^-1) b."""
+        power = float(self.weights @ self.labels**2)
+        explained = self.cross * self.inverse * self.cross * (2.0 - self.values * self.inverse)
+        return power - np.sum(explained, axis=1)
+
+    def block(
+        self, count: int = 4
+    ) -> tuple[Float[np.ndarray, "m j"], Float[np.ndarray, " j"], Float[np.ndarray, " j"]]:
+        """Features, weights and labels of one of so many blocks of points.
+
+        Each is a low-discrepancy set, and one of them tells the terms of order 1/n.
+        """
+        part = slice(0, max(len(self.labels) // count, 1))
+        weights = self.weights[part] / np.sum(self.weights[part])
+        return self.phi[:, part], weights, self.labels[part]
+
+    def first_order(
+        self,
+    ) -> tuple[Float[np.ndarray, " k"], Float[np.ndarray, " k"], Float[np.ndarray, " k"]]:
+        """bias, tr[Sig H^-1 C H^-1] and tr[H^-1 C]."""
+        phi, weights, labels = self.block()
+        penalty, readout = self.grid[:, None], self.inverse * self.cross
+        residual = labels - readout @ phi
+        square = phi**2
+        # ridge H^-1 a, and E[phi e l]
+        pulled = penalty * self.inverse * readout
+        weighted = weights * residual
+        skew = (weighted * (self.inverse @ square)) @ phi.T
+        bias = 2.0 * np.sum(pulled * (skew - self.values * pulled), axis=1)
+        # The diagonal of E[e^2 phi phi^T]
+        diagonal = (weighted * residual) @ square.T
+        outer = np.sum(self.values * (self.inverse**2 * diagonal - pulled**2), axis=1)
+        inner = np.sum(self.inverse * diagonal - penalty * pulled * readout, axis=1)
+        return bias, outer, inner
+
+    def free_covariance(self) -> Float[np.ndarray, "m m"]:
+        """Sig^-1 E[e^2 phi phi^T] Sig^-1, n times the covariance of readouts without penalty."""
+        phi, weights, labels = self.block()
+        residual = labels - (self.cross / self.values) @ phi
+        square = (phi * (weights * residual**2)) @ phi.T
+        return square / np.outer(self.values, self.values)
+
+
 def _overfit(
     phi: Float[np.ndarray, "m n"],
-    fitted: Float[np.ndarray, " n"],
-    values: Float[np.ndarray, " m"],
+    labels: Float[np.ndarray, " n"],
     grid: Float[np.ndarray, " k"],
 ) -> Float[np.ndarray, " k"]:
     """What E e^2 lacks at each penalty, because a is fitted on the points that measure it.
@@ -118,9 +186,9 @@ def _overfit(
     half, by twice what one of all points lacks: that is a quarter of the difference.
     """
     half = phi.shape[1] // 2
-    parts = [(phi[:, side], fitted[side]) for side in (slice(0, half), slice(half, None))]
-    moments = [part @ part.T / half for part, _ in parts]
-    crosses = [part @ labels / half for part, labels in parts]
+    sides = (slice(0, half), slice(half, None))
+    moments = [phi[:, side] @ phi[:, side].T / half for side in sides]
+    crosses = [phi[:, side] @ labels[side] / half for side in sides]
     total = np.zeros(len(grid))
     for one, other in ((0, 1), (1, 0)):
         near, vectors = np.linalg.eigh(moments[one])
@@ -155,7 +223,7 @@ class Fits:
         """Expected errors at the penalty that leave-one-out takes, from those at every penalty.
 
         A penalty multiplies the fit by ``factor`` f = s/(s + ridge).  To leading order the parts
-        of the errors that differ from sample to sample and from penalty to penalty are
+        of the errors that differ from sample to sample and from penalty to penalty are, eq. (2),
 
             train, leave-one-out: sum s ((1 - f)(free + noise))^2
             test:                 sum s (f noise - (1 - f) free)^2
@@ -174,13 +242,7 @@ class Fits:
         )
 
 
-def _drawn(
-    covariance: Float[np.ndarray, "m m"], key: np.random.Generator
-) -> Float[np.ndarray, "j m"]:
-    return key.standard_normal((CHOICES, len(covariance))) @ root(covariance).T
-
-
-def _fitted(setting: Setting, points: Points) -> tuple[Float[np.ndarray, " n"], float]:
+def _fitted_labels(setting: Setting, points: Points) -> tuple[Float[np.ndarray, " n"], float]:
     """Labels the readout is fitted on, and what their mean square lacks on these points."""
     labels = labels_at(setting, points.x, points.noise)
     if setting.deflate < 0:

@@ -1,159 +1,91 @@
 """Giant steps on batches that are seen more than once: the limit n, d -> infinity at fixed n/d.
 
 The effective process is the deferred engine with Bartlett's matrix replaced by its limit
-sqrt(d) I, run on K low-discrepancy paths in place of the N samples of a set: no response function
-is needed.  With U the part of the coefficients c outside those used before (V), each step appends
-to a path's coordinates sqrt(K d/N - noise) U + (1 - V V^T) e: along the q known directions K paths
-have the square of the noise of their mean, of size q for independent ones, which N samples in d
-dimensions have not beyond their d.  Two independent halves of the paths tell how large it is.
-
-A reused batch is one set of N = n samples; repeat(k) takes a new one after every k steps, on which
-the rows are known by their overlaps and Gram matrix alone; of minibatch(N) a step sees the share
-n/N of the paths, chosen by a coordinate that is its own.
+(``LimitBatch``), run on K low-discrepancy paths in place of the N samples of a set
+(docs/derivations/fluctuations.md).
 """
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable
-from dataclasses import dataclass, replace
-from statistics import NormalDist
+from collections.abc import Iterator
+from dataclasses import replace
 
 import numpy as np
-from jaxtyping import Bool, Float
+from jaxtyping import Float
 
-from giantstep.gaussian.coordinates import Known
-from giantstep.gaussian.points import normal_sets
-from giantstep.prediction.narrow.fresh import Evolution, recorded
-from giantstep.prediction.narrow.start import Start, coordinates, labels_at, squared_error
+from giantstep.gaussian.coordinates import compressed
+from giantstep.prediction.narrow.batch import Batch, LimitBatch, NoisyBatch, seen_share
+from giantstep.prediction.narrow.evolution import Evolution, Snapshot, evolution_of
+from giantstep.prediction.narrow.noise import Fluctuations
+from giantstep.prediction.narrow.points import Normals, Points, halved_normals
+from giantstep.prediction.narrow.state import State, coordinates
 from giantstep.problem.batches import set_of, set_size, uses
-from giantstep.problem.network import coefficients, stepped_rows
 from giantstep.problem.setting import Setting
 
-LEAST_OUTSIDE = 0.25
-"""Share of its square length that a combination has outside the known directions at least: with
-fewer paths the noise along these would be more than the rest."""
 
-
-def dimensions(setting: Setting) -> int:
+def path_dimensions(setting: Setting) -> int:
     """Normals a path takes: its start coordinates, its noise, and p (+1) for every step."""
-    a_step = setting.p + (setting.deflate == 1) + (share(setting) < 1)
+    a_step = setting.p + (setting.deflate == 1) + (seen_share(setting) < 1)
     return setting.target.r + setting.p + 1 + a_step * uses(setting.batches, setting.steps)
 
 
-def share(setting: Setting) -> float:
-    """Of the samples of a set, those that a step is taken on."""
-    return setting.n / set_size(setting.batches, setting.n)
+def path_normals(setting: Setting, seed: int, log2_points: int) -> Normals:
+    """Normals of the paths of each set of samples, by its number."""
+    sets = set_of(setting.batches, max(setting.steps - 1, 0)) + 1
+    return halved_normals(path_dimensions(setting), seed, log2_points, sets)
 
 
-def chosen(setting: Setting, normals: Float[np.ndarray, " n"]) -> Bool[np.ndarray, " n"]:
-    """The paths that a step of a minibatch sees, by a coordinate of their own."""
-    return normals < NormalDist().inv_cdf(share(setting))
+def seen_again_states(
+    setting: Setting, start: State, sets: Normals, noise: Fluctuations | None = None
+) -> Iterator[Snapshot]:
+    """States of a run on samples seen more than once; without noise in the limit n, d -> infinity.
 
-
-@dataclass(frozen=True)
-class PathNormals:
-    """Normals of the paths of each set, by its number: two halves, randomised independently."""
-
-    halves: tuple[Callable[[int], Float[np.ndarray, "n q"]], ...]
-
-    @classmethod
-    def of(cls, setting: Setting, seed: int, log2_points: int) -> PathNormals:
-        sets = set_of(setting.batches, max(setting.steps - 1, 0)) + 1
-        size = dimensions(setting)
-        halves = (normal_sets(size, 2 * seed + half, log2_points - 1, sets) for half in range(2))
-        return cls(tuple(halves))
-
-    def __call__(self, number: int) -> Float[np.ndarray, "n q"]:
-        return np.concatenate([half(number) for half in self.halves])
-
-
-class Paths:
-    """Paths in place of the samples of a set, known along q directions, and what they have left."""
-
-    def __init__(self, setting: Setting, normals: Float[np.ndarray, "n k"], q: int) -> None:
-        self.setting, self.known = setting, Known.at_first(normals[:, :q])
-        self.labels = setting.label_transform(labels_at(setting, normals, normals[:, q]))
-        self.spare = normals[:, q + 1 :]
-
-    @property
-    def data(self) -> Float[np.ndarray, "n q"]:
-        return self.known.data
-
-    def step(self, state: Start) -> Float[np.ndarray, "p k"]:
-        """The gradient of a step, in a basis grown by what it reveals."""
-        setting, count = self.setting, len(self.labels)
-        labels = self.labels
-        if setting.deflate >= 0:
-            labels = labels - labels.mean()
-        if setting.deflate == 1:
-            self.reveal(labels[:, None])
-            labels = labels - self.data @ (labels @ self.data / count)
-        seen = np.full(count, fill_value=True)
-        if share(setting) < 1:
-            seen = chosen(setting, self._taken(1)[:, 0])
-        inputs = state.preactivations(self.data[seen, : state.rows.shape[1]])
-        c = np.zeros((setting.p, count))
-        c[:, seen] = coefficients(setting, inputs, labels[seen], state.readout)
-        self.reveal(c.T)
-        return c @ self.data / np.sum(seen)
-
-    def reveal(self, c: Float[np.ndarray, "n k"]) -> None:
-        """Append the directions that sum_mu c_mu x_mu reveals."""
-        setting, count = self.setting, len(self.data)
-        half = count // 2
-        # The square of the noise in sum_mu c_mu x_mu, over |c|^2, by what is new in c: q for
-        # independent paths.  What was used before is known, and has no noise left.
-        new = c - self.known.used @ (self.known.used.T @ c)
-        apart = new[:half].T @ self.data[:half] - new[half:].T @ self.data[half:]
-        noise = float(np.sum(apart**2)) / max(float(np.sum(new**2)), np.finfo(float).tiny)
-
-        def limit(k: int) -> Float[np.ndarray, "k k"]:
-            """Root mean square length of a combination, for K paths in place of N samples.
-
-            N samples have d - q outside the known directions and along each of these the square of
-            their noise, one: d in all; K paths have K d/N in all.
-            """
-            square = count * setting.d / set_size(setting.batches, setting.n)
-            return math.sqrt(max(square - noise, LEAST_OUTSIDE * square)) * np.eye(k)
-
-        self.known = self.known.reveal(c, limit, self._taken)
-
-    def _taken(self, k: int) -> Float[np.ndarray, "n k"]:
-        taken, self.spare = self.spare[:, :k], self.spare[:, k:]
-        return taken
-
-
-def reused_evolution(setting: Setting, start: Start, sets: PathNormals) -> Evolution:
-    """Overlaps, Gram matrices, gradient cosines and errors after each step."""
-    r, state, number = setting.target.r, start, -1
-    overlaps, grams, cosines, errors = [], [], [], []
+    A reused batch is one set of n samples; repeat(k) takes a new one after every k steps, on which
+    the rows are known by their overlaps and Gram matrix alone; of minibatch(N) a step sees the
+    share n/N of the set.
+    """
+    state, number, gradient = start, -1, None
     for step in range(setting.steps + 1):
-        overlaps.append(state.rows[:, :r])
-        grams.append(state.rows @ state.rows.T)
         # Samples that are new see the rows in any coordinates.
-        compact = replace(state, rows=coordinates(overlaps[-1], grams[-1]))
+        compact = replace(state, rows=_compact(setting, state.rows, noise))
         if step < setting.steps and set_of(setting.batches, step) != number:
             number = set_of(setting.batches, step)
             normals = sets(number)
             state = state if step == 0 else compact
-            paths = Paths(setting, normals, state.rows.shape[1])
-        errors.append(_network_error(setting, compact, normals))
-        if step == setting.steps:
-            break
-        gradient = paths.step(state)
-        lengths = np.linalg.norm(gradient, axis=1, keepdims=True)
-        # A neuron without a gradient has no direction: cosine 0, as in a simulation.
-        along = gradient[:, :r]
-        cosines.append(np.divide(along, lengths, where=lengths > 0, out=0.0 * along))
-        rows = stepped_rows(setting, state.rows, gradient, setting.step_size[step])
-        state = replace(state, rows=rows)
-    return recorded(overlaps, grams, cosines=cosines, errors=errors, r=r)
+            batch = _path_batch(setting, normals, state.rows.shape[1], noise)
+        yield Snapshot(compact, _new_samples(normals, compact.rows.shape[1]), gradient)
+        if step < setting.steps:
+            gradients = batch.step(state)
+            state = gradients.moved(setting, state, setting.step_size[step])
+            gradient = gradients.rows
 
 
-def _network_error(setting: Setting, state: Start, normals: Float[np.ndarray, "n q"]) -> float:
-    """The network's own error on the first coordinates of the paths, with a noise of their own."""
-    x, weights = normals[:, : state.rows.shape[1]], np.full(len(normals), 1.0 / len(normals))
-    labels = labels_at(setting, x, normals[:, -1])
-    output = setting.scale * (state.readout @ setting.activation(state.preactivations(x)))
-    return squared_error(setting, labels, output, weights)
+def seen_again_evolution(setting: Setting, start: State, sets: Normals) -> Evolution:
+    """Overlaps, Gram matrices, cosines and errors in the limit n, d -> infinity at fixed n/d."""
+    return evolution_of(setting, seen_again_states(setting, start, sets))
+
+
+def _compact(
+    setting: Setting, rows: Float[np.ndarray, "p q"], noise: Fluctuations | None
+) -> Float[np.ndarray, "p k"]:
+    """The rows in at most r + p coordinates, of (M, Q) by Cholesky or of a drawn run by QR."""
+    if noise is None:
+        return coordinates(rows[:, : setting.target.r], rows @ rows.T)
+    return compressed(rows, setting.target.r)
+
+
+def _path_batch(
+    setting: Setting, normals: Float[np.ndarray, "n k"], q: int, noise: Fluctuations | None
+) -> Batch:
+    """The paths of a set, their first q normals along known directions, then their label noise."""
+    paths = replace(_new_samples(normals, q), noise=normals[:, q])
+    if noise is None:
+        return LimitBatch(setting, paths, normals[:, q + 1 :])
+    paths = noise.batch(paths, set_size(setting.batches, setting.n))
+    return NoisyBatch(setting, paths, normals[:, q + 1 :], noise)
+
+
+def _new_samples(normals: Float[np.ndarray, "n k"], q: int) -> Points:
+    """Points for samples that are new, which see rows in any q coordinates."""
+    weights, noise = np.full(len(normals), 1.0 / len(normals)), normals[:, -1]
+    return Points(normals[:, :q], noise, noise, weights)

@@ -1,152 +1,117 @@
-"""Observables from one start, with what is not known of them: by exact rules, or on points.
+"""Observables from one start, with their uncertainties: by exact rules, or on points.
 
-Exact rules are taken twice, the change between them is the uncertainty; low-discrepancy points in
-several scrambles, whose scatter is.
+Exact rules are taken twice, and the change between them is the uncertainty; low-discrepancy points
+are taken in several scrambles, and the standard error of their mean is.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 
 from giantstep.gaussian.points import LOG2_POINTS, Accuracy
-from giantstep.prediction.narrow import reused
-from giantstep.prediction.narrow.committee import committee_of
-from giantstep.prediction.narrow.draws import Fluctuations, drawn_errors
-from giantstep.prediction.narrow.fresh import Evolution, state_evolution
-from giantstep.prediction.narrow.long_runs import (
-    SAMPLED_TOLERANCE,
-    TOLERANCES,
-    closed_forms,
-    is_long,
-    long_evolution,
-)
-from giantstep.prediction.narrow.points import Quadrature, exact_quadrature, points_for
-from giantstep.prediction.narrow.start import Start
+from giantstep.prediction.narrow.evolution import Evolution
+from giantstep.prediction.narrow.noise import Fluctuations
+from giantstep.prediction.narrow.paths import means_on_points, path_of
+from giantstep.prediction.narrow.points import exact_quadrature
+from giantstep.prediction.narrow.readout import errors_after_steps
+from giantstep.prediction.narrow.state import State
+from giantstep.problem.network import start_rows
 from giantstep.problem.setting import Setting
-
-LOG2_POINTS_A_DRAW = 13
-"""Points of a drawn run at most, whose own fluctuations are larger than the error of its points."""
-
-EXACT_ORDERS = (12, 18)
-"""Orders of the exact rules: the second one is taken, the first tells its error."""
-
-EXACT = 1e-6
-"""Relative change between the two above which the rows are too steep for them: Sobol serves."""
-
 
 Row = dict[str, tuple[np.ndarray, np.ndarray]]
 """Observables and their uncertainties from one start."""
 
 
-def exact_rows(setting: Setting, starts: list[Start]) -> list[Row] | None:
-    """Each observable without sampling, row by row, None where that does not settle."""
-    if is_long(setting) and (committee := closed_forms(setting)) is not None:
-        coarse, fine = (
-            long_evolution(setting, starts, committee=committee, tolerance=tolerance)
-            for tolerance in TOLERANCES
-        )
+def exact_rows(
+    setting: Setting,
+    starts: list[State],
+    *,
+    orders: tuple[int, int] = (12, 18),
+    tolerances: tuple[float, float] = (1e-4, 1e-5),
+    settled: float = 1e-6,
+) -> list[Row] | None:
+    """Each observable without sampling, row by row, None where that does not settle.
+
+    ``orders`` of the rules, and ``tolerances`` of groups of steps in lengths of the rows: the
+    second is taken, the change from the first tells its error.  Above the relative change
+    ``settled`` single steps have rows too steep for a rule.
+    """
+    path = path_of(setting)
+    if path.closed(setting):
+        coarse, fine = (path.means(setting, starts, None, tolerance) for tolerance in tolerances)
         return [_changed(*pair) for pair in zip(coarse, fine, strict=True)]
-    rules = [exact_quadrature(setting, order) for order in EXACT_ORDERS]
+    rules = [exact_quadrature(setting, order) for order in orders]
     # One of many rows is compared with one run, whose own deviation is larger than its error.
-    if setting.seen_again or setting.bias > 0 or None in rules or len(starts) > 1:
+    if not path.by_rule or setting.bias > 0 or None in rules or len(starts) > 1:
         return None
-    coarse, fine = (
-        _evolutions(setting, starts, rule, tolerance)
-        for rule, tolerance in zip(rules, TOLERANCES, strict=True)
-        if rule
-    )
+    pairs = zip(rules, tolerances, strict=True)
+    coarse, fine = (path.means(setting, starts, rule, tolerance) for rule, tolerance in pairs)
     row = _changed(coarse[0], fine[0])
-    settled = all(np.all(change <= EXACT * (1 + np.abs(values))) for values, change in row.values())
-    return [row] if settled or is_long(setting) else None
+    close = all(np.all(change <= settled * (1 + np.abs(value))) for value, change in row.values())
+    return [row] if close or path.grouped else None
 
 
 def _changed(coarse: Evolution, fine: Evolution) -> Row:
     """The finer of two evolutions, with the change from the coarser one."""
-    before, after = _observed(coarse), _observed(fine)
-    return {name: (after[name], np.abs(after[name] - before[name])) for name in after}
+    before = vars(coarse)
+    return {name: (value, np.abs(value - before[name])) for name, value in vars(fine).items()}
 
 
-def _evolutions(
-    setting: Setting, starts: list[Start], quadrature: Quadrature, tolerance: float
-) -> list[Evolution]:
-    """The recursion on fresh batches from several starts, step by step or in groups of steps."""
-    if not is_long(setting):
-        return [state_evolution(setting, start, quadrature) for start in starts]
-    return long_evolution(
-        setting,
-        starts,
-        committee=committee_of(setting),
-        quadrature=quadrature,
-        tolerance=tolerance,
-    )
-
-
-def sampled_row(setting: Setting, start: Start, row: int, accuracy: Accuracy) -> Row:
+def sampled_row(setting: Setting, start: State, row: int, accuracy: Accuracy) -> Row:
     """Each observable as the mean over independent scrambles, with its standard error."""
-    scrambles, k = accuracy.scrambles, accuracy.log2_points or LOG2_POINTS
-    found = [
-        _observed(recursion(setting, seed, k)([start])[0])
+    scrambles, points = accuracy.scrambles, accuracy.log2_points or LOG2_POINTS
+    evolutions = [
+        vars(means_on_points(setting, [start], seed, points)[0])
         for seed in range(row * scrambles, (row + 1) * scrambles)
     ]
-    stacked = {name: np.stack([values[name] for values in found]) for name in found[0]}
+    stacked = {name: np.stack([each[name] for each in evolutions]) for name in evolutions[0]}
     return {
         name: (values.mean(axis=0), values.std(axis=0, ddof=1) / np.sqrt(scrambles))
         for name, values in stacked.items()
     }
 
 
-def recursion(
-    setting: Setting, seed: int, log2_points: int
-) -> Callable[[list[Start]], list[Evolution]]:
-    """The recursion from any starts, on one scramble of low-discrepancy points."""
-    source = _source(setting, seed, log2_points)
-    if isinstance(source, reused.PathNormals):
-        return lambda starts: [reused.reused_evolution(setting, start, source) for start in starts]
-    return lambda starts: _evolutions(setting, starts, source, SAMPLED_TOLERANCE)
-
-
-def _source(setting: Setting, seed: int, log2_points: int) -> Quadrature | reused.PathNormals:
-    """One scramble: points for any rows, or normals of paths where samples are seen again."""
-    if setting.seen_again:
-        return reused.PathNormals.of(setting, seed, log2_points)
-    return points_for(setting, seed, log2_points)
-
-
-def fitted_errors(
-    setting: Setting, start: Start, row: int, accuracy: Accuracy, *, own: bool, pairs: bool
-) -> dict[str, tuple[np.ndarray, np.ndarray]]:
+def readout_row(
+    setting: Setting,
+    start: State,
+    row: int,
+    accuracy: Accuracy,
+    *,
+    given: bool,
+    pairs: bool,
+    most_log2_points: int = 13,
+) -> Row:
     """Errors of the ridge readout: the mean over drawn runs, ``pairs`` of opposite ones a scramble.
 
-    Their uncertainty is the standard error of that mean and what order 1/readout_n leaves out.
-    One of many rows has a run a scramble, every other one the opposite of that before.
+    The mean over runs is the value at the mean rows and half the trace of its second derivative
+    times the covariance of the rows; in a pair of opposite runs terms of first order cancel
+    (docs/derivations/readout.md).  The uncertainty is the standard error of that mean and what
+    order 1/readout_n leaves out.  One of many rows has a run a scramble, every other one the
+    opposite of that before.  ``given`` -> whether the rows of the start are those of every run.  A
+    drawn run has at most 2^most_log2_points points: its own fluctuations are larger than the error
+    of these.
     """
-    scrambles, k = accuracy.scrambles, min(accuracy.log2_points or LOG2_POINTS, LOG2_POINTS_A_DRAW)
-    found = []
+    path, scrambles = path_of(setting), accuracy.scrambles
+    assert path.drawn is not None
+    log2_points = min(accuracy.log2_points or LOG2_POINTS, most_log2_points)
+    errors = []
     for scramble in range(scrambles):
         seed = row * scrambles + scramble
-        signs = (1.0, -1.0) if pairs else ((-1.0) ** scramble,)
-        fluctuations = [Fluctuations(seed if pairs else row, sign) for sign in signs]
-        source = _source(setting, seed, k)
-        drawn = [
-            drawn_errors(setting, start, source, fluctuations=f, seed=seed, given=own)
-            for f in fluctuations
-        ]
-        found.append(np.mean(drawn, axis=0))
-    train, test, left_out = np.mean(found, axis=0).T
-    spread = np.std(found, axis=0, ddof=1).T / np.sqrt(scrambles)
+        source = path.source(setting, seed, log2_points)
+        of_runs = []
+        for sign in (1.0, -1.0) if pairs else ((-1.0) ** scramble,):
+            noise = Fluctuations(seed if pairs else row, sign)
+            begin = start
+            if not given:
+                begin = replace(start, rows=start_rows(setting, noise.span(setting)))
+            snapshots = path.drawn(setting, begin, source, noise)
+            of_runs.append(errors_after_steps(setting, snapshots, seed))
+        errors.append(np.mean(of_runs, axis=0))
+    train, test, left_out = np.mean(errors, axis=0).T
+    spread = np.std(errors, axis=0, ddof=1).T / np.sqrt(scrambles)
     return {
         "train_error": (train, np.hypot(spread[0], left_out)),
         "test_error": (test, np.hypot(spread[1], left_out)),
-    }
-
-
-def _observed(evolution: Evolution) -> dict[str, np.ndarray]:
-    """The arrays of a Trajectory that an evolution fills, overlaps with all known directions."""
-    return {
-        "overlap": evolution.overlap,
-        "gram": evolution.gram,
-        "gradient_cosine": evolution.gradient_cosine,
-        "network_error": evolution.network_error,
     }

@@ -65,7 +65,7 @@ def _steps(least: int, most: int, words: str) -> Limit:
 
 AT_MOST_TWO = (_steps(0, 2, "at most 2"), *RANDOM_ROWS)
 AT_MOST_ONE = (_steps(0, 1, "0 or 1"), *RANDOM_ROWS)
-ONE_OR_TWO = (_steps(1, 2, "1 or 2"), *RANDOM_ROWS)
+ONE_OR_TWO: tuple[Limit, ...] = (_steps(1, 2, "1 or 2"), *RANDOM_ROWS)
 
 HAS_READOUT = Limit(
     name="samples of the readout",
@@ -95,7 +95,7 @@ READOUT = (
     ),
 )
 
-CLOSED_SYSTEM = (*AT_MOST_TWO, HAS_READOUT, *READOUT)
+CLOSED_SYSTEM: tuple[Limit, ...] = (*AT_MOST_TWO, HAS_READOUT, *READOUT)
 """Errors and spectra of the features (docs/derivations/closed_system.md)."""
 
 # -- widths ----------------------------------------------------------------------------------------
@@ -114,7 +114,7 @@ def _ratio(field: str, *, least: float, most: float = math.inf) -> Limit:
     )
 
 
-LINEAR_WIDTH = (
+LINEAR_WIDTH: tuple[Limit, ...] = (
     _ratio("p", least=0.05, most=20.0),
     _ratio("n", least=0.05, most=20.0),
     *AT_MOST_TWO,
@@ -168,7 +168,7 @@ SQUARES = Limit(
     kind="measured",
 )
 
-QUADRATIC_WIDTH = (
+QUADRATIC_WIDTH: tuple[Limit, ...] = (
     AT_MOST_ONE[0],
     _ratio("p", least=0.05),
     _ratio("n", least=0.05),
@@ -353,7 +353,7 @@ DECIDED = Limit(
     kind="chosen",
 )
 
-PARTS = {
+PARTS: dict[str, tuple[Limit, ...]] = {
     "readout errors": when(lambda setting: setting.readout_n > 0, (NOISE,)),
     "train errors": (DECIDED,),
     "spectrum of the features": (*FEATURES, NOISE, TAILS),
@@ -361,7 +361,7 @@ PARTS = {
 }
 """The limits of parts of the record, by their names."""
 
-PARTS_OF_TWO_STEPS = {
+PARTS_OF_TWO_STEPS: dict[str, tuple[Limit, ...]] = {
     "rows of two steps": (MOVED,),
     "spectrum of the weights": (*when(lambda setting: setting.steps == 2, (NOISE,)), ANSWER),
 }
@@ -422,7 +422,7 @@ def _second_direction(setting: Setting) -> float:
     return second_direction(network, powers)[1] / unit
 
 
-ALIGNMENT = (
+ALIGNMENT: tuple[Limit, ...] = (
     *ONE_OR_TWO,
     Limit(
         name="linear part of the target",

@@ -3,13 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal
+from typing import Any
 
 import numpy as np
+from jaxtyping import Float
 from matplotlib.axes import Axes
 
 from giantstep.records.trajectory import Trajectory
-from giantstep.show.plots.style import source_of
+from giantstep.show.plots.style import THEORY, bounds, points, source_of, step_axis
+
+LOOKS: dict[str, tuple[str, dict[str, Any]]] = {
+    "test_error": (
+        "test error of the readout",
+        {"marker": "o", "linestyle": "-", "color": "black"},
+    ),
+    "train_error": (
+        "train error of the readout",
+        {"marker": "s", "linestyle": ":", "color": "0.45"},
+    ),
+    "network_error": (
+        "test error of the network itself",
+        {"marker": "^", "linestyle": "--", "color": "0.65"},
+    ),
+}
+"""The errors that are drawn, their names in the legend and how they look."""
 
 
 def errors(
@@ -27,79 +44,49 @@ def errors(
     """
     if trajectory.test_error is None or trajectory.train_error is None:
         raise ValueError("the trajectory has no readout errors to draw")
-    steps = trajectory.steps
-    for values, label, marker, line in (
-        (trajectory.test_error, "test error of the readout", "o", "-"),
-        (trajectory.train_error, "train error of the readout", "s", ":"),
-        (trajectory.network_error, "test error of the network itself", "^", "--"),
-    ):
-        if values is None:
-            continue
-        if trajectory.runs > 1:
-            spread = values.std(axis=0, ddof=1) / np.sqrt(trajectory.runs)
-        elif values is trajectory.test_error and trajectory.test_error_uncertainty is not None:
-            spread = trajectory.test_error_uncertainty[0]
-        else:
-            spread = np.zeros(len(steps))
-        axes.errorbar(
-            steps,
-            values.mean(axis=0),
-            yerr=2.0 * spread,
-            label=label,
-            marker=marker,
-            linestyle=line,
-            capsize=3,
-            color={"o": "black", "s": "0.45", "^": "0.65"}[marker],
-        )
+    for name, (label, look) in LOOKS.items():
+        values = getattr(trajectory, name)
+        if values is not None:
+            deviation = _standard_error(trajectory, name, values)
+            points(axes, trajectory.steps, values.mean(axis=0), deviation, label=label, **look)
     if predicted is not None:
-        for index, values in enumerate((predicted.test_error, predicted.network_error)):
+        label = source_of(predicted)
+        for values in (predicted.test_error, predicted.network_error):
             if values is not None:
-                label = source_of(predicted) if index == 0 else ""
-                axes.plot(
-                    steps,
-                    values.mean(axis=0),
-                    "+",
-                    color="firebrick",
-                    ms=11,
-                    zorder=20,
-                    label=label,
-                )
-    lower = [b if b != a else None for a, b in zip(floors, floors_any, strict=False)]
-    name = trajectory.setting.activation.name
-    both = name if any(level is not None for level in lower) else "any activation"
-    _levels(
-        axes,
-        steps.tolist(),
-        floors,
-        f"floor: lower bound for readouts of {both}, large $d$",
-        "solid",
-    )
-    _levels(axes, steps.tolist(), lower, "floor of any activation", "dotted")
-    axes.set_xticks(steps)
+                cross: dict[str, Any] = {"color": THEORY, "ms": 11, "zorder": 20, "label": label}
+                axes.plot(trajectory.steps, values.mean(axis=0), "+", **cross)
+            label = ""
+    _floors(axes, trajectory, floors, floors_any)
+    step_axis(axes, trajectory.steps.tolist())
     # A floor of zero stays visible.
     axes.set_ylim(bottom=-0.02 * axes.get_ylim()[1])
-    axes.set_xlabel("giant steps $t$")
     axes.set_ylabel("mean squared error")
     axes.legend(fontsize="small", title="bars: 2 standard errors", title_fontsize="x-small")
     return axes
 
 
-def _levels(
+def _standard_error(
+    trajectory: Trajectory, name: str, values: Float[np.ndarray, "runs t"]
+) -> Float[np.ndarray, " t"]:
+    """Over the runs; of a single run the test error has that of its test samples."""
+    if trajectory.runs > 1:
+        return values.std(axis=0, ddof=1) / np.sqrt(trajectory.runs)
+    if name == "test_error" and trajectory.test_error_uncertainty is not None:
+        return trajectory.test_error_uncertainty[0]
+    return np.zeros(values.shape[1])
+
+
+def _floors(
     axes: Axes,
-    steps: Sequence[int],
-    levels: Sequence[float | None],
-    label: str,
-    style: Literal["solid", "dotted"],
+    trajectory: Trajectory,
+    floors: Sequence[float | None],
+    floors_any: Sequence[float | None],
 ) -> None:
-    """A short line at each step that has a level, with one label for all."""
-    known = [(step, level) for step, level in zip(steps, levels, strict=False) if level is not None]
-    for place, (step, level) in enumerate(known):
-        axes.hlines(
-            level,
-            step - 0.4,
-            step + 0.4,
-            color="firebrick",
-            linewidth=2.0,
-            linestyles=style,
-            label="" if place else label,
-        )
+    """Solid lines for the activation, dotted ones for any activation where these are lower."""
+    lower = [best if best != mine else None for mine, best in zip(floors, floors_any, strict=False)]
+    several = any(level is not None for level in lower)
+    whose = trajectory.setting.activation.name if several else "any activation"
+    label = f"floor: lower bound for readouts of {whose}, large $d$"
+    bounds(axes, floors, trajectory.steps, label, color=THEORY, linestyles="solid")
+    name = "floor of any activation"
+    bounds(axes, lower, trajectory.steps, name, color=THEORY, linestyles="dotted")

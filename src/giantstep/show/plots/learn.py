@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import numpy as np
+from jaxtyping import Float
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from giantstep.analysis.staircase import target_plane
 from giantstep.experiment import Experiment
+from giantstep.records.differences import canonical_order
 from giantstep.records.trajectory import Trajectory
 from giantstep.show.plots.errors import errors
 from giantstep.show.plots.neurons import neurons
-from giantstep.show.plots.style import source_of
+from giantstep.show.plots.style import THEORY, row_of_panels, source_of, step_axis
 from giantstep.show.tables.setting import setting_title
 
 
@@ -19,43 +22,46 @@ def learn_figure(experiment: Experiment) -> Figure:
     trajectory, predicted = experiment.simulated, experiment.predicted
     stairs, r = experiment.stairs, trajectory.overlap.shape[-1]
     aligned, fitted = stairs is not None and r > 0, trajectory.test_error is not None
-    count = max(aligned + fitted, 1)
-    figure = Figure(figsize=(5.25 * count, 4.8), layout="constrained")
-    panels = list(figure.subplots(1, count, squeeze=False)[0])
+    title = setting_title(experiment.setting)
+    figure, panels = row_of_panels(max(aligned + fitted, 1), 5.25, 4.8, title)
     if stairs is not None and aligned:
         plane, names = target_plane(stairs, r)
         axes = panels.pop(0)
+        crosses = None if predicted is None else _of_first_run(predicted, trajectory)
         if len(plane) == 2:
-            # Neurons are those of the first run, and so is the prediction where each has its own.
-            theory = (
-                None
-                if predicted is None
-                else (predicted.by_run(predicted.cosine)[0] @ plane.T).reshape(-1, 2)
-            )
-            source = "theory" if predicted is None else source_of(predicted)
-            neurons(axes, trajectory.cosine[0] @ plane.T, names, theory, source)
+            theory = None if crosses is None else (crosses @ plane.T).reshape(-1, 2)
+            neurons(axes, trajectory.cosine[0] @ plane.T, names, theory, source_of(predicted))
         else:
-            _single_index(axes, trajectory, predicted)
+            _single_index(axes, trajectory, crosses, source_of(predicted))
     if fitted:
         errors(panels.pop(0), trajectory, experiment.floors, predicted, experiment.floors_any)
-    figure.suptitle(setting_title(experiment.setting), fontsize="medium")
     return figure
 
 
-def _single_index(axes: Axes, trajectory: Trajectory, predicted: Trajectory | None) -> None:
+def _of_first_run(predicted: Trajectory, simulated: Trajectory) -> Float[np.ndarray, "t p r"]:
+    """Predicted cosines of the neurons of the first run, in the order in which that run has them.
+
+    A prediction for all runs has its neurons in another order: they belong together by their
+    readout.
+    """
+    cosines = predicted.by_run(predicted.cosine)[0]
+    matched = np.empty_like(cosines)
+    matched[:, canonical_order(simulated)[0]] = cosines[:, canonical_order(predicted)[0]]
+    return matched
+
+
+def _single_index(
+    axes: Axes,
+    trajectory: Trajectory,
+    predicted: Float[np.ndarray, "t p r"] | None,
+    source: str,
+) -> None:
     """One target direction: the cosine of every neuron against the step."""
     steps = trajectory.steps
     axes.plot(steps, trajectory.cosine[0, :, :, 0], marker="o", color="0.5", linewidth=0.8)
     if predicted is not None:
-        lines = axes.plot(
-            steps,
-            predicted.by_run(predicted.cosine)[0, :, :, 0],
-            marker="+",
-            color="firebrick",
-            markersize=10,
-        )
-        axes.legend(lines[:1], [source_of(predicted)], fontsize="small")
+        lines = axes.plot(steps, predicted[:, :, 0], marker="+", color=THEORY, markersize=10)
+        axes.legend(lines[:1], [source], fontsize="small")
     axes.set_ylim(-1.05, 1.05)
-    axes.set_xticks(steps)
-    axes.set_xlabel("giant steps $t$")
+    step_axis(axes, steps.tolist())
     axes.set_ylabel("cosine of each neuron with x1")

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from jaxtyping import Float
 from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection
 
-from giantstep.show.plots.style import STEP_COLOURS, STEP_MARKERS
-
-MANY = 16
-"""Neurons from which on crosses lie beside each other."""
+from giantstep.show.plots.style import STEP_COLOURS, STEP_MARKERS, THEORY
 
 
 def neurons(
@@ -45,23 +43,7 @@ def neurons(
             label="start" if step == 0 else f"after step {step}",
         )
     if predicted is not None:
-        measured = points.reshape(-1, 2)
-        if len(measured) == len(predicted):
-            pairs = np.stack([measured, predicted], axis=1)
-            axes.add_collection(
-                LineCollection(list(pairs), color="firebrick", linewidth=0.6, alpha=0.6, zorder=1.5)
-            )
-        many = points.shape[1] > MANY
-        axes.scatter(
-            predicted[:, 0],
-            predicted[:, 1],
-            marker="+",
-            color="firebrick",
-            s=24 if many else 90,
-            linewidth=0.8 if many else 1.4,
-            zorder=20,
-            label=source,
-        )
+        _crosses(axes, points, predicted, source)
     axes.set_aspect("equal")
     axes.set_xlim(-1.05, 1.05)
     axes.set_ylim(-1.05, 1.05)
@@ -69,6 +51,24 @@ def neurons(
     axes.set_ylabel(f"cosine with {direction_name(names[1])}")
     axes.legend(loc="upper left", fontsize="small", framealpha=0.9)
     return axes
+
+
+def _crosses(
+    axes: Axes,
+    points: Float[np.ndarray, "t p 2"],
+    predicted: Float[np.ndarray, "m 2"],
+    source: str,
+) -> None:
+    """The prediction of each neuron, joined with it by a line."""
+    measured = points.reshape(-1, 2)
+    if len(measured) == len(predicted):
+        pairs = list(np.stack([measured, predicted], axis=1))
+        joins = LineCollection(pairs, color=THEORY, linewidth=0.6, alpha=0.6, zorder=1.5)
+        axes.add_collection(joins)
+    # The crosses of more than 16 neurons lie close together, and are smaller.
+    size, width = (24, 0.8) if points.shape[1] > 16 else (90, 1.4)
+    look: dict[str, Any] = {"marker": "+", "color": THEORY, "zorder": 20, "label": source}
+    axes.scatter(predicted[:, 0], predicted[:, 1], s=size, linewidth=width, **look)
 
 
 def direction_name(name: str) -> str:

@@ -4,50 +4,35 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from jaxtyping import Float, Int
 from matplotlib.axes import Axes
 
-from giantstep.papers.plot import MapPlot
-
-THEORY = "firebrick"
-CLEAR = {"facecolor": "white", "alpha": 0.7, "edgecolor": "none", "pad": 1.0}
-"""Behind words that stand on curves."""
-
-NAMED, APART = 6, 0.04
-"""Shades of a count map that are named a side, and their least distance from what is measured."""
+from giantstep.records.plot import MapPlot
+from giantstep.show.plots.style import THEORY
 
 
 def level(axes: Axes, value: float, text: str) -> Axes:
     """A horizontal line with its meaning written at the right end."""
     axes.axhline(value, color="0.35", linewidth=0.9, linestyle=(0, (5, 3)))
-    axes.annotate(
-        text,
-        (0.99, value),
-        xycoords=("axes fraction", "data"),
-        ha="right",
-        va="bottom",
-        fontsize="small",
-        bbox=CLEAR,
-        zorder=1.0,
-    )
-    return axes
+    return _words(axes, text, (0.99, value), ("axes fraction", "data"), "bottom")
 
 
 def mark(axes: Axes, place: float, text: str) -> Axes:
     """A vertical line with its meaning written at the top."""
     axes.axvline(place, color="0.35", linewidth=0.9, linestyle=(0, (1, 2)))
-    axes.annotate(
-        text,
-        (place, 0.99),
-        xycoords=("data", "axes fraction"),
-        ha="right",
-        va="top",
-        fontsize="small",
-        bbox=CLEAR,
-        zorder=1.0,
-    )
+    return _words(axes, text, (place, 0.99), ("data", "axes fraction"), "top")
+
+
+def _words(
+    axes: Axes, text: str, place: tuple[float, float], coordinates: tuple[str, str], side: str
+) -> Axes:
+    """Words that end at a place of the axes, on a ground that lets curves be seen behind them."""
+    ground = {"facecolor": "white", "alpha": 0.7, "edgecolor": "none", "pad": 1.0}
+    look: dict[str, Any] = {"ha": "right", "va": side, "fontsize": "small", "zorder": 1.0}
+    axes.annotate(text, place, xycoords=coordinates, bbox=ground, **look)
     return axes
 
 
@@ -56,20 +41,24 @@ def count_map(
     grid: Float[np.ndarray, " g"],
     counts: Int[np.ndarray, "g g"],
     measured: Sequence[tuple[float, float, float, float]] = (),
+    *,
+    named: int = 6,
+    apart: float = 0.04,
 ) -> Axes:
     """Predicted number of new outliers over (alpha_1, alpha_2) as shades with their boundaries.
 
-    Small numbers name the shades.  ``measured`` are (alpha_1, alpha_2, predicted there at that
+    Small numbers name the shades, ``named`` along each side and ``apart`` from what is measured.
+    ``measured`` are (alpha_1, alpha_2, predicted there at that
     size, measured), means over runs: written as measured, the predicted one below in brackets.
     """
     shades = np.minimum(counts.T, 5)
     axes.pcolormesh(grid, grid, shades, cmap="Greys", vmin=-1, vmax=8, shading="nearest")
     axes.contour(grid, grid, shades, levels=np.arange(0.5, 5.5), colors=THEORY, linewidths=1.0)
-    every = max(1, len(grid) // NAMED)
+    every = max(1, len(grid) // named)
     for i in range(every // 2, len(grid), every):
         for j in range(every // 2, len(grid), every):
             place = float(grid[i]), float(grid[j])
-            if all(math.dist(place, point[:2]) > APART for point in measured):
+            if all(math.dist(place, point[:2]) > apart for point in measured):
                 axes.text(
                     *place,
                     f"{counts[i, j]}",
@@ -80,11 +69,11 @@ def count_map(
                     # Inside the axes, which need no room for it.
                     in_layout=False,
                 )
-    for first, second, predicted, found in measured:
+    for first, second, predicted, value in measured:
         axes.text(
             first,
             second,
-            f"{found:.2g}\n({predicted:.2g})",
+            f"{value:.2g}\n({predicted:.2g})",
             ha="center",
             va="center",
             fontsize="small",

@@ -11,14 +11,11 @@ from matplotlib.figure import Figure
 
 from giantstep.papers.figures.record import Reproduction
 from giantstep.papers.figures.stored import FigureData
-from giantstep.papers.plot import CountPlot, MapPlot, NeuronPlot, Panel, Plot, SpectrumPlot
+from giantstep.records.plot import CountPlot, MapPlot, NeuronPlot, Panel, Plot, SpectrumPlot
 from giantstep.show.plots.curves import CROWDED, curves
 from giantstep.show.plots.neurons import neurons
 from giantstep.show.plots.panels import count_map, value_map
 from giantstep.show.plots.spectrum import spectrum
-
-LETTERS_AN_INCH = 15
-"""Of a small caption, which is broken into lines by them."""
 
 
 def paper_figure(figure: Reproduction, data: FigureData) -> Figure:
@@ -38,7 +35,8 @@ def paper_figure(figure: Reproduction, data: FigureData) -> Figure:
         axes.set_axis_off()
     drawn.suptitle(figure.title)
     caption = figure.caption.format(**data.sizes)
-    width = round(LETTERS_AN_INCH * figure.inches[0])
+    # A small caption has 15 letters an inch.
+    width = round(15 * figure.inches[0])
     drawn.supxlabel(textwrap.fill(caption, width), fontsize="small")
     return drawn
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import singledispatch
+from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -12,22 +13,21 @@ from matplotlib.ticker import MaxNLocator
 from giantstep.analysis.analyze import Analysis
 from giantstep.errors import InputError
 from giantstep.experiment import Experiment
-from giantstep.papers.plot import Curve, Plot
 from giantstep.prediction.given_weights.curve import LearningCurve
+from giantstep.records.plot import Curve, Plot
 from giantstep.records.spectrum import Spectrum
 from giantstep.records.trajectory import Trajectory
 from giantstep.show.plots.curves import curves
 from giantstep.show.plots.errors import errors
 from giantstep.show.plots.learn import learn_figure
 from giantstep.show.plots.side_by_side import side_by_side_figure
-from giantstep.show.plots.spectrum import layer_figure, spectrum_figure, spectrum_panel
+from giantstep.show.plots.spectrum import SYMBOLS, layer_figure, spectrum_figure, spectrum_panel
+from giantstep.show.plots.style import THEORY, bounds, row_of_panels, step_axis
 from giantstep.show.plots.sweep import curves_figure, map_axes, map_figure
 from giantstep.show.tables.setting import setting_title
 from giantstep.spectra.layer import LayerOutliers
 from giantstep.sweeps.result import Sweep, check_observable
 from giantstep.sweeps.side_by_side import SideBySide
-
-SYMBOLS = {"weights": "$W$", "gradients": "the gradient", "features": r"$\sigma(XW^\top)/\sqrt{n}$"}
 
 
 @singledispatch
@@ -58,8 +58,7 @@ def _trajectory(record: Trajectory) -> Figure:
     spectra = {name: part for name in SYMBOLS if (part := getattr(record, name)) is not None}
     aligned, fitted = record.overlap.shape[-1] > 0, record.test_error is not None
     count = max(aligned + fitted + len(spectra), 1)
-    figure = Figure(figsize=(5.25 * count, 4.6), layout="constrained")
-    panels = list(figure.subplots(1, count, squeeze=False)[0])
+    figure, panels = row_of_panels(count, 5.25, 4.6, setting_title(record.setting))
     if aligned:
         axes = curves(panels.pop(0), _cosines(record))
         axes.xaxis.set_major_locator(MaxNLocator(integer=True))
@@ -67,7 +66,6 @@ def _trajectory(record: Trajectory) -> Figure:
         errors(panels.pop(0), record, [None] * len(record.steps))
     for name, part in spectra.items():
         _last_step(panels.pop(0), part, SYMBOLS[name])
-    figure.suptitle(setting_title(record.setting), fontsize="medium")
     return figure
 
 
@@ -92,8 +90,8 @@ def _cosines(record: Trajectory) -> Plot:
 
 @plot.register
 def _spectrum(record: Spectrum) -> Figure:
-    figure = Figure(figsize=(5.3, 4.4), layout="constrained")
-    _last_step(figure.subplots(), record, "the matrix")
+    figure, [axes] = row_of_panels(1, 5.3, 4.4)
+    _last_step(axes, record, "the matrix")
     return figure
 
 
@@ -107,9 +105,9 @@ def _last_step(axes: Axes, part: Spectrum, symbol: str) -> None:
     grid, density = arrays["grid"][step], arrays["density"][step]
     above = arrays["outliers"][:, step] > arrays["threshold"][:, step, None]
     outliers = np.where(above, arrays["outliers"][:, step], np.nan).ravel()
-    axes.plot(grid, density, color="firebrick", label="theory: bulk")
+    axes.plot(grid, density, color=THEORY, label="theory: bulk")
     shown = outliers[np.isfinite(outliers)]
-    axes.plot(shown, 0.0 * shown, "v", color="firebrick", label="theory: outliers")
+    axes.plot(shown, 0.0 * shown, "v", color=THEORY, label="theory: outliers")
     axes.set_xlabel(f"singular values of {symbol}")
     axes.set_ylabel("density")
     axes.legend(fontsize="small")
@@ -118,54 +116,41 @@ def _last_step(axes: Axes, part: Spectrum, symbol: str) -> None:
 @plot.register
 def _analysis(record: Analysis) -> Figure:
     """Floors of readouts of this activation and of any, and dimensions of both staircases."""
-    figure = Figure(figsize=(10.0, 4.4), layout="constrained")
-    left, right = figure.subplots(1, 2)
+    figure, [left, right] = row_of_panels(2, 5.0, 4.4, record.target.name)
     name = record.activation.name
     for floors, style, whose in ((record.floors, "-", name), (record.floors_any, ":", "any")):
-        for step, floor in enumerate(floors):
-            for k, level in enumerate((floor.narrow, *floor.by_degree[1:])):
-                label = f"{whose}: " + ("narrow, p ~ 1" if k == 0 else f"wide, k = {k}")
-                left.hlines(
-                    level,
-                    step - 0.35,
-                    step + 0.35,
-                    color=str(0.22 * k),
-                    linewidth=2.0,
-                    linestyles=style,
-                    label=label if step == 0 else "",
-                )
+        for k in range(len(floors[0].by_degree)):
+            levels = [floor.by_degree[k] if k else floor.narrow for floor in floors]
+            label = f"{whose}: " + (f"wide, k = {k}" if k else "narrow, p ~ 1")
+            look: dict[str, Any] = {"color": str(0.22 * k), "linestyles": style}
+            bounds(left, levels, range(len(levels)), label, half=0.35, **look)
     left.set_ylim(bottom=-0.02 * max(record.floors[0].narrow, 1e-9))
     left.set_ylabel("lower bound of the mean squared error")
     left.set_title(
         f"floors of readouts of {name} (solid) and of any activation (dotted)", fontsize="medium"
     )
-    left.legend(fontsize="small")
-    for stairs, marker, name in ((record.fresh, "o", "fresh"), (record.reused, "^", "reused")):
-        dimensions = [0, *(len(basis) for basis in stairs.bases)]
-        right.plot(
-            range(len(dimensions)),
-            dimensions,
-            drawstyle="steps-post",
-            marker=marker,
-            color="black" if name == "fresh" else "0.5",
-            label=f"{name} batches",
-        )
+    for stairs, marker, colour, batches in (
+        (record.fresh, "o", "black", "fresh"),
+        (record.reused, "^", "0.5", "reused"),
+    ):
+        dimensions = [0, *stairs.dimensions]
+        look = {"marker": marker, "color": colour, "label": f"{batches} batches"}
+        right.plot(range(len(dimensions)), dimensions, drawstyle="steps-post", **look)
     right.set_ylim(-0.1, record.target.r + 0.1)
     right.set_yticks(range(record.target.r + 1))
     right.set_ylabel("directions that n ~ d samples a step can reach")
     right.set_title("staircases", fontsize="medium")
-    right.legend(fontsize="small")
     for axes in (left, right):
+        axes.legend(fontsize="small")
+        step_axis(axes)
         axes.set_xlabel("giant steps t")
-        axes.xaxis.set_major_locator(MaxNLocator(integer=True))
-    figure.suptitle(record.target.name, fontsize="medium")
     return figure
 
 
 @plot.register
 def _learning_curve(record: LearningCurve) -> Figure:
     """Test error against the size of the readout's data, a line for each penalty; or against it."""
-    figure = Figure(figsize=(6.4, 4.4), layout="constrained")
+    figure, [axes] = row_of_panels(1, 6.4, 4.4)
     if len(record.sizes) > 1:
         x, label = [float(size) for size in record.sizes], "samples of the readout"
         rows = [
@@ -177,7 +162,7 @@ def _learning_curve(record: LearningCurve) -> Figure:
         rows = [("test", record.test[:, 0]), ("train", record.train[:, 0])]
     drawn = [Curve(name, x, row.tolist(), theory=True) for name, row in rows]
     scale = "log" if len(x) > 1 and max(x) > 10.0 * min(x) else "linear"
-    curves(figure.subplots(), Plot(label, "mean squared error", drawn, x_scale=scale))
+    curves(axes, Plot(label, "mean squared error", drawn, x_scale=scale))
     return figure
 
 

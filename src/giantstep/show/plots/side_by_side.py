@@ -8,23 +8,10 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
-from matplotlib.ticker import MaxNLocator
 
-from giantstep.show.plots.style import STEP_MARKERS
+from giantstep.show.plots.style import PALETTE, STEP_MARKERS, points, step_axis
 from giantstep.show.tables.side_by_side import common_line, difference_line
 from giantstep.sweeps.side_by_side import SideBySide
-
-COLOURS = (
-    *("#0072b2", "#d55e00", "#009e73", "#cc79a7"),
-    *("#56b4e9", "#e69f00", "#000000", "#7f7f7f"),
-)
-"""Colours that people with any colour vision tell apart (Okabe and Ito); markers differ too."""
-
-SHIFT = 0.06
-"""Steps by which the points of settings stand beside each other."""
-
-COLUMNS, LINE = 2, 95
-"""Panels beside each other, and characters of a line above them."""
 
 AXES = {
     "norm": "mean length of the rows, |w|",
@@ -35,9 +22,12 @@ AXES = {
 """Observables whose axis has another title than their name."""
 
 
-def side_by_side_figure(both: SideBySide) -> Figure:
-    """A panel for each observable over the steps; the title names the fields that differ."""
-    columns = min(len(both.shown), COLUMNS)
+def side_by_side_figure(both: SideBySide, most_columns: int = 2, width: int = 95) -> Figure:
+    """A panel for each observable over the steps; the title names the fields that differ.
+
+    ``most_columns`` panels are beside each other, and a line of the title has ``width`` characters.
+    """
+    columns = min(len(both.shown), most_columns)
     rows = -(-len(both.shown) // columns)
     figure = Figure(figsize=(max(6.4, 4.6 * columns), 1.4 + 3.2 * rows), layout="constrained")
     panels = figure.subplots(rows, columns, squeeze=False).ravel()
@@ -46,10 +36,10 @@ def side_by_side_figure(both: SideBySide) -> Figure:
     for axes in panels[len(both.shown) :]:
         axes.set_axis_off()
     lines = (common_line(both), f"differing in {difference_line(both)}")
-    title = "\n".join(textwrap.fill(line, LINE) for line in lines)
+    title = "\n".join(textwrap.fill(line, width) for line in lines)
     figure.suptitle(title, fontsize="medium")
     handles = [
-        Line2D([], [], color=COLOURS[k], marker=STEP_MARKERS[k], label=name)
+        Line2D([], [], color=PALETTE[k], marker=STEP_MARKERS[k], label=name)
         for k, name in enumerate(both.names)
     ]
     many = any(experiment.simulated.runs > 1 for experiment in both.experiments)
@@ -66,7 +56,8 @@ def side_by_side_figure(both: SideBySide) -> Figure:
     return figure
 
 
-def _panel(axes: Axes, both: SideBySide, observable: str) -> None:
+def _panel(axes: Axes, both: SideBySide, observable: str, shift: float = 0.06) -> None:
+    """One observable; the points of settings stand ``shift`` steps beside each other."""
     middle = 0.5 * (len(both.names) - 1)
     for index, setting in enumerate(both.settings):
         steps = np.array(setting.recorded, dtype=float)
@@ -74,20 +65,17 @@ def _panel(axes: Axes, both: SideBySide, observable: str) -> None:
         means = [both.mean(index, observable, place) for place in places]
         theory = [both.theory(index, observable, place) for place in places]
         values = np.array([np.nan if value is None else value for value in theory])
-        axes.plot(steps, values, color=COLOURS[index], linewidth=1.4)
+        axes.plot(steps, values, color=PALETTE[index], linewidth=1.4)
         if any(mean is None for mean in means):
             continue
         errors = [mean.standard_error for mean in means if mean is not None]
-        bars = None if None in errors else [2.0 * error for error in errors if error is not None]
-        axes.errorbar(
-            steps + SHIFT * (index - middle),
+        points(
+            axes,
+            steps + shift * (index - middle),
             [mean.mean for mean in means if mean is not None],
-            yerr=bars,
-            linestyle="none",
+            None if None in errors else errors,
             marker=STEP_MARKERS[index],
-            color=COLOURS[index],
-            capsize=3,
+            color=PALETTE[index],
         )
-    axes.xaxis.set_major_locator(MaxNLocator(integer=True))
-    axes.set_xlabel("giant steps $t$")
+    step_axis(axes)
     axes.set_ylabel(AXES.get(observable, observable.replace("_", " ")))

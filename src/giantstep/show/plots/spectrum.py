@@ -13,17 +13,24 @@ from matplotlib.ticker import LogLocator, NullFormatter
 
 from giantstep.experiment import Experiment
 from giantstep.records.spectrum import Spectrum
-from giantstep.show.histogram import bulk_histogram, per_unit
-from giantstep.show.plots.style import source_of
+from giantstep.show.histogram import Histogram, bulk_histogram, per_unit
+from giantstep.show.plots.style import THEORY, row_of_panels, source_of
+from giantstep.show.tables.parts import counted
 from giantstep.show.tables.setting import setting_title
 from giantstep.spectra.layer import LayerOutliers
+
+SYMBOLS = {"weights": "$W$", "gradients": "the gradient", "features": r"$\sigma(XW^\top)/\sqrt{n}$"}
+"""The matrices whose singular values are drawn, as the axes name them."""
+
+Density = tuple[Float[np.ndarray, " q"], Float[np.ndarray, " q"]]
+"""A grid of singular values, and a density there."""
 
 
 def spectrum(
     axes: Axes,
     values: Float[np.ndarray, "runs m"],
     edge: float,
-    density: tuple[Float[np.ndarray, " q"], Float[np.ndarray, " q"]] | None = None,
+    density: Density | None = None,
     predicted: Sequence[float] = (),
     measured: Sequence[Sequence[float]] = (),
     symbol: str = "W",
@@ -43,61 +50,21 @@ def spectrum(
     """
     ends = predicted if reach is None else [*predicted, reach]
     histogram = bulk_histogram(values, edge, ends, margin=1.02 if source else 1.0)
-    bins, heights, tall = histogram.bins, histogram.heights, histogram.tall
-    if histogram.log:
-        axes.set_xscale("log")
-        axes.xaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
-        axes.xaxis.set_major_formatter("{x:g}")
-        axes.xaxis.set_minor_formatter(NullFormatter())
-    axes.stairs(heights, bins, fill=True, color="0.82")
-    axes.stairs(heights, bins, color="0.55", linewidth=0.8, label="measured")
-    if density is not None:
-        grid, heights_there = density
-        shown = grid >= 0.9 * bins[0]
-        axes.plot(
-            grid[shown],
-            per_unit(grid, heights_there, log=histogram.log)[shown],
-            color="firebrick",
-            linewidth=1.6,
-            label=f"{source}: bulk",
-        )
+    tall = histogram.tall
+    _bulk(axes, histogram, density, source)
     if source:
-        axes.axvline(edge, color="firebrick", linewidth=0.8, linestyle=":", label=f"{source}: edge")
+        axes.axvline(edge, color=THEORY, linewidth=0.8, linestyle=":", label=f"{source}: edge")
     if threshold is not None:
         axes.axvline(threshold, color="black", linewidth=0.8, linestyle="--", label="threshold")
-    counted = [value for value in predicted if threshold is None or value > threshold]
-    inside = [value for value in predicted if value not in counted]
-    style: dict[str, Any] = {"color": "firebrick", "markersize": 9, "zorder": 5, "linestyle": ""}
-    for places, face, words in (
-        (counted, "firebrick", "outliers"),
-        (inside, "none", "places below the threshold"),
-    ):
-        if places:
-            heights_of = [0.10 * tall] * len(places)
-            label = f"{source or 'theory'}: {words}"
-            axes.plot(places, heights_of, "v", markerfacecolor=face, label=label, **style)
+    _predicted_places(axes, predicted, threshold, source or "theory", 0.10 * tall)
     if constant is not None:
-        axes.annotate(
-            "constant",
-            (constant, 0.12 * tall),
-            xytext=(0, 6),
-            textcoords="offset points",
-            ha="center",
-            fontsize="small",
-        )
-    for index, run in enumerate(measured):
-        axes.plot(
-            list(run),
-            [0.04 * tall] * len(run),
-            "^",
-            color="black",
-            markerfacecolor="none",
-            markersize=7,
-            label=("measured outliers" if source else "measured, beyond the bins")
-            if index == 0
-            else "_nolegend_",
-            zorder=6,
-        )
+        words: dict[str, Any] = {"ha": "center", "fontsize": "small", "textcoords": "offset points"}
+        axes.annotate("constant", (constant, 0.12 * tall), xytext=(0, 6), **words)
+    look: dict[str, Any] = {"color": "black", "markerfacecolor": "none", "markersize": 7}
+    label = "measured outliers" if source else "measured, beyond the bins"
+    for run in measured:
+        axes.plot(list(run), [0.04 * tall] * len(run), "^", label=label, zorder=6, **look)
+        label = "_nolegend_"
     axes.set_ylim(0.0, 1.35 * tall)
     if reach is not None:
         axes.set_xlim(right=reach)
@@ -107,23 +74,57 @@ def spectrum(
     return axes
 
 
-def layer_figure(found: LayerOutliers, name: str) -> Figure:
+def _bulk(axes: Axes, histogram: Histogram, density: Density | None, source: str) -> None:
+    """The bars of the histogram, and the predicted density over them."""
+    bins, heights = histogram.bins, histogram.heights
+    if histogram.log:
+        axes.set_xscale("log")
+        axes.xaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
+        axes.xaxis.set_major_formatter("{x:g}")
+        axes.xaxis.set_minor_formatter(NullFormatter())
+    axes.stairs(heights, bins, fill=True, color="0.82")
+    axes.stairs(heights, bins, color="0.55", linewidth=0.8, label="measured")
+    if density is not None:
+        grid, values = density
+        shown = grid >= 0.9 * bins[0]
+        curve = per_unit(grid, values, log=histogram.log)[shown]
+        axes.plot(grid[shown], curve, color=THEORY, linewidth=1.6, label=f"{source}: bulk")
+
+
+def _predicted_places(
+    axes: Axes, predicted: Sequence[float], threshold: float | None, source: str, height: float
+) -> None:
+    """Predicted outliers; hollow where they lie below the threshold and do not count."""
+    counted = [value for value in predicted if threshold is None or value > threshold]
+    inside = [value for value in predicted if value not in counted]
+    look: dict[str, Any] = {"color": THEORY, "markersize": 9, "zorder": 5, "linestyle": ""}
+    for places, face, words in (
+        (counted, THEORY, "outliers"),
+        (inside, "none", "places below the threshold"),
+    ):
+        if places:
+            label = f"{source}: {words}"
+            axes.plot(
+                places, [height] * len(places), "v", markerfacecolor=face, label=label, **look
+            )
+
+
+def layer_figure(layer: LayerOutliers, name: str) -> Figure:
     """Histogram of a given matrix, the bulk fitted to it, its edge, threshold and outliers."""
-    figure = Figure(figsize=(6.4, 4.4), layout="constrained")
+    p, d = layer.shape
+    many = counted(layer.count, "outlier") if layer.count else "no outliers"
+    title = f"{name}: {p:,} x {d:,}, {many} at level {layer.level:g}"
+    figure, [axes] = row_of_panels(1, 6.4, 4.4, title)
     spectrum(
-        figure.subplots(),
-        found.singular_values[None],
-        found.edge,
-        (found.grid, found.density),
-        measured=[found.outliers.tolist()] if found.count else [],
+        axes,
+        layer.singular_values[None],
+        layer.edge,
+        (layer.grid, layer.density),
+        measured=[layer.outliers.tolist()] if layer.count else [],
         symbol="$W$",
         source="fit",
-        threshold=found.threshold,
+        threshold=layer.threshold,
     )
-    p, d = found.shape
-    many = "1 outlier" if found.count == 1 else f"{found.count or 'no'} outliers"
-    title = f"{name}: {p:,} x {d:,}, {many} at level {found.level:g}"
-    figure.suptitle(title, fontsize="medium")
     return figure
 
 
@@ -148,16 +149,19 @@ def spectrum_panel(
         threshold = float(theory["threshold"][:, step].mean())
         place = predicted.constant(step)
         constant = float(outliers[place]) if place is not None and place < len(outliers) else None
-    found = np.zeros((len(values), 0)) if measured.outliers is None else measured.outliers[:, step]
     if density is None:
-        found = np.where(values > edge, values, np.nan)
+        outside = np.where(values > edge, values, np.nan)
+    elif measured.outliers is None:
+        outside = np.zeros((len(values), 0))
+    else:
+        outside = measured.outliers[:, step]
     return spectrum(
         axes,
         values,
         edge,
         density,
         predicted=outliers.tolist(),
-        measured=[run[~np.isnan(run)].tolist() for run in found],
+        measured=[run[~np.isnan(run)].tolist() for run in outside],
         symbol=symbol,
         source="" if density is None else source,
         threshold=threshold,
@@ -168,13 +172,10 @@ def spectrum_panel(
 def spectrum_figure(experiment: Experiment) -> Figure:
     """Weights and features after the last step, each with its prediction over the histogram."""
     measured, predicted = experiment.simulated, experiment.predicted
-    symbols = {"weights": "$W$", "features": r"$\sigma(XW^\top)/\sqrt{n}$"}
-    shown = {name: part for name in symbols if (part := getattr(measured, name)) is not None}
-    figure = Figure(figsize=(5.3 * len(shown), 4.4), layout="constrained")
-    panels = figure.subplots(1, len(shown), squeeze=False)[0]
-    for axes, (name, part) in zip(panels, shown.items(), strict=True):
+    names = [name for name in ("weights", "features") if getattr(measured, name) is not None]
+    figure, panels = row_of_panels(len(names), 5.3, 4.4, setting_title(experiment.setting))
+    for axes, name in zip(panels, names, strict=True):
         theory = None if predicted is None else getattr(predicted, name)
-        source = "theory" if predicted is None else source_of(predicted)
-        spectrum_panel(axes, part, theory, len(measured.steps) - 1, symbols[name], source)
-    figure.suptitle(setting_title(experiment.setting), fontsize="medium")
+        last, source = len(measured.steps) - 1, source_of(predicted)
+        spectrum_panel(axes, getattr(measured, name), theory, last, SYMBOLS[name], source)
     return figure

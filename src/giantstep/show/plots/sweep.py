@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -12,29 +13,28 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
-from giantstep.papers.plot import Curve, Plot
+from giantstep.records.plot import Curve, Plot
 from giantstep.show.plots.curves import curves
-from giantstep.show.plots.panels import THEORY
+from giantstep.show.plots.style import THEORY
 from giantstep.show.tables.setting import setting_title
 from giantstep.sweeps.axes import Axis
 from giantstep.sweeps.result import COSINES, LEARNED, POWER, Outcome, Sweep
 
-PANELS = 6
-"""Maps, or curves in a panel, at most: of more places on the other axes some are left out."""
-
 
 def map_axes(sweep: Sweep) -> tuple[int, int] | None:
     """The first two axes whose values are numbers, at least two of each; None without."""
-    found = [
+    numeric = [
         index
         for index, axis in enumerate(sweep.axes)
         if axis.coordinates is not None and len(axis.places) > 1
     ]
-    return (found[0], found[1]) if len(found) > 1 else None
+    return (numeric[0], numeric[1]) if len(numeric) > 1 else None
 
 
-def map_figure(sweep: Sweep, observable: str, boundary: float | None = None) -> Figure:
-    """The observable over two axes, a panel for each place on the others.
+def map_figure(
+    sweep: Sweep, observable: str, boundary: float | None = None, *, most: int = 6
+) -> Figure:
+    """The observable over two axes, a panel for each of ``most`` places on the others.
 
     Contours of the measured and of the predicted values are at ``boundary``: unless told otherwise
     the cosine 1/2, or halfway between the least and the largest value; one step on n = d^k also
@@ -49,29 +49,36 @@ def map_figure(sweep: Sweep, observable: str, boundary: float | None = None) -> 
     x, y = (sweep.axes[index] for index in chosen)
     others = [axis for index, axis in enumerate(sweep.axes) if index not in chosen]
     every = list(itertools.product(*(range(len(axis.places)) for axis in others)))
-    places = every[:PANELS]
+    places = every[:most]
     cosines = observable.startswith(COSINES)
     ends = (0.0 if cosines else np.nanmin(measured), np.nanmax(measured))
     level = boundary if boundary is not None else LEARNED if cosines else 0.5 * sum(ends)
     figure = Figure(figsize=(1.6 + 4.4 * len(places), 4.4), layout="constrained")
     panels = figure.subplots(1, len(places), squeeze=False, sharey=True)[0]
     for axes, place in zip(panels, places, strict=True):
+        cells = np.ma.masked_invalid(measured[place])
         shades = axes.pcolormesh(
-            _edges(x),
-            _edges(y),
-            np.ma.masked_invalid(measured[place]),
-            vmin=ends[0],
-            vmax=ends[1],
-            cmap="viridis",
+            _edges(x), _edges(y), cells, vmin=ends[0], vmax=ends[1], cmap="viridis"
         )
         _boundary(axes, x, y, measured[place], level, "white", "-")
         _boundary(axes, x, y, predicted[place], level, THEORY, "--")
         _limit(axes, sweep, x, y)
         _scales(axes, x, y)
-        texts = (f"{axis.name} = {axis.texts[k]}" for axis, k in zip(others, place, strict=True))
-        axes.set_title(", ".join(texts), fontsize="medium")
+        axes.set_title(_place(others, place), fontsize="medium")
     panels[0].set_ylabel(y.label)
     figure.colorbar(shades, ax=panels, label=_label(observable))
+    _legend(figure, sweep, level)
+    _words(figure, sweep, len(every) - len(places))
+    return figure
+
+
+def _place(axes: Sequence[Axis], place: Sequence[int]) -> str:
+    """A place on the axes that are not drawn."""
+    return ", ".join(f"{axis.name} = {axis.texts[k]}" for axis, k in zip(axes, place, strict=True))
+
+
+def _legend(figure: Figure, sweep: Sweep, level: float) -> None:
+    """What the contours, the limit and the colour of failed cells mean, below the maps."""
     handles: list[Any] = [
         Line2D([], [], color="0.6", label=f"measured {level:.3g}"),
         Line2D([], [], color=THEORY, linestyle="--", label=f"predicted {level:.3g}"),
@@ -81,15 +88,8 @@ def map_figure(sweep: Sweep, observable: str, boundary: float | None = None) -> 
         handles.append(Line2D([], [], color="black", linestyle=":", label=label))
     if sweep.failed:
         handles.append(Patch(facecolor=FAILED, label="failed"))
-    figure.legend(
-        handles=handles,
-        loc="outside lower center",
-        ncols=len(handles),
-        frameon=False,
-        fontsize="small",
-    )
-    _words(figure, sweep, len(every) - len(places))
-    return figure
+    look: dict[str, Any] = {"ncols": len(handles), "frameon": False, "fontsize": "small"}
+    figure.legend(handles=handles, loc="outside lower center", **look)
 
 
 FAILED = "0.85"
@@ -115,8 +115,8 @@ def _boundary(
     colour: str,
     line: str,
 ) -> None:
-    known = values[np.isfinite(values)]
-    if len(known) and known.min() < level < known.max():
+    finite = values[np.isfinite(values)]
+    if len(finite) and finite.min() < level < finite.max():
         masked = np.ma.masked_invalid(values)
         style: dict[str, Any] = {"levels": [level], "colors": [colour], "linestyles": [line]}
         axes.contour(x.coordinates, y.coordinates, masked, linewidths=2.0, **style)
@@ -137,11 +137,11 @@ def _scales(axes: Axes, x: Axis, y: Axis) -> None:
     axes.set_yscale("log" if y.log else "linear")
 
 
-def curves_figure(sweep: Sweep, observable: str) -> Figure:
-    """The observable over the first axis, a curve for each of a few places on the others."""
+def curves_figure(sweep: Sweep, observable: str, *, most: int = 6) -> Figure:
+    """The observable over the first axis, a curve for each of ``most`` places on the others."""
     x, *others = sweep.axes
     places = list(itertools.product(*(range(len(axis.places)) for axis in others)))
-    chosen = [places[k] for k in _spread(len(places), PANELS)]
+    chosen = [places[k] for k in _spread(len(places), most)]
     measured, predicted = sweep.measured(observable), sweep.predicted(observable)
     error = sweep.standard_error(observable)
     at = range(len(x.places)) if x.coordinates is None else x.coordinates
@@ -150,7 +150,7 @@ def curves_figure(sweep: Sweep, observable: str) -> Figure:
     drawn: list[Curve] = []
     for place in chosen:
         line: Any = (slice(None), *place)
-        label = ", ".join(f"{a.name} = {a.texts[k]}" for a, k in zip(others, place, strict=True))
+        label = _place(others, place)
         bars = error[line].tolist() if np.all(np.isfinite(error[line])) else None
         name = label or "simulation"
         drawn.append(Curve(name, list(at), measured[line].tolist(), bars))
@@ -208,7 +208,7 @@ def sweep_figures(
     """The figures there are, by the names of their files."""
     if not sweep.finished:
         return {}
-    found = {"curves.png": curves_figure(sweep, observable)}
+    figures = {"curves.png": curves_figure(sweep, observable)}
     if map_axes(sweep) is not None:
-        found["map.png"] = map_figure(sweep, observable, boundary)
-    return found
+        figures["map.png"] = map_figure(sweep, observable, boundary)
+    return figures

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from rich.console import Group, RenderableType
-from rich.table import Table
 from rich.text import Text
 
 from giantstep.papers.claims.record import Claim
 from giantstep.papers.claims.source import FINDINGS
 from giantstep.papers.claims.stored import stored_records
 from giantstep.papers.references import REFERENCES, papers_in
-from giantstep.show.page import changes_text, region_text
-from giantstep.show.tables.parts import counted, make_table
+from giantstep.show.page import changes_text, measured_text, region_text
+from giantstep.show.tables.parts import MISSING, Cell, counted, dim, make_table
 
 STYLES = {
     "holds": "green",
@@ -36,12 +35,15 @@ def claims_list(claims: Sequence[Claim]) -> RenderableType:
     width = max((len(claim.id) for claim in claims), default=0)
     # A list of findings stands after all statements of the papers.
     for title, members in sorted(groups.items(), key=lambda group: group[0].startswith("Findings")):
-        table = make_table("", "claim", "verdict", "says")
+        verdicts = {c.id: stored_records().get(c.id, {}).get("verdict", MISSING) for c in members}
+        table = make_table(
+            "",
+            ("claim", "verdict", "says"),
+            ((c.id, _badge(verdicts[c.id]), _statement(c)) for c in members),
+            unbroken=("claim", "verdict"),
+        )
         for column, least in zip(table.columns, (width, len("undecided")), strict=False):
-            column.min_width, column.no_wrap = least, True
-        for claim in members:
-            verdict = stored_records().get(claim.id, {}).get("verdict", "-")
-            table.add_row(claim.id, Text(verdict, STYLES.get(verdict, "")), _told(claim))
+            column.min_width = least
         parts += ["", Text(title, style="bold"), table]
     return Group(*parts)
 
@@ -52,11 +54,11 @@ def _group(claim: Claim) -> str:
     title = f"arXiv {paper}" if paper else "claims without a paper"
     if claim.source.is_finding:
         return f"Findings beyond {title}" if paper else "Findings"
-    known = f", {REFERENCES[paper].title}" if paper in REFERENCES else ""
-    return f"{title}{known}"
+    name = f", {REFERENCES[paper].title}" if paper in REFERENCES else ""
+    return f"{title}{name}"
 
 
-def _told(claim: Claim) -> Text:
+def _statement(claim: Claim) -> Text:
     """The statement, what kind of statement it is and where it stands."""
     source = claim.source
     place = f"{source.kind}: {source.place}" if source.place else source.kind
@@ -71,7 +73,7 @@ def claim_words(records: Sequence[dict[str, Any]]) -> RenderableType:
             Text(record["id"], style="bold"),
             Text(record["statement"]),
             Text(f"source: {record['paper']} ({record['kind']})", style="dim"),
-            *(_line("assumptions", record["assumptions"])),
+            *_line("assumptions", record["assumptions"]),
             Text(f"tested at: {record['regime']}", style="dim"),
             Text(f"rule: {record['rule']}", style="dim"),
             "",
@@ -85,33 +87,12 @@ def _line(name: str, value: str) -> list[Text]:
 
 def claims_table(records: Sequence[dict[str, Any]]) -> RenderableType:
     """Claim, predicted, measured, verdict; then statements and findings counted apart."""
-    table = Table(box=None, pad_edge=False)
-    for column in ("claim", "quantity", "predicted", "measured", "verdict"):
-        table.add_column(column, overflow="fold", no_wrap=column == "claim")
-    for record in records:
-        name: str = record["id"]
-        verdict = Text(record["verdict"], STYLES[record["verdict"]])
-        for quantity, measured in record["measured"].items():
-            low, high = measured["interval"]
-            interval = "" if low == high else f" [{low:.3g}, {high:.3g}]"
-            table.add_row(
-                name,
-                quantity,
-                region_text(record["predicted"][quantity]),
-                f"{measured['value']:.3g}{interval}",
-                verdict,
-            )
-            name, verdict = "", Text("")
-        for control in record["controls"]:
-            reason = Text(f"control: {control['reason']}", "dim")
-            due = "not seen" if record["kind"] in FINDINGS else "fails"
-            table.add_row("", reason, due, "", Text(control["verdict"], "dim"))
-        for repeated in record["tuned"]:
-            text = Text(f"tuned: {changes_text(repeated)}", "dim")
-            table.add_row("", text, "", "", Text(repeated["verdict"], "dim"))
-        if record["corrected"]:
-            table.add_row("", Text(f"measured: {record['measured_instead']}"), "", "", "")
-            table.add_row("", Text(f"holds instead: {record['corrected']}"), "", "", "")
+    table = make_table(
+        "",
+        ("claim", "quantity", "predicted", "measured", "verdict"),
+        (row for record in records for row in _rows(record)),
+        unbroken=("claim",),
+    )
     lines = [
         f"the paper and the measurement differ: {record['id']}, see {record['corrected']}"
         for record in records
@@ -120,13 +101,35 @@ def claims_table(records: Sequence[dict[str, Any]]) -> RenderableType:
     return Group(table, "", *counts_by_kind(records), *lines)
 
 
+def _rows(record: dict[str, Any]) -> Iterator[list[Cell]]:
+    """A row for each quantity, control and repetition of a claim, and what holds instead."""
+    name, verdict = record["id"], _badge(record["verdict"])
+    for quantity, measured in record["measured"].items():
+        predicted = region_text(record["predicted"][quantity])
+        yield [name, quantity, predicted, measured_text(measured, 3), verdict]
+        name, verdict = "", Text("")
+    due = "not seen" if record["kind"] in FINDINGS else "fails"
+    for control in record["controls"]:
+        reason = Text(f"control: {control['reason']}", "dim")
+        yield ["", reason, due, "", Text(control["verdict"], "dim")]
+    for repeated in record["tuned"]:
+        yield ["", *dim(f"tuned: {changes_text(repeated)}", "", "", repeated["verdict"])]
+    if record["corrected"]:
+        yield ["", f"measured: {record['measured_instead']}"]
+        yield ["", f"holds instead: {record['corrected']}"]
+
+
+def _badge(verdict: str) -> Text:
+    return Text(verdict, STYLES.get(verdict, ""))
+
+
 def counts_by_kind(records: Sequence[dict[str, Any]]) -> list[str]:
     """Verdicts of the papers' statements and of findings, a line each."""
     lines = []
     for name, findings in (("statement of the papers", False), ("finding", True)):
         members = [r for r in records if (r["kind"] in FINDINGS) == findings]
         counts = {word: sum(r["verdict"] == word for r in members) for word in STYLES}
-        told = ", ".join(f"{count} {word}" for word, count in counts.items() if count)
+        listed = ", ".join(f"{count} {word}" for word, count in counts.items() if count)
         if members:
-            lines.append(f"{counted(len(members), name)}: {told}")
+            lines.append(f"{counted(len(members), name)}: {listed}")
     return lines

@@ -15,7 +15,7 @@ from giantstep.records.trajectory import Trajectory
 from giantstep.show.tables.parts import ROUGH, counted, plain
 from giantstep.show.tables.setting import setting_lines
 
-SHOWN = {
+RESOLUTIONS = {
     "overlap": "overlaps",
     "squared overlap": "squared overlaps",
     "weights outliers": "outliers of W",
@@ -91,9 +91,9 @@ def _power(compared: Comparison) -> str:
     """What deviation these runs would have shown, of what a reader looks at first."""
     if not compared.agrees:
         return ""
-    shown = {text: compared.resolution.get(name, math.inf) for name, text in SHOWN.items()}
+    shares = {text: compared.resolution.get(name, math.inf) for name, text in RESOLUTIONS.items()}
     seen = [
-        f"{plain(100 * share, 2)} % in the {text}" for text, share in shown.items() if share < 1
+        f"{plain(100 * share, 2)} % in the {text}" for text, share in shares.items() if share < 1
     ]
     if not seen:
         return "\nSo few runs would have shown gross deviations only."

@@ -13,9 +13,8 @@ from giantstep.show.tex import plain_words
 
 def figures_table(figures: Sequence[Reproduction]) -> RenderableType:
     """Name, title and paper of every figure."""
-    table = make_table(
-        "Figures by name; giantstep reproduce NAME draws one", "figure", "shows", "paper"
+    return make_table(
+        "Figures by name; giantstep reproduce NAME draws one",
+        ("figure", "shows", "paper"),
+        ((figure.name, plain_words(figure.title), figure.paper) for figure in figures),
     )
-    for figure in figures:
-        table.add_row(figure.name, plain_words(figure.title), figure.paper)
-    return table

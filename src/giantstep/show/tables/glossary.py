@@ -29,7 +29,8 @@ def term_report(term: Term) -> RenderableType:
 
 def terms_table(terms: Sequence[Term]) -> RenderableType:
     """Every word with the first sentence of its explanation."""
-    table = make_table("Words of the tables; giantstep explain WORD says more", "word", "meaning")
-    for term in terms:
-        table.add_row(term.name, term.text.split(".  ")[0].rstrip(".").split(": ")[0])
-    return table
+    return make_table(
+        "Words of the tables; giantstep explain WORD says more",
+        ("word", "meaning"),
+        ((term.name, term.text.split(".  ")[0].rstrip(".").split(": ")[0]) for term in terms),
+    )

@@ -14,30 +14,24 @@ from giantstep.show.tables.parts import make_table, number
 
 def labels_report(labels: FittedLabels, analysis: Analysis | None) -> list[RenderableType]:
     """Tests of the steps on all rows, the fitted function and what theory says of it."""
-    level = labels.tests[0].level
     table = make_table(
-        f"Steps on the labels of all rows against noise (level {level:g})",
-        "step",
-        "value",
-        "noise edge",
-        "verdict",
-        "cosine of two halves",
-        "theory",
+        f"Steps on the labels of all rows against noise (level {labels.tests[0].level:g})",
+        ("step", "value", "noise edge", "verdict", "cosine of two halves", "theory"),
+        map(_row, labels.tests),
     )
-    for test in labels.tests:
-        table.add_row(
-            test.kind,
-            number(test.statistic),
-            number(test.edge),
-            "beyond noise" if test.beyond_noise else "within noise",
-            f"{test.cosine:.3f}{_together(test)}",
-            "" if test.expected is None else f"{test.expected:.3f}",
-        )
     return [table, "", Text(_function(labels, analysis))]
 
 
-def _together(test: StepTest) -> str:
-    return f" ({test.count} directions together)" if test.count > 1 else ""
+def _row(test: StepTest) -> tuple[str, ...]:
+    together = f" ({test.count} directions together)" if test.count > 1 else ""
+    return (
+        test.kind,
+        number(test.statistic),
+        number(test.edge),
+        "beyond noise" if test.beyond_noise else "within noise",
+        f"{test.cosine:.3f}{together}",
+        "" if test.expected is None else f"{test.expected:.3f}",
+    )
 
 
 def _function(labels: FittedLabels, analysis: Analysis | None) -> str:
@@ -45,8 +39,7 @@ def _function(labels: FittedLabels, analysis: Analysis | None) -> str:
         return "No function of few directions fits the labels: not reliably at this number of rows."
     leaps = ", ".join(map(str, analysis.leaps)) or "none"
     needed = "out of reach" if math.isinf(labels.needed) else f"{labels.needed:,.0f} rows"
-    known = math.isfinite(labels.stability)
-    stable = f"{labels.stability:.2f}" if known else "not known"
+    stable = f"{labels.stability:.2f}" if math.isfinite(labels.stability) else "not known"
     directions = "\n".join(f"  {line}" for line in labels.written_directions)
     return (
         f"Fitted function: {labels.function.name}\n"

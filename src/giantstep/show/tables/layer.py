@@ -6,16 +6,15 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from giantstep.show.tables.parts import make_table, notes, number
+from giantstep.show.tables.parts import counted, make_table, notes, number
 from giantstep.spectra.layer import LayerOutliers
 from giantstep.spectra.tracy_widom import LEAST_TAIL
 
 
-def layer_report(found: LayerOutliers, name: str) -> RenderableType:
+def layer_report(layer: LayerOutliers, name: str) -> RenderableType:
     """The bulk in two lines, the outliers, and what was left out."""
-    record = found.as_dict()
-    head = Text()
-    head.append(f"{name}\n", style="bold")
+    record = layer.as_dict()
+    head = Text().append(f"{name}\n", style="bold")
     kinds = {
         "none": "one variance for all entries",
         "rows": "rows of different scales",
@@ -23,28 +22,29 @@ def layer_report(found: LayerOutliers, name: str) -> RenderableType:
     }
     head.append(
         f"{record['p']:,} neurons (rows) of {record['d']:,} inputs (columns)\n"
-        f"bulk: independent entries of standard deviation {number(found.deviation)}, "
-        f"{kinds[record['differing_scales']]}; it ends at {number(found.edge)}\n"
-        f"its singular values are out of place by {found.misfit:.2g} of them at most, noise allows "
-        f"{found.misfit_limit:.2g}\n"
+        f"bulk: independent entries of standard deviation {number(layer.deviation)}, "
+        f"{kinds[record['differing_scales']]}; it ends at {number(layer.edge)}\n"
+        f"its singular values are out of place by {layer.misfit:.2g} of them at most, noise allows "
+        f"{layer.misfit_limit:.2g}\n"
     )
     left_out = [
         f"{record[key]} {side} of zeros left out"
         for key, side in (("zero_rows", "rows"), ("zero_columns", "columns"))
         if record[key]
     ]
-    return Group(head, _verdict(found), *_outliers(record), *notes(left_out))
+    return Group(head, _verdict(layer), *_outliers(record), *notes(left_out))
 
 
-def _verdict(found: LayerOutliers) -> Text:
-    rate = f"noise of these entries has one with probability {found.level:g}"
-    if found.count == 0:
+def _verdict(layer: LayerOutliers) -> Text:
+    rate = f"noise of these entries has one with probability {layer.level:g}"
+    if layer.count == 0:
         return Text(
-            f"no outliers: the largest singular value, {number(float(found.singular_values[0]))}, "
-            f"is below the threshold {number(found.threshold)} ({rate})"
+            f"no outliers: the largest singular value, {number(float(layer.singular_values[0]))}, "
+            f"is below the threshold {number(layer.threshold)} ({rate})"
         )
-    many = "1 outlier" if found.count == 1 else f"{found.count} outliers"
-    return Text(f"{many} above the threshold {number(found.threshold)} ({rate})")
+    return Text(
+        f"{counted(layer.count, 'outlier')} above the threshold {number(layer.threshold)} ({rate})"
+    )
 
 
 def _outliers(record: dict[str, object]) -> list[Table | str]:
@@ -52,25 +52,17 @@ def _outliers(record: dict[str, object]) -> list[Table | str]:
     assert isinstance(outliers, list)
     if not outliers:
         return []
-    table = make_table(
-        "Outlying singular values",
-        "",
-        "value",
-        "p-value",
-        "without noise",
-        "cosine of its direction",
-        "neurons",
-        "inputs",
-    )
-    for k, outlier in enumerate(outliers, 1):
-        p_value = outlier["p_value"]
-        table.add_row(
+    columns = ("value", "p-value", "without noise", "cosine of its direction", "neurons", "inputs")
+    rows = (
+        (
             str(k),
             number(outlier["singular_value"]),
-            f"{'< ' if p_value <= LEAST_TAIL else ''}{p_value:.1g}",
+            f"{'< ' if outlier['p_value'] <= LEAST_TAIL else ''}{outlier['p_value']:.1g}",
             number(outlier["strength"]),
             f"{outlier['direction_cosine']:.3f}",
             f"{outlier['neurons']:.0f}",
             f"{outlier['inputs']:.0f}",
         )
-    return ["", table]
+        for k, outlier in enumerate(outliers, 1)
+    )
+    return ["", make_table("Outlying singular values", ("", *columns), rows)]

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-import numpy as np
 from rich.console import Group, RenderableType
 from rich.table import Table
+from rich.text import Text
 
 from giantstep.experiment import Experiment
 from giantstep.records.summary import StepSummary, Value
 from giantstep.show.tables.experiment import heading, rough_remarks, theory_name, verdict
 from giantstep.show.tables.labels import labels_report
 from giantstep.show.tables.parts import (
+    MISSING,
     ROUGH,
-    UNKNOWN,
+    chosen_steps,
+    dim,
     make_table,
     notes,
     number,
@@ -22,17 +24,14 @@ from giantstep.show.tables.parts import (
     spread,
 )
 
-MOST = 16
-"""Steps up to which each has its lines."""
-
 CHANCE = "~ d^-1/2"
 """Theory's cell of a cosine of which it knows the order alone: what a run has of it is chance."""
 
 FLOOR = (
     "floor is the lower bound given the directions that are learned as d grows, less the share "
     "p/d of the next degree that so many neurons fit (giantstep analyze leaves that share out); at "
-    "small d rows also know a part of directions that are not learned as d grows, and errors may "
-    "lie below"
+    "small d rows also have overlaps with directions that are not learned as d grows, and errors "
+    "may lie below the floor"
 )
 """What sets the floors of a run apart from those of an analysis."""
 
@@ -77,13 +76,9 @@ def _remarks(experiment: Experiment) -> Iterator[str]:
     yield from rough_remarks(value for step in shown for value in step.values)
 
 
-def _shown(experiment: Experiment) -> list[int]:
-    """Places of the steps that have their lines: all of a few, else early ones and the last."""
-    count = len(experiment.steps)
-    if count <= MOST:
-        return list(range(count))
-    places = np.geomspace(1.0, count, MOST) - 1.0
-    return sorted({round(place) for place in places.tolist()})
+def _shown(experiment: Experiment, most: int = 16) -> list[int]:
+    """Places of the steps that have their lines."""
+    return chosen_steps(len(experiment.steps), most)
 
 
 def _predicted(experiment: Experiment, place: int) -> StepSummary | None:
@@ -96,32 +91,31 @@ def _cosine(value: Value) -> str:
 
 
 def _alignment(experiment: Experiment) -> Table:
-    table = make_table(
-        "Median |cosine| of the neurons with the directions of the staircase",
-        "step",
-        "|w|",
-        *(title for title, _ in experiment.subspaces),
-        "principal cosines",
-    )
-    for column in table.columns[:-1]:
-        column.no_wrap = True
+    rows: list[list[str] | list[Text]] = []
     for place in _shown(experiment):
         step, below = experiment.steps[place], _predicted(experiment, place)
-        table.add_row(
-            str(step.step), spread(step.norm), *map(spread, step.cosines), _principal(step)
+        rows.append(
+            [str(step.step), spread(step.norm), *map(spread, step.cosines), _principal(step)]
         )
         if below is not None:
             cosines = map(_cosine, below.cosines)
-            row = (theory_name(experiment), spread(below.norm), *cosines, _principal(below))
-            table.add_row(*row, style="dim")
-    return table
+            rows.append(
+                dim(theory_name(experiment), spread(below.norm), *cosines, _principal(below))
+            )
+    columns = ("step", "|w|", *(title for title, _ in experiment.subspaces))
+    return make_table(
+        "Median |cosine| of the neurons with the directions of the staircase",
+        (*columns, "principal cosines"),
+        rows,
+        unbroken=columns,
+    )
 
 
 def _principal(step: StepSummary) -> str:
     values = step.principal_cosines
     if values is None:
-        return UNKNOWN
-    cells = (ROUGH * v.rough + f"{v.mean:.3f}" if v.known else UNKNOWN for v in values)
+        return MISSING
+    cells = (ROUGH * v.rough + f"{v.mean:.3f}" if v.known else MISSING for v in values)
     return " ".join(cells)
 
 
@@ -129,25 +123,20 @@ def _errors(experiment: Experiment) -> Table:
     floors = [experiment.floors]
     if experiment.floors_any != experiment.floors:
         floors.append(experiment.floors_any)
-    table = make_table(
-        "Mean squared error, floor: a lower bound as d grows"
-        + (" for any readout" if len(floors) == 1 else "")
-        + (" (label noise counted)" if experiment.setting.noisy else ""),
-        "step",
-        "readout, train",
-        "readout, test",
-        "network itself",
-        *("floor", "floor of any")[: len(floors)],
-        "ridge",
-    )
+    title = "Mean squared error, floor: a lower bound as d grows"
+    title += " for any readout" * (len(floors) == 1)
+    title += " (label noise counted)" * experiment.setting.noisy
+    rows: list[list[str] | list[Text]] = []
     for place in _shown(experiment):
         step, below = experiment.steps[place], _predicted(experiment, place)
-        ridge = "-" if step.ridge is None else plain(step.ridge, 1, zero=0.0)
+        ridge = MISSING if step.ridge is None else plain(step.ridge, 1, zero=0.0)
         bounds = (number(levels[place]) for levels in floors)
-        table.add_row(str(step.step), *_cells(step), *bounds, ridge)
+        rows.append([str(step.step), *_cells(step), *bounds, ridge])
         if below is not None:
-            table.add_row(theory_name(experiment), *_cells(below), style="dim")
-    return table
+            rows.append(dim(theory_name(experiment), *_cells(below)))
+    errors = ("readout, train", "readout, test", "network itself")
+    bounds_of = ("floor", "floor of any")[: len(floors)]
+    return make_table(title, ("step", *errors, *bounds_of, "ridge"), rows)
 
 
 def _cells(step: StepSummary) -> list[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from rich.console import Group, RenderableType
 
@@ -35,17 +35,20 @@ def place_words(status: LimitStatus) -> str:
 
 def limits_report(statuses: Sequence[LimitStatus]) -> RenderableType:
     """Every limit: where it applies, its bound, and whether that is derived, measured or chosen."""
-    table = make_table(
-        "The limits of the predictions", "theory", "quantity", "bound", "kind", "evidence"
-    )
-    for status in statuses:
-        limit = status.limit
-        table.add_row(
-            place_words(status), limit.name, bound_words(status), limit.kind, limit.evidence
+    rows = [
+        (
+            place_words(each),
+            each.limit.name,
+            bound_words(each),
+            each.limit.kind,
+            each.limit.evidence,
         )
-    measured = len({status.limit.name for status in statuses if status.limit.kind == "measured"})
+        for each in statuses
+    ]
+    columns = ("theory", "quantity", "bound", "kind", "evidence")
+    measured = len({each.limit.name for each in statuses if each.limit.kind == "measured"})
     return Group(
-        table,
+        make_table("The limits of the predictions", columns, rows),
         "",
         f"{counted(measured, 'limit')} come from measurements alone: beyond them theory was seen "
         "to be off, and why is not fully understood.",
@@ -53,28 +56,33 @@ def limits_report(statuses: Sequence[LimitStatus]) -> RenderableType:
 
 
 def standing_report(
-    setting: Setting, statuses: Iterable[LimitStatus], served: str | None
+    setting: Setting, statuses: Sequence[LimitStatus], served: str | None
 ) -> RenderableType:
     """How far a setting is from each limit that applies to it, the nearest ones first.
 
     ``served`` names the theory that predicts the setting, None where none does.
     """
-    listed = list(statuses)
-    numbered = [each for each in listed if each.value is not None and each.limit.most != 0.0]
-    broken = [each for each in listed if each.complaint is not None]
+    numbered = [each for each in statuses if each.value is not None and each.limit.most != 0.0]
     numbered.sort(key=lambda each: -(each.share or 0.0))
-    table = make_table(
-        "How far the setting is from each limit", "theory", "quantity", "value", "bound", "used"
+    distances = make_table(
+        "How far the setting is from each limit",
+        ("theory", "quantity", "value", "bound", "used"),
+        [
+            (
+                place_words(each),
+                each.limit.name,
+                number(each.value),
+                bound_words(each),
+                f"{each.share:.0%}" if each.share is not None and each.share <= 10 else "beyond",
+            )
+            for each in numbered
+        ],
     )
-    for status in numbered:
-        share = status.share or 0.0
-        used = f"{share:.0%}" if share <= 10 else "beyond"
-        table.add_row(
-            place_words(status), status.limit.name, number(status.value), bound_words(status), used
-        )
+    reasons = make_table(
+        "What the setting is beyond",
+        ("theory", "reason"),
+        [(place_words(each), each.complaint) for each in statuses if each.complaint is not None],
+    )
     verdict = f"The theory that serves is {served}." if served else "No theory serves."
-    reasons = make_table("What the setting is beyond", "theory", "reason")
-    for status in broken:
-        reasons.add_row(place_words(status), str(status.complaint))
-    tables = [each for each in (table, reasons) if each.rows]
+    tables = [each for each in (distances, reasons) if each.rows]
     return Group(setting_lines(setting), verdict, *(Group("", each) for each in tables))

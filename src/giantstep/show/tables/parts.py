@@ -1,14 +1,23 @@
-"""What tables share: their look, numbers with standard errors, and printing."""
+"""What tables share: how they look, how numbers are written, and printing."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
+import numpy as np
 from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
 from rich.table import Table
 from rich.text import Text
 
 from giantstep.records.summary import Value
+
+MISSING = "-"
+"""The cell of a number that does not exist, or that theory does not know."""
+
+ROUGH = "~"
+"""The sign before a number of which theory itself is uncertain by a few percent."""
+
+Cell = str | Text
 
 
 class TitledTable(Table):
@@ -24,12 +33,25 @@ class TitledTable(Table):
         yield from super().__rich_console__(console, options)
 
 
-def make_table(title: str, *columns: str) -> Table:
-    """A table without lines; long cells are folded."""
+def make_table(
+    title: str,
+    columns: Sequence[str],
+    rows: Iterable[Sequence[Cell]],
+    *,
+    unbroken: Sequence[str] = (),
+) -> Table:
+    """A table without lines.  Long cells are folded, but not those of ``unbroken`` columns."""
     table = TitledTable(title)
     for column in columns:
-        table.add_column(column, overflow="fold")
+        table.add_column(column, overflow="fold", no_wrap=column in unbroken)
+    for row in rows:
+        table.add_row(*row)
     return table
+
+
+def dim(*cells: str) -> list[Text]:
+    """The cells of a row in the background, as those of theory below a simulation."""
+    return [Text(cell, style="dim") for cell in cells]
 
 
 def counted(count: int, noun: str) -> str:
@@ -37,46 +59,48 @@ def counted(count: int, noun: str) -> str:
     return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
-UNKNOWN = "-"
-"""The cell of a number that there is not, or that theory does not know."""
-
-ROUGH = "~"
-"""What stands before a number of theory that is rough."""
-
-ROUNDING = 1e-12
-"""Numbers of order one that should be zero are this small at most."""
-
-FLOAT32 = 1e-6
-"""Runs that differ by less than this share of their mean are equal but for single precision."""
+def shortened(text: str, most: int) -> str:
+    """A text of at most so many characters; a longer one ends in dots."""
+    return text if len(text) <= most else text[: most - 4] + " ..."
 
 
-def plain(value: float, digits: int, zero: float = ROUNDING) -> str:
-    """A number in a few digits: 100 for 1e+02, 0 for what is below ``zero``."""
+def plain(value: float, digits: int, zero: float = 1e-12) -> str:
+    """A number in a few digits: 100 for 1e+02, and 0 below ``zero``, the rounding of a one."""
     return "0" if abs(value) < zero else f"{float(f'{value:.{digits}g}'):.6g}"
 
 
 def number(value: float | None) -> str:
-    return UNKNOWN if value is None else plain(value, 4)
+    """A number in four digits."""
+    return MISSING if value is None else plain(value, 4)
 
 
 def spread(value: Value | None, digits: int = 3) -> str:
-    """A mean with its standard error where there is one; of theory, whether it is rough."""
+    """A mean with its standard error, or a number of theory with a sign where it is rough."""
     if value is None or not value.known:
-        return UNKNOWN
+        return MISSING
     mean = ROUGH * value.rough + plain(value.mean, digits)
     if value.standard_error is None:
         return mean
-    rounded = max(ROUNDING, FLOAT32 * abs(value.mean))
-    return f"{mean} ± {plain(value.standard_error, 1, rounded)}"
+    # Runs that differ by a millionth of their mean differ by the rounding of single precision.
+    rounding = max(1e-12, 1e-6 * abs(value.mean))
+    return f"{mean} ± {plain(value.standard_error, 1, rounding)}"
 
 
 def listed(values: Sequence[Value], digits: int = 4) -> str:
-    """Several of them; none is said in words."""
+    """Several means with their standard errors."""
     return "  ".join(spread(value, digits) for value in values) or "none"
 
 
+def chosen_steps(count: int, most: int) -> list[int]:
+    """Places of the recorded steps in a table: all of a few, else early ones and the last."""
+    if count <= most:
+        return list(range(count))
+    places = np.geomspace(1.0, count, most) - 1.0
+    return sorted({round(place) for place in places.tolist()})
+
+
 def notes(texts: Sequence[str]) -> list[RenderableType]:
-    """A line each, below a table."""
+    """Remarks below a table, a line each."""
     return ["", *(Text(f"note: {text}", style="yellow") for text in texts)] if texts else []
 
 

@@ -13,15 +13,7 @@ from giantstep.problem.catalog import CATALOG
 from giantstep.problem.setting import GROUPS, Setting
 from giantstep.problem.step_size import size_list
 from giantstep.problem.target import Target
-
-LONG = 90
-"""Characters of a formula that are shown."""
-
-LONG_VALUE = 40
-"""Characters of the value of a field that are shown."""
-
-TITLE = 100
-"""Characters on a line of the title of a picture."""
+from giantstep.show.tables.parts import counted, shortened
 
 SAID = (
     *("activation", "d", "n", "p", "steps", "step_size", "batches", "noise", "corruption"),
@@ -34,8 +26,7 @@ def formula(target: Target) -> str | None:
     """What a name of the catalog stands for, cut where it is long; None for an expression."""
     if target.name not in CATALOG or target.expression is None:
         return None
-    text = format_expression(target.expression)
-    return text if len(text) <= LONG else text[: LONG - 4] + " ..."
+    return shortened(format_expression(target.expression), 90)
 
 
 def target_lines(target: Target) -> Text:
@@ -55,19 +46,19 @@ def setting_lines(setting: Setting) -> Text:
     )
 
 
-def setting_title(*settings: Setting) -> str:
-    """Above a picture: everything that the settings share, in a few lines."""
+def setting_title(*settings: Setting, width: int = 100) -> str:
+    """Above a picture: everything that the settings share, in lines of ``width`` characters."""
     first, *others = [_parts(setting) for setting in settings]
     shared = [part for part in first if all(part in parts for parts in others)]
     # A step of so many times the giant one stays on its line.
     text = ", ".join(shared).replace(" * ", "\u00a0*\u00a0")
-    return "\n".join(textwrap.wrap(text, TITLE))
+    return "\n".join(textwrap.wrap(text, width))
 
 
 def _parts(setting: Setting) -> list[str]:
     """What a title says of a setting, each thing by itself."""
     sizes = [f"{name} = {getattr(setting, name):,}" for name in ("d", "n", "p")]
-    inputs = [f"{setting.inputs.text} inputs"] * (setting.inputs.text != "gaussian")
+    inputs = [f"{setting.inputs.text} inputs"] * (not setting.inputs.is_gaussian)
     noise = [noise_text(setting)] * setting.noisy
     start = f"{setting.start} start"
     return [
@@ -78,13 +69,13 @@ def _parts(setting: Setting) -> list[str]:
 
 def other_fields(setting: Setting) -> list[str]:
     """Every field that differs from its default and is not in the other lines, by its name."""
-    usual = Setting("x1", d=setting.d, n=setting.n, p=2, steps=0, step_size=1.0)
+    plain = Setting("x1", d=setting.d, n=setting.n, p=2, steps=0, step_size=1.0)
     values = setting.as_dict()
     return [
         f"{name} {_value(values[name])}"
         for names in GROUPS.values()
         for name in names
-        if name not in SAID and getattr(setting, name) != getattr(usual, name)
+        if name not in SAID and getattr(setting, name) != getattr(plain, name)
     ]
 
 
@@ -94,7 +85,7 @@ def _value(value: Any) -> str:
         text = ", ".join(map(_value, value))
     else:
         text = f"{value:g}" if isinstance(value, float) else str(value)
-    return text if len(text) <= LONG_VALUE else text[: LONG_VALUE - 4] + " ..."
+    return shortened(text, 40)
 
 
 def steps_text(setting: Setting) -> str:
@@ -109,8 +100,7 @@ def steps_text(setting: Setting) -> str:
     else:
         giant = f"{size_list(shares[:1] if one else shares, digits=2)} * giant"
     size = size_list(sizes[:1] if one else sizes, digits=4)
-    many = "1 step" if len(sizes) == 1 else f"{len(sizes):,} steps"
-    return f"{many} of size {size} ({giant})"
+    return f"{counted(len(sizes), 'step')} of size {size} ({giant})"
 
 
 def noise_text(setting: Setting) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
 from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
@@ -10,12 +9,18 @@ from rich.text import Text
 from giantstep.problem.differing import differing_fields, field_text
 from giantstep.problem.setting import DEFAULTS
 from giantstep.show.tables.experiment import verdict
-from giantstep.show.tables.parts import counted, make_table, notes, plain, spread
+from giantstep.show.tables.parts import (
+    MISSING,
+    chosen_steps,
+    counted,
+    dim,
+    make_table,
+    notes,
+    plain,
+    spread,
+)
 from giantstep.show.tables.setting import setting_lines
 from giantstep.sweeps.side_by_side import SideBySide
-
-MOST = 8
-"""Steps up to which each has its lines."""
 
 TITLES = {
     "norm": "|w|",
@@ -50,13 +55,13 @@ def common_line(both: SideBySide) -> str:
     # What is not given may follow from what differs: the rows of a batch from the steps.
     following = [name for name in differing_fields(both.settings) if first.given[name] is None]
     left_out = (*both.differing, *following, "target", "runs")
-    told = [
+    parts = [
         f"{name} = {field_text(first, name)}"
         for name, value in first.given.items()
         if name not in left_out
         and (name in MAIN or (value is not None and str(value) != str(DEFAULTS[name])))
     ]
-    return ", ".join(told if "target" in both.differing else [first.target.name, *told])
+    return ", ".join(parts if "target" in both.differing else [first.target.name, *parts])
 
 
 def side_by_side_report(both: SideBySide) -> RenderableType:
@@ -64,67 +69,70 @@ def side_by_side_report(both: SideBySide) -> RenderableType:
     parts: list[RenderableType] = [Text(f"differing in {difference_line(both)}\n", style="bold")]
     parts += [*_headings(both), ""]
     parts += [_steps(both), "", _differences(both)]
+    named = list(zip(both.names, both.experiments, strict=True))
     texts = [
         f"{name}: {note}"
-        for name, experiment in zip(both.names, both.experiments, strict=True)
-        for note in (() if experiment.predicted is None else experiment.predicted.notes)
+        for name, experiment in named
+        if experiment.predicted is not None
+        for note in experiment.predicted.notes
     ]
     parts += notes(texts)
-    for name, experiment in zip(both.names, both.experiments, strict=True):
-        told = verdict(experiment)
-        parts.append(Text(f"\n{name}: ", style="bold").append(told.plain.lstrip(), told.style))
+    for name, experiment in named:
+        line = verdict(experiment)
+        parts.append(Text(f"\n{name}: ", style="bold").append(line.plain.lstrip(), line.style))
     return Group(*parts)
 
 
 def _headings(both: SideBySide) -> list[Text]:
     """Each setting in a few lines; of those after the first the lines that differ from its."""
-    found: list[Text] = []
+    headings: list[Text] = []
     first: list[str] = []
     for name, experiment in zip(both.names, both.experiments, strict=True):
         simulated = experiment.simulated
         text = setting_lines(experiment.setting).plain
         lines = [*text.splitlines(), f"{counted(simulated.runs, 'run')}, {simulated.engine} engine"]
-        found.append(Text(f"{name}: ", style="bold"))
-        kept = [line for line in lines if line not in first]
-        found[-1].append("\n    ".join(kept) or "as the first", style="not bold")
+        differing = "\n    ".join(line for line in lines if line not in first)
+        heading = Text(f"{name}: ", style="bold")
+        headings.append(heading.append(differing or "as the first", style="not bold"))
         first = first or lines
-    return found
+    return headings
 
 
 def _steps(both: SideBySide) -> Table:
-    table = make_table(
-        "Step by step", "step", "setting", *(observable_title(name) for name in both.shown)
-    )
+    rows: list[list[str] | list[Text]] = []
     for step in _chosen(both):
         title = str(step)
         for index, (name, setting) in enumerate(zip(both.names, both.settings, strict=True)):
             if step not in setting.recorded:
                 continue
             place = setting.recorded.index(step)
-            cells = (spread(both.mean(index, observable, place)) for observable in both.shown)
-            table.add_row(title, name, *cells)
+            means = (both.mean(index, observable, place) for observable in both.shown)
+            rows.append([title, name, *map(spread, means)])
             predicted = both.experiments[index].predicted
             if predicted is not None:
                 theory = (both.theory(index, observable, place) for observable in both.shown)
-                cells = ("-" if value is None else plain(value, 3) for value in theory)
-                table.add_row("", f"theory ({predicted.theory})", *cells, style="dim")
+                cells = (MISSING if value is None else plain(value, 3) for value in theory)
+                rows.append(dim("", f"theory ({predicted.theory})", *cells))
             title = ""
-    return table
+    columns = ("step", "setting", *map(observable_title, both.shown))
+    return make_table("Step by step", columns, rows)
 
 
-def _chosen(both: SideBySide) -> list[int]:
-    """Steps that have their lines: all of a few, else early ones and the last."""
+def _chosen(both: SideBySide, most: int = 8) -> list[int]:
+    """Steps that have their lines, the last one of every setting among them."""
     steps = sorted({step for setting in both.settings for step in setting.recorded})
-    places = np.geomspace(1.0, len(steps), min(len(steps), MOST)) - 1.0
     last = {setting.recorded[-1] for setting in both.settings}
-    return sorted({steps[round(place)] for place in places.tolist()} | last)
+    return sorted({steps[place] for place in chosen_steps(len(steps), most)} | last)
 
 
 def _differences(both: SideBySide) -> Table:
-    title = f"After the last step, difference from {both.names[0]}, run by run"
-    table = make_table(title, "setting", *(observable_title(name) for name in both.shown))
+    rows = []
     for index, name in enumerate(both.names[1:], 1):
         values = [both.difference(index, observable) for observable in both.shown]
         signs = ["+" if value is not None and value.mean > 0 else "" for value in values]
-        table.add_row(name, *(f"{s}{spread(v)}" for s, v in zip(signs, values, strict=True)))
-    return table
+        rows.append([name, *(f"{s}{spread(v)}" for s, v in zip(signs, values, strict=True))])
+    return make_table(
+        f"After the last step, difference from {both.names[0]}, run by run",
+        ("setting", *map(observable_title, both.shown)),
+        rows,
+    )

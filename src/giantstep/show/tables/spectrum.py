@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import zip_longest
 
 from rich.console import Group, RenderableType
 from rich.table import Table
@@ -10,7 +11,14 @@ from rich.table import Table
 from giantstep.experiment import Experiment
 from giantstep.records.summary import SpectrumStep, Value
 from giantstep.show.tables.experiment import heading, rough_remarks, theory_name, verdict
-from giantstep.show.tables.parts import listed, make_table, notes, number, spread
+from giantstep.show.tables.parts import (
+    MISSING,
+    listed,
+    make_table,
+    notes,
+    number,
+    spread,
+)
 
 MATRICES = {"weights": "W", "features": "sigma(X W^T)/sqrt(n)"}
 
@@ -40,8 +48,8 @@ def spectrum_report(experiment: Experiment) -> RenderableType:
 def _shown(experiment: Experiment) -> Iterator[Value]:
     """The numbers of theory that the tables have."""
     for step in experiment.predicted_steps or ():
-        for found in (step.weights, step.features):
-            yield from () if found is None else (*(found.outliers or ()), *found.inside)
+        for part in (step.weights, step.features):
+            yield from () if part is None else (*(part.outliers or ()), *part.inside)
         if experiment.simulated.test_error is not None:
             yield from (step.errors[name] for name in READOUT if name in step.errors)
     last = None if experiment.predicted_steps is None else experiment.predicted_steps[-1].weights
@@ -67,71 +75,61 @@ def _steps(
 
 
 def _outliers(experiment: Experiment) -> Table:
-    found_inside = any(
-        theory.inside
-        for matrix in MATRICES
-        for _, _, theory in _steps(experiment, matrix)
-        if theory is not None
-    )
-    title = "Outlying singular values"
-    title += ", (predicted) between edge and threshold: not counted" * found_inside
-    theory_title = theory_name(experiment)
-    table = make_table(title, "matrix", "step", theory_title, "measured", "count", "edge (theory)")
+    rows, any_inside = [], False
     for matrix, symbol in MATRICES.items():
-        for at, measured, theory in _steps(experiment, matrix):
-            step = experiment.steps[at].step
-            expected = "-"
+        for place, measured, theory in _steps(experiment, matrix):
+            step = experiment.steps[place].step
+            expected = MISSING
             if theory is not None and theory.outliers is not None:
-                # In brackets what is between edge and threshold: a place, not a count.
-                places = [spread(value, 4) for value in theory.outliers]
-                places += [f"({spread(value)})" for value in theory.inside]
-                constant = _constant(experiment, matrix, at)
-                if constant is not None and constant < len(places):
-                    places[constant] += " constant"
-                expected = "  ".join(places) or "none"
-            if measured.outliers is None or measured.counts is None:
-                found, count = f"largest {listed(measured.leading)}", "not counted"
-            else:
-                low, high = min(measured.counts), max(measured.counts)
-                found = listed(measured.outliers)
-                count = str(low) if low == high else f"{low} to {high}"
-            table.add_row(
-                symbol if step == 0 else "",
-                str(step),
-                expected,
-                found,
-                count,
-                number(measured.edge),
-            )
-    return table
+                expected = _places(theory, _constant(experiment, matrix, place))
+                any_inside |= bool(theory.inside)
+            first = symbol if step == 0 else ""
+            rows.append((first, str(step), expected, *_measured(measured), number(measured.edge)))
+    title = "Outlying singular values"
+    title += ", (predicted) between edge and threshold: not counted" * any_inside
+    columns = ("matrix", "step", theory_name(experiment), "measured", "count", "edge (theory)")
+    return make_table(title, columns, rows)
+
+
+def _places(theory: SpectrumStep, constant: int | None) -> str:
+    """Predicted outliers, and in brackets the places between edge and threshold."""
+    places = [spread(value, 4) for value in theory.outliers or ()]
+    places += [f"({spread(value)})" for value in theory.inside]
+    if constant is not None and constant < len(places):
+        places[constant] += " constant"
+    return "  ".join(places) or "none"
+
+
+def _measured(step: SpectrumStep) -> tuple[str, str]:
+    """Measured outliers and how many each run has."""
+    if step.outliers is None or step.counts is None:
+        return f"largest {listed(step.leading)}", "not counted"
+    low, high = min(step.counts), max(step.counts)
+    return listed(step.outliers), str(low) if low == high else f"{low} to {high}"
 
 
 def _alignment(experiment: Experiment, measured: SpectrumStep) -> Table:
-    table = make_table(
-        "Alignment of W's leading directions with the target",
-        "",
-        theory_name(experiment),
-        "measured",
+    steps = experiment.predicted_steps
+    weights = None if steps is None else steps[-1].weights
+    predicted = () if weights is None else weights.alignment
+    rows = (
+        (f"direction {k}", spread(theory), spread(value))
+        for k, (value, theory) in enumerate(zip_longest(measured.alignment, predicted), 1)
+        if value is not None
     )
-    theory = experiment.predicted_steps
-    weights = None if theory is None else theory[-1].weights
-    for k, value in enumerate(measured.alignment):
-        there = weights is not None and k < len(weights.alignment)
-        predicted = spread(weights.alignment[k]) if there and weights is not None else "-"
-        table.add_row(f"direction {k + 1}", predicted, spread(value))
-    return table
+    title = "Alignment of W's leading directions with the target"
+    return make_table(title, ("", theory_name(experiment), "measured"), rows)
 
 
 def _errors(experiment: Experiment) -> Table:
-    table = make_table(
-        "Ridge readout, mean squared error",
-        *("step", "train", theory_name(experiment), "test", theory_name(experiment)),
-    )
     theory = experiment.predicted_steps
+    rows = []
     for place, step in enumerate(experiment.steps):
         cells = [str(step.step)]
         for name in READOUT:
             below = None if theory is None else theory[place].errors.get(name)
             cells += [spread(step.errors[name], 4), spread(below, 4)]
-        table.add_row(*cells)
-    return table
+        rows.append(cells)
+    name = theory_name(experiment)
+    columns = ("step", "train", name, "test", name)
+    return make_table("Ridge readout, mean squared error", columns, rows)

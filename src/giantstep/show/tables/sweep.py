@@ -2,89 +2,109 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import isnan
 
 from rich.console import Group, RenderableType
+from rich.table import Table
 from rich.text import Text
 
 from giantstep.language.units import duration, in_bytes
 from giantstep.records.summary import measured
-from giantstep.show.tables.parts import counted, make_table, notes, number, spread
+from giantstep.show.tables.parts import MISSING, Cell, counted, make_table, notes, number, spread
 from giantstep.sweeps.axes import short
 from giantstep.sweeps.preview import Preview
-from giantstep.sweeps.result import COSINES, Sweep
-
-FEW = 30
-"""Cells up to which each has its line; more are for the map and the table in the folder."""
-
-LISTED = 10
-"""Cells that failed are listed up to here; all are in the record."""
+from giantstep.sweeps.result import COSINES, DimensionExponent, Sweep
 
 VERDICTS = {"learned": "green", "not learned": "red", "undecided": "yellow"}
 
 
-def preview_lines(found: Preview) -> list[str]:
+def preview_lines(preview: Preview) -> list[str]:
     """The preview in a few lines."""
-    foretold = f" and {counted(found.predictions, 'prediction')}" if found.predictions else ""
+    predictions = counted(preview.predictions, "prediction")
+    work = f"simulations and {predictions}" if preview.predictions else "simulations"
     lines = [
-        f"{counted(found.cells, 'cell')}, {counted(found.runs, 'run')}, {found.held:,} of them "
-        f"finished; {counted(found.workers, 'worker')}, up to {in_bytes(found.bytes)} of arrays "
-        f"each; simulations{foretold} take about {duration(found.seconds)}"
+        f"{counted(preview.cells, 'cell')}, {counted(preview.runs, 'run')}, {preview.held:,} of "
+        f"them finished; {counted(preview.workers, 'worker')}, up to {in_bytes(preview.bytes)} of "
+        f"arrays each; {work} take about {duration(preview.seconds)}"
     ]
     lines += [
         f"  {cell.text}: {duration(each.seconds)} on one core, {in_bytes(each.bytes)}, "
         f"{each.engine} engine"
-        for cell, each in found.largest
+        for cell, each in preview.largest
     ]
     return lines
 
 
-def sweep_report(sweep: Sweep, observable: str) -> RenderableType:
-    """Cells where they are few, exponents in d with verdicts, and what failed."""
+def sweep_report(
+    sweep: Sweep, observable: str, *, most_cells: int = 30, most_listed: int = 10
+) -> RenderableType:
+    """Cells where they are few, exponents in d with verdicts, and what failed.
+
+    More cells than ``most_cells`` are left to the map and to the table in the folder; of failed
+    cells and changes of theory ``most_listed`` are listed, and the record has all of them.
+    """
     parts: list[RenderableType] = []
-    if len(sweep.outcomes) <= FEW:
-        names = [axis.name for axis in sweep.axes]
-        columns = (*names, "measured", "predicted", "theory", "p-value")
-        table = make_table(f"{observable} after the last step, mean over runs", *columns)
-        for outcome in sweep.outcomes:
-            values, theory = outcome.measured(observable), outcome.expected(observable)
-            table.add_row(
-                *(short(outcome.cell.values[name]) for name in names),
-                spread(measured(values)) if len(values) else "failed",
-                "-" if isnan(theory) else number(theory),
-                outcome.theory or "-",
-                number(outcome.p_value(observable)),
-            )
-        parts += [table, ""]
+    if len(sweep.outcomes) <= most_cells:
+        parts += [_cells(sweep, observable), ""]
     exponents = sweep.exponents(observable) if observable.startswith(COSINES) else []
     if exponents:
-        names = list(exponents[0].place)
-        table = make_table(
-            f"Exponent of {observable} in d",
-            *(*names, "of the median", "interval", "predicted, of the mean", "theory", "verdict"),
-        )
-        for entry in exponents:
-            found = entry.measured
-            table.add_row(
-                *(entry.place[name] for name in names),
-                f"{found.exponent:+.2f}",
-                f"[{found.low:+.2f}, {found.high:+.2f}]",
-                "-" if entry.predicted is None else f"{entry.predicted:+.2f}",
-                ", ".join(entry.theories) or "-",
-                Text(found.verdict, VERDICTS[found.verdict]),
-            )
-        parts += [table, ""]
-    done = len(sweep.finished)
-    parts.append(f"{done:,} of {len(sweep.outcomes):,} cells finished")
+        parts += [_exponents(exponents, observable), ""]
+    parts.append(f"{len(sweep.finished):,} of {len(sweep.outcomes):,} cells finished")
     parts += [
         Text(f"failed: {outcome.cell.text}: {outcome.failure}", "red")
-        for outcome in sweep.failed[:LISTED]
+        for outcome in sweep.failed[:most_listed]
     ]
-    if len(sweep.failed) > LISTED:
-        parts.append(Text(f"and {len(sweep.failed) - LISTED:,} others, in sweep.json", "red"))
-    remarks = [*sweep.skipped, *_changes(sweep)]
+    if len(sweep.failed) > most_listed:
+        others = len(sweep.failed) - most_listed
+        parts.append(Text(f"and {others:,} others, in sweep.json", "red"))
+    remarks = [*sweep.skipped, *_changes(sweep, most_listed)]
     if any(len(entry.theories) > 1 for entry in exponents):
         remarks.append("no exponent is predicted across a change of theory")
+    remarks += _remarks(sweep, observable)
+    return Group(*parts, *notes(remarks), *_verdict(sweep, observable, most_listed))
+
+
+def _cells(sweep: Sweep, observable: str) -> Table:
+    """A row for each cell: measured mean, prediction, theory and p-value."""
+    names = [axis.name for axis in sweep.axes]
+    rows = []
+    for outcome in sweep.outcomes:
+        values, theory = outcome.measured(observable), outcome.expected(observable)
+        rows.append(
+            (
+                *(short(outcome.cell.values[name]) for name in names),
+                spread(measured(values)) if len(values) else "failed",
+                MISSING if isnan(theory) else number(theory),
+                outcome.theory or MISSING,
+                number(outcome.p_value(observable)),
+            )
+        )
+    title = f"{observable} after the last step, mean over runs"
+    return make_table(title, (*names, "measured", "predicted", "theory", "p-value"), rows)
+
+
+def _exponents(exponents: Sequence[DimensionExponent], observable: str) -> Table:
+    """The exponent in d for each place on the other axes, with its verdict."""
+    names = list(exponents[0].place)
+    rows: list[list[Cell]] = [
+        [
+            *(entry.place[name] for name in names),
+            f"{entry.measured.exponent:+.2f}",
+            f"[{entry.measured.low:+.2f}, {entry.measured.high:+.2f}]",
+            MISSING if entry.predicted is None else f"{entry.predicted:+.2f}",
+            ", ".join(entry.theories) or MISSING,
+            Text(entry.measured.verdict, VERDICTS[entry.measured.verdict]),
+        ]
+        for entry in exponents
+    ]
+    columns = ("of the median", "interval", "predicted, of the mean", "theory", "verdict")
+    return make_table(f"Exponent of {observable} in d", (*names, *columns), rows)
+
+
+def _remarks(sweep: Sweep, observable: str) -> list[str]:
+    """Where runs or predictions are not all alike, or are missing."""
+    remarks = []
     if len(sweep.revisions) > 1:
         remarks.append(f"runs were made by {len(sweep.revisions)} revisions of the package")
     missing = [o for o in sweep.outcomes if o.complaint is not None and o.failure is None]
@@ -103,32 +123,32 @@ def sweep_report(sweep: Sweep, observable: str) -> RenderableType:
         remarks.append(
             f"theory ({theories}) says nothing of {observable} in {counted(len(silent), 'cell')}"
         )
-    return Group(*parts, *notes(remarks), *_verdict(sweep, observable))
+    return remarks
 
 
-def _changes(sweep: Sweep) -> list[str]:
+def _changes(sweep: Sweep, most: int) -> list[str]:
     """Where theories change along the axes, in a sentence each."""
-    said = [
+    sentences = [
         f"theory changes from {change.theories[0]} to {change.theories[1]} between {change.axis} = "
         f"{change.texts[0]} and {change.texts[1]}"
         + "".join(f", {name} = {text}" for name, text in change.place.items())
         for change in sweep.theory_changes
     ]
-    if len(said) > LISTED:
-        said[LISTED:] = [f"and at {len(said) - LISTED:,} other places"]
-    return said
+    if len(sentences) > most:
+        sentences[most:] = [f"and at {len(sentences) - most:,} other places"]
+    return sentences
 
 
-def _verdict(sweep: Sweep, observable: str) -> list[Text]:
+def _verdict(sweep: Sweep, observable: str, most: int) -> list[Text]:
     """Whether theory and simulation agree in all cells together, and where they do not."""
-    found = sweep.agreement(observable)
-    if found is None:
+    agreement = sweep.agreement(observable)
+    if agreement is None:
         return []
-    word, style = ("agree", "green") if found.agrees else ("disagree", "red")
+    word, style = ("agree", "green") if agreement.agrees else ("disagree", "red")
     text = (
-        f"theory and simulation {word} in {observable}: p-value {found.p_value:.2g} of "
-        f"{counted(found.cells, 'cell')}"
+        f"theory and simulation {word} in {observable}: p-value {agreement.p_value:.2g} of "
+        f"{counted(agreement.cells, 'cell')}"
     )
-    if found.apart:
-        text += "; apart at " + "; ".join(o.cell.text for o in found.apart[:LISTED])
+    if agreement.apart:
+        text += "; apart at " + "; ".join(o.cell.text for o in agreement.apart[:most])
     return [Text(f"\n{text}", style)]

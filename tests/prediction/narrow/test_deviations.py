@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from giantstep.prediction.narrow import finite_runs, fluctuations, theory
+from giantstep.prediction.narrow import covariance, deviations, theory
 from giantstep.prediction.narrow.points import sobol_quadrature
-from giantstep.prediction.narrow.start import start_of_run, typical_start
+from giantstep.prediction.narrow.state import start_of_run, typical_start
 from giantstep.prediction.predict import predict
 from giantstep.problem.setting import Setting
 from giantstep.records.comparison import compare
@@ -61,11 +61,11 @@ def test_deviations_are_those_of_runs(fields: dict[str, Any], monkeypatch: Any) 
     assert predicted.runs == 1
     assert np.max(np.abs(distances(predicted, simulated))) < 4
     with monkeypatch.context() as patch:
-        patch.setattr(fluctuations, "images", lambda *args, **rest: args[2][:0])
+        patch.setattr(deviations, "passed_columns", lambda *args, **rest: args[2][:0])
         assert np.max(np.abs(distances(predict(setting), simulated))) > 8
     with monkeypatch.context() as patch:
-        empty = np.zeros((0, fluctuations.entries(setting)))
-        patch.setattr(fluctuations, "batch_columns", lambda *args, **rest: empty)
+        empty = np.zeros((0, covariance.entries(setting)))
+        patch.setattr(deviations, "batch_columns", lambda *args, **rest: empty)
         assert np.max(np.abs(distances(predict(setting), simulated))) > 8
 
 
@@ -73,10 +73,10 @@ def test_fewer_columns_have_the_same_covariance() -> None:
     """Exactly where the columns are enough, else on average: 2000 draws, 4 standard errors."""
     key = np.random.default_rng(0)
     columns = key.standard_normal((50, 6))
-    few = fluctuations.fewer(columns, 6, key)
+    few = covariance.fewer_columns(columns, 6, key)
     assert few.shape == (6, 6)
     assert np.allclose(few.T @ few, columns.T @ columns)
-    drawn = [fluctuations.fewer(columns, 3, key) for _ in range(2000)]
+    drawn = [covariance.fewer_columns(columns, 3, key) for _ in range(2000)]
     found = np.stack([part.T @ part for part in drawn])
     error = found.std(axis=0) / math.sqrt(len(found))
     assert np.all(np.abs(found.mean(axis=0) - columns.T @ columns) < 4 * error)
@@ -91,7 +91,7 @@ def test_columns_of_the_start(start: str) -> None:
     """
     setting = Setting(**(BASE | {"d": 400, "p": 2, "start": start, "steps": 1}))
     starts = [start_of_run(setting, run).rows for run in range(1000)]
-    states = fluctuations.packed(
+    states = covariance.packed(
         np.stack([rows[:, :2] for rows in starts]), np.stack([rows @ rows.T for rows in starts])
     )
     centred = states - states.mean(axis=0)
@@ -102,9 +102,9 @@ def test_columns_of_the_start(start: str) -> None:
         off = np.abs(products.mean(axis=0) - columns.T @ columns)
         return bool(np.all(off < 5 * error + 400**-2))
 
-    assert agrees(fluctuations.start_columns(setting))
+    assert agrees(covariance.start_columns(setting))
     other = "gaussian" if start != "gaussian" else "sphere"
-    assert not agrees(fluctuations.start_columns(setting.vary(start=other)))
+    assert not agrees(covariance.start_columns(setting.vary(start=other)))
 
 
 @pytest.mark.law
@@ -136,8 +136,9 @@ def test_deviations_scale_from_fewer_samples(fields: dict[str, Any]) -> None:
         return float(np.mean(np.concatenate(found)))
 
     assert abs(ratio() - 1.0) < 0.12
-    assert n > finite_runs.FEWEST_SAMPLES
-    assert abs(ratio() * math.sqrt(n / finite_runs.FEWEST_SAMPLES) - 1.0) > 0.24
+    fewer = deviations.fewer_samples(setting)
+    assert n > fewer
+    assert abs(ratio() * math.sqrt(n / fewer) - 1.0) > 0.24
 
 
 LEAP: dict[str, Any] = BASE | {"target": "He2(x1)", "p": 8, "n": "d^2", "steps": 1, "runs": 20}
@@ -178,7 +179,7 @@ def test_the_start_may_be_the_whole_effect(monkeypatch: Any) -> None:
     assert abs(distance(predicted)) < 4
     sizes = [np.abs(found.overlap[:, 1]).mean() for found in (predicted, simulated)]
     assert sizes[0] == pytest.approx(sizes[1], rel=0.1)
-    monkeypatch.setattr(theory, "SMALL", math.inf)
+    monkeypatch.setattr(theory, "SMALL_START", replace(theory.SMALL_START, most=math.inf))
     typical = predict(setting)
     assert typical.runs == 1
     assert np.abs(typical.overlap[:, 1]).mean() < 0.1 * sizes[1]
@@ -240,17 +241,17 @@ def test_every_run_is_predicted_from_its_own_start(
 )
 def test_where_the_start_decides(fields: dict[str, Any], decides: bool) -> None:
     setting = Setting(**(LEAP | fields))
-    assert (theory.start_share(setting, typical_start(setting)) > theory.SMALL) == decides
+    share = theory.start_share(setting, typical_start(setting))
+    assert theory.SMALL_START.allows(share) != decides
 
 
-def test_few_points_do_not_pass_for_the_start(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_few_points_do_not_pass_for_the_start() -> None:
     """The noise of 2^9 points alone is larger than what the start does: more are taken."""
     fields = {"target": "x1 + x2 + x1^2 - x2^2", "d": 1000, "n": "16d", "p": 50, "steps": 2}
     setting = Setting(**fields, step_size="giant")
     start = typical_start(setting)
-    assert theory.start_share(setting, start, 9) < theory.SMALL
-    monkeypatch.setattr(theory, "PROBES_RESOLVING", 0.6)
-    assert theory.start_share(setting, start, 9) > theory.SMALL
+    assert theory.SMALL_START.allows(theory.start_share(setting, start, 9))
+    assert not theory.SMALL_START.allows(theory.start_share(setting, start, 9, resolving=0.6))
 
 
 def test_lengths_do_not_grow_with_the_rows() -> None:
@@ -299,7 +300,9 @@ def test_magnitudes_of_more_rows_than_deviations(monkeypatch: Any) -> None:
     """
     fields = {"target": "threshold", "activation": "softplus", "residual": "labels", "n": "2d"}
     setting = Setting(**(BASE | fields), d=2000, p=4, steps=8, step_size="10p", runs=60)
-    monkeypatch.setattr(fluctuations, "MOST_WORK", 16 * 2 * 4 * 2**10 * 4 * 8)
+    monkeypatch.setattr(
+        theory, "method_of", lambda _: replace(deviations.METHODS[-1], rows=lambda *_: 16)
+    )
     monkeypatch.setattr(theory, "NEAR_MEAN", replace(theory.NEAR_MEAN, most=math.inf))
     predicted = predict(setting)
     assert predicted.overlap_deviation is not None

@@ -1,4 +1,4 @@
-"""Plots of the papers as data: what a panel shows, before anything is drawn."""
+"""Plots as data: what a panel shows, before anything is drawn."""
 
 from __future__ import annotations
 

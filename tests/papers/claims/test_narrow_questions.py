@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from giantstep.papers.claims.experiments import as_predicted, photograph_patches
-from giantstep.papers.claims.open_targets import crossing
+from giantstep.papers.claims.experiments import photograph_patches
+from giantstep.papers.claims.narrow_questions import arrival_times, as_predicted
 
 
 def test_patches_are_windows_of_a_photograph() -> None:
@@ -34,4 +34,4 @@ def test_a_cosine_is_as_predicted_but_for_the_finite_size(
 def test_the_time_of_a_crossing_lies_between_two_steps() -> None:
     """At 0.4: halfway between steps 1 and 2; at step 1 itself; never, which is one step more."""
     cosines = np.array([[0.0, 0.3, 0.5], [0.1, 0.4, 0.6], [0.0, 0.1, 0.2]])
-    np.testing.assert_allclose(crossing(cosines), [1.5, 1.0, 3.0])
+    np.testing.assert_allclose(arrival_times(cosines, 0.4), [1.5, 1.0, 3.0])

@@ -1,4 +1,4 @@
-"""What the theories of narrow networks share: the start, the labels, the network's own error."""
+"""The state of a narrow network, its start, labels on points, and mean squared errors."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ from giantstep.simulation.simulate import choose_engine
 
 
 @dataclass(frozen=True)
-class Start:
-    """Coordinates of the rows at step 0, a, and b.
+class State:
+    """A network: coordinates of its rows in an orthonormal basis, readout a, and biases b.
 
     The first r coordinates are along the target directions, then come other known ones.
     ``biases`` -> b in the steps, of every neuron, or one for all of them; ``readout_biases`` -> b
@@ -40,7 +40,7 @@ class Start:
         return self.rows @ x.T + self.biases[:, None]
 
 
-def typical_start(setting: Setting, readout: Float[np.ndarray, " p"] | None = None) -> Start:
+def typical_start(setting: Setting, readout: Float[np.ndarray, " p"] | None = None) -> State:
     """The start with its O(d^-1/2) random overlaps set to zero: what runs average to.
 
     Rows are of norm one and orthogonal, to each other and to the target, unless overlaps are given;
@@ -54,22 +54,22 @@ def typical_start(setting: Setting, readout: Float[np.ndarray, " p"] | None = No
         else:
             readout = np.where(np.arange(p) >= p // 2, 1.0, -1.0)
     space = typical_span(setting.target.r, setting.d, setting.inputs.known_directions)
-    return Start(start_rows(setting, space), readout)
+    return State(start_rows(setting, space), readout)
 
 
-def start_of_run(setting: Setting, run: int) -> Start:
+def start_of_run(setting: Setting, run: int) -> State:
     """The start of one run as the engine that simulates it draws it."""
     r, d, others = setting.target.r, setting.d, setting.inputs.known_directions
     key = generator(setting.seed, run, Purpose.START, 0)
     readout, drawn = start_readout(setting, run), start_biases(setting, run)
     biases = drawn if setting.bias_at == "start" else np.zeros_like(drawn)
     if choose_engine(setting) == "deferred":
-        return Start(start_rows(setting, known_span(key, r, d, others)), readout, biases, drawn)
+        return State(start_rows(setting, known_span(key, r, d, others)), readout, biases, drawn)
     DENSE_START.refuse(float(setting.p * d), setting)
     frame = target_frame(setting, run)
     rows = start_rows(setting, whole_space(key, frame, others))
-    known = np.concatenate([frame, np.eye(others, d, d - others)])
-    return Start(coordinates(rows @ known.T, rows @ rows.T), readout, biases, drawn)
+    directions = np.concatenate([frame, np.eye(others, d, d - others)])
+    return State(coordinates(rows @ directions.T, rows @ rows.T), readout, biases, drawn)
 
 
 def coordinates(
@@ -79,12 +79,12 @@ def coordinates(
 
     A Q - M M^T that is singular has its square root.
     """
-    rest = gram - overlap @ overlap.T
+    outside = gram - overlap @ overlap.T
     # Rows that span fewer directions leave eigenvalues of the size of rounding.
     rounding = 1e-13 * float(np.trace(gram))
-    values, vectors = np.linalg.eigh(rest)
+    values, vectors = np.linalg.eigh(outside)
     if values[0] > rounding:
-        return np.concatenate([overlap, np.linalg.cholesky(rest)], axis=1)
+        return np.concatenate([overlap, np.linalg.cholesky(outside)], axis=1)
     kept = values > rounding
     return np.concatenate([overlap, vectors[:, kept] * np.sqrt(values[kept])], axis=1)
 

@@ -1,17 +1,17 @@
-"""What the claims on open questions at linear width are made of."""
+"""What the claims on outliers of the weights and on other activations are made of."""
 
 import numpy as np
 
 from giantstep import Setting
-from giantstep.papers.claims.open_width import ACTIVATIONS, NOISY, _matched
+from giantstep.papers.claims import CLAIMS
+from giantstep.papers.claims.weight_outliers import with_matching_noise
 from giantstep.problem.activation import make_activation
 
 
 def test_matched_labels_have_the_moments_of_corrupted_ones() -> None:
     """E[y f] and E y^2 over 10^6 labels within 4 standard errors; those of clean ones are not."""
-    fields = {name: value for name, value in NOISY.items() if name != "told"}
-    setting = Setting(**fields | {"d": 20, "corruption": 0.2})
-    matched = _matched(setting, "corruption", 0.2)
+    setting = Setting(**CLAIMS["corrupted-labels"].setting, d=20, corruption=0.2)
+    matched = with_matching_noise(setting, 0.2)
     rng = np.random.default_rng(0)
     x, normals = rng.standard_normal((2, 10**6))
     clean = np.asarray(setting.target([x]))
@@ -30,6 +30,7 @@ def test_matched_labels_have_the_moments_of_corrupted_ones() -> None:
 
 
 def test_activations_are_sorted_by_their_second_coefficient() -> None:
-    present = [abs(make_activation(name).coefficients(2).values[2]) > 1e-8 for name in ACTIVATIONS]
+    activations = CLAIMS["spikes-of-other-activations"].options["activations"]
+    present = [abs(make_activation(name).coefficients(2).values[2]) > 1e-8 for name in activations]
     assert present == sorted(present, reverse=True)
     assert 0 < sum(present) < len(present)
