@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass, fields, is_dataclass
 from functools import partial
-from multiprocessing.pool import AsyncResult
+from multiprocessing.pool import AsyncResult, Pool
 from pathlib import Path
 from typing import Any
 
@@ -62,14 +62,7 @@ def run_claims(
         numbers = {claim.id: len(_changes(claim, controls)) for claim in missing}
         ahead: dict[str, list[AsyncResult[Part]]] = {}
         if (taken := min(processes, sum(numbers.values()))) > 1:
-            pool = stack.enter_context(process_pool(taken))
-            ahead = {
-                name: [
-                    pool.apply_async(_measured_by_name, (name, index, full, seed))
-                    for index in range(number)
-                ]
-                for name, number in numbers.items()
-            }
+            ahead = _begun(stack.enter_context(process_pool(taken)), numbers, full, seed)
         done: dict[str, dict[str, Any]] = {}
         for claim in claims:
             if (record := kept[claim.id]) is not None:
@@ -83,12 +76,24 @@ def run_claims(
                 continue
             while claim.id not in done:
                 # Those that are there before their turn are written all the same.
-                for other in claims:
-                    parts = ahead.get(other.id, [])
-                    if parts and other.id not in done and all(part.ready() for part in parts):
-                        done[other.id] = finished(other, [part.get() for part in parts])
+                for other in missing:
+                    if other.id not in done and all(part.ready() for part in ahead[other.id]):
+                        done[other.id] = finished(other, [part.get() for part in ahead[other.id]])
                 time.sleep(0.1)
             yield done[claim.id]
+
+
+def _begun(
+    pool: Pool, numbers: Mapping[str, int], full: bool, seed: int
+) -> dict[str, list[AsyncResult[Part]]]:
+    """The experiments of claims, so many of each, as tasks of a pool."""
+    return {
+        name: [
+            pool.apply_async(_measured_by_name, (name, index, full, seed))
+            for index in range(number)
+        ]
+        for name, number in numbers.items()
+    }
 
 
 @dataclass(frozen=True)
