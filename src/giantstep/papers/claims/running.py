@@ -44,20 +44,16 @@ def run_claims(
     >>> CLAIMS["one-step-line"].source.paper
     'arXiv 2305.18270'
     """
-
-    def place(claim: Claim) -> tuple[Path | None, str]:
-        path = None if folder is None else folder / f"{claim.id}.json"
-        return path, fingerprint(claim, full, controls, seed)
+    keys = {claim.id: fingerprint(claim, full, controls, seed) for claim in claims}
+    kept = {name: _kept(folder, name, key) for name, key in keys.items()}
 
     def finished(claim: Claim, parts: Sequence[Part]) -> dict[str, Any]:
-        path, key = place(claim)
-        record = _record(claim, parts, full, seed) | {"fingerprint": key}
-        if path is not None:
-            _write(path, record)
+        record = _record(claim, parts, full, seed) | {"fingerprint": keys[claim.id]}
+        if folder is not None:
+            _write(folder / f"{claim.id}.json", record)
         return record
 
     with ExitStack() as stack:
-        kept = {claim.id: _kept(*place(claim)) for claim in claims}
         missing = [claim for claim in claims if _is_listed(claim) and kept[claim.id] is None]
         numbers = {claim.id: len(_changes(claim, controls)) for claim in missing}
         ahead: dict[str, list[AsyncResult[Part]]] = {}
@@ -137,8 +133,7 @@ def stored_claims(
 ) -> list[dict[str, Any]]:
     """The records of these claims that the folder holds."""
     records = (
-        _kept(folder / f"{claim.id}.json", fingerprint(claim, full, controls, seed))
-        for claim in claims
+        _kept(folder, claim.id, fingerprint(claim, full, controls, seed)) for claim in claims
     )
     return [record for record in records if record is not None]
 
@@ -257,11 +252,12 @@ def _numbers(findings: Findings) -> dict[str, Any]:
     }
 
 
-def _kept(path: Path | None, key: str) -> dict[str, Any] | None:
-    if path is None:
+def _kept(folder: Path | None, name: str, key: str) -> dict[str, Any] | None:
+    """The record of a claim in a folder, None where there is none of this fingerprint."""
+    if folder is None:
         return None
     try:
-        record = json.loads(path.read_text(encoding="utf-8"))
+        record = json.loads((folder / f"{name}.json").read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return None
     return record if isinstance(record, dict) and record.get("fingerprint") == key else None
