@@ -49,17 +49,15 @@ def run_claims(
 
     def finished(claim: Claim, parts: Sequence[Part]) -> dict[str, Any]:
         record = _record(claim, parts, full, seed) | {"fingerprint": keys[claim.id]}
-        if folder is not None:
-            _write(folder / f"{claim.id}.json", record)
-        return record
+        return _written(folder, record)
 
     with ExitStack() as stack:
         missing = [claim for claim in claims if _is_listed(claim) and kept[claim.id] is None]
         numbers = {claim.id: len(_changes(claim, controls)) for claim in missing}
         ahead: dict[str, list[AsyncResult[Part]]] = {}
+        done: dict[str, dict[str, Any]] = {}
         if (taken := min(processes, sum(numbers.values()))) > 1:
             ahead = _begun(stack.enter_context(process_pool(taken)), numbers, full, seed)
-        done: dict[str, dict[str, Any]] = {}
         for claim in claims:
             if (record := kept[claim.id]) is not None:
                 yield record
@@ -72,9 +70,9 @@ def run_claims(
                 continue
             while claim.id not in done:
                 # Those that are there before their turn are written all the same.
-                for other in missing:
-                    if other.id not in done and all(part.ready() for part in ahead[other.id]):
-                        done[other.id] = finished(other, [part.get() for part in ahead[other.id]])
+                ready = [each for each in missing if all(p.ready() for p in ahead[each.id])]
+                for other in (each for each in ready if each.id not in done):
+                    done[other.id] = finished(other, [part.get() for part in ahead[other.id]])
                 time.sleep(0.1)
             yield done[claim.id]
 
@@ -263,8 +261,13 @@ def _kept(folder: Path | None, name: str, key: str) -> dict[str, Any] | None:
     return record if isinstance(record, dict) and record.get("fingerprint") == key else None
 
 
-def _write(path: Path, record: dict[str, Any]) -> None:
-    """All of the record or nothing: a kill leaves no half of a file under its name."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    text = json.dumps(record, indent=2, allow_nan=False) + "\n"
-    write_whole(path, text.encode())
+def _written(folder: Path | None, record: dict[str, Any]) -> dict[str, Any]:
+    """The record, which is now in the folder if there is one.
+
+    All of it or nothing: a kill leaves no half of a file under its name.
+    """
+    if folder is not None:
+        folder.mkdir(parents=True, exist_ok=True)
+        text = json.dumps(record, indent=2, allow_nan=False) + "\n"
+        write_whole(folder / f"{record['id']}.json", text.encode())
+    return record
