@@ -278,13 +278,13 @@ _RULES: tuple[tuple[Callable[[Setting], bool], tuple[str, ...]], ...] = (
 
 def papers_of(setting: Setting) -> list[str]:
     """The arXiv numbers of what a setting uses: its target, its theory, its engine."""
-    found = ["2305.18270"]
+    numbers = ["2305.18270"]
     if setting.target.name in CATALOG:
-        found += papers_in(CATALOG[setting.target.name].source)
+        numbers += papers_in(CATALOG[setting.target.name].source)
     for applies, papers in _RULES:
         if applies(setting):
-            found += papers
-    return list(dict.fromkeys(found))
+            numbers += papers
+    return list(dict.fromkeys(numbers))
 
 
 def papers_in(text: str) -> list[str]:

@@ -22,21 +22,21 @@ def claims_in_file(path: Path) -> dict[str, Claim]:
     They stand at its top level, each under a name or several in a list or tuple.  Files beside it
     can be imported from it, as from a script.
     """
-    found: dict[str, Claim] = {}
+    claims: dict[str, Claim] = {}
     for claim in _top_level(_imported(path)):
         if claim.id in CLAIMS:
             raise InputError(
                 f"claims of a file must have identifiers of their own, got {shown(claim.id)}, "
                 "which the package has"
             )
-        if found.setdefault(claim.id, claim) is not claim:
+        if claims.setdefault(claim.id, claim) is not claim:
             raise InputError(f"file must have an identifier once, got {shown(claim.id)} twice")
-    if not found:
+    if not claims:
         raise InputError(
             f"file must have a Claim at its top level, got {str(path)!r} without one: "
             "claim = Claim(...)"
         )
-    return found
+    return claims
 
 
 def _imported(path: Path) -> ModuleType:

@@ -160,14 +160,14 @@ def exponent_of(
     >>> exponent_of("cosine", [100, 1000], runs, (-0.6, -0.4)).verdict
     'holds'
     """
-    found = scaling_exponent(sizes, [np.asarray(v, dtype=float) for v in values], LEVEL)
+    fit = scaling_exponent(sizes, [np.asarray(v, dtype=float) for v in values], LEVEL)
     # The interval of level 0.99 is 5.15 standard errors wide.
-    error = (found.high - found.low) / 5.15
+    error = (fit.high - fit.low) / 5.15
     return Quantity(
         name,
-        found.exponent,
-        found.low,
-        found.high,
+        fit.exponent,
+        fit.low,
+        fit.high,
         region,
         expected,
         error=error,

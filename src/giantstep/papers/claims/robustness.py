@@ -80,6 +80,9 @@ def target_median(setting: Setting, seed: int = 0, samples: int = 20_000) -> flo
     return float(np.median(np.min(np.abs(x[:, None] - roots), axis=1)))
 
 
+NETWORKS = ("random features", "one step", "full training")
+
+
 def robustness(
     setting: Fields,
     *,
@@ -98,9 +101,8 @@ def robustness(
     are the options of ``compared_layers``.
     """
     [told] = at_sizes(setting, [d], runs)
-    measured = np.array(
-        [_medians(step, **training) for step in stepped_runs(told.vary(**untold), range(runs))]
-    ).T
+    steps = stepped_runs(told.vary(**untold), range(runs))
+    measured = np.array([_medians(step, **training) for step in steps]).T
     predicted, errors = _predicted_medians(told, starts)
     # Predicted rows are off by 1/d.  A trained network is not the target itself: p neurons make
     # lines of its curve, and the samples leave some of the p d weights open.
@@ -114,12 +116,7 @@ def robustness(
             allowance=allowed,
         )
         for name, values, expected, error, allowed in zip(
-            ("random features", "one step", "full training"),
-            measured,
-            predicted,
-            errors,
-            (1.0 / d, 1.0 / d, left_open),
-            strict=True,
+            NETWORKS, measured, predicted, errors, (1.0 / d, 1.0 / d, left_open), strict=True
         )
     ]
     gain = mean_of(
@@ -131,8 +128,9 @@ def robustness(
         allowance=1.0 / d,
     )
     label = "median distance to a flip of the sign"
-    plot = layers_plot(label, list(measured), predicted, "prediction")
-    return Findings([*quantities, gain], plot)
+    return Findings(
+        [*quantities, gain], layers_plot(label, list(measured), predicted, "prediction")
+    )
 
 
 def _predicted_medians(setting: Setting, starts: int) -> tuple[list[float], list[float]]:

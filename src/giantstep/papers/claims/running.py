@@ -43,54 +43,51 @@ def run_claims(
     >>> CLAIMS["one-step-line"].source.paper
     'arXiv 2305.18270'
     """
-
-    def place(claim: Claim) -> tuple[Path | None, str]:
-        path = None if folder is None else folder / f"{claim.id}.json"
-        return path, fingerprint(claim, full, controls, seed)
+    keys = {claim.id: fingerprint(claim, full, controls, seed) for claim in claims}
+    kept = {name: _kept(folder, name, key) for name, key in keys.items()}
 
     def finished(claim: Claim, parts: Sequence[Part]) -> dict[str, Any]:
-        path, key = place(claim)
-        record = _record(claim, parts, full, seed) | {"fingerprint": key}
-        if path is not None:
-            _write(path, record)
-        return record
+        record = _record(claim, parts, full, seed) | {"fingerprint": keys[claim.id]}
+        return _written(folder, record)
 
     with ExitStack() as stack:
-        ahead: Iterator[tuple[int, Any]] = iter(())
-        calls: list[tuple[str, int]] = []
-        parts: dict[str, dict[int, Part]] = {}
-        done: dict[str, dict[str, Any]] = {}
         by_name = {claim.id: claim for claim in claims}
-        kept = {claim.id: _kept(*place(claim)) for claim in claims}
         missing = [claim for claim in claims if _is_listed(claim) and kept[claim.id] is None]
         numbers = {claim.id: len(_changes(claim, controls)) for claim in missing}
+        done: dict[str, dict[str, Any]] = {}
+        gathered: Iterator[tuple[str, list[Part]]] = iter(())
         if (taken := min(processes, sum(numbers.values()))) > 1:
-            pool = stack.enter_context(Pool(taken))
-            calls = [(name, index) for name, count in numbers.items() for index in range(count)]
-            ahead = pool.run([(_measured_by_name, (*call, full, seed)) for call in calls])
+            gathered = _gathered(stack.enter_context(Pool(taken)), numbers, full, seed)
         for claim in claims:
             if (record := kept[claim.id]) is not None:
                 yield record
                 continue
             if started is not None:
                 started(claim)
-            if not calls or claim.id not in numbers:
-                yield finished(
-                    claim, [_measured(claim, c, full, seed) for c in _changes(claim, controls)]
-                )
+            if taken <= 1 or claim.id not in numbers:
+                changes = _changes(claim, controls)
+                yield finished(claim, [_measured(claim, each, full, seed) for each in changes])
                 continue
             while claim.id not in done:
                 # Those that are there before their turn are written all the same.
-                number, part = next(ahead)
-                if isinstance(part, Exception):
-                    raise part
-                name, index = calls[number]
-                measured = parts.setdefault(name, {})
-                measured[index] = part
-                if len(measured) == numbers[name]:
-                    in_order = [measured[place] for place in range(numbers[name])]
-                    done[name] = finished(by_name[name], in_order)
+                name, parts = next(gathered)
+                done[name] = finished(by_name[name], parts)
             yield done[claim.id]
+
+
+def _gathered(
+    pool: Pool, numbers: Mapping[str, int], full: bool, seed: int
+) -> Iterator[tuple[str, list[Part]]]:
+    """The parts of each claim, so many of it, once a pool has measured all of them."""
+    calls = [(name, index) for name, count in numbers.items() for index in range(count)]
+    parts: dict[str, dict[int, Part]] = {name: {} for name in numbers}
+    for number, part in pool.run([(_measured_by_name, (*call, full, seed)) for call in calls]):
+        if isinstance(part, Exception):
+            raise part
+        name, index = calls[number]
+        parts[name][index] = part
+        if len(parts[name]) == numbers[name]:
+            yield name, [parts[name][place] for place in range(numbers[name])]
 
 
 @dataclass(frozen=True)
@@ -134,8 +131,7 @@ def stored_claims(
 ) -> list[dict[str, Any]]:
     """The records of these claims that the folder holds."""
     records = (
-        _kept(folder / f"{claim.id}.json", fingerprint(claim, full, controls, seed))
-        for claim in claims
+        _kept(folder, claim.id, fingerprint(claim, full, controls, seed)) for claim in claims
     )
     return [record for record in records if record is not None]
 
@@ -254,18 +250,24 @@ def _numbers(findings: Findings) -> dict[str, Any]:
     }
 
 
-def _kept(path: Path | None, key: str) -> dict[str, Any] | None:
-    if path is None:
+def _kept(folder: Path | None, name: str, key: str) -> dict[str, Any] | None:
+    """The record of a claim in a folder, None where there is none of this fingerprint."""
+    if folder is None:
         return None
     try:
-        record = json.loads(path.read_text(encoding="utf-8"))
+        record = json.loads((folder / f"{name}.json").read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return None
     return record if isinstance(record, dict) and record.get("fingerprint") == key else None
 
 
-def _write(path: Path, record: dict[str, Any]) -> None:
-    """All of the record or nothing: a kill leaves no half of a file under its name."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    text = json.dumps(record, indent=2, allow_nan=False) + "\n"
-    write_whole(path, text.encode())
+def _written(folder: Path | None, record: dict[str, Any]) -> dict[str, Any]:
+    """The record, which is now in the folder if there is one.
+
+    All of it or nothing: a kill leaves no half of a file under its name.
+    """
+    if folder is not None:
+        folder.mkdir(parents=True, exist_ok=True)
+        text = json.dumps(record, indent=2, allow_nan=False) + "\n"
+        write_whole(folder / f"{record['id']}.json", text.encode())
+    return record

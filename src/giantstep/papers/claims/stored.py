@@ -1,4 +1,4 @@
-"""Records of the claims that the package holds: what ``giantstep claims`` found at quick size.
+"""Records of the claims that the package holds: those of ``giantstep claims`` at quick size.
 
 An installed package does not write into itself: ``python -m giantstep.papers.claims.stored FILE``
 takes the claims.json of that command into the sources.
@@ -37,6 +37,6 @@ def as_text(records: Sequence[Mapping[str, Any]]) -> str:
 
 
 if __name__ == "__main__":
-    found = json.loads(Path(sys.argv[1]).read_text(encoding="utf-8"))["claims"]
+    records = json.loads(Path(sys.argv[1]).read_text(encoding="utf-8"))["claims"]
     place = Path(__file__).parent / "data" / "quick.json"
-    place.write_text(as_text(found), encoding="utf-8")
+    place.write_text(as_text(records), encoding="utf-8")

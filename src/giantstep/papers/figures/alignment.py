@@ -54,20 +54,20 @@ def _alignments(target: str, sizes: Sequence[int], runs: Sequence[int], seed: in
     ]
     floors = [float(second_alignment(setting).floor[0]) for setting in settings]
     overlaps = [_second_overlap(setting.vary(batches="reused")) for setting in settings]
-    known = [(float(p), y) for p, y in zip(sizes, overlaps, strict=True) if y is not None]
+    points = [(float(p), y) for p, y in zip(sizes, overlaps, strict=True) if y is not None]
     lines = {
         "fresh": Curve("fresh batches, by chance", sizes, floors, theory=True),
-        "reused": Curve("reused batches", *_split(known), theory=True),
+        "reused": Curve("reused batches", *_split(points), theory=True),
     }
     curves = []
     for batches in BATCHES:
-        found = []
+        measured = []
         for setting in settings:
             spectrum = simulate(setting.vary(batches=batches)).weights
             assert spectrum is not None
             assert spectrum.alignment is not None
-            found.append(spectrum.alignment[:, -1, 1])
-        curves += [rms_curve(f"{batches} batches", sizes, found), lines[batches]]
+            measured.append(spectrum.alignment[:, -1, 1])
+        curves += [rms_curve(f"{batches} batches", sizes, measured), lines[batches]]
     return Plot(
         "width and dimension $p = d$, batch size $n = 4d$",
         r"alignment $|\langle v_2, w^*\rangle|$ after two steps",
@@ -133,9 +133,9 @@ def reuse_map(
     ]
 
 
-def _cosines(found: Trajectory) -> Float[np.ndarray, "runs steps"]:
+def _cosines(trajectory: Trajectory) -> Float[np.ndarray, "runs steps"]:
     """Root mean squares over neurons; of a prediction, of runs drawn around it."""
-    return np.sqrt(np.mean(found.drawn().cosine[:, 1:, :, 0] ** 2, axis=-1))
+    return np.sqrt(np.mean(trajectory.drawn().cosine[:, 1:, :, 0] ** 2, axis=-1))
 
 
 FIGURES = (

@@ -20,15 +20,6 @@ from giantstep.problem.setting import Setting
 from giantstep.records.plot import CountPlot
 from giantstep.simulation.simulate import simulate
 
-RANGE = (0.1, 0.48)
-"""Exponents of the steps: smaller first ones leave no outlier of their own at reachable p."""
-
-LARGER = (6, 8, 10)
-"""Logarithms of the sizes that are only predicted, on the way to the limit."""
-
-WIDTH = 2.0
-"""Tracy and Widom: the largest value of a bulk is within about 2 p^(-2/3) of its edge, relative."""
-
 
 def outliers(
     seed: int,
@@ -37,13 +28,18 @@ def outliers(
     runs: Sequence[int],
     exponents: Sequence[float],
     points: int,
+    larger: Sequence[int] = (6, 8, 10),
 ) -> list[CountPlot]:
-    """New outliers of W after two steps over (alpha_1, alpha_2): at finite p, and in the limit."""
-    grid = np.linspace(*RANGE, points)
+    """New outliers of W after two steps over (alpha_1, alpha_2): at finite p, and in the limit.
+
+    ``larger`` are logarithms of the sizes that are only predicted, on the way to the limit.
+    """
+    # Smaller first exponents leave no outlier of their own at reachable p.
+    grid = np.linspace(0.1, 0.48, points)
     activation = centred("tanh(z + 0.5)")
     panels = []
     repeated = dict(zip(measured, runs, strict=True))
-    for p in (*measured, *(10**power for power in LARGER)):
+    for p in (*measured, *(10**power for power in larger)):
         base = Setting(
             "two-step",
             **two_steps(p),
@@ -51,7 +47,7 @@ def outliers(
             runs=repeated.get(p, 1),
             seed=seed,
         )
-        found = [
+        boxes = [
             (first, second, *new_outliers(with_exponents(base, first, second)))
             for first in exponents
             for second in exponents
@@ -59,7 +55,7 @@ def outliers(
         ]
         counts = finite_phase_diagram(base, grid, margin(p))
         size = f"{p:,}" if p in measured else f"10^{{{round(np.log10(p))}}}"
-        panels.append(_panel(grid, counts, found, f"$p = {size}$"))
+        panels.append(_panel(grid, counts, boxes, f"$p = {size}$"))
     limit = phase_diagram(base.activation, "1/sqrt(p)", "fresh", grid)
     return [*panels, _panel(grid, limit, [], r"limit $p \to \infty$")]
 
@@ -80,18 +76,18 @@ def new_outliers(setting: Setting) -> tuple[float, float]:
     predicted, measured = predict(setting).weights, simulate(setting).weights
     assert predicted is not None
     assert measured is not None
-    theory, found = predicted.arrays(), measured.arrays()
+    theory, simulated = predicted.arrays(), measured.arrays()
     limit = (1.0 + margin(setting.p)) * theory["edge"][:, -1, None]
     expected, seen = (
         float(np.mean(np.maximum(np.sum(values[:, -1] > limit, axis=-1) - 1, 0)))
-        for values in (theory["outliers"], found["singular_values"])
+        for values in (theory["outliers"], simulated["singular_values"])
     )
     return expected, seen
 
 
 def margin(p: int) -> float:
-    """How far above its edge, relative, the largest value of a bulk may be."""
-    return WIDTH * float(p) ** (-2 / 3)
+    """How far above its edge, relative, the largest value of a bulk may be: Tracy and Widom."""
+    return 2.0 * float(p) ** (-2 / 3)
 
 
 FIGURES = (

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 from jaxtyping import Float
@@ -18,59 +19,63 @@ from giantstep.records.plot import Curve, Plot, mean_curve
 from giantstep.simulation.stepped import SteppedRun, stepped_runs, table_errors
 from giantstep.simulation.table import FeatureTable
 
-RATIOS = (0.5, 1.0, 1.5, 2.0, 3.0, 4.0, 6.0, 8.0)
-"""Samples of the readout over d."""
 
-ALPHAS = (0.0, 0.06, 0.12, 0.18, 0.24, 0.28, 0.32, 0.36, 0.4)
+def equivalence(
+    seed: int,
+    *,
+    d: int,
+    runs: int,
+    points: int,
+    ratios: Sequence[float] = (0.5, 1.0, 1.5, 2.0, 3.0, 4.0, 6.0, 8.0),
+) -> list[Plot]:
+    """Learning curve after a step of order sqrt(n), and both equivalences given the same W.
 
-
-def equivalence(seed: int, *, d: int, runs: int, points: int) -> list[Plot]:
-    """Learning curve after a step of order sqrt(n), and both equivalences given the same W."""
+    ``ratios`` are samples of the readout over d.
+    """
     panels = []
-    fine = np.geomspace(RATIOS[0], RATIOS[-1], points)
     for title, activation in (
         ("ReLU less its mean", centred("relu(z)")),
         (r"$\tanh(z + 0.7)$ less its mean", SHIFTED),
     ):
         setting = Setting(
-            **WIDE | {"activation": activation, "readout_n": f"{RATIOS[-1]:g}d"},
+            **WIDE | {"activation": activation, "readout_n": f"{ratios[-1]:g}d"},
             d=d,
             step_size="1.5*n^0.5",
             noise=0.5,
+            runs=runs,
             seed=seed,
         )
-        sizes, drawn = ([round(ratio * d) for ratio in part] for part in (RATIOS, fine))
-        found: list[np.ndarray] = []
-        given: list[np.ndarray] = []
-        plain: list[np.ndarray] = []
-        for step in stepped_runs(setting, range(runs)):
-            found.append(errors_by_size(step, sizes))
-            direction = step.spike[None] / np.linalg.norm(step.spike)
-            for curve, directions in ((given, direction), (plain, direction[:0])):
-                predicted = learning_curve(
-                    setting, step.weights, directions=directions, sizes=drawn
-                )
-                curve.append(predicted.test[0])
-        lines = {
-            "Gaussian given the learned coordinate": given,
-            "Gaussian of the same mean and covariance": plain,
-        }
-        panels.append(
-            Plot(
-                "samples of the readout over the dimension, $n/d$",
-                "test error of the readout (mean square)",
-                [
-                    mean_curve("simulation", RATIOS, list(np.array(found).T)),
-                    *(
-                        Curve(name, fine.tolist(), np.mean(curve, axis=0).tolist(), theory=True)
-                        for name, curve in lines.items()
-                    ),
-                ],
-                x_scale="log",
-                title=title,
-            )
-        )
+        panels.append(replace(_equivalence_panel(setting, ratios, points), title=title))
     return panels
+
+
+def _equivalence_panel(setting: Setting, ratios: Sequence[float], points: int) -> Plot:
+    """Errors of readouts of growing batches, and of both Gaussian models given the same rows."""
+    fine = np.geomspace(ratios[0], ratios[-1], points)
+    sizes, drawn = ([round(ratio * setting.d) for ratio in part] for part in (ratios, fine))
+    errors: list[np.ndarray] = []
+    lines: dict[str, list[np.ndarray]] = {
+        "Gaussian given the learned coordinate": [],
+        "Gaussian of the same mean and covariance": [],
+    }
+    for step in stepped_runs(setting, range(setting.runs)):
+        errors.append(errors_by_size(step, sizes))
+        direction = step.spike[None] / np.linalg.norm(step.spike)
+        for curve, directions in zip(lines.values(), (direction, direction[:0]), strict=True):
+            predicted = learning_curve(setting, step.weights, directions=directions, sizes=drawn)
+            curve.append(predicted.test[0])
+    return Plot(
+        "samples of the readout over the dimension, $n/d$",
+        "test error of the readout (mean square)",
+        [
+            mean_curve("simulation", ratios, list(np.array(errors).T)),
+            *(
+                Curve(name, fine.tolist(), np.mean(curve, axis=0).tolist(), theory=True)
+                for name, curve in lines.items()
+            ),
+        ],
+        x_scale="log",
+    )
 
 
 def errors_by_size(step: SteppedRun, sizes: Sequence[int]) -> Float[np.ndarray, " b"]:
@@ -87,16 +92,23 @@ def errors_by_size(step: SteppedRun, sizes: Sequence[int]) -> Float[np.ndarray, 
     )
 
 
-def alignment(seed: int, *, d: int, runs: int, points: int) -> list[Plot]:
+def alignment(
+    seed: int,
+    *,
+    d: int,
+    runs: int,
+    points: int,
+    alphas: Sequence[float] = (0.0, 0.06, 0.12, 0.18, 0.24, 0.28, 0.32, 0.36, 0.4),
+) -> list[Plot]:
     """Left and right singular vectors k = 1, 2 of the features against (X beta)^k and a^k."""
     setting = Setting(**WIDE, d=d, step_size=1.0, seed=seed)
-    found = np.empty((2, 2, len(ALPHAS), runs))
+    cosines = np.empty((2, 2, len(alphas), runs))
     for step in stepped_runs(setting, range(runs)):
-        for index, alpha in enumerate(ALPHAS):
+        for index, alpha in enumerate(alphas):
             size = setting.vary(step_size=step_size(alpha)).step_size[0]
-            found[:, :, index, step.run] = overlaps(step.resized(size))
+            cosines[:, :, index, step.run] = overlaps(step.resized(size))
     lines: list[list[tuple[float, float]]] = [[], [], [], []]
-    for alpha in np.linspace(ALPHAS[0], ALPHAS[-1], points):
+    for alpha in np.linspace(alphas[0], alphas[-1], points):
         theory = feature_outliers(setting.vary(step_size=step_size(float(alpha))))
         for k in range(min(2, len(theory.left))):
             lines[k].append((float(alpha), along_power(theory.left[k], k + 1)))
@@ -107,7 +119,7 @@ def alignment(seed: int, *, d: int, runs: int, points: int) -> list[Plot]:
     ):
         curves = []
         for k in range(2):
-            curves.append(mean_curve(f"spike {k + 1}", ALPHAS, list(found[side, k])))
+            curves.append(mean_curve(f"spike {k + 1}", alphas, list(cosines[side, k])))
             x, y = zip(*lines[2 * side + k], strict=True)
             curves.append(Curve(f"spike {k + 1}", x, y, theory=True))
         panels.append(

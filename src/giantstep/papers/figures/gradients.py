@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from dataclasses import dataclass
 
 import numpy as np
 from jaxtyping import Float
@@ -16,34 +14,24 @@ from giantstep.records.plot import Curve, Plot, mean_curve
 from giantstep.records.trajectory import Trajectory
 from giantstep.simulation.simulate import simulate
 
-SUM = {"$w_1 + w_2$": (1.0, 1.0), "$w_1 - w_2$": (1.0, -1.0)}
-PAIR = {"$4w_1 + w_2$": (4.0, 1.0), "$w_1 - 4w_2$": (1.0, -4.0)}
-
-
-@dataclass(frozen=True)
-class Example:
-    """A target, the two directions that are looked at, and what is seen."""
-
-    target: str
-    directions: Mapping[str, tuple[float, float]]
-    title: str
-
-
-EXAMPLES = (
-    Example("staircase", SUM, "$x_1 + x_2 + x_1^2 - x_2^2$: both directions"),
-    Example("equal-links", SUM, "$x_1 + x_2 + x_1^2 + x_2^2$: one direction for ever"),
-    # The pair of the authors' notebook, which finds one direction at this batch size.
-    Example("4*x1 + x1^2 - 1 + x2", PAIR, "$4x_1 + x_1^2 + x_2$: both directions"),
-)
-
 
 def gradient_cosines(seed: int, *, d: int, p: int, line_p: int, runs: int) -> list[Plot]:
     """Root mean square cosines of all neurons' gradients with two directions, step by step."""
     steps = 6
+    both = {"$w_1 + w_2$": (1.0, 1.0), "$w_1 - w_2$": (1.0, -1.0)}
     panels = []
-    for example in EXAMPLES:
+    for target, directions, title in (
+        ("staircase", both, "$x_1 + x_2 + x_1^2 - x_2^2$: both directions"),
+        ("equal-links", both, "$x_1 + x_2 + x_1^2 + x_2^2$: one direction for ever"),
+        # The pair of the authors' notebook, which finds one direction at this batch size.
+        (
+            "4*x1 + x1^2 - 1 + x2",
+            {"$4w_1 + w_2$": (4.0, 1.0), "$w_1 - 4w_2$": (1.0, -4.0)},
+            "$4x_1 + x_1^2 + x_2$: both directions",
+        ),
+    ):
         setting = Setting(
-            example.target,
+            target,
             activation="relu",
             d=d,
             n=d,
@@ -55,11 +43,11 @@ def gradient_cosines(seed: int, *, d: int, p: int, line_p: int, runs: int) -> li
             runs=runs,
             seed=seed,
         )
-        found, line = simulate(setting), predict(setting.vary(p=line_p))
+        simulated, line = simulate(setting), predict(setting.vary(p=line_p))
         x = [float(step) for step in range(1, steps + 1)]
         curves = []
-        for name, direction in example.directions.items():
-            curves.append(mean_curve(name, x, list(_along(found, direction).T)))
+        for name, direction in directions.items():
+            curves.append(mean_curve(name, x, list(_along(simulated, direction).T)))
             curves.append(Curve(name, x, _along(line, direction)[0].tolist(), theory=True))
         chance = [1.0 / math.sqrt(d)] * steps
         curves.append(Curve("random direction, $d^{-1/2}$", x, chance, theory=True))
@@ -69,17 +57,17 @@ def gradient_cosines(seed: int, *, d: int, p: int, line_p: int, runs: int) -> li
                 r"cosine of a neuron's gradient with the direction",
                 curves,
                 y_range=(0.0, 0.45),
-                title=example.title,
+                title=title,
             )
         )
     return panels
 
 
-def _along(found: Trajectory, direction: tuple[float, ...]) -> Float[np.ndarray, "runs s"]:
+def _along(trajectory: Trajectory, direction: tuple[float, ...]) -> Float[np.ndarray, "runs s"]:
     """Root mean square over neurons of the cosine with one direction."""
-    assert found.gradient_cosine is not None
+    assert trajectory.gradient_cosine is not None
     unit = np.array(direction) / np.linalg.norm(direction)
-    return np.sqrt(np.mean((found.gradient_cosine @ unit) ** 2, axis=-1))
+    return np.sqrt(np.mean((trajectory.gradient_cosine @ unit) ** 2, axis=-1))
 
 
 FIGURES = (

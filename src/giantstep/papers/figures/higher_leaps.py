@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -14,40 +15,45 @@ from giantstep.papers.figures.record import Reproduction
 from giantstep.records.plot import MapPlot
 from giantstep.records.scaling import scaling_exponent
 
-BATCHES = {
-    2: (1.0, 7 / 6, 4 / 3, 1.5, 1.75, 2.0),
-    3: (5 / 3, 2.0, 15 / 7, 7 / 3, 8 / 3, 3.0),
-}
-"""kappa, for each leap: the boundaries of one, two and three steps are among them."""
-
-SMALLEST, LARGEST = 60, 20_000
-"""Dimensions; at large kappa the largest is that whose batch is as large as the figure allows."""
-
-TITLES = {2: "leap two: He2($x_1$)", 3: "leap three: He3($x_1$)"}
-
 
 def leaps_over_steps(
     seed: int, *, samples: float, runs: tuple[int, int, int], steps: int
 ) -> list[MapPlot]:
     """Exponents in d of the cosine with the target over samples and steps, at leaps two and three.
 
-    ``samples`` are those of the largest batch, ``runs`` those at three dimensions.
+    ``samples`` are those of the largest batch, ``runs`` those at three dimensions.  The boundaries
+    of one, two and three steps are among the exponents kappa of the batches.
     """
-    return [_exponents(leap, seed, samples, runs=runs, steps=steps) for leap in BATCHES]
+    two, three = (1.0, 7 / 6, 4 / 3, 1.5, 1.75, 2.0), (5 / 3, 2.0, 15 / 7, 7 / 3, 8 / 3, 3.0)
+    return [
+        replace(_exponents(leap, kappas, seed, samples, runs=runs, steps=steps), title=title)
+        for leap, kappas, title in (
+            (2, two, "leap two: He2($x_1$)"),
+            (3, three, "leap three: He3($x_1$)"),
+        )
+    ]
 
 
-def dimensions(leap: int, kappa: float, samples: float) -> list[int]:
+def dimensions(
+    leap: int, kappa: float, samples: float, smallest: int = 60, largest: int = 20_000
+) -> list[int]:
     """Three dimensions in equal ratios, up to that whose batch has so many samples."""
-    largest = min(LARGEST, (samples / ON_LABELS[leap].options["samples"]) ** (1.0 / kappa))
-    return np.geomspace(SMALLEST, max(largest, 2 * SMALLEST), 3).round().astype(int).tolist()
+    top = min(largest, (samples / ON_LABELS[leap].options["samples"]) ** (1.0 / kappa))
+    return np.geomspace(smallest, max(top, 2 * smallest), 3).round().astype(int).tolist()
 
 
 def _exponents(
-    leap: int, seed: int, samples: float, *, runs: tuple[int, int, int], steps: int
+    leap: int,
+    kappas: Sequence[float],
+    seed: int,
+    samples: float,
+    *,
+    runs: tuple[int, int, int],
+    steps: int,
 ) -> MapPlot:
     """mu in |cosine| ~ d^(-mu) after every step, for every kappa."""
     predicted, measured, errors = [], [], []
-    for kappa in BATCHES[leap]:
+    for kappa in kappas:
         d, network = dimensions(leap, kappa, samples), ON_LABELS[leap]
         statistics = {str(step): neurons(LINE, step) for step in range(1, steps + 1)}
         taken = label_steps(steps, kappa, **network.options)
@@ -57,7 +63,7 @@ def _exponents(
         errors.append([(slope.high - slope.low) / 4.0 for slope in slopes])
         predicted.append([abs(e) for e in several_steps_exponents(leap, kappa, steps)])
     return MapPlot(
-        x=_rounded(BATCHES[leap]),
+        x=_rounded(kappas),
         y=[float(step) for step in range(1, steps + 1)],
         predicted=predicted,
         measured=measured,
@@ -66,7 +72,7 @@ def _exponents(
         x_label=r"exponent of the batch size $\kappa$ in $n \sim d^\kappa$",
         y_label="giant steps $T$",
         value_label=r"exponent $\mu$ in cosine $\sim d^{-\mu}$",
-        title=TITLES[leap],
+        title="",
         boundary=_rounded([float(batch_exponent(leap, step)) for step in range(1, steps + 1)]),
     )
 

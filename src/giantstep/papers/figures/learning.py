@@ -33,25 +33,8 @@ LADDER: dict[str, Any] = {
     "test_n": 20_000,
 }
 TITLE = r"$x_1 + x_1 x_2 + \mathrm{He}_2(x_2)/\sqrt{2}$"
-LEARNED = {
-    "floor, nothing learned": (),
-    "floor, $w_1$ learned": ((1.0, 0.0),),
-    "floor, $w_1$ and $w_2$ learned": ((1.0, 0.0), (0.0, 1.0)),
-}
 X_LABEL = r"exponent of the batch size $\log n/\log d$"
 ERROR = "test error of the readout (mean square)"
-
-KINDS: dict[str, dict[str, Any]] = {
-    "no step": {"steps": 0, "step_size": 1.0},
-    "one step, labels as they are": {"step_size": "4p"},
-    "one step, degrees 0 and 1 removed": {"step_size": "4*p*d^0.5", "deflate": 1},
-}
-
-HIGHEST = 3.4
-"""Top of the axis: errors near interpolation would flatten the others."""
-
-APART = 500
-"""Dimension from which the settings are worth processes of their own."""
 
 
 def learning_curves(
@@ -74,8 +57,13 @@ def learning_curves(
 
 def preprocessed(seed: int, *, d: int, runs: int, exponents: Sequence[float]) -> list[Plot]:
     """Test error after one step on the labels, and without their degrees up to one."""
+    kinds: dict[str, dict[str, Any]] = {
+        "no step": {"steps": 0, "step_size": 1.0},
+        "one step, labels as they are": {"step_size": "4p"},
+        "one step, degrees 0 and 1 removed": {"step_size": "4*p*d^0.5", "deflate": 1},
+    }
     curves = []
-    for name, fields in KINDS.items():
+    for name, fields in kinds.items():
         base = Setting(**{**LADDER, "steps": 1} | fields, d=d, runs=runs, seed=seed)
         points = _points(base, exponents)
         errors = {kappa: points[kappa][0][:, -1] for kappa in exponents}
@@ -88,10 +76,10 @@ Errors = tuple[Float[np.ndarray, "runs t"], Float[np.ndarray, " t"]]
 """Test errors of the runs after each step, and the predicted ones."""
 
 
-def _points(base: Setting, exponents: Sequence[float]) -> dict[float, Errors]:
-    """Errors at n = d^kappa for every exponent kappa."""
+def _points(base: Setting, exponents: Sequence[float], apart: int = 500) -> dict[float, Errors]:
+    """Errors at n = d^kappa for every exponent kappa, from d = ``apart`` on in processes."""
     settings = [base.vary(n=f"d^{kappa}") for kappa in exponents]
-    if base.d < APART or cores() == 1:
+    if base.d < apart or cores() == 1:
         points = [_point(setting) for setting in settings]
     else:
         with Pool(min(cores(), len(settings))) as pool:
@@ -115,9 +103,9 @@ def _both(
     name: str, errors: Mapping[float, Float[np.ndarray, " runs"]], theory: Mapping[float, float]
 ) -> list[Curve]:
     """Points of the runs, and the line of theory where there is one."""
-    known = {kappa: float(value) for kappa, value in theory.items() if np.isfinite(value)}
+    finite = {kappa: float(value) for kappa, value in theory.items() if np.isfinite(value)}
     points = mean_curve(name, list(errors), list(errors.values()))
-    line = Curve(name, list(known), list(known.values()), theory=True)
+    line = Curve(name, list(finite), list(finite.values()), theory=True)
     return [points, line]
 
 
@@ -128,7 +116,8 @@ def _plot(curves: Sequence[Curve], exponents: Sequence[float], title: str) -> Pl
         curves,
         levels=floors(),
         x_range=with_room(exponents),
-        y_range=(0.0, HIGHEST),
+        # Errors near interpolation would flatten the others.
+        y_range=(0.0, 3.4),
         title=title,
     )
 
@@ -143,7 +132,11 @@ def floors() -> dict[str, float]:
     """E Var(f | P_U x) for what is learned, and what relu misses of the rest: nothing."""
     setting = Setting(**LADDER, d=100)
     series, fits = setting.target.series, FittedDegrees(setting.activation)
-    bases = {name: np.array(basis).reshape(-1, 2) for name, basis in LEARNED.items()}
+    bases = {
+        "floor, nothing learned": np.empty((0, 2)),
+        "floor, $w_1$ learned": np.eye(2)[:1],
+        "floor, $w_1$ and $w_2$ learned": np.eye(2),
+    }
     return {
         name: floor_with(floor(series, basis), series, fits).by_degree[0]
         for name, basis in bases.items()

@@ -16,9 +16,6 @@ from giantstep.problem.activation import centred
 from giantstep.problem.setting import Setting
 from giantstep.records.plot import Curve, Plot, mean_curve
 
-EXPONENTS = (0.4, 0.3)
-"""alpha_1 = alpha_2 of the two panels."""
-
 
 def network(p: int, seed: int) -> Setting:
     """The network of the claim on these strengths, at a width; its steps are chosen later."""
@@ -31,17 +28,18 @@ def strengths(seed: int, *, measured: Sequence[int], runs: Sequence[int]) -> lis
     """|q_k^T (W_2 - W_1)| against p at (0.4, 0.4) and (0.3, 0.3), predicted far beyond."""
     widths = [*measured, 10**6, 10**8, 10**10]
     panels = []
-    for alpha in EXPONENTS:
+    for alpha in (0.4, 0.3):
         settings = [with_exponents(network(p, seed), alpha, alpha) for p in widths]
         predicted = [second_strengths(setting) for setting in settings]
         # An array of runs by orders for each width that is measured.
-        found = [step_two_strengths(s, count) for s, count in zip(settings, runs, strict=False)]
+        pairs = zip(settings, runs, strict=False)
+        simulated = [step_two_strengths(each, count) for each, count in pairs]
         curves = []
         for order in range(3):
             label = rf"order {order}: $p^{{{alpha - order * (0.5 - alpha):.1f}}}$"
             line = [float(values[order]) for values in predicted]
             curves.append(Curve(label, [float(p) for p in widths], line, theory=True))
-            values = [np.asarray(each)[:, order] for each in found]
+            values = [np.asarray(each)[:, order] for each in simulated]
             curves.append(mean_curve(label, [float(p) for p in measured], values))
         panels.append(
             Plot(

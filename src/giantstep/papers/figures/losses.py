@@ -17,25 +17,30 @@ from giantstep.simulation.readout import fit_readout, squared_errors
 from giantstep.simulation.stepped import SteppedRun, stepped_runs
 from giantstep.simulation.table import FeatureTable
 
-ALPHAS = (-0.1, 0.0, 0.08, 0.16, 0.22, 0.28, 0.35, 0.42)
 EXPONENT = r"exponent of the step size $\alpha$ in $n^\alpha$"
 MARKS = {"0": 0.0, "1/4": 0.25, "1/3": 1 / 3}
 """Exponents from which on a first, a second and a third spike grow without bound."""
 
-LARGER = (7, 12)
-"""Logarithms of the dimensions at which theory is drawn on its way to the limit."""
 
-FOURTH = 0.375
-"""The exponent up to which it is drawn: a fourth spike sees another part of the degree 2."""
+def by_step_size(
+    seed: int,
+    *,
+    d: int,
+    runs: int,
+    points: int,
+    alphas: Sequence[float] = (-0.1, 0.0, 0.08, 0.16, 0.22, 0.28, 0.35, 0.42),
+    larger: Sequence[int] = (7, 12),
+) -> list[Plot]:
+    """Objective and test error over those without a step, for two targets.
 
-
-def by_step_size(seed: int, *, d: int, runs: int, points: int) -> list[Plot]:
-    """Objective and test error over those without a step, for two targets."""
+    Theory is drawn on its way to the limit at d = 10^power for the powers ``larger``, up to 3/8: a
+    fourth spike sees another part of the degree 2.
+    """
     curved = Setting(**WIDE, d=d, noise=0.5, step_size=1.0, seed=seed)
     straight = curved.vary(target="x1")
-    fine = np.linspace(ALPHAS[0], ALPHAS[-1], points)
-    early = fine[fine < FOURTH]
-    objective, test = measured(curved, runs)
+    fine = np.linspace(alphas[0], alphas[-1], points)
+    early = fine[fine < 0.375]
+    objective, test = measured(curved, runs, alphas)
     limits = np.array(limiting_losses(curved).objectives)
     lines = [
         Curve("this size", fine.tolist(), predicted(curved, fine)[0].tolist(), theory=True),
@@ -46,14 +51,14 @@ def by_step_size(seed: int, *, d: int, runs: int, points: int) -> list[Plot]:
                 predicted(curved.vary(d=10**power, n="4d", p="d"), early)[0].tolist(),
                 theory=True,
             )
-            for power in LARGER
+            for power in larger
         ),
     ]
     return [
         Plot(
             EXPONENT,
             r"training objective over that without a step",
-            [mean_curve("simulation", ALPHAS, objective), *lines],
+            [mean_curve("simulation", alphas, objective), *lines],
             levels={f"$L_{k}/L_0$": float(v) for k, v in enumerate(limits / limits[0])},
             title=r"$z + \mathrm{He}_2(z)/\sqrt{2}$: objective",
             marks=MARKS,
@@ -61,14 +66,15 @@ def by_step_size(seed: int, *, d: int, runs: int, points: int) -> list[Plot]:
             x_range=(-0.14, 0.5),
             y_range=(0.64, 1.02),
         ),
-        _test_panel(curved, test, fine, r"$z + \mathrm{He}_2(z)/\sqrt{2}$: test error"),
-        _test_panel(straight, measured(straight, runs)[1], fine, "$z$: test error"),
+        _test_panel(curved, alphas, test, fine, r"$z + \mathrm{He}_2(z)/\sqrt{2}$: test error"),
+        _test_panel(straight, alphas, measured(straight, runs, alphas)[1], fine, "$z$: test error"),
     ]
 
 
 def _test_panel(
     setting: Setting,
-    found: Sequence[Float[np.ndarray, " runs"]],
+    alphas: Sequence[float],
+    errors: Sequence[Float[np.ndarray, " runs"]],
     fine: Float[np.ndarray, " m"],
     title: str,
 ) -> Plot:
@@ -77,7 +83,7 @@ def _test_panel(
         EXPONENT,
         "test error over that without a step",
         [
-            mean_curve("simulation", ALPHAS, found),
+            mean_curve("simulation", alphas, errors),
             Curve("this size", fine.tolist(), line.tolist(), theory=True),
         ],
         marks=MARKS,
@@ -97,15 +103,20 @@ def predicted(setting: Setting, alphas: Float[np.ndarray, " m"]) -> Float[np.nda
     )
 
 
-def measured(setting: Setting, runs: int) -> tuple[list[np.ndarray], list[np.ndarray]]:
-    """The same, run by run: one gradient a run, steps of all sizes along it, the same samples."""
-    found = np.empty((2, len(ALPHAS), runs))
+def measured(
+    setting: Setting, runs: int, alphas: Sequence[float]
+) -> tuple[list[np.ndarray], list[np.ndarray]]:
+    """Objective and test error over those without a step, run by run.
+
+    Each run has one gradient and one set of samples, and takes steps of all sizes along it.
+    """
+    ratios = np.empty((2, len(alphas), runs))
     for step in stepped_runs(setting, range(runs)):
         before = fitted(step.resized(0.0))
-        for index, alpha in enumerate(ALPHAS):
+        for index, alpha in enumerate(alphas):
             size = setting.vary(step_size=f"n^{alpha:g}").step_size[0]
-            found[:, index, step.run] = np.divide(fitted(step.resized(size)), before)
-    return list(found[0]), list(found[1])
+            ratios[:, index, step.run] = np.divide(fitted(step.resized(size)), before)
+    return list(ratios[0]), list(ratios[1])
 
 
 def fitted(step: SteppedRun) -> tuple[float, float]:

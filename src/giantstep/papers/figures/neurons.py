@@ -38,23 +38,23 @@ def one_step(seed: int, *, line_d: int, plane_d: int) -> list[NeuronPlot]:
         n="4*d^2",
         step_size="6*p*d^0.5",
     )
-    found = simulate(plane)
+    simulated = simulate(plane)
     return [
         _panel(
             simulate(line), predict(line), "$x_1 + x_2 + x_1^2 - x_2^2$ at $n = 4d$: one direction"
         ),
-        _panel(found, from_start(found), "$x_1^2 - x_2^2$ at $n = 4d^2$: specialisation"),
+        _panel(simulated, from_start(simulated), "$x_1^2 - x_2^2$ at $n = 4d^2$: specialisation"),
     ]
 
 
-def from_start(found: Trajectory) -> Trajectory:
-    """The closed form of one step from each neuron's own start, in the place of what was found."""
-    assert found.readout is not None
-    overlap, norms = found.overlap.copy(), found.norms.copy()
-    for i, (start, entry) in enumerate(zip(found.overlap[0, 0], found.readout[0], strict=True)):
-        law = one_step_law(found.setting, start, float(entry), log2_points=13)
+def from_start(run: Trajectory) -> Trajectory:
+    """The closed form of one step from each neuron's own start, in place of the simulated rows."""
+    assert run.readout is not None
+    overlap, norms = run.overlap.copy(), run.norms.copy()
+    for i, (start, entry) in enumerate(zip(run.overlap[0, 0], run.readout[0], strict=True)):
+        law = one_step_law(run.setting, start, float(entry), log2_points=13)
         overlap[0, 1, i], norms[0, 1, i] = law.overlap, np.sqrt(law.square_norm)
-    return replace(found, overlap=overlap, norms=norms)
+    return replace(run, overlap=overlap, norms=norms)
 
 
 def staircases(seed: int, *, d: int) -> list[NeuronPlot]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -18,14 +19,6 @@ from giantstep.simulation.simulate import simulate
 TWO_DEVIATIONS = math.erf(math.sqrt(2.0))
 """Probability within two standard deviations: a bootstrap interval is four of them long."""
 
-BATCHES = {1: (0.25, 0.5, 0.75, 1.0, 1.25, 1.5), 2: (1.0, 1.25, 1.5, 1.75, 2.0, 2.25)}
-"""kappa, for each leap."""
-
-NEURONS = 8
-"""Of a run, each with a start of its own; beside each stands one with the opposite readout."""
-
-TITLES = {1: "leap one: $x_1$ needs $n = d$", 2: r"leap two: $\mathrm{He}_2(x_1)$ needs $n = d^2$"}
-
 
 def phase(
     seed: int,
@@ -37,18 +30,31 @@ def phase(
     draws: int,
 ) -> list[Plot]:
     """Exponents in d of a neuron's cosine with the target at leaps one and two."""
+    one = _exponents(1, 0.25, first_d, seed, runs=runs, samples=samples, draws=draws)
+    two = _exponents(2, 1.0, second_d, seed, runs=runs, samples=samples, draws=draws)
     return [
-        _exponents(leap, sizes, seed, runs=runs, samples=samples, draws=draws)
-        for leap, sizes in ((1, first_d), (2, second_d))
+        replace(one, title="leap one: $x_1$ needs $n = d$"),
+        replace(two, title=r"leap two: $\mathrm{He}_2(x_1)$ needs $n = d^2$"),
     ]
 
 
 def _exponents(
-    leap: int, sizes: Sequence[int], seed: int, *, runs: int, samples: float, draws: int
+    leap: int,
+    first: float,
+    sizes: Sequence[int],
+    seed: int,
+    *,
+    runs: int,
+    samples: float,
+    draws: int,
 ) -> Plot:
-    """Slopes of log median |cos| in log d: measured, predicted at these sizes, and the limit."""
-    found, deviations, finite = [], [], []
-    for kappa in BATCHES[leap]:
+    """Slopes of log median |cos| in log d: measured, predicted at these sizes, and the limit.
+
+    At six exponents kappa of the batch size, from the ``first`` on in steps of 1/4.
+    """
+    slopes, deviations, finite = [], [], []
+    kappas = first + 0.25 * np.arange(6)
+    for kappa in kappas.tolist():
         cosines, medians = [], []
         for d in sizes:
             setting = Setting(
@@ -56,7 +62,8 @@ def _exponents(
                 activation="tanh(z + 0.5)",
                 d=d,
                 n=f"d^{kappa}",
-                p=2 * NEURONS,
+                # 8 have a start of their own; beside each stands one with the opposite readout.
+                p=16,
                 steps=1,
                 step_size=f"10*p*d^{(leap - 1) / 2}",
                 # Many runs where they are cheap.
@@ -68,21 +75,19 @@ def _exponents(
             cosines.append(np.median(np.abs(simulate(setting).cosine[:, 1, :, 0]), axis=-1))
             medians.append(cosine_quantiles(setting, np.array([0.5]), draws=draws)[0, 0])
         scaling = scaling_exponent(sizes, cosines, level=TWO_DEVIATIONS)
-        found.append(scaling.exponent)
+        slopes.append(scaling.exponent)
         deviations.append((scaling.high - scaling.low) / 4.0)
         finite.append(float(np.polyfit(np.log(sizes), np.log(medians), 1)[0]))
-    kappas = np.array(BATCHES[leap])
     fine = np.linspace(kappas[0], kappas[-1], 61)
     return Plot(
         r"exponent of the batch size $\kappa$ in $n = d^\kappa$",
         "exponent in $d$ of a neuron's cosine with $w_1$",
         [
-            Curve("measured", kappas.tolist(), found, deviations),
+            Curve("measured", kappas.tolist(), slopes, deviations),
             Curve("limit", fine.tolist(), phase_curve(leap, fine).tolist(), theory=True),
             Curve("at these sizes", kappas.tolist(), finite, theory=True),
         ],
         y_range=(-0.65, 0.15),
-        title=TITLES[leap],
     )
 
 

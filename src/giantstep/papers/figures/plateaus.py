@@ -38,10 +38,6 @@ SQUARE: dict[str, Any] = {
     "noise": 0.3,
     "test_n": 4000,
 }
-PENALTIES = np.logspace(-2.5, 1.5, 13)
-"""Relative to p/n, the size of the features' kernel.  Theory says which is best: leave-one-out of a
-few samples sometimes does not see that a readout follows one large label."""
-
 NAMES = ("random features", "after one giant step")
 
 
@@ -55,10 +51,10 @@ def floors(seed: int, *, d: int, runs: int, exponents: Sequence[float], points: 
 
 def _panel(base: Setting, exponents: Sequence[float], points: int, *, title: str) -> Plot:
     """Without a step and after one: the same runs, samples of the readout being added."""
-    found = [measured(at_exponent(base, exponent)) for exponent in exponents]
+    errors = [measured(at_exponent(base, exponent)) for exponent in exponents]
     curves = []
     for steps, name in enumerate(NAMES):
-        curves.append(mean_curve(name, exponents, [part[steps] for part in found]))
+        curves.append(mean_curve(name, exponents, [part[steps] for part in errors]))
         last = min(exponents[-1], 2 + math.log(3.9) / math.log(base.d))
         fine = np.linspace(exponents[0], last, points)
         line = [predicted(base, float(exponent), steps) for exponent in fine]
@@ -94,17 +90,21 @@ def _levels(base: Setting) -> dict[str, float]:
 
 
 def at_exponent(base: Setting, exponent: float) -> Setting:
-    """A readout of d^exponent samples, with penalties on their scale."""
+    """A readout of d^exponent samples, with penalties relative to p/n, the size of its kernel.
+
+    Theory says which is best: leave-one-out of a few samples sometimes does not see that a readout
+    follows one large label.
+    """
     n = round(base.d**exponent)
-    return base.vary(readout_n=n, ridge=(PENALTIES * base.p / n).tolist())
+    return base.vary(readout_n=n, ridge=(np.logspace(-2.5, 1.5, 13) * base.p / n).tolist())
 
 
 def measured(setting: Setting) -> list[Float[np.ndarray, " runs"]]:
     """Test errors before and after the step, each at the penalty that theory finds best."""
-    found = simulate(setting).test_error_by_ridge
-    assert found is not None
+    errors = simulate(setting).test_error_by_ridge
+    assert errors is not None
     best = [readout_losses(after(setting, steps)).ridge for steps in (0, 1)]
-    return [found[:, steps, list(setting.ridge).index(ridge)] for steps, ridge in enumerate(best)]
+    return [errors[:, steps, list(setting.ridge).index(ridge)] for steps, ridge in enumerate(best)]
 
 
 def predicted(base: Setting, exponent: float, steps: int) -> float:

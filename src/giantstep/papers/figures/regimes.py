@@ -11,17 +11,6 @@ from giantstep.records.plot import Curve, Plot, mean_curve
 ACTIVATIONS = ("softplus", "softplus(z + 2)")
 """Without odd degrees above one, and with coefficients of all degrees."""
 
-SPREAD = 0.2
-"""Distance of the points of one regime, in units of that between regimes."""
-
-NAMES = {
-    (1, 0): "$n \\sim d$\n$p \\sim 1$",
-    (1, 1): "$n \\sim d$\n$p \\sim d$",
-    (2, 0): "$n \\sim d^2$\n$p \\sim 1$",
-    (2, 1): "$n \\sim d^2$\n$p \\sim d$",
-    (2, 2): "$n \\sim d^2$\n$p \\sim d^2$",
-}
-
 
 def five_regimes(
     seed: int, *, narrow: tuple[int, int], wide: tuple[int, int], square: int, runs: int
@@ -40,12 +29,17 @@ def five_regimes(
             grown = sizes[regime.n_exponent, regime.p_exponent]
             labels = {"deflate": regime.n_exponent - 1 if regime.deflated else -1}
             for index, size in enumerate(grown):
-                x.append(place + SPREAD * (index - 0.5 * (len(grown) - 1)))
+                x.append(place + 0.2 * (index - 0.5 * (len(grown) - 1)))
                 fields = FIVE_REGIMES | size | labels | {"activation": activation, "seed": seed}
                 values.append(last_errors(fields, runs=runs))
         points = mean_curve("simulation, $p$ growing", x, values)
         panels.append(_panel(analysis, points, f"activation {activation}"))
     return panels
+
+
+def _power(exponent: int) -> str:
+    """d^exponent as it is written."""
+    return ("1", "d", "d^2")[exponent]
 
 
 def _panel(analysis: Analysis, points: Curve, title: str) -> Plot:
@@ -62,7 +56,10 @@ def _panel(analysis: Analysis, points: Curve, title: str) -> Plot:
         ],
         y_range=(0.0, 3.2),
         title=title,
-        x_names=[NAMES[r.n_exponent, r.p_exponent] for r in analysis.regimes],
+        x_names=[
+            f"$n \\sim {_power(r.n_exponent)}$\n$p \\sim {_power(r.p_exponent)}$"
+            for r in analysis.regimes
+        ],
     )
 
 

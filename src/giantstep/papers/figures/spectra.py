@@ -12,9 +12,6 @@ from giantstep.problem.setting import Setting
 from giantstep.records.plot import SpectrumPlot
 from giantstep.simulation.simulate import simulate
 
-REACH = 25.0
-"""Right end of the axes of all four panels."""
-
 NUMBERS = ("no spike", "one spike", "two spikes", "three spikes")
 
 
@@ -35,7 +32,7 @@ def spikes(seed: int, *, d: int, runs: int) -> list[SpectrumPlot]:
                 step=1,
                 symbol=r"the features $\sigma(XW^\top)/\sqrt{n}$",
                 title=rf"step size $3n^{{{alpha:g}}}$: $\ell = {count}$, {NUMBERS[count]}",
-                reach=REACH,
+                reach=25.0,
             )
         )
     return panels

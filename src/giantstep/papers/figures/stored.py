@@ -27,9 +27,6 @@ from giantstep.records.file import write_whole
 from giantstep.records.origin import LIBRARIES
 from giantstep.records.plot import Panel
 
-DIGITS = 6
-"""Of every number that is written: finer than any picture and any standard error."""
-
 
 @dataclass(frozen=True)
 class FigureData:
@@ -51,7 +48,7 @@ class FigureData:
         return f"{self.command} ({self.seconds:.0f} s on {self.device}, {self.date})"
 
     def as_json(self) -> str:
-        """One line a panel, numbers with DIGITS digits; a NaN is refused."""
+        """One line a panel, numbers rounded; a NaN is refused."""
         record = rounded(asdict(self))
         panels = [json.dumps(panel, allow_nan=False) for panel in record.pop("panels")]
         head = json.dumps(record, indent=1, allow_nan=False).removesuffix("\n}")
@@ -93,17 +90,17 @@ def write(data: FigureData, path: Path) -> None:
 
 def _device() -> str:
     """The processor, and the accelerator if the dense engine found one."""
-    found = f"{os.cpu_count()} cores, {platform.machine()}"
+    processor = f"{os.cpu_count()} cores, {platform.machine()}"
+    kinds = set()
     if "jax" in sys.modules:
         kinds = {device.device_kind for device in sys.modules["jax"].devices()} - {"cpu"}
-        found = ", ".join([*sorted(kinds), found])
-    return found
+    return ", ".join([*sorted(kinds), processor])
 
 
 def rounded(value: Any) -> Any:
-    """The same record with floats of DIGITS significant digits."""
+    """A record with floats of six significant digits: finer than a picture or a standard error."""
     if isinstance(value, float):
-        return float(f"{value:.{DIGITS}g}")
+        return float(f"{value:.6g}")
     if isinstance(value, Mapping):
         return {key: rounded(part) for key, part in value.items()}
     if isinstance(value, list | tuple):

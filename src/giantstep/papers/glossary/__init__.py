@@ -29,7 +29,7 @@ def look_up(name: str) -> Term:
     What follows in brackets is left out where the whole is no term: theory (narrow).  The fields of
     a setting are terms too.
     """
-    folded = {_folded(known): term for known, term in BY_NAME.items()}
+    folded = {_folded(title): term for title, term in BY_NAME.items()}
     for asked in (name, re.sub(r"\s*\([^()]*\)$", "", name)):
         if _folded(asked) in folded:
             return folded[_folded(asked)]
