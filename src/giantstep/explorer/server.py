@@ -21,11 +21,8 @@ from giantstep.errors import shown
 from giantstep.explorer import plotly
 from giantstep.explorer.guard import PAGE, Access, Guard
 from giantstep.explorer.jobs import Full, Job, Jobs
-from giantstep.explorer.pool import UNASKED, Pool, Slow, Superseded
+from giantstep.explorer.pool import Pool, Slow, Superseded
 from giantstep.explorer.tasks import TASKS
-
-BODY = 2**16
-"""Bytes of a request: a setting is a few hundred."""
 
 SHAPES = {"setting": (dict, "object"), "axes": (list, "array")}
 """What parts of a request must be, where it has them; the tasks read what they hold."""
@@ -40,17 +37,17 @@ def make_app(
     access: Access | None = None,
     folder: Path | None = None,
     ready: Callable[[], object] = lambda: None,
-    unasked: float = UNASKED,
+    **pool: Any,
 ) -> Starlette:
     """The application; ``folder`` is the only one that a page may look into.
 
-    ``ready`` is called once a worker is warm and requests are answered; ``unasked`` are the seconds
-    after which a call that is not patient is given up.
+    ``ready`` is called once a worker is warm and requests are answered; ``pool`` are the
+    options of ``Pool``.
     """
 
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
-        app.state.pool = Pool(unasked)
+        app.state.pool = Pool(**pool)
         app.state.jobs = Jobs(app.state.pool)
         await app.state.pool.start()
         ready()
@@ -115,14 +112,14 @@ async def _plotly(request: Request) -> Response:
     return Response(plotly.script(), media_type=KINDS["js"], headers=kept)
 
 
-async def _body(request: Request) -> dict[str, Any] | None:
+async def _body(request: Request, most_bytes: int) -> dict[str, Any] | None:
     """The JSON object of a request, None for anything else."""
     if request.method == "GET":
         return {}
     content = b""
     async for part in request.stream():
         content += part
-        if len(content) > BODY:
+        if len(content) > most_bytes:
             return None
     try:
         found = json.loads(content)
@@ -131,11 +128,15 @@ async def _body(request: Request) -> dict[str, Any] | None:
     return found if isinstance(found, dict) else None
 
 
-async def _asked(request: Request) -> dict[str, Any] | JSONResponse:
+async def _asked(
+    request: Request,
+    *,
+    most_bytes: int = 2**16,  # a setting is a few hundred
+) -> dict[str, Any] | JSONResponse:
     """What a task is told, or the refusal of what is no such thing."""
-    body = await _body(request)
+    body = await _body(request, most_bytes)
     if body is None:
-        return refused(f"the request must be a JSON object of at most {BODY} bytes", 400)
+        return refused(f"the request must be a JSON object of at most {most_bytes} bytes", 400)
     for name, (kind, words) in SHAPES.items():
         if name in body and not isinstance(body[name], kind):
             return refused(f"{name} must be a JSON {words}, got {shown(body[name])}", field=name)

@@ -27,10 +27,6 @@ from giantstep.records.table import Table, make_table
 from giantstep.records.trajectory import SPECTRA, Trajectory
 from giantstep.store.identity import different_fields, prediction_name, run_name, stored_fields
 
-MATRIX_NUMBERS = 2**17
-"""Gram matrices and rows of a run are stored up to this many numbers each, 1 MiB: thousands of runs
-of wide networks would fill a disk with them."""
-
 
 class Store:
     """Runs and predictions in a folder, a file each, written once."""
@@ -106,12 +102,18 @@ class Store:
             ) from None
 
 
-def run_bytes(trajectory: Trajectory, run: int, *, keep: Collection[str] = ()) -> bytes:
-    """The file of a run, without matrices that are large but for those to keep."""
+def run_bytes(
+    trajectory: Trajectory, run: int, *, keep: Collection[str] = (), most_numbers: int = 2**17
+) -> bytes:
+    """The file of a run, without matrices that are large but for those to keep.
+
+    Gram matrices and rows are stored up to ``most_numbers`` each, 1 MiB: thousands of runs of wide
+    networks would fill a disk with them.
+    """
     large: dict[str, Any] = {
         name: None
         for name in {"gram", "rows"} - set(keep)
-        if (value := getattr(trajectory, name)) is not None and value.size > MATRIX_NUMBERS
+        if (value := getattr(trajectory, name)) is not None and value.size > most_numbers
     }
     return trajectory_bytes(replace(trajectory, **large), kind="run", run=run)
 

@@ -27,9 +27,6 @@ from giantstep.sweeps.grid import Cell, Grid
 LEVEL = 1e-3
 """Chance that theory and simulation are called apart although they agree, all cells counted."""
 
-SMALLEST = 1e-300
-"""P-values are at least this: so that their inverses can be summed."""
-
 POWER = "k in n = d^k"
 """The label of an axis of batch exponents."""
 
@@ -232,13 +229,14 @@ class Sweep(Drawn):
 
     def agreement(self, observable: str) -> Agreement | None:
         """Whether theory and simulation agree in the observable; None where none is compared."""
-        values = [(found.p_value(observable), found) for found in self.outcomes]
-        known = [(max(p, SMALLEST), found) for p, found in values if p is not None]
-        if not known:
+        values = [(outcome.p_value(observable), outcome) for outcome in self.outcomes]
+        # At least so much that their inverses can be summed.
+        compared = [(max(p, 1e-300), outcome) for p, outcome in values if p is not None]
+        if not compared:
             return None
-        count = len(known)
-        mean = count / sum(1.0 / p for p, _ in known)
-        apart = tuple(found for p, found in known if p < LEVEL / count)
+        count = len(compared)
+        mean = count / sum(1.0 / p for p, _ in compared)
+        apart = tuple(outcome for p, outcome in compared if p < LEVEL / count)
         return Agreement(harmonic_p_value(mean, math.log(count)), count, apart)
 
     @property

@@ -24,12 +24,6 @@ from giantstep.records.table import Table, make_table
 from giantstep.records.trajectory import Trajectory
 from giantstep.simulation.simulate import MEMORY, simulate
 
-MOST = 8
-"""Settings in one picture at most: a colour each."""
-
-FEW_FIELDS = 2
-"""Fields up to which their values are the name of a setting."""
-
 SHOWN = ("norm", "alignment", "test_error", "network_error")
 """Observables of the table unless others are asked for, where there are runs that have them."""
 
@@ -166,10 +160,12 @@ def compare_settings(
     return SideBySide(tuple(experiments), called, shown)
 
 
-def _called(settings: Sequence[Setting], names: Sequence[str] | None) -> tuple[str, ...]:
-    """The names of the settings; the same setting twice is refused."""
-    if not 2 <= len(settings) <= MOST:
-        raise InputError(f"settings must be 2 to {MOST}, got {len(settings)}")
+def _called(
+    settings: Sequence[Setting], names: Sequence[str] | None, *, most: int = 8
+) -> tuple[str, ...]:
+    """The names of the settings, ``most`` of them, a colour each; one given twice is refused."""
+    if not 2 <= len(settings) <= most:
+        raise InputError(f"settings must be 2 to {most}, got {len(settings)}")
     if names is not None and len(names) != len(settings):
         raise InputError(f"names must be one for each of {len(settings)} settings, got {names}")
     seen: dict[Setting, int] = {}
@@ -189,9 +185,9 @@ def _called(settings: Sequence[Setting], names: Sequence[str] | None) -> tuple[s
 
 
 def _values(settings: Sequence[Setting]) -> tuple[str, ...]:
-    """What tells the settings apart; the same for all where that is too much for a name."""
+    """What tells the settings apart; the same for all where more than two fields would do it."""
     fields = given_differing(settings)
-    if len(fields) > FEW_FIELDS:
+    if len(fields) > 2:
         return ("",) * len(settings)
     texts = [[field_text(setting, field) for field in fields] for setting in settings]
     if len(fields) == 1 and all(not _is_number(text) for [text] in texts):

@@ -14,9 +14,6 @@ from giantstep.papers.claims.running import run_claims
 from giantstep.papers.claims.source import KINDS
 from giantstep.papers.claims.stored import stored_records
 
-LARGEST_SEED = 2**31
-"""Seeds that a page may take: any number that a person types."""
-
 
 def listed(request: Mapping[str, Any], emit: Emit) -> dict[str, Any]:
     """Every claim: identifier, statement, paper and the verdict of its stored record."""
@@ -81,7 +78,7 @@ def _claim(request: Mapping[str, Any]) -> Claim:
 def _seed(request: Mapping[str, Any]) -> int:
     text = str(request.get("seed", 0)).strip()
     # Ten digits are enough, and thousands of them are too many for int.
-    if not text.isdecimal() or len(text) > 10 or int(text) >= LARGEST_SEED:
+    if not text.isdecimal() or len(text) > 10 or int(text) >= 2**31:
         raise InputError(f"seed must be a whole number below 2^31, got {shown(text)}")
     return int(text)
 

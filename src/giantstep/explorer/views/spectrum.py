@@ -13,9 +13,6 @@ from giantstep.show.histogram import bulk_histogram, is_far, per_unit
 MATRICES = ("weights", "features")
 """Those of which a wide network has a spectrum."""
 
-ROOM = 1.3
-"""Height of a plot over what is usual in it: a density may be infinite at an edge."""
-
 
 def spectra_view(
     predicted: Trajectory | None, measured: Trajectory | None
@@ -33,12 +30,17 @@ def spectra_view(
 
 
 def step_view(
-    predicted: Spectrum | None, measured: Spectrum | None, step: int
+    predicted: Spectrum | None,
+    measured: Spectrum | None,
+    step: int,
+    *,
+    room: float = 1.3,
 ) -> dict[str, Any] | None:
     """One matrix after one step: edge, density and spikes of theory; bars and spikes of the runs.
 
     Spikes are ``predicted`` means over the rows of theory, and ``spikes`` those of each run above
-    the threshold of theory.
+    the threshold of theory.  A plot is ``room`` times as high as most of what it shows: a density
+    may be infinite at an edge.
     """
     theory = {} if predicted is None else predicted.arrays()
     known = "edge" in theory and np.isfinite(theory["edge"][0, step])
@@ -67,4 +69,4 @@ def step_view(
         heights = per_unit(grid, density, log=log)
         found["density"] = {"grid": grid, "heights": heights}
         top = max(top, float(np.nanquantile(heights, 0.97)))
-    return found | {"log": log, "top": ROOM * top}
+    return found | {"log": log, "top": room * top}

@@ -13,12 +13,11 @@ import jax
 import jax.numpy as jnp
 
 ROTATIONS = ((13, 15, 26, 6), (17, 29, 16, 24))
-PARITY = 0x1BD11BDA
 
 
 def threefry(key: Any, first: Any, second: Any) -> tuple[Any, Any]:
     """Two random words for two words of a counter, arrays of unsigned 32-bit numbers."""
-    keys = (key[0], key[1], key[0] ^ key[1] ^ jnp.uint32(PARITY))
+    keys = (key[0], key[1], key[0] ^ key[1] ^ jnp.uint32(0x1BD11BDA))
     first, second = first + keys[0], second + keys[1]
     for group in range(5):
         for turn in ROTATIONS[group % 2]:

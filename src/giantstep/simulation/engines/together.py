@@ -27,9 +27,6 @@ from giantstep.simulation.meter import Meter
 CHUNK = 32
 """Samples of a chunk: with fewer what a chunk takes counts more, with more what a step takes."""
 
-BLOCK = 32
-"""Chunks that a generator draws: to make one takes as long as 2000 normals."""
-
 MOST_RUNS = 256
 """Runs advanced together at most: beyond, arrays leave the cache."""
 
@@ -119,8 +116,9 @@ class Together:
     ) -> tuple[Float[np.ndarray, "runs k"], Float[np.ndarray, "runs n"]]:
         """Of chunk ``number``: so many columns of normals a sample, the lower triangle and chi."""
         setting = self.setting
-        if number % BLOCK == 0:
-            place = (Purpose.BATCH, number // BLOCK)
+        # A generator draws 32 chunks: to make one takes as long as 2000 normals.
+        if number % 32 == 0:
+            place = (Purpose.BATCH, number // 32)
             self.generators = [generator(setting.seed, run, *place) for run in self.runs]
         size = samples * columns + samples * (samples - 1) // 2
         found = np.empty((len(self.runs), size))
