@@ -82,8 +82,8 @@ def refused(message: str, status: int = 422, field: str | None = None) -> JSONRe
 @lru_cache(maxsize=1)
 def static_files() -> dict[str, bytes]:
     """The files of the page by name, read once: a page asks for thirty of them."""
-    found = {path.relative_to(STATIC).as_posix(): path for path in STATIC.rglob("*.*")}
-    return {name: path.read_bytes() for name, path in sorted(found.items())}
+    paths = {path.relative_to(STATIC).as_posix(): path for path in STATIC.rglob("*.*")}
+    return {name: path.read_bytes() for name, path in sorted(paths.items())}
 
 
 async def _index(request: Request) -> Response:
@@ -94,9 +94,9 @@ async def _index(request: Request) -> Response:
     names = [name for name in static_files() if name.endswith(".js")]
     modules = [f'<link rel="modulepreload" href="/static/{name}" />' for name in names]
     text = static_files()["index.html"].decode()
-    found = text.replace("<!-- plotly -->", plotly.placeholders())
-    found = found.replace("<!-- modules -->", "\n    ".join(modules))
-    return HTMLResponse(found, headers=RENEWED)
+    page = text.replace("<!-- plotly -->", plotly.placeholders())
+    page = page.replace("<!-- modules -->", "\n    ".join(modules))
+    return HTMLResponse(page, headers=RENEWED)
 
 
 async def _static(request: Request) -> Response:
@@ -122,10 +122,10 @@ async def _body(request: Request, most_bytes: int) -> dict[str, Any] | None:
         if len(content) > most_bytes:
             return None
     try:
-        found = json.loads(content)
+        value = json.loads(content)
     except (ValueError, RecursionError):
         return None
-    return found if isinstance(found, dict) else None
+    return value if isinstance(value, dict) else None
 
 
 async def _asked(
@@ -183,8 +183,8 @@ async def _call(request: Request) -> Response:
 
 async def _export(request: Request) -> Response:
     task = request.path_params["task"]
-    known = _is(task, "export")
-    return await _answer(request, task) if known else refused("no such export", 404)
+    exists = _is(task, "export")
+    return await _answer(request, task) if exists else refused("no such export", 404)
 
 
 def _is(task: object, way: str) -> bool:
@@ -197,8 +197,8 @@ async def _submit(request: Request) -> Response:
         return body
     kind = body.pop("kind", None)
     if not _is(kind, "job"):
-        known = ", ".join(name for name, task in TASKS.items() if task.way == "job")
-        return refused(f"kind must be one of {known}, got {shown(kind)}", field="kind")
+        kinds = ", ".join(name for name, task in TASKS.items() if task.way == "job")
+        return refused(f"kind must be one of {kinds}, got {shown(kind)}", field="kind")
     try:
         job = request.app.state.jobs.submit(request.headers[PAGE], kind, body)
     except Full:

@@ -107,8 +107,8 @@ def _axis(table: Mapping[str, Any]) -> Axis:
     columns: dict[str, tuple[list[Any], bool]] = {}
     for field, given in table.items():
         if field not in DEFAULTS or field == "runs":
-            known = ", ".join(name for name in DEFAULTS if name != "runs")
-            raise InputError(f"axes must be fields of a setting ({known}), got {field!r}")
+            allowed = ", ".join(name for name in DEFAULTS if name != "runs")
+            raise InputError(f"axes must be fields of a setting ({allowed}), got {field!r}")
         columns[field] = _values(field, given)
     lengths = {field: len(values) for field, (values, _) in columns.items()}
     if len(set(lengths.values())) > 1:
@@ -154,18 +154,18 @@ def _values(field: str, given: Any) -> tuple[list[Any], bool]:
         pieces = np.asarray(given).tolist() if isinstance(given, np.ndarray) else list(given)
     else:
         pieces = [given]
-    found: list[Any] = []
+    values: list[Any] = []
     log = False
     for piece in pieces:
         match = _RANGE.fullmatch(piece) if isinstance(piece, str) else None
         if match is None:
-            found.append(_plain(field, piece))
+            values.append(_plain(field, piece))
         else:
-            found.extend(_range(field, piece, match))
+            values.extend(_range(field, piece, match))
             log = match["log"] is not None and len(pieces) == 1
-    if not found:
+    if not values:
         raise InputError(f"axes must have values, got none for {field}")
-    return found, log
+    return values, log
 
 
 def _plain(field: str, piece: Any) -> Any:

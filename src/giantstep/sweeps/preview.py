@@ -42,7 +42,7 @@ class Preview:
             "seconds": self.seconds,
             "bytes": self.bytes,
             "largest": [
-                {"at": dict(cell.values), **found.as_dict()} for cell, found in self.largest
+                {"at": dict(cell.values), **expected.as_dict()} for cell, expected in self.largest
             ],
         }
 
@@ -64,12 +64,12 @@ def preview(
     share_accelerators()
     estimates = _estimates(grid, memory)
     missing = [len(store.missing(cell.setting)) for cell in grid.cells]
-    most = max(found.bytes for _, found in estimates)
+    most = max(expected.bytes for _, expected in estimates)
     settings = (cell.setting for cell in grid.cells)
     count = workers or process_count(settings, max(1, sum(missing)), most)
     seconds = sum(
-        found.seconds * left / cell.setting.runs
-        for (cell, found), left in zip(estimates, missing, strict=True)
+        expected.seconds * left / cell.setting.runs
+        for (cell, expected), left in zip(estimates, missing, strict=True)
     )
     predicted = [
         # Seconds on one core: 4 to 14 with spectra, 0.01 to 2 without.

@@ -18,7 +18,7 @@ from giantstep.papers.claims.stored import stored_records
 def listed(request: Mapping[str, Any], emit: Emit) -> dict[str, Any]:
     """Every claim: identifier, statement, paper and the verdict of its stored record."""
     stored = stored_records()
-    found = [
+    claims = [
         {
             "id": claim.id,
             "statement": claim.statement,
@@ -29,7 +29,7 @@ def listed(request: Mapping[str, Any], emit: Emit) -> dict[str, Any]:
         }
         for claim in CLAIMS.values()
     ]
-    return {"claims": found}
+    return {"claims": claims}
 
 
 def stored(request: Mapping[str, Any], emit: Emit) -> dict[str, Any]:
@@ -86,10 +86,10 @@ def _seed(request: Mapping[str, Any]) -> int:
 def _table(record: Mapping[str, Any]) -> str:
     """The quantities as lines of CSV."""
     lines = ["quantity,predicted,low,high,measured,interval_low,interval_high,verdict"]
-    for name, found in record["measured"].items():
+    for name, measured in record["measured"].items():
         theory = record["predicted"][name]
-        numbers = [theory["value"], *theory["region"], found["value"], *found["interval"]]
+        numbers = [theory["value"], *theory["region"], measured["value"], *measured["interval"]]
         cells = ["" if number is None else repr(number) for number in numbers]
         quoted = name.replace('"', '""')
-        lines.append(",".join([f'"{quoted}"', *cells, found["verdict"]]))
+        lines.append(",".join([f'"{quoted}"', *cells, measured["verdict"]]))
     return "\n".join(lines) + "\n"

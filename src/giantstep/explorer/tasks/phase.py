@@ -126,12 +126,12 @@ def predict(request: Mapping[str, Any], emit: Emit, *, part_seconds: float = 0.5
 
 def _predicted(cell: Cell) -> Outcome:
     try:
-        found = predict_setting(cell.setting, **ROUGH)
-        if _uncertain(found):
-            found = predict_setting(cell.setting)
+        trajectory = predict_setting(cell.setting, **ROUGH)
+        if _uncertain(trajectory):
+            trajectory = predict_setting(cell.setting)
     except (NoTheoryError, NotConvergedError) as error:
         return Outcome(cell, None, None, str(error), None)
-    return Outcome(cell, None, found, None, None)
+    return Outcome(cell, None, trajectory, None, None)
 
 
 def _uncertain(found: Trajectory) -> bool:
@@ -166,8 +166,8 @@ def run(request: Mapping[str, Any], emit: Emit) -> dict[str, Any]:
 def _measured(cell: Cell) -> Outcome:
     runs: list[Trajectory] = []
     try:
-        for _, found in simulate_runs(cell.setting, range(cell.setting.runs), memory=MEMORY):
-            runs.append(found)
+        for _, trajectory in simulate_runs(cell.setting, range(cell.setting.runs), memory=MEMORY):
+            runs.append(trajectory)
     except EXPECTED as error:
         return Outcome(cell, None, None, None, str(error) or type(error).__name__)
     return Outcome(cell, stacked(cell.setting, runs), None, None, None)

@@ -59,14 +59,14 @@ class Place:
         """An array that every device has; what was found here by ``compiled`` is there already."""
         if isinstance(array, jax.Array):
             return array.astype(dtype)
-        found = np.asarray(array, dtype)
-        return jnp.asarray(found) if self.whole is None else jax.device_put(found, self.whole)
+        host = np.asarray(array, dtype)
+        return jnp.asarray(host) if self.whole is None else jax.device_put(host, self.whole)
 
     def samples(self, draw: Callable[[int, int], Any], size: int) -> Any:
         """``draw(first, end)`` of ``size`` samples, each device with its own share of them."""
         if self.spread is None:
-            found = draw(0, size)
-            return found if self.on_cpu else jax.device_put(found)
+            drawn = draw(0, size)
+            return drawn if self.on_cpu else jax.device_put(drawn)
         like = draw(0, 0)
 
         def own(index: Any) -> Any:
@@ -76,10 +76,10 @@ class Place:
 
     def compiled(self, function: Callable[..., Any]) -> Callable[..., Any]:
         """A function of samples, whose results every device has."""
-        found: Callable[..., Any] = jax.jit(
+        compiled: Callable[..., Any] = jax.jit(
             function, out_shardings=self.whole, compiler_options=self.options
         )
-        return found
+        return compiled
 
     def found(self, value: Any) -> Any:
         """A result as an array of NumPy, or where it was found on an accelerator."""
