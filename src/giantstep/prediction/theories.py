@@ -46,8 +46,8 @@ class Theory:
     preferred to theories that serve too, and ``beside``, if not None, those within which it gives
     the errors of a readout beside the rows of another.  ``left_out_of_errors`` is what it leaves
     out of these errors, relative.  Fields are after every step, those of a theory that is
-    ``sparse`` after the recorded ones.  ``many_neurons``: its networks are wide, and it predicts spectra;
-    ``from_runs``: it simulates other runs, on Gaussian rows.
+    ``sparse`` after the recorded ones.  ``many_neurons``: its networks are wide, and it predicts
+    spectra; ``from_runs``: it simulates other runs, on Gaussian rows.
     """
 
     name: str
