@@ -160,17 +160,16 @@ def plain_step(what: str, covered: Covered = MappingProxyType({})) -> tuple[Limi
     return (*inputs, *kinds)
 
 
-# -- limits of every theory -----------------------------------------------------------------------
-
 GAUSSIAN_OR_SPIKED = must_be(
     "inputs",
     "gaussian or spiked",
     "theory",
     lambda setting: setting.inputs.taken_for_gaussian or setting.inputs.deferrable,
 )
-FUNCTION = must_be("target", "a function", "theory", lambda setting: not setting.target.column)
 
-EVERYWHERE = (GAUSSIAN_OR_SPIKED, FUNCTION)
+# -- limits of every theory -----------------------------------------------------------------------
+
+EVERYWHERE = (must_be("target", "a function", "theory", lambda setting: not setting.target.column),)
 """What holds for theories and for Gaussian runs in place of a theory."""
 
 COVERED: Covered = {

@@ -20,6 +20,7 @@ from giantstep.prediction import sampled
 from giantstep.prediction.limits import (
     DENSE_START,
     EVERYWHERE,
+    GAUSSIAN_OR_SPIKED,
     LEARNING_CURVE,
     THEORY,
     WHITENED,
@@ -93,7 +94,9 @@ THEORIES = (
     _wide("quadratic-width", wide_limits.QUADRATIC_WIDTH, wide_limits.PARTS),
 )
 
-GAUSSIAN_RUNS = Theory("gaussian-runs", (), sampled.predict, sparse=True, from_runs=True)
+GAUSSIAN_RUNS = Theory(
+    "gaussian-runs", (GAUSSIAN_OR_SPIKED,), sampled.predict, sparse=True, from_runs=True
+)
 
 FUNCTIONS = {
     "learning_curve": LEARNING_CURVE,
@@ -122,6 +125,7 @@ def choose_theory(setting: Setting, name: str | None = None) -> Theory:
         raise InputError(f"theory must be one of {', '.join(names)}, got {name!r}")
     refuse_beyond(EVERYWHERE, setting)
     if name == GAUSSIAN_RUNS.name:
+        refuse_beyond(GAUSSIAN_RUNS.limits, setting)
         return GAUSSIAN_RUNS
     # Spectra are predicted by theories alone.
     if name is None and setting.data is not None and not setting.spectra:
@@ -131,8 +135,10 @@ def choose_theory(setting: Setting, name: str | None = None) -> Theory:
     complaints = {theory.name: first_complaint(theory.limits, setting) for theory in asked}
     serving = [theory for theory in asked if complaints[theory.name] is None]
     if not serving:
-        reasons = "; ".join(f"{name}: {complaint}" for name, complaint in complaints.items())
-        raise NoTheoryError(f"no prediction: {reasons}")
+        reasons = [f"{name}: {complaint}" for name, complaint in complaints.items()]
+        if len(reasons) > 1 and len(set(complaints.values())) == 1:  # all say the same
+            reasons = [str(complaint) for complaint in complaints.values()][:1]
+        raise NoTheoryError(f"no prediction: {'; '.join(reasons)}")
     return min(serving, key=lambda theory: _preference(theory, setting))
 
 

@@ -74,6 +74,8 @@ def learning_curve(
     Given kappa = V x the features count as Gaussian, with the mean and the covariance that sigma(W
     x) has given kappa (arXiv 2305.18270; docs/derivations/equivalence.md).
 
+    docs/derivations/equivalence.md, eqs. (1) and (2).
+
     >>> import numpy as np
     >>> from giantstep import Setting, learning_curve
     >>> weights = np.linalg.qr(np.random.default_rng(0).standard_normal((60, 60)))[0]

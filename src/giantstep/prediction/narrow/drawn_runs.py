@@ -94,6 +94,8 @@ def _fresh_gradients(
 
     Along the known directions the gradient is its mean and the noise of n samples; outside them it
     is A^(1/2) L/sqrt(n), A = mean c c^T, L Bartlett's.
+
+    docs/derivations/drawn_runs.md, eq. (4).
     """
     batch = noise.batch(points, setting.n)
     labels = setting.label_transform(labels_at(setting, batch.x, batch.noise))

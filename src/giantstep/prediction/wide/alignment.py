@@ -55,6 +55,8 @@ def second_alignment(setting: Setting, negligible: float = 3e-3) -> Alignment:
 
     For sizes p^alpha1, p^alpha2 with alpha1 + alpha2 > 1/2 and f_1 = 0, which is required.  A limit
     below ``negligible`` is quadrature error of a label with jumps.
+
+    docs/derivations/two_step.md, eqs. (12) and (13).
     """
     refuse_beyond(ALIGNMENT, setting)
     network = Network(setting)

@@ -72,6 +72,8 @@ def bulk_profile(
     The y_j come from one draw, with a fixed seed, of the residuals and of a Gaussian matrix of the
     same d/n with at most ``most_directions``, for moments of a spectrum settle as 1/d.  Residuals
     are independent of that matrix, so that what labels do to a few directions is not in them.
+
+    docs/derivations/bulk.md, eq. (9).
     """
     refuse_beyond(ONE_OR_TWO, setting)
     network = Network(setting, statistics)

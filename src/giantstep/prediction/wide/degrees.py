@@ -59,6 +59,8 @@ def features_by_degree(
 
     Averages over rho are those of normal inputs: zeta is not quite normal, and taken as such it
     would give more than there is of the mean and of S.
+
+    docs/derivations/quadratic.md, eqs. (1) and (2).
     """
     squares, shares = radius_rule(d)
     correlation = _correlation(types)

@@ -48,6 +48,8 @@ def feature_outliers(setting: Setting, statistics: ReadoutStatistics = TYPICAL) 
     """Outliers of F/sqrt(readout_n), F = sigma(X W^T) on fresh samples, and their overlaps.
 
     An activation with a mean has the constant among them.  ``statistics`` -> of a run's readout.
+
+    docs/derivations/closed_system.md, eq. (14).
     """
     system = closed_system(setting, statistics=statistics, prune=True)
     branch = Branch.down(system)
@@ -198,6 +200,8 @@ def _overlaps(
     """|overlaps| of singular vectors j: residues of (1 + K)^-1 at the outlier.
 
     With rate = e^T K'(z) e: left^2 = (sqrt(o) h . e)^2/(z rate), right^2 = (e . psi Q b)^2/rate.
+
+    docs/derivations/closed_system.md, eq. (14).
     """
     system = point.system
     e = strengths(point)[1][:, j]

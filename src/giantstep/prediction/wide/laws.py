@@ -156,6 +156,8 @@ def isolated_place(variance: float, aspect: float) -> float:
     """Singular value of W, p x d of entries N(0, 1/d), that one direction of more variance has.
 
     sqrt(v (c + 1/(v - 1))), c = p/d, above the transition v = 1 + c^(-1/2); below it the edge.
+
+    docs/derivations/bulk.md, eq. (11).
     """
     if variance <= 1.0 + aspect**-0.5:
         return 1.0 + math.sqrt(aspect)

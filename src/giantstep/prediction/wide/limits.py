@@ -12,6 +12,7 @@ import numpy as np
 
 from giantstep.gaussian.accuracy import VANISHING
 from giantstep.prediction.limits import (
+    GAUSSIAN_OR_SPIKED,
     WHITENED,
     Limit,
     computed,
@@ -22,7 +23,6 @@ from giantstep.prediction.limits import (
     when,
 )
 from giantstep.problem.setting import Setting
-from giantstep.problem.starts import STARTS
 
 # -- steps from random rows ------------------------------------------------------------------------
 
@@ -36,13 +36,13 @@ RANDOM_ROWS = (
         "start",
         "sphere, gaussian or symmetric",
         "wide networks",
-        lambda setting: not STARTS[setting.start].framed,
+        lambda setting: not setting.start.kind.framed,
     ),
     must_be(
         "readout_start",
         f"one of {', '.join(BALANCED)}",
         "wide networks",
-        lambda s: STARTS[s.start].paired or s.readout_start in BALANCED,
+        lambda s: s.start.kind.paired or s.readout_start in BALANCED,
     ),
     *plain_step("wide networks", {"inputs": None}),
 )
@@ -115,6 +115,7 @@ def _ratio(field: str, *, least: float, most: float = math.inf) -> Limit:
 
 
 LINEAR_WIDTH: tuple[Limit, ...] = (
+    GAUSSIAN_OR_SPIKED,
     _ratio("p", least=0.05, most=20.0),
     _ratio("n", least=0.05, most=20.0),
     *AT_MOST_TWO,
@@ -127,6 +128,8 @@ def turn(setting: Setting) -> float | None:
     """How far the target's degree 2 turns a row outside the learned direction in the first step.
 
     Row i gains eta a_i E[sigma'(z) z] T_2 w_i, a multiple of its own part along V*, at a_i^2 = 1/p.
+
+    docs/derivations/quadratic.md, eq. (5).
     """
     from giantstep.prediction.wide.step import learned_step
 
@@ -169,6 +172,7 @@ SQUARES = Limit(
 )
 
 QUADRATIC_WIDTH: tuple[Limit, ...] = (
+    GAUSSIAN_OR_SPIKED,
     AT_MOST_ONE[0],
     _ratio("p", least=0.05),
     _ratio("n", least=0.05),
@@ -292,7 +296,7 @@ FEATURES = (_spectrum_ratio("p"), _spectrum_ratio("readout_n"))
 def _noise_of_single_rows(setting: Setting) -> float | None:
     from giantstep.prediction.wide.step import learned_step
 
-    single = not STARTS[setting.start].paired and setting.p < setting.d
+    single = not setting.start.kind.paired and setting.p < setting.d
     return learned_step(setting).noise_square / setting.p if single and setting.steps == 1 else None
 
 
@@ -310,7 +314,7 @@ EVEN_NOISE = Limit(
 
 
 def _paired_step(setting: Setting) -> bool:
-    return setting.steps == 1 and STARTS[setting.start].paired
+    return setting.steps == 1 and setting.start.kind.paired
 
 
 def _cosine(setting: Setting) -> float | None:

@@ -90,7 +90,10 @@ def updates_of(network: Network) -> list[RowUpdate]:
 
 
 def second_update(network: Network) -> RowUpdate:
-    """After step 2: R(u) = size_1 c_1 u beta + size_2 Q(u), Q(u) = mean of u sigma'(A) r_2 x."""
+    """After step 2: R(u) = size_1 c_1 u beta + size_2 Q(u), Q(u) = mean of u sigma'(A) r_2 x.
+
+    docs/derivations/two_step.md, eq. (6).
+    """
     samples, slopes = second_batch(network)
     residual = second_residual(network, samples, slopes)
     gradient = second_gradient(network, slopes, residual)
@@ -162,6 +165,8 @@ def second_gradient(network: Network, slopes: Slopes, residual: SecondResidual) 
 
     pop = G^-1 E[F (t, z, g.x)], Q.Q' = pop.G pop' + delta E[F F'], and for reused batches
     B = delta E[F r_1], a sample's pull on itself: Q.beta += B, Q.Q' += B pop_beta' + pop_beta B'.
+
+    docs/derivations/two_step.md, eq. (5).
     """
     delta = network.noise_ratio
     psi = network.readout[0][:, None] * slopes.mean
@@ -206,6 +211,8 @@ def _second_spread(
              + (reused) (delta u^2/p) 2 e_1 e_2 carried E[r_1 r_2 Cov(sigma'(h), sigma'(A))],
     carried = 1 + (e_2/sqrt p) u E[r_2 sigma''(A)]: step 2 also moves a row along the noise of
     step 1.  Along the target z z^T stands beside the residuals.
+
+    docs/derivations/two_step.md, eq. (7).
     """
     u, (one, two) = network.readout[0], (network.size(0), network.size(1))
     carried = 1.0 + _per_row(network) * (slopes.curvature @ residual.mean)

@@ -66,6 +66,8 @@ def weight_outliers(
     step adds floor(alpha_2/(1/2 - alpha_1)) outliers for step sizes p^alpha_1, p^alpha_2 (arXiv
     2605.17767; docs/derivations/two_step.md); here they are those of the actual sizes.
 
+    docs/derivations/two_step.md, eq. (9).
+
     >>> from giantstep import Setting, weight_outliers
     >>> setting = Setting.linear_width("x1 + He2(x1)/1.4", d=1000, step_size="n^0.4")
     >>> weight_outliers(setting)[-1].count
@@ -82,7 +84,10 @@ def outliers_of(network: Network, update: RowUpdate) -> WeightOutliers:
 
 
 class _OutlierEquation:
-    """The outlier equation of one update, as a function of the parameter m = h/z of the bulk."""
+    """The outlier equation of one update, as a function of the parameter m = h/z of the bulk.
+
+    docs/derivations/two_step.md, eqs. (8) and (9).
+    """
 
     def __init__(self, network: Network, update: RowUpdate) -> None:
         self.update = update
