@@ -33,6 +33,7 @@ from giantstep.prediction.narrow import limits as narrow_limits
 from giantstep.prediction.narrow import theory as narrow
 from giantstep.prediction.wide import limits as wide_limits
 from giantstep.prediction.wide import theory as wide
+from giantstep.prediction.wide.quantities import left_out
 from giantstep.problem.setting import Setting
 
 
@@ -73,7 +74,7 @@ def _wide(name: str, limits: tuple[Limit, ...], parts: Mapping[str, tuple[Limit,
         of_data=wide_limits.OF_DATA,
         instead=wide_limits.INSTEAD_OF_NARROW,
         beside=wide_limits.BESIDE_OTHER_ROWS,
-        left_out=wide.left_out,
+        left_out=left_out,
         many_neurons=True,
     )
 

@@ -12,7 +12,7 @@ from giantstep.papers.claims.wide import WIDE, features_of, readout_scatter
 from giantstep.prediction.wide.outlier_count import with_exponents
 from giantstep.prediction.wide.step import learned_step
 from giantstep.prediction.wide.strong_spikes import limiting_losses
-from giantstep.prediction.wide.update import second_strengths
+from giantstep.prediction.wide.weight_outliers import second_strengths
 from giantstep.problem.activation import centred
 from giantstep.simulation.feature_models import longer_rows
 from giantstep.simulation.stepped import stepped_runs
@@ -55,7 +55,7 @@ def test_rank_one_has_two_thirds_of_the_second_part() -> None:
     actual = limiting_losses(setting).objectives
     flat = limiting_losses(setting, lengthened=False).objectives
     step = learned_step(setting, 1e9)
-    delta = step.lengthening / step.shift**2
+    delta = step.noise_square / step.shift**2
     assert flat[:2] == actual[:2]
     expected = (2.0 + (1.0 + delta) ** 2) / 3.0
     assert (flat[1] - flat[2]) / (actual[1] - actual[2]) == pytest.approx(expected, rel=1e-6)

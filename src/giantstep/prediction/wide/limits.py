@@ -1,14 +1,11 @@
 """Limits of the theories of wide networks, p from d to d^2, and of the parts of their record.
 
-Modules of this room ask for these limits, and quantities are computed by these modules: a quantity
-imports what computes it when it is asked for.
+Numbers that are computed from a setting, and not read off it, are in quantities.py.
 """
 
 from __future__ import annotations
 
 import math
-
-import numpy as np
 
 from giantstep.gaussian.accuracy import VANISHING
 from giantstep.prediction.limits import (
@@ -20,8 +17,21 @@ from giantstep.prediction.limits import (
     must_be,
     one_of,
     plain_step,
+    refuse_beyond,
     when,
 )
+from giantstep.prediction.wide.network import Network
+from giantstep.prediction.wide.quantities import (
+    left_out,
+    lengths_moved,
+    linear_part,
+    network_answer,
+    noise_of_steps,
+    residual_tails,
+    size_of_second_direction,
+    turn,
+)
+from giantstep.prediction.wide.step import learned_step
 from giantstep.problem.setting import Setting
 
 # -- steps from random rows ------------------------------------------------------------------------
@@ -124,30 +134,6 @@ LINEAR_WIDTH: tuple[Limit, ...] = (
 """The limits of the theory of linear width."""
 
 
-def turn(setting: Setting) -> float | None:
-    """How far the target's degree 2 turns a row outside the learned direction in the first step.
-
-    Row i gains eta a_i E[sigma'(z) z] T_2 w_i, a multiple of its own part along V*, at a_i^2 = 1/p.
-
-    docs/derivations/quadratic.md, eq. (5).
-    """
-    from giantstep.prediction.wide.step import learned_step
-
-    if setting.steps == 0:
-        return None
-    kept = 1.0 - 2.0 * setting.corruption
-    curvature = kept * setting.target.series.tensor(2)
-    step = learned_step(setting)
-    along = step.overlap
-    length = float(np.linalg.norm(along))
-    if length > VANISHING:
-        outside = np.eye(setting.target.r) - along.T @ along / length**2
-        curvature = outside @ curvature @ outside
-    tilt = setting.activation.moments.tilt
-    largest = float(np.max(np.abs(np.linalg.eigvalsh(curvature))))
-    return step.size / math.sqrt(setting.p) * abs(tilt) * largest
-
-
 TURN = Limit(
     name="turn by the target's degree 2",
     quantity=turn,
@@ -187,8 +173,8 @@ QUADRATIC_WIDTH: tuple[Limit, ...] = (
 
 
 def _noise(setting: Setting) -> float | None:
-    from giantstep.prediction.wide.rows import noise_of_steps
-
+    if setting.steps > 1:
+        refuse_beyond(AT_MOST_TWO, setting)
     return noise_of_steps(setting)
 
 
@@ -208,16 +194,9 @@ NOISE = Limit(
 )
 
 
-def _answer(setting: Setting) -> float | None:
-    from giantstep.prediction.wide.laws import network_answer
-    from giantstep.prediction.wide.network import Network
-
-    return network_answer(Network(setting)) if setting.steps == 2 else None
-
-
 ANSWER = Limit(
     name="answer of the network to the first step",
-    quantity=_answer,
+    quantity=lambda s: network_answer(Network(s)) if s.steps == 2 else None,
     # The residual of step 2 is that answer and has its errors: with output scale 1 the outliers of
     # W are within 1 % at 3.3, 4 and 13 % off at 5.4, up to 9 % at 10, at d = 600 as at d = 200
     # (relu).
@@ -230,19 +209,9 @@ ANSWER = Limit(
 )
 
 
-def _moved(setting: Setting) -> float | None:
-    from giantstep.prediction.wide.network import Network
-    from giantstep.prediction.wide.update import second_update
-
-    if setting.steps != 2:
-        return None
-    network = Network(setting)
-    return second_update(network).moved(network.readout[1], setting.p)
-
-
 MOVED = Limit(
     name="lengths by which two steps move a row",
-    quantity=_moved,
+    quantity=lengths_moved,
     # Beyond, the network's answer to the first step rules the second, and few samples rule it:
     # square lengths were 20 to 50 times those predicted (quadratic neurons).
     most=30.0,
@@ -255,16 +224,9 @@ MOVED = Limit(
 # -- spectra ---------------------------------------------------------------------------------------
 
 
-def _tails(setting: Setting) -> float | None:
-    from giantstep.prediction.wide.laws import residual_tails
-    from giantstep.prediction.wide.network import TYPICAL
-
-    return residual_tails(setting, TYPICAL)
-
-
 TAILS = Limit(
     name="tails of the residual",
-    quantity=_tails,
+    quantity=residual_tails,
     # Relative variance of the mean of r^2 over a batch, up to which its moments are those of the
     # limit: at 1.5 (a label of degree 5) features had none of the three outliers predicted.
     most=0.3,
@@ -294,8 +256,6 @@ FEATURES = (_spectrum_ratio("p"), _spectrum_ratio("readout_n"))
 
 
 def _noise_of_single_rows(setting: Setting) -> float | None:
-    from giantstep.prediction.wide.step import learned_step
-
     single = not setting.start.kind.paired and setting.p < setting.d
     return learned_step(setting).noise_square / setting.p if single and setting.steps == 1 else None
 
@@ -318,8 +278,6 @@ def _paired_step(setting: Setting) -> bool:
 
 
 def _cosine(setting: Setting) -> float | None:
-    from giantstep.prediction.wide.step import learned_step
-
     return learned_step(setting).cosine if _paired_step(setting) else None
 
 
@@ -374,16 +332,10 @@ PARTS_OF_TWO_STEPS: dict[str, tuple[Limit, ...]] = {
 # -- what the leading order leaves out -------------------------------------------------------------
 
 
-def _left_out(setting: Setting) -> float:
-    from giantstep.prediction.wide.theory import left_out
-
-    return left_out(setting)
-
-
 def _precision(name: str, most: float, what: str) -> Limit:
     return Limit(
         name=f"relative terms of order 1/d and 1/p, {name}",
-        quantity=_left_out,
+        quantity=left_out,
         most=float(most),
         sentence=f"the theory of wide networks leaves out about {{value:.0%}} {what}, at most "
         "{most:.0%}",
@@ -407,30 +359,11 @@ OF_DATA = (WHITENED, _precision("rows of a data set", 0.05, "of the rows of a da
 # -- alignment of the second direction -------------------------------------------------------------
 
 
-def _linear_part(setting: Setting) -> float:
-    from giantstep.prediction.wide.alignment import label_powers
-    from giantstep.prediction.wide.network import Network
-
-    network = Network(setting)
-    return float(np.linalg.norm(network.label[2])) / math.sqrt(label_powers(network).second)
-
-
-def _second_direction(setting: Setting) -> float:
-    """Square of Q off beta in units of E sigma'^2 and E y^2."""
-    from giantstep.prediction.wide.alignment import label_powers, second_direction
-    from giantstep.prediction.wide.network import Network
-
-    network = Network(setting)
-    powers = label_powers(network)
-    unit = (network.moments.slope_square * powers.second) ** 2
-    return second_direction(network, powers)[1] / unit
-
-
 ALIGNMENT: tuple[Limit, ...] = (
     *ONE_OR_TWO,
     Limit(
         name="linear part of the target",
-        quantity=_linear_part,
+        quantity=linear_part,
         # Overlaps below this share of the label's deviation are quadrature error of a label with
         # jumps.
         most=3e-3,
@@ -442,7 +375,7 @@ ALIGNMENT: tuple[Limit, ...] = (
     ),
     Limit(
         name="size of the second direction",
-        quantity=_second_direction,
+        quantity=size_of_second_direction,
         # Rounding of coefficients that are zero.
         least=math.nextafter(VANISHING**2, math.inf),
         sentence="activation must have a second direction, c_2 or kappa, got {given[activation]}",

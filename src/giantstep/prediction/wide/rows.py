@@ -21,10 +21,9 @@ from giantstep.prediction.wide.limits import (
     ONE_DIRECTION,
 )
 from giantstep.prediction.wide.losses import Losses, best_losses, loss_curve
-from giantstep.prediction.wide.network import TYPICAL, Network, ReadoutStatistics
+from giantstep.prediction.wide.network import TYPICAL, ReadoutStatistics
+from giantstep.prediction.wide.quantities import noise_of_steps
 from giantstep.prediction.wide.row_law import RowLaw, laws_of_runs
-from giantstep.prediction.wide.step import learned_step
-from giantstep.prediction.wide.update import second_update
 from giantstep.problem.setting import Setting
 from giantstep.records.trajectory import keeps_gram
 
@@ -112,17 +111,6 @@ def span_of_rows(
     )
     values, vectors = np.linalg.eigh(held)
     return np.sqrt(np.maximum(values, 0.0))[:, None] * vectors.T
-
-
-def noise_of_steps(setting: Setting, statistics: ReadoutStatistics = TYPICAL) -> float | None:
-    """Square length that the noise of the steps adds to the rows, in what they keep of theirs."""
-    if setting.steps == 0:
-        return None
-    if setting.steps == 1:
-        return learned_step(setting, statistics=statistics).noise_square / setting.p
-    refuse_beyond(AT_MOST_TWO, setting)
-    network = Network(setting)
-    return second_update(network).noise_added(network.readout[1])
 
 
 def readout_losses(

@@ -13,12 +13,9 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Float
 
-from giantstep.prediction.limits import refuse_beyond
-from giantstep.prediction.wide.limits import ONE_OR_TWO
-from giantstep.prediction.wide.network import TYPICAL, Network, ReadoutStatistics
+from giantstep.prediction.wide.network import Network
 from giantstep.prediction.wide.samples import Samples
 from giantstep.prediction.wide.slopes import Slopes, rows_after_first, second_batch
-from giantstep.problem.setting import Setting
 
 
 @dataclass(frozen=True)
@@ -229,30 +226,6 @@ def _second_spread(
     return (
         first**2 + share * total,
         _first_spread(network, first) + share[:, None, None] * along,
-    )
-
-
-def second_strengths(
-    setting: Setting, count: int = 3, statistics: ReadoutStatistics = TYPICAL
-) -> Float[np.ndarray, " count"]:
-    """|q_k^T (W_2 - W_1)| for k = 1 .. count: strength of step 2 along each power of the readout.
-
-    Rows of W_2 - W_1 are e_2 Q(u_i)/sqrt(p) plus noise.  With q_k the powers u, u^2, .. made
-    orthonormal over the neurons, strength_k^2 = e_2^2 <q_k, Q.Q' q_k> + <q_k^2, noise>, which grows
-    as p^(alpha_2 - (k-1)(1/2 - alpha_1)) once e_1/sqrt(p) is small (arXiv 2605.17767).
-    """
-    refuse_beyond(ONE_OR_TWO, setting)
-    network = Network(setting, statistics)
-    samples, slopes = second_batch(network)
-    residual = second_residual(network, samples, slopes)
-    kernel = network.size(1) ** 2 * second_gradient(network, slopes, residual).inner
-    u, weights = network.readout
-    root = np.sqrt(weights)
-    powers = orthonormal_powers(u, root, count)
-    square = np.einsum("qk,qs,sk->k", root[:, None] * powers, kernel, root[:, None] * powers)
-    # Orders that are zero may round to less.
-    return np.sqrt(
-        np.maximum(square, 0.0) + (powers**2).T @ added_beside(network, slopes, residual)
     )
 
 
