@@ -185,6 +185,7 @@ def limits(setting: Setting | None = None) -> list[LimitStatus]:
         }
         listed.append((theory.name, None, theory.limits))
         listed += [(theory.name, part, limits) for part, limits in parts.items()]
+    listed.append((GAUSSIAN_RUNS.name, None, GAUSSIAN_RUNS.limits))
     listed += [(name, None, limits) for name, limits in FUNCTIONS.items()]
     return [
         LimitStatus.of(limit, setting, theory=theory, part=part)

@@ -65,11 +65,6 @@ LONG_RUN_NEURONS = Limit(
 # -- runs that are drawn from the law of each step -------------------------------------------------
 
 
-def coordinates(setting: Setting) -> int:
-    """Coordinates of a row in the span of the rows and of the known directions."""
-    return min(setting.d, setting.p + setting.known)
-
-
 DRAWN_RUNS = (
     Limit(
         name="samples that drawn runs see again",
@@ -82,7 +77,7 @@ DRAWN_RUNS = (
     ),
     Limit(
         name="weights of a drawn run",
-        quantity=lambda s: float(s.p * coordinates(s)),
+        quantity=lambda s: float(s.p * drawn_runs.row_coordinates(s)),
         most=2.0**16,
         sentence="too many neurons: p times min(d, p + r) must be at most {most:.0f} for runs to "
         "be drawn, got {value:.0f}",
@@ -109,7 +104,9 @@ DRAWN_RUNS = (
     ),
     Limit(
         name="samples over points of a drawn step",
-        quantity=lambda s: None if stein_applies(s) else s.n / 2 ** drawn_runs.log2_points(s),
+        quantity=lambda s: (
+            None if stein_applies(s) else s.n / 2 ** drawn_runs.log2_points_of_step(s)
+        ),
         # The mean gradient is then that of the points, whose noise is an eighth of the samples'.
         most=1 / 8,
         sentence="n must be at most {most:g} of the points that a step is averaged on, for other "

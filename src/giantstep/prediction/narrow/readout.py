@@ -63,9 +63,9 @@ def readout_errors(
 ) -> ReadoutErrors:
     """Train and test error of the ridge readout on the features of given rows and biases.
 
-    One penalty: the formulas above.  Several, or "cv": the
-    penalty is chosen anew for every sample by leave-one-out, as the simulator does; ``key`` draws
-    the samples' fits, so many ``choices`` that they average to 1/20 of one draw's spread.
+    One penalty: the formulas above.  Several, or "cv": the penalty is chosen anew for every sample
+    by leave-one-out, as the simulator does; ``key`` draws the samples' fits, so many ``choices``
+    that they average to 1/20 of one draw's spread.
 
     docs/derivations/readout.md, eq. (1).
     """

@@ -132,7 +132,7 @@ class Branch:
             return point
 
         low, high = (math.log(_place(self.points[i])) for i in (below, below - 1))
-        return at(root(lambda x: float(strengths(at(x))[0][j]) - 1.0, low, high, 1e-9))
+        return at(zero_between(lambda x: float(strengths(at(x))[0][j]) - 1.0, low, high, 1e-9))
 
 
 def _far_above(system: ClosedSystem) -> float:
@@ -151,7 +151,9 @@ def _way_left(above: Point, below: Point) -> float:
     return (_place(above) - _place(below)) * narrow / (wide - narrow)
 
 
-def root(function: Callable[[float], float], low: float, high: float, tolerance: float) -> float:
+def zero_between(
+    function: Callable[[float], float], low: float, high: float, tolerance: float
+) -> float:
     """The zero between two places of opposite sign; NotConvergedError where the signs agree."""
     from scipy.optimize import brentq
 

@@ -115,7 +115,7 @@ def _weights(setting: Setting, statistics: ReadoutStatistics) -> _Weights:
         ANSWER.refuse(network_answer(network), setting)
     profile = bulk_profile(setting, statistics)
     bulk = ProfileBulk(*profile.factors(p, d))
-    kept, added = (float(profile.weights @ part) for part in (profile.kept, profile.spread))
+    kept, added = (float(profile.weights @ part) for part in (profile.kept_square, profile.spread))
     target = np.tensordot(profile.weights, update.target_spread, axes=1) + _quadratic(network)
     noisiest = max(float(np.max(np.linalg.eigvalsh(target))), added + _single_sample(network))
     total = kept + added

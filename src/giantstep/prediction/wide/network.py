@@ -24,9 +24,9 @@ from giantstep.prediction.labels import label_grid
 from giantstep.problem.activation import ActivationMoments
 from giantstep.problem.setting import Setting
 
-LABEL_SPACING = {1: 0.004, 2: 0.15, 3: 0.6}
-"""Of the grid over the coordinates of the label: moments of a label that jumps to 1e-3 on a line,
-to 1e-2 in the plane and in space."""
+SAMPLE_SPACING = {1: 0.004, 2: 0.15, 3: 0.6}
+"""Of the grid over the coordinates of the label on the samples of a step: moments of a label that
+jumps to 1e-3 on a line, to 1e-2 in the plane and in space."""
 
 
 @dataclass(frozen=True)
@@ -118,7 +118,7 @@ class Network:
     @cached_property
     def label_points(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """z, weights and signs for E over z ~ N(0, I_r) and the sign of y = +-f(z)."""
-        points, weights = label_grid(self.setting.target.r, LABEL_SPACING)
+        points, weights = label_grid(self.setting.target.r, SAMPLE_SPACING)
         flipped = self.setting.corruption
         if flipped == 0:
             return points, weights, np.ones(len(points))

@@ -34,6 +34,8 @@ class NeuronTypes:
     Directions outside v fall into classes q with ``shares``; a row loads those of each class alike.
     ``drift``, ``stretch`` and ``sideways`` are what a mode l, times sqrt(d), adds to u, to the
     square length outside v, and along each special direction e.
+
+    docs/derivations/closed_system.md, eq. (9).
     """
 
     overlap: Float[np.ndarray, "k r"]
@@ -47,7 +49,7 @@ class NeuronTypes:
     sideways: Float[np.ndarray, "e l t b"]
 
     @property
-    def spread(self) -> Float[np.ndarray, "t b"]:
+    def length(self) -> Float[np.ndarray, "t b"]:
         """s: the length of a row outside the learned direction."""
         return np.sqrt(np.einsum("q,qtbj->tb", self.shares, self.load**2))
 
@@ -70,8 +72,6 @@ def neuron_types(
     The partners of a symmetric start have u and -u with one row: they share what is even in u, and
     move apart by what is odd.  ``size`` in place of the size of one step; ``prune``, for spectra,
     drops what fewer than a tenth of a neuron or than one sample of the step would have.
-
-    docs/derivations/closed_system.md, eq. (9).
     """
     u, weights = neuron_entries(setting, prune)
     paired = setting.start.kind.paired

@@ -5,7 +5,7 @@ update whose rows depend on the readout only.  With G and h the limits of the tw
 of (z - [[0, X], [X^T, 0]])^-1, z is an outlier when, on functions of u,
 
     det( [[0, 1], [1, 0]] - [[G, T], [T^T, Y]] ) = 0,
-    T = G h sqrt(kept) u (R.g)^T,    Y = h K + h^2 E[u^2 kept G] (R.g)(R.g)^T,
+    T = G h kept u (R.g)^T,    Y = h K + h^2 E[u^2 kept^2 G] (R.g)(R.g)^T,
 
 T and the second term of Y because g = W0^T u/sqrt(p), which the residual puts into R, is not
 independent of the bulk.  Without them, and with v = 1, it is K's eigenvalue theta^2 = 1/(G h), the
