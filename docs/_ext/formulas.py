@@ -46,7 +46,8 @@ def equations(text: str) -> dict[str, str]:
     for formula in re.findall(r"\$\$(.*?)\$\$", text, flags=re.DOTALL):
         tag = re.search(r"\\tag\{(.*?)\}", formula)
         if tag:
-            numbered[tag[1]] = f"${formula.replace(tag[0], '').strip()}$"
+            # On one line, for it goes into a row of a table.
+            numbered[tag[1]] = f"${' '.join(formula.replace(tag[0], '').split())}$"
     return numbered
 
 
@@ -117,15 +118,24 @@ def tests_by_name() -> dict[str, list[str]]:
 def rows(page: str, cited: list[Citation], users: Mapping[str, list[str]]) -> list[list[str]]:
     """Number, formula, functions and a test of each, for the equations of a page that are cited.
 
-    A function that no test uses by itself is tested by the file that the derivation names.
+    A function that no test uses by itself is tested by the file that a derivation it names names
+    last.
     """
-    text = page_text(page)
-    of_page = re.findall(r"tests/[\w/]+\.py", text)[-1:]
+
+    def test_of(function: str) -> str:
+        pages = {page, *(c.page for c in cited if c.function == function)}
+        # This page first where it is a derivation: "theory/index" tells many of them.
+        derivations = sorted(pages, key=lambda other: (other == "theory/index", other != page))
+        files = (re.findall(r"tests/[\w/]+\.py", page_text(other))[-1:] for other in derivations)
+        return next(
+            iter((*users.get(function, []), *(file for named in files for file in named), "-"))
+        )
+
     table = []
-    for number, formula in equations(text).items():
+    for number, formula in equations(page_text(page)).items():
         functions = [c.function for c in cited if (c.page, c.number) == (page, number)]
         if functions:
-            tests = [next(iter([*users.get(name, []), *of_page]), "-") for name in functions]
+            tests = [test_of(function) for function in functions]
             joined = ("<br>".join(f"`{name}`" for name in names) for names in (functions, tests))
             table.append([f"({number})", formula, *joined])
     return table

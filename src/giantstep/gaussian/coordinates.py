@@ -69,6 +69,8 @@ class Known:
         N(0, I_(d-q)): the rows of L (``lengths``, Bartlett's matrix) in a basis of their own.  Z
         gains the components U L + (1 - V V^T) E along it, V now with U, E (``normals``) what
         samples have there that no combination has told of (docs/derivations/deferred.md).
+
+        docs/derivations/deferred.md, eq. (4).
         """
         new = self._orthonormal(c)
         along = new @ lengths(new.shape[1])

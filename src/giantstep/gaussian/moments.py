@@ -62,7 +62,10 @@ class FeatureMoments:
 def feature_moments(
     activation: Nonlinearity, shift: Float[np.ndarray, "..."], scale: Float[np.ndarray, "..."]
 ) -> FeatureMoments:
-    """Moments in z ~ N(0, 1) of sigma(shift + scale z); kinks of sigma split the quadrature."""
+    """Moments in z ~ N(0, 1) of sigma(shift + scale z); kinks of sigma split the quadrature.
+
+    docs/theory/index.md, eq. (9); docs/derivations/equivalence.md, eq. (3).
+    """
     shift, scale = np.broadcast_arrays(np.asarray(shift, float), np.asarray(scale, float))
     shape = shift.shape
     shift, scale = shift.ravel(), scale.ravel()

@@ -34,6 +34,8 @@ class Units:
     ``products(C, linear)`` -> E[phi(u_a) phi(u_b)]; ``pull(C, b, linear, p)`` -> D with
     E[phi'(u_i) R x] = sum_k D_ik U_k for i < p; ``slopes(C, p)`` -> E[phi'(u_i) phi'(u_j)];
     ``squares(C, b, linear, p)`` -> E[phi'(u_i) phi'(u_j) R^2], None where there is no closed form.
+
+    docs/derivations/long_runs.md, eqs. (6), (7) and (8).
     """
 
     products: Callable[[Covariance, Linear], Covariance]
@@ -47,7 +49,10 @@ def _variances(covariance: Covariance) -> Float[np.ndarray, "*k u"]:
 
 
 def _erf_products(covariance: Covariance, linear: Linear) -> Covariance:
-    """(2/pi) asin(C_ab/sqrt((1 + C_aa)(1 + C_bb))), Saad and Solla's I_2."""
+    """(2/pi) asin(C_ab/sqrt((1 + C_aa)(1 + C_bb))), Saad and Solla's I_2.
+
+    docs/derivations/long_runs.md, eq. (7).
+    """
     lengths = np.sqrt(1.0 + _variances(covariance))
     shared = covariance / (lengths[..., :, None] * lengths[..., None, :])
     products = 2.0 / math.pi * np.arcsin(shared)
@@ -63,7 +68,10 @@ def _erf_products(covariance: Covariance, linear: Linear) -> Covariance:
 def _erf_pull(
     covariance: Covariance, shares: Shares, linear: Linear, p: int
 ) -> Float[np.ndarray, "*k p u"]:
-    """E[phi'(u_i) phi(u_k) x] = (2/pi) (U_k - U_i C_ik/(1 + C_ii))/sqrt((1 + C_ii)(1 + C'_kk))."""
+    """E[phi'(u_i) phi(u_k) x] = (2/pi) (U_k - U_i C_ik/(1 + C_ii))/sqrt((1 + C_ii)(1 + C'_kk)).
+
+    docs/derivations/long_runs.md, eqs. (6) and (7).
+    """
     wide = 1.0 + _variances(covariance)[..., :p, None]
     along = covariance[..., :p, :] / wide
     narrowed = 1.0 + _variances(covariance)[..., None, :] - along * covariance[..., :p, :]
@@ -121,7 +129,10 @@ def _relu_products(covariance: Covariance, linear: Linear) -> Covariance:
 def _relu_pull(
     covariance: Covariance, shares: Shares, linear: Linear, p: int
 ) -> Float[np.ndarray, "*k p u"]:
-    """E[1(u_i) (u_k)_+ x] = P(u_i, u_k > 0) U_k + sqrt(C_ii C_kk - C_ik^2)/(2 pi C_ii) U_i."""
+    """E[1(u_i) (u_k)_+ x] = P(u_i, u_k > 0) U_k + sqrt(C_ii C_kk - C_ik^2)/(2 pi C_ii) U_i.
+
+    docs/derivations/long_runs.md, eq. (8).
+    """
     variances = _variances(covariance)
     cosine = _correlations(covariance)[..., :p, :]
     both = 0.25 + np.arcsin(cosine) / (2.0 * math.pi)

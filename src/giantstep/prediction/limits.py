@@ -2,9 +2,10 @@
 
 A limit is a number of a setting, the bounds between which it must lie, the sentence that a reader
 gets where it does not, and where the bound comes from.  A theory has a tuple of limits, and one for
-each part of its record that may be left open; nothing else refuses a setting.  Here stand the
-record and the limits that theories share; those of one theory are in ``narrow/limits.py`` and
-``wide/limits.py``, and ``giantstep.limits`` lists all of them.
+each part of its record that may be left open; nothing else refuses a setting, but for numbers
+that leave the finite ones while they are computed.  Here stand the record and the limits that
+theories share; those of one theory are in ``narrow/limits.py`` and ``wide/limits.py``, and
+``giantstep.limits`` lists all of them.
 """
 
 from __future__ import annotations
@@ -160,17 +161,16 @@ def plain_step(what: str, covered: Covered = MappingProxyType({})) -> tuple[Limi
     return (*inputs, *kinds)
 
 
-# -- limits of every theory -----------------------------------------------------------------------
-
 GAUSSIAN_OR_SPIKED = must_be(
     "inputs",
     "gaussian or spiked",
     "theory",
     lambda setting: setting.inputs.taken_for_gaussian or setting.inputs.deferrable,
 )
-FUNCTION = must_be("target", "a function", "theory", lambda setting: not setting.target.column)
 
-EVERYWHERE = (GAUSSIAN_OR_SPIKED, FUNCTION)
+# -- limits of every theory -----------------------------------------------------------------------
+
+EVERYWHERE = (must_be("target", "a function", "theory", lambda setting: not setting.target.column),)
 """What holds for theories and for Gaussian runs in place of a theory."""
 
 COVERED: Covered = {

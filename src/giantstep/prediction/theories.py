@@ -20,6 +20,7 @@ from giantstep.prediction import sampled
 from giantstep.prediction.limits import (
     DENSE_START,
     EVERYWHERE,
+    GAUSSIAN_OR_SPIKED,
     LEARNING_CURVE,
     THEORY,
     WHITENED,
@@ -32,6 +33,7 @@ from giantstep.prediction.narrow import limits as narrow_limits
 from giantstep.prediction.narrow import theory as narrow
 from giantstep.prediction.wide import limits as wide_limits
 from giantstep.prediction.wide import theory as wide
+from giantstep.prediction.wide.quantities import left_out_of_errors
 from giantstep.problem.setting import Setting
 
 
@@ -72,7 +74,7 @@ def _wide(name: str, limits: tuple[Limit, ...], parts: Mapping[str, tuple[Limit,
         of_data=wide_limits.OF_DATA,
         instead=wide_limits.INSTEAD_OF_NARROW,
         beside=wide_limits.BESIDE_OTHER_ROWS,
-        left_out_of_errors=wide.left_out_of_errors,
+        left_out_of_errors=left_out_of_errors,
         many_neurons=True,
     )
 
@@ -93,7 +95,9 @@ THEORIES = (
     _wide("quadratic-width", wide_limits.QUADRATIC_WIDTH, wide_limits.PARTS),
 )
 
-GAUSSIAN_RUNS = Theory("gaussian-runs", (), sampled.predict, sparse=True, from_runs=True)
+GAUSSIAN_RUNS = Theory(
+    "gaussian-runs", (GAUSSIAN_OR_SPIKED,), sampled.predict, sparse=True, from_runs=True
+)
 
 FUNCTIONS = {
     "learning_curve": LEARNING_CURVE,
@@ -122,6 +126,7 @@ def choose_theory(setting: Setting, name: str | None = None) -> Theory:
         raise InputError(f"theory must be one of {', '.join(names)}, got {name!r}")
     refuse_beyond(EVERYWHERE, setting)
     if name == GAUSSIAN_RUNS.name:
+        refuse_beyond(GAUSSIAN_RUNS.limits, setting)
         return GAUSSIAN_RUNS
     # Spectra are predicted by theories alone.
     if name is None and setting.data is not None and not setting.spectra:
@@ -131,8 +136,10 @@ def choose_theory(setting: Setting, name: str | None = None) -> Theory:
     complaints = {theory.name: first_complaint(theory.limits, setting) for theory in asked}
     serving = [theory for theory in asked if complaints[theory.name] is None]
     if not serving:
-        reasons = "; ".join(f"{name}: {complaint}" for name, complaint in complaints.items())
-        raise NoTheoryError(f"no prediction: {reasons}")
+        reasons = [f"{name}: {complaint}" for name, complaint in complaints.items()]
+        if len(reasons) > 1 and len(set(complaints.values())) == 1:  # all say the same
+            reasons = [str(complaint) for complaint in complaints.values()][:1]
+        raise NoTheoryError(f"no prediction: {'; '.join(reasons)}")
     return min(serving, key=lambda theory: _preference(theory, setting))
 
 
@@ -178,6 +185,7 @@ def limits(setting: Setting | None = None) -> list[LimitStatus]:
         }
         listed.append((theory.name, None, theory.limits))
         listed += [(theory.name, part, limits) for part, limits in parts.items()]
+    listed.append((GAUSSIAN_RUNS.name, None, GAUSSIAN_RUNS.limits))
     listed += [(name, None, limits) for name, limits in FUNCTIONS.items()]
     return [
         LimitStatus.of(limit, setting, theory=theory, part=part)

@@ -29,6 +29,8 @@ def coefficients(
     squared loss; residual = labels drops the network's own output.  A neuron is a row: its samples
     lie side by side in memory.  Preactivations of several networks (k x p x n) give the
     coefficients of each, which may have labels (k x n) and readouts (k x p) of their own.
+
+    docs/theory/index.md, eq. (1).
     """
     if setting.labels_only:
         slopes = setting.activation.derivative(preactivations, namespace)

@@ -58,6 +58,8 @@ class Bulk:
     1/m = -z + sum_j c_j s_j/(1 + m s_j) for the Stieltjes transform m(z), n large: the law of
     Marchenko and Pastur for the scales s_j (docs/derivations/bulk.md); edges fluctuate by Tracy and
     Widom's law.
+
+    docs/theory/index.md, eq. (7); docs/derivations/bulk.md, eqs. (1) and (2).
     """
 
     scales: Float[np.ndarray, " m"]
@@ -169,6 +171,8 @@ class Bulk:
         zk is the k-th derivative of z(v).  Rows of fixed length lack the variance 2/n of a Gaussian
         row's squared length, which would move the edge by v^2 z2/n and, all rows together, add the
         variance 2 z^2/(aspect n^2).
+
+        docs/derivations/bulk.md, eqs. (4), (7) and (8).
         """
         n = self.size
         # At aspect 1 the law reaches down to zero, v = 0: a hard edge, which is not Tracy-Widom's.

@@ -191,6 +191,8 @@ def layer_outliers(weights: ArrayLike, level: float = LEVEL, seed: int = 0) -> L
     Independent entries around a part of small rank are assumed; where no such bulk fits,
     NoTheoryError says so (docs/derivations/layer.md, arXiv 1103.2221).
 
+    docs/derivations/layer.md, eq. (1).
+
     >>> import numpy as np
     >>> from giantstep import layer_outliers
     >>> weights = np.random.default_rng(0).standard_normal((60, 40))

@@ -82,7 +82,10 @@ class NoiseLaw:
         return ranks, float(np.sum(np.interp(shares, self._distribution, self.curve[0])))
 
     def deviation(self, values: Float[np.ndarray, "... m"]) -> Float[np.ndarray, "..."]:
-        """Sigma of matrices with these singular values, in increasing order."""
+        """Sigma of matrices with these singular values, in increasing order.
+
+        docs/derivations/layer.md, eq. (2).
+        """
         ranks, total = self._middle
         return np.asarray(np.sum(values[..., ranks], axis=-1) / total)
 
@@ -121,7 +124,10 @@ class Calibration:
         return 0.5 * math.log(edge.place) + self.offset / law.size, math.sqrt(width)
 
     def threshold(self, law: NoiseLaw, level: float) -> float:
-        """The singular value that noise of sigma 1 exceeds with probability ``level``."""
+        """The singular value that noise of sigma 1 exceeds with probability ``level``.
+
+        docs/derivations/layer.md, eq. (4).
+        """
         place, width = self._place(law)
         return math.exp(place + width * tail(level))
 
@@ -189,6 +195,8 @@ def spike(law: NoiseLaw, value: float, difference: float = 1e-4) -> tuple[float,
     Georges and Nadakuditi, arXiv 1103.2221, theorems 2.8 and 2.9, for u and v that have nothing to
     do with the scales.  difference -> step of a central difference in units of the distance from
     the edge, which gives D' to 1e-8.
+
+    docs/derivations/layer.md, eq. (5).
     """
     bulk = ProfileBulk(law.scales.rows[:, None], law.scales.columns[:, None])
     step = difference * min(1.0, value / law.edge - 1.0) * value

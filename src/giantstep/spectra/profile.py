@@ -39,6 +39,8 @@ class ProfileBulk:
     """Law of the singular values of W (p x d), variances sum_k rows_ik columns_jk / d.
 
     rows -> A with p rows, columns -> B with d rows.
+
+    docs/derivations/bulk.md, eq. (10).
     """
 
     rows: Float[np.ndarray, "p k"]

@@ -73,6 +73,8 @@ def _fitted(squares: Float[np.ndarray, "m n"], level: float = 1e-3) -> Float[np.
     """Scales of the rows; ones where Gaussian rows of one scale differ as much at this level.
 
     Nothing hangs on a false alarm: the scales then fitted differ by sampling only.
+
+    docs/derivations/layer.md, eq. (3).
     """
     from scipy.stats import f
 

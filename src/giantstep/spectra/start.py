@@ -38,6 +38,8 @@ class FeatureBulk(Bulk):
         """lim b^T X^T (K + ridge)^-1 X b / n for a unit direction b of the inputs.
 
         m2 = m1 (1 - m1 linear sum_j (c_j n/d) t_j/(1 + m1 s_j)).
+
+        docs/derivations/bulk.md, eq. (3).
         """
         assert self.weight_eigenvalues is not None
         m1 = self.m1(ridge)

@@ -12,7 +12,7 @@ from giantstep.papers.claims.wide import WIDE, features_of, readout_scatter
 from giantstep.prediction.wide.outlier_count import with_exponents
 from giantstep.prediction.wide.step import learned_step
 from giantstep.prediction.wide.strong_spikes import limiting_losses
-from giantstep.prediction.wide.update import second_strengths
+from giantstep.prediction.wide.weight_outliers import second_strengths
 from giantstep.problem.activation import centred
 from giantstep.simulation.feature_models import longer_rows
 from giantstep.simulation.stepped import stepped_runs

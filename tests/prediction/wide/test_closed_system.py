@@ -25,7 +25,7 @@ from giantstep.prediction.wide.feature_outliers import (
     Branch,
     feature_density,
     feature_outliers,
-    root,
+    zero_between,
 )
 from giantstep.prediction.wide.fixed_point import Penalty, Point
 from giantstep.prediction.wide.gradient import gradient_matrix
@@ -632,12 +632,12 @@ def test_bad_numbers() -> None:
 
 def test_a_bracket_without_a_root_is_no_root() -> None:
     """A zero is found to its tolerance; where the ends have one sign it is said with the place."""
-    found = root(lambda x: math.exp(x) - 2.0, -3.0, 5.0, 1e-9)
+    found = zero_between(lambda x: math.exp(x) - 2.0, -3.0, 5.0, 1e-9)
     assert found == pytest.approx(math.log(2.0), abs=1e-9)
-    assert root(lambda x: x, 0.0, 1.0, 1e-9) == 0.0
+    assert zero_between(lambda x: x, 0.0, 1.0, 1e-9) == 0.0
     for low, high in ((1.0, 2.0), (-3.0, 0.5)):
         with pytest.raises(NotConvergedError, match=f"between {low:g} and {high:g}: got"):
-            root(lambda x: math.exp(x) - 2.0, low, high, 1e-9)
+            zero_between(lambda x: math.exp(x) - 2.0, low, high, 1e-9)
 
 
 def test_inside_the_spectrum_nothing_converges() -> None:

@@ -142,7 +142,7 @@ def test_products_of_directions() -> None:
     setting = Setting(**BASE | {"start": "symmetric", "steps": 1, "step_size": 40.0})
     types = closed_system(setting).types
     found = features_by_degree(setting.activation, types, np.array([[0.3]]), setting.d)
-    unit = types.load / types.spread[:, :, None]
+    unit = types.load / types.length[:, :, None]
     cosine = np.einsum("q,qtj,qtj->t", types.shares, unit[:, :, 0], unit[:, :, 1])
     assert np.min(cosine) < 0.9
     traceless = (cosine**2 - 1 / 29) / (1 - 1 / 29)

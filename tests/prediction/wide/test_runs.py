@@ -11,13 +11,9 @@ import numpy as np
 import pytest
 
 from giantstep.prediction.predict import predict
-from giantstep.prediction.wide.laws import (
-    feature_law,
-    isolated_place,
-    network_answer,
-    weight_law,
-)
+from giantstep.prediction.wide.laws import feature_law, isolated_place, weight_law
 from giantstep.prediction.wide.network import TYPICAL, Network, ReadoutStatistics
+from giantstep.prediction.wide.quantities import network_answer
 from giantstep.prediction.wide.rows import readout_losses
 from giantstep.problem.setting import Setting
 from giantstep.records.comparison import compare

@@ -321,7 +321,7 @@ def test_bulk_profile_carries_the_norm_left_by_the_outliers(batches):
     for seed in range(16):
         values, _, total, _ = simulate(setting, seed)
         measured.append([total - float(np.sum(values[:2] ** 2))])
-    bulk = setting.p * float(profile.weights @ (profile.kept + profile.spread))
+    bulk = setting.p * float(profile.weights @ (profile.kept_square + profile.spread))
     assert deviation(measured, bulk + low) < BOUND
     assert deviation(measured, setting.p + low) > 2 * BOUND
 

@@ -9,8 +9,7 @@ from giantstep.errors import NoTheoryError
 from giantstep.prediction.labels import LABEL_SPACING, label_grid
 from giantstep.prediction.predict import predict
 from giantstep.prediction.wide import row_law
-from giantstep.prediction.wide.network import LABEL_SPACING as SAMPLE_SPACING
-from giantstep.prediction.wide.network import Network
+from giantstep.prediction.wide.network import SAMPLE_SPACING, Network
 from giantstep.prediction.wide.rows import rows_of_runs
 from giantstep.prediction.wide.update import second_update
 from giantstep.problem.network import start_readout

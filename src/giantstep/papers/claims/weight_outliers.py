@@ -15,8 +15,12 @@ from giantstep.papers.claims.quantity import Quantity, exact, mean_of
 from giantstep.papers.claims.record import Changes, Claim, Fields, Findings, one_at_a_time
 from giantstep.papers.claims.wide import RELU, counted
 from giantstep.prediction.wide.outlier_count import with_exponents
-from giantstep.prediction.wide.update import orthonormal_powers, second_strengths
-from giantstep.prediction.wide.weight_outliers import WeightOutliers, weight_outliers
+from giantstep.prediction.wide.update import orthonormal_powers
+from giantstep.prediction.wide.weight_outliers import (
+    WeightOutliers,
+    second_strengths,
+    weight_outliers,
+)
 from giantstep.problem.activation import centred
 from giantstep.problem.catalog import CATALOG
 from giantstep.problem.setting import Setting

@@ -11,7 +11,7 @@ from giantstep.papers.claims.experiments import FIRST_LAYER
 from giantstep.papers.claims.weight_outliers import NETWORK, step_two_strengths
 from giantstep.papers.figures.record import Reproduction
 from giantstep.prediction.wide.outlier_count import with_exponents
-from giantstep.prediction.wide.update import second_strengths
+from giantstep.prediction.wide.weight_outliers import second_strengths
 from giantstep.problem.activation import centred
 from giantstep.problem.setting import Setting
 from giantstep.records.plot import Curve, Plot, mean_curve

@@ -72,7 +72,7 @@ def learning_curve(
     and p large and comparable; the samples behind W must be independent of the readout's.
 
     Given kappa = V x the features count as Gaussian, with the mean and the covariance that sigma(W
-    x) has given kappa (arXiv 2305.18270; docs/derivations/equivalence.md).
+    x) has given kappa (arXiv 2305.18270; docs/derivations/equivalence.md, eqs. (1) and (2)).
 
     >>> import numpy as np
     >>> from giantstep import Setting, learning_curve

@@ -27,7 +27,10 @@ component 2 along a learned direction and norm 1 outside, to 1e-3 where it has 9
 
 @dataclass(frozen=True)
 class LowRank:
-    """A p x m matrix as basis @ coefficients."""
+    """A p x m matrix as basis @ coefficients.
+
+    docs/derivations/equivalence.md, eq. (7).
+    """
 
     basis: Float[np.ndarray, "p q"]
     coefficients: Float[np.ndarray, "q m"]
@@ -62,7 +65,10 @@ class LowRank:
 
 @dataclass(frozen=True)
 class Family:
-    """S(kappa) at the nodes of kappa, and E[phi y | kappa], with everything a curve shares."""
+    """S(kappa) at the nodes of kappa, and E[phi y | kappa], with everything a curve shares.
+
+    docs/derivations/equivalence.md, eq. (4).
+    """
 
     weights: Float[np.ndarray, " m"]
     mean: LowRank

@@ -152,6 +152,8 @@ def fixed_point(
     ``response`` -> F' as it is at a nearby point, forgotten where it misleads.  ``tolerance`` is
     that of log V in the norm of the weights: errors to 1e-6.  Three to eight iterations are usual,
     whatever the penalty.
+
+    docs/theory/index.md, eq. (10); docs/derivations/equivalence.md, eq. (1).
     """
     x, size = start, math.inf
     past, rescue = Past.nothing(len(start)), Rescue(start)

@@ -67,6 +67,8 @@ def respond(
     ``scale`` -> c.  Each new vector is the residual, preconditioned by the response at a nearby
     point.  A relative residual of 1e-5 gives errors to 1e-6: linear functionals of Galerkin's
     solution are better than the solution.
+
+    docs/derivations/equivalence.md, eq. (6).
     """
     basis, images = np.zeros((len(scale), 0)), np.zeros((len(scale), 0))
     x, residual = np.zeros_like(right), right

@@ -49,6 +49,8 @@ class Batch(ABC):
     """Weighted points for the samples of a set; ``spare`` are normals of theirs still unused.
 
     ``data`` are the known coordinates Z, ``used`` the coefficients V of combinations made so far.
+
+    docs/derivations/deferred.md, eq. (4).
     """
 
     def __init__(self, setting: Setting, points: Points, spare: Float[np.ndarray, "n k"]) -> None:
@@ -121,6 +123,8 @@ class LimitBatch(Batch):
     """K paths of equal weight for N samples in the limit n, d -> infinity at fixed n/d.
 
     Bartlett's matrix is its limit, sqrt(d) I; no response function is needed.
+
+    docs/theory/index.md, eq. (6).
     """
 
     def reveal(self, c: Float[np.ndarray, "n k"], *, least_outside: float = 0.25) -> None:

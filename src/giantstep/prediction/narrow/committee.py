@@ -119,11 +119,13 @@ class Committee:
         *,
         stretch: float = 1e-4,
     ) -> Float[np.ndarray, "k p p"]:
-        """H = (1 - 1/n) G G^T + (B + (d - q) A)/n by eq. (3) of long_runs.md.
+        """H = (1 - 1/n) G G^T + (B + (d - q) A)/n.
 
         It is NaN where A has no closed form.
         ``stretch`` of t on either side of 1 in dA/dt: its square is left out, of a term that is q/d
         of A.
+
+        docs/derivations/long_runs.md, eq. (3).
         """
         units, p = self.units, sizes.shape[1]
         if units.squares is None or not self.complete(p):

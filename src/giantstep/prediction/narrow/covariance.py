@@ -1,11 +1,10 @@
 """The covariance V of the state (M, Q) over runs, and what one step on a fresh batch makes of it.
 
-    V' = J V J^T + S,    V_0 from the random start,                                   (3)
+    V' = J V J^T + S,    V_0 from the random start,
 
 J the derivative of the mean map (M, Q) -> (M', Q'), S what one batch adds
-(docs/derivations/fluctuations.md, whose equations are cited by their numbers).  V is held by
-columns F, V = F F^T: each is a displacement of (M, Q), its image a difference of the map at the
-state displaced to either side.
+(docs/derivations/fluctuations.md).  V is held by columns F, V = F F^T: each is a displacement of
+(M, Q), its image a difference of the map at the state displaced to either side.
 """
 
 from __future__ import annotations
@@ -22,7 +21,6 @@ from giantstep.prediction.narrow.points import Quadrature
 from giantstep.prediction.narrow.state import State, typical_start
 from giantstep.problem.network import coefficients
 from giantstep.problem.setting import Setting
-from giantstep.problem.starts import STARTS
 
 
 def entries(setting: Setting) -> int:
@@ -55,7 +53,7 @@ def start_columns(setting: Setting) -> Float[np.ndarray, "k m"]:
     Squared lengths have 2/d, or none on the sphere; pairs of a paired start share their row.  Given
     overlaps do not vary, and given rows meet only directions outside the target by chance.
     """
-    kind, p, r = STARTS[setting.start], setting.p, setting.target.r
+    kind, p, r = setting.start.kind, setting.p, setting.target.r
     directions = setting.known  # those of the target, then those of the inputs
     half = p // kind.copies
     if kind.framed:
@@ -97,13 +95,15 @@ def passed_columns(
     reach: float = 0.1,
     in_cache: int = 2**17,
 ) -> Float[np.ndarray, "k m"]:
-    """J F of eq. (3), column by column.
+    """J F, column by column: what the covariance V = F F^T before a step passes on.
 
-    By eq. (4) the rows C = [M, R] move by R [K, L/2], R K = dM, R L R^T = dQ - dM M^T - M dM^T, so
+    The rows C = [M, R] move by R [K, L/2], R K = dM, R L R^T = dQ - dM M^T - M dM^T, so
     that the same points serve on either side and z stays what it is.  ``reach`` is the relative
     displacement of the rows: the jumps of sigma' pass over a few hundred points, and a central
     difference leaves out its square.  ``in_cache`` values of neurons are computed together, a
     megabyte.
+
+    docs/derivations/fluctuations.md, eqs. (3) and (4).
     """
     p, directions, rows = setting.p, setting.known, state.rows
     points = quadrature(rows, step)
@@ -138,9 +138,11 @@ def batch_columns(
     columns: int,
     key: np.random.Generator,
 ) -> Float[np.ndarray, "k m"]:
-    """Columns of S in eq. (3): what the samples of a batch add, and the directions outside.
+    """Columns of S: what the samples of a batch add, and the directions outside.
 
     Where (M, Q) has more entries than there are ``columns``, so many random combinations of both.
+
+    docs/derivations/fluctuations.md, eq. (2).
     """
     points = quadrature(state.rows, step)
     seen = seen_points(setting, points)
@@ -158,10 +160,12 @@ def batch_columns(
 
 @dataclass(frozen=True)
 class BatchNoise:
-    """What one batch adds to (M, Q) beside the mean, eq. (2): S = Cov(phi)/n + Wishart.
+    """What one batch adds to (M, Q) beside the mean: S = Cov(phi)/n + Wishart.
 
     A sample has phi = (eta g_i z_k, eta (g_i P_j + g_j P_i) + eta^2 (d - q)/n g_i g_j) with
     P = ((1 - decay) C + eta G) x; ``seen`` are the points, ``moved`` is the mean step.
+
+    docs/derivations/fluctuations.md, eq. (2).
     """
 
     setting: Setting

@@ -162,7 +162,10 @@ def affordable_rows(setting: Setting, count: int, *, most_work: int = 2**26) -> 
 def deviations_by_covariance(
     setting: Setting, start: State, mean: Mean, *, given: bool, row: int = 0, rows: int = 1
 ) -> Deviations:
-    """Eq. (3) of fluctuations.md along the mean states, from V_0 = 0 where the start is given."""
+    """V' = J V J^T + S along the mean states, from V_0 = 0 where the start is given.
+
+    docs/derivations/fluctuations.md, eq. (3).
+    """
     overlap, gram = mean
     key, work = np.random.default_rng(row), effort(setting, rows)
     coarse, fine = (points_for(setting, row, k) for k in (work.log2_coarse, work.log2_fine))

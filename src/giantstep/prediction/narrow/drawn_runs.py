@@ -1,10 +1,10 @@
-"""Runs drawn from the Gaussian law of their steps: where a run is far from its mean.
+"""Runs drawn from the law of their steps: where a run is far from its mean.
 
-Given the rows before a step, the mean of the step is exact, and what n samples add to it is nearly
-normal with a covariance that is exact too.  Where that noise is small the recursion of the means
-serves (fresh.py); where it is not, means of nonlinear functions (lengths, cosines, the next step)
-are not the functions of the means, and states are drawn: every run from its own start, with noise
-of its own.  The cost does not depend on n.
+Where what n samples add to the mean of a step is small, the recursion of the means serves
+(fresh.py).  Where it is not, means of nonlinear functions (lengths, cosines, the next step) are not
+the functions of the means, and states are drawn: every run from its own start, with noise of its
+own.  At most as many samples as there are points are drawn as they are; more are replaced by
+points with random weights, so that the cost does not grow with n (docs/derivations/drawn_runs.md).
 """
 
 from __future__ import annotations
@@ -28,9 +28,16 @@ from giantstep.problem.network import coefficients, readout_descent
 from giantstep.problem.setting import Setting
 
 
-def log2_points(setting: Setting, *, a_neuron: int = 16, least: int = 11, most: int = 14) -> int:
+def log2_points_of_step(
+    setting: Setting, *, a_neuron: int = 16, least: int = 11, most: int = 14
+) -> int:
     """Points of a step, as a power of two; the p x p matrix A has relative noise sqrt(p/N)."""
     return min(max(math.ceil(math.log2(a_neuron * setting.p)), least), most)
+
+
+def row_coordinates(setting: Setting) -> int:
+    """Coordinates of a row in the span of the rows and of the known directions."""
+    return min(setting.d, setting.p + setting.known)
 
 
 def predict(
@@ -48,16 +55,15 @@ def predict(
     by a fifth of what one run differs by, that of 96 by a tenth.  ``work`` are products of points
     with neurons and with their coordinates in all drawn runs: some seconds.
     """
-    points = 2 ** log2_points(setting)
+    points = 2 ** log2_points_of_step(setting)
     points = points if fitted else min(points, setting.n)
-    coordinates = min(setting.d, setting.p + setting.known)
-    a_run = points * setting.p * (coordinates + setting.p) * (setting.steps + 1)
+    a_run = points * setting.p * (row_coordinates(setting) + setting.p) * (setting.steps + 1)
     wanted = rows[0] if draft else min(max(work // a_run, rows[0]), rows[1])
     starts = [start_of_run(setting, run) for run in range(setting.runs)]
     drawn = []
     for row in range(setting.runs * math.ceil(wanted / setting.runs)):
         start = starts[row % setting.runs]
-        quadrature = points_for(setting, row, log2_points(setting))
+        quadrature = points_for(setting, row, log2_points_of_step(setting))
         snapshots = list(fresh_states(setting, start, quadrature, Samples(row, setting)))
         fields = dict(vars(evolution_of(setting, snapshots)))
         if fitted:
@@ -94,6 +100,8 @@ def _fresh_gradients(
 
     Along the known directions the gradient is its mean and the noise of n samples; outside them it
     is A^(1/2) L/sqrt(n), A = mean c c^T, L Bartlett's.
+
+    docs/derivations/drawn_runs.md, eq. (4).
     """
     batch = noise.batch(points, setting.n)
     labels = setting.label_transform(labels_at(setting, batch.x, batch.noise))

@@ -52,6 +52,8 @@ def seen_points(setting: Setting, points: Points) -> Seen:
 
     Fitting beta = mean (y - E y) x reveals one direction outside the span, along which a sample
     has the component sqrt((d - q)/n) v + e, v = (y - E y)/sd (docs/derivations/deferred.md).
+
+    docs/derivations/deferred.md, eq. (5).
     """
     x, weights = points.x, points.weights
     outcomes = labels_at(setting, x, points.noise)
@@ -101,7 +103,10 @@ def mean_step(
     g: Float[np.ndarray, "*k p n"],
     step: int,
 ) -> MeanStep:
-    """Giant step ``step`` from ``rows``, of one network or several, g their coefficients."""
+    """Giant step ``step`` from ``rows``, of one network or several, g their coefficients.
+
+    docs/theory/index.md, eq. (5); docs/derivations/long_runs.md, eq. (1).
+    """
     weights, x = seen.points.weights, seen.coordinates
     weighted = g * weights
     mean, product = seen.points.mean_and_square(weighted, x)

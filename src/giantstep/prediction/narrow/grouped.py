@@ -54,7 +54,10 @@ class Group:
 
 
 def stage_weights(size: int) -> tuple[Float[np.ndarray, " s"], float, float, float]:
-    """b, c_2, c_3 and a of a group of so many steps."""
+    """b, c_2, c_3 and a of a group of so many steps.
+
+    docs/derivations/long_runs.md, eq. (2).
+    """
     e = 1.0 / size
     second, third = 0.5 * (1.0 - e), 0.75 * (1.0 - e)
     # b_2/2 + 3 b_3/4 = 1/2 and b_2/4 + 9 b_3/16 = (2 - e)/(6 (1 - e)).
@@ -80,6 +83,8 @@ def groups(
     evaluations, and the next proposal is half as long again, until groups are tried again.
     ``still`` -> change in all the steps that are left, by their first, below which nothing moves
     any more: no start is so close to a state it leaves.
+
+    docs/derivations/long_runs.md, eq. (2).
     """
     begin, number, proposal = 0, 0, float(fewest)
     for _, alike in groupby(step_sizes):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 from giantstep.prediction.limits import (
+    GAUSSIAN_OR_SPIKED,
     Covered,
     Limit,
     computed,
@@ -20,7 +21,6 @@ from giantstep.prediction.narrow.deviations import fewer_samples, told_by_runs
 from giantstep.prediction.narrow.long_runs import FEW_STEPS, is_long
 from giantstep.prediction.narrow.mean_gradient import stein_applies
 from giantstep.problem.setting import Setting
-from giantstep.problem.starts import STARTS, readout_rms
 from giantstep.simulation.engines import deferred
 
 # -- neurons against inputs ----------------------------------------------------------------------
@@ -65,11 +65,6 @@ LONG_RUN_NEURONS = Limit(
 # -- runs that are drawn from the law of each step -------------------------------------------------
 
 
-def coordinates(setting: Setting) -> int:
-    """Coordinates of a row in the span of the rows and of the known directions."""
-    return min(setting.d, setting.p + setting.known)
-
-
 DRAWN_RUNS = (
     Limit(
         name="samples that drawn runs see again",
@@ -82,7 +77,7 @@ DRAWN_RUNS = (
     ),
     Limit(
         name="weights of a drawn run",
-        quantity=lambda s: float(s.p * coordinates(s)),
+        quantity=lambda s: float(s.p * drawn_runs.row_coordinates(s)),
         most=2.0**16,
         sentence="too many neurons: p times min(d, p + r) must be at most {most:.0f} for runs to "
         "be drawn, got {value:.0f}",
@@ -109,7 +104,9 @@ DRAWN_RUNS = (
     ),
     Limit(
         name="samples over points of a drawn step",
-        quantity=lambda s: None if stein_applies(s) else s.n / 2 ** drawn_runs.log2_points(s),
+        quantity=lambda s: (
+            None if stein_applies(s) else s.n / 2 ** drawn_runs.log2_points_of_step(s)
+        ),
         # The mean gradient is then that of the points, whose noise is an eighth of the samples'.
         most=1 / 8,
         sentence="n must be at most {most:g} of the points that a step is averaged on, for other "
@@ -157,7 +154,7 @@ def added_length(setting: Setting) -> float:
     if setting.loss != "square" or not setting.label_transform.is_plain:
         return math.inf
     size = max(setting.step_size, default=0.0) * setting.scale
-    size *= readout_rms(setting.readout_start, setting.p)
+    size *= setting.readout_law.rms(setting.p)
     labels = setting.target.series.square + setting.noise**2
     slopes = setting.activation.moments.slope_square
     return size**2 * setting.d / setting.n * slopes * labels
@@ -230,6 +227,7 @@ COVERED_SEEN_AGAIN: Covered = {
 """Fields in which steps on samples that are seen again may go beyond the plain one."""
 
 NARROW: tuple[Limit, ...] = (
+    GAUSSIAN_OR_SPIKED,
     ONE_PASS_NEURONS,
     LONG_RUN_NEURONS,
     *when(drawn_for_width, DRAWN_RUNS),
@@ -331,7 +329,7 @@ FITTED_PART = Limit(
 
 FEW_PAIRED = Limit(
     name="neurons of a paired start",
-    quantity=lambda s: float(s.p) if STARTS[s.start].paired else None,
+    quantity=lambda s: float(s.p) if s.start.kind.paired else None,
     # A second or two.
     most=32.0,
     sentence="p must be at most {most:g} for runs of a paired start to be drawn, got {setting.p}",

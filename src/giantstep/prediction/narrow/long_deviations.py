@@ -3,12 +3,11 @@
 With J the derivative of the map of one step, S what one batch adds (covariance.py), f'' the second
 derivative of its increment and V, D the covariance and the shift of the state,
 
-    V' = J V J^T + S,    D' = J D + f''[V]/2,                                         (4)
+    V' = J V J^T + S,    D' = J D + f''[V]/2,
 
 J, S and f'' held between a few states of the path: N steps take log2 N products, since two
 steps of (J, S) are one of (J^2, S + J S J^T).  Derivatives are differences of the closed forms;
-those of the error make of V and D its own shift (docs/derivations/long_runs.md, whose
-equations are cited by their numbers).
+those of the error make of V and D its own shift (docs/derivations/long_runs.md).
 """
 
 from __future__ import annotations
@@ -104,7 +103,10 @@ def passed_covariance(
     covariance: Float[np.ndarray, "m m"],
     steps: int,
 ) -> Float[np.ndarray, "m m"]:
-    """V after so many steps of V' = J V J^T + S, eq. (4)."""
+    """V after so many steps of V' = J V J^T + S.
+
+    docs/derivations/long_runs.md, eq. (4).
+    """
     while steps:
         if steps % 2:
             covariance = jacobian @ covariance @ jacobian.T + batch
@@ -120,9 +122,11 @@ def passed_shift(
     shift: Float[np.ndarray, " m"],
     steps: int,
 ) -> Float[np.ndarray, " m"]:
-    """D after so many steps of D' = J D + f''[V]/2, eq. (4), ``bend`` the second term.
+    """D after so many steps of D' = J D + f''[V]/2, ``bend`` the second term.
 
     The map is affine: its power is that of the matrix [[J, bend], [0, 1]].
+
+    docs/derivations/long_runs.md, eq. (4).
     """
     size = len(shift)
     affine = np.eye(size + 1)
@@ -137,10 +141,12 @@ def curvature(
     *,
     reach: float = 1e-2,
 ) -> Float[np.ndarray, " c"]:
-    """Eq. (5): f''[V]/2 = the sum over columns of V of (f(y + F) - 2 f(y) + f(y - F))/2.
+    """f''[V]/2 = the sum over columns of V of (f(y + F) - 2 f(y) + f(y - F))/2.
 
     ``reach`` is the displacement in standard deviations of a run: its square is left out, and
     rounding leaves 1e-12.
+
+    docs/derivations/long_runs.md, eq. (5).
     """
     columns = reach * root(covariance).T
     sides = function(np.concatenate([state + columns, state - columns]))

@@ -41,11 +41,13 @@ def closed_forms(setting: Setting) -> Committee | None:
 
 @dataclass
 class Moves:
-    """The map (M, Q) -> (M', Q') of a step for several networks, eq. (1) of long_runs.md.
+    """The map (M, Q) -> (M', Q') of a step for several networks.
 
     ``committee`` has the closed forms, ``quadrature`` the points where they do not reach; where
     they reach one start serves any number of states.  ``errors`` and ``cosines`` are those at the
     first state of every group.
+
+    docs/derivations/long_runs.md, eq. (1).
     """
 
     setting: Setting

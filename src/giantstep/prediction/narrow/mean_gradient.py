@@ -46,7 +46,10 @@ def mean_gradient(
     inputs: Float[np.ndarray, "p n"],
     g: Float[np.ndarray, "p n"],
 ) -> Float[np.ndarray, "p q"]:
-    """E[g x], in the coordinates of the rows; ``inputs`` of neurons and ``g`` on the points."""
+    """E[g x], in the coordinates of the rows; ``inputs`` of neurons and ``g`` on the points.
+
+    docs/derivations/drawn_runs.md, eqs. (1) and (2).
+    """
     if not stein_applies(setting):
         return (g * points.weights) @ points.x
     mean = _of_labels(setting, state)
@@ -56,7 +59,10 @@ def mean_gradient(
 
 
 def _of_labels(setting: Setting, state: State) -> Float[np.ndarray, "p q"]:
-    """E[u y x], eq. (1) of docs/derivations/drawn_runs.md."""
+    """E[u y x].
+
+    docs/derivations/drawn_runs.md, eq. (1).
+    """
     r, rows = setting.target.r, state.rows
     z, weighted = _label_rule(setting)
     centres = rows[:, :r] @ z.T + state.biases[:, None]
@@ -72,7 +78,10 @@ def _of_network(
     inputs: Float[np.ndarray, "p n"],
     weights: Float[np.ndarray, " n"],
 ) -> Float[np.ndarray, "p q"]:
-    """E[u f x], eq. (2) of drawn_runs.md, ``inputs`` <w_i, x> + b_i on points of these weights."""
+    """E[u f x], ``inputs`` <w_i, x> + b_i on points of these weights.
+
+    docs/derivations/drawn_runs.md, eq. (2).
+    """
     rows = state.rows
     features, slopes = (
         np.asarray(part, dtype=float) for part in setting.activation.with_slope(inputs)
@@ -133,6 +142,8 @@ def _smoothed_slopes(
     They are tabulated at ``table`` places where there are more points: linear interpolation over
     twelve standard deviations leaves out 1e-3 of the curvature.  A row is in the target if its
     length outside, over the range of c, is below ``sharp``.
+
+    docs/derivations/drawn_runs.md, eq. (3).
     """
     slope = Piecewise(setting.activation.derivative, setting.activation.kinks)
     level, tilt = np.empty_like(centres), np.zeros_like(centres)

@@ -66,6 +66,8 @@ class Fluctuations:
 
         w + sqrt(w/n) xi, xi normal and orthogonal to sqrt(w): averages have the means and
         covariances of averages over n samples (docs/derivations/readout.md).
+
+        docs/derivations/readout.md, eq. (4).
         """
         root = np.sqrt(points.weights)
         xi = self.normals(len(root))

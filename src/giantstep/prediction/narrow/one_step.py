@@ -50,6 +50,8 @@ def mean_update(
     """E[y sigma'(<w, x>) x] = along_target + along_row w, for rows of one norm and any overlaps.
 
     Degrees of the target up to ``highest`` count; overlaps below 1 make further ones negligible.
+
+    docs/theory/index.md, eq. (2).
     """
     degree = min(series.degree, highest)
     b = activation.derivative_coefficients(degree + 2, norm).values
@@ -93,6 +95,8 @@ def one_step_law(
     """Mean and covariance of a neuron's overlaps and squared norm after one step, residual = y.
 
     They are those of a step on a fresh batch (fresh.py, covariance.py) for p = 1 and q = r + 1.
+
+    docs/derivations/fluctuations.md, eq. (2).
     """
     refuse_beyond(ONE_STEP_LAW, setting)
     if setting.residual == "full" and setting.start != "symmetric":

@@ -63,9 +63,11 @@ def readout_errors(
 ) -> ReadoutErrors:
     """Train and test error of the ridge readout on the features of given rows and biases.
 
-    One penalty: eq. (1) of docs/derivations/readout.md, the formulas above.  Several, or "cv": the
-    penalty is chosen anew for every sample by leave-one-out, as the simulator does; ``key`` draws
-    the samples' fits, so many ``choices`` that they average to 1/20 of one draw's spread.
+    One penalty: the formulas above.  Several, or "cv": the penalty is chosen anew for every sample
+    by leave-one-out, as the simulator does; ``key`` draws the samples' fits, so many ``choices``
+    that they average to 1/20 of one draw's spread.
+
+    docs/derivations/readout.md, eq. (1).
     """
     n, (labels, gap) = setting.readout_n, _fitted_labels(setting, points)
     features = Features.of(setting, state, points, labels)
@@ -151,7 +153,10 @@ class Features:
     def first_order(
         self,
     ) -> tuple[Float[np.ndarray, " k"], Float[np.ndarray, " k"], Float[np.ndarray, " k"]]:
-        """bias, tr[Sig H^-1 C H^-1] and tr[H^-1 C]."""
+        """bias, tr[Sig H^-1 C H^-1] and tr[H^-1 C].
+
+        docs/derivations/readout.md, eq. (1).
+        """
         phi, weights, labels = self.block()
         penalty, readout = self.grid[:, None], self.inverse * self.cross
         residual = labels - readout @ phi
@@ -223,12 +228,14 @@ class Fits:
         """Expected errors at the penalty that leave-one-out takes, from those at every penalty.
 
         A penalty multiplies the fit by ``factor`` f = s/(s + ridge).  To leading order the parts
-        of the errors that differ from sample to sample and from penalty to penalty are, eq. (2),
+        of the errors that differ from sample to sample and from penalty to penalty are
 
             train, leave-one-out: sum s ((1 - f)(free + noise))^2
             test:                 sum s (f noise - (1 - f) free)^2
 
         less their means; leave-one-out has the mean of the test error.
+
+        docs/derivations/readout.md, eq. (2).
         """
         change = 1.0 - factor
         surplus = self.noise**2 - self.variance

@@ -61,7 +61,10 @@ def seen_again_states(
 
 
 def seen_again_evolution(setting: Setting, start: State, sets: Normals) -> Evolution:
-    """Overlaps, Gram matrices, cosines and errors in the limit n, d -> infinity at fixed n/d."""
+    """Overlaps, Gram matrices, cosines and errors in the limit n, d -> infinity at fixed n/d.
+
+    docs/theory/index.md, eq. (6).
+    """
     return evolution_of(setting, seen_again_states(setting, start, sets))
 
 

@@ -92,6 +92,8 @@ def readout_row(
     opposite of that before.  ``given`` -> whether the rows of the start are those of every run.  A
     drawn run has at most 2^most_log2_points points: its own fluctuations are larger than the error
     of these.
+
+    docs/derivations/readout.md, eq. (3).
     """
     path, scrambles = path_of(setting), accuracy.scrambles
     assert path.drawn is not None

@@ -72,6 +72,8 @@ class Screen:
     """Blocks seen through o and Q: their terms of the fixed point and of the Jacobian.
 
     ``weighted`` -> o, ``counted`` -> Q of a type times its number of groups.
+
+    docs/derivations/quadratic.md, eq. (3).
     """
 
     stack: Stack

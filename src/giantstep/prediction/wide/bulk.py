@@ -1,8 +1,8 @@
 """The bulk of the weights after giant steps: variance profile of what is not low-rank.
 
-An entry of row i along direction j has variance (kept(u_i) + spread(u_i) y_j)/d.  The noise of the
-steps in row i is u_i/sqrt(p) (1/n) sum_mu rho_mu (sigma'(h_i mu) - c_1) x_mu, rho_mu = size r_mu;
-with sigma' - c_1 = l h + .., l = E[z sigma'], its covariance over directions is K^2 + S,
+An entry of row i along direction j has variance (kept(u_i)^2 + spread(u_i) y_j)/d.  The noise of
+the steps in row i is u_i/sqrt(p) (1/n) sum_mu rho_mu (sigma'(h_i mu) - c_1) x_mu, rho_mu = size
+r_mu; with sigma' - c_1 = l h + .., l = E[z sigma'], its covariance over directions is K^2 + S,
 
     K = l (X^T diag(rho) X/n - mean),   S = (d/n) (Var sigma' - l^2) X^T diag(rho^2) X/n,
 
@@ -26,17 +26,17 @@ from giantstep.problem.setting import Setting
 
 @dataclass(frozen=True)
 class BulkProfile:
-    """Row types and directions: entry variance (kept_t + spread_t directions_j) / d.
+    """Row types and directions: entry variance (kept_square_t + spread_t directions_j) / d.
 
-    ``weights`` -> shares of the row types t (one a node u of the readout's law), ``kept`` the
-    factor left of the start's variance, ``spread`` the variance the steps added, ``directions``
+    ``weights`` -> shares of the row types t (one a node u of the readout's law), ``kept_square``
+    the factor left of the start's variance, ``spread`` the variance the steps added, ``directions``
     equally weighted atoms y_j of mean one.  ``paired`` rows u and -u share their start, and their
     noise but for its sign.
     """
 
     readout: Float[np.ndarray, " t"]
     weights: Float[np.ndarray, " t"]
-    kept: Float[np.ndarray, " t"]
+    kept_square: Float[np.ndarray, " t"]
     spread: Float[np.ndarray, " t"]
     directions: Float[np.ndarray, " j"]
     paired: bool = False
@@ -54,7 +54,7 @@ class BulkProfile:
         if len(heights) == 2:  # signs: two atoms, nothing between
             at = np.round(at)
         nodes = np.arange(len(heights))
-        rows = [np.interp(at, nodes, values) for values in (self.kept, self.spread)]
+        rows = [np.interp(at, nodes, values) for values in (self.kept_square, self.spread)]
         if self.paired:
             # Turned by 45 degrees, a pair is twice the start alone and twice the noise alone.
             half, none = p // 2, np.zeros(p // 2)
@@ -72,6 +72,8 @@ def bulk_profile(
     The y_j come from one draw, with a fixed seed, of the residuals and of a Gaussian matrix of the
     same d/n with at most ``most_directions``, for moments of a spectrum settle as 1/d.  Residuals
     are independent of that matrix, so that what labels do to a few directions is not in them.
+
+    docs/derivations/bulk.md, eq. (9).
     """
     refuse_beyond(ONE_OR_TWO, setting)
     network = Network(setting, statistics)
@@ -96,7 +98,7 @@ def bulk_profile(
     return BulkProfile(
         readout=u,
         weights=weights,
-        kept=update.kept**2,
+        kept_square=update.kept**2,
         spread=update.spread,
         directions=directions,
         paired=network.paired,

@@ -59,12 +59,14 @@ def features_by_degree(
 
     Averages over rho are those of normal inputs: zeta is not quite normal, and taken as such it
     would give more than there is of the mean and of S.
+
+    docs/derivations/quadratic.md, eqs. (1) and (2).
     """
     squares, shares = radius_rule(d)
     correlation = _correlation(types)
     shift = np.einsum("ik,tbk->itb", kappa, types.along)
-    normal = feature_moments(activation, shift, np.broadcast_to(types.spread, shift.shape))
-    widths = np.sqrt(squares)[:, None, None] * types.spread
+    normal = feature_moments(activation, shift, np.broadcast_to(types.length, shift.shape))
+    widths = np.sqrt(squares)[:, None, None] * types.length
     shifts = np.broadcast_to(shift, (len(squares), *shift.shape))
     scales = np.broadcast_to(widths[:, None], shifts.shape)
     moments = feature_moments(activation, shifts, scales)
@@ -81,7 +83,7 @@ def features_by_degree(
     # A traceless matrix M has sum_jk M_jk y_j y_k of variance 2 |M|^2 (d-1)/(d+1) on the sphere.
     curve = moments.curve.reshape(nodes) * math.sqrt(0.5 * outside / (outside + 2))
     # Rows load their own directions by classes; of degree 2 the correlation of partners is left.
-    unit = types.load / types.spread[:, :, None]
+    unit = types.load / types.length[:, :, None]
     linear = (
         Block(outside, np.einsum("mtb,tbj->mtjb", slope, part), float(share))
         for part, share in zip(unit, types.shares, strict=True)
@@ -108,7 +110,7 @@ def _modes(
 
     d mu0/du = kappa mu1/(s rho) and d mu0/d(s^2) = mu2/(2 s^2); ``along`` -> kappa/rho.
     """
-    steep, bend = slope / types.spread, curve / (2.0 * types.spread**2)
+    steep, bend = slope / types.length, curve / (2.0 * types.length**2)
     moved = np.einsum("mk,mtb,ltbk->mtlb", along, steep, types.drift)
     moved += np.einsum("mtb,ltb->mtlb", bend, types.stretch)
     aside = np.einsum("mtb,eltb->emtlb", steep, types.sideways)
@@ -126,7 +128,7 @@ def _layers(
 
 def _correlation(types: NeuronTypes) -> Float[np.ndarray, " t"]:
     """Cosine of the partners of a pair outside v; 1 for a single neuron."""
-    unit = types.load / types.spread[:, :, None]
+    unit = types.load / types.length[:, :, None]
     return np.einsum("q,qtj,qtj->t", types.shares, unit[:, :, 0], unit[:, :, -1])
 
 

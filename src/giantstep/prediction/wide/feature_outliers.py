@@ -48,6 +48,8 @@ def feature_outliers(setting: Setting, statistics: ReadoutStatistics = TYPICAL) 
     """Outliers of F/sqrt(readout_n), F = sigma(X W^T) on fresh samples, and their overlaps.
 
     An activation with a mean has the constant among them.  ``statistics`` -> of a run's readout.
+
+    docs/derivations/closed_system.md, eq. (14).
     """
     system = closed_system(setting, statistics=statistics, prune=True)
     branch = Branch.down(system)
@@ -130,7 +132,7 @@ class Branch:
             return point
 
         low, high = (math.log(_place(self.points[i])) for i in (below, below - 1))
-        return at(root(lambda x: float(strengths(at(x))[0][j]) - 1.0, low, high, 1e-9))
+        return at(zero_between(lambda x: float(strengths(at(x))[0][j]) - 1.0, low, high, 1e-9))
 
 
 def _far_above(system: ClosedSystem) -> float:
@@ -149,7 +151,9 @@ def _way_left(above: Point, below: Point) -> float:
     return (_place(above) - _place(below)) * narrow / (wide - narrow)
 
 
-def root(function: Callable[[float], float], low: float, high: float, tolerance: float) -> float:
+def zero_between(
+    function: Callable[[float], float], low: float, high: float, tolerance: float
+) -> float:
     """The zero between two places of opposite sign; NotConvergedError where the signs agree."""
     from scipy.optimize import brentq
 
@@ -198,6 +202,8 @@ def _overlaps(
     """|overlaps| of singular vectors j: residues of (1 + K)^-1 at the outlier.
 
     With rate = e^T K'(z) e: left^2 = (sqrt(o) h . e)^2/(z rate), right^2 = (e . psi Q b)^2/rate.
+
+    docs/derivations/closed_system.md, eq. (14).
     """
     system = point.system
     e = strengths(point)[1][:, j]

@@ -31,7 +31,10 @@ Penalty = float | complex
 
 @dataclass(frozen=True)
 class Point:
-    """Values of o/weight = 1/(1+V) and Q, not necessarily a solution; complex off the axis."""
+    """Values of o/weight = 1/(1+V) and Q, not necessarily a solution; complex off the axis.
+
+    docs/derivations/closed_system.md, eqs. (11) and (12).
+    """
 
     system: ClosedSystem
     penalty: Penalty

@@ -42,7 +42,7 @@ class GradientMatrix:
     """S on the special directions and its law elsewhere, in the units above.
 
     ``special`` -> the number of directions v and outside v that the label knows;
-    ``on_special`` -> S on the special directions, eq. (8), ``squares_on_special`` -> that of
+    ``on_special`` -> S on the special directions, ``squares_on_special`` -> that of
     X^T diag(r^2) X/(n R2); ``values`` -> s, ``squares`` -> y, of mean one, with their ``shares``;
     ``kurtosis`` -> E r^4/(E r^2)^2.
     """
@@ -78,6 +78,8 @@ def gradient_matrix(
 
     ``prune`` drops labels so large that fewer than one of the n samples would have one: moments of
     the limit that no batch of this size has.
+
+    docs/derivations/closed_system.md, eq. (8).
     """
     delta = setting.d / setting.n
     moments = _residual_moments(setting, step, statistics, prune)

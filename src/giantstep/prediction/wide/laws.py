@@ -21,7 +21,6 @@ from jaxtyping import Bool, Float
 from giantstep.prediction.limits import refuse_beyond
 from giantstep.prediction.wide.bulk import bulk_profile, residual_draws
 from giantstep.prediction.wide.feature_outliers import even_edge, feature_density, feature_outliers
-from giantstep.prediction.wide.gradient import gradient_matrix
 from giantstep.prediction.wide.limits import (
     ANSWER,
     AT_MOST_TWO,
@@ -31,9 +30,8 @@ from giantstep.prediction.wide.limits import (
     TAILS,
 )
 from giantstep.prediction.wide.network import Network, ReadoutStatistics
-from giantstep.prediction.wide.rows import noise_of_steps
+from giantstep.prediction.wide.quantities import network_answer, noise_of_steps, residual_tails
 from giantstep.prediction.wide.runs import StatisticsNodes
-from giantstep.prediction.wide.step import learned_step
 from giantstep.prediction.wide.update import updates_of
 from giantstep.prediction.wide.weight_outliers import WeightOutliers, outliers_of
 from giantstep.problem.setting import Setting
@@ -117,7 +115,7 @@ def _weights(setting: Setting, statistics: ReadoutStatistics) -> _Weights:
         ANSWER.refuse(network_answer(network), setting)
     profile = bulk_profile(setting, statistics)
     bulk = ProfileBulk(*profile.factors(p, d))
-    kept, added = (float(profile.weights @ part) for part in (profile.kept, profile.spread))
+    kept, added = (float(profile.weights @ part) for part in (profile.kept_square, profile.spread))
     target = np.tensordot(profile.weights, update.target_spread, axes=1) + _quadratic(network)
     noisiest = max(float(np.max(np.linalg.eigvalsh(target))), added + _single_sample(network))
     total = kept + added
@@ -156,24 +154,12 @@ def isolated_place(variance: float, aspect: float) -> float:
     """Singular value of W, p x d of entries N(0, 1/d), that one direction of more variance has.
 
     sqrt(v (c + 1/(v - 1))), c = p/d, above the transition v = 1 + c^(-1/2); below it the edge.
+
+    docs/derivations/bulk.md, eq. (11).
     """
     if variance <= 1.0 + aspect**-0.5:
         return 1.0 + math.sqrt(aspect)
     return math.sqrt(variance * (aspect + 1.0 / (variance - 1.0)))
-
-
-def network_answer(network: Network) -> float:
-    """Root mean square of s M over that of r_1: M = e_1 (c_1^2 t + [reused] delta E sigma'^2 r_1).
-
-    t = beta.x of variance b2, whose covariance with r_1 is |E[r_1 x]|^2.
-    """
-    moments, residual = network.moments, network.residual_square
-    along = network.gain**2
-    itself = network.noise_ratio * (moments.slope_variance + along)
-    itself *= network.reused
-    learned = float(np.sum(network.gram[0, 1:] ** 2))
-    square = along**2 * network.gram[0, 0] + 2.0 * along * itself * learned + itself**2 * residual
-    return network.feedback * network.size(0) * math.sqrt(square / residual)
 
 
 def weight_law(setting: Setting, statistics: ReadoutStatistics) -> Law:
@@ -214,17 +200,6 @@ def feature_law(setting: Setting, statistics: ReadoutStatistics) -> Law:
         noisiest = max(noisiest, beyond * even_edge(setting, statistics))
     vectors = {"left": features.left, "right": features.right}
     return Law(features.edge, margin * noisiest, features.values, vectors)
-
-
-def residual_tails(setting: Setting, statistics: ReadoutStatistics) -> float | None:
-    """E r^4/(n (E r^2)^2), the relative variance of the mean of r^2; None before any step.
-
-    S = X^T diag(r) X/n enters a spectrum by the moments of r, which few samples make.
-    """
-    if setting.steps == 0:
-        return None
-    step = learned_step(setting, statistics=statistics)
-    return gradient_matrix(setting, step, statistics).kurtosis / setting.n
 
 
 @lru_cache(maxsize=8)

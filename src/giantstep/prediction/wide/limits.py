@@ -1,17 +1,15 @@
 """Limits of the theories of wide networks, p from d to d^2, and of the parts of their record.
 
-Modules of this room ask for these limits, and quantities are computed by these modules: a quantity
-imports what computes it when it is asked for.
+Numbers that are computed from a setting, and not read off it, are in quantities.py.
 """
 
 from __future__ import annotations
 
 import math
 
-import numpy as np
-
 from giantstep.gaussian.accuracy import VANISHING
 from giantstep.prediction.limits import (
+    GAUSSIAN_OR_SPIKED,
     WHITENED,
     Limit,
     Quantity,
@@ -20,10 +18,23 @@ from giantstep.prediction.limits import (
     must_be,
     one_of,
     plain_step,
+    refuse_beyond,
     when,
 )
+from giantstep.prediction.wide.network import Network
+from giantstep.prediction.wide.quantities import (
+    left_out,
+    left_out_of_errors,
+    lengths_moved,
+    linear_part,
+    network_answer,
+    noise_of_steps,
+    residual_tails,
+    size_of_second_direction,
+    turn,
+)
+from giantstep.prediction.wide.step import learned_step
 from giantstep.problem.setting import Setting
-from giantstep.problem.starts import STARTS
 
 # -- steps from random rows ------------------------------------------------------------------------
 
@@ -37,13 +48,13 @@ RANDOM_ROWS = (
         "start",
         "sphere, gaussian or symmetric",
         "wide networks",
-        lambda setting: not STARTS[setting.start].framed,
+        lambda setting: not setting.start.kind.framed,
     ),
     must_be(
         "readout_start",
         f"one of {', '.join(BALANCED)}",
         "wide networks",
-        lambda s: STARTS[s.start].paired or s.readout_start in BALANCED,
+        lambda s: s.start.kind.paired or s.readout_start in BALANCED,
     ),
     *plain_step("wide networks", {"inputs": None}),
 )
@@ -116,34 +127,13 @@ def _ratio(field: str, *, least: float, most: float = math.inf) -> Limit:
 
 
 LINEAR_WIDTH: tuple[Limit, ...] = (
+    GAUSSIAN_OR_SPIKED,
     _ratio("p", least=0.05, most=20.0),
     _ratio("n", least=0.05, most=20.0),
     *AT_MOST_TWO,
     *when(lambda setting: setting.readout_n > 0, READOUT),
 )
 """The limits of the theory of linear width."""
-
-
-def turn(setting: Setting) -> float | None:
-    """How far the target's degree 2 turns a row outside the learned direction in the first step.
-
-    Row i gains eta a_i E[sigma'(z) z] T_2 w_i, a multiple of its own part along V*, at a_i^2 = 1/p.
-    """
-    from giantstep.prediction.wide.step import learned_step
-
-    if setting.steps == 0:
-        return None
-    kept = 1.0 - 2.0 * setting.corruption
-    curvature = kept * setting.target.series.tensor(2)
-    step = learned_step(setting)
-    along = step.overlap
-    length = float(np.linalg.norm(along))
-    if length > VANISHING:
-        outside = np.eye(setting.target.r) - along.T @ along / length**2
-        curvature = outside @ curvature @ outside
-    tilt = setting.activation.moments.tilt
-    largest = float(np.max(np.abs(np.linalg.eigvalsh(curvature))))
-    return step.size / math.sqrt(setting.p) * abs(tilt) * largest
 
 
 TURN = Limit(
@@ -170,6 +160,7 @@ SQUARES = Limit(
 )
 
 QUADRATIC_WIDTH: tuple[Limit, ...] = (
+    GAUSSIAN_OR_SPIKED,
     AT_MOST_ONE[0],
     _ratio("p", least=0.05),
     _ratio("n", least=0.05),
@@ -184,8 +175,8 @@ QUADRATIC_WIDTH: tuple[Limit, ...] = (
 
 
 def _noise(setting: Setting) -> float | None:
-    from giantstep.prediction.wide.rows import noise_of_steps
-
+    if setting.steps > 1:
+        refuse_beyond(AT_MOST_TWO, setting)
     return noise_of_steps(setting)
 
 
@@ -205,16 +196,9 @@ NOISE = Limit(
 )
 
 
-def _answer(setting: Setting) -> float | None:
-    from giantstep.prediction.wide.laws import network_answer
-    from giantstep.prediction.wide.network import Network
-
-    return network_answer(Network(setting)) if setting.steps == 2 else None
-
-
 ANSWER = Limit(
     name="answer of the network to the first step",
-    quantity=_answer,
+    quantity=lambda s: network_answer(Network(s)) if s.steps == 2 else None,
     # The residual of step 2 is that answer and has its errors: with output scale 1 the outliers of
     # W are within 1 % at 3.3, 4 and 13 % off at 5.4, up to 9 % at 10, at d = 600 as at d = 200
     # (relu).
@@ -227,19 +211,9 @@ ANSWER = Limit(
 )
 
 
-def _moved(setting: Setting) -> float | None:
-    from giantstep.prediction.wide.network import Network
-    from giantstep.prediction.wide.update import second_update
-
-    if setting.steps != 2:
-        return None
-    network = Network(setting)
-    return second_update(network).moved(network.readout[1], setting.p)
-
-
 MOVED = Limit(
     name="lengths by which two steps move a row",
-    quantity=_moved,
+    quantity=lengths_moved,
     # Beyond, the network's answer to the first step rules the second, and few samples rule it:
     # square lengths were 20 to 50 times those predicted (quadratic neurons).
     most=30.0,
@@ -252,16 +226,9 @@ MOVED = Limit(
 # -- spectra ---------------------------------------------------------------------------------------
 
 
-def _tails(setting: Setting) -> float | None:
-    from giantstep.prediction.wide.laws import residual_tails
-    from giantstep.prediction.wide.network import TYPICAL
-
-    return residual_tails(setting, TYPICAL)
-
-
 TAILS = Limit(
     name="tails of the residual",
-    quantity=_tails,
+    quantity=residual_tails,
     # Relative variance of the mean of r^2 over a batch, up to which its moments are those of the
     # limit: at 1.5 (a label of degree 5) features had none of the three outliers predicted.
     most=0.3,
@@ -291,9 +258,7 @@ FEATURES = (_spectrum_ratio("p"), _spectrum_ratio("readout_n"))
 
 
 def _noise_of_single_rows(setting: Setting) -> float | None:
-    from giantstep.prediction.wide.step import learned_step
-
-    single = not STARTS[setting.start].paired and setting.p < setting.d
+    single = not setting.start.kind.paired and setting.p < setting.d
     return learned_step(setting).noise_square / setting.p if single and setting.steps == 1 else None
 
 
@@ -311,12 +276,10 @@ EVEN_NOISE = Limit(
 
 
 def _paired_step(setting: Setting) -> bool:
-    return setting.steps == 1 and STARTS[setting.start].paired
+    return setting.steps == 1 and setting.start.kind.paired
 
 
 def _cosine(setting: Setting) -> float | None:
-    from giantstep.prediction.wide.step import learned_step
-
     return learned_step(setting).cosine if _paired_step(setting) else None
 
 
@@ -371,19 +334,7 @@ PARTS_OF_TWO_STEPS: dict[str, tuple[Limit, ...]] = {
 # -- what the leading order leaves out -------------------------------------------------------------
 
 
-def _left_out(setting: Setting) -> float:
-    from giantstep.prediction.wide.theory import left_out
-
-    return left_out(setting)
-
-
-def _left_out_of_errors(setting: Setting) -> float:
-    from giantstep.prediction.wide.theory import left_out_of_errors
-
-    return left_out_of_errors(setting)
-
-
-def _precision(name: str, most: float, what: str, quantity: Quantity = _left_out) -> Limit:
+def _precision(name: str, most: float, what: str, quantity: Quantity = left_out) -> Limit:
     return Limit(
         name=f"relative terms of order 1/d and 1/p, {name}",
         quantity=quantity,
@@ -401,7 +352,7 @@ INSTEAD_OF_NARROW = (_precision("where the narrow theory serves too", 0.02, "of 
 # d = 20 and p = 10, after two steps d = 60.
 BESIDE_OTHER_ROWS = (
     _precision(
-        "readout errors beside narrow rows", 0.2, "of the readout's errors", _left_out_of_errors
+        "readout errors beside narrow rows", 0.2, "of the readout's errors", left_out_of_errors
     ),
     TURN,
 )
@@ -412,30 +363,11 @@ OF_DATA = (WHITENED, _precision("rows of a data set", 0.05, "of the rows of a da
 # -- alignment of the second direction -------------------------------------------------------------
 
 
-def _linear_part(setting: Setting) -> float:
-    from giantstep.prediction.wide.alignment import label_powers
-    from giantstep.prediction.wide.network import Network
-
-    network = Network(setting)
-    return float(np.linalg.norm(network.label[2])) / math.sqrt(label_powers(network).second)
-
-
-def _second_direction(setting: Setting) -> float:
-    """Square of Q off beta in units of E sigma'^2 and E y^2."""
-    from giantstep.prediction.wide.alignment import label_powers, second_direction
-    from giantstep.prediction.wide.network import Network
-
-    network = Network(setting)
-    powers = label_powers(network)
-    unit = (network.moments.slope_square * powers.second) ** 2
-    return second_direction(network, powers)[1] / unit
-
-
 ALIGNMENT: tuple[Limit, ...] = (
     *ONE_OR_TWO,
     Limit(
         name="linear part of the target",
-        quantity=_linear_part,
+        quantity=linear_part,
         # Overlaps below this share of the label's deviation are quadrature error of a label with
         # jumps.
         most=3e-3,
@@ -447,7 +379,7 @@ ALIGNMENT: tuple[Limit, ...] = (
     ),
     Limit(
         name="size of the second direction",
-        quantity=_second_direction,
+        quantity=size_of_second_direction,
         # Rounding of coefficients that are zero.
         least=math.nextafter(VANISHING**2, math.inf),
         sentence="activation must have a second direction, c_2 or kappa, got {given[activation]}",

@@ -80,6 +80,8 @@ def loss_curve(
     The closed system of docs/derivations/closed_system.md, one step at linear or quadratic width
     (arXiv 2310.07891, arXiv 2402.04980).
 
+    docs/derivations/closed_system.md, eq. (13).
+
     >>> from giantstep import Setting, loss_curve
     >>> small, large = loss_curve(Setting.linear_width("x1", d=200), ridges=[0.1, 10.0])
     >>> small.test < large.test
@@ -221,6 +223,8 @@ def energies(point: Point, labels: LabelMoments) -> tuple[float, float, float]:
 
     L = sum of h^T R h with R = (D^-1 + C)^-1, C = K or A_2:
     dL = (Z h)^T dD (Z h) - (R h)^T dC (R h), Z = (1 + C D)^-1 and R = D Z.
+
+    docs/derivations/closed_system.md, eq. (13); docs/derivations/quadratic.md, eq. (4).
     """
     system, o = point.system, point.weighted
     second = system.blocks[-1]

@@ -23,11 +23,10 @@ from giantstep.gaussian.rules import Rule, normal_panels
 from giantstep.prediction.labels import label_grid
 from giantstep.problem.activation import ActivationMoments
 from giantstep.problem.setting import Setting
-from giantstep.problem.starts import STARTS, readout_kind, readout_rms
 
-LABEL_SPACING = {1: 0.004, 2: 0.15, 3: 0.6}
-"""Of the grid over the coordinates of the label: moments of a label that jumps to 1e-3 on a line,
-to 1e-2 in the plane and in space."""
+SAMPLE_SPACING = {1: 0.004, 2: 0.15, 3: 0.6}
+"""Of the grid over the coordinates of the label on the samples of a step: moments of a label that
+jumps to 1e-3 on a line, to 1e-2 in the plane and in space."""
 
 
 @dataclass(frozen=True)
@@ -71,7 +70,7 @@ class Network:
     @property
     def paired(self) -> bool:
         """Whether rows start in pairs (w, u) and (w, -u), which cancel in f_0."""
-        return STARTS[self.setting.start].paired
+        return self.setting.start.kind.paired
 
     @property
     def start_feedback(self) -> float:
@@ -95,7 +94,7 @@ class Network:
     @cached_property
     def readout(self) -> Rule:
         """Nodes of the law of u and their weights: an even number, for u = 0 moves nothing."""
-        return readout_kind(self.setting.readout_start).rule(32)
+        return self.setting.readout_law.rule(32)
 
     @property
     def moments(self) -> ActivationMoments:
@@ -119,7 +118,7 @@ class Network:
     @cached_property
     def label_points(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """z, weights and signs for E over z ~ N(0, I_r) and the sign of y = +-f(z)."""
-        points, weights = label_grid(self.setting.target.r, LABEL_SPACING)
+        points, weights = label_grid(self.setting.target.r, SAMPLE_SPACING)
         flipped = self.setting.corruption
         if flipped == 0:
             return points, weights, np.ones(len(points))
@@ -159,7 +158,10 @@ class Network:
 
     @cached_property
     def gram(self) -> Float[np.ndarray, "m m"]:
-        """Gram matrix of (beta, w*_1 .. w*_r, g): also the covariance of (t, z, g.x)."""
+        """Gram matrix of (beta, w*_1 .. w*_r, g): also the covariance of (t, z, g.x).
+
+        docs/derivations/two_step.md, eq. (2).
+        """
         slope = np.concatenate([self.label[2], [-self.start_feedback * self.moments.linear]])
         gram = np.eye(len(slope) + 1)
         gram[0, 0] = slope @ slope + self.noise_ratio * self.residual_square
@@ -169,7 +171,7 @@ class Network:
 
 def readout_norm(setting: Setting) -> float:
     """sqrt(p E a_i^2), the norm of a at the start."""
-    return math.sqrt(setting.p) * readout_rms(setting.readout_start, setting.p)
+    return math.sqrt(setting.p) * setting.readout_law.rms(setting.p)
 
 
 def random_offset(setting: Setting) -> bool:
@@ -180,7 +182,7 @@ def random_offset(setting: Setting) -> bool:
     return (
         setting.steps > 0
         and Network(setting).start_feedback > 0
-        and not readout_kind(setting.readout_start).balanced
+        and not setting.readout_law.balanced
         and abs(setting.activation.moments.mean) > VANISHING
     )
 
@@ -191,14 +193,14 @@ def neuron_entries(setting: Setting, prune: bool, nodes: int = 16) -> Rule:
     12 and 24 ``nodes`` give the same outliers to 5e-4 and losses to 2e-5.  ``prune``, for spectra,
     drops entries that fewer than a tenth of a neuron would have.
     """
-    paired = STARTS[setting.start].paired
+    paired = setting.start.kind.paired
     if setting.readout_start == "gaussian" and paired and not prune:
         # Partners with u near 0 nearly coincide, and what they add has poles near
         # u = +-i sqrt(lambda), where Gauss-Hermite is slow: losses to 2e-5 at lambda = 1e-3, to
         # 1e-3 at 1e-5 on these Gauss-Legendre panels.
         u, weights = normal_panels(np.array([0.0, 0.5, 2.0, 6.0]), 6)
         return u, weights / weights.sum()
-    u, weights = readout_kind(setting.readout_start).rule(nodes)
+    u, weights = setting.readout_law.rule(nodes)
     kept = u > 0 if paired else np.full(len(u), True)
     if prune:
         kept = kept & (weights >= 0.1 / setting.p)

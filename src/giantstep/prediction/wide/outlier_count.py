@@ -96,6 +96,8 @@ def _reused_orders(activation: Activation, highest: int = 4) -> dict[int, tuple[
     """Left vectors of the lowest orders, from one-sided derivatives of the mean slope.
 
     Probes have any shifts b and weights c at which no coefficient vanishes by accident.
+
+    docs/derivations/two_step.md, eq. (11).
     """
     probes = ((0.7, 0.4), (-0.5, 0.9), (0.3, -1.1))
     coefficients = [_one_sided(activation, b, c)[:, : highest + 1] for b, c in probes]

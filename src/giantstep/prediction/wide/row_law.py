@@ -1,16 +1,17 @@
 """The law of a row after 0, 1 or 2 giant steps, given its entry u of the readout.
 
-    row = kept(u) w + sum_k along_k(u) v_k + noise,    |noise|^2 = spread(u),             (9)
+    row = kept(u) w + sum_k along_k(u) v_k + noise,    |noise|^2 = spread(u),
 
 w as random as at the start and independent of the learned directions v_k, which are orthonormal.
 After one step there is one direction, and the numbers are closed (giantstep.prediction.wide.step).
 After two, the network's linear part g = W_0^T u/sqrt(p) is in the update R(u), rho = R.g, and made
 of the rows: with rows independent of the learned directions, the kernel of the update is
 
-    K_eff(u, u') = R.R' + kept(u) u rho(u') + rho(u) kept(u') u'.                         (10)
+    K_eff(u, u') = R.R' + kept(u) u rho(u') + rho(u) kept(u') u'.
 
 Its eigenfunctions theta_k phi_k(u) under the law of u are sqrt(p) along_k.  Rows, features and
-errors all follow from this law.  See docs/derivations/closed_system.md and two_step.md.
+errors all follow from this law.  The first display is docs/derivations/closed_system.md, eq. (9),
+the second docs/derivations/two_step.md, eq. (10).
 """
 
 from __future__ import annotations
@@ -33,13 +34,15 @@ from giantstep.problem.setting import Setting
 
 @dataclass(frozen=True)
 class RowLaw:
-    """The law (9) of rows at given entries u of the readout, E u^2 = 1.
+    """The law of rows at given entries u of the readout, E u^2 = 1.
 
     ``along`` -> along_k(u); ``overlap`` -> v_k.w*_j; ``target`` -> <row, w*_j> on average;
     ``kept`` and ``noise`` -> what is left of the start, and the length of the noise with the sign
-    of u: partners of a pair have opposite noise.  The part ``linear_share`` of the noise, rho of
-    eq. (5), is a matrix that all rows share times w.  The squared length of a row changes with
-    <w, v_1> by ``length_slope``, and varies beside by ``length_deviation``/sqrt(d).
+    of u: partners of a pair have opposite noise.  The part ``linear_share`` of the noise is a
+    matrix that all rows share times w.  The squared length of a row changes with <w, v_1> by
+    ``length_slope``, and varies beside by ``length_deviation``/sqrt(d).
+
+    docs/derivations/closed_system.md, eq. (9).
     """
 
     along: Float[np.ndarray, "*u k"]
@@ -58,7 +61,10 @@ class RowLaw:
 
 
 def law_after_one(step: LearnedStep, u: Float[np.ndarray, "*u"], p: int) -> RowLaw:
-    """The law after the first step, or before it where its size is 0, eqs. (1) to (6)."""
+    """The law after the first step, or before it where its size is 0.
+
+    docs/derivations/closed_system.md, eqs. (1), (2), (3), (4), (5) and (6).
+    """
     entry = u / math.sqrt(p)
     kept = step.kept(entry)
     along = step.shift * entry[..., None]
@@ -84,6 +90,8 @@ def law_after_two(
 
     Beyond ``most_directions``, and where a squared strength is below p/(10 d), directions count as
     noise: rows at the start have p/d along any direction.
+
+    docs/derivations/two_step.md, eq. (10).
     """
     p, d = network.setting.p, network.setting.d
     nodes, weights = network.readout
@@ -178,10 +186,12 @@ def directions_of(
 
 
 def independent_rows(network: Network, update: RowUpdate) -> RowUpdate:
-    """The update with the kernel K_eff, eq. (10), of rows independent of the directions.
+    """The update with the kernel K_eff of rows independent of the directions.
 
     Along the target rows are independent as they are; a deficit, where the part of K_eff beside it
     is negative, is one direction that the label does not see, without weight in the limit.
+
+    docs/derivations/two_step.md, eq. (10).
     """
     u, weights = network.readout
     start = update.kept * u

@@ -21,12 +21,10 @@ from giantstep.prediction.wide.limits import (
     ONE_DIRECTION,
 )
 from giantstep.prediction.wide.losses import Losses, best_losses, loss_curve
-from giantstep.prediction.wide.network import TYPICAL, Network, ReadoutStatistics
+from giantstep.prediction.wide.network import TYPICAL, ReadoutStatistics
+from giantstep.prediction.wide.quantities import noise_of_steps
 from giantstep.prediction.wide.row_law import RowLaw, laws_of_runs
-from giantstep.prediction.wide.step import learned_step
-from giantstep.prediction.wide.update import second_update
 from giantstep.problem.setting import Setting
-from giantstep.problem.starts import STARTS
 from giantstep.records.trajectory import keeps_gram
 
 
@@ -53,7 +51,7 @@ def rows_of_runs(setting: Setting, readouts: Float[np.ndarray, "runs p"]) -> lis
 
 def _rows(setting: Setting, law: RowLaw) -> Rows:
     """Means over starts and batches: rows are independent but for the directions and pairs."""
-    paired = STARTS[setting.start].paired
+    paired = setting.start.kind.paired
     gram = None
     if keeps_gram(setting):
         gram = law.along @ law.along.T + np.diag(law.random_square)
@@ -74,7 +72,7 @@ def _rows(setting: Setting, law: RowLaw) -> Rows:
 def _span(setting: Setting, law: RowLaw) -> Float[np.ndarray, "r r"] | None:
     """``span_of_rows`` after at most one step, None where the noise is too uneven for it."""
     direction, along = law.overlap[0], law.along[:, 0]
-    if not STARTS[setting.start].paired:
+    if not setting.start.kind.paired:
         if setting.p < setting.d and not EVEN_NOISE.allows(float(np.mean(law.noise**2))):
             return None
         return span_of_rows(law.random_square, along, direction, setting.d)
@@ -113,17 +111,6 @@ def span_of_rows(
     )
     values, vectors = np.linalg.eigh(held)
     return np.sqrt(np.maximum(values, 0.0))[:, None] * vectors.T
-
-
-def noise_of_steps(setting: Setting, statistics: ReadoutStatistics = TYPICAL) -> float | None:
-    """Square length that the noise of the steps adds to the rows, in what they keep of theirs."""
-    if setting.steps == 0:
-        return None
-    if setting.steps == 1:
-        return learned_step(setting, statistics=statistics).noise_square / setting.p
-    refuse_beyond(AT_MOST_TWO, setting)
-    network = Network(setting)
-    return second_update(network).noise_added(network.readout[1])
 
 
 def readout_losses(

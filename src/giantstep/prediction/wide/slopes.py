@@ -67,6 +67,8 @@ def fresh_slopes(network: Network, samples: Samples, least_width: float = 1e-3) 
     """A = kept h + width zeta + (e_1/sqrt p) u c_1 t: the sample is new to the network.
 
     Smoothing the activation over ``least_width`` changes its variance by 1e-6.
+
+    docs/derivations/two_step.md, eq. (3).
     """
     u = network.readout[0]
     kept, width = rows_after_first(network)
@@ -94,6 +96,8 @@ def reused_slopes(network: Network, samples: Samples, least_width: float = 1e-3)
 
     The sample was in the batch of step 1 and moved every neuron towards itself by delta r_1
     sigma'(h).  The smoothing by zeta is tabulated once for each u.
+
+    docs/derivations/two_step.md, eq. (4).
     """
     activation = network.setting.activation
     kept, width = rows_after_first(network)

@@ -27,7 +27,7 @@ from giantstep.problem.setting import Setting
 
 @dataclass(frozen=True)
 class LearnedStep:
-    """The numbers of the first step, in the equations of docs/derivations/closed_system.md.
+    """The numbers of the first step, with their equations in docs/derivations/closed_system.md.
 
     ``size`` -> e_1.  ``shift`` -> cu and ``overlap`` -> the learned unit direction v in target
     coordinates, of length |cos|, eq. (1).  ``start_growth``: what the step adds of a row's start,
@@ -69,7 +69,11 @@ class LearnedStep:
 def learned_step(
     setting: Setting, size: float | None = None, statistics: ReadoutStatistics = TYPICAL
 ) -> LearnedStep:
-    """The numbers of the first step; ``size`` in place of the e_1 of the setting."""
+    """The numbers of the first step; ``size`` in place of the e_1 of the setting.
+
+    docs/theory/index.md, eq. (8); docs/derivations/closed_system.md, eqs. (1), (2), (3), (4), (5),
+    (6) and (7).
+    """
     network = Network(setting, statistics)
     moments, ratio, feedback = network.moments, network.noise_ratio, network.start_feedback
     size = network.size(0) if size is None else size

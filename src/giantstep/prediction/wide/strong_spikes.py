@@ -26,7 +26,6 @@ from giantstep.prediction.wide.step import learned_step
 from giantstep.prediction.wide.system import ClosedSystem, labels_given
 from giantstep.problem.activation import Activation
 from giantstep.problem.setting import Setting
-from giantstep.problem.starts import STARTS
 
 # The limit of cos and ds/cu^2 for large steps is reached up to terms of order 1/size.
 LARGE_SIZE = 1e9
@@ -85,6 +84,8 @@ def limiting_losses(
     spikes.  A degree with c_k = 0 adds nothing; a mean of the activation is a spike from L_0 on.
     Without ``lengthened`` Delta = 0, as for a step of rank one, which leaves all rows of equal
     readout equally long: Theorem 4.5 of arXiv 2310.07891.
+
+    docs/derivations/closed_system.md, eq. (15).
     """
     refuse_beyond(CLOSED_SYSTEM, setting)
     if ridge is None and (setting.ridge == "cv" or len(setting.ridge) != 1):
@@ -138,7 +139,7 @@ def _random_features(setting: Setting) -> ClosedSystem:
 
     Partners of a symmetric start have the same feature: one of twice its power, half as many.
     """
-    shared = 2.0 if STARTS[setting.start].paired else 1.0
+    shared = 2.0 if setting.start.kind.paired else 1.0
     moments = setting.activation.moments
     one = np.ones((1, 1))
     return ClosedSystem(

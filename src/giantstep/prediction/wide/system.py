@@ -122,6 +122,8 @@ def closed_system(
     or a neuron would reach, and labels that fewer than one sample of the step would have: they
     would move the edge and outliers to where no sample is.  ``even`` counts the noise of the step
     as the same in all directions.
+
+    docs/derivations/closed_system.md, eq. (10).
     """
     refuse_beyond(CLOSED_SYSTEM, setting)
     types = neuron_types(setting, size, statistics, prune=prune)

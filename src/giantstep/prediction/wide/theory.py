@@ -15,10 +15,9 @@ from giantstep.gaussian.points import Accuracy
 from giantstep.prediction.wide.laws import MATRICES, Matrix, spectra_of_runs
 from giantstep.prediction.wide.limits import DECIDED
 from giantstep.prediction.wide.losses import Losses
-from giantstep.prediction.wide.network import Network
+from giantstep.prediction.wide.quantities import left_out, left_out_of_errors
 from giantstep.prediction.wide.rows import readout_losses, rows_of_runs
 from giantstep.prediction.wide.runs import statistics_nodes
-from giantstep.prediction.wide.update import second_update
 from giantstep.problem.setting import Setting
 from giantstep.records.spectrum import Spectrum, padded
 from giantstep.records.trajectory import keeps_gram
@@ -55,40 +54,6 @@ def predict(setting: Setting, readouts: Float[np.ndarray, "rows p"], _: Accuracy
         ),
         "own_runs": len(readouts) > 1,
     }
-
-
-def left_out(setting: Setting) -> float:
-    """What the leading order leaves out, relative, as a standard deviation: of order 1/d and 1/p.
-
-    Measured, not derived (benchmarks/finite_size.py): over 18 settings of one step at d = 100, 200,
-    400 the root mean square deviation of features' outliers is 3.1, 3.0, 4.1 over d, that of
-    lengths, errors and outliers of W below 3.9 over d.  Two steps of little noise, 26 settings of
-    benchmarks/hunt.py at d = 100 to 300: overlaps, lengths and outliers of W and of the features
-    below 2.7 over d.  Steps that move rows by up to 7,000 times their length: none of 48 settings
-    disagreed.  Errors at p, readout_n ~ d^2 and d = 20 to 30: train 2.1 and test 0.6 over d.
-
-    Where the noise of two steps adds 0.2 to 1 of what rows keep of their square length, lengths are
-    5 over d off, outliers of W 9, of the features 4, train errors 12 (14 random settings); beyond,
-    lengths 20 and outliers of W 50 (34 settings).  Of few rows, 31 had squared lengths 8 % off
-    after two steps at d = 609.
-    """
-    over_d = 4.0
-    if setting.steps == 2:
-        network = Network(setting)
-        added = second_update(network).noise_added(network.readout[1])
-        over_d = 60.0 if added > 1.0 else 12.0 if added > 0.2 else 4.0
-    return max(over_d / setting.d, 2.0 / setting.p)
-
-
-def left_out_of_errors(setting: Setting) -> float:
-    """What the leading order leaves out of the readout's errors, relative: more after two steps.
-
-    Measured, not derived: over 24 random settings of two steps at d = 100 to 400 with 8 runs each
-    the root mean square deviation of test errors is 8 over d and that of train errors 9 over d, of
-    which 4.5 are noise of the runs; the largest are 21 and 23, and one of 27 was seen at d = 113.
-    """
-    over_d = 12.0 if setting.steps == 2 else 0.0
-    return max(left_out(setting), over_d / setting.d)
 
 
 Arrays = dict[str, Float[np.ndarray, "..."]]

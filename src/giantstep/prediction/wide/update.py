@@ -13,12 +13,9 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Float
 
-from giantstep.prediction.limits import refuse_beyond
-from giantstep.prediction.wide.limits import ONE_OR_TWO
-from giantstep.prediction.wide.network import TYPICAL, Network, ReadoutStatistics
+from giantstep.prediction.wide.network import Network
 from giantstep.prediction.wide.samples import Samples
 from giantstep.prediction.wide.slopes import Slopes, rows_after_first, second_batch
-from giantstep.problem.setting import Setting
 
 
 @dataclass(frozen=True)
@@ -90,7 +87,10 @@ def updates_of(network: Network) -> list[RowUpdate]:
 
 
 def second_update(network: Network) -> RowUpdate:
-    """After step 2: R(u) = size_1 c_1 u beta + size_2 Q(u), Q(u) = mean of u sigma'(A) r_2 x."""
+    """After step 2: R(u) = size_1 c_1 u beta + size_2 Q(u), Q(u) = mean of u sigma'(A) r_2 x.
+
+    docs/derivations/two_step.md, eq. (6).
+    """
     samples, slopes = second_batch(network)
     residual = second_residual(network, samples, slopes)
     gradient = second_gradient(network, slopes, residual)
@@ -162,6 +162,8 @@ def second_gradient(network: Network, slopes: Slopes, residual: SecondResidual) 
 
     pop = G^-1 E[F (t, z, g.x)], Q.Q' = pop.G pop' + delta E[F F'], and for reused batches
     B = delta E[F r_1], a sample's pull on itself: Q.beta += B, Q.Q' += B pop_beta' + pop_beta B'.
+
+    docs/derivations/two_step.md, eq. (5).
     """
     delta = network.noise_ratio
     psi = network.readout[0][:, None] * slopes.mean
@@ -206,6 +208,8 @@ def _second_spread(
              + (reused) (delta u^2/p) 2 e_1 e_2 carried E[r_1 r_2 Cov(sigma'(h), sigma'(A))],
     carried = 1 + (e_2/sqrt p) u E[r_2 sigma''(A)]: step 2 also moves a row along the noise of
     step 1.  Along the target z z^T stands beside the residuals.
+
+    docs/derivations/two_step.md, eq. (7).
     """
     u, (one, two) = network.readout[0], (network.size(0), network.size(1))
     carried = 1.0 + _per_row(network) * (slopes.curvature @ residual.mean)
@@ -222,30 +226,6 @@ def _second_spread(
     return (
         first**2 + share * total,
         _first_spread(network, first) + share[:, None, None] * along,
-    )
-
-
-def second_strengths(
-    setting: Setting, count: int = 3, statistics: ReadoutStatistics = TYPICAL
-) -> Float[np.ndarray, " count"]:
-    """|q_k^T (W_2 - W_1)| for k = 1 .. count: strength of step 2 along each power of the readout.
-
-    Rows of W_2 - W_1 are e_2 Q(u_i)/sqrt(p) plus noise.  With q_k the powers u, u^2, .. made
-    orthonormal over the neurons, strength_k^2 = e_2^2 <q_k, Q.Q' q_k> + <q_k^2, noise>, which grows
-    as p^(alpha_2 - (k-1)(1/2 - alpha_1)) once e_1/sqrt(p) is small (arXiv 2605.17767).
-    """
-    refuse_beyond(ONE_OR_TWO, setting)
-    network = Network(setting, statistics)
-    samples, slopes = second_batch(network)
-    residual = second_residual(network, samples, slopes)
-    kernel = network.size(1) ** 2 * second_gradient(network, slopes, residual).inner
-    u, weights = network.readout
-    root = np.sqrt(weights)
-    powers = orthonormal_powers(u, root, count)
-    square = np.einsum("qk,qs,sk->k", root[:, None] * powers, kernel, root[:, None] * powers)
-    # Orders that are zero may round to less.
-    return np.sqrt(
-        np.maximum(square, 0.0) + (powers**2).T @ added_beside(network, slopes, residual)
     )
 
 

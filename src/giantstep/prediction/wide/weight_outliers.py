@@ -5,7 +5,7 @@ update whose rows depend on the readout only.  With G and h the limits of the tw
 of (z - [[0, X], [X^T, 0]])^-1, z is an outlier when, on functions of u,
 
     det( [[0, 1], [1, 0]] - [[G, T], [T^T, Y]] ) = 0,
-    T = G h sqrt(kept) u (R.g)^T,    Y = h K + h^2 E[u^2 kept G] (R.g)(R.g)^T,
+    T = G h kept u (R.g)^T,    Y = h K + h^2 E[u^2 kept^2 G] (R.g)(R.g)^T,
 
 T and the second term of Y because g = W0^T u/sqrt(p), which the residual puts into R, is not
 independent of the bulk.  Without them, and with v = 1, it is K's eigenvalue theta^2 = 1/(G h), the
@@ -25,7 +25,15 @@ from giantstep.language.brief import brief
 from giantstep.prediction.limits import refuse_beyond
 from giantstep.prediction.wide.limits import ONE_OR_TWO
 from giantstep.prediction.wide.network import TYPICAL, Network, ReadoutStatistics
-from giantstep.prediction.wide.update import RowUpdate, updates_of
+from giantstep.prediction.wide.slopes import second_batch
+from giantstep.prediction.wide.update import (
+    RowUpdate,
+    added_beside,
+    orthonormal_powers,
+    second_gradient,
+    second_residual,
+    updates_of,
+)
 from giantstep.problem.setting import Setting
 
 
@@ -67,6 +75,8 @@ def weight_outliers(
     step adds floor(alpha_2/(1/2 - alpha_1)) outliers for step sizes p^alpha_1, p^alpha_2 (arXiv
     2605.17767; docs/derivations/two_step.md); here they are those of the actual sizes.
 
+    docs/derivations/two_step.md, eq. (9).
+
     >>> from giantstep import Setting, weight_outliers
     >>> setting = Setting.linear_width("x1 + He2(x1)/1.4", d=1000, step_size="n^0.4")
     >>> weight_outliers(setting)[-1].count
@@ -83,7 +93,10 @@ def outliers_of(network: Network, update: RowUpdate) -> WeightOutliers:
 
 
 class _OutlierEquation:
-    """The outlier equation of one update, as a function of the parameter m = h/z of the bulk."""
+    """The outlier equation of one update, as a function of the parameter m = h/z of the bulk.
+
+    docs/derivations/two_step.md, eqs. (8) and (9).
+    """
 
     def __init__(self, network: Network, update: RowUpdate) -> None:
         self.update = update
@@ -229,3 +242,27 @@ def _independent_rows(
         covariance = np.outer(kept[pair], kept[pair]) + np.outer(noise[pair], noise[pair])
         rotation[np.ix_(pair, pair)] = np.linalg.eigh(covariance)[1].T
     return rotation
+
+
+def second_strengths(
+    setting: Setting, count: int = 3, statistics: ReadoutStatistics = TYPICAL
+) -> Float[np.ndarray, " count"]:
+    """|q_k^T (W_2 - W_1)| for k = 1 .. count: strength of step 2 along each power of the readout.
+
+    Rows of W_2 - W_1 are e_2 Q(u_i)/sqrt(p) plus noise.  With q_k the powers u, u^2, .. made
+    orthonormal over the neurons, strength_k^2 = e_2^2 <q_k, Q.Q' q_k> + <q_k^2, noise>, which grows
+    as p^(alpha_2 - (k-1)(1/2 - alpha_1)) once e_1/sqrt(p) is small (arXiv 2605.17767).
+    """
+    refuse_beyond(ONE_OR_TWO, setting)
+    network = Network(setting, statistics)
+    samples, slopes = second_batch(network)
+    residual = second_residual(network, samples, slopes)
+    kernel = network.size(1) ** 2 * second_gradient(network, slopes, residual).inner
+    u, weights = network.readout
+    root = np.sqrt(weights)
+    powers = orthonormal_powers(u, root, count)
+    square = np.einsum("qk,qs,sk->k", root[:, None] * powers, kernel, root[:, None] * powers)
+    # Orders that are zero may round to less.
+    return np.sqrt(
+        np.maximum(square, 0.0) + (powers**2).T @ added_beside(network, slopes, residual)
+    )

@@ -187,7 +187,10 @@ class DeferredEngine:
         return self.rows @ self.rows.T
 
     def step(self, index: int) -> tuple[Float[np.ndarray, "p r"], Float[np.ndarray, "p p"]]:
-        """Take giant step ``index``; the gradient's target overlaps and its Gram matrix."""
+        """Take giant step ``index``; the gradient's target overlaps and its Gram matrix.
+
+        docs/derivations/deferred.md, eqs. (1) and (4).
+        """
         setting, r = self.setting, self.setting.target.r
         if holds_batches(setting):
             number = set_of(setting.batches, index)

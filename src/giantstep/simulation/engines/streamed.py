@@ -149,7 +149,10 @@ class Stream:
         return np.concatenate([phi for phi, _ in parts]), np.concatenate([y for _, y in parts])
 
     def deflate(self) -> Stream:
-        """The stream with its labels deflated by a fit on its own samples, revealing beta."""
+        """The stream with its labels deflated by a fit on its own samples, revealing beta.
+
+        docs/derivations/deferred.md, eq. (5).
+        """
         setting, q = self.setting, self.rows.shape[1]
         if setting.deflate < 0:
             return self
@@ -191,7 +194,10 @@ class Stream:
         return replace(self, purpose=purpose, count=count, fitted_here=False, kept=None)
 
     def step_rows(self, readout: Float[np.ndarray, " p"], size: float) -> Stepped:
-        """One giant step on these samples, in a basis grown to fit."""
+        """One giant step on these samples, in a basis grown to fit.
+
+        docs/theory/index.md, eq. (11); docs/derivations/deferred.md, eq. (1).
+        """
         setting, (p, q) = self.setting, self.rows.shape
         fit, functions = self.deflation, self.work.functions
         revealed = fit is not None and setting.deflate == 1

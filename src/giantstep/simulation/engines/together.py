@@ -171,6 +171,8 @@ class Chunk:
         """Take step ``index`` on set ``place`` of the chunk; what gives overlaps and Gram matrix.
 
         W' = (1 - decay) W + size F G with G = c X/n acts on the later W X^T through X X^T.
+
+        docs/derivations/deferred.md, eqs. (2) and (3).
         """
         setting, n = self.setting, self.setting.n
         now, later = slice(place * n, (place + 1) * n), slice(place * n, None)

@@ -1,0 +1,191 @@
+"""Numbers of a setting by which the theories of wide networks are bounded.
+
+Each is computed from the network, its first step and its update; the limits (limits.py) say up to
+which of their values a theory serves, and the modules that predict refuse beyond them.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Float
+
+from giantstep.gaussian.accuracy import VANISHING
+from giantstep.prediction.wide.gradient import gradient_matrix
+from giantstep.prediction.wide.network import TYPICAL, Network, ReadoutStatistics
+from giantstep.prediction.wide.slopes import start_rule
+from giantstep.prediction.wide.step import learned_step
+from giantstep.prediction.wide.update import second_update
+from giantstep.problem.setting import Setting
+
+# -- rows -----------------------------------------------------------------------------------------
+
+
+def turn(setting: Setting) -> float | None:
+    """How far the target's degree 2 turns a row outside the learned direction in the first step.
+
+    Row i gains eta a_i E[sigma'(z) z] T_2 w_i, a multiple of its own part along V*, at a_i^2 = 1/p.
+
+    docs/derivations/quadratic.md, eq. (5).
+    """
+    if setting.steps == 0:
+        return None
+    kept = 1.0 - 2.0 * setting.corruption
+    curvature = kept * setting.target.series.tensor(2)
+    step = learned_step(setting)
+    along = step.overlap
+    length = float(np.linalg.norm(along))
+    if length > VANISHING:
+        outside = np.eye(setting.target.r) - along.T @ along / length**2
+        curvature = outside @ curvature @ outside
+    tilt = setting.activation.moments.tilt
+    largest = float(np.max(np.abs(np.linalg.eigvalsh(curvature))))
+    return step.size / math.sqrt(setting.p) * abs(tilt) * largest
+
+
+def noise_of_steps(setting: Setting, statistics: ReadoutStatistics = TYPICAL) -> float | None:
+    """Square length that the noise of the steps adds to the rows, in what they keep of theirs.
+
+    None before any step; the steps are at most two.
+    """
+    if setting.steps == 0:
+        return None
+    if setting.steps == 1:
+        return learned_step(setting, statistics=statistics).noise_square / setting.p
+    network = Network(setting)
+    return second_update(network).noise_added(network.readout[1])
+
+
+def lengths_moved(setting: Setting) -> float | None:
+    """By how many of their lengths two steps move the rows, root mean square."""
+    if setting.steps != 2:
+        return None
+    network = Network(setting)
+    return second_update(network).moved(network.readout[1], setting.p)
+
+
+def left_out(setting: Setting) -> float:
+    """What the leading order leaves out, relative, as a standard deviation: of order 1/d and 1/p.
+
+    Measured, not derived (benchmarks/finite_size.py): over 18 settings of one step at d = 100, 200,
+    400 the root mean square deviation of features' outliers is 3.1, 3.0, 4.1 over d, that of
+    lengths, errors and outliers of W below 3.9 over d.  Two steps of little noise, 26 settings of
+    benchmarks/hunt.py at d = 100 to 300: overlaps, lengths and outliers of W and of the features
+    below 2.7 over d.  Steps that move rows by up to 7,000 times their length: none of 48 settings
+    disagreed.  Errors at p, readout_n ~ d^2 and d = 20 to 30: train 2.1 and test 0.6 over d.
+
+    Where the noise of two steps adds 0.2 to 1 of what rows keep of their square length, lengths are
+    5 over d off, outliers of W 9, of the features 4, train errors 12 (14 random settings); beyond,
+    lengths 20 and outliers of W 50 (34 settings).  Of few rows, 31 had squared lengths 8 % off
+    after two steps at d = 609.
+    """
+    over_d = 4.0
+    if setting.steps == 2:
+        network = Network(setting)
+        added = second_update(network).noise_added(network.readout[1])
+        over_d = 60.0 if added > 1.0 else 12.0 if added > 0.2 else 4.0
+    return max(over_d / setting.d, 2.0 / setting.p)
+
+
+def left_out_of_errors(setting: Setting) -> float:
+    """What the leading order leaves out of the readout's errors, relative: more after two steps.
+
+    Measured, not derived: over 24 random settings of two steps at d = 100 to 400 with 8 runs each
+    the root mean square deviation of test errors is 8 over d and that of train errors 9 over d, of
+    which 4.5 are noise of the runs; the largest are 21 and 23, and one of 27 was seen at d = 113.
+    """
+    over_d = 12.0 if setting.steps == 2 else 0.0
+    return max(left_out(setting), over_d / setting.d)
+
+
+# -- residuals ------------------------------------------------------------------------------------
+
+
+def network_answer(network: Network) -> float:
+    """Root mean square of s M over that of r_1: M = e_1 (c_1^2 t + [reused] delta E sigma'^2 r_1).
+
+    t = beta.x of variance b2, whose covariance with r_1 is |E[r_1 x]|^2.
+    """
+    moments, residual = network.moments, network.residual_square
+    along = network.gain**2
+    itself = network.noise_ratio * (moments.slope_variance + along)
+    itself *= network.reused
+    learned = float(np.sum(network.gram[0, 1:] ** 2))
+    square = along**2 * network.gram[0, 0] + 2.0 * along * itself * learned + itself**2 * residual
+    return network.feedback * network.size(0) * math.sqrt(square / residual)
+
+
+def residual_tails(setting: Setting, statistics: ReadoutStatistics = TYPICAL) -> float | None:
+    """E r^4/(n (E r^2)^2), the relative variance of the mean of r^2; None before any step.
+
+    S = X^T diag(r) X/n enters a spectrum by the moments of r, which few samples make.
+    """
+    if setting.steps == 0:
+        return None
+    step = learned_step(setting, statistics=statistics)
+    return gradient_matrix(setting, step, statistics).kurtosis / setting.n
+
+
+# -- a second direction, where the first step finds none ------------------------------------------
+
+
+@dataclass(frozen=True)
+class LabelPowers:
+    """Moments of the noisy label: E y^2, E y^3, E y^4, E[y^2 z], E[y^2 z z^T], E[y (z z^T - 1)]."""
+
+    second: float
+    third: float
+    fourth: float
+    linear: Float[np.ndarray, " r"]
+    spread: Float[np.ndarray, "r r"]
+    hessian: Float[np.ndarray, "r r"]
+
+
+def label_powers(network: Network) -> LabelPowers:
+    """Moments of y = f(z) + noise on the nodes of the label."""
+    mean, variance, _ = network.label
+    points, weights, signs = network.label_points
+    y, noise = signs * network.label_at(points), network.setting.noise**2
+    shares = weights * (y**2 + noise)
+    return LabelPowers(
+        second=variance + mean**2 + noise,
+        third=float(weights @ (y**3 + 3.0 * noise * y)),
+        fourth=float(weights @ (y**4 + 6.0 * noise * y**2 + 3.0 * noise**2)),
+        linear=shares @ points,
+        spread=(points.T * shares) @ points,
+        hessian=(points.T * (weights * y)) @ points - mean * np.eye(points.shape[1]),
+    )
+
+
+def second_direction(
+    network: Network, powers: LabelPowers
+) -> tuple[Float[np.ndarray, " r"], float]:
+    """Squares of Q along each w*_k and of Q off beta, reused batches, over delta^2."""
+    activation = network.setting.activation
+    h, weights = start_rule(activation.kinks or ())
+    slopes = np.asarray(activation.derivative(h), dtype=float)
+    # kappa = E[sigma' sigma''] = E[z sigma'^2]/2
+    kappa = 0.5 * float(weights @ (h * slopes**2))
+    # (Q.w*_k)^2/delta^2 = kappa^2 M_k^2
+    signal = kappa**2 * powers.linear**2
+    # 2 c_1 c_2 q, the part of t x; tilt = 2 c_2.
+    plain = (network.gain * network.moments.tilt * powers.second) ** 2
+    # delta kappa^2 (E y^4 - (E y^3)^2/q), the label of a sample itself
+    itself = kappa**2 * (powers.fourth - powers.third**2 / powers.second)
+    return signal, float(signal.sum()) + plain + network.noise_ratio * itself
+
+
+def linear_part(setting: Setting) -> float:
+    """|E[y z]| over the root mean square label."""
+    network = Network(setting)
+    return float(np.linalg.norm(network.label[2])) / math.sqrt(label_powers(network).second)
+
+
+def size_of_second_direction(setting: Setting) -> float:
+    """Square of Q off beta in units of E sigma'^2 and E y^2."""
+    network = Network(setting)
+    powers = label_powers(network)
+    unit = (network.moments.slope_square * powers.second) ** 2
+    return second_direction(network, powers)[1] / unit
