@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -262,18 +263,26 @@ def _theory(setting: Setting) -> str:
         return ""
 
 
-_RULES: tuple[tuple[Callable[[Setting], bool], tuple[str, ...]], ...] = (
+Rule = tuple[Callable[[Setting], bool], tuple[str, ...]]
+
+_RULES: tuple[Rule, ...] = (
     (lambda s: s.seen_again, ("2402.03220",)),
-    (lambda s: s.batches.name == "repeat", ("2405.15459",)),
-    (lambda s: _theory(s) == "linear-width", ("2310.07891",)),
-    (lambda s: _theory(s) == "linear-width" and s.steps > 1, ("2605.17767",)),
-    (lambda s: _theory(s) == "linear-width" and s.readout_n > 0, ("2402.04980", "2410.18938")),
-    (lambda s: _theory(s) == "quadratic-width", ("2310.07891", "2403.08160")),
-    (lambda s: s.inputs.kind == "spiked", ("2510.01303",)),
+    (lambda s: 1 < s.batches.steps_per_set < math.inf, ("2405.15459",)),
+    (lambda s: s.inputs.known_directions > 0, ("2510.01303",)),
     (lambda s: SMALL_BATCH * s.n <= s.d, ("2202.00293", "2003.10409")),
     (lambda s: choose_engine(s) == "deferred", ("2101.07464",)),
 )
 """What of a setting rests on which papers, beside the giant steps themselves."""
+
+_OF_THEORIES: dict[str, tuple[Rule, ...]] = {
+    "linear-width": (
+        (lambda s: True, ("2310.07891",)),
+        (lambda s: s.steps > 1, ("2605.17767",)),
+        (lambda s: s.readout_n > 0, ("2402.04980", "2410.18938")),
+    ),
+    "quadratic-width": ((lambda s: True, ("2310.07891", "2403.08160")),),
+}
+"""What rests on which papers beyond them, by the name of the theory that serves."""
 
 
 def papers_of(setting: Setting) -> list[str]:
@@ -281,7 +290,7 @@ def papers_of(setting: Setting) -> list[str]:
     numbers = ["2305.18270"]
     if setting.target.name in CATALOG:
         numbers += papers_in(CATALOG[setting.target.name].source)
-    for applies, papers in _RULES:
+    for applies, papers in (*_RULES, *_OF_THEORIES.get(_theory(setting), ())):
         if applies(setting):
             numbers += papers
     return list(dict.fromkeys(numbers))

@@ -15,7 +15,6 @@ from giantstep.prediction.recording import recorded
 from giantstep.prediction.theories import choose_theory, theory_of_readout
 from giantstep.problem.network import start_readout
 from giantstep.problem.setting import Setting
-from giantstep.problem.starts import readout_kind
 from giantstep.records.trajectory import Trajectory
 
 
@@ -124,7 +123,7 @@ def _readout_errors(
 
 def _readouts(setting: Setting) -> Float[np.ndarray, "rows p"]:
     """The readout all runs share up to the order of neurons, or that of every run."""
-    balanced = setting.start == "symmetric" and setting.readout_start == "signs"
-    if balanced or readout_kind(setting.readout_start).fixed:
+    balanced = setting.start.kind.paired and setting.readout_law.one_size
+    if balanced or setting.readout_law.fixed:
         return typical_start(setting).readout[None]
     return np.stack([start_readout(setting, run) for run in range(setting.runs)])

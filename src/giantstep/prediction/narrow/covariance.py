@@ -22,7 +22,6 @@ from giantstep.prediction.narrow.points import Quadrature
 from giantstep.prediction.narrow.state import State, typical_start
 from giantstep.problem.network import coefficients
 from giantstep.problem.setting import Setting
-from giantstep.problem.starts import STARTS
 
 
 def entries(setting: Setting) -> int:
@@ -55,7 +54,7 @@ def start_columns(setting: Setting) -> Float[np.ndarray, "k m"]:
     Squared lengths have 2/d, or none on the sphere; pairs of a paired start share their row.  Given
     overlaps do not vary, and given rows meet only directions outside the target by chance.
     """
-    kind, p, r = STARTS[setting.start], setting.p, setting.target.r
+    kind, p, r = setting.start.kind, setting.p, setting.target.r
     directions = setting.known  # those of the target, then those of the inputs
     half = p // kind.copies
     if kind.framed:
@@ -153,7 +152,7 @@ def batch_columns(
         added = batch.drawn_of_samples(columns, key)
         drawn = key.standard_normal((columns, setting.p, setting.p))
         added += batch.of_outside((drawn + drawn.mT) / math.sqrt(2.0 * columns))
-    return added if setting.rows == "free" else _normalised(added, moved)
+    return _normalised(added, moved) if setting.normalises_rows else added
 
 
 @dataclass(frozen=True)

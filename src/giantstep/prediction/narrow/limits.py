@@ -20,7 +20,7 @@ from giantstep.prediction.narrow.deviations import fewer_samples, told_by_runs
 from giantstep.prediction.narrow.long_runs import FEW_STEPS, is_long
 from giantstep.prediction.narrow.mean_gradient import stein_applies
 from giantstep.problem.setting import Setting
-from giantstep.problem.starts import STARTS, readout_rms
+from giantstep.problem.starts import readout_rms
 from giantstep.simulation.engines import deferred
 
 # -- neurons against inputs ----------------------------------------------------------------------
@@ -141,7 +141,7 @@ SAMPLES_OF_A_LENGTH = Limit(
 
 NORMALISED_UPDATE = Limit(
     name="samples of a normalised update",
-    quantity=lambda s: float(s.n) if s.update == "normalised" else None,
+    quantity=lambda s: float(s.n) if s.update.kind.rowwise else None,
     least=SAMPLES_OF_A_LENGTH.least,
     sentence="n must be at least {least:g} for update = normalised, got {setting.n}",
     evidence=SAMPLES_OF_A_LENGTH.evidence,
@@ -154,7 +154,7 @@ def added_length(setting: Setting) -> float:
 
     A = s_p^2 a^2 E sigma'^2 E y^2; infinite for losses and labels whose residual is another.
     """
-    if setting.loss != "square" or not setting.label_transform.is_plain:
+    if not setting.loss.kind.plain or not setting.label_transform.is_plain:
         return math.inf
     size = max(setting.step_size, default=0.0) * setting.scale
     size *= readout_rms(setting.readout_start, setting.p)
@@ -164,7 +164,7 @@ def added_length(setting: Setting) -> float:
 
 
 def _added_over_samples(setting: Setting) -> float | None:
-    if setting.rows != "normalised" or SAMPLES_OF_A_LENGTH.holds(setting):
+    if not setting.normalises_rows or SAMPLES_OF_A_LENGTH.holds(setting):
         return None
     return added_length(setting) / setting.n
 
@@ -187,7 +187,7 @@ ORTHOGONAL_ROWS = must_be(
     "update = orthogonal",
     # The product of paired rows has no noise before they are divided by lengths that have, and its
     # shift by 1/d was 7 standard errors of 80 runs.
-    lambda s: s.update != "orthogonal" or s.rows != "normalised",
+    lambda s: not (s.update.kind.polar and s.normalises_rows),
 )
 
 SPIKE_SAMPLES = Limit(
@@ -331,7 +331,7 @@ FITTED_PART = Limit(
 
 FEW_PAIRED = Limit(
     name="neurons of a paired start",
-    quantity=lambda s: float(s.p) if STARTS[s.start].paired else None,
+    quantity=lambda s: float(s.p) if s.start.kind.paired else None,
     # A second or two.
     most=32.0,
     sentence="p must be at most {most:g} for runs of a paired start to be drawn, got {setting.p}",

@@ -12,9 +12,7 @@ from giantstep.problem.network import start_biases, start_readout, start_rows, t
 from giantstep.problem.randomness import Purpose, generator
 from giantstep.problem.setting import Setting
 from giantstep.problem.starts import (
-    STARTS,
     known_span,
-    readout_kind,
     typical_span,
     whole_space,
 )
@@ -49,7 +47,7 @@ def typical_start(setting: Setting, readout: Float[np.ndarray, " p"] | None = No
     """
     p = setting.p
     if readout is None:
-        if readout_kind(setting.readout_start).fixed and not STARTS[setting.start].paired:
+        if setting.readout_law.fixed and not setting.start.kind.paired:
             readout = start_readout(setting, 0)
         else:
             readout = np.where(np.arange(p) >= p // 2, 1.0, -1.0)

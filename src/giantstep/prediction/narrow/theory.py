@@ -46,7 +46,7 @@ from giantstep.prediction.narrow.work import affordable, log2_points
 from giantstep.prediction.recording import recorded
 from giantstep.problem.network import start_rows
 from giantstep.problem.setting import Setting
-from giantstep.problem.starts import STARTS, known_span
+from giantstep.problem.starts import known_span
 from giantstep.records.trajectory import span_factor
 
 Fields = dict[str, Any]
@@ -108,7 +108,7 @@ def pairs_part(setting: Setting) -> bool:
     deviations of single rows around a mean do not say so, drawn runs do.  It counts for the
     principal cosines with several target directions.
     """
-    if not (path_of(setting).drawable and STARTS[setting.start].paired and setting.target.r > 1):
+    if not (path_of(setting).drawable and setting.start.kind.paired and setting.target.r > 1):
         return False
     return first_complaint((FEW_PAIRED, *DRAWN_RUNS), setting) is None
 
@@ -158,7 +158,7 @@ def _start_decides(setting: Setting, typical: State, accuracy: Accuracy) -> bool
     """Whether every run is predicted from its own start, which is not close to the typical one."""
     if setting.bias > 0:
         return True
-    if STARTS[setting.start].framed and not setting.inputs.known_directions:
+    if setting.start.kind.framed and not setting.inputs.known_directions:
         return False
     if not FEW_NEURONS.holds(setting):
         return True

@@ -22,7 +22,6 @@ from giantstep.prediction.limits import (
     when,
 )
 from giantstep.problem.setting import Setting
-from giantstep.problem.starts import STARTS
 
 # -- steps from random rows ------------------------------------------------------------------------
 
@@ -36,13 +35,13 @@ RANDOM_ROWS = (
         "start",
         "sphere, gaussian or symmetric",
         "wide networks",
-        lambda setting: not STARTS[setting.start].framed,
+        lambda setting: not setting.start.kind.framed,
     ),
     must_be(
         "readout_start",
         f"one of {', '.join(BALANCED)}",
         "wide networks",
-        lambda s: STARTS[s.start].paired or s.readout_start in BALANCED,
+        lambda s: s.start.kind.paired or s.readout_start in BALANCED,
     ),
     *plain_step("wide networks", {"inputs": None}),
 )
@@ -81,7 +80,7 @@ READOUT = (
         "readout_batch",
         "fresh",
         "wide networks",
-        lambda setting: setting.readout_batch != "last" or not setting.steps,
+        lambda setting: not setting.readout_on_last or not setting.steps,
     ),
     Limit(
         name="dimensions of the inputs",
@@ -292,7 +291,7 @@ FEATURES = (_spectrum_ratio("p"), _spectrum_ratio("readout_n"))
 def _noise_of_single_rows(setting: Setting) -> float | None:
     from giantstep.prediction.wide.step import learned_step
 
-    single = not STARTS[setting.start].paired and setting.p < setting.d
+    single = not setting.start.kind.paired and setting.p < setting.d
     return learned_step(setting).noise_square / setting.p if single and setting.steps == 1 else None
 
 
@@ -310,7 +309,7 @@ EVEN_NOISE = Limit(
 
 
 def _paired_step(setting: Setting) -> bool:
-    return setting.steps == 1 and STARTS[setting.start].paired
+    return setting.steps == 1 and setting.start.kind.paired
 
 
 def _cosine(setting: Setting) -> float | None:

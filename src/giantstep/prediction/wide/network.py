@@ -23,7 +23,7 @@ from giantstep.gaussian.rules import Rule, normal_panels
 from giantstep.prediction.labels import label_grid
 from giantstep.problem.activation import ActivationMoments
 from giantstep.problem.setting import Setting
-from giantstep.problem.starts import STARTS, readout_kind, readout_rms
+from giantstep.problem.starts import readout_rms
 
 LABEL_SPACING = {1: 0.004, 2: 0.15, 3: 0.6}
 """Of the grid over the coordinates of the label: moments of a label that jumps to 1e-3 on a line,
@@ -71,7 +71,7 @@ class Network:
     @property
     def paired(self) -> bool:
         """Whether rows start in pairs (w, u) and (w, -u), which cancel in f_0."""
-        return STARTS[self.setting.start].paired
+        return self.setting.start.kind.paired
 
     @property
     def start_feedback(self) -> float:
@@ -95,7 +95,7 @@ class Network:
     @cached_property
     def readout(self) -> Rule:
         """Nodes of the law of u and their weights: an even number, for u = 0 moves nothing."""
-        return readout_kind(self.setting.readout_start).rule(32)
+        return self.setting.readout_law.rule(32)
 
     @property
     def moments(self) -> ActivationMoments:
@@ -180,7 +180,7 @@ def random_offset(setting: Setting) -> bool:
     return (
         setting.steps > 0
         and Network(setting).start_feedback > 0
-        and not readout_kind(setting.readout_start).balanced
+        and not setting.readout_law.balanced
         and abs(setting.activation.moments.mean) > VANISHING
     )
 
@@ -191,14 +191,14 @@ def neuron_entries(setting: Setting, prune: bool, nodes: int = 16) -> Rule:
     12 and 24 ``nodes`` give the same outliers to 5e-4 and losses to 2e-5.  ``prune``, for spectra,
     drops entries that fewer than a tenth of a neuron would have.
     """
-    paired = STARTS[setting.start].paired
-    if setting.readout_start == "gaussian" and paired and not prune:
+    paired = setting.start.kind.paired
+    if setting.readout_law.normal and paired and not prune:
         # Partners with u near 0 nearly coincide, and what they add has poles near
         # u = +-i sqrt(lambda), where Gauss-Hermite is slow: losses to 2e-5 at lambda = 1e-3, to
         # 1e-3 at 1e-5 on these Gauss-Legendre panels.
         u, weights = normal_panels(np.array([0.0, 0.5, 2.0, 6.0]), 6)
         return u, weights / weights.sum()
-    u, weights = readout_kind(setting.readout_start).rule(nodes)
+    u, weights = setting.readout_law.rule(nodes)
     kept = u > 0 if paired else np.full(len(u), True)
     if prune:
         kept = kept & (weights >= 0.1 / setting.p)

@@ -23,7 +23,6 @@ from giantstep.prediction.wide.gradient import symmetric_powers
 from giantstep.prediction.wide.network import TYPICAL, ReadoutStatistics, neuron_entries
 from giantstep.prediction.wide.row_law import law_of_features
 from giantstep.problem.setting import Setting
-from giantstep.problem.starts import STARTS
 
 
 @dataclass(frozen=True)
@@ -73,7 +72,7 @@ def neuron_types(
     drops what fewer than a tenth of a neuron or than one sample of the step would have.
     """
     u, weights = neuron_entries(setting, prune)
-    paired = STARTS[setting.start].paired
+    paired = setting.start.kind.paired
     readout = np.stack([u, -u], axis=1) if paired else u[:, None]
     law, matrix = law_of_features(setting, readout, size, statistics, prune=prune)
     # Amplitudes of S and of what is left of the noise.
@@ -94,7 +93,7 @@ def neuron_types(
     stretch[0] = law.length_slope
     # A normal vector of square length l in d directions has 2 l^2/d for the variance of l.
     square = 2.0 * law.noise**4 + law.length_deviation**2
-    if STARTS[setting.start].normal:
+    if setting.start.kind.normal:
         square += 2.0 * law.kept**4
     stretch[-1] = np.sqrt(square)
     shares, load = _classes(matrix.shares, load)

@@ -26,7 +26,6 @@ from giantstep.prediction.wide.row_law import RowLaw, laws_of_runs
 from giantstep.prediction.wide.step import learned_step
 from giantstep.prediction.wide.update import second_update
 from giantstep.problem.setting import Setting
-from giantstep.problem.starts import STARTS
 from giantstep.records.trajectory import keeps_gram
 
 
@@ -53,7 +52,7 @@ def rows_of_runs(setting: Setting, readouts: Float[np.ndarray, "runs p"]) -> lis
 
 def _rows(setting: Setting, law: RowLaw) -> Rows:
     """Means over starts and batches: rows are independent but for the directions and pairs."""
-    paired = STARTS[setting.start].paired
+    paired = setting.start.kind.paired
     gram = None
     if keeps_gram(setting):
         gram = law.along @ law.along.T + np.diag(law.random_square)
@@ -74,7 +73,7 @@ def _rows(setting: Setting, law: RowLaw) -> Rows:
 def _span(setting: Setting, law: RowLaw) -> Float[np.ndarray, "r r"] | None:
     """``span_of_rows`` after at most one step, None where the noise is too uneven for it."""
     direction, along = law.overlap[0], law.along[:, 0]
-    if not STARTS[setting.start].paired:
+    if not setting.start.kind.paired:
         if setting.p < setting.d and not EVEN_NOISE.allows(float(np.mean(law.noise**2))):
             return None
         return span_of_rows(law.random_square, along, direction, setting.d)
@@ -135,8 +134,8 @@ def readout_losses(
     """
     refuse_beyond(AT_MOST_TWO, setting)
     NOISE.refuse(noise_of_steps(setting, statistics or TYPICAL), setting)
-    if setting.ridge == "cv":
+    if setting.cross_validates:
         return best_losses(setting, statistics, near)
     # Downward: each fixed point starts from the one at a larger penalty.
-    curve = loss_curve(setting, sorted(setting.ridge, reverse=True), statistics=statistics)
+    curve = loss_curve(setting, sorted(setting.penalties, reverse=True), statistics=statistics)
     return min(curve, key=lambda losses: losses.test)

@@ -26,7 +26,6 @@ from giantstep.prediction.wide.step import learned_step
 from giantstep.prediction.wide.system import ClosedSystem, labels_given
 from giantstep.problem.activation import Activation
 from giantstep.problem.setting import Setting
-from giantstep.problem.starts import STARTS
 
 # The limit of cos and ds/cu^2 for large steps is reached up to terms of order 1/size.
 LARGE_SIZE = 1e9
@@ -87,11 +86,11 @@ def limiting_losses(
     readout equally long: Theorem 4.5 of arXiv 2310.07891.
     """
     refuse_beyond(CLOSED_SYSTEM, setting)
-    if ridge is None and (setting.ridge == "cv" or len(setting.ridge) != 1):
+    if ridge is None and len(setting.penalties) != 1:
         raise InputError(f"ridge must be one number, got {setting.ridge!r}")
     if count < 0:
         raise InputError(f"count must not be negative, got {count}")
-    penalty = (float(setting.ridge[0]) if ridge is None else ridge) / setting.scale**2
+    penalty = (setting.penalties[0] if ridge is None else ridge) / setting.scale**2
     if not penalty > 0:
         raise InputError(f"ridge must be positive, got {ridge:g}")
     step = learned_step(setting, LARGE_SIZE)
@@ -138,7 +137,7 @@ def _random_features(setting: Setting) -> ClosedSystem:
 
     Partners of a symmetric start have the same feature: one of twice its power, half as many.
     """
-    shared = 2.0 if STARTS[setting.start].paired else 1.0
+    shared = 2.0 if setting.start.kind.paired else 1.0
     moments = setting.activation.moments
     one = np.ones((1, 1))
     return ClosedSystem(
