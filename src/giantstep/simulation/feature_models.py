@@ -78,11 +78,11 @@ def expansion(step: SteppedRun, order: int) -> Model:
     beta, added = step.spike, spikes(step, order)
 
     def features(x: Float[np.ndarray, "n d"], key: np.random.Generator) -> Float[np.ndarray, "n p"]:
-        found = np.asarray(step.setting.activation(x @ step.start.T), dtype=float)
+        features = np.asarray(step.setting.activation(x @ step.start.T), dtype=float)
         along = x @ beta
         for spike in added:
-            found = found + np.outer(spike.left(along), step.readout**spike.degree)
-        return found
+            features = features + np.outer(spike.left(along), step.readout**spike.degree)
+        return features
 
     return features
 
@@ -110,9 +110,9 @@ def conditional_equivalent(step: SteppedRun) -> Model:
 
     activation, direction = step.setting.activation, step.spike / np.linalg.norm(step.spike)
     along = step.weights @ direction
-    rest = step.weights - np.outer(along, direction)
-    norms = np.linalg.norm(rest, axis=1)
-    directions = rest / norms[:, None]
+    across = step.weights - np.outer(along, direction)
+    norms = np.linalg.norm(across, axis=1)
+    directions = across / norms[:, None]
     knots = np.linspace(-KAPPA_REACH, KAPPA_REACH, KAPPA_NODES)
     table = feature_moments(activation, np.outer(knots, along), norms[None, :])
     splines = [CubicSpline(knots, values) for values in (table.mean, table.slope, table.square)]
@@ -120,8 +120,8 @@ def conditional_equivalent(step: SteppedRun) -> Model:
     def features(x: Float[np.ndarray, "n d"], key: np.random.Generator) -> Float[np.ndarray, "n p"]:
         kappa = x @ direction
         mean, slope, square = (spline(kappa) for spline in splines)
-        found = FeatureMoments(mean, slope, np.zeros_like(mean), square)
-        noise = _noise(step, directions, np.outer(kappa, along), norms, found, key)
+        matched = FeatureMoments(mean, slope, np.zeros_like(mean), square)
+        noise = _noise(step, directions, np.outer(kappa, along), norms, matched, key)
         return mean + slope * (x @ directions.T) + noise
 
     return features
@@ -180,8 +180,8 @@ class Equivalences:
     models: dict[str, Errors]
 
     def __repr__(self) -> str:
-        found = ", ".join(f"{name} {self.mean(name)[0]:.4g}" for name in self.models)
-        return f"Equivalences(ridge {self.ridge:g}, mean test errors: {found})"
+        means = ", ".join(f"{name} {self.mean(name)[0]:.4g}" for name in self.models)
+        return f"Equivalences(ridge {self.ridge:g}, mean test errors: {means})"
 
     def mean(self, model: str, what: str = "test") -> tuple[float, float]:
         """Mean over runs of ``test``, ``train`` or ``distance``, and its standard error."""
@@ -223,14 +223,14 @@ def equivalences(
     if any(order < 0 for order in orders):
         raise InputError(f"orders must not be negative, got {orders}")
     setting = setting.vary(ridge=ridge, seed=setting.seed if seed is None else seed)
-    found: dict[str, list[tuple[float, float, float]]] = {}
+    errors_by_model: dict[str, list[tuple[float, float, float]]] = {}
     for step in stepped_runs(setting, range(runs)):
         for name, errors in _one_run(step, orders).items():
-            found.setdefault(name, []).append(errors)
+            errors_by_model.setdefault(name, []).append(errors)
     return Equivalences(
         setting,
         ridge,
-        {name: Errors(*np.array(rows).T) for name, rows in found.items()},
+        {name: Errors(*np.array(rows).T) for name, rows in errors_by_model.items()},
     )
 
 
@@ -241,12 +241,12 @@ def _one_run(step: SteppedRun, orders: tuple[int, ...]) -> dict[str, tuple[float
         "conditional": conditional_equivalent(step),
         **{f"expansion {order}": expansion(step, order) for order in orders},
     }
-    found, real = {}, step.features(step.training.inputs)
+    errors_by_model, real = {}, step.features(step.training.inputs)
     for name, model in models.items():
         training, test = tables(step, model)
         errors = table_errors(step.setting, training, test)
-        found[name] = (*errors, distance(training.features, real))
-    return found
+        errors_by_model[name] = (*errors, distance(training.features, real))
+    return errors_by_model
 
 
 def tables(step: SteppedRun, model: Model) -> tuple[FeatureTable, FeatureTable]:

@@ -70,9 +70,9 @@ class Store:
     ) -> Trajectory:
         """One run of a resolved setting, which must be there."""
         asked = stored_fields(setting) | {"kind": "run", "run": run}
-        found, _ = self._read(run_name(setting, run, directions), asked)
-        assert found is not None, "only a prediction may have no arrays"
-        return found
+        trajectory, _ = self._read(run_name(setting, run, directions), asked)
+        assert trajectory is not None, "only a prediction may have no arrays"
+        return trajectory
 
     def prediction(
         self, setting: Setting, theory: str | None = None
@@ -83,8 +83,8 @@ class Store:
             "runs": setting.runs,
             "revision": revision(),
         }
-        found, record = self._read(prediction_name(setting, theory), asked)
-        return found, str(record["complaint"]) if found is None else None
+        trajectory, record = self._read(prediction_name(setting, theory), asked)
+        return trajectory, str(record["complaint"]) if trajectory is None else None
 
     def _read(
         self, name: str, asked: Mapping[str, Any]
@@ -219,7 +219,7 @@ def load(folder: str | Path) -> Results:
     if not root.is_dir():
         raise InputError(f"folder must be one of results, got {str(folder)!r}")
     single: dict[Setting, dict[int, Trajectory]] = {}
-    whole: list[Trajectory] = []
+    complete: list[Trajectory] = []
     predictions: dict[Setting, Trajectory] = {}
     skipped: list[tuple[str, str]] = []
     for path in sorted(root.rglob("*.npz")):
@@ -227,26 +227,26 @@ def load(folder: str | Path) -> Results:
             arrays, record = unpacked(path)
             if "complaint" in record:
                 continue
-            found = rebuilt(path, arrays, record)
+            trajectory = rebuilt(path, arrays, record)
         except InputError as error:
             skipped.append((str(path.relative_to(root)), str(error)))
             continue
         except FileNotFoundError:  # removed meanwhile
             continue
-        if found.theory is not None:
-            beside = predictions.setdefault(found.setting.vary(runs=1), found)
+        if trajectory.theory is not None:
+            beside = predictions.setdefault(trajectory.setting.vary(runs=1), trajectory)
             # Of those that different revisions of the package made, the newest.
-            if _made(found) > _made(beside):
-                predictions[found.setting.vary(runs=1)] = found
+            if _made(trajectory) > _made(beside):
+                predictions[trajectory.setting.vary(runs=1)] = trajectory
         elif "run" in record:
-            single.setdefault(found.setting, {})[int(record["run"])] = found
+            single.setdefault(trajectory.setting, {})[int(record["run"])] = trajectory
         else:
-            whole.append(found)
+            complete.append(trajectory)
     trajectories = [
         stacked(setting, [runs[k] for k in sorted(runs)]) for setting, runs in single.items()
     ]
-    trajectories = sorted([*trajectories, *whole], key=lambda found: _order(found.setting))
-    theory = [predictions.get(found.setting.vary(runs=1)) for found in trajectories]
+    trajectories = sorted([*trajectories, *complete], key=lambda each: _order(each.setting))
+    theory = [predictions.get(trajectory.setting.vary(runs=1)) for trajectory in trajectories]
     return Results(tuple(trajectories), tuple(theory), tuple(skipped))
 
 

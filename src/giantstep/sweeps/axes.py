@@ -64,7 +64,7 @@ class Axis:
 def short(value: Any) -> str:
     """A value as a label: its numbers in four digits, whole ones in full."""
     return _NUMBER.sub(
-        lambda found: found[0] if found[0].lstrip("-").isdigit() else f"{float(found[0]):.4g}",
+        lambda match: match[0] if match[0].lstrip("-").isdigit() else f"{float(match[0]):.4g}",
         str(value),
     )
 
@@ -113,8 +113,8 @@ def _axis(table: Mapping[str, Any]) -> Axis:
     columns: dict[str, tuple[list[Any], bool]] = {}
     for field, given in table.items():
         if field not in DEFAULTS or field == "runs":
-            known = ", ".join(name for name in DEFAULTS if name != "runs")
-            raise InputError(f"axes must be fields of a setting ({known}), got {field!r}")
+            fields = ", ".join(name for name in DEFAULTS if name != "runs")
+            raise InputError(f"axes must be fields of a setting ({fields}), got {field!r}")
         columns[field] = _values(field, given)
     lengths = {field: len(values) for field, (values, _) in columns.items()}
     if len(set(lengths.values())) > 1:
@@ -159,18 +159,18 @@ def _values(field: str, given: Any) -> tuple[list[Any], bool]:
         pieces = np.asarray(given).tolist() if isinstance(given, np.ndarray) else list(given)
     else:
         pieces = [given]
-    found: list[Any] = []
+    values: list[Any] = []
     log = False
     for piece in pieces:
         match = _RANGE.fullmatch(piece) if isinstance(piece, str) else None
         if match is None:
-            found.append(_plain(field, piece))
+            values.append(_plain(field, piece))
         else:
-            found.extend(_range(field, piece, match))
+            values.extend(_range(field, piece, match))
             log = match["log"] is not None and len(pieces) == 1
-    if not found:
+    if not values:
         raise InputError(f"axes must have values, got none for {field}")
-    return found, log
+    return values, log
 
 
 def _plain(field: str, piece: Any) -> Any:
@@ -229,7 +229,7 @@ def _frame(texts: Sequence[str]) -> tuple[str | None, list[float] | None]:
     place = differing[0]
     count = iter(range(len(numbers[0])))
     first = texts[0]
-    frame = _NUMBER.sub(lambda found: "#" if next(count) == place else found[0], first)
+    frame = _NUMBER.sub(lambda match: "#" if next(count) == place else match[0], first)
     return frame, [row[place] for row in numbers]
 
 

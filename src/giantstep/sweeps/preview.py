@@ -47,9 +47,7 @@ class Preview:
             "workers": self.workers,
             "seconds": self.seconds,
             "bytes": self.bytes,
-            "largest": [
-                {"at": dict(cell.values), **found.as_dict()} for cell, found in self.largest
-            ],
+            "largest": [{"at": dict(cell.values), **cost.as_dict()} for cell, cost in self.largest],
         }
 
 
@@ -64,12 +62,12 @@ def preview(
     share_accelerators()
     estimates = _estimates(grid, memory)
     missing = [len(store.missing(cell.setting)) for cell in grid.cells]
-    most = max(found.bytes for _, found in estimates)
+    most = max(cost.bytes for _, cost in estimates)
     settings = (cell.setting for cell in grid.cells)
     count = workers or process_count(settings, max(1, sum(missing)), most)
     seconds = sum(
-        found.seconds * left / cell.setting.runs
-        for (cell, found), left in zip(estimates, missing, strict=True)
+        cost.seconds * left / cell.setting.runs
+        for (cell, cost), left in zip(estimates, missing, strict=True)
     )
     predicted = [
         SPECTRA if cell.setting.spectra else PREDICTION

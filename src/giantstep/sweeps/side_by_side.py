@@ -67,7 +67,7 @@ class SideBySide(Drawn):
     @cached_property
     def _expected(self) -> list[dict[str, Float[np.ndarray, " t"]]]:
         theory = (experiment.predicted for experiment in self.experiments)
-        return [{} if found is None else expected(found) for found in theory]
+        return [{} if prediction is None else expected(prediction) for prediction in theory]
 
     def mean(self, number: int, observable: str, place: int) -> Value | None:
         """Mean over the runs of setting ``number`` at a place of its recorded steps."""
@@ -121,8 +121,10 @@ class SideBySide(Drawn):
         }
 
     def _differences(self, number: int) -> dict[str, Any]:
-        found = {observable: self.difference(number, observable) for observable in self.shown}
-        return {name: None if value is None else value.as_dict() for name, value in found.items()}
+        differences = {observable: self.difference(number, observable) for observable in self.shown}
+        return {
+            name: None if value is None else value.as_dict() for name, value in differences.items()
+        }
 
 
 def compare_settings(
@@ -209,11 +211,11 @@ def _is_number(text: str) -> bool:
 
 def _shown(settings: Sequence[Setting], show: Sequence[str]) -> tuple[str, ...]:
     """The observables that are asked for, which at least one setting must have."""
-    known = list(dict.fromkeys(name for setting in settings for name in observable_names(setting)))
+    names = list(dict.fromkeys(name for setting in settings for name in observable_names(setting)))
     for name in show:
-        if name not in known:
-            raise InputError(f"show must be one of {', '.join(known)}, got {name!r}")
+        if name not in names:
+            raise InputError(f"show must be one of {', '.join(names)}, got {name!r}")
     if show:
         return tuple(dict.fromkeys(show))
     directions = any(setting.target.r for setting in settings)
-    return tuple(name for name in SHOWN if name in known and (directions or name != "alignment"))
+    return tuple(name for name in SHOWN if name in names and (directions or name != "alignment"))

@@ -87,7 +87,7 @@ def sweep(
     with ExitStack() as stack:
         if out is None:
             out = stack.enter_context(TemporaryDirectory(prefix="giantstep-"))
-        found = run_grid(
+        ran = run_grid(
             Grid(grid.axes, tuple(cell for cell in grid.cells if cell.place not in places)),
             Store(Path(out)),
             theory=theory,
@@ -96,13 +96,13 @@ def sweep(
             memory=memory,
             progress=progress,
         )
-    outcomes = {outcome.cell.place: outcome for outcome in found.outcomes}
+    outcomes = {outcome.cell.place: outcome for outcome in ran.outcomes}
     for number, cell in enumerate(unstorable, 1):
         outcomes[cell.place] = outcome_in_memory(cell, theory=theory, memory=memory)
         if progress is not None:
             failed = sum(outcome.failure is not None for outcome in outcomes.values())
             progress(Progress(number, len(unstorable), number / len(unstorable), failed))
-    return Sweep(grid, tuple(outcomes[cell.place] for cell in grid.cells), found.skipped)
+    return Sweep(grid, tuple(outcomes[cell.place] for cell in grid.cells), ran.skipped)
 
 
 def run_grid(

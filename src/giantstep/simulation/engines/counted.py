@@ -34,11 +34,11 @@ def normals(key: Any, first: Any, second: Any, dtype: Any) -> Any:
     """Standard normal numbers sqrt(2) erf^-1(u), u uniform on an even grid of (-1, 1)."""
     high, low = threefry(key, first, second)
     if jnp.dtype(dtype) == jnp.float64:
-        whole = ((high.astype(jnp.int64) << 21) | (low >> 11).astype(jnp.int64), 2**53)
+        integer = ((high.astype(jnp.int64) << 21) | (low >> 11).astype(jnp.int64), 2**53)
     else:
-        whole = (((high ^ low) >> 8).astype(jnp.int32), 2**24)
-    # Odd whole numbers between -end and end: exact, and never the ends.
-    number, end = whole
+        integer = (((high ^ low) >> 8).astype(jnp.int32), 2**24)
+    # Odd integers between -end and end: exact, and never the ends.
+    number, end = integer
     uniform = (2 * number + 1 - end).astype(dtype) * jnp.asarray(1.0 / end, dtype)
     return jnp.asarray(2.0**0.5, dtype) * jax.lax.erf_inv(uniform)
 

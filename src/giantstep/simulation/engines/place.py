@@ -42,11 +42,11 @@ class Place:
         self.on_cpu = devices[0].platform == "cpu"
         self.options = library_options() if devices[0].platform == "gpu" else None
         self.spread: NamedSharding | None = None
-        self.whole: NamedSharding | None = None
+        self.replicated: NamedSharding | None = None
         if self.count > 1:
             mesh, parts = Mesh(np.array(devices), ("samples",)), (("samples",), ())
             spec: Any = PartitionSpec
-            self.spread, self.whole = (NamedSharding(mesh, spec(*names)) for names in parts)
+            self.spread, self.replicated = (NamedSharding(mesh, spec(*names)) for names in parts)
 
     def memory(self, host: int) -> int:
         """Bytes that arrays may take, ``host`` where they live in the memory of the host."""
@@ -59,29 +59,31 @@ class Place:
         """An array that every device has; what was found here by ``compiled`` is there already."""
         if isinstance(array, jax.Array):
             return array.astype(dtype)
-        found = np.asarray(array, dtype)
-        return jnp.asarray(found) if self.whole is None else jax.device_put(found, self.whole)
+        values = np.asarray(array, dtype)
+        if self.replicated is None:
+            return jnp.asarray(values)
+        return jax.device_put(values, self.replicated)
 
     def samples(self, draw: Callable[[int, int], Any], size: int) -> Any:
         """``draw(first, end)`` of ``size`` samples, each device with its own share of them."""
         if self.spread is None:
-            found = draw(0, size)
-            return found if self.on_cpu else jax.device_put(found)
+            drawn = draw(0, size)
+            return drawn if self.on_cpu else jax.device_put(drawn)
         like = draw(0, 0)
 
-        def own(index: Any) -> Any:
+        def piece(index: Any) -> Any:
             return draw(*index[0].indices(size)[:2])
 
-        return jax.make_array_from_callback((size, *like.shape[1:]), self.spread, own)
+        return jax.make_array_from_callback((size, *like.shape[1:]), self.spread, piece)
 
     def compiled(self, function: Callable[..., Any]) -> Callable[..., Any]:
         """A function of samples, whose results every device has."""
-        found: Callable[..., Any] = jax.jit(
-            function, out_shardings=self.whole, compiler_options=self.options
+        compiled: Callable[..., Any] = jax.jit(
+            function, out_shardings=self.replicated, compiler_options=self.options
         )
-        return found
+        return compiled
 
-    def found(self, value: Any) -> Any:
+    def fetched(self, value: Any) -> Any:
         """A result as an array of NumPy, or where it was found on an accelerator."""
         return np.asarray(value) if self.on_cpu else value
 

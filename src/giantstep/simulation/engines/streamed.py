@@ -43,13 +43,13 @@ class Stepped:
 class Deflation:
     """Fitted Hermite part of degree <= 1 of the labels, y ~ mean + <beta, x>, and what it revealed.
 
-    ``known`` and ``outside`` are the coordinates of beta in the known span and along one new
+    ``inside`` and ``outside`` are the coordinates of beta in the known span and along one new
     direction; on the samples it was fitted on, that direction has the component
     (y - mean) pull + e, elsewhere just a normal e.
     """
 
     mean: float
-    known: Float[np.ndarray, " q"]
+    inside: Float[np.ndarray, " q"]
     outside: float = 0.0
     pull: float = 0.0
     size: float = 0.0
@@ -60,7 +60,7 @@ class Kept:
     """Normals of the first blocks, filled in by the first pass over them."""
 
     blocks: int
-    found: dict[int, Any] = field(default_factory=dict)
+    normals: dict[int, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -101,7 +101,7 @@ class Stream:
         if linear:
             if self.fitted_here:
                 outside = drawn.dtype.type(fit.pull) * deflated + outside
-            beta = fit.known.astype(drawn.dtype)
+            beta = fit.inside.astype(drawn.dtype)
             deflated = deflated - data @ beta - drawn.dtype.type(fit.outside) * outside
         return data, labels, deflated, outside
 
@@ -109,12 +109,12 @@ class Stream:
         """The normals of a block, drawn once if they are kept."""
         kept, size = self.kept, self.work.block
         samples = min(size, self.count - index * size)
-        if kept is not None and index in kept.found:
-            return kept.found[index][:samples]
+        if kept is not None and index in kept.normals:
+            return kept.normals[index][:samples]
         where = Where(self.setting, self.run, self.purpose, self.step)
         normals = self.work.normals(where, index, samples, columns)
         if kept is not None and index < kept.blocks:
-            kept.found[index] = normals
+            kept.normals[index] = normals
         return normals
 
     def each(self, part: Callable[[int], Any]) -> Iterator[Any]:
@@ -165,15 +165,15 @@ class Stream:
         mean = float(total) / n
         # |y - mean| and its products with the data, from the sums.
         size = math.sqrt(max(float(square) - n * mean**2, 0.0))
-        known, outside, shift = np.zeros(q), 0.0, 0.0
+        inside, outside, shift = np.zeros(q), 0.0, 0.0
         if setting.deflate == 1 and size > 0:
-            known = (cross - mean * columns) / n
+            inside = (cross - mean * columns) / n
             rng = generator(setting.seed, self.run, Purpose.HIDDEN, self.step, self.purpose)
             chi = math.sqrt(rng.chisquare(setting.d - q))
             outside = size * chi / n
             # z = u chi + (1 - u u^T) e with u = (y - mean)/size
             shift = (chi - (float(pull) - mean * float(plain)) / size) / size
-        fit = Deflation(mean, known, outside, shift, size)
+        fit = Deflation(mean, inside, outside, shift, size)
         return replace(self, deflation=fit, fitted_here=True)
 
     def head(self, count: int) -> Stream:
@@ -201,22 +201,22 @@ class Stream:
             rows, a = self.rows.astype(data.dtype), readout.astype(data.dtype)
             pre = rows @ data.T + self.biases.astype(data.dtype)[:, None]
             c = coefficients(setting, pre, deflated, a, functions)
-            own = readout_descent(setting, pre, deflated, a, functions)
-            sums = [own, c @ data, c @ c.T]
+            descent = readout_descent(setting, pre, deflated, a, functions)
+            sums = [descent, c @ data, c @ c.T]
             if fit is not None and revealed:
                 u = (labels - data.dtype.type(fit.mean)) / data.dtype.type(fit.size)
                 sums += [c @ outside, c @ u]
             return sums
 
-        own, inside, square, *along = self.total(part)
+        descent, inside, square, *along = self.total(part)
         pieces = [inside]
         if revealed:
             pieces.append(along[0][:, None])
             square = square - np.outer(along[1], along[1])
         rng = generator(setting.seed, self.run, Purpose.HIDDEN, self.step)
-        known = q + len(pieces) - 1
+        dimensions = q + len(pieces) - 1
         # Neurons that are one have a gradient between them of rounding alone, up to eps/60.
         null = float(np.finfo(setting.dtype).eps)
-        pieces.append(root(square, null) @ bartlett(rng, p, setting.d - known))
+        pieces.append(root(square, null) @ bartlett(rng, p, setting.d - dimensions))
         gradient = np.concatenate(pieces, axis=1) / self.count
-        return Stepped.of(setting, self.rows, gradient, own / self.count, size)
+        return Stepped.of(setting, self.rows, gradient, descent / self.count, size)
