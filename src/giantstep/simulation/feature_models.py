@@ -25,12 +25,6 @@ from giantstep.problem.setting import Setting
 from giantstep.simulation.stepped import SteppedRun, stepped_runs, table_errors
 from giantstep.simulation.table import FeatureTable
 
-KAPPA_REACH = 6.5
-"""Largest |kappa| tabulated: a normal exceeds it once in 10^10."""
-
-KAPPA_NODES = 97
-"""Knots in kappa of the splines through the moments, which vary on the scale s_i/u_i."""
-
 Model = Callable[[Float[np.ndarray, "n d"], np.random.Generator], Float[np.ndarray, "n p"]]
 
 
@@ -101,10 +95,12 @@ def gaussian_equivalent(step: SteppedRun) -> Model:
     return features
 
 
-def conditional_equivalent(step: SteppedRun) -> Model:
+def conditional_equivalent(step: SteppedRun, *, reach: float = 6.5, knots: int = 97) -> Model:
     """mu0_i(kappa) + mu1_i(kappa) <w_perp/s, x_perp> + mu*_i(kappa) xi, kappa = <beta/|beta|, x>.
 
     u_i = <w_i, beta/|beta|>, s_i = |w_perp|; moments of sigma(u_i kappa + s_i z) in z ~ N(0, 1).
+    They vary on the scale s_i/u_i, and are splines through ``knots`` values of kappa up to
+    ``reach``, which a normal exceeds once in 10^10.
     """
     from scipy.interpolate import CubicSpline
 
@@ -113,9 +109,9 @@ def conditional_equivalent(step: SteppedRun) -> Model:
     across = step.weights - np.outer(along, direction)
     norms = np.linalg.norm(across, axis=1)
     directions = across / norms[:, None]
-    knots = np.linspace(-KAPPA_REACH, KAPPA_REACH, KAPPA_NODES)
-    table = feature_moments(activation, np.outer(knots, along), norms[None, :])
-    splines = [CubicSpline(knots, values) for values in (table.mean, table.slope, table.square)]
+    places = np.linspace(-reach, reach, knots)
+    table = feature_moments(activation, np.outer(places, along), norms[None, :])
+    splines = [CubicSpline(places, values) for values in (table.mean, table.slope, table.square)]
 
     def features(x: Float[np.ndarray, "n d"], key: np.random.Generator) -> Float[np.ndarray, "n p"]:
         kappa = x @ direction

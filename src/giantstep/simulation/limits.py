@@ -9,13 +9,6 @@ try:
 except ImportError:  # not on Windows, which has no such limits
     resource = None  # type: ignore[assignment]
 
-BUFFERS = 128 * 2**20
-"""Address space for what the two libraries of linear algebra take at their first call, 32 MiB each
-and as much again for rounding up."""
-
-SIDE = 256
-"""Of a product that no library computes without a buffer."""
-
 
 def within_limit() -> None:
     """Where addresses are limited (ulimit -v): one thread, which has its buffers from now on.
@@ -32,9 +25,12 @@ def within_limit() -> None:
         from giantstep.simulation.threads import use_threads
 
         use_threads(1)
-        mmap(-1, BUFFERS).close()
+        # The two libraries of linear algebra take 32 MiB each at their first call, and as much
+        # again for rounding up.
+        mmap(-1, 128 * 2**20).close()
     except (OSError, MemoryError, ImportError):
         raise MemoryError("the limit of memory of this shell (ulimit -v) is too low") from None
-    square = np.ones((SIDE, SIDE))
+    # So large that no library computes the product without a buffer.
+    square = np.ones((256, 256))
     _ = square @ square
     dgemm(1.0, square, square)

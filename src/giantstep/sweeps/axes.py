@@ -29,9 +29,6 @@ WHOLE = frozenset(("d", "n", "p", "steps", "deflate", "readout_n", "test_n", "se
 MOST = 10_000
 """Values of an axis at most: more is a slip of the pen."""
 
-WIDE = 20.0
-"""Positive values whose ends differ by this factor are shown on a log scale."""
-
 _NUMBER = re.compile(r"(?:(?:^|(?<=[\^(*/,]))-)?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 _RANGE = re.compile(r"(?P<low>.+?)\.\.(?P<high>.+):\s*(?P<count>[0-9]+)\s*(?P<log>log)?\s*")
 
@@ -133,7 +130,8 @@ def _axis(table: Mapping[str, Any]) -> Axis:
     if len(columns) > 1:
         label += f" (with {', '.join(list(columns)[1:])})"
     if coordinates is not None and not log and len(coordinates) > 1 and min(coordinates) > 0:
-        log = max(coordinates) >= WIDE * min(coordinates)
+        # Positive values whose ends differ by this factor are shown on a log scale.
+        log = max(coordinates) >= 20.0 * min(coordinates)
     return Axis(places, given, label, coordinates, log)
 
 

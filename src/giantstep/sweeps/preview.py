@@ -12,9 +12,6 @@ from giantstep.store.identity import prediction_name
 from giantstep.sweeps.grid import Cell, Grid
 from giantstep.sweeps.local import check_workers, process_count, share_accelerators
 
-LARGEST = 3
-"""Cells that are named."""
-
 PREDICTION, SPECTRA = 1.0, 8.0
 """Seconds that a prediction counts for, .01 to 2 on one core; and one with spectra, 4 to 14."""
 
@@ -74,7 +71,7 @@ def preview(
         for cell in grid.cells
         if theory and not store.holds(prediction_name(cell.setting))
     ]
-    longest = sorted(estimates, key=lambda entry: -entry[1].seconds)[:LARGEST]
+    longest = sorted(estimates, key=lambda entry: -entry[1].seconds)[:3]  # those that are named
     return Preview(
         cells=len(grid.cells),
         runs=grid.runs,

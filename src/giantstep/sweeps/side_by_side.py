@@ -20,22 +20,19 @@ from giantstep.records.drawing import Drawn
 from giantstep.records.observables import expected, observed
 from giantstep.records.observables import names as observable_names
 from giantstep.records.summary import Value, measured
-from giantstep.records.table import Table, make_table
+from giantstep.records.table import Table, Tabled, make_table
 from giantstep.records.trajectory import Trajectory
 from giantstep.simulation.simulate import MEMORY, simulate
 
 MOST = 8
 """Settings in one picture at most: a colour each."""
 
-FEW_FIELDS = 2
-"""Fields up to which their values are the name of a setting."""
-
 SHOWN = ("norm", "alignment", "test_error", "network_error")
 """Observables of the table unless others are asked for, where there are runs that have them."""
 
 
 @dataclass(frozen=True)
-class SideBySide(Drawn):
+class SideBySide(Drawn, Tabled):
     """Experiments of two settings or a few, with a name each, to be looked at together.
 
     ``differing`` are the fields that were given differently, ``shown`` the observables of tables
@@ -99,14 +96,6 @@ class SideBySide(Drawn):
             [experiment.simulated for experiment in self.experiments],
             [experiment.predicted for experiment in self.experiments],
         )
-
-    def to_pandas(self) -> Any:
-        """The table as a data frame of pandas, where that is installed."""
-        return self.table.to_pandas()
-
-    def to_xarray(self) -> Any:
-        """The table as a data set of xarray, where that is installed."""
-        return self.table.to_xarray()
 
     def as_dict(self) -> dict[str, Any]:
         """Everything but the arrays, as plain values; differences are those from the first."""
@@ -190,10 +179,10 @@ def _called(settings: Sequence[Setting], names: Sequence[str] | None) -> tuple[s
     return tuple(f"setting {number + 1}" for number in range(len(settings)))
 
 
-def _values(settings: Sequence[Setting]) -> tuple[str, ...]:
+def _values(settings: Sequence[Setting], most_fields: int = 2) -> tuple[str, ...]:
     """What tells the settings apart; the same for all where that is too much for a name."""
     fields = given_differing(settings)
-    if len(fields) > FEW_FIELDS:
+    if len(fields) > most_fields:
         return ("",) * len(settings)
     texts = [[field_text(setting, field) for field in fields] for setting in settings]
     if len(fields) == 1 and all(not _is_number(text) for [text] in texts):

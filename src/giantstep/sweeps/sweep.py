@@ -29,9 +29,6 @@ SHARES = 8
 """Runs of a cell are one task up to this share of what a process has to do, so that the last ones
 end nearly together."""
 
-THEORY = 3e9
-"""Floating-point operations that a prediction counts for: one to two seconds."""
-
 
 @dataclass(frozen=True)
 class Progress:
@@ -169,7 +166,8 @@ def missing_tasks(
             task = Task(setting=fields, runs=part, memory=memory)
             tasks.append(Pending(index, task, work * len(part)))
         if theory and not store.holds(prediction_name(cell.setting)):
-            tasks.append(Pending(index, Task(setting=fields, runs=[], memory=memory), THEORY))
+            # A prediction takes one to two seconds, and counts for as many operations.
+            tasks.append(Pending(index, Task(setting=fields, runs=[], memory=memory), 3e9))
     return sorted(tasks, key=lambda entry: -entry.work)
 
 

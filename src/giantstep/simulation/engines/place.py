@@ -18,10 +18,6 @@ from jax.sharding import Mesh, NamedSharding, PartitionSpec
 
 from giantstep.errors import InputError
 
-SHARE_OF_DEVICE = 0.5
-"""Of an accelerator's memory that the arrays of an engine may take: what compiled functions need
-for themselves comes on top."""
-
 LIBRARY = {"xla_gpu_enable_triton_gemm": False}
 """How functions are compiled for a GPU: products are those of its library.
 
@@ -48,12 +44,15 @@ class Place:
             spec: Any = PartitionSpec
             self.spread, self.replicated = (NamedSharding(mesh, spec(*names)) for names in parts)
 
-    def memory(self, host: int) -> int:
-        """Bytes that arrays may take, ``host`` where they live in the memory of the host."""
+    def memory(self, host: int, share_of_device: float = 0.5) -> int:
+        """Bytes that arrays may take, ``host`` where they live in the memory of the host.
+
+        Of the memory of an accelerator compiled functions need the other half for themselves.
+        """
         if self.on_cpu:
             return host
         limit: int = _devices(self.kind)[0].memory_stats()["bytes_limit"]
-        return int(SHARE_OF_DEVICE * limit) * self.count
+        return int(share_of_device * limit) * self.count
 
     def put(self, array: Any, dtype: Any) -> Any:
         """An array that every device has; what was found here by ``compiled`` is there already."""
