@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -145,7 +145,9 @@ def stacked(setting: Setting, runs: Sequence[Trajectory]) -> Trajectory:
         values = [getattr(run, name) for run in runs]
         return None if any(value is None for value in values) else np.concatenate(values)
 
-    fields: dict[str, Any] = {name: joined(name) for name in _array_fields(first)}
+    fields: dict[str, Any] = {
+        name: joined(name) for name, value in vars(first).items() if isinstance(value, np.ndarray)
+    }
     for matrix in SPECTRA:
         parts = [getattr(run, matrix) for run in runs]
         if parts[0] is not None:
@@ -162,10 +164,6 @@ def stacked(setting: Setting, runs: Sequence[Trajectory]) -> Trajectory:
         origin=min(runs, key=_made).origin or {},
         **fields,
     )
-
-
-def _array_fields(trajectory: Trajectory) -> Iterator[str]:
-    return (name for name, value in vars(trajectory).items() if isinstance(value, np.ndarray))
 
 
 @dataclass(frozen=True)

@@ -118,11 +118,6 @@ class DenseEngine:
             measured = frame if self.directions is None else self.directions
             self.frame = self.place.put(measured, setting.dtype)
 
-    @property
-    def _on_axes(self) -> bool:
-        # The axes spare a matrix product.
-        return self.setting.frame == "axes" or self.setting.turns
-
     def draw(
         self, purpose: Purpose, step: int, start: int, size: int, count: int
     ) -> tuple[Any, Any]:
@@ -168,7 +163,9 @@ class DenseEngine:
         setting = self.traced
         r = setting.target.r
         # Of a few columns: full precision costs nothing.
-        along = inputs[:, :r] if self._on_axes else precise(inputs, layer.frame)
+        # The axes spare a matrix product.
+        on_axes = self.setting.on_axes or self.setting.turns
+        along = inputs[:, :r] if on_axes else precise(inputs, layer.frame)
         labels = setting.target([along[:, k] for k in range(r)], JAX)
         labels = setting.labels(labels, noise, JAX).astype(inputs.dtype)
         labels = jnp.where(fit.seen_by_step, setting.label_transform(labels, JAX), labels)
