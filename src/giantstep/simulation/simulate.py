@@ -168,8 +168,8 @@ def simulate_runs(
     for group in grouped(runs, min(engine.group, most)):
         start = time.perf_counter()
         for run, arrays in zip(group, _runs(engine, single, group), strict=True):
-            single_run = {name: value[None] for name, value in arrays.items()}
-            yield run, _trajectory(single, engine, start, single_run, share=1 / len(group))
+            of_run = {name: value[None] for name, value in arrays.items()}
+            yield run, _trajectory(single, engine, start, of_run, share=1 / len(group))
 
 
 def grouped(runs: Sequence[int], size: int) -> Iterator[Sequence[int]]:
@@ -218,7 +218,7 @@ class _Record:
     def __init__(self, setting: Setting, run: int) -> None:
         self.setting, self.run = setting, run
         self.steps = frozenset(setting.recorded)
-        self.recorded: dict[str, list[Any]] = {}
+        self.found: dict[str, list[Any]] = {}
         self.fixed: dict[str, Any] = {}
 
     def observe(self, engine: Engine, moment: Moment) -> None:
@@ -253,36 +253,36 @@ class _Record:
             if not np.all(np.isfinite(value)):
                 what = f"{name.replace('_', ' ').replace('.', ' ')} is"
                 raise divergence(self.setting, self.run, step, what)
-            self.recorded.setdefault(name, []).append(np.array(value, dtype=float))
+            self.found.setdefault(name, []).append(np.array(value, dtype=float))
 
     @property
     def finished(self) -> dict[str, Float[np.ndarray, "..."]]:
-        return self.fixed | {name: np.stack(v) for name, v in self.recorded.items()}
+        return self.fixed | {name: np.stack(v) for name, v in self.found.items()}
 
 
 def _of_gradient(overlap: Float[np.ndarray, "p r"], gram: Any, setting: Setting) -> dict[str, Any]:
     """Cosines with the target of each neuron's gradient, and its singular values."""
     norms = np.sqrt(np.asarray(gram.diagonal()))[:, None]
     # A neuron without a gradient (a dead ReLU) has no direction: cosine 0.
-    record = {"gradient_cosine": np.divide(overlap, norms, where=norms > 0, out=0 * overlap)}
+    observed = {"gradient_cosine": np.divide(overlap, norms, where=norms > 0, out=0 * overlap)}
     if most := min(setting.spectra, setting.d):
-        record["gradients.singular_values"] = singular_values(gram, most)
-    return record
+        observed["gradients.singular_values"] = singular_values(gram, most)
+    return observed
 
 
 def _of_rows(overlap: Float[np.ndarray, "p r"], gram: Any, setting: Setting) -> dict[str, Any]:
     """Overlaps and lengths of the rows, the span they make, and their singular values."""
-    record = {"overlap": overlap, "norms": np.sqrt(np.asarray(gram.diagonal()))}
+    observed = {"overlap": overlap, "norms": np.sqrt(np.asarray(gram.diagonal()))}
     if not bool((gram - gram == 0).all()):  # as no infinite number is
-        return record | {"gram": gram}
-    record["span"] = rows_span(overlap, gram)
+        return observed | {"gram": gram}
+    observed["span"] = rows_span(overlap, gram)
     if keeps_gram(setting):
-        record["gram"] = gram
+        observed["gram"] = gram
     if most := min(setting.spectra, setting.d):
         count = min(DIRECTIONS, setting.d)
         values, along = row_spectrum(gram, overlap, most, count)
-        record |= {"weights.singular_values": values, "weights.overlap": along}
-    return record
+        observed |= {"weights.singular_values": values, "weights.overlap": along}
+    return observed
 
 
 def _errors(
@@ -296,13 +296,14 @@ def _errors(
     chosen = fit.chosen if listed else 0
     fitted = fit.weights if listed else fit.weights[fit.chosen][None]
     weights = np.concatenate([fitted, readout])
-    reduced = testing.reduce(squared_errors, setting.scale * weights)
-    sums, squares = (np.asarray(part) for part in reduced)
+    totals = testing.reduce(squared_errors, setting.scale * weights)
+    sums, squares = (np.asarray(part) for part in totals)
     network = sums[-1]
     # The network itself answers for the labels as they are, with the biases it has.
     if setting.deflate >= 0 or setting.biased_readout_only:
-        plain = engine.plain(step)
-        [network] = np.asarray(plain.reduce(squared_errors, setting.scale * readout)[0])
+        [network] = np.asarray(
+            engine.plain(step).reduce(squared_errors, setting.scale * readout)[0]
+        )
     test, error = mean_and_error(sums[:-1], squares[:-1], n)
     values = {
         "train_error": fit.train_errors[fit.chosen],

@@ -22,8 +22,8 @@ def reduced(
 ) -> list[np.ndarray]:
     """What a reducer makes of features and labels, piece by piece; penalties are last, in rows.
 
-    Where samples by penalties of a piece take more than 128 KiB the allocator may hand memory back
-    to the system each time, and fetching it anew takes longer than the sums.
+    A piece is ``piece_bytes`` of samples by penalties: above 128 KiB the allocator may hand memory
+    back to the system each time, and fetching it anew takes longer than the sums.
     """
     values = [np.asarray(argument, dtype=features.dtype) for argument in arguments]
     size = max(1, piece_bytes // values[-1][:, 0].nbytes) if values else len(labels)

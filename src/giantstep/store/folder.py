@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -26,10 +26,6 @@ from giantstep.records.spectrum import Spectrum
 from giantstep.records.table import Table, Tabled, make_table
 from giantstep.records.trajectory import SPECTRA, Trajectory
 from giantstep.store.identity import different_fields, prediction_name, run_name, stored_fields
-
-MATRIX_NUMBERS = 2**17
-"""Gram matrices and rows of a run are stored up to this many numbers each, 1 MiB: thousands of runs
-of wide networks would fill a disk with them."""
 
 
 class Store:
@@ -106,12 +102,18 @@ class Store:
             ) from None
 
 
-def run_bytes(trajectory: Trajectory, run: int, *, keep: Collection[str] = ()) -> bytes:
-    """The file of a run, without matrices that are large but for those to keep."""
+def run_bytes(
+    trajectory: Trajectory, run: int, *, keep: Collection[str] = (), most_numbers: int = 2**17
+) -> bytes:
+    """The file of a run, without matrices that are large but for those to keep.
+
+    Gram matrices and rows are stored up to ``most_numbers`` each, 1 MiB: thousands of runs of wide
+    networks would fill a disk with them.
+    """
     large: dict[str, Any] = {
         name: None
         for name in {"gram", "rows"} - set(keep)
-        if (value := getattr(trajectory, name)) is not None and value.size > MATRIX_NUMBERS
+        if (value := getattr(trajectory, name)) is not None and value.size > most_numbers
     }
     return trajectory_bytes(replace(trajectory, **large), kind="run", run=run)
 
@@ -145,9 +147,7 @@ def stacked(setting: Setting, runs: Sequence[Trajectory]) -> Trajectory:
         values = [getattr(run, name) for run in runs]
         return None if any(value is None for value in values) else np.concatenate(values)
 
-    fields: dict[str, Any] = {
-        name: joined(name) for name, value in vars(first).items() if isinstance(value, np.ndarray)
-    }
+    fields: dict[str, Any] = {name: joined(name) for name in _array_fields(first)}
     for matrix in SPECTRA:
         parts = [getattr(run, matrix) for run in runs]
         if parts[0] is not None:
@@ -164,6 +164,10 @@ def stacked(setting: Setting, runs: Sequence[Trajectory]) -> Trajectory:
         origin=min(runs, key=_made).origin or {},
         **fields,
     )
+
+
+def _array_fields(trajectory: Trajectory) -> Iterator[str]:
+    return (name for name, value in vars(trajectory).items() if isinstance(value, np.ndarray))
 
 
 @dataclass(frozen=True)
@@ -235,7 +239,9 @@ def load(folder: str | Path) -> Results:
     trajectories = [
         stacked(setting, [runs[k] for k in sorted(runs)]) for setting, runs in single.items()
     ]
-    trajectories = sorted([*trajectories, *complete], key=lambda each: _order(each.setting))
+    trajectories = sorted(
+        [*trajectories, *complete], key=lambda trajectory: _order(trajectory.setting)
+    )
     theory = [predictions.get(trajectory.setting.vary(runs=1)) for trajectory in trajectories]
     return Results(tuple(trajectories), tuple(theory), tuple(skipped))
 

@@ -58,7 +58,7 @@ def make_grid(
 ) -> Grid:
     """The grid over a base setting, or over its fields; the first cell that is refused is named.
 
-    Each of the cells, ``most_cells`` at most, is a setting in memory.
+    It has ``most_cells`` at most: each is a setting in memory.
     """
     read = read_axes(axes)
     count = 1

@@ -57,8 +57,8 @@ class Outcome:
 
     def expected(self, observable: str) -> float:
         """What theory says of it; NaN where it says nothing."""
-        predicted = observable in self._expected
-        return float(self._expected[observable][-1]) if predicted else np.nan
+        remembered = observable in self._expected
+        return float(self._expected[observable][-1]) if remembered else np.nan
 
     @property
     def theory(self) -> str | None:
@@ -222,13 +222,13 @@ class Sweep(Drawn, Tabled):
     def agreement(self, observable: str) -> Agreement | None:
         """Whether theory and simulation agree in the observable; None where none is compared."""
         values = [(outcome.p_value(observable), outcome) for outcome in self.outcomes]
-        # P-values are at least 1e-300, so that their inverses can be summed.
-        judged = [(max(p, 1e-300), outcome) for p, outcome in values if p is not None]
-        if not judged:
+        # At least so much that their inverses can be summed.
+        compared = [(max(p, 1e-300), outcome) for p, outcome in values if p is not None]
+        if not compared:
             return None
-        count = len(judged)
-        mean = count / sum(1.0 / p for p, _ in judged)
-        apart = tuple(outcome for p, outcome in judged if p < LEVEL / count)
+        count = len(compared)
+        mean = count / sum(1.0 / p for p, _ in compared)
+        apart = tuple(outcome for p, outcome in compared if p < LEVEL / count)
         return Agreement(harmonic_p_value(mean, math.log(count)), count, apart)
 
     @property
@@ -270,12 +270,12 @@ class Sweep(Drawn, Tabled):
             x = np.log(sizes) - np.mean(np.log(sizes))
             theory = np.array([outcome.expected(observable) for outcome in kept])
             theories = tuple(dict.fromkeys(o.theory for o in kept if o.theory is not None))
-            positive = bool(np.all(theory > 0)) and len(theories) == 1
+            is_predicted = bool(np.all(theory > 0)) and len(theories) == 1
             exponents.append(
                 DimensionExponent(
                     {axis.name: text for axis, text in zip(others, place, strict=True)},
                     scaling_exponent(sizes, values),
-                    float(np.log(theory) @ x / (x @ x)) if positive else None,
+                    float(np.log(theory) @ x / (x @ x)) if is_predicted else None,
                     theories,
                 )
             )
@@ -299,7 +299,7 @@ class Sweep(Drawn, Tabled):
                 "agrees": agreement.agrees,
                 "p_value": agreement.p_value,
                 "cells": agreement.cells,
-                "apart": [outcome.cell.text for outcome in agreement.apart],
+                "apart": [found.cell.text for found in agreement.apart],
             },
             "limit": self.limit,
             "revisions": self.revisions,
@@ -318,7 +318,7 @@ def check_observable(observable: str | None, setting: Setting) -> str:
     """An observable that runs have; unless told the alignment with the target, or the error."""
     if observable is None:
         return "test_error" if setting.target.column else "alignment"
-    observables = names(setting)
-    if observable not in observables:
-        raise InputError(f"show must be one of {', '.join(observables)}, got {observable!r}")
+    allowed = names(setting)
+    if observable not in allowed:
+        raise InputError(f"show must be one of {', '.join(allowed)}, got {observable!r}")
     return observable

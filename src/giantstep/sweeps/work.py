@@ -62,7 +62,7 @@ def perform(task: Task, write: Callable[[str, bytes], None]) -> Report:
     pending = results(task)
     while True:
         try:
-            finished = next(pending, None)
+            file = next(pending, None)
         except MemoryError as error:
             return {"failure": memory_words(error), "traceback": None}
         except EXPECTED as error:
@@ -70,9 +70,9 @@ def perform(task: Task, write: Callable[[str, bytes], None]) -> Report:
         except Exception as error:
             text = "".join(traceback.format_exception(error))
             return {"failure": f"a bug: {error!r}", "traceback": text}
-        if finished is None:
+        if file is None:
             return {"failure": None, "traceback": None}
-        write(*finished)
+        write(*file)
 
 
 def perform_here(task: Task, folder: Path) -> Report:

@@ -102,7 +102,7 @@ class DenseStream:
                 if engine.on_host:  # else chunks would queue up in memory behind the arithmetic
                     for value in sums:
                         value.block_until_ready()
-            return [engine.place.fetched(value) for value in sums]
+            return [engine.place.found(value) for value in sums]
 
     def reduce(
         self, reducer: Callable[..., Any], *arguments: Any, exact: bool = False
@@ -122,8 +122,8 @@ class DenseStream:
             for inputs, noise, valid in self.chunks():
                 counts = self.counts(0, len(inputs), valid)
                 phi, y = function(inputs, noise, counts, self.layer, self.fit)
-                phis.append(engine.place.fetched(phi)[:valid].astype(np.float64))
-                labels.append(engine.place.fetched(y)[:valid].astype(np.float64))
+                phis.append(engine.place.found(phi)[:valid].astype(np.float64))
+                labels.append(engine.place.found(y)[:valid].astype(np.float64))
             concatenate = phis[0].__array_namespace__().concatenate
             return concatenate(phis), concatenate(labels)
 

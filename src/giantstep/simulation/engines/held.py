@@ -90,12 +90,14 @@ class HeldBatch:
         chosen: Any = slice(None) if drawn is None else drawn
         pre = rows @ self.data[chosen, :q].T + biases[:, None]
         part = coefficients(setting, pre, labels[chosen], readout)
-        descent = readout_descent(setting, pre, labels[chosen], readout)
+        readout_sum = readout_descent(setting, pre, labels[chosen], readout)
         c = np.zeros((setting.p, self.count))
         c[:, chosen] = part
         self.reveal(c.T)
         gradient = c @ self.data / setting.n
-        return Stepped.of(setting, rows, gradient, descent / setting.n, setting.step_size[index])
+        return Stepped.of(
+            setting, rows, gradient, readout_sum / setting.n, setting.step_size[index]
+        )
 
 
 class HeldStream(FeatureTable):

@@ -38,30 +38,29 @@ class Place:
         self.on_cpu = devices[0].platform == "cpu"
         self.options = library_options() if devices[0].platform == "gpu" else None
         self.spread: NamedSharding | None = None
-        self.replicated: NamedSharding | None = None
+        self.whole: NamedSharding | None = None
         if self.count > 1:
             mesh, parts = Mesh(np.array(devices), ("samples",)), (("samples",), ())
             spec: Any = PartitionSpec
-            self.spread, self.replicated = (NamedSharding(mesh, spec(*names)) for names in parts)
+            self.spread, self.whole = (NamedSharding(mesh, spec(*names)) for names in parts)
 
-    def memory(self, host: int, share_of_device: float = 0.5) -> int:
+    def memory(self, host: int, *, share: float = 0.5) -> int:
         """Bytes that arrays may take, ``host`` where they live in the memory of the host.
 
-        Of the memory of an accelerator compiled functions need the other half for themselves.
+        They take a ``share`` of an accelerator's memory: what compiled functions need for
+        themselves comes on top.
         """
         if self.on_cpu:
             return host
         limit: int = _devices(self.kind)[0].memory_stats()["bytes_limit"]
-        return int(share_of_device * limit) * self.count
+        return int(share * limit) * self.count
 
     def put(self, array: Any, dtype: Any) -> Any:
         """An array that every device has; what was found here by ``compiled`` is there already."""
         if isinstance(array, jax.Array):
             return array.astype(dtype)
-        values = np.asarray(array, dtype)
-        if self.replicated is None:
-            return jnp.asarray(values)
-        return jax.device_put(values, self.replicated)
+        host = np.asarray(array, dtype)
+        return jnp.asarray(host) if self.whole is None else jax.device_put(host, self.whole)
 
     def samples(self, draw: Callable[[int, int], Any], size: int) -> Any:
         """``draw(first, end)`` of ``size`` samples, each device with its own share of them."""
@@ -70,19 +69,19 @@ class Place:
             return drawn if self.on_cpu else jax.device_put(drawn)
         like = draw(0, 0)
 
-        def piece(index: Any) -> Any:
+        def own(index: Any) -> Any:
             return draw(*index[0].indices(size)[:2])
 
-        return jax.make_array_from_callback((size, *like.shape[1:]), self.spread, piece)
+        return jax.make_array_from_callback((size, *like.shape[1:]), self.spread, own)
 
     def compiled(self, function: Callable[..., Any]) -> Callable[..., Any]:
         """A function of samples, whose results every device has."""
         compiled: Callable[..., Any] = jax.jit(
-            function, out_shardings=self.replicated, compiler_options=self.options
+            function, out_shardings=self.whole, compiler_options=self.options
         )
         return compiled
 
-    def fetched(self, value: Any) -> Any:
+    def found(self, value: Any) -> Any:
         """A result as an array of NumPy, or where it was found on an accelerator."""
         return np.asarray(value) if self.on_cpu else value
 

@@ -43,13 +43,13 @@ class Stepped:
 class Deflation:
     """Fitted Hermite part of degree <= 1 of the labels, y ~ mean + <beta, x>, and what it revealed.
 
-    ``inside`` and ``outside`` are the coordinates of beta in the known span and along one new
+    ``known`` and ``outside`` are the coordinates of beta in the known span and along one new
     direction; on the samples it was fitted on, that direction has the component
     (y - mean) pull + e, elsewhere just a normal e.
     """
 
     mean: float
-    inside: Float[np.ndarray, " q"]
+    known: Float[np.ndarray, " q"]
     outside: float = 0.0
     pull: float = 0.0
     size: float = 0.0
@@ -60,7 +60,7 @@ class Kept:
     """Normals of the first blocks, filled in by the first pass over them."""
 
     blocks: int
-    normals: dict[int, Any] = field(default_factory=dict)
+    found: dict[int, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -101,7 +101,7 @@ class Stream:
         if linear:
             if self.fitted_here:
                 outside = drawn.dtype.type(fit.pull) * deflated + outside
-            beta = fit.inside.astype(drawn.dtype)
+            beta = fit.known.astype(drawn.dtype)
             deflated = deflated - data @ beta - drawn.dtype.type(fit.outside) * outside
         return data, labels, deflated, outside
 
@@ -109,12 +109,12 @@ class Stream:
         """The normals of a block, drawn once if they are kept."""
         kept, size = self.kept, self.work.block
         samples = min(size, self.count - index * size)
-        if kept is not None and index in kept.normals:
-            return kept.normals[index][:samples]
+        if kept is not None and index in kept.found:
+            return kept.found[index][:samples]
         where = Where(self.setting, self.run, self.purpose, self.step)
         normals = self.work.normals(where, index, samples, columns)
         if kept is not None and index < kept.blocks:
-            kept.normals[index] = normals
+            kept.found[index] = normals
         return normals
 
     def each(self, part: Callable[[int], Any]) -> Iterator[Any]:
@@ -201,22 +201,22 @@ class Stream:
             rows, a = self.rows.astype(data.dtype), readout.astype(data.dtype)
             pre = rows @ data.T + self.biases.astype(data.dtype)[:, None]
             c = coefficients(setting, pre, deflated, a, functions)
-            descent = readout_descent(setting, pre, deflated, a, functions)
-            sums = [descent, c @ data, c @ c.T]
+            readout_sum = readout_descent(setting, pre, deflated, a, functions)
+            sums = [readout_sum, c @ data, c @ c.T]
             if fit is not None and revealed:
                 u = (labels - data.dtype.type(fit.mean)) / data.dtype.type(fit.size)
                 sums += [c @ outside, c @ u]
             return sums
 
-        descent, inside, square, *along = self.total(part)
+        readout_sum, inside, square, *along = self.total(part)
         pieces = [inside]
         if revealed:
             pieces.append(along[0][:, None])
             square = square - np.outer(along[1], along[1])
         rng = generator(setting.seed, self.run, Purpose.HIDDEN, self.step)
-        dimensions = q + len(pieces) - 1
+        columns = q + len(pieces) - 1
         # Neurons that are one have a gradient between them of rounding alone, up to eps/60.
         null = float(np.finfo(setting.dtype).eps)
-        pieces.append(root(square, null) @ bartlett(rng, p, setting.d - dimensions))
+        pieces.append(root(square, null) @ bartlett(rng, p, setting.d - columns))
         gradient = np.concatenate(pieces, axis=1) / self.count
-        return Stepped.of(setting, self.rows, gradient, descent / self.count, size)
+        return Stepped.of(setting, self.rows, gradient, readout_sum / self.count, size)
