@@ -97,7 +97,7 @@ def _readout_errors(
     predicted = other.predict(setting.vary(spectra=0), readouts, accuracy)
     errors = {n: predicted[n] for n in ("train_error", "test_error") if n in predicted}
     rows = len(fields["overlap"])
-    left_out = other.left_out(setting)
+    left_out = other.left_out_of_errors(setting)
     note = f"readout errors are those of the theory {other.name}, to within about {left_out:.0%}"
     kept = [text for text in fields["notes"] if "readout errors" not in text]
     others = [text for text in predicted["notes"] if "errors" in text]
