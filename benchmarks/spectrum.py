@@ -14,13 +14,24 @@ import time
 import numpy as np
 from jaxtyping import Float
 
-from giantstep.problem.activation import make_activation
+from giantstep.prediction.wide.bulk import bulk_profile
+from giantstep.problem.activation import Activation, make_activation
 from giantstep.problem.setting import Setting
 from giantstep.simulation.feature_models import equivalences
 from giantstep.simulation.stepped import stepped_runs
-from giantstep.spectra.outliers import calibrated_feature_bulk, count_outliers, noise_features
-from giantstep.spectra.profile import stepped_weight_bulk
+from giantstep.spectra.outliers import centre, count_outliers
+from giantstep.spectra.profile import ProfileBulk
 from giantstep.spectra.start import feature_bulk
+
+
+def noise_features(
+    activation: Activation, n: int, d: int, p: int, key: np.random.Generator, neurons: bool = False
+) -> Float[np.ndarray, "n p"]:
+    """Centred features of rows on the sphere, sigma(X W^T)/sqrt(n): pure noise at these sizes."""
+    rows = key.standard_normal((p, d))
+    rows /= np.linalg.norm(rows, axis=1, keepdims=True)
+    features = np.asarray(activation(key.standard_normal((n, d)) @ rows.T), dtype=float)
+    return centre(features, neurons) / math.sqrt(n)
 
 
 def law(name: str, n: int, d: int, p: int) -> None:
@@ -41,19 +52,17 @@ def law(name: str, n: int, d: int, p: int) -> None:
 
 
 def false_positives(name: str, n: int, d: int, p: int, runs: int) -> None:
-    """Share of runs of pure noise with an outlier at level .05, calibrated and in the limit."""
+    """Share of runs of pure noise with an outlier at level .05."""
     activation = make_activation(name)
-    bulks = (calibrated_feature_bulk(activation, n, d, p), feature_bulk(activation, n, d, p))
-    found = np.zeros(2)
+    bulk, outliers = feature_bulk(activation, n, d, p), 0
     for run in range(runs):
         phi = noise_features(activation, n, d, p, np.random.default_rng([1, run]))
         top = np.array([math.sqrt(float(np.linalg.eigvalsh(phi.T @ phi)[-1]))])
-        found += [count_outliers(top, bulk, 0.05).count for bulk in bulks]
+        outliers += count_outliers(top, bulk, 0.05).count
     error = math.sqrt(0.05 * 0.95 / runs)
     print(
         f"noise    {name}, n = {n}, d = {d}, p = {p}: outliers at level .05 in "
-        f"{found[0] / runs:.3f} of the runs, {found[1] / runs:.3f} without calibration, "
-        f"+- {error:.3f}"
+        f"{outliers / runs:.3f} of the runs, +- {error:.3f}"
     )
 
 
@@ -77,16 +86,10 @@ def _setting(d: int, activation: str, step_size: str, start: str) -> Setting:
 
 def weights(d: int, activation: str, step_size: str, start: str) -> None:
     """Edge of the weights after a step beside their largest singular values."""
-    [step] = stepped_runs(_setting(d, activation, step_size, start))
+    setting = _setting(d, activation, step_size, start)
+    [step] = stepped_runs(setting)
     begin = time.perf_counter()
-    rho = step.step_size * step.residual
-    bulk = stepped_weight_bulk(
-        step.setting.activation,
-        step.readout,
-        [(step.batch.inputs, rho)],
-        symmetric=start == "symmetric",
-        leave_out=1,
-    )
+    bulk = ProfileBulk(*bulk_profile(setting).factors(setting.p, setting.d))
     edge = bulk.edges[-1][1]
     seconds = time.perf_counter() - begin
     values = np.linalg.svd(step.weights, compute_uv=False)[:4]

@@ -36,11 +36,8 @@ DECLARED = {
 }
 ELSEWHERE = ("language/",)
 
-FREE = ("analysis/", "experiment.py", "records/", "show/")
-"""Rooms without such comparisons."""
-
-MOST = 94
-"""Comparisons that are left.  Lower it when some go; never raise it."""
+LEFT = ("problem/tables.py",)
+"""Files that may compare names: rows are counted while a record is read, and has no words yet."""
 
 
 def compared_names(tree: ast.AST) -> Iterator[tuple[int, str]]:
@@ -75,12 +72,7 @@ def comparisons() -> list[str]:
 
 
 def test_names_of_kinds_are_not_compared() -> None:
-    listed = comparisons()
-    assert len(listed) <= MOST, "\n".join(listed)
-
-
-def test_some_rooms_compare_no_names() -> None:
-    assert not [place for place in comparisons() if place.startswith(FREE)]
+    assert not [place for place in comparisons() if not place.startswith(LEFT)]
 
 
 def test_it_sees_a_comparison() -> None:

@@ -22,10 +22,7 @@ from giantstep.prediction.limits import WHITENED
 from giantstep.prediction.predict import predict
 from giantstep.prediction.theories import theory_of_rows
 from giantstep.problem.batches import uses
-from giantstep.problem.losses import LOSSES
 from giantstep.problem.setting import Setting
-from giantstep.problem.starts import STARTS
-from giantstep.problem.updates import UPDATES
 from giantstep.records.comparison import Comparison, compare
 from giantstep.records.drawing import Drawn
 from giantstep.records.labels import FittedLabels
@@ -161,8 +158,8 @@ def learned_subspaces(
     what steps on other labels, of another loss or with biases learn.
     """
     nothing = np.zeros((0, setting.target.r))
-    biased = setting.bias > 0 and setting.bias_at == "start"
-    if not setting.label_transform.is_plain or not LOSSES[setting.loss.name].plain or biased:
+    biased = setting.biased_steps
+    if not setting.label_transform.is_plain or not setting.loss.kind.plain or biased:
         return [nothing, *[None] * setting.steps]
     order = max(1, order_in(setting.n, setting.d))
     if order == 1 and setting.deflate < 1:
@@ -203,7 +200,7 @@ def floors_of(
         if basis is None:
             floors.append(None)
             continue
-        moved = step > 0 or not STARTS[setting.start].unit
+        moved = step > 0 or not setting.start.kind.unit
         fits = FittedDegrees(setting.activation, moved=moved, bias=setting.bias)
         bound = target_floor(setting.target, analysis.series, basis)
         levels = _levels(
@@ -286,7 +283,7 @@ def _theory(
         model = setting if labels is None else labels.model(setting)
         if model is None:
             raise NoTheoryError("no prediction: no function of few directions fits the labels")
-        if labels is not None and not UPDATES[setting.update].turns:
+        if labels is not None and not setting.update.kind.turns:
             raise NoTheoryError(
                 "no prediction: update must not depend on the axes for a fitted function, got "
                 f"{setting.update!r}"

@@ -12,10 +12,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from giantstep import InputError, make_activation
+from giantstep import InputError, Setting, make_activation
 from giantstep.errors import NotConvergedError
+from giantstep.prediction.wide.bulk import bulk_profile
+from giantstep.simulation.stepped import stepped_runs
 from giantstep.spectra.bulk import Bulk
-from giantstep.spectra.profile import ProfileBulk, stepped_weight_bulk
+from giantstep.spectra.profile import ProfileBulk
 from giantstep.spectra.start import feature_bulk, weight_bulk
 
 EIGENVALUES = 6.0
@@ -207,19 +209,25 @@ def test_profile_of_rows_and_columns_against_samples() -> None:
     assert abs((np.mean(tops) - flat.place) / flat.scale + 1.2065) > 2.0
 
 
-@pytest.mark.parametrize("symmetric", [False, True])
-def test_weights_after_a_giant_step(symmetric: bool) -> None:
+@pytest.mark.parametrize("start", ["sphere", "symmetric"])
+def test_weights_after_a_giant_step(start: str) -> None:
     """All singular values but the spike follow the profile; the bulk of the start does not."""
-    n, d, p = 400, 200, 240
-    key, activation = np.random.default_rng(7), make_activation("relu")
-    w, a = rows(key, p, d), key.standard_normal(p) / math.sqrt(p)
-    if symmetric:
-        w[p // 2 :], a[p // 2 :] = w[: p // 2], -a[: p // 2]
-    x = key.standard_normal((n, d))
-    rho = 3.0 * n**0.4 * np.tanh(2 * x[:, 0])
-    moved = w + a[:, None] * ((activation.derivative(x @ w.T) * rho[:, None]).T @ x) / n
-    values = np.linalg.svd(moved, compute_uv=False)
-    bulk = stepped_weight_bulk(activation, a, [(x, rho)], symmetric)
+    setting = Setting(
+        "tanh(2*x1)",
+        activation="relu",
+        d=200,
+        n=400,
+        p=240,
+        steps=1,
+        step_size="3*n^0.4",
+        output_scale="1",
+        start=start,
+        readout_start="gaussian",
+        residual="labels",
+    )
+    [step] = stepped_runs(setting)
+    values = np.linalg.svd(step.weights, compute_uv=False)
+    bulk = ProfileBulk(*bulk_profile(setting).factors(setting.p, setting.d))
     assert values[0] > 2 * bulk.edges[0][1]  # the spike
     grid = np.linspace(0.0, bulk.edges[0][1], 161)[1:]
     density = bulk.density(grid)
@@ -230,21 +238,8 @@ def test_weights_after_a_giant_step(symmetric: bool) -> None:
         return np.interp(v, grid, below)
 
     assert counting_distance(values[1:], cdf) < EIGENVALUES
-    start = weight_bulk(p, d, "symmetric" if symmetric else "sphere")
-    assert counting_distance(values[1:], start.cdf) > 2 * EIGENVALUES
-
-
-def test_a_jump_of_the_activation_moves_no_weight() -> None:
-    """A gradient sees the derivative almost everywhere: relu with a jump steps as relu does."""
-    key = np.random.default_rng(3)
-    a, x = key.standard_normal(60) / math.sqrt(60), key.standard_normal((150, 50))
-    batches = [(x, 20.0 * np.tanh(2 * x[:, 0]))]
-    plain, jumping, other = (
-        stepped_weight_bulk(make_activation(name), a, batches).edges[0]
-        for name in ("relu", "relu(z) + step(z - 0.5)", "relu(z) + relu(z - 0.5)")
-    )
-    assert jumping == pytest.approx(plain, rel=1e-4)
-    assert other != pytest.approx(plain, rel=1e-2)
+    before = weight_bulk(setting.p, setting.d, start)
+    assert counting_distance(values[1:], before.cdf) > 2 * EIGENVALUES
 
 
 def test_what_does_not_converge_says_so(monkeypatch: pytest.MonkeyPatch) -> None:

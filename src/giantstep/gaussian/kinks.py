@@ -33,10 +33,6 @@ KINKS = {
 """The functions of the language with a kink or a jump, all at zero: a new one is an entry."""
 
 
-def normal_cdf(t: float) -> float:
-    return 0.5 * math.erfc(-t * math.sqrt(0.5))
-
-
 def kink_coefficients(
     function: str, scale: float, shift: float, degree: int
 ) -> Float[np.ndarray, " k"]:
@@ -58,7 +54,7 @@ def kink_coefficients(
         previous = math.sqrt(k) * weighted[k - 1] if k else 0.0
         weighted[k + 1] = (t * weighted[k] - previous) / math.sqrt(k + 1)
     step, ramp = np.zeros(degree + 1), np.zeros(degree + 1)
-    above = normal_cdf(-t)
+    above = 0.5 * math.erfc(t * math.sqrt(0.5))  # P(z > t)
     order = np.arange(1.0, degree + 1)
     step[0], step[1:] = above, weighted[:-1] / np.sqrt(order)
     ramp[0] = scale * (density - t * above)

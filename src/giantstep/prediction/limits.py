@@ -193,16 +193,14 @@ THEORY = (
         "frame",
         "axes",
         "theory of start_rows",
-        lambda setting: (
-            setting.data is None or setting.start_rows is None or setting.frame == "axes"
-        ),
+        lambda setting: setting.data is None or setting.start_rows is None or setting.on_axes,
     ),
     # At the start its fit is made of overlaps of order d^-1/2 and of the noise of its samples.
     must_be(
         "readout_between",
         "frozen or gradient(size)",
         "theory",
-        lambda setting: setting.readout_between != "ridge",
+        lambda setting: not setting.readout_between.kind.fitted,
     ),
     *plain_step("theory", COVERED),
 )
@@ -212,7 +210,7 @@ THEORY = (
 def whitened_share(setting: Setting) -> float | None:
     """n/N where all N rows of a data set were whitened together."""
     data = setting.data
-    white = setting.inputs.kind == "whitened"
+    white = setting.inputs.law.white
     return setting.n / len(data.rows) if data is not None and white else None
 
 
@@ -240,7 +238,7 @@ DENSE_START = Limit(
 )
 
 LEARNING_CURVE = (
-    must_be("ridge", "a number or several", "a learning curve", lambda s: s.ridge != "cv"),
+    must_be("ridge", "a number or several", "a learning curve", lambda s: not s.cross_validates),
     must_be("inputs", "gaussian", "a learning curve", lambda s: s.inputs.is_gaussian),
     one_of("deflate", (-1,), "a learning curve"),
     one_of("bias", (0.0,), "a learning curve"),
@@ -249,7 +247,7 @@ LEARNING_CURVE = (
         "readout_batch",
         "fresh",
         "a learning curve",
-        lambda s: s.readout_batch != "last" or not s.steps,
+        lambda s: not s.readout_on_last or not s.steps,
     ),
 )
 """The limits of ``learning_curve``, which is given the weights."""

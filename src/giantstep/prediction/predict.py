@@ -109,7 +109,7 @@ def _readout_errors(
 
 def _readouts(setting: Setting) -> Float[np.ndarray, "rows p"]:
     """The readout all runs share up to the order of neurons, or that of every run."""
-    balanced = setting.start == "symmetric" and setting.readout_start == "signs"
+    balanced = setting.start.kind.paired and setting.readout_law.one_size
     if balanced or setting.readout_law.fixed:
         return typical_start(setting).readout[None]
     return np.stack([start_readout(setting, run) for run in range(setting.runs)])

@@ -207,7 +207,7 @@ class ReadoutStart:
 
     ``draw(key, count, p)`` gives the first ``count`` of p entries, ``rms(p)`` is the root of their
     mean square.  ``fixed``: they are the same in every run.  ``balanced``: they sum to zero
-    where p is even.
+    where p is even.  ``normal``: they are normal.
 
     ``law(nodes)`` is a quadrature rule for the law of an entry over its root mean square, with as
     many nodes; entries of one size (``law`` is None) are two signs.
@@ -219,6 +219,7 @@ class ReadoutStart:
     rms: Callable[[float], float]
     fixed: bool = False
     balanced: bool = False
+    normal: bool = False
     law: Callable[[int], Rule] | None = None
     numbers: tuple[str, ...] = ()
 
@@ -226,6 +227,11 @@ class ReadoutStart:
     def one_size(self) -> bool:
         """Whether all entries have the same absolute value."""
         return self.law is None
+
+    @property
+    def exponent(self) -> float:
+        """The power of p that an entry goes as: 0, or -1/2 where |a| is of order one."""
+        return math.log2(self.rms(2.0) / self.rms(1.0))
 
     def rule(self, nodes: int) -> Rule:
         """Values and weights for an entry over its root mean square."""
@@ -268,6 +274,7 @@ READOUT_STARTS = {
             "N(0, 1/p)",
             lambda key, count, p: key.standard_normal(count) / math.sqrt(p),
             lambda p: 1.0 / math.sqrt(p),
+            normal=True,
             law=gauss_hermite,
         ),
         ReadoutStart(

@@ -16,7 +16,6 @@ from jaxtyping import Float
 
 from giantstep.errors import InputError
 from giantstep.problem.setting import Setting
-from giantstep.problem.starts import STARTS
 from giantstep.records.observables import Subspaces, expectations, observed
 from giantstep.records.spectrum import Spectrum
 from giantstep.records.trajectory import Trajectory
@@ -50,7 +49,7 @@ def canonical_order(trajectory: Trajectory) -> np.ndarray:
     if trajectory.readout is None:
         raise InputError("the trajectory does not say the readout of its neurons")
     readout = trajectory.readout
-    if not STARTS[trajectory.setting.start].paired:
+    if not trajectory.setting.start.kind.paired:
         return np.argsort(readout, axis=1, kind="stable")
     half = readout.shape[1] // 2
     first = np.arange(half)[None]

@@ -155,7 +155,7 @@ def _span_of(rows: Float[np.ndarray, "*k p r"]) -> Float[np.ndarray, "*k r r"]:
     """R with R^T R = S (1 + S)^-1, S = Y^T Y."""
     _, values, vectors = np.linalg.svd(rows, full_matrices=False)
     span = np.zeros((*rows.shape[:-2], rows.shape[-1], rows.shape[-1]))
-    span[..., : values.shape[-1], :] = (values / np.sqrt(1.0 + values**2))[..., None] * vectors
+    span[..., : values.shape[-1], :] = (values / np.hypot(1.0, values))[..., None] * vectors
     return span
 
 

@@ -28,6 +28,23 @@ SIZES = ("d", "n", "p")
 """Fields that every table has; of the others those in which its settings differ."""
 
 
+class Tabled:
+    """A record that has a ``table``, as data of other packages too."""
+
+    @property
+    def table(self) -> Table:
+        """The record as a table."""
+        raise NotImplementedError
+
+    def to_pandas(self) -> pandas.DataFrame:
+        """The table as a data frame of pandas, where that is installed."""
+        return self.table.to_pandas()
+
+    def to_xarray(self) -> xarray.Dataset:
+        """The table as a data set of xarray, where that is installed."""
+        return self.table.to_xarray()
+
+
 @dataclass(frozen=True)
 class Table:
     """Columns by name, all of one length; those of ``index`` tell the rows apart."""

@@ -8,7 +8,6 @@ from giantstep.errors import InputError
 from giantstep.problem.batches import set_size, uses
 from giantstep.problem.penalties import penalties_of
 from giantstep.problem.setting import Setting
-from giantstep.problem.starts import STARTS
 from giantstep.simulation.engines import deferred, together
 from giantstep.simulation.engines.blocks import HOST
 from giantstep.simulation.matrices import FEW
@@ -184,7 +183,7 @@ class _Count:
         """What is recorded after a step: overlaps, spans, spectra, the fitted readout."""
         setting, p = self.setting, self.setting.p
         look = Work(cubes=p**3, calls=10.0)
-        if self.accelerated and self.dense and (p > setting.d or STARTS[setting.start].paired):
+        if self.accelerated and self.dense and (p > setting.d or setting.start.kind.paired):
             # The span of dependent rows takes a decomposition; see matrices.rows_span.
             look += _decomposition(p)
         if setting.spectra:
@@ -200,7 +199,7 @@ class _Count:
         setting, p, n = self.setting, self.setting.p, self.setting.readout_n
         exact = n <= WELL_SAMPLED * p
         penalties = len(penalties_of(setting.ridge))
-        drawn = setting.readout_batch == "fresh"
+        drawn = not setting.readout_on_last
         total = self.one_pass(n, drawn=drawn, exact=exact) * (1 + (setting.deflate >= 0))
         total += _decomposition(min(n, p)) + self.multiplied(n * p * min(n, p), exact)
         if penalties > 1 and n >= p:
@@ -208,9 +207,9 @@ class _Count:
             kept = not self.dense and p * left_out <= KEPT
             total += self.one_pass(left_out, drawn=drawn and not kept, exact=True)
             total += Work(exact=left_out * p * (p + 2.0 * penalties))
-        plain = setting.deflate >= 0 or (setting.bias > 0 and setting.bias_at == "readout")
+        plain = setting.deflate >= 0 or setting.biased_readout_only
         total += self.one_pass(setting.test_n) * (1 + plain)
-        weights = 2.0 if setting.ridge == "cv" else 1.0 + penalties
+        weights = 2.0 if setting.cross_validates else 1.0 + penalties
         return total + Work(products=setting.test_n * p * weights)
 
 

@@ -22,7 +22,6 @@ from giantstep.errors import InputError
 from giantstep.gaussian.moments import FeatureMoments, feature_moments
 from giantstep.problem.randomness import Purpose, generator
 from giantstep.problem.setting import Setting
-from giantstep.problem.starts import STARTS
 from giantstep.simulation.stepped import SteppedRun, stepped_runs, table_errors
 from giantstep.simulation.table import FeatureTable
 
@@ -138,7 +137,7 @@ def _noise(
     sigma(shift + scale z) - mu0 - mu1 z has the covariances that the rest of a pair should have.
     """
     z = key.standard_normal(shift.shape)
-    if not STARTS[step.setting.start].paired:
+    if not step.setting.start.kind.paired:
         return np.sqrt(moments.rest) * z
     half = len(directions) // 2
     overlap = np.sum(directions[:half] * directions[half:], axis=1)

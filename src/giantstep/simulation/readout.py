@@ -93,7 +93,7 @@ def fit_readout(data: TrainingData, setting: Setting) -> Readout:
     if data.count < setting.p:
         return _fit_dual(data, setting)
     n, scale = data.count, setting.scale
-    several = setting.ridge == "cv" or len(setting.ridge) > 1
+    several = len(setting.penalties) != 1
     left_out = min(n, max(LEFT_OUT, WELL_SAMPLED * setting.p))
     if several and setting.p * left_out <= KEPT:
         data = data.keep(left_out)

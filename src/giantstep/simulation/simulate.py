@@ -96,10 +96,10 @@ def expected_samples(setting: Setting) -> int:
     fits = 1 + (setting.deflate >= 0)
     left_out = 0
     # With fewer samples than neurons the kernel gives the left-out residuals at once.
-    if setting.readout_n >= setting.p and (setting.ridge == "cv" or len(setting.ridge) > 1):
+    if setting.readout_n >= setting.p and len(setting.penalties) != 1:
         left_out = min(setting.readout_n, max(LEFT_OUT, WELL_SAMPLED * setting.p))
     readout = setting.readout_n * fits + left_out + setting.test_n * fits
-    ridge = setting.readout_between == "ridge"
+    ridge = setting.readout_between.kind.fitted
     fitted = setting.steps + 1 if ridge else len(setting.recorded)
     return setting.runs * (setting.steps * setting.n * fits + fitted * readout)
 
@@ -229,7 +229,7 @@ class _Record:
             self.fixed["gradient_cosine"] = np.zeros((0, *engine.overlap.shape))
         try:
             fit = None
-            between = setting.readout_between == "ridge"
+            between = setting.readout_between.kind.fitted
             if between or (setting.readout_n and step in self.steps):
                 fit = fit_readout(training := engine.training(step), setting)
             if step in self.steps:
@@ -245,7 +245,7 @@ class _Record:
         if step == setting.steps:
             if setting.runs * setting.p * engine.columns <= ROW_NUMBERS:
                 self.fixed["rows"] = engine.last_rows
-            if setting.readout_between != "frozen":
+            if not setting.readout_between.kind.frozen:
                 self.fixed["last_readout"] = engine.readout
 
     def keep(self, step: int, values: dict[str, Any]) -> None:
@@ -292,7 +292,7 @@ def _errors(
     n, readout = setting.test_n, engine.readout[None]
     testing = training.like(Purpose.TEST, n)
     # Of the grid of leave-one-out only the chosen penalty is tested.
-    listed = setting.ridge != "cv"
+    listed = not setting.cross_validates
     chosen = fit.chosen if listed else 0
     fitted = fit.weights if listed else fit.weights[fit.chosen][None]
     weights = np.concatenate([fitted, readout])
@@ -300,7 +300,7 @@ def _errors(
     sums, squares = (np.asarray(part) for part in totals)
     network = sums[-1]
     # The network itself answers for the labels as they are, with the biases it has.
-    if setting.deflate >= 0 or (setting.bias > 0 and setting.bias_at == "readout"):
+    if setting.deflate >= 0 or setting.biased_readout_only:
         [network] = np.asarray(
             engine.plain(step).reduce(squared_errors, setting.scale * readout)[0]
         )

@@ -52,8 +52,6 @@ class Bulk:
     scales -> s_j > 0 in increasing order, masses -> c_j, size -> n.  ``breaks`` are the j at which
     the population truly has a gap between s_j and s_{j+1}; None says all of them are atoms.
     ``fixed_rows``: the population's members have fixed length, as rows on a sphere have.
-    ``offset``/n and ``spread``/n^2 are a further shift and variance of the largest eigenvalue, as
-    measured where no formula is known (giantstep.spectra.outliers.calibrate).
 
     1/m = -z + sum_j c_j s_j/(1 + m s_j) for the Stieltjes transform m(z), n large: the law of
     Marchenko and Pastur for the scales s_j (docs/derivations/bulk.md); edges fluctuate by Tracy and
@@ -67,8 +65,6 @@ class Bulk:
     size: int
     breaks: tuple[int, ...] | None = None
     fixed_rows: bool = False
-    offset: float = 0.0
-    spread: float = 0.0
 
     __repr__ = brief
 
@@ -186,9 +182,6 @@ class Bulk:
         if self.fixed_rows:
             shift -= v**2 * second / n
             variance -= 2.0 * place**2 / (self.aspect * n**2)
-        if v == self._ends[-1][1]:
-            shift += self.offset / n
-            variance += self.spread / n**2
         stretch = 1.0 + variance / (tracy_widom_moments()[1] * scale**2) if variance else 1.0
         # Where the corrections are as large as the law itself they mean nothing.
         return Edge(place, float(shift), scale * math.sqrt(max(stretch, 0.25)), side)

@@ -2,27 +2,23 @@
 
 Of pure noise the largest eigenvalue exceeds place + shift + scale q, q the Tracy-Widom quantile at
 1 - level, with probability ``level``.  The scale is n^(-2/3), so narrow that corrections of order
-1/n matter: those of Gaussian sampling and of rows on a sphere are part of the edge; those of
-features, which depend on the activation, are measured on noise of small size (``calibrate``).
+1/n matter: those of Gaussian sampling and of rows on a sphere are part of the edge.  Those of
+features depend on the activation and are left out.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from jaxtyping import Float
 
 from giantstep.errors import InputError
 from giantstep.language.brief import brief
-from giantstep.problem.activation import Activation
-from giantstep.problem.starts import STARTS, Given, whole_space
 from giantstep.spectra.bulk import Bulk, Edge
 from giantstep.spectra.profile import ProfileBulk
-from giantstep.spectra.start import FeatureBulk, feature_bulk
-from giantstep.spectra.tracy_widom import tail, tracy_widom_moments
+from giantstep.spectra.tracy_widom import tail
 
 
 @dataclass(frozen=True)
@@ -132,88 +128,3 @@ def centre(features: Float[np.ndarray, "n p"], neurons: bool = False) -> Float[n
     """
     centred = features - features.mean(axis=0)
     return centred - centred.mean(axis=1, keepdims=True) if neurons else centred
-
-
-def noise_features(
-    activation: Activation,
-    n: int,
-    d: int,
-    p: int,
-    key: np.random.Generator,
-    start: str = "sphere",
-    neurons: bool = False,
-) -> Float[np.ndarray, "n p"]:
-    """Centred features of the start, sigma(X W^T)/sqrt(n): pure noise at these sizes."""
-    # Without a target.
-    rows = STARTS[start].draw(whole_space(key, np.zeros((0, d))), p, Given(np.zeros((p, 0))))
-    features = np.asarray(activation(key.standard_normal((n, d)) @ rows.T), dtype=float)
-    return centre(features, neurons) / math.sqrt(n)
-
-
-def calibrate(
-    bulk: Bulk,
-    draw: Callable[[np.random.Generator], Float[np.ndarray, "n p"]],
-    runs: int = 200,
-    seed: int = 0,
-    most_spread: float = 1.5,
-) -> Bulk:
-    """The bulk with shift and spread of its upper edge measured on ``runs`` draws of pure noise.
-
-    ``draw`` gives a matrix of the bulk's own size; the mean and variance of its largest eigenvalue
-    are matched to Tracy-Widom's.  What is stored is free of n, offset = n (excess of the mean) and
-    spread = n^2 (excess of the variance), so that a small size serves for a large one.
-
-    most_spread -> ratio of the measured to Tracy-Widom's standard deviation above which these
-    sizes are refused.  Sampling of 200 runs moves it by 5 %; at d = 100 tanh and relu give .9 to
-    1.1, He1 + He2/2 1.2, He2 3.
-    """
-    from scipy.linalg import eigh
-
-    if runs < 20:
-        raise InputError(f"runs must be at least 20 for a calibration, got {runs}")
-    mean, variance = tracy_widom_moments()
-    plain = replace(bulk, offset=0.0, spread=0.0)
-    edge, tops = plain.upper, np.empty(runs)
-    for run in range(runs):
-        matrix = draw(np.random.default_rng([seed, run]))
-        wide = matrix.shape[0] <= matrix.shape[1]
-        gram = matrix @ matrix.T if wide else matrix.T @ matrix
-        last = len(gram) - 1
-        tops[run] = eigh(gram, eigvals_only=True, subset_by_index=[last, last])[0]
-    ratio = float(tops.std(ddof=1)) / (edge.scale * math.sqrt(variance))
-    if ratio > most_spread:
-        raise InputError(
-            f"the largest eigenvalue of the noise fluctuates {ratio:.1f} times as much as "
-            "Tracy-Widom's law: these sizes are too small for its bulk to serve"
-        )
-    n = bulk.size
-    offset = n * (float(tops.mean()) - edge.place - edge.shift - edge.scale * ratio * mean)
-    return replace(bulk, offset=offset, spread=n**2 * (ratio**2 - 1.0) * edge.scale**2 * variance)
-
-
-def calibrated_feature_bulk(
-    activation: Activation,
-    n: int,
-    d: int,
-    p: int,
-    start: str = "sphere",
-    runs: int = 200,
-    seed: int = 0,
-    size: int = 100,
-) -> FeatureBulk:
-    """feature_bulk with its edge calibrated on noise of ``size`` inputs (or d if fewer).
-
-    n and p of that noise keep their ratio to d.
-    """
-    ratio = min(1.0, size / d)
-    copies = STARTS[start].copies
-    sizes = (round(n * ratio), round(d * ratio), copies * round(p * ratio / copies))
-    small = calibrate(
-        feature_bulk(activation, *sizes, start=start),
-        lambda key: noise_features(activation, *sizes, key=key, start=start),
-        runs,
-        seed,
-    )
-    return replace(
-        feature_bulk(activation, n, d, p, start), offset=small.offset, spread=small.spread
-    )

@@ -15,7 +15,6 @@ none, below the edge.  See docs/derivations/bulk.md.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -23,7 +22,6 @@ import numpy as np
 from jaxtyping import Complex, Float
 
 from giantstep.errors import InputError, NotConvergedError
-from giantstep.problem.activation import Activation
 from giantstep.spectra.bulk import Edge
 
 DEPTH = 1e-5
@@ -253,48 +251,3 @@ class ProfileBulk:
         """The interval of singular values."""
         [(low, high)] = self.ends
         return ((math.sqrt(low.place), math.sqrt(high.place)),)
-
-
-def stepped_weight_bulk(
-    activation: Activation,
-    readout: Float[np.ndarray, " p"],
-    batches: Sequence[tuple[Float[np.ndarray, "n d"], Float[np.ndarray, " n"]]],
-    symmetric: bool = False,
-    leave_out: int = 0,
-) -> ProfileBulk:
-    """Bulk of W after giant steps from the rows' start, given the samples of the steps.
-
-    Each batch is (X, rho) with the update a_i sum_mu rho_mu sigma'(w_i x_mu) x_mu / n: rho the step
-    size times s_p times the residual; a batch used twice is one with rho added up.  Beyond the
-    spike c_1 a (X^T rho/n)^T the update is l K w_i + noise, l = E[z sigma'], with profile
-
-        A_i = ((1 + a_i l mean rho)^2, a_i^2 length),   B_j = (1, y_j),
-        length = sum (d/n) mean(rho^2) Var sigma',   y_j the eigenvalues of K^2 + S over their mean,
-        K = sum l X^T diag(rho) X/n less its trace,
-        S = sum (d/n) (Var sigma' - l^2) X^T diag(rho^2) X/n.
-
-    The symmetric start pairs rows w_i +- a_i g_i: turned by 45 degrees they are rows sqrt 2 w_i and
-    sqrt 2 a_i g_i, independent.  ``leave_out`` drops so many of the largest y_j: a label with a
-    quadratic part gives K an eigenvector along the target, which is signal and not bulk.
-    """
-    d = batches[0][0].shape[1]
-    tilt, spread = activation.moments.tilt, activation.moments.slope_variance
-    square, noise, pull = np.zeros((d, d)), np.zeros((d, d)), 0.0
-    for inputs, rho in batches:
-        n = len(inputs)
-        square += tilt * (inputs.T * rho) @ inputs / n
-        noise += d / n**2 * (spread - tilt**2) * (inputs.T * rho**2) @ inputs
-        pull += float(np.mean(rho)) * tilt
-    square -= np.trace(square) / d * np.eye(d)
-    growth = np.maximum(np.linalg.eigvalsh(square @ square + noise), 0.0)
-    if leave_out:
-        growth[-leave_out:] = growth[-leave_out - 1]
-    length = float(growth.mean())
-    columns = np.column_stack([np.ones(d), growth / length if length > 0 else np.ones(d)])
-    if symmetric:
-        half = readout[: len(readout) // 2]
-        still = np.column_stack([np.full(len(half), 2.0), np.zeros(len(half))])
-        moved = np.column_stack([2.0 * (half * pull) ** 2, 2.0 * half**2 * length])
-        return ProfileBulk(np.concatenate([still, moved]), columns)
-    rows = np.column_stack([(1.0 + readout * pull) ** 2, readout**2 * length])
-    return ProfileBulk(rows, columns)

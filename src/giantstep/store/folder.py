@@ -23,7 +23,7 @@ from giantstep.records.file import (
 )
 from giantstep.records.origin import origin, revision
 from giantstep.records.spectrum import Spectrum
-from giantstep.records.table import Table, make_table
+from giantstep.records.table import Table, Tabled, make_table
 from giantstep.records.trajectory import SPECTRA, Trajectory
 from giantstep.store.identity import different_fields, prediction_name, run_name, stored_fields
 
@@ -171,7 +171,7 @@ def _array_fields(trajectory: Trajectory) -> Iterator[str]:
 
 
 @dataclass(frozen=True)
-class Results:
+class Results(Tabled):
     """Everything in a folder: runs of the same setting as one Trajectory, in the order of runs.
 
     ``predictions`` stand beside the trajectories, None where there is none; ``skipped`` are the
@@ -196,14 +196,6 @@ class Results:
     def table(self) -> Table:
         """A row for each run and step: fields that differ, observables, predictions."""
         return make_table(self.trajectories, self.predictions)
-
-    def to_pandas(self) -> Any:
-        """The table as a data frame of pandas, where that is installed."""
-        return self.table.to_pandas()
-
-    def to_xarray(self) -> Any:
-        """The table as a data set of xarray, where that is installed."""
-        return self.table.to_xarray()
 
 
 def load(folder: str | Path) -> Results:

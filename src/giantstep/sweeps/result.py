@@ -19,7 +19,7 @@ from giantstep.records.comparison import compare_number, harmonic_p_value
 from giantstep.records.drawing import Drawn
 from giantstep.records.observables import expected, names, observed
 from giantstep.records.scaling import Scaling, scaling_exponent
-from giantstep.records.table import Table, make_table
+from giantstep.records.table import Table, Tabled, make_table
 from giantstep.records.trajectory import Trajectory
 from giantstep.sweeps.axes import Axis
 from giantstep.sweeps.grid import Cell, Grid
@@ -144,7 +144,7 @@ class Agreement:
 
 
 @dataclass(frozen=True)
-class Sweep(Drawn):
+class Sweep(Drawn, Tabled):
     """All cells of a grid, in its order; ``skipped`` are files that could not be read.
 
     ``measured`` and ``predicted`` are arrays over the axes, ``exponents`` fits |cosine| ~
@@ -178,14 +178,6 @@ class Sweep(Drawn):
         done = self.finished
         trajectories = [outcome.simulated for outcome in done if outcome.simulated is not None]
         return make_table(trajectories, [outcome.predicted for outcome in done])
-
-    def to_pandas(self) -> Any:
-        """The table as a data frame of pandas, where that is installed."""
-        return self.table.to_pandas()
-
-    def to_xarray(self) -> Any:
-        """The table as a data set of xarray, where that is installed."""
-        return self.table.to_xarray()
 
     @property
     def revisions(self) -> list[str]:

@@ -20,7 +20,7 @@ from giantstep.records.drawing import Drawn
 from giantstep.records.observables import expected, observed
 from giantstep.records.observables import names as observable_names
 from giantstep.records.summary import Value, measured
-from giantstep.records.table import Table, make_table
+from giantstep.records.table import Table, Tabled, make_table
 from giantstep.records.trajectory import Trajectory
 from giantstep.simulation.simulate import MEMORY, simulate
 
@@ -29,7 +29,7 @@ SHOWN = ("norm", "alignment", "test_error", "network_error")
 
 
 @dataclass(frozen=True)
-class SideBySide(Drawn):
+class SideBySide(Drawn, Tabled):
     """Experiments of two settings or a few, with a name each, to be looked at together.
 
     ``differing`` are the fields that were given differently, ``shown`` the observables of tables
@@ -93,14 +93,6 @@ class SideBySide(Drawn):
             [experiment.simulated for experiment in self.experiments],
             [experiment.predicted for experiment in self.experiments],
         )
-
-    def to_pandas(self) -> Any:
-        """The table as a data frame of pandas, where that is installed."""
-        return self.table.to_pandas()
-
-    def to_xarray(self) -> Any:
-        """The table as a data set of xarray, where that is installed."""
-        return self.table.to_xarray()
 
     def as_dict(self) -> dict[str, Any]:
         """Everything but the arrays, as plain values; differences are those from the first."""

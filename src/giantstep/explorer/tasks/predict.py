@@ -47,8 +47,9 @@ def run(request: Mapping[str, Any], emit: Emit) -> dict[str, Any]:
 
 def _draft(setting: Setting) -> Trajectory:
     """What a theory says soonest."""
-    narrow = choose_theory(setting).name == "narrow"
-    return predict(setting if narrow else setting.vary(**WEIGHTS_ALONE), **DRAFT)
+    theory = choose_theory(setting)
+    slow = theory.many_neurons or theory.from_runs
+    return predict(setting.vary(**WEIGHTS_ALONE) if slow else setting, **DRAFT)
 
 
 def _frame(request: Mapping[str, Any]) -> Frame:

@@ -17,11 +17,13 @@ from giantstep.papers.claims.wide import (
     EVEN,
     RELU,
     WIDE,
+    along_power,
     clear_outliers,
     counted,
     predicted_places,
     readout_scatter,
     singular_values,
+    spike_overlaps,
     spikes_in_the_limit,
     step_size,
 )
@@ -31,7 +33,7 @@ from giantstep.problem.activation import centred
 from giantstep.problem.setting import Setting
 from giantstep.records.plot import Curve, Plot
 from giantstep.simulation.simulate import simulate
-from giantstep.simulation.stepped import SteppedRun, stepped_runs
+from giantstep.simulation.stepped import stepped_runs
 from giantstep.spectra.outliers import centre
 
 
@@ -203,14 +205,10 @@ def polynomial_overlaps(
     predicted = np.zeros((2, len(alphas)))
     for index, alpha in enumerate(alphas):
         sized = base.vary(step_size=step_size(alpha, multiple))
-        left = feature_outliers(sized).left
-        if len(left) > 0:
-            predicted[0, index] = left[0, 1]
-        if len(left) > 1:
-            # kappa^2 = h_0 + sqrt(2) h_2, of norm sqrt(3).
-            predicted[1, index] = (left[1, 0] + math.sqrt(2.0) * left[1, 2]) / math.sqrt(3.0)
+        for k, left in enumerate(feature_outliers(sized).left[:2]):
+            predicted[k, index] = along_power(left, k + 1)
         for step in stepped_runs(sized, range(runs)):
-            measured[:, index, step.run] = _overlaps(step)
+            measured[:, index, step.run] = spike_overlaps(step)[0]
     at = alphas.index(exponent)
     quantities, curves = [], []
     for k in range(2):
@@ -219,16 +217,6 @@ def polynomial_overlaps(
         quantities.append(mean_of(name, measured[k, at], (0.5, math.inf), expected))
         curves += beside(f"spike {k + 1}", alphas, list(measured[k]), predicted[k].tolist())
     return Findings(quantities, Plot(ALPHA, r"overlap with $(X\beta)^k$", curves))
-
-
-def _overlaps(step: SteppedRun) -> list[float]:
-    inputs = step.training.inputs
-    left = np.linalg.svd(step.features(inputs), full_matrices=False)[0]
-    along = inputs @ step.spike
-    return [
-        float(abs(left[:, k] @ power) / np.linalg.norm(power))
-        for k, power in enumerate((along, along**2))
-    ]
 
 
 def other_spectra(

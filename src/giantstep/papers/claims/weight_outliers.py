@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -311,11 +311,6 @@ def noisy_spike(
     return Findings(quantities, Plot(kind, r"$|\langle v_1, w^*\rangle|$", curves))
 
 
-def with_noise(setting: Setting, level: float) -> Setting:
-    """The setting with another noise of its labels."""
-    return setting.vary(noise=level)
-
-
 def with_matching_noise(setting: Setting, level: float) -> Setting:
     """Gaussian-noise labels of the same mean given x and the same power as flipped ones.
 
@@ -331,7 +326,10 @@ def with_matching_noise(setting: Setting, level: float) -> Setting:
     )
 
 
-MATCHED = {"noise": with_noise, "corruption": with_matching_noise}
+MATCHED: dict[str, Callable[[Setting, float], Setting]] = {
+    "noise": lambda setting, level: setting.vary(noise=level),
+    "corruption": with_matching_noise,
+}
 """The setting that is predicted for each kind of spoiled labels."""
 
 REGIME = "n, d, p grow in proportion, eta_j is of order p^alpha_j, and the output scale 1/sqrt(p)"

@@ -95,6 +95,32 @@ def readout_scatter(degree: int, p: int) -> float:
     return 0.5 * math.sqrt((fourth / second**2 - 1.0) / p)
 
 
+def along_power(left: Float[np.ndarray, " degrees"], k: int) -> float:
+    """Overlap with kappa^k, k = 1, 2, from those with h_j(kappa): kappa^2 = h_0 + sqrt 2 h_2."""
+    return float(left[1]) if k == 1 else float(left[0] + math.sqrt(2.0) * left[2]) / math.sqrt(3.0)
+
+
+def spike_overlaps(step: SteppedRun) -> Float[np.ndarray, "2 2"]:
+    """|cosines| of the first two left and right singular vectors with (X beta)^k and a^k."""
+    from scipy.linalg import eigh
+
+    inputs = step.training.inputs
+    features = step.features(inputs)
+    p = features.shape[1]
+    right = eigh(features.T @ features, subset_by_index=[p - 2, p - 1])[1][:, ::-1]
+    left = features @ right
+    return np.array(
+        [
+            [_cosine(vectors[:, k], vector ** (k + 1)) for k in range(2)]
+            for vectors, vector in ((left, inputs @ step.spike), (right, step.readout))
+        ]
+    )
+
+
+def _cosine(one: Float[np.ndarray, " m"], other: Float[np.ndarray, " m"]) -> float:
+    return float(abs(one @ other) / (np.linalg.norm(one) * np.linalg.norm(other)))
+
+
 def features_of(step: SteppedRun, weights: Float[np.ndarray, "p d"]) -> Float[np.ndarray, "n p"]:
     """F = sigma(X W^T) of other rows on the batch of the readout."""
     return np.asarray(step.setting.activation(step.training.inputs @ weights.T), dtype=float)

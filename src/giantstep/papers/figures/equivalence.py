@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
 from jaxtyping import Float
 
+from giantstep.papers.claims.wide import along_power, spike_overlaps
 from giantstep.papers.figures.networks import EXPONENT, SHIFTED, WIDE, step_size
 from giantstep.papers.figures.record import Reproduction
 from giantstep.prediction.given_weights.curve import learning_curve
@@ -106,7 +106,7 @@ def alignment(
     for step in stepped_runs(setting, range(runs)):
         for index, alpha in enumerate(alphas):
             size = setting.vary(step_size=step_size(alpha)).step_size[0]
-            cosines[:, :, index, step.run] = overlaps(step.resized(size))
+            cosines[:, :, index, step.run] = spike_overlaps(step.resized(size))
     lines: list[list[tuple[float, float]]] = [[], [], [], []]
     for alpha in np.linspace(alphas[0], alphas[-1], points):
         theory = feature_outliers(setting.vary(step_size=step_size(float(alpha))))
@@ -134,32 +134,6 @@ def alignment(
             )
         )
     return panels
-
-
-def along_power(left: Float[np.ndarray, " degrees"], k: int) -> float:
-    """Overlap with kappa^k from those with h_j(kappa): kappa^2 = h_0 + sqrt 2 h_2."""
-    return float(left[1]) if k == 1 else float(left[0] + math.sqrt(2.0) * left[2]) / math.sqrt(3.0)
-
-
-def overlaps(step: SteppedRun) -> Float[np.ndarray, "2 2"]:
-    """|cosines| of the first two left and right singular vectors with (X beta)^k and a^k."""
-    from scipy.linalg import eigh
-
-    inputs = step.training.inputs
-    features = step.features(inputs)
-    p = features.shape[1]
-    right = eigh(features.T @ features, subset_by_index=[p - 2, p - 1])[1][:, ::-1]
-    left = features @ right
-    return np.array(
-        [
-            [abs(cosine(vectors[:, k], power ** (k + 1))) for k in range(2)]
-            for vectors, power in ((left, inputs @ step.spike), (right, step.readout))
-        ]
-    )
-
-
-def cosine(one: Float[np.ndarray, " m"], other: Float[np.ndarray, " m"]) -> float:
-    return float(one @ other / (np.linalg.norm(one) * np.linalg.norm(other)))
 
 
 FIGURES = (

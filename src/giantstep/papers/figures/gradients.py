@@ -7,10 +7,11 @@ import math
 import numpy as np
 from jaxtyping import Float
 
+from giantstep.papers.claims.experiments import beside
 from giantstep.papers.figures.record import Reproduction
 from giantstep.prediction.predict import predict
 from giantstep.problem.setting import Setting
-from giantstep.records.plot import Curve, Plot, mean_curve
+from giantstep.records.plot import Curve, Plot
 from giantstep.records.trajectory import Trajectory
 from giantstep.simulation.simulate import simulate
 
@@ -45,10 +46,10 @@ def gradient_cosines(seed: int, *, d: int, p: int, line_p: int, runs: int) -> li
         )
         simulated, line = simulate(setting), predict(setting.vary(p=line_p))
         x = [float(step) for step in range(1, steps + 1)]
-        curves = []
+        curves: list[Curve] = []
         for name, direction in directions.items():
-            curves.append(mean_curve(name, x, list(_along(simulated, direction).T)))
-            curves.append(Curve(name, x, _along(line, direction)[0].tolist(), theory=True))
+            measured, predicted = (_along(each, direction) for each in (simulated, line))
+            curves += beside(name, x, list(measured.T), predicted[0].tolist())
         chance = [1.0 / math.sqrt(d)] * steps
         curves.append(Curve("random direction, $d^{-1/2}$", x, chance, theory=True))
         panels.append(

@@ -7,15 +7,15 @@ from collections.abc import Sequence
 import numpy as np
 from jaxtyping import Float
 
+from giantstep.papers.claims.wide import objective_and_test_error
 from giantstep.papers.figures.networks import WIDE
 from giantstep.papers.figures.record import Reproduction
 from giantstep.prediction.wide.losses import losses
 from giantstep.prediction.wide.strong_spikes import limiting_losses
 from giantstep.problem.setting import Setting
 from giantstep.records.plot import Curve, Plot, mean_curve
-from giantstep.simulation.readout import fit_readout, squared_errors
+from giantstep.simulation.feature_models import real_features, tables
 from giantstep.simulation.stepped import SteppedRun, stepped_runs
-from giantstep.simulation.table import FeatureTable
 
 EXPONENT = r"exponent of the step size $\alpha$ in $n^\alpha$"
 MARKS = {"0": 0.0, "1/4": 0.25, "1/3": 1 / 3}
@@ -120,16 +120,8 @@ def measured(
 
 
 def fitted(step: SteppedRun) -> tuple[float, float]:
-    """min over a of mean (y - s_p phi.a)^2 + ridge |a|^2, and the test error of the minimiser."""
-    setting, test = step.setting, step.test
-    fit = fit_readout(
-        FeatureTable(step.features(step.training.inputs), step.training.labels), setting
-    )
-    sums, _ = FeatureTable(step.features(test.inputs), test.labels).reduce(
-        squared_errors, setting.scale * fit.weights
-    )
-    objective = fit.train_errors[0] + fit.penalties[0] * np.sum(fit.weights[0] ** 2)
-    return float(objective), float(sums[0]) / len(test.labels)
+    """The least objective of a ridge readout on the features, and its test error."""
+    return objective_and_test_error(*tables(step, real_features(step)), step.setting)
 
 
 FIGURES = (

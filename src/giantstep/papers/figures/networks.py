@@ -4,24 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
+from giantstep.papers.claims import wide as claims
 from giantstep.problem.activation import centred
 
 SHIFTED = centred("tanh(z + 0.7)")
 """Its Hermite coefficients c_1, c_2, c_3 = 0.52, -0.11, -0.04: none is zero."""
 
-WIDE: dict[str, Any] = {
-    "target": "linear-quadratic",
-    "activation": SHIFTED,
-    "n": "4d",
-    "p": "d",
-    "steps": 1,
-    "output_scale": "1",
-    "start": "sphere",
-    "readout_start": "gaussian",
-    "ridge": 0.1,
-    "readout_n": "n",
-    "test_n": 4000,
-}
+WIDE: dict[str, Any] = claims.WIDE | {"activation": SHIFTED, "readout_n": "n", "test_n": 4000}
 """One step at linear width, as in arXiv 2310.07891."""
 
 EXPONENT = r"exponent of the step size $\alpha$ in $3n^\alpha$"

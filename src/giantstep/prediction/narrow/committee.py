@@ -58,7 +58,7 @@ class Committee:
         """
         p = readout.shape[1]
         covariance, shares, linear = self._residual(setting, overlap, gram, readout)
-        if setting.residual == "labels":
+        if setting.labels_only:
             shares[:, :p] = 0.0
         sizes = setting.scale * self.outer * self.inner * readout
         pulls = sizes[:, :, None] * self.units.pull(covariance, shares, linear, p)
@@ -145,7 +145,7 @@ def committee_of(setting: Setting) -> Committee | None:
 
     Labels as they are or with noise, the squared loss, no biases.
     """
-    plain = setting.loss == "square" and setting.label_transform.is_plain and setting.bias == 0
+    plain = setting.loss.kind.plain and setting.label_transform.is_plain and setting.bias == 0
     if not plain or setting.corruption > 0 or setting.deflate >= 0:
         return None
     if setting.activation.expression is None or setting.target.expression is None:

@@ -155,7 +155,7 @@ def batch_columns(
         added = batch.drawn_of_samples(columns, key)
         drawn = key.standard_normal((columns, setting.p, setting.p))
         added += batch.of_outside((drawn + drawn.mT) / math.sqrt(2.0 * columns))
-    return added if setting.rows == "free" else _normalised(added, moved)
+    return _normalised(added, moved) if setting.normalises_rows else added
 
 
 @dataclass(frozen=True)

@@ -192,7 +192,7 @@ def deviations_by_covariance(
 
 def told_by_runs(setting: Setting) -> bool:
     """Whether there is no recursion for V: samples are seen again, or labels or updates fitted."""
-    frozen = setting.readout_between == "frozen" and setting.update == "gradient"
+    frozen = setting.readout_between.kind.frozen and setting.update.kind.plain
     return setting.seen_again or setting.deflate >= 0 or not frozen
 
 
@@ -225,7 +225,7 @@ def deviations_by_runs(
     """
     n = fewer_samples(setting)
     d, batches = round(setting.d * n / setting.n), str(setting.batches)
-    if setting.batches.name == "minibatch":
+    if setting.batches.kind.draws:
         batches = f"minibatch({round(n / seen_share(setting))})"
     sizes = {"n": n, "d": d, "p": setting.p, "step_size": setting.step_size}
     # A seed apart from those that a simulation is given.

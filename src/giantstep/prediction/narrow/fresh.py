@@ -29,7 +29,6 @@ from giantstep.prediction.narrow.points import Points, Quadrature, points_for
 from giantstep.prediction.narrow.state import State, coordinates, labels_at, squared_error
 from giantstep.problem.network import moved_readout, network_and_coefficients, readout_descent
 from giantstep.problem.setting import Setting
-from giantstep.problem.updates import UPDATES
 
 
 @dataclass(frozen=True)
@@ -148,15 +147,15 @@ def moved_state(
     """What a step makes of (M, Q), and the lengths it divides rows by."""
     eta, kept = setting.step_size[step], 1.0 - setting.decay
     pull, cross, gradient = drift.pull, drift.cross, drift.gradient
-    if setting.update != "gradient":
-        factor_of = UPDATES[setting.update].factor
+    if not setting.update.kind.plain:
+        factor_of = setting.update.kind.factor
         assert factor_of is not None
         factor = factor_of(gradient)
         pull, cross, gradient = factor @ pull, factor @ cross, factor @ gradient @ factor
     overlap = kept * overlap + eta * pull
     gram = kept**2 * gram + kept * eta * (cross + cross.mT) + eta**2 * gradient
     lengths = np.ones(gram.shape[:-1])
-    if setting.rows == "normalised":
+    if setting.normalises_rows:
         lengths = np.sqrt(np.diagonal(gram, axis1=-2, axis2=-1))
     return (
         overlap / lengths[..., None],
@@ -203,7 +202,7 @@ def unsteadiness(setting: Setting, start: State, *, log2_points: int = 14) -> fl
     (2 % where it says 13 %, a label of degree 4 at n = 588).  Points tell the fourth moment to a
     third of itself.
     """
-    if setting.update == "gradient" or setting.steps == 0:
+    if setting.update.kind.plain or setting.steps == 0:
         return 0.0
     points = points_for(setting, 0, log2_points)(start.rows, 0)
     seen, inputs = seen_points(setting, points), start.preactivations(points.x)

@@ -138,7 +138,7 @@ SAMPLES_OF_A_LENGTH = Limit(
 
 NORMALISED_UPDATE = Limit(
     name="samples of a normalised update",
-    quantity=lambda s: float(s.n) if s.update == "normalised" else None,
+    quantity=lambda s: float(s.n) if s.update.kind.rowwise else None,
     least=SAMPLES_OF_A_LENGTH.least,
     sentence="n must be at least {least:g} for update = normalised, got {setting.n}",
     evidence=SAMPLES_OF_A_LENGTH.evidence,
@@ -151,7 +151,7 @@ def added_length(setting: Setting) -> float:
 
     A = s_p^2 a^2 E sigma'^2 E y^2; infinite for losses and labels whose residual is another.
     """
-    if setting.loss != "square" or not setting.label_transform.is_plain:
+    if not setting.loss.kind.plain or not setting.label_transform.is_plain:
         return math.inf
     size = max(setting.step_size, default=0.0) * setting.scale
     size *= setting.readout_law.rms(setting.p)
@@ -161,7 +161,7 @@ def added_length(setting: Setting) -> float:
 
 
 def _added_over_samples(setting: Setting) -> float | None:
-    if setting.rows != "normalised" or SAMPLES_OF_A_LENGTH.holds(setting):
+    if not setting.normalises_rows or SAMPLES_OF_A_LENGTH.holds(setting):
         return None
     return added_length(setting) / setting.n
 
@@ -184,7 +184,7 @@ ORTHOGONAL_ROWS = must_be(
     "update = orthogonal",
     # The product of paired rows has no noise before they are divided by lengths that have, and its
     # shift by 1/d was 7 standard errors of 80 runs.
-    lambda s: s.update != "orthogonal" or s.rows != "normalised",
+    lambda s: not (s.update.kind.polar and s.normalises_rows),
 )
 
 SPIKE_SAMPLES = Limit(

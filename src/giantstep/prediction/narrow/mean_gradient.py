@@ -36,7 +36,7 @@ functions as smooth as a row with half of its length outside the target makes th
 
 def stein_applies(setting: Setting) -> bool:
     """Whether the residual is y - f, and the inputs N(0, I)."""
-    return setting.loss == "square" and setting.inputs.known_directions == 0
+    return setting.loss.kind.plain and setting.inputs.known_directions == 0
 
 
 def mean_gradient(
@@ -53,7 +53,7 @@ def mean_gradient(
     if not stein_applies(setting):
         return (g * points.weights) @ points.x
     mean = _of_labels(setting, state)
-    if setting.residual == "labels":
+    if setting.labels_only:
         return mean
     return mean - _of_network(setting, state, inputs, points.weights)
 

@@ -99,7 +99,7 @@ def one_step_law(
     docs/derivations/fluctuations.md, eq. (2).
     """
     refuse_beyond(ONE_STEP_LAW, setting)
-    if setting.residual == "full" and setting.start != "symmetric":
+    if not (setting.labels_only or setting.start.kind.paired):
         raise InputError(f"one_step_law needs residual = y: symmetric start, got {setting.start!r}")
     r = setting.target.r
     row = np.r_[overlap, math.sqrt(max(1.0 - float(overlap @ overlap), 0.0))]

@@ -113,7 +113,7 @@ def exact_quadrature(setting: Setting, order: int) -> Quadrature | None:
     if setting.inputs.known_directions:  # kinks are planes of standard coordinates
         return None
     # Kinks where a function of the labels has its own, and noise to any degree.
-    if setting.loss != "square" or not setting.label_transform.is_plain:
+    if not setting.loss.kind.plain or not setting.label_transform.is_plain:
         return None
     if r + setting.p > MOST_COORDINATES or planes is None or kinks is None:
         return None

@@ -93,7 +93,7 @@ READOUT = (
         "readout_batch",
         "fresh",
         "wide networks",
-        lambda setting: setting.readout_batch != "last" or not setting.steps,
+        lambda setting: not setting.readout_on_last or not setting.steps,
     ),
     Limit(
         name="dimensions of the inputs",

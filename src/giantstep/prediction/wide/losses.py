@@ -201,9 +201,9 @@ class _Solutions:
 
 
 def _ridges(setting: Setting) -> list[float]:
-    if setting.ridge == "cv":
+    if setting.cross_validates:
         raise InputError("ridge must be a number for the closed system, got 'cv'")
-    return list(setting.ridge)
+    return list(setting.penalties)
 
 
 def _nearby(system: ClosedSystem, penalty: float, last: Point | None) -> Point:

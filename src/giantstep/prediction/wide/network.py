@@ -194,7 +194,7 @@ def neuron_entries(setting: Setting, prune: bool, nodes: int = 16) -> Rule:
     drops entries that fewer than a tenth of a neuron would have.
     """
     paired = setting.start.kind.paired
-    if setting.readout_start == "gaussian" and paired and not prune:
+    if setting.readout_law.normal and paired and not prune:
         # Partners with u near 0 nearly coincide, and what they add has poles near
         # u = +-i sqrt(lambda), where Gauss-Hermite is slow: losses to 2e-5 at lambda = 1e-3, to
         # 1e-3 at 1e-5 on these Gauss-Legendre panels.

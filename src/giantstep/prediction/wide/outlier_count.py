@@ -68,9 +68,7 @@ def highest_order(
 ) -> int:
     """The largest k <= min(alpha_2 + g, 1/2)/(1/2 - alpha_1)."""
     exponent = {"1": 0.0, "1/sqrt(p)": -0.5, "1/p": -1.0}[output_scale]
-    if readout_start != "gaussian":
-        exponent += 0.5
-    growth = max(0.0, alpha1 + exponent)
+    growth = max(0.0, alpha1 + exponent + 0.5 + READOUT_STARTS[readout_start].exponent)
     # Exponents are sums of decimals: 0.3/(0.5 - 0.4) must count as 3.
     return math.floor(min(alpha2 + growth, 0.5) / (0.5 - alpha1) + 1e-9)
 

@@ -122,8 +122,8 @@ def readout_losses(
     """
     refuse_beyond(AT_MOST_TWO, setting)
     NOISE.refuse(noise_of_steps(setting, statistics or TYPICAL), setting)
-    if setting.ridge == "cv":
+    if setting.cross_validates:
         return best_losses(setting, statistics, near)
     # Downward: each fixed point starts from the one at a larger penalty.
-    curve = loss_curve(setting, sorted(setting.ridge, reverse=True), statistics=statistics)
+    curve = loss_curve(setting, sorted(setting.penalties, reverse=True), statistics=statistics)
     return min(curve, key=lambda losses: losses.test)

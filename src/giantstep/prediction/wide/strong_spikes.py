@@ -88,11 +88,11 @@ def limiting_losses(
     docs/derivations/closed_system.md, eq. (15).
     """
     refuse_beyond(CLOSED_SYSTEM, setting)
-    if ridge is None and (setting.ridge == "cv" or len(setting.ridge) != 1):
+    if ridge is None and len(setting.penalties) != 1:
         raise InputError(f"ridge must be one number, got {setting.ridge!r}")
     if count < 0:
         raise InputError(f"count must not be negative, got {count}")
-    penalty = (float(setting.ridge[0]) if ridge is None else ridge) / setting.scale**2
+    penalty = (setting.penalties[0] if ridge is None else ridge) / setting.scale**2
     if not penalty > 0:
         raise InputError(f"ridge must be positive, got {ridge:g}")
     step = learned_step(setting, LARGE_SIZE)

@@ -46,7 +46,7 @@ def plan(setting: Setting, memory: int, place: Place) -> Plan:
     sample = 10 * d * size + p * (4 * size + 16)
     block = -(-block_size(d) // place.count) * place.count
     batch = set_size(setting.batches, setting.n) * d * size
-    held = setting.batches != "fresh" and fixed + batch + block * sample <= memory // 2
+    held = not setting.batches.kind.fresh and fixed + batch + block * sample <= memory // 2
     room = memory - fixed - (batch if held else 0)
     blocks = min(room // (block * sample), most // (block * (d + p)))
     largest = max(set_size(setting.batches, setting.n), setting.readout_n, setting.test_n)

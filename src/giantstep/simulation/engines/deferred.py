@@ -23,7 +23,6 @@ from giantstep.problem.network import moved_readout, start_biases, start_readout
 from giantstep.problem.randomness import Purpose, generator
 from giantstep.problem.setting import Setting
 from giantstep.problem.starts import known_span
-from giantstep.problem.updates import UPDATES
 from giantstep.simulation.engines.blocks import HOST
 from giantstep.simulation.engines.held import HeldBatch, HeldStream
 from giantstep.simulation.engines.streamed import Stream
@@ -34,7 +33,7 @@ from giantstep.simulation.moments import Moment, run_by_run
 
 def directions_revealed(setting: Setting) -> int:
     """Directions that the steps on one set of samples reveal beside those known before."""
-    fits = 1 + (setting.readout_batch == "last" and not setting.label_transform.is_plain)
+    fits = 1 + (setting.readout_on_last and not setting.label_transform.is_plain)
     a_step = setting.p + fits * (setting.deflate == 1)
     return a_step * uses(setting.batches, setting.steps)
 
@@ -60,7 +59,7 @@ def objection(setting: Setting, memory: int) -> str | None:
     """Why the deferred engine cannot run a setting, None if it can."""
     if not setting.inputs.deferrable:
         return f"the deferred engine needs gaussian or spiked inputs, got {setting.inputs.text!r}"
-    if not UPDATES[setting.update].turns:
+    if not setting.update.kind.turns:
         return f"the deferred engine has no axes of the inputs, got update = {setting.update!r}"
     if setting.device == "gpu" and holds_batches(setting):
         return "the deferred engine holds batches on the host, got device = 'gpu'"
@@ -84,7 +83,7 @@ def objection(setting: Setting, memory: int) -> str | None:
 
 def holds_batches(setting: Setting) -> bool:
     """Whether samples must be kept: to be used again, or to fit the readout on."""
-    return setting.batches != "fresh" or setting.readout_batch == "last"
+    return not setting.batches.kind.fresh or setting.readout_on_last
 
 
 def accelerated(setting: Setting) -> bool:
@@ -209,13 +208,13 @@ class DeferredEngine:
 
     def biases_of(self, purpose: Purpose) -> Float[np.ndarray, " p"]:
         """The biases that the features of a purpose have."""
-        there = self.setting.bias_at == "start" or purpose is Purpose.READOUT
+        there = not self.setting.biased_readout_only or purpose is Purpose.READOUT
         return self.biases if there else np.zeros_like(self.biases)
 
     def training(self, index: int) -> Stream | HeldStream:
         """Data the readout after ``index`` steps is fitted on, labels deflated."""
         setting = self.setting
-        if setting.readout_batch == "last" and self.batch is not None:
+        if setting.readout_on_last and self.batch is not None:
             biases = self.biases_of(Purpose.READOUT)
             return HeldStream(self.batch, self.rows, biases, self.meter)
         return self.stream(Purpose.READOUT, index, setting.readout_n).deflate()

@@ -32,7 +32,6 @@ from giantstep.problem.network import (
 from giantstep.problem.randomness import Purpose, generator
 from giantstep.problem.setting import Setting
 from giantstep.problem.starts import whole_space
-from giantstep.problem.updates import UPDATES
 from giantstep.simulation.engines.chunks import plan
 from giantstep.simulation.engines.counted import counted_samples
 from giantstep.simulation.engines.dense_stream import DenseStream, Fit, Layer
@@ -119,11 +118,6 @@ class DenseEngine:
             measured = frame if self.directions is None else self.directions
             self.frame = self.place.put(measured, setting.dtype)
 
-    @property
-    def _on_axes(self) -> bool:
-        # The axes spare a matrix product.
-        return self.setting.frame == "axes" or self.setting.turns
-
     def draw(
         self, purpose: Purpose, step: int, start: int, size: int, count: int
     ) -> tuple[Any, Any]:
@@ -169,7 +163,9 @@ class DenseEngine:
         setting = self.traced
         r = setting.target.r
         # Of a few columns: full precision costs nothing.
-        along = inputs[:, :r] if self._on_axes else precise(inputs, layer.frame)
+        # The axes spare a matrix product.
+        on_axes = self.setting.on_axes or self.setting.turns
+        along = inputs[:, :r] if on_axes else precise(inputs, layer.frame)
         labels = setting.target([along[:, k] for k in range(r)], JAX)
         labels = setting.labels(labels, noise, JAX).astype(inputs.dtype)
         labels = jnp.where(fit.seen_by_step, setting.label_transform(labels, JAX), labels)
@@ -262,8 +258,8 @@ class DenseEngine:
             total, readout_sum = stream.total(self.gradient, self.readout.astype(setting.dtype))
             gradient = self.place.put(total / setting.n, setting.dtype)
             direction = gradient
-            if setting.update != "gradient":
-                turned = UPDATES[setting.update](np.asarray(total) / setting.n)
+            if not setting.update.kind.plain:
+                turned = setting.update.kind(np.asarray(total) / setting.n)
                 direction = self.place.put(turned, setting.dtype)
             size = setting.dtype(setting.step_size[index])
             self.weights = moved_rows(setting, self.weights, direction, size)
@@ -272,7 +268,7 @@ class DenseEngine:
         return along, self._gram(gradient)
 
     def stream(self, purpose: Purpose, step: int, count: int) -> DenseStream:
-        there = self.setting.bias_at == "start" or purpose is Purpose.READOUT
+        there = not self.setting.biased_readout_only or purpose is Purpose.READOUT
         biases = (self.biases * there).astype(self.setting.dtype)
         fit = replace(self.no_fit, seen_by_step=np.array(purpose is Purpose.BATCH))
         return DenseStream(self, purpose, step, count, biases, fit)
@@ -286,7 +282,7 @@ class DenseEngine:
 
     def training(self, index: int) -> DenseStream:
         """Data the readout after ``index`` steps is fitted on, labels deflated."""
-        if self.setting.readout_batch == "last" and index > 0:
+        if self.setting.readout_on_last and index > 0:
             seen = replace(self.no_fit, seen_by_step=np.array(False))
             last = replace(self.batch(index - 1), fit=seen)
             return replace(last, biases=self.stream(Purpose.READOUT, 0, 0).biases).deflate()

@@ -9,6 +9,7 @@ deferred.md).  Arrays have the run as first axis, and memory does not grow with 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -20,7 +21,6 @@ from giantstep.problem.batches import uses
 from giantstep.problem.network import coefficients, moved_readout, readout_descent
 from giantstep.problem.randomness import Purpose, generator
 from giantstep.problem.setting import Setting
-from giantstep.problem.updates import UPDATES
 from giantstep.simulation.divergence import divergence
 from giantstep.simulation.meter import Meter
 
@@ -34,10 +34,10 @@ MOST_RUNS = 256
 def covers(setting: Setting) -> bool:
     """Whether steps of a setting are taken in chunks: small batches, each forgotten after use."""
     return (
-        setting.batches.name in ("fresh", "repeat")
+        setting.batches.steps_per_set < math.inf
         and setting.n <= min(CHUNK, setting.d - setting.known - setting.p)
-        and setting.readout_batch == "fresh"
-        and setting.readout_between != "ridge"
+        and not setting.readout_on_last
+        and not setting.readout_between.kind.fitted
         and setting.deflate < 0
     )
 
@@ -159,7 +159,7 @@ class Chunk:
         self.square_lengths = np.sum(self.state.rows**2, axis=2)
         self.added = np.zeros_like(self.pre)
         self.biases = self.state.biases[:, :, None]
-        self.biased = setting.bias > 0 and setting.bias_at == "start"
+        self.biased = setting.biased_steps
 
     def rows(self) -> Float[np.ndarray, "runs p k"]:
         """The rows as they are now, in the coordinates of the chunk's samples."""
@@ -180,7 +180,7 @@ class Chunk:
         pre = plain + self.biases if self.biased else plain
         labels, readout = self.labels[:, now], self.state.readout
         c = coefficients(setting, pre, labels, readout)
-        if setting.readout_between.name == "gradient":
+        if setting.readout_between.kind.moved:
             gradient = readout_descent(setting, pre, labels, readout) / n
             self.state.readout = moved_readout(setting, readout, gradient)
         inner = self.gram[:, now, now]
@@ -189,11 +189,11 @@ class Chunk:
             return (c / n) @ inner @ np.swapaxes(c / n, 1, 2)
 
         size = setting.step_size[index] / n
-        factor = UPDATES[setting.update].factor
+        factor = setting.update.kind.factor
         assert factor is not None
-        move = size * c if setting.update == "gradient" else size * (factor(square()) @ c)
+        move = size * c if setting.update.kind.plain else size * (factor(square()) @ c)
         shrink: Any = 1.0 - setting.decay
-        if setting.rows == "normalised":
+        if setting.normalises_rows:
             # |W'|^2 = (1 - decay)^2 |W|^2 + 2 (1 - decay) <W, move> + |move|^2
             square_length = shrink**2 * self.square_lengths + np.sum(
                 move * (2.0 * shrink * plain + move @ inner), axis=2
@@ -201,7 +201,7 @@ class Chunk:
             inverse = 1.0 / np.sqrt(square_length)[:, :, None]
             move, shrink = move * inverse, shrink * inverse
             self.square_lengths = np.ones_like(square_length)
-        if setting.decay > 0 or setting.rows == "normalised":
+        if setting.decay > 0 or setting.normalises_rows:
             self.kept = self.kept * shrink
             self.added *= shrink
             self.pre[:, :, later] *= shrink
