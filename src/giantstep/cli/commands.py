@@ -24,10 +24,10 @@ COMMANDS = (
         "analyze",
         "giantstep.cli.analyze:analyze",
         START,
-        "Say what can be learned, before any simulation: exponents, staircase, floors.",
+        "Say what can be learned, before any simulation.",
         (
             'giantstep analyze "x1 + x2 + x1^2 - x2^2"',
-            'giantstep analyze "x1*x2*x3" --activation "tanh(z + 0.5)"',
+            'giantstep analyze "x1*x2*x3" --activation "tanh(z + 0.5)" --all',
             "giantstep analyze five-regimes --json",
         ),
     ),
