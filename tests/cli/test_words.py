@@ -250,7 +250,7 @@ def test_every_title_of_a_table_is_a_word_that_explain_knows(
         *("comparisons", "not compared", "p-value", "disagree", "standard error", "chance"),
         *("constant", "largest", "sphere", "gaussian", "orthogonal", "given", "degree"),
         *("cells", "boundary", "finished", "failed", "workers", "bootstrap", "run by run"),
-        *("nothing", "not at n ~ d", "hand on", "activation", "differing in", "holds instead"),
+        *("nothing", "not at n ~ d", "pass on", "activation", "differing in", "holds instead"),
         *("statement", "finding", "not seen", "assumptions", "tested at"),
         *("best first-order method", "not a polynomial", "quadrature error", "near-tie"),
         *("formula", "remark", "shows"),

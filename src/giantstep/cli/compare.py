@@ -27,7 +27,7 @@ def compare(
     memory: Memory = "2 GiB",
     output: Output = PLAIN,
 ) -> None:
-    """Set two settings or a few side by side: theory and simulation of each, step by step.
+    """Compare two or more settings: theory and simulation of each, step by step.
 
     Parameters
     ----------

@@ -31,9 +31,9 @@ def spectrum(
     memory: Memory = "2 GiB",
     output: Output = PLAIN,
 ) -> None:
-    """Spectra of weights and features at linear width, predicted and measured.
+    """Predict and simulate the singular values of weights and features at linear width.
 
-    With --weights instead of a target: the outliers of a given matrix against its own bulk.
+    With --weights instead of a target it finds the outliers of a given matrix.
 
     Parameters
     ----------

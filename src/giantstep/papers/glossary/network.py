@@ -19,7 +19,7 @@ TERMS = (
         see=("theory", "bulk"),
     ),
     Term(
-        ("b_k", "b_1", "b_2", "b_3", "c_k", "k", "b_k of the slope", "picks up T_k"),
+        ("b_k", "b_1", "b_2", "b_3", "c_k", "k", "b_k of the slope", "can learn T_k"),
         "The mean k-th derivative of the activation, k! times its Hermite coefficient c_k.  A "
         "neuron can learn from T_k only if b_k is not zero.  relu has b_3 = 0, tanh has b_2 = 0.",
         "b_k = E[sigma^(k)(z)] = k! c_k, sigma = sum_k c_k He_k",
@@ -48,7 +48,7 @@ TERMS = (
         see=("start", "readout_start", "inputs"),
     ),
     Term(
-        ("activation", "relu", "coefficient", "coefficients", "hand on"),
+        ("activation", "relu", "coefficient", "coefficients", "pass on"),
         "The function sigma of a neuron.  Its Hermite coefficients decide which parts of the "
         "target a step can learn.  On reused batches a neuron passes powers of the label on to "
         "the next step.  giantstep activation lists both.",

@@ -227,19 +227,21 @@ def analysis_report(analysis: Analysis, *, everything: bool = False) -> Renderab
 
 
 def activation_report(analysis: ActivationAnalysis, most: int = 4) -> RenderableType:
-    """The coefficients of an activation and what they let it pick up.
+    """The coefficients of an activation and which parts of a target they let it learn.
 
-    Of the powers of the label that reused batches hand on, ``most`` are listed.
+    Of the powers of the label that reused batches pass on, ``most`` are listed.
     """
     rows = [
         (str(k), number(entry.coefficient), *(_slope(entry) if k else ("", "")))
         for k, entry in enumerate(analysis.degrees)
     ]
-    columns = ("k", "c_k", "b_k of the slope", "picks up T_k")
+    columns = ("k", "c_k", "b_k of the slope", "can learn T_k")
     table = make_table(analysis.activation.name, columns, rows)
     powers = ["y" if k == 1 else f"y^{k}" for k in sorted(analysis.label_powers)]
-    handed = ", ".join([*powers[:most], *["..."] * (len(powers) > most)])
-    return Group(table, "", Text(f"reused batches hand on {handed or 'nothing'}"))
+    passed = ", ".join([*powers[:most], *["..."] * (len(powers) > most)])
+    return Group(
+        table, "", Text(f"Powers of the label that reused batches pass on: {passed or 'none'}")
+    )
 
 
 def _slope(entry: ActivationDegree) -> tuple[str, str]:
