@@ -325,13 +325,15 @@ def line(setting: Setting, verdict: Verdict) -> str:
     """One line: verdict, theory, p-value, sigmas, seconds; the setting, whole where it matters."""
     if verdict.compared is None:
         return f"{verdict.word}: {verdict.reasons[0]} | Setting({words(setting)})"
-    found = verdict.compared
+    compared = verdict.compared
     worst = max(
-        found.deviations, key=lambda name: np.nanmax(np.abs(found.deviations[name]), initial=0.0)
+        compared.deviations,
+        key=lambda name: np.nanmax(np.abs(compared.deviations[name]), initial=0.0),
+        default="nothing compared",
     )
     return (
-        f"{verdict.word} {verdict.theory}: p-value {found.p_value:.2g} of {found.count}, "
-        f"{found.sigmas:.1f} sigmas ({worst}), predict {verdict.predict_seconds:.1f} s, "
+        f"{verdict.word} {verdict.theory}: p-value {compared.p_value:.2g} of {compared.count}, "
+        f"{compared.sigmas:.1f} sigmas ({worst}), predict {verdict.predict_seconds:.1f} s, "
         f"simulate {verdict.simulate_seconds:.1f} s | {'; '.join(verdict.off)} "
         f"| Setting({words(setting)})"
     )

@@ -17,7 +17,16 @@ LEAST = 120
 # What needs no paper: errors, and names that read, keep, draw or count.
 PLAIN = {
     *("InputError", "NoTheoryError", "DivergenceError", "make_activation", "make_target"),
-    *("Comparison", "compare", "scaling_exponent", "Estimate", "estimate", "Results", "load"),
+    *(
+        "Changes",
+        "Comparison",
+        "compare",
+        "scaling_exponent",
+        "Estimate",
+        "estimate",
+        "Results",
+        "load",
+    ),
     *("run_experiment", "run_claims", "sweep", "plot", "GiantStepClassifier", "Findings"),
     *("Quantity", "exponent_of", "mean_of", "SideBySide", "compare_settings"),
     *("GiantStepRegressor", "weight_bulk", "Limit", "LimitStatus", "limits"),

@@ -10,13 +10,13 @@ from giantstep import CLAIMS, Claim, Findings, InputError, Quantity, exponent_of
 from giantstep.cli.main import main
 
 MINE = """
-from giantstep import Claim, Findings, Setting, Source, mean_of, predict
+from giantstep import Changes, Claim, Findings, Setting, Source, mean_of, predict
 
 import helpers_of_mine
 
 
-def first_step(fields, *, d):
-    cosine = abs(predict(Setting(**fields, d=d, readout_n=0, test_n=0)).cosine[0, 1, :, 0])
+def first_step(setting, *, d):
+    cosine = abs(predict(Setting(**setting, d=d, readout_n=0, test_n=0)).cosine[0, 1, :, 0])
     return Findings([mean_of("cosine", cosine, helpers_of_mine.REGION)])
 
 
@@ -27,8 +27,8 @@ claim = Claim(
     regime="one step at n = 4 d",
     rule="the mean cosine is above 0.3",
     experiment=first_step,
-    fields={"target": "x1", "steps": 1},
-    controls={"no line to find": {"target": "He2(x1)"}},
+    setting={"target": "x1", "steps": 1},
+    controls={"no line to find": Changes(setting={"target": "He2(x1)"})},
     quick={"d": 1000},
     full={"d": 10_000},
 )
@@ -71,7 +71,7 @@ def test_a_claim_in_a_file_is_judged_as_those_of_the_papers(
     assert "one-step-line" in listed
     assert "@software" in said(["cite", "claims", "--file", str(mine)], capsys)
     # Another text of the file is another claim: its stored record does not count.
-    mine.write_text(MINE.replace("(Setting(**fields, d=d", "(Setting(**fields, n='2d', d=d"))
+    mine.write_text(MINE.replace("(Setting(**setting, d=d", "(Setting(**setting, n='2d', d=d"))
     before = records[0]["measured"]["cosine"]["value"]
     main([*command, "--controls", "--json", "--quiet"])
     after = json.loads(capsys.readouterr().out)["claims"][0]["measured"]["cosine"]["value"]

@@ -348,7 +348,7 @@ def test_a_file_is_what_it_holds_and_not_what_it_is_called(tmp_path: Path) -> No
 
 
 def test_large_matrices_are_left_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(folder_module, "MATRIX_NUMBERS", 10)
+    monkeypatch.setitem(folder_module.run_bytes.__kwdefaults__, "most_numbers", 10)
     read = filled(tmp_path).runs(SETTING)
     assert read.gram is None
     assert read.rows is None

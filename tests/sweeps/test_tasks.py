@@ -8,7 +8,7 @@ from giantstep.store.folder import Store
 from giantstep.sweeps import local
 from giantstep.sweeps.axes import short
 from giantstep.sweeps.grid import make_grid
-from giantstep.sweeps.sweep import SHARES, missing_tasks
+from giantstep.sweeps.sweep import missing_tasks
 
 BASE = {"target": "x1", "p": 2, "steps": 1, "readout_n": 0, "test_n": 0, "runs": 20}
 
@@ -18,7 +18,7 @@ def test_no_task_is_left_for_the_end(tmp_path: Path) -> None:
     grid = make_grid(BASE, {"n": [1000, 2000, 10_000_000]})
     tasks = missing_tasks(grid, Store(tmp_path), theory=False, memory=2**30, workers=4)
     total = sum(entry.work for entry in tasks)
-    assert max(entry.work for entry in tasks) <= total / (SHARES * 4) * 2
+    assert max(entry.work for entry in tasks) <= total / (8 * 4) * 2
     assert [entry.work for entry in tasks] == sorted((e.work for e in tasks), reverse=True)
     for cell in range(3):
         runs = sorted(run for e in tasks if e.cell == cell for run in e.task["runs"])

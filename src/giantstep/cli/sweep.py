@@ -97,8 +97,7 @@ def sweep(
     folder = output.out or Path("results", "sweep" if file is None else file.stem)
     about = {"setting": {k: v for k, v in base.items() if k != "runs"}, "axes": tables}
     _check_other(folder, about, output.overwrite)
-    swept = _swept(grid, folder, work, output)
-    if swept is None:
+    if (swept := _swept(grid, folder, work, output)) is None:
         return
     _write(swept, observable, folder, about, boundary=boundary)
     output.present(

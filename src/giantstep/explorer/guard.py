@@ -66,9 +66,9 @@ class Access:
             return True
         if self.token is None:
             return False
-        own = {socket.gethostname().lower(), socket.getfqdn().lower()}
+        names = {socket.gethostname().lower(), socket.getfqdn().lower()}
         # With a token an address is as good as a name: only names can be led astray.
-        return host in own or _is_address(host)
+        return host in names or _is_address(host)
 
     def accepts(self, given: str | None) -> bool:
         return self.token is None or (
@@ -144,7 +144,7 @@ def _same_origin(headers: Mapping[str, str]) -> bool:
 
 def _cookie(text: str) -> str | None:
     try:
-        found = SimpleCookie(text).get(COOKIE)
+        cookie = SimpleCookie(text).get(COOKIE)
     except CookieError:
         return None
-    return None if found is None else found.value
+    return None if cookie is None else cookie.value

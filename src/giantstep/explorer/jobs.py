@@ -12,21 +12,6 @@ from typing import Any
 from giantstep.explorer.pool import Pool
 from giantstep.explorer.worker import ENDS, Worker
 
-RUNNING = 2
-"""Jobs that are computed at the same time, whatever the number of pages."""
-
-QUEUED = 8
-"""Jobs of one page that may wait."""
-
-WAITING = 64
-"""Jobs of all pages that may wait."""
-
-KEPT = 24
-"""Finished jobs whose results can still be fetched."""
-
-EVENT_BYTES = 2**25
-"""Bytes of events of one job: what comes beyond is left out, but for the end."""
-
 
 class Full(Exception):  # noqa: N818 - an answer, not a failure
     """As many jobs wait as may, of this page or of all."""
@@ -34,7 +19,10 @@ class Full(Exception):  # noqa: N818 - an answer, not a failure
 
 @dataclass
 class Job:
-    """One job: its events so far, each (name, JSON), and the files it has made."""
+    """One job: its events so far, each (name, JSON), and the files it has made.
+
+    Events beyond ``most_bytes`` are left out, but for the end.
+    """
 
     page: str
     task: str
@@ -44,6 +32,7 @@ class Job:
     events: list[tuple[str, bytes]] = field(default_factory=list)
     files: dict[str, str] = field(default_factory=dict)
     size: int = 0
+    most_bytes: int = 2**25
     worker: Worker | None = None
     news: asyncio.Event = field(default_factory=asyncio.Event)
 
@@ -59,7 +48,7 @@ class Job:
             return
         if name == "progress" and self.events and self.events[-1][0] == "progress":
             self.events[-1] = (name, data)
-        elif self.size + len(data) <= EVENT_BYTES or name in ENDS:
+        elif self.size + len(data) <= self.most_bytes or name in ENDS:
             self.events.append((name, data))
             self.size += len(data)
         self.wake()
@@ -96,8 +85,21 @@ class Job:
 class Jobs:
     """All jobs of the server, in the order in which they were asked for."""
 
-    def __init__(self, pool: Pool) -> None:
-        self._pool = pool
+    def __init__(
+        self,
+        pool: Pool,
+        *,
+        running: int = 2,
+        queued: int = 8,
+        waiting: int = 64,
+        kept: int = 24,
+    ) -> None:
+        """Jobs ``running`` at the same time, whatever the number of pages; ``queued`` ones of one
+        page and ``waiting`` ones of all at most; ``kept`` ones that are finished, whose results can
+        still be fetched.
+        """
+        self._pool, self._running, self._kept = pool, running, kept
+        self._queued, self._waiting = queued, waiting
         self._jobs: dict[str, Job] = {}
         self._tasks: set[asyncio.Task[None]] = set()
         self._loop = asyncio.get_running_loop()
@@ -116,7 +118,7 @@ class Jobs:
     def submit(self, page: str, task: str, request: Mapping[str, Any]) -> Job:
         """Put a job into the queue of its page."""
         waiting = [job.page for job in self._jobs.values() if job.state == "queued"]
-        if waiting.count(page) >= QUEUED or len(waiting) >= WAITING:
+        if waiting.count(page) >= self._queued or len(waiting) >= self._waiting:
             raise Full
         job = Job(page, task, request)
         self._jobs[job.id] = job
@@ -136,7 +138,7 @@ class Jobs:
 
     def _forget(self) -> None:
         ended = [job for job in self._jobs.values() if job.ended]
-        for job in ended[: max(0, len(ended) - KEPT)]:
+        for job in ended[: max(0, len(ended) - self._kept)]:
             del self._jobs[job.id]
 
     def _advance(self) -> None:
@@ -144,7 +146,7 @@ class Jobs:
         running = [job for job in self._jobs.values() if job.worker is not None]
         busy = {job.page for job in running}
         for job in list(self._jobs.values()):
-            if len(busy) >= RUNNING:
+            if len(busy) >= self._running:
                 return
             if job.state == "queued" and job.page not in busy:
                 busy.add(job.page)

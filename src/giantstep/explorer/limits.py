@@ -13,10 +13,6 @@ from giantstep.simulation.estimate import estimate
 MEMORY = 2**29
 """Bytes the arrays of a run may take: a page is served beside other work."""
 
-SECONDS = 900.0
-"""Expected seconds of a job, at most: a quarter of an hour is what somebody waits before a page;
-longer runs are for the command line, which keeps what it has when it is stopped."""
-
 MOST = {"p": 4096, "runs": 200, "steps": 1000, "spectra": 4096}
 """Sizes of what is sent to the page: some megabytes at most."""
 
@@ -65,11 +61,14 @@ def _check_inputs(text: str) -> None:
         raise InputError(f"inputs must be drawn from a law here, got {shown(text)}")
 
 
-def check_job(*settings: Setting) -> None:
-    """Refuse runs that would take longer than anybody waits before a page."""
+def check_job(*settings: Setting, most_seconds: float = 900.0) -> None:
+    """Refuse runs that would take longer than anybody waits before a page, a quarter of an hour.
+
+    Longer runs are for the command line, which keeps what it has when it is stopped.
+    """
     seconds = sum(estimate(each, memory=MEMORY, calibrate=False).seconds for each in settings)
-    if seconds > SECONDS:
+    if seconds > most_seconds:
         raise InputError(
-            f"these runs would take about {seconds / 60:,.0f} minutes, more than the "
-            f"{SECONDS / 60:.0f} of the page: take fewer samples n or runs, or the command line"
+            f"these runs would take about {seconds / 60:,.0f} minutes, more than the page's "
+            f"{most_seconds / 60:.0f}: take fewer samples n or runs, or the command line"
         )

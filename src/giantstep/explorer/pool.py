@@ -10,28 +10,6 @@ from typing import Any
 
 from giantstep.explorer.worker import Worker
 
-WARM = 3
-"""Processes that are there from the start: for an analysis, a prediction and a job.  Others come
-when more is under way, and stay."""
-
-AT_ONCE = 3
-"""Calls that are computed at the same time, those that nobody waits for any more counted."""
-
-QUIET = 3.0
-"""Seconds without a call after which the other processes are loaded: each takes a core for about
-two, which the first page needs for itself."""
-
-UNASKED = 15.0
-"""Seconds of a call that says it is not ``patient``: a page that is typed into waits no longer, and
-says so."""
-
-PATIENT = 900.0
-"""Seconds that any other call may take, as a job may."""
-
-GRACE = 2.0
-"""Seconds in which a call that nobody waits for may still end; then its process is killed.  To load
-another takes as long."""
-
 
 class Superseded(Exception):  # noqa: N818 - not an error: nobody waits for the answer
     """A newer call of the same page has taken the place of this one."""
@@ -44,14 +22,31 @@ class Slow(Exception):  # noqa: N818 - an answer, not a failure
 class Pool:
     """Workers that are idle, and how many calls may be under way.
 
-    ``unasked`` -> seconds of a call that is not patient.
+    ``unasked`` are the seconds of a call that says it is not patient: a page that is typed into
+    waits no longer, and says so.  Any other call may take ``patient`` seconds, as a job may.
+    ``warm`` processes are there from the start: for an analysis, a prediction and a job; others
+    come when more is under way, and stay.  ``at_once`` calls are computed at the same time, those
+    that nobody waits for any more counted.  After ``quiet`` seconds without a call the other
+    processes are loaded: each takes a core for about two, which the first page needs for itself.
+    In ``grace`` seconds a call that nobody waits for may still end; then its process is killed: to
+    load another takes as long.
     """
 
-    def __init__(self, unasked: float = UNASKED) -> None:
-        self._unasked = unasked
+    def __init__(
+        self,
+        unasked: float = 15.0,
+        *,
+        patient: float = 900.0,
+        warm: int = 3,
+        at_once: int = 3,
+        quiet: float = 3.0,
+        grace: float = 2.0,
+    ) -> None:
+        self._unasked, self._patient, self._grace = unasked, patient, grace
+        self._warm, self._quiet = warm, quiet
         self._idle: list[Worker] = []
         self._all: set[Worker] = set()
-        self._calls = asyncio.Semaphore(AT_ONCE)
+        self._calls = asyncio.Semaphore(at_once)
         self._called = 0.0
         self._latest: dict[tuple[str, str], asyncio.Task[tuple[str, bytes]]] = {}
         self._filling: asyncio.Task[None] | None = None
@@ -71,10 +66,10 @@ class Pool:
 
     async def _filled(self) -> None:
         self._called = time.monotonic()
-        while len(self._all) < WARM:
-            rest = self._called + QUIET - time.monotonic()
-            if rest > 0.0:
-                await asyncio.sleep(rest)
+        while len(self._all) < self._warm:
+            remaining = self._called + self._quiet - time.monotonic()
+            if remaining > 0.0:
+                await asyncio.sleep(remaining)
                 continue
             worker = self._spawned()
             self._idle.append(worker)
@@ -123,7 +118,7 @@ class Pool:
 
         Slow where it takes too long: after a quarter of an hour unless it is not ``patient``.
         """
-        seconds = self._unasked if request.get("patient") is False else PATIENT
+        seconds = self._unasked if request.get("patient") is False else self._patient
         self._called = time.monotonic()
         self.drop(page, task)
         key = page, task
@@ -155,7 +150,7 @@ class Pool:
     async def _leave(self, worker: Worker, ending: asyncio.Task[tuple[str, bytes]]) -> None:
         """Wait a little for a call that nobody waits for, then free its place."""
         with suppress(TimeoutError):
-            await asyncio.wait_for(asyncio.shield(ending), 0.0 if ending.done() else GRACE)
+            await asyncio.wait_for(asyncio.shield(ending), 0.0 if ending.done() else self._grace)
         finished = ending.done() and ending.result()[0] != "died"
         self.give_back(worker, finished=finished)
         self._calls.release()

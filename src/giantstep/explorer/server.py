@@ -21,11 +21,8 @@ from giantstep.errors import shown
 from giantstep.explorer import plotly
 from giantstep.explorer.guard import PAGE, Access, Guard
 from giantstep.explorer.jobs import Full, Job, Jobs
-from giantstep.explorer.pool import UNASKED, Pool, Slow, Superseded
+from giantstep.explorer.pool import Pool, Slow, Superseded
 from giantstep.explorer.tasks import TASKS
-
-BODY = 2**16
-"""Bytes of a request: a setting is a few hundred."""
 
 SHAPES = {"setting": (dict, "object"), "axes": (list, "array")}
 """What parts of a request must be, where it has them; the tasks read what they hold."""
@@ -40,17 +37,17 @@ def make_app(
     access: Access | None = None,
     folder: Path | None = None,
     ready: Callable[[], object] = lambda: None,
-    unasked: float = UNASKED,
+    **pool: Any,
 ) -> Starlette:
     """The application; ``folder`` is the only one that a page may look into.
 
-    ``ready`` is called once a worker is warm and requests are answered; ``unasked`` are the seconds
-    after which a call that is not patient is given up.
+    ``ready`` is called once a worker is warm and requests are answered; ``pool`` are the
+    options of ``Pool``.
     """
 
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
-        app.state.pool = Pool(unasked)
+        app.state.pool = Pool(**pool)
         app.state.jobs = Jobs(app.state.pool)
         await app.state.pool.start()
         ready()
@@ -85,8 +82,8 @@ def refused(message: str, status: int = 422, field: str | None = None) -> JSONRe
 @lru_cache(maxsize=1)
 def static_files() -> dict[str, bytes]:
     """The files of the page by name, read once: a page asks for thirty of them."""
-    found = {path.relative_to(STATIC).as_posix(): path for path in STATIC.rglob("*.*")}
-    return {name: path.read_bytes() for name, path in sorted(found.items())}
+    paths = {path.relative_to(STATIC).as_posix(): path for path in STATIC.rglob("*.*")}
+    return {name: path.read_bytes() for name, path in sorted(paths.items())}
 
 
 async def _index(request: Request) -> Response:
@@ -97,9 +94,9 @@ async def _index(request: Request) -> Response:
     names = [name for name in static_files() if name.endswith(".js")]
     modules = [f'<link rel="modulepreload" href="/static/{name}" />' for name in names]
     text = static_files()["index.html"].decode()
-    found = text.replace("<!-- plotly -->", plotly.placeholders())
-    found = found.replace("<!-- modules -->", "\n    ".join(modules))
-    return HTMLResponse(found, headers=RENEWED)
+    page = text.replace("<!-- plotly -->", plotly.placeholders())
+    page = page.replace("<!-- modules -->", "\n    ".join(modules))
+    return HTMLResponse(page, headers=RENEWED)
 
 
 async def _static(request: Request) -> Response:
@@ -115,27 +112,31 @@ async def _plotly(request: Request) -> Response:
     return Response(plotly.script(), media_type=KINDS["js"], headers=kept)
 
 
-async def _body(request: Request) -> dict[str, Any] | None:
+async def _body(request: Request, most_bytes: int) -> dict[str, Any] | None:
     """The JSON object of a request, None for anything else."""
     if request.method == "GET":
         return {}
     content = b""
     async for part in request.stream():
         content += part
-        if len(content) > BODY:
+        if len(content) > most_bytes:
             return None
     try:
-        found = json.loads(content)
+        value = json.loads(content)
     except (ValueError, RecursionError):
         return None
-    return found if isinstance(found, dict) else None
+    return value if isinstance(value, dict) else None
 
 
-async def _asked(request: Request) -> dict[str, Any] | JSONResponse:
+async def _asked(
+    request: Request,
+    *,
+    most_bytes: int = 2**16,  # a setting is a few hundred
+) -> dict[str, Any] | JSONResponse:
     """What a task is told, or the refusal of what is no such thing."""
-    body = await _body(request)
+    body = await _body(request, most_bytes)
     if body is None:
-        return refused(f"the request must be a JSON object of at most {BODY} bytes", 400)
+        return refused(f"the request must be a JSON object of at most {most_bytes} bytes", 400)
     for name, (kind, words) in SHAPES.items():
         if name in body and not isinstance(body[name], kind):
             return refused(f"{name} must be a JSON {words}, got {shown(body[name])}", field=name)
@@ -182,8 +183,8 @@ async def _call(request: Request) -> Response:
 
 async def _export(request: Request) -> Response:
     task = request.path_params["task"]
-    known = _is(task, "export")
-    return await _answer(request, task) if known else refused("no such export", 404)
+    exists = _is(task, "export")
+    return await _answer(request, task) if exists else refused("no such export", 404)
 
 
 def _is(task: object, way: str) -> bool:
@@ -196,8 +197,8 @@ async def _submit(request: Request) -> Response:
         return body
     kind = body.pop("kind", None)
     if not _is(kind, "job"):
-        known = ", ".join(name for name, task in TASKS.items() if task.way == "job")
-        return refused(f"kind must be one of {known}, got {shown(kind)}", field="kind")
+        kinds = ", ".join(name for name, task in TASKS.items() if task.way == "job")
+        return refused(f"kind must be one of {kinds}, got {shown(kind)}", field="kind")
     try:
         job = request.app.state.jobs.submit(request.headers[PAGE], kind, body)
     except Full:

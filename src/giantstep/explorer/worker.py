@@ -37,6 +37,9 @@ class Worker:
                 kind, message = self._process.message()
                 if kind == "event":
                     self._loop.call_soon_threadsafe(self._hear, message)
+                elif kind == "error":  # a process that cannot even load is as good as none
+                    traceback.print_exception(message)
+                    raise EOFError
         except EOFError:
             self.alive = False
             self._process.end()

@@ -44,10 +44,10 @@ class Theory:
     limits of fields that may be left open, by name.  ``of_data`` are the limits beyond which the
     rows of a data set are better predicted by Gaussian runs, ``instead`` those within which it is
     preferred to theories that serve too, and ``beside``, if not None, those within which it gives
-    the errors of a readout beside the rows of another.  ``left_out`` is what it leaves out at the
-    sizes of a setting, relative.  Fields are after every step, those of a theory that is ``sparse``
-    after the recorded ones.  ``many_neurons``: its networks are wide, and it predicts spectra;
-    ``from_runs``: it simulates other runs, on Gaussian rows.
+    the errors of a readout beside the rows of another.  ``left_out_of_errors`` is what it leaves
+    out of these errors, relative.  Fields are after every step, those of a theory that is
+    ``sparse`` after the recorded ones.  ``many_neurons``: its networks are wide, and it predicts
+    spectra; ``from_runs``: it simulates other runs, on Gaussian rows.
     """
 
     name: str
@@ -57,7 +57,7 @@ class Theory:
     of_data: tuple[Limit, ...] = (WHITENED,)
     instead: tuple[Limit, ...] | None = None
     beside: tuple[Limit, ...] | None = None
-    left_out: Callable[[Setting], float] = lambda setting: 0.0
+    left_out_of_errors: Callable[[Setting], float] = lambda setting: 0.0
     sparse: bool = False
     many_neurons: bool = False
     from_runs: bool = False
@@ -72,7 +72,7 @@ def _wide(name: str, limits: tuple[Limit, ...], parts: Mapping[str, tuple[Limit,
         of_data=wide_limits.OF_DATA,
         instead=wide_limits.INSTEAD_OF_NARROW,
         beside=wide_limits.BESIDE_OTHER_ROWS,
-        left_out=wide.left_out,
+        left_out_of_errors=wide.left_out_of_errors,
         many_neurons=True,
     )
 

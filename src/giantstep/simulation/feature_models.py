@@ -26,12 +26,6 @@ from giantstep.problem.starts import STARTS
 from giantstep.simulation.stepped import SteppedRun, stepped_runs, table_errors
 from giantstep.simulation.table import FeatureTable
 
-KAPPA_REACH = 6.5
-"""Largest |kappa| tabulated: a normal exceeds it once in 10^10."""
-
-KAPPA_NODES = 97
-"""Knots in kappa of the splines through the moments, which vary on the scale s_i/u_i."""
-
 Model = Callable[[Float[np.ndarray, "n d"], np.random.Generator], Float[np.ndarray, "n p"]]
 
 
@@ -79,11 +73,11 @@ def expansion(step: SteppedRun, order: int) -> Model:
     beta, added = step.spike, spikes(step, order)
 
     def features(x: Float[np.ndarray, "n d"], key: np.random.Generator) -> Float[np.ndarray, "n p"]:
-        found = np.asarray(step.setting.activation(x @ step.start.T), dtype=float)
+        values = np.asarray(step.setting.activation(x @ step.start.T), dtype=float)
         along = x @ beta
         for spike in added:
-            found = found + np.outer(spike.left(along), step.readout**spike.degree)
-        return found
+            values = values + np.outer(spike.left(along), step.readout**spike.degree)
+        return values
 
     return features
 
@@ -102,27 +96,29 @@ def gaussian_equivalent(step: SteppedRun) -> Model:
     return features
 
 
-def conditional_equivalent(step: SteppedRun) -> Model:
+def conditional_equivalent(step: SteppedRun, *, reach: float = 6.5, count: int = 97) -> Model:
     """mu0_i(kappa) + mu1_i(kappa) <w_perp/s, x_perp> + mu*_i(kappa) xi, kappa = <beta/|beta|, x>.
 
     u_i = <w_i, beta/|beta|>, s_i = |w_perp|; moments of sigma(u_i kappa + s_i z) in z ~ N(0, 1).
+    They vary on the scale s_i/u_i, and are splines through ``count`` knots with |kappa| up to
+    ``reach``, which a normal exceeds once in 10^10.
     """
     from scipy.interpolate import CubicSpline
 
     activation, direction = step.setting.activation, step.spike / np.linalg.norm(step.spike)
     along = step.weights @ direction
-    rest = step.weights - np.outer(along, direction)
-    norms = np.linalg.norm(rest, axis=1)
-    directions = rest / norms[:, None]
-    knots = np.linspace(-KAPPA_REACH, KAPPA_REACH, KAPPA_NODES)
+    across = step.weights - np.outer(along, direction)
+    norms = np.linalg.norm(across, axis=1)
+    directions = across / norms[:, None]
+    knots = np.linspace(-reach, reach, count)
     table = feature_moments(activation, np.outer(knots, along), norms[None, :])
     splines = [CubicSpline(knots, values) for values in (table.mean, table.slope, table.square)]
 
     def features(x: Float[np.ndarray, "n d"], key: np.random.Generator) -> Float[np.ndarray, "n p"]:
         kappa = x @ direction
         mean, slope, square = (spline(kappa) for spline in splines)
-        found = FeatureMoments(mean, slope, np.zeros_like(mean), square)
-        noise = _noise(step, directions, np.outer(kappa, along), norms, found, key)
+        moments = FeatureMoments(mean, slope, np.zeros_like(mean), square)
+        noise = _noise(step, directions, np.outer(kappa, along), norms, moments, key)
         return mean + slope * (x @ directions.T) + noise
 
     return features
@@ -181,8 +177,8 @@ class Equivalences:
     models: dict[str, Errors]
 
     def __repr__(self) -> str:
-        found = ", ".join(f"{name} {self.mean(name)[0]:.4g}" for name in self.models)
-        return f"Equivalences(ridge {self.ridge:g}, mean test errors: {found})"
+        errors = ", ".join(f"{name} {self.mean(name)[0]:.4g}" for name in self.models)
+        return f"Equivalences(ridge {self.ridge:g}, mean test errors: {errors})"
 
     def mean(self, model: str, what: str = "test") -> tuple[float, float]:
         """Mean over runs of ``test``, ``train`` or ``distance``, and its standard error."""
@@ -224,14 +220,14 @@ def equivalences(
     if any(order < 0 for order in orders):
         raise InputError(f"orders must not be negative, got {orders}")
     setting = setting.vary(ridge=ridge, seed=setting.seed if seed is None else seed)
-    found: dict[str, list[tuple[float, float, float]]] = {}
+    by_model: dict[str, list[tuple[float, float, float]]] = {}
     for step in stepped_runs(setting, range(runs)):
         for name, errors in _one_run(step, orders).items():
-            found.setdefault(name, []).append(errors)
+            by_model.setdefault(name, []).append(errors)
     return Equivalences(
         setting,
         ridge,
-        {name: Errors(*np.array(rows).T) for name, rows in found.items()},
+        {name: Errors(*np.array(rows).T) for name, rows in by_model.items()},
     )
 
 
@@ -242,12 +238,12 @@ def _one_run(step: SteppedRun, orders: tuple[int, ...]) -> dict[str, tuple[float
         "conditional": conditional_equivalent(step),
         **{f"expansion {order}": expansion(step, order) for order in orders},
     }
-    found, real = {}, step.features(step.training.inputs)
+    by_model, real = {}, step.features(step.training.inputs)
     for name, model in models.items():
         training, test = tables(step, model)
         errors = table_errors(step.setting, training, test)
-        found[name] = (*errors, distance(training.features, real))
-    return found
+        by_model[name] = (*errors, distance(training.features, real))
+    return by_model
 
 
 def tables(step: SteppedRun, model: Model) -> tuple[FeatureTable, FeatureTable]:

@@ -169,8 +169,8 @@ def simulate_runs(
     for group in grouped(runs, min(engine.group, most)):
         start = time.perf_counter()
         for run, arrays in zip(group, _runs(engine, single, group), strict=True):
-            own = {name: value[None] for name, value in arrays.items()}
-            yield run, _trajectory(single, engine, start, own, share=1 / len(group))
+            of_run = {name: value[None] for name, value in arrays.items()}
+            yield run, _trajectory(single, engine, start, of_run, share=1 / len(group))
 
 
 def grouped(runs: Sequence[int], size: int) -> Iterator[Sequence[int]]:
@@ -265,44 +265,46 @@ def _of_gradient(overlap: Float[np.ndarray, "p r"], gram: Any, setting: Setting)
     """Cosines with the target of each neuron's gradient, and its singular values."""
     norms = np.sqrt(np.asarray(gram.diagonal()))[:, None]
     # A neuron without a gradient (a dead ReLU) has no direction: cosine 0.
-    found = {"gradient_cosine": np.divide(overlap, norms, where=norms > 0, out=0 * overlap)}
+    observed = {"gradient_cosine": np.divide(overlap, norms, where=norms > 0, out=0 * overlap)}
     if most := min(setting.spectra, setting.d):
-        found["gradients.singular_values"] = singular_values(gram, most)
-    return found
+        observed["gradients.singular_values"] = singular_values(gram, most)
+    return observed
 
 
 def _of_rows(overlap: Float[np.ndarray, "p r"], gram: Any, setting: Setting) -> dict[str, Any]:
     """Overlaps and lengths of the rows, the span they make, and their singular values."""
-    found = {"overlap": overlap, "norms": np.sqrt(np.asarray(gram.diagonal()))}
+    observed = {"overlap": overlap, "norms": np.sqrt(np.asarray(gram.diagonal()))}
     if not bool((gram - gram == 0).all()):  # as no infinite number is
-        return found | {"gram": gram}
-    found["span"] = rows_span(overlap, gram)
+        return observed | {"gram": gram}
+    observed["span"] = rows_span(overlap, gram)
     if keeps_gram(setting):
-        found["gram"] = gram
+        observed["gram"] = gram
     if most := min(setting.spectra, setting.d):
         count = min(DIRECTIONS, setting.d)
         values, along = row_spectrum(gram, overlap, most, count)
-        found |= {"weights.singular_values": values, "weights.overlap": along}
-    return found
+        observed |= {"weights.singular_values": values, "weights.overlap": along}
+    return observed
 
 
 def _errors(
     engine: Engine, setting: Setting, step: int, training: Any, fit: Readout
 ) -> dict[str, Any]:
     """Train and test error of the readout after a step, and the network's own error."""
-    n, own = setting.test_n, engine.readout[None]
+    n, readout = setting.test_n, engine.readout[None]
     testing = training.like(Purpose.TEST, n)
     # Of the grid of leave-one-out only the chosen penalty is tested.
     listed = setting.ridge != "cv"
     chosen = fit.chosen if listed else 0
     fitted = fit.weights if listed else fit.weights[fit.chosen][None]
-    weights = np.concatenate([fitted, own])
-    found = testing.reduce(squared_errors, setting.scale * weights)
-    sums, squares = (np.asarray(part) for part in found)
+    weights = np.concatenate([fitted, readout])
+    totals = testing.reduce(squared_errors, setting.scale * weights)
+    sums, squares = (np.asarray(part) for part in totals)
     network = sums[-1]
     # The network itself answers for the labels as they are, with the biases it has.
     if setting.deflate >= 0 or (setting.bias > 0 and setting.bias_at == "readout"):
-        [network] = np.asarray(engine.plain(step).reduce(squared_errors, setting.scale * own)[0])
+        [network] = np.asarray(
+            engine.plain(step).reduce(squared_errors, setting.scale * readout)[0]
+        )
     test, error = mean_and_error(sums[:-1], squares[:-1], n)
     values = {
         "train_error": fit.train_errors[fit.chosen],

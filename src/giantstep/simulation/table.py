@@ -11,17 +11,22 @@ from jaxtyping import Float
 from giantstep.simulation.meter import Meter
 from giantstep.simulation.threads import added_up
 
-PIECE = 2**17
-"""Bytes of samples by penalties that a reducer makes at once: above 128 KiB the allocator may hand
-memory back to the system each time, and fetching it anew takes longer than the sums."""
-
 
 def reduced(
-    reducer: Callable[..., Any], features: Any, labels: Any, arguments: Sequence[Any]
+    reducer: Callable[..., Any],
+    features: Any,
+    labels: Any,
+    arguments: Sequence[Any],
+    *,
+    piece_bytes: int = 2**17,
 ) -> list[np.ndarray]:
-    """What a reducer makes of features and labels, piece by piece; penalties are last, in rows."""
+    """What a reducer makes of features and labels, piece by piece; penalties are last, in rows.
+
+    A piece is ``piece_bytes`` of samples by penalties: above 128 KiB the allocator may hand memory
+    back to the system each time, and fetching it anew takes longer than the sums.
+    """
     values = [np.asarray(argument, dtype=features.dtype) for argument in arguments]
-    size = max(1, PIECE // values[-1][:, 0].nbytes) if values else len(labels)
+    size = max(1, piece_bytes // values[-1][:, 0].nbytes) if values else len(labels)
     pieces = (slice(start, start + size) for start in range(0, len(labels), size))
     return added_up(reducer(features[piece], labels[piece], *values) for piece in pieces)
 

@@ -27,10 +27,6 @@ from giantstep.records.table import Table, make_table
 from giantstep.records.trajectory import SPECTRA, Trajectory
 from giantstep.store.identity import different_fields, prediction_name, run_name, stored_fields
 
-MATRIX_NUMBERS = 2**17
-"""Gram matrices and rows of a run are stored up to this many numbers each, 1 MiB: thousands of runs
-of wide networks would fill a disk with them."""
-
 
 class Store:
     """Runs and predictions in a folder, a file each, written once."""
@@ -70,9 +66,9 @@ class Store:
     ) -> Trajectory:
         """One run of a resolved setting, which must be there."""
         asked = stored_fields(setting) | {"kind": "run", "run": run}
-        found, _ = self._read(run_name(setting, run, directions), asked)
-        assert found is not None, "only a prediction may have no arrays"
-        return found
+        trajectory, _ = self._read(run_name(setting, run, directions), asked)
+        assert trajectory is not None, "only a prediction may have no arrays"
+        return trajectory
 
     def prediction(
         self, setting: Setting, theory: str | None = None
@@ -83,8 +79,8 @@ class Store:
             "runs": setting.runs,
             "revision": revision(),
         }
-        found, record = self._read(prediction_name(setting, theory), asked)
-        return found, str(record["complaint"]) if found is None else None
+        trajectory, record = self._read(prediction_name(setting, theory), asked)
+        return trajectory, str(record["complaint"]) if trajectory is None else None
 
     def _read(
         self, name: str, asked: Mapping[str, Any]
@@ -106,12 +102,18 @@ class Store:
             ) from None
 
 
-def run_bytes(trajectory: Trajectory, run: int, *, keep: Collection[str] = ()) -> bytes:
-    """The file of a run, without matrices that are large but for those to keep."""
+def run_bytes(
+    trajectory: Trajectory, run: int, *, keep: Collection[str] = (), most_numbers: int = 2**17
+) -> bytes:
+    """The file of a run, without matrices that are large but for those to keep.
+
+    Gram matrices and rows are stored up to ``most_numbers`` each, 1 MiB: thousands of runs of wide
+    networks would fill a disk with them.
+    """
     large: dict[str, Any] = {
         name: None
         for name in {"gram", "rows"} - set(keep)
-        if (value := getattr(trajectory, name)) is not None and value.size > MATRIX_NUMBERS
+        if (value := getattr(trajectory, name)) is not None and value.size > most_numbers
     }
     return trajectory_bytes(replace(trajectory, **large), kind="run", run=run)
 
@@ -219,7 +221,7 @@ def load(folder: str | Path) -> Results:
     if not root.is_dir():
         raise InputError(f"folder must be one of results, got {str(folder)!r}")
     single: dict[Setting, dict[int, Trajectory]] = {}
-    whole: list[Trajectory] = []
+    complete: list[Trajectory] = []
     predictions: dict[Setting, Trajectory] = {}
     skipped: list[tuple[str, str]] = []
     for path in sorted(root.rglob("*.npz")):
@@ -227,26 +229,28 @@ def load(folder: str | Path) -> Results:
             arrays, record = unpacked(path)
             if "complaint" in record:
                 continue
-            found = rebuilt(path, arrays, record)
+            trajectory = rebuilt(path, arrays, record)
         except InputError as error:
             skipped.append((str(path.relative_to(root)), str(error)))
             continue
         except FileNotFoundError:  # removed meanwhile
             continue
-        if found.theory is not None:
-            beside = predictions.setdefault(found.setting.vary(runs=1), found)
+        if trajectory.theory is not None:
+            beside = predictions.setdefault(trajectory.setting.vary(runs=1), trajectory)
             # Of those that different revisions of the package made, the newest.
-            if _made(found) > _made(beside):
-                predictions[found.setting.vary(runs=1)] = found
+            if _made(trajectory) > _made(beside):
+                predictions[trajectory.setting.vary(runs=1)] = trajectory
         elif "run" in record:
-            single.setdefault(found.setting, {})[int(record["run"])] = found
+            single.setdefault(trajectory.setting, {})[int(record["run"])] = trajectory
         else:
-            whole.append(found)
+            complete.append(trajectory)
     trajectories = [
         stacked(setting, [runs[k] for k in sorted(runs)]) for setting, runs in single.items()
     ]
-    trajectories = sorted([*trajectories, *whole], key=lambda found: _order(found.setting))
-    theory = [predictions.get(found.setting.vary(runs=1)) for found in trajectories]
+    trajectories = sorted(
+        [*trajectories, *complete], key=lambda trajectory: _order(trajectory.setting)
+    )
+    theory = [predictions.get(trajectory.setting.vary(runs=1)) for trajectory in trajectories]
     return Results(tuple(trajectories), tuple(theory), tuple(skipped))
 
 

@@ -36,9 +36,9 @@ def with_engine(setting: Setting, memory: int = MEMORY) -> Setting:
 
 def run_name(setting: Setting, run: int, directions: Float[np.ndarray, "r d"] | None = None) -> str:
     """The file of run k of a resolved setting: the same for any number of runs."""
-    own = None if directions is None else _digest(np.ascontiguousarray(directions).tobytes())
+    digest = None if directions is None else _digest(np.ascontiguousarray(directions).tobytes())
     fields = _fields(setting) | {"runs": None}
-    return _name({"kind": "run", "run": run, "setting": fields, "directions": own})
+    return _name({"kind": "run", "run": run, "setting": fields, "directions": digest})
 
 
 def prediction_name(setting: Setting, theory: str | None = None) -> str:

@@ -39,9 +39,11 @@ def simulate_stored(
         pending = simulate_runs(
             chosen, asked, memory=memory, progress=progress, directions=directions
         )
-        for run, found in pending:
+        for run, trajectory in pending:
             # A comparison needs the Gram matrices, whatever their size.
-            store.write(run_name(chosen, run, directions), run_bytes(found, run, keep=("gram",)))
+            store.write(
+                run_name(chosen, run, directions), run_bytes(trajectory, run, keep=("gram",))
+            )
             runs[run] = store.run(chosen, run, directions)
             missing.remove(run)
     except KeyboardInterrupt:
@@ -50,6 +52,6 @@ def simulate_stored(
             raise
         interrupted = True
     held = min(missing, default=setting.runs)
-    found = stacked(chosen, [runs[run] for run in range(held)])
-    gram = found.gram if keeps_gram(setting) else None
-    return replace(found, setting=setting, interrupted=interrupted, gram=gram)
+    trajectory = stacked(chosen, [runs[run] for run in range(held)])
+    gram = trajectory.gram if keeps_gram(setting) else None
+    return replace(trajectory, setting=setting, interrupted=interrupted, gram=gram)

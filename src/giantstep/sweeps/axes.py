@@ -26,12 +26,6 @@ from giantstep.problem.setting import DEFAULTS
 WHOLE = frozenset(("d", "n", "p", "steps", "deflate", "readout_n", "test_n", "seed", "spectra"))
 """Fields of whole numbers: those of a range are rounded."""
 
-MOST = 10_000
-"""Values of an axis at most: more is a slip of the pen."""
-
-WIDE = 20.0
-"""Positive values whose ends differ by this factor are shown on a log scale."""
-
 _NUMBER = re.compile(r"(?:(?:^|(?<=[\^(*/,]))-)?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 _RANGE = re.compile(r"(?P<low>.+?)\.\.(?P<high>.+):\s*(?P<count>[0-9]+)\s*(?P<log>log)?\s*")
 
@@ -113,8 +107,8 @@ def _axis(table: Mapping[str, Any]) -> Axis:
     columns: dict[str, tuple[list[Any], bool]] = {}
     for field, given in table.items():
         if field not in DEFAULTS or field == "runs":
-            known = ", ".join(name for name in DEFAULTS if name != "runs")
-            raise InputError(f"axes must be fields of a setting ({known}), got {field!r}")
+            allowed = ", ".join(name for name in DEFAULTS if name != "runs")
+            raise InputError(f"axes must be fields of a setting ({allowed}), got {field!r}")
         columns[field] = _values(field, given)
     lengths = {field: len(values) for field, (values, _) in columns.items()}
     if len(set(lengths.values())) > 1:
@@ -133,7 +127,8 @@ def _axis(table: Mapping[str, Any]) -> Axis:
     if len(columns) > 1:
         label += f" (with {', '.join(list(columns)[1:])})"
     if coordinates is not None and not log and len(coordinates) > 1 and min(coordinates) > 0:
-        log = max(coordinates) >= WIDE * min(coordinates)
+        # On a log scale where the ends of positive values differ by so much.
+        log = max(coordinates) >= 20.0 * min(coordinates)
     return Axis(places, given, label, coordinates, log)
 
 
@@ -159,18 +154,18 @@ def _values(field: str, given: Any) -> tuple[list[Any], bool]:
         pieces = np.asarray(given).tolist() if isinstance(given, np.ndarray) else list(given)
     else:
         pieces = [given]
-    found: list[Any] = []
+    values: list[Any] = []
     log = False
     for piece in pieces:
         match = _RANGE.fullmatch(piece) if isinstance(piece, str) else None
         if match is None:
-            found.append(_plain(field, piece))
+            values.append(_plain(field, piece))
         else:
-            found.extend(_range(field, piece, match))
+            values.extend(_range(field, piece, match))
             log = match["log"] is not None and len(pieces) == 1
-    if not found:
+    if not values:
         raise InputError(f"axes must have values, got none for {field}")
-    return found, log
+    return values, log
 
 
 def _plain(field: str, piece: Any) -> Any:
@@ -197,13 +192,14 @@ def _pieces(text: str) -> list[str]:
     return pieces
 
 
-def _range(field: str, piece: str, match: re.Match[str]) -> Iterator[Any]:
+def _range(field: str, piece: str, match: re.Match[str], *, most: int = 10_000) -> Iterator[Any]:
+    """The values of a range; more than ``most`` are a slip of the pen."""
     low, high, count = match["low"].strip(), match["high"].strip(), int(match["count"])
     frame, ends = _frame([low, high])
-    if frame is None or ends is None or not 2 <= count <= MOST:
+    if frame is None or ends is None or not 2 <= count <= most:
         raise InputError(
             f"{field} must be a range LOW..HIGH:COUNT whose ends differ in one number, with 2 to "
-            f"{MOST:,} values, got {piece.strip()!r}"
+            f"{most:,} values, got {piece.strip()!r}"
         )
     if match["log"] and min(ends) <= 0:
         raise InputError(f"{field} must be positive on a log scale, got {piece.strip()!r}")

@@ -14,9 +14,6 @@ from giantstep.problem.setting import Setting
 from giantstep.store.identity import with_engine
 from giantstep.sweeps.axes import Axis, read_axes, short
 
-MOST_CELLS = 10**6
-"""Cells of a grid at most: each is a setting in memory."""
-
 
 @dataclass(frozen=True)
 class Cell:
@@ -54,15 +51,21 @@ class Grid:
 
 
 def make_grid(
-    base: Setting | Mapping[str, Any], axes: Mapping[str, Any] | Sequence[Mapping[str, Any]]
+    base: Setting | Mapping[str, Any],
+    axes: Mapping[str, Any] | Sequence[Mapping[str, Any]],
+    *,
+    most_cells: int = 10**6,
 ) -> Grid:
-    """The grid over a base setting, or over its fields; the first cell that is refused is named."""
+    """The grid over a base setting, or over its fields; the first cell that is refused is named.
+
+    It has ``most_cells`` at most: each is a setting in memory.
+    """
     read = read_axes(axes)
     count = 1
     for axis in read:
         count *= len(axis.places)
-    if count > MOST_CELLS:
-        raise InputError(f"axes must give at most {MOST_CELLS:,} cells, got {count:,}")
+    if count > most_cells:
+        raise InputError(f"axes must give at most {most_cells:,} cells, got {count:,}")
     cells = []
     for place in itertools.product(*(range(len(axis.places)) for axis in read)):
         values: dict[str, Any] = {}

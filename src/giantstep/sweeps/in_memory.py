@@ -35,8 +35,8 @@ def outcome_in_memory(cell: Cell, *, theory: bool, memory: int) -> Outcome:
     """Simulate and predict a cell in this process; one that fails has its reason."""
     simulated, predicted, complaint, failure = None, None, None, None
     try:
-        found = simulate(cell.setting, memory=memory)
-        simulated = replace(found, origin=origin(cell.setting, found.engine))
+        trajectory = simulate(cell.setting, memory=memory)
+        simulated = replace(trajectory, origin=origin(cell.setting, trajectory.engine))
     except EXPECTED as error:
         failure = str(error) or type(error).__name__
     try:

@@ -12,12 +12,6 @@ from giantstep.store.identity import prediction_name
 from giantstep.sweeps.grid import Cell, Grid
 from giantstep.sweeps.local import check_workers, process_count, share_accelerators
 
-LARGEST = 3
-"""Cells that are named."""
-
-PREDICTION, SPECTRA = 1.0, 8.0
-"""Seconds that a prediction counts for, .01 to 2 on one core; and one with spectra, 4 to 14."""
-
 
 @dataclass(frozen=True)
 class Preview:
@@ -48,15 +42,21 @@ class Preview:
             "seconds": self.seconds,
             "bytes": self.bytes,
             "largest": [
-                {"at": dict(cell.values), **found.as_dict()} for cell, found in self.largest
+                {"at": dict(cell.values), **expected.as_dict()} for cell, expected in self.largest
             ],
         }
 
 
 def preview(
-    grid: Grid, store: Store, *, memory: int, workers: int | None, theory: bool = True
+    grid: Grid,
+    store: Store,
+    *,
+    memory: int,
+    workers: int | None,
+    theory: bool = True,
+    named: int = 3,
 ) -> Preview:
-    """Estimate every cell; the first that no engine can run is refused.
+    """Estimate every cell, and name the ``named`` largest; one that no engine can run is refused.
 
     Pilot runs are made of the largest cell of each engine, and say how fast the others are.
     """
@@ -64,19 +64,20 @@ def preview(
     share_accelerators()
     estimates = _estimates(grid, memory)
     missing = [len(store.missing(cell.setting)) for cell in grid.cells]
-    most = max(found.bytes for _, found in estimates)
+    most = max(expected.bytes for _, expected in estimates)
     settings = (cell.setting for cell in grid.cells)
     count = workers or process_count(settings, max(1, sum(missing)), most)
     seconds = sum(
-        found.seconds * left / cell.setting.runs
-        for (cell, found), left in zip(estimates, missing, strict=True)
+        expected.seconds * left / cell.setting.runs
+        for (cell, expected), left in zip(estimates, missing, strict=True)
     )
     predicted = [
-        SPECTRA if cell.setting.spectra else PREDICTION
+        # Seconds on one core: 4 to 14 with spectra, 0.01 to 2 without.
+        8.0 if cell.setting.spectra else 1.0
         for cell in grid.cells
         if theory and not store.holds(prediction_name(cell.setting))
     ]
-    longest = sorted(estimates, key=lambda entry: -entry[1].seconds)[:LARGEST]
+    longest = sorted(estimates, key=lambda entry: -entry[1].seconds)[:named]
     return Preview(
         cells=len(grid.cells),
         runs=grid.runs,

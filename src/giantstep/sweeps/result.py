@@ -27,9 +27,6 @@ from giantstep.sweeps.grid import Cell, Grid
 LEVEL = 1e-3
 """Chance that theory and simulation are called apart although they agree, all cells counted."""
 
-SMALLEST = 1e-300
-"""P-values are at least this: so that their inverses can be summed."""
-
 POWER = "k in n = d^k"
 """The label of an axis of batch exponents."""
 
@@ -60,8 +57,8 @@ class Outcome:
 
     def expected(self, observable: str) -> float:
         """What theory says of it; NaN where it says nothing."""
-        known = observable in self._expected
-        return float(self._expected[observable][-1]) if known else np.nan
+        remembered = observable in self._expected
+        return float(self._expected[observable][-1]) if remembered else np.nan
 
     @property
     def theory(self) -> str | None:
@@ -179,8 +176,8 @@ class Sweep(Drawn):
     def table(self) -> Table:
         """A row for each run and step of the cells that are finished."""
         done = self.finished
-        trajectories = [found.simulated for found in done if found.simulated is not None]
-        return make_table(trajectories, [found.predicted for found in done])
+        trajectories = [outcome.simulated for outcome in done if outcome.simulated is not None]
+        return make_table(trajectories, [outcome.predicted for outcome in done])
 
     def to_pandas(self) -> Any:
         """The table as a data frame of pandas, where that is installed."""
@@ -193,24 +190,24 @@ class Sweep(Drawn):
     @property
     def revisions(self) -> list[str]:
         """The revisions of the package that made the runs: one, unless it was changed between."""
-        made = (found.simulated.origin or {} for found in self.finished if found.simulated)
+        made = (outcome.simulated.origin or {} for outcome in self.finished if outcome.simulated)
         return sorted({str(origin.get("revision")) for origin in made})
 
     def measured(self, observable: str) -> Float[np.ndarray, "..."]:
         """Mean over runs in every cell after the last step, over the axes; NaN where it failed."""
-        values = [found.measured(observable) for found in self.outcomes]
+        values = [outcome.measured(observable) for outcome in self.outcomes]
         return self._shaped([float(v.mean()) if len(v) else np.nan for v in values])
 
     def standard_error(self, observable: str) -> Float[np.ndarray, "..."]:
         """Standard error of these means; NaN for a single run."""
-        values = [found.measured(observable) for found in self.outcomes]
+        values = [outcome.measured(observable) for outcome in self.outcomes]
         return self._shaped(
             [float(v.std(ddof=1)) / np.sqrt(len(v)) if len(v) > 1 else np.nan for v in values]
         )
 
     def predicted(self, observable: str) -> Float[np.ndarray, "..."]:
         """What theory says in every cell; NaN where it says nothing."""
-        return self._shaped([found.expected(observable) for found in self.outcomes])
+        return self._shaped([outcome.expected(observable) for outcome in self.outcomes])
 
     def _shaped(self, values: list[float]) -> Float[np.ndarray, "..."]:
         return np.array(values).reshape(self.grid.shape)
@@ -232,20 +229,21 @@ class Sweep(Drawn):
 
     def agreement(self, observable: str) -> Agreement | None:
         """Whether theory and simulation agree in the observable; None where none is compared."""
-        values = [(found.p_value(observable), found) for found in self.outcomes]
-        known = [(max(p, SMALLEST), found) for p, found in values if p is not None]
-        if not known:
+        values = [(outcome.p_value(observable), outcome) for outcome in self.outcomes]
+        # At least so much that their inverses can be summed.
+        compared = [(max(p, 1e-300), outcome) for p, outcome in values if p is not None]
+        if not compared:
             return None
-        count = len(known)
-        mean = count / sum(1.0 / p for p, _ in known)
-        apart = tuple(found for p, found in known if p < LEVEL / count)
+        count = len(compared)
+        mean = count / sum(1.0 / p for p, _ in compared)
+        apart = tuple(outcome for p, outcome in compared if p < LEVEL / count)
         return Agreement(harmonic_p_value(mean, math.log(count)), count, apart)
 
     @property
     def theory_changes(self) -> list[TheoryChange]:
         """Where theories change along an axis."""
         cells = np.arange(len(self.outcomes)).reshape(self.grid.shape)
-        found = []
+        changes = []
         for along, axis in enumerate(self.axes):
             others = [other for other in self.axes if other is not axis]
             lines = np.moveaxis(cells, along, -1).reshape(-1, len(axis.places))
@@ -256,8 +254,8 @@ class Sweep(Drawn):
                     names = (self.outcomes[one].theory, self.outcomes[two].theory)
                     if names[0] and names[1] and names[0] != names[1]:
                         texts = (axis.texts[k], axis.texts[k + 1])
-                        found.append(TheoryChange(axis.name, texts, (names[0], names[1]), at))
-        return found
+                        changes.append(TheoryChange(axis.name, texts, (names[0], names[1]), at))
+        return changes
 
     def exponents(self, observable: str) -> list[DimensionExponent]:
         """The exponent in d at every place on the other axes that has two sizes with two runs."""
@@ -269,7 +267,7 @@ class Sweep(Drawn):
         cells = np.arange(len(self.outcomes)).reshape(self.grid.shape)
         lines = np.moveaxis(cells, along, -1).reshape(-1, self.grid.shape[along])
         places = itertools.product(*(axis.texts for axis in others))
-        found = []
+        exponents = []
         for place, line in zip(places, lines, strict=True):
             kept = [self.outcomes[index] for index in line]
             kept = [o for o in kept if len(o.measured(observable)) > 1]
@@ -280,16 +278,16 @@ class Sweep(Drawn):
             x = np.log(sizes) - np.mean(np.log(sizes))
             theory = np.array([outcome.expected(observable) for outcome in kept])
             theories = tuple(dict.fromkeys(o.theory for o in kept if o.theory is not None))
-            known = bool(np.all(theory > 0)) and len(theories) == 1
-            found.append(
+            is_predicted = bool(np.all(theory > 0)) and len(theories) == 1
+            exponents.append(
                 DimensionExponent(
                     {axis.name: text for axis, text in zip(others, place, strict=True)},
                     scaling_exponent(sizes, values),
-                    float(np.log(theory) @ x / (x @ x)) if known else None,
+                    float(np.log(theory) @ x / (x @ x)) if is_predicted else None,
                     theories,
                 )
             )
-        return found
+        return exponents
 
     def as_dict(self, observable: str) -> dict[str, Any]:
         """Everything but the arrays, as plain values."""
@@ -328,7 +326,7 @@ def check_observable(observable: str | None, setting: Setting) -> str:
     """An observable that runs have; unless told the alignment with the target, or the error."""
     if observable is None:
         return "test_error" if setting.target.column else "alignment"
-    known = names(setting)
-    if observable not in known:
-        raise InputError(f"show must be one of {', '.join(known)}, got {observable!r}")
+    allowed = names(setting)
+    if observable not in allowed:
+        raise InputError(f"show must be one of {', '.join(allowed)}, got {observable!r}")
     return observable

@@ -24,12 +24,6 @@ from giantstep.records.table import Table, make_table
 from giantstep.records.trajectory import Trajectory
 from giantstep.simulation.simulate import MEMORY, simulate
 
-MOST = 8
-"""Settings in one picture at most: a colour each."""
-
-FEW_FIELDS = 2
-"""Fields up to which their values are the name of a setting."""
-
 SHOWN = ("norm", "alignment", "test_error", "network_error")
 """Observables of the table unless others are asked for, where there are runs that have them."""
 
@@ -67,7 +61,7 @@ class SideBySide(Drawn):
     @cached_property
     def _expected(self) -> list[dict[str, Float[np.ndarray, " t"]]]:
         theory = (experiment.predicted for experiment in self.experiments)
-        return [{} if found is None else expected(found) for found in theory]
+        return [{} if trajectory is None else expected(trajectory) for trajectory in theory]
 
     def mean(self, number: int, observable: str, place: int) -> Value | None:
         """Mean over the runs of setting ``number`` at a place of its recorded steps."""
@@ -121,8 +115,10 @@ class SideBySide(Drawn):
         }
 
     def _differences(self, number: int) -> dict[str, Any]:
-        found = {observable: self.difference(number, observable) for observable in self.shown}
-        return {name: None if value is None else value.as_dict() for name, value in found.items()}
+        differences = {observable: self.difference(number, observable) for observable in self.shown}
+        return {
+            name: None if value is None else value.as_dict() for name, value in differences.items()
+        }
 
 
 def compare_settings(
@@ -166,10 +162,12 @@ def compare_settings(
     return SideBySide(tuple(experiments), called, shown)
 
 
-def _called(settings: Sequence[Setting], names: Sequence[str] | None) -> tuple[str, ...]:
-    """The names of the settings; the same setting twice is refused."""
-    if not 2 <= len(settings) <= MOST:
-        raise InputError(f"settings must be 2 to {MOST}, got {len(settings)}")
+def _called(
+    settings: Sequence[Setting], names: Sequence[str] | None, *, most: int = 8
+) -> tuple[str, ...]:
+    """The names of the settings, ``most`` of them, a colour each; one given twice is refused."""
+    if not 2 <= len(settings) <= most:
+        raise InputError(f"settings must be 2 to {most}, got {len(settings)}")
     if names is not None and len(names) != len(settings):
         raise InputError(f"names must be one for each of {len(settings)} settings, got {names}")
     seen: dict[Setting, int] = {}
@@ -189,9 +187,9 @@ def _called(settings: Sequence[Setting], names: Sequence[str] | None) -> tuple[s
 
 
 def _values(settings: Sequence[Setting]) -> tuple[str, ...]:
-    """What tells the settings apart; the same for all where that is too much for a name."""
+    """What tells the settings apart; the same for all where more than two fields would do it."""
     fields = given_differing(settings)
-    if len(fields) > FEW_FIELDS:
+    if len(fields) > 2:
         return ("",) * len(settings)
     texts = [[field_text(setting, field) for field in fields] for setting in settings]
     if len(fields) == 1 and all(not _is_number(text) for [text] in texts):
@@ -209,11 +207,15 @@ def _is_number(text: str) -> bool:
 
 def _shown(settings: Sequence[Setting], show: Sequence[str]) -> tuple[str, ...]:
     """The observables that are asked for, which at least one setting must have."""
-    known = list(dict.fromkeys(name for setting in settings for name in observable_names(setting)))
+    available = list(
+        dict.fromkeys(name for setting in settings for name in observable_names(setting))
+    )
     for name in show:
-        if name not in known:
-            raise InputError(f"show must be one of {', '.join(known)}, got {name!r}")
+        if name not in available:
+            raise InputError(f"show must be one of {', '.join(available)}, got {name!r}")
     if show:
         return tuple(dict.fromkeys(show))
     directions = any(setting.target.r for setting in settings)
-    return tuple(name for name in SHOWN if name in known and (directions or name != "alignment"))
+    return tuple(
+        name for name in SHOWN if name in available and (directions or name != "alignment")
+    )

@@ -25,13 +25,6 @@ from giantstep.sweeps.local import check_workers, process_count, share_accelerat
 from giantstep.sweeps.result import Outcome, Sweep
 from giantstep.sweeps.work import Report, Task, local_reports
 
-SHARES = 8
-"""Runs of a cell are one task up to this share of what a process has to do, so that the last ones
-end nearly together."""
-
-THEORY = 3e9
-"""Floating-point operations that a prediction counts for: one to two seconds."""
-
 
 @dataclass(frozen=True)
 class Progress:
@@ -87,7 +80,7 @@ def sweep(
     with ExitStack() as stack:
         if out is None:
             out = stack.enter_context(TemporaryDirectory(prefix="giantstep-"))
-        found = run_grid(
+        swept = run_grid(
             Grid(grid.axes, tuple(cell for cell in grid.cells if cell.place not in places)),
             Store(Path(out)),
             theory=theory,
@@ -96,13 +89,13 @@ def sweep(
             memory=memory,
             progress=progress,
         )
-    outcomes = {outcome.cell.place: outcome for outcome in found.outcomes}
+    outcomes = {outcome.cell.place: outcome for outcome in swept.outcomes}
     for number, cell in enumerate(unstorable, 1):
         outcomes[cell.place] = outcome_in_memory(cell, theory=theory, memory=memory)
         if progress is not None:
             failed = sum(outcome.failure is not None for outcome in outcomes.values())
             progress(Progress(number, len(unstorable), number / len(unstorable), failed))
-    return Sweep(grid, tuple(outcomes[cell.place] for cell in grid.cells), found.skipped)
+    return Sweep(grid, tuple(outcomes[cell.place] for cell in grid.cells), swept.skipped)
 
 
 def run_grid(
@@ -154,22 +147,27 @@ def _workers(
 
 
 def missing_tasks(
-    grid: Grid, store: Store, *, theory: bool, memory: int, workers: int
+    grid: Grid, store: Store, *, theory: bool, memory: int, workers: int, shares: int = 8
 ) -> list[Pending]:
-    """What is to be done, the largest first: they must not be left for the end."""
+    """What is to be done, the largest first: they must not be left for the end.
+
+    Runs of a cell are one task up to one of ``shares`` of what a process has to do, so that the
+    last ones end nearly together.
+    """
     missing = [store.missing(cell.setting) for cell in grid.cells]
     each = [flops(cell.setting) for cell in grid.cells]
     total = sum(work * len(runs) for work, runs in zip(each, missing, strict=True))
     tasks: list[Pending] = []
     for index, (cell, work, runs) in enumerate(zip(grid.cells, each, missing, strict=True)):
         fields = cell.setting.as_dict()
-        most = max(1, int(total / (SHARES * workers * work)))
+        most = max(1, int(total / (shares * workers * work)))
         for first in range(0, len(runs), most):
             part = runs[first : first + most]
             task = Task(setting=fields, runs=part, memory=memory)
             tasks.append(Pending(index, task, work * len(part)))
         if theory and not store.holds(prediction_name(cell.setting)):
-            tasks.append(Pending(index, Task(setting=fields, runs=[], memory=memory), THEORY))
+            # A prediction takes one to two seconds, some 3e9 operations.
+            tasks.append(Pending(index, Task(setting=fields, runs=[], memory=memory), 3e9))
     return sorted(tasks, key=lambda entry: -entry.work)
 
 

@@ -46,8 +46,8 @@ def results(task: Task) -> Iterator[tuple[str, bytes]]:
     if not task["runs"]:
         yield prediction_name(setting), _predicted(setting)
         return
-    for run, found in simulate_runs(setting, task["runs"], memory=task["memory"]):
-        yield run_name(setting, run), run_bytes(found, run)
+    for run, trajectory in simulate_runs(setting, task["runs"], memory=task["memory"]):
+        yield run_name(setting, run), run_bytes(trajectory, run)
 
 
 def _predicted(setting: Setting) -> bytes:
@@ -62,7 +62,7 @@ def perform(task: Task, write: Callable[[str, bytes], None]) -> Report:
     pending = results(task)
     while True:
         try:
-            found = next(pending, None)
+            file = next(pending, None)
         except MemoryError as error:
             return {"failure": memory_words(error), "traceback": None}
         except EXPECTED as error:
@@ -70,9 +70,9 @@ def perform(task: Task, write: Callable[[str, bytes], None]) -> Report:
         except Exception as error:
             text = "".join(traceback.format_exception(error))
             return {"failure": f"a bug: {error!r}", "traceback": text}
-        if found is None:
+        if file is None:
             return {"failure": None, "traceback": None}
-        write(*found)
+        write(*file)
 
 
 def perform_here(task: Task, folder: Path) -> Report:

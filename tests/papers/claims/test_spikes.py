@@ -55,7 +55,7 @@ def test_rank_one_has_two_thirds_of_the_second_part() -> None:
     actual = limiting_losses(setting).objectives
     flat = limiting_losses(setting, lengthened=False).objectives
     step = learned_step(setting, 1e9)
-    delta = step.lengthening / step.shift**2
+    delta = step.noise_square / step.shift**2
     assert flat[:2] == actual[:2]
     expected = (2.0 + (1.0 + delta) ** 2) / 3.0
     assert (flat[1] - flat[2]) / (actual[1] - actual[2]) == pytest.approx(expected, rel=1e-6)

@@ -22,8 +22,8 @@ def run(request: Mapping[str, Any], emit: Emit) -> dict[str, Any]:
     """Analysis of ``target`` and ``activation``, both texts."""
     target, activation = (_text(request, name) for name in ("target", "activation"))
     sigma: ActivationAnalysis = activation_of(activation)
-    found: Analysis = analysis_of(target, activation)
-    return analysis_view(found, sigma)
+    analysis: Analysis = analysis_of(target, activation)
+    return analysis_view(analysis, sigma)
 
 
 def _text(request: Mapping[str, Any], name: str) -> str:

@@ -14,14 +14,11 @@ from giantstep.papers.claims.running import run_claims
 from giantstep.papers.claims.source import KINDS
 from giantstep.papers.claims.stored import stored_records
 
-LARGEST_SEED = 2**31
-"""Seeds that a page may take: any number that a person types."""
-
 
 def listed(request: Mapping[str, Any], emit: Emit) -> dict[str, Any]:
     """Every claim: identifier, statement, paper and the verdict of its stored record."""
     stored = stored_records()
-    found = [
+    claims = [
         {
             "id": claim.id,
             "statement": claim.statement,
@@ -32,7 +29,7 @@ def listed(request: Mapping[str, Any], emit: Emit) -> dict[str, Any]:
         }
         for claim in CLAIMS.values()
     ]
-    return {"claims": found}
+    return {"claims": claims}
 
 
 def stored(request: Mapping[str, Any], emit: Emit) -> dict[str, Any]:
@@ -81,7 +78,7 @@ def _claim(request: Mapping[str, Any]) -> Claim:
 def _seed(request: Mapping[str, Any]) -> int:
     text = str(request.get("seed", 0)).strip()
     # Ten digits are enough, and thousands of them are too many for int.
-    if not text.isdecimal() or len(text) > 10 or int(text) >= LARGEST_SEED:
+    if not text.isdecimal() or len(text) > 10 or int(text) >= 2**31:
         raise InputError(f"seed must be a whole number below 2^31, got {shown(text)}")
     return int(text)
 
@@ -89,10 +86,10 @@ def _seed(request: Mapping[str, Any]) -> int:
 def _table(record: Mapping[str, Any]) -> str:
     """The quantities as lines of CSV."""
     lines = ["quantity,predicted,low,high,measured,interval_low,interval_high,verdict"]
-    for name, found in record["measured"].items():
+    for name, measured in record["measured"].items():
         theory = record["predicted"][name]
-        numbers = [theory["value"], *theory["region"], found["value"], *found["interval"]]
+        numbers = [theory["value"], *theory["region"], measured["value"], *measured["interval"]]
         cells = ["" if number is None else repr(number) for number in numbers]
         quoted = name.replace('"', '""')
-        lines.append(",".join([f'"{quoted}"', *cells, found["verdict"]]))
+        lines.append(",".join([f'"{quoted}"', *cells, measured["verdict"]]))
     return "\n".join(lines) + "\n"

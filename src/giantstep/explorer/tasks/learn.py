@@ -50,19 +50,21 @@ def streaming(frame: Frame, emit: Emit) -> Callable[..., Trajectory]:
 
     def simulator(setting: Setting, *, partial: bool = False, **options: Any) -> Trajectory:
         finished: list[Trajectory] = []
-        for number, found in simulate_runs(setting, range(setting.runs), **options):
-            finished.append(found)
+        for number, trajectory in simulate_runs(setting, range(setting.runs), **options):
+            finished.append(trajectory)
             so_far = stacked(setting, finished)
             emit(
                 "run",
                 {
                     "run": number,
                     "steps": steps_view(so_far, frame),
-                    "neurons": neurons_view(found, frame)[0],
+                    "neurons": neurons_view(trajectory, frame)[0],
                 },
             )
-        whole = stacked(setting, finished)
-        return replace(whole, setting=setting, gram=whole.gram if keeps_gram(setting) else None)
+        together = stacked(setting, finished)
+        return replace(
+            together, setting=setting, gram=together.gram if keeps_gram(setting) else None
+        )
 
     return simulator
 

@@ -27,18 +27,12 @@ from giantstep.sweeps.grid import Cell, Grid, make_grid
 from giantstep.sweeps.result import Outcome, Sweep, check_observable
 from giantstep.sweeps.work import EXPECTED
 
-MOST_CELLS = 400
-"""Cells of a map: more are smaller than what a finger can point at."""
-
 ROUGH: dict[str, Any] = {"scrambles": 2, "log2_points": 11}
 """Points of a prediction: cosines within a hundredth, which no colour shows.  Deviations count:
 where nothing is learned they are what runs show."""
 
 OPEN = 0.03
 """Standard error of a cosine, three times the usual one, above which a cell takes more points."""
-
-PART = 0.5
-"""Seconds after which the cells so far are sent: the page asks for the others at once."""
 
 AXES = {
     "n-power": ("Exponent of the samples", "κ, n = d^κ", "n", "d^0.5..d^1.75:11"),
@@ -72,8 +66,11 @@ def asked(request: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any], s
 
 
 @lru_cache(maxsize=8)
-def _read(text: str) -> tuple[Grid, str]:
-    """The grid of what was asked for, and what is shown of it."""
+def _read(text: str, *, most_cells: int = 400) -> tuple[Grid, str]:
+    """The grid of what was asked for, and what is shown of it.
+
+    More than ``most_cells`` would be smaller than what a finger can point at.
+    """
     fields, axes, show = json.loads(text)
     read = read_axes(axes)
     count = 1
@@ -81,8 +78,8 @@ def _read(text: str) -> tuple[Grid, str]:
         count *= len(axis.places)
         for place in axis.places:
             check_fields(place)
-    if count > MOST_CELLS:
-        raise InputError(f"axes must give at most {MOST_CELLS} cells here, got {shown(count)}")
+    if count > most_cells:
+        raise InputError(f"axes must give at most {most_cells} cells here, got {shown(count)}")
     base = check_fields(fields)
     if show is not None and not show.endswith("_error"):
         # The readout is most of the work, and only errors need it.
@@ -105,8 +102,11 @@ def frame(request: Mapping[str, Any], emit: Emit) -> dict[str, Any]:
     return map_view(grid.axes, observable, Sweep(grid, ()).limit)
 
 
-def predict(request: Mapping[str, Any], emit: Emit) -> dict[str, Any]:
-    """Cells in the order of ``coarse_first``, from number ``first`` on, as many as PART allows."""
+def predict(request: Mapping[str, Any], emit: Emit, *, part_seconds: float = 0.5) -> dict[str, Any]:
+    """Cells in the order of ``coarse_first``, from number ``first`` on.
+
+    After ``part_seconds`` those so far are sent, and the page asks for the others at once.
+    """
     grid, observable = grid_of(request)
     order = coarse_first(grid)
     first = request.get("first", 0)
@@ -115,7 +115,7 @@ def predict(request: Mapping[str, Any], emit: Emit) -> dict[str, Any]:
     begin, cells = time.perf_counter(), []
     for index in order[first:]:
         cells.append(cell_view(_predicted(grid.cells[index]), observable))
-        if time.perf_counter() - begin > PART:
+        if time.perf_counter() - begin > part_seconds:
             break
     return frame(request, emit) | {
         "cells": cells,
@@ -126,12 +126,12 @@ def predict(request: Mapping[str, Any], emit: Emit) -> dict[str, Any]:
 
 def _predicted(cell: Cell) -> Outcome:
     try:
-        found = predict_setting(cell.setting, **ROUGH)
-        if _uncertain(found):
-            found = predict_setting(cell.setting)
+        trajectory = predict_setting(cell.setting, **ROUGH)
+        if _uncertain(trajectory):
+            trajectory = predict_setting(cell.setting)
     except (NoTheoryError, NotConvergedError) as error:
         return Outcome(cell, None, None, str(error), None)
-    return Outcome(cell, None, found, None, None)
+    return Outcome(cell, None, trajectory, None, None)
 
 
 def _uncertain(found: Trajectory) -> bool:
@@ -166,8 +166,8 @@ def run(request: Mapping[str, Any], emit: Emit) -> dict[str, Any]:
 def _measured(cell: Cell) -> Outcome:
     runs: list[Trajectory] = []
     try:
-        for _, found in simulate_runs(cell.setting, range(cell.setting.runs), memory=MEMORY):
-            runs.append(found)
+        for _, trajectory in simulate_runs(cell.setting, range(cell.setting.runs), memory=MEMORY):
+            runs.append(trajectory)
     except EXPECTED as error:
         return Outcome(cell, None, None, None, str(error) or type(error).__name__)
     return Outcome(cell, stacked(cell.setting, runs), None, None, None)

@@ -31,12 +31,12 @@ def frame(request: Mapping[str, Any], emit: Emit) -> dict[str, Any]:
 def run(request: Mapping[str, Any], emit: Emit) -> dict[str, Any]:
     """Prediction of ``setting``; ``complaint`` says why there is none, ``draft`` is a quick one."""
     against = _frame(request)
-    found, notes = _known(against), against.analysis.notes
+    answer, notes = _known(against), against.analysis.notes
     try:
         predicted = _draft(against.setting) if request.get("draft") else predict(against.setting)
     except (NoTheoryError, NotConvergedError) as error:
-        return found | {"complaint": str(error)}
-    return found | {
+        return answer | {"complaint": str(error)}
+    return answer | {
         "theory": predicted.theory,
         "notes": [*notes, *predicted.notes],
         "seconds": predicted.seconds,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -16,23 +17,17 @@ from giantstep.sweeps.axes import Axis, read_axes
 RECORD = "sweep.json"
 """What ``giantstep sweep`` writes of a finished sweep."""
 
-MOST = 200
-"""Sweeps that are listed."""
-
-BYTES = 2**24
-"""Size of a record that is read: some ten thousand cells."""
-
 NUMBERS = ("mean", "standard_error", "predicted", "p_value")
 
 
-def listed(request: Mapping[str, Any], emit: Emit) -> dict[str, Any]:
-    """Names of the folders with a sweep, the folder itself as a dot."""
+def listed(request: Mapping[str, Any], emit: Emit, *, most: int = 200) -> dict[str, Any]:
+    """Names of the folders with a sweep, ``most`` of them; the folder itself is a dot."""
     folder = request["folder"]
     if folder is None:
         return {"folder": None, "sweeps": []}
     root = Path(folder).resolve()
-    found = _names(root)
-    return {"folder": root.name, "sweeps": found[:MOST], "left_out": max(0, len(found) - MOST)}
+    names = _names(root)
+    return {"folder": root.name, "sweeps": names[:most], "left_out": max(0, len(names) - most)}
 
 
 def _names(root: Path) -> list[str]:
@@ -66,16 +61,19 @@ def opened(request: Mapping[str, Any], emit: Emit) -> dict[str, Any]:
         raise InputError(f"sweep cannot be read, got {shown(name)}{reason}") from None
 
 
-def _record(folder: str | None, name: str) -> Any:
-    """What the file of a sweep holds; nothing outside the folder is ever opened."""
+def _record(folder: str | None, name: str, *, most_bytes: int = 2**24) -> Any:
+    """What the file of a sweep holds; nothing outside the folder is ever opened.
+
+    Some ten thousand cells take ``most_bytes``.
+    """
     if folder is None:
         raise InputError("sweep needs a folder: start with giantstep explore --folder DIR")
     root = Path(folder).resolve()
     if name not in _names(root):
         raise InputError(f"sweep must be one of the folder, got {shown(name)}")
     path = root / name / RECORD
-    if path.stat().st_size > BYTES:
-        raise InputError(f"sweep is larger than {BYTES >> 20} MiB, got {shown(name)}")
+    if path.stat().st_size > most_bytes:
+        raise InputError(f"sweep is larger than {most_bytes >> 20} MiB, got {shown(name)}")
     try:
         return json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError):
@@ -84,10 +82,7 @@ def _record(folder: str | None, name: str) -> Any:
 
 def _places(axes: tuple[Axis, ...]) -> list[list[int]]:
     """The places of the cells, the last axis fastest."""
-    found: list[list[int]] = [[]]
-    for axis in axes:
-        found = [[*place, index] for place in found for index in range(len(axis.places))]
-    return found
+    return [list(place) for place in product(*(range(len(axis.places)) for axis in axes))]
 
 
 def _cell(cell: Mapping[str, Any]) -> dict[str, Any]:

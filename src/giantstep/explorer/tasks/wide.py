@@ -27,7 +27,7 @@ def predict(request: Mapping[str, Any], emit: Emit) -> dict[str, Any]:
     """Prediction of ``setting`` for the readout of its first run; ``draft``: the weights alone."""
     setting = read_setting(request.get("setting", {}), wide=True)
     frame = Frame(analysis_of(setting.target, setting.activation), setting)
-    found = frame.as_dict() | {
+    answer = frame.as_dict() | {
         "setting": setting.as_dict(),
         "cost": cost_of(setting),
         "theory": None,
@@ -35,8 +35,8 @@ def predict(request: Mapping[str, Any], emit: Emit) -> dict[str, Any]:
     asked = setting.vary(**WEIGHTS_ALONE) if request.get("draft") else setting
     predicted, complaint = of_first_run(asked)
     if predicted is None:
-        return found | {"complaint": complaint, "notes": list(frame.analysis.notes)}
-    return found | {
+        return answer | {"complaint": complaint, "notes": list(frame.analysis.notes)}
+    return answer | {
         "complaint": None,
         "theory": predicted.theory,
         "notes": [*frame.analysis.notes, *predicted.notes],
@@ -85,8 +85,10 @@ def _simulated(
     """All runs, each sent as it is finished with those before it."""
     finished: list[Trajectory] = []
     numbers = range(setting.runs)
-    for number, found in simulate_runs(setting, numbers, memory=MEMORY, progress=_progress(emit)):
-        finished.append(found)
+    for number, trajectory in simulate_runs(
+        setting, numbers, memory=MEMORY, progress=_progress(emit)
+    ):
+        finished.append(trajectory)
         so_far = _detected(stacked(setting, finished), predicted)
         emit(
             "run",
@@ -97,8 +99,8 @@ def _simulated(
                 "spectra": spectra_view(predicted, so_far),
             },
         )
-    whole = stacked(setting, finished)
-    return replace(whole, setting=setting, gram=whole.gram if keeps_gram(setting) else None)
+    together = stacked(setting, finished)
+    return replace(together, setting=setting, gram=together.gram if keeps_gram(setting) else None)
 
 
 def _progress(emit: Emit) -> Any:

@@ -44,12 +44,12 @@ def stairs_view(stairs: Staircase, r: int) -> dict[str, Any]:
             }
         )
     learned = stairs.bases[-1]
-    rest = completed(learned)[len(learned) :]
+    remaining = completed(learned)[len(learned) :]
     rising = [place for place, step in enumerate(steps, start=1) if step["adds"]]
     return {
         "steps": steps[: max(rising, default=0)],
         "dimension": len(learned),
         "directions": r,
-        "missing": name_space(rest) if len(rest) else [],
+        "missing": name_space(remaining) if len(remaining) else [],
         "decided": stairs.converged,
     }

@@ -18,8 +18,8 @@ def claim_view(record: Mapping[str, Any]) -> dict[str, Any]:
         "seconds": record["seconds"],
         "setting": record["setting"],
         "quantities": [
-            {"name": name, "predicted": region_text(record["predicted"][name]), **found}
-            for name, found in record["measured"].items()
+            {"name": name, "predicted": region_text(record["predicted"][name]), **measured}
+            for name, measured in record["measured"].items()
         ],
         "plot": None if record["plot"] is None else _plot(record["plot"]),
     }

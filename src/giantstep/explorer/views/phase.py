@@ -11,9 +11,6 @@ from giantstep.sweeps.axes import Axis
 from giantstep.sweeps.grid import Grid
 from giantstep.sweeps.result import COSINES, LEARNED, POWER, Outcome
 
-STRIDE = 4
-"""Every fourth place of an axis comes first, then every second, then all."""
-
 
 def map_view(axes: Sequence[Axis], observable: str, limit: float | None) -> dict[str, Any]:
     """What cells are seen against: axes, scale and, for cosines, the boundary.
@@ -62,7 +59,8 @@ def coarse_first(grid: Grid) -> list[int]:
     return sorted(range(len(grid.cells)), key=level)
 
 
-def _level(place: int, size: int) -> int:
-    if place % STRIDE == 0 or place == size - 1:
+def _level(place: int, size: int, stride: int = 4) -> int:
+    """Every fourth place of an axis and its last come first, then every second, then all."""
+    if place % stride == 0 or place == size - 1:
         return 0
-    return 1 if place % (STRIDE // 2) == 0 else 2
+    return 1 if place % (stride // 2) == 0 else 2

@@ -9,20 +9,20 @@ from typing import Any
 
 import numpy as np
 
-DIGITS = 7
-"""Significant digits of an array's numbers: more than a picture shows, a third of the bytes."""
 
+def plain(value: Any, digits: int = 7) -> Any:
+    """The value with arrays as lists, and None for what is not a finite number.
 
-def plain(value: Any) -> Any:
-    """The value with arrays as lists, and None for what is not a finite number."""
+    Numbers have so many significant ``digits``: more than a picture shows, a third of the bytes.
+    """
     if isinstance(value, np.ndarray):
-        return plain(value.tolist())
+        return plain(value.tolist(), digits)
     if isinstance(value, float):
-        return float(f"{value:.{DIGITS}g}") if math.isfinite(value) else None
+        return float(f"{value:.{digits}g}") if math.isfinite(value) else None
     if isinstance(value, Mapping):
-        return {str(name): plain(part) for name, part in value.items()}
+        return {str(name): plain(part, digits) for name, part in value.items()}
     if isinstance(value, (list, tuple)):
-        return [plain(part) for part in value]
+        return [plain(part, digits) for part in value]
     return value.item() if isinstance(value, np.generic) else value
 
 

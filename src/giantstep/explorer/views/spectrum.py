@@ -13,9 +13,6 @@ from giantstep.show.histogram import bulk_histogram, is_far, per_unit
 MATRICES = ("weights", "features")
 """Those of which a wide network has a spectrum."""
 
-ROOM = 1.3
-"""Height of a plot over what is usual in it: a density may be infinite at an edge."""
-
 
 def spectra_view(
     predicted: Trajectory | None, measured: Trajectory | None
@@ -23,48 +20,53 @@ def spectra_view(
     """For weights and features, what is known after every step: None where nothing is."""
     some = measured or predicted
     steps = 0 if some is None else len(some.steps)
-    found = {}
+    views = {}
     for matrix in MATRICES:
         theory, runs = (
             None if record is None else getattr(record, matrix) for record in (predicted, measured)
         )
-        found[matrix] = [step_view(theory, runs, step) for step in range(steps)]
-    return found
+        views[matrix] = [step_view(theory, runs, step) for step in range(steps)]
+    return views
 
 
 def step_view(
-    predicted: Spectrum | None, measured: Spectrum | None, step: int
+    predicted: Spectrum | None,
+    measured: Spectrum | None,
+    step: int,
+    *,
+    room: float = 1.3,
 ) -> dict[str, Any] | None:
     """One matrix after one step: edge, density and spikes of theory; bars and spikes of the runs.
 
     Spikes are ``predicted`` means over the rows of theory, and ``spikes`` those of each run above
-    the threshold of theory.
+    the threshold of theory.  A plot is ``room`` times as high as most of what it shows: a density
+    may be infinite at an edge.
     """
     theory = {} if predicted is None else predicted.arrays()
-    known = "edge" in theory and np.isfinite(theory["edge"][0, step])
+    is_predicted = "edge" in theory and np.isfinite(theory["edge"][0, step])
     values = None if measured is None else measured.singular_values
-    if not known and values is None:
+    if not is_predicted and values is None:
         return None
-    found: dict[str, Any] = {"edge": None, "threshold": None, "density": None, "predicted": []}
-    if known and predicted is not None:
+    view: dict[str, Any] = {"edge": None, "threshold": None, "density": None, "predicted": []}
+    if is_predicted and predicted is not None:
         places = np.nanmean(theory["outliers"][:, step, : predicted.usual(step)], axis=0)
-        found["edge"] = float(theory["edge"][:, step].mean())
-        found["threshold"] = float(np.nanmean(theory["threshold"][:, step]))
-        found["predicted"] = places.tolist()
+        view["edge"] = float(theory["edge"][:, step].mean())
+        view["threshold"] = float(np.nanmean(theory["threshold"][:, step]))
+        view["predicted"] = places.tolist()
     top = 0.0
-    log = bool(known) and is_far(max([0.0, *found["predicted"]]), found["edge"])
+    log = bool(is_predicted) and is_far(max([0.0, *view["predicted"]]), view["edge"])
     if values is not None and measured is not None:
-        edge = found["edge"] if known else float(np.quantile(values[:, step], 0.99))
-        bars = bulk_histogram(values[:, step], edge, found["predicted"])
+        edge = view["edge"] if is_predicted else float(np.quantile(values[:, step], 0.99))
+        bars = bulk_histogram(values[:, step], edge, view["predicted"])
         log, top = bars.log, bars.tall
         above = measured.outliers
-        found["bars"] = {"bins": bars.bins, "heights": bars.heights}
-        found["spikes"] = (
+        view["bars"] = {"bins": bars.bins, "heights": bars.heights}
+        view["spikes"] = (
             [] if above is None else [run[np.isfinite(run)].tolist() for run in above[:, step]]
         )
-    if known:
+    if is_predicted:
         grid, density = theory["grid"][step], theory["density"][step]
         heights = per_unit(grid, density, log=log)
-        found["density"] = {"grid": grid, "heights": heights}
+        view["density"] = {"grid": grid, "heights": heights}
         top = max(top, float(np.nanquantile(heights, 0.97)))
-    return found | {"log": log, "top": ROOM * top}
+    return view | {"log": log, "top": room * top}

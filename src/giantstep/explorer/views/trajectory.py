@@ -16,12 +16,6 @@ from giantstep.problem.setting import Setting
 from giantstep.records.summary import summarize
 from giantstep.records.trajectory import Trajectory
 
-MOST_NEURONS = 400
-"""Neurons that are drawn of a run, evenly spread: more lie on top of each other."""
-
-MOST_PLACES = 2**15
-"""Places of neurons that are sent of a run, all steps counted: half a megabyte."""
-
 
 @dataclass(frozen=True)
 class Frame:
@@ -62,11 +56,17 @@ def steps_view(trajectory: Trajectory, frame: Frame) -> list[dict[str, Any]]:
     return [step.as_dict() for step in summarize(trajectory, dict(frame.subspaces))]
 
 
-def neurons_view(trajectory: Trajectory, frame: Frame) -> list[Any]:
-    """Cosines with the directions of the plane, by run, step and neuron."""
+def neurons_view(
+    trajectory: Trajectory, frame: Frame, *, most_neurons: int = 400, most_places: int = 2**15
+) -> list[Any]:
+    """Cosines with the directions of the plane, by run, step and neuron.
+
+    Of a run ``most_neurons`` are drawn, evenly spread (more lie on top of each other), and
+    ``most_places`` are sent, all steps counted: half a megabyte.
+    """
     plane, _ = frame.plane
     _, steps, p, _ = trajectory.overlap.shape
-    count = min(p, MOST_NEURONS, max(1, MOST_PLACES // steps))
+    count = min(p, most_neurons, max(1, most_places // steps))
     shown = np.linspace(0, p - 1, count).round().astype(int)
     cosines = trajectory.by_run(trajectory.cosine)
     return (cosines[:, :, shown] @ plane.T).tolist()

@@ -14,6 +14,7 @@ from giantstep.gaussian.accuracy import VANISHING
 from giantstep.prediction.limits import (
     WHITENED,
     Limit,
+    Quantity,
     computed,
     gaussian_inputs,
     must_be,
@@ -377,10 +378,16 @@ def _left_out(setting: Setting) -> float:
     return left_out(setting)
 
 
-def _precision(name: str, most: float, what: str) -> Limit:
+def _left_out_of_errors(setting: Setting) -> float:
+    from giantstep.prediction.wide.theory import left_out_of_errors
+
+    return left_out_of_errors(setting)
+
+
+def _precision(name: str, most: float, what: str, quantity: Quantity = _left_out) -> Limit:
     return Limit(
         name=f"relative terms of order 1/d and 1/p, {name}",
-        quantity=_left_out,
+        quantity=quantity,
         most=float(most),
         sentence=f"the theory of wide networks leaves out about {{value:.0%}} {what}, at most "
         "{most:.0%}",
@@ -392,9 +399,11 @@ def _precision(name: str, most: float, what: str) -> Limit:
 # d = 200 and p = 100: where both theories serve, that of narrow networks takes longer.
 INSTEAD_OF_NARROW = (_precision("where the narrow theory serves too", 0.02, "of the rows"),)
 
-# d = 20 and p = 10.
+# d = 20 and p = 10, after two steps d = 60.
 BESIDE_OTHER_ROWS = (
-    _precision("readout errors beside narrow rows", 0.2, "of the readout's errors"),
+    _precision(
+        "readout errors beside narrow rows", 0.2, "of the readout's errors", _left_out_of_errors
+    ),
     TURN,
 )
 

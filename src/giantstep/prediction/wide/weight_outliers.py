@@ -20,6 +20,7 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Float
 
+from giantstep.errors import NotConvergedError
 from giantstep.language.brief import brief
 from giantstep.prediction.limits import refuse_beyond
 from giantstep.prediction.wide.limits import ONE_OR_TWO
@@ -189,6 +190,11 @@ class _OutlierEquation:
             step = 1e-5 * min(m, end - m)
             (above, low), (below, high) = self.limits(m - step), self.limits(m + step)
             norm = -float(null @ ((high - low) / (below - above)) @ null)
+            if not norm > 0.0:
+                raise NotConvergedError(
+                    f"outlier {k + 1} of the weights is lost to rounding: strengths reach from "
+                    f"{z:.3g} to {values[:1].max(initial=z):.3g}"
+                )
             # Half of the norm is the left vector's, half the right's.
             scale = 1.0 / math.sqrt(0.5 * norm)
             alpha = null[size:] * scale

@@ -58,8 +58,8 @@ class AcceleratedBlocks(HostBlocks):
     ) -> Sequence[Any]:
         """What a reducer makes of the features and labels of a block."""
         values = [jnp.asarray(argument, dtype=features.dtype) for argument in arguments]
-        found: Sequence[Any] = reducer(features, labels, *values)
-        return found
+        sums: Sequence[Any] = reducer(features, labels, *values)
+        return sums
 
 
 @partial(jax.jit, static_argnames=("size", "d", "dtype"))

@@ -13,12 +13,11 @@ import jax
 import jax.numpy as jnp
 
 ROTATIONS = ((13, 15, 26, 6), (17, 29, 16, 24))
-PARITY = 0x1BD11BDA
 
 
 def threefry(key: Any, first: Any, second: Any) -> tuple[Any, Any]:
     """Two random words for two words of a counter, arrays of unsigned 32-bit numbers."""
-    keys = (key[0], key[1], key[0] ^ key[1] ^ jnp.uint32(PARITY))
+    keys = (key[0], key[1], key[0] ^ key[1] ^ jnp.uint32(0x1BD11BDA))
     first, second = first + keys[0], second + keys[1]
     for group in range(5):
         for turn in ROTATIONS[group % 2]:
@@ -34,11 +33,11 @@ def normals(key: Any, first: Any, second: Any, dtype: Any) -> Any:
     """Standard normal numbers sqrt(2) erf^-1(u), u uniform on an even grid of (-1, 1)."""
     high, low = threefry(key, first, second)
     if jnp.dtype(dtype) == jnp.float64:
-        whole = ((high.astype(jnp.int64) << 21) | (low >> 11).astype(jnp.int64), 2**53)
+        fraction = ((high.astype(jnp.int64) << 21) | (low >> 11).astype(jnp.int64), 2**53)
     else:
-        whole = (((high ^ low) >> 8).astype(jnp.int32), 2**24)
+        fraction = (((high ^ low) >> 8).astype(jnp.int32), 2**24)
     # Odd whole numbers between -end and end: exact, and never the ends.
-    number, end = whole
+    number, end = fraction
     uniform = (2 * number + 1 - end).astype(dtype) * jnp.asarray(1.0 / end, dtype)
     return jnp.asarray(2.0**0.5, dtype) * jax.lax.erf_inv(uniform)
 

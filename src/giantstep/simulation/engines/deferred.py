@@ -195,14 +195,14 @@ class DeferredEngine:
                 self.rows = compressed(self.rows, setting.known)
                 self.batch = HeldBatch(setting, self.run, number, self.rows.shape[1])
             biases = self.biases_of(Purpose.BATCH)
-            found = self.batch.step_rows(self.rows, biases, self.readout, index)
+            stepped = self.batch.step_rows(self.rows, biases, self.readout, index)
             self.meter.add(setting.n * (1 + (setting.deflate >= 0)))
         else:
             stream = self.stream(Purpose.BATCH, index, setting.n).deflate()
-            found = stream.step_rows(self.readout, setting.step_size[index])
-        self.rows = found.rows
-        self.readout = moved_readout(setting, self.readout, found.readout_gradient)
-        return found.gradient[:, :r], found.gradient @ found.gradient.T
+            stepped = stream.step_rows(self.readout, setting.step_size[index])
+        self.rows = stepped.rows
+        self.readout = moved_readout(setting, self.readout, stepped.readout_gradient)
+        return stepped.gradient[:, :r], stepped.gradient @ stepped.gradient.T
 
     def biases_of(self, purpose: Purpose) -> Float[np.ndarray, " p"]:
         """The biases that the features of a purpose have."""

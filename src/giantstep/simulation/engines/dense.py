@@ -161,8 +161,8 @@ class DenseEngine:
             2**32, size=4, dtype=np.uint32
         )
         d, dtype = self.setting.d, self.setting.dtype
-        found: tuple[Any, Any] = self.normals(key, np.uint64(start), size=size, d=d, dtype=dtype)
-        return found
+        chunk: tuple[Any, Any] = self.normals(key, np.uint64(start), size=size, d=d, dtype=dtype)
+        return chunk
 
     def _labels(self, inputs: Any, noise: Any, layer: Layer, fit: Fit) -> Any:
         """Labels and deflated labels of a chunk."""
@@ -204,8 +204,8 @@ class DenseEngine:
         pre, _, labels = self._projected(inputs, noise, layer, fit)
         c = coefficients(self.traced, pre, labels, readout, JAX)
         c = jnp.where(counts, c, 0.0).astype(inputs.dtype)
-        own = readout_descent(self.traced, pre, labels, readout, JAX, counts)
-        return product(c, inputs, self.setting.precision), own
+        readout_gradient = readout_descent(self.traced, pre, labels, readout, JAX, counts)
+        return product(c, inputs, self.setting.precision), readout_gradient
 
     def _features(self, inputs: Any, noise: Any, counts: Any, layer: Layer, fit: Fit) -> Any:
         """sigma(W x + b) and labels, both zero for samples that do not count."""
@@ -259,15 +259,15 @@ class DenseEngine:
         setting = self.setting
         stream = self.batch(index).deflate()
         with self.context():
-            total, own = stream.total(self.gradient, self.readout.astype(setting.dtype))
+            total, readout_sum = stream.total(self.gradient, self.readout.astype(setting.dtype))
             gradient = self.place.put(total / setting.n, setting.dtype)
             direction = gradient
             if setting.update != "gradient":
-                found = UPDATES[setting.update](np.asarray(total) / setting.n)
-                direction = self.place.put(found, setting.dtype)
+                turned = UPDATES[setting.update](np.asarray(total) / setting.n)
+                direction = self.place.put(turned, setting.dtype)
             size = setting.dtype(setting.step_size[index])
             self.weights = moved_rows(setting, self.weights, direction, size)
-            self.readout = moved_readout(setting, self.readout, np.asarray(own) / setting.n)
+            self.readout = moved_readout(setting, self.readout, np.asarray(readout_sum) / setting.n)
             along = np.asarray(precise(gradient, self.frame), dtype=float)
         return along, self._gram(gradient)
 

@@ -51,8 +51,8 @@ class HeldBatch:
 
     def reveal(self, c: Float[np.ndarray, "n k"]) -> None:
         """Grow the basis so that sum_mu c_mu x_mu = c^T Z in its coordinates, up to all of R^d."""
-        n, known = self.count, self.data.shape[1]
-        outside = self.setting.d - known
+        n, columns = self.count, self.data.shape[1]
+        outside = self.setting.d - columns
         if outside == 0:
             return
         key = generator(self.setting.seed, self.run, Purpose.REVEAL, self.step, self.reveals)
@@ -60,7 +60,7 @@ class HeldBatch:
             c, lambda k: bartlett(key, k, outside), lambda k: key.standard_normal((n, k))
         )
         # What was revealed before draws nothing: a readout fitted in between changes no run.
-        self.reveals += self.data.shape[1] > known
+        self.reveals += self.data.shape[1] > columns
 
     def deflated(
         self, labels: Float[np.ndarray, " n"]
@@ -69,12 +69,12 @@ class HeldBatch:
         if self.setting.deflate < 0:
             return labels, None
         mean = float(labels.mean())
-        rest = labels - mean
+        centred = labels - mean
         beta = np.zeros(self.data.shape[1])
         if self.setting.deflate == 1:
-            self.reveal(rest[:, None])
-            beta = rest @ self.data / self.count
-        return rest - self.data @ beta, Deflation(mean, beta)
+            self.reveal(centred[:, None])
+            beta = centred @ self.data / self.count
+        return centred - self.data @ beta, Deflation(mean, beta)
 
     def step_rows(
         self,
@@ -90,12 +90,14 @@ class HeldBatch:
         chosen: Any = slice(None) if drawn is None else drawn
         pre = rows @ self.data[chosen, :q].T + biases[:, None]
         part = coefficients(setting, pre, labels[chosen], readout)
-        own = readout_descent(setting, pre, labels[chosen], readout)
+        readout_sum = readout_descent(setting, pre, labels[chosen], readout)
         c = np.zeros((setting.p, self.count))
         c[:, chosen] = part
         self.reveal(c.T)
         gradient = c @ self.data / setting.n
-        return Stepped.of(setting, rows, gradient, own / setting.n, setting.step_size[index])
+        return Stepped.of(
+            setting, rows, gradient, readout_sum / setting.n, setting.step_size[index]
+        )
 
 
 class HeldStream(FeatureTable):

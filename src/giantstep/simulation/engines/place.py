@@ -18,10 +18,6 @@ from jax.sharding import Mesh, NamedSharding, PartitionSpec
 
 from giantstep.errors import InputError
 
-SHARE_OF_DEVICE = 0.5
-"""Of an accelerator's memory that the arrays of an engine may take: what compiled functions need
-for themselves comes on top."""
-
 LIBRARY = {"xla_gpu_enable_triton_gemm": False}
 """How functions are compiled for a GPU: products are those of its library.
 
@@ -48,25 +44,29 @@ class Place:
             spec: Any = PartitionSpec
             self.spread, self.whole = (NamedSharding(mesh, spec(*names)) for names in parts)
 
-    def memory(self, host: int) -> int:
-        """Bytes that arrays may take, ``host`` where they live in the memory of the host."""
+    def memory(self, host: int, *, share: float = 0.5) -> int:
+        """Bytes that arrays may take, ``host`` where they live in the memory of the host.
+
+        They take a ``share`` of an accelerator's memory: what compiled functions need for
+        themselves comes on top.
+        """
         if self.on_cpu:
             return host
         limit: int = _devices(self.kind)[0].memory_stats()["bytes_limit"]
-        return int(SHARE_OF_DEVICE * limit) * self.count
+        return int(share * limit) * self.count
 
     def put(self, array: Any, dtype: Any) -> Any:
         """An array that every device has; what was found here by ``compiled`` is there already."""
         if isinstance(array, jax.Array):
             return array.astype(dtype)
-        found = np.asarray(array, dtype)
-        return jnp.asarray(found) if self.whole is None else jax.device_put(found, self.whole)
+        host = np.asarray(array, dtype)
+        return jnp.asarray(host) if self.whole is None else jax.device_put(host, self.whole)
 
     def samples(self, draw: Callable[[int, int], Any], size: int) -> Any:
         """``draw(first, end)`` of ``size`` samples, each device with its own share of them."""
         if self.spread is None:
-            found = draw(0, size)
-            return found if self.on_cpu else jax.device_put(found)
+            drawn = draw(0, size)
+            return drawn if self.on_cpu else jax.device_put(drawn)
         like = draw(0, 0)
 
         def own(index: Any) -> Any:
@@ -76,10 +76,10 @@ class Place:
 
     def compiled(self, function: Callable[..., Any]) -> Callable[..., Any]:
         """A function of samples, whose results every device has."""
-        found: Callable[..., Any] = jax.jit(
+        compiled: Callable[..., Any] = jax.jit(
             function, out_shardings=self.whole, compiler_options=self.options
         )
-        return found
+        return compiled
 
     def found(self, value: Any) -> Any:
         """A result as an array of NumPy, or where it was found on an accelerator."""

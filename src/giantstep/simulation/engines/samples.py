@@ -51,9 +51,9 @@ class HostSampler:
             # A block is drawn from its beginning, also where only its end is asked for.
             skipped = max(start - begin, 0)
             part = slice(begin + skipped - start, end - start)
-            x, own = inputs[part], noise[part]
+            x, noises = inputs[part], noise[part]
             if skipped:
-                x, own = (np.zeros((end - begin, *v.shape[1:]), v.dtype) for v in (x, own))
+                x, noises = (np.zeros((end - begin, *v.shape[1:]), v.dtype) for v in (x, noises))
             draw = setting.inputs.law.fill
             if draw is not None:
                 key = generator(setting.seed, self.run, purpose, *where)
@@ -63,12 +63,12 @@ class HostSampler:
                 rows = self.deal.rows(purpose, step, slice(begin, end))
                 x[...] = data.rows[rows]
                 if data.labels is not None:
-                    own[...] = data.labels[rows]
+                    noises[...] = data.labels[rows]
             if setting.noisy:
                 rng = generator(setting.seed, self.run, Purpose.NOISE, purpose, *where)
-                own[...] = rng.standard_normal(len(own), dtype=setting.dtype)
+                noises[...] = rng.standard_normal(len(noises), dtype=setting.dtype)
             if skipped:
-                inputs[part], noise[part] = x[skipped:], own[skipped:]
+                inputs[part], noise[part] = x[skipped:], noises[skipped:]
 
         for _ in ordered(fill, -(-stop // block) - first):
             pass

@@ -165,15 +165,15 @@ class Stream:
         mean = float(total) / n
         # |y - mean| and its products with the data, from the sums.
         size = math.sqrt(max(float(square) - n * mean**2, 0.0))
-        known, outside, shift = np.zeros(q), 0.0, 0.0
+        inside, outside, shift = np.zeros(q), 0.0, 0.0
         if setting.deflate == 1 and size > 0:
-            known = (cross - mean * columns) / n
+            inside = (cross - mean * columns) / n
             rng = generator(setting.seed, self.run, Purpose.HIDDEN, self.step, self.purpose)
             chi = math.sqrt(rng.chisquare(setting.d - q))
             outside = size * chi / n
             # z = u chi + (1 - u u^T) e with u = (y - mean)/size
             shift = (chi - (float(pull) - mean * float(plain)) / size) / size
-        fit = Deflation(mean, known, outside, shift, size)
+        fit = Deflation(mean, inside, outside, shift, size)
         return replace(self, deflation=fit, fitted_here=True)
 
     def head(self, count: int) -> Stream:
@@ -201,22 +201,22 @@ class Stream:
             rows, a = self.rows.astype(data.dtype), readout.astype(data.dtype)
             pre = rows @ data.T + self.biases.astype(data.dtype)[:, None]
             c = coefficients(setting, pre, deflated, a, functions)
-            own = readout_descent(setting, pre, deflated, a, functions)
-            sums = [own, c @ data, c @ c.T]
+            readout_sum = readout_descent(setting, pre, deflated, a, functions)
+            sums = [readout_sum, c @ data, c @ c.T]
             if fit is not None and revealed:
                 u = (labels - data.dtype.type(fit.mean)) / data.dtype.type(fit.size)
                 sums += [c @ outside, c @ u]
             return sums
 
-        own, inside, square, *along = self.total(part)
+        readout_sum, inside, square, *along = self.total(part)
         pieces = [inside]
         if revealed:
             pieces.append(along[0][:, None])
             square = square - np.outer(along[1], along[1])
         rng = generator(setting.seed, self.run, Purpose.HIDDEN, self.step)
-        known = q + len(pieces) - 1
+        columns = q + len(pieces) - 1
         # Neurons that are one have a gradient between them of rounding alone, up to eps/60.
         null = float(np.finfo(setting.dtype).eps)
-        pieces.append(root(square, null) @ bartlett(rng, p, setting.d - known))
+        pieces.append(root(square, null) @ bartlett(rng, p, setting.d - columns))
         gradient = np.concatenate(pieces, axis=1) / self.count
-        return Stepped.of(setting, self.rows, gradient, own / self.count, size)
+        return Stepped.of(setting, self.rows, gradient, readout_sum / self.count, size)

@@ -27,9 +27,6 @@ from giantstep.simulation.meter import Meter
 CHUNK = 32
 """Samples of a chunk: with fewer what a chunk takes counts more, with more what a step takes."""
 
-BLOCK = 32
-"""Chunks that a generator draws: to make one takes as long as 2000 normals."""
-
 MOST_RUNS = 256
 """Runs advanced together at most: beyond, arrays leave the cache."""
 
@@ -103,11 +100,11 @@ class Together:
         self, rows: Float[np.ndarray, "runs p k"], step: int
     ) -> Float[np.ndarray, "runs p q"]:
         """The rows in p coordinates beside those along what is known."""
-        known = self.setting.known
+        span = self.setting.known
         if not np.all(np.isfinite(rows)):
             raise self.diverged(rows, step)
-        rest = np.linalg.qr(np.swapaxes(rows[:, :, known:], 1, 2), mode="r")
-        return np.concatenate([rows[:, :, :known], np.swapaxes(rest, 1, 2)], axis=2)
+        triangle = np.linalg.qr(np.swapaxes(rows[:, :, span:], 1, 2), mode="r")
+        return np.concatenate([rows[:, :, :span], np.swapaxes(triangle, 1, 2)], axis=2)
 
     def diverged(self, values: Float[np.ndarray, "runs p k"], step: int) -> Exception:
         """What to raise about the first run whose numbers are not finite."""
@@ -119,17 +116,18 @@ class Together:
     ) -> tuple[Float[np.ndarray, "runs k"], Float[np.ndarray, "runs n"]]:
         """Of chunk ``number``: so many columns of normals a sample, the lower triangle and chi."""
         setting = self.setting
-        if number % BLOCK == 0:
-            place = (Purpose.BATCH, number // BLOCK)
+        # A generator draws 32 chunks: to make one takes as long as 2000 normals.
+        if number % 32 == 0:
+            place = (Purpose.BATCH, number // 32)
             self.generators = [generator(setting.seed, run, *place) for run in self.runs]
         size = samples * columns + samples * (samples - 1) // 2
-        found = np.empty((len(self.runs), size))
+        numbers = np.empty((len(self.runs), size))
         lengths = np.empty((len(self.runs), samples))
         freedom = setting.d - self.state.rows.shape[2] - np.arange(samples)
-        for own, key in enumerate(self.generators):
-            key.standard_normal(out=found[own])
-            lengths[own] = key.chisquare(freedom)
-        return found, np.sqrt(lengths)
+        for index, key in enumerate(self.generators):
+            key.standard_normal(out=numbers[index])
+            lengths[index] = key.chisquare(freedom)
+        return numbers, np.sqrt(lengths)
 
 
 class Chunk:
@@ -165,9 +163,9 @@ class Chunk:
 
     def rows(self) -> Float[np.ndarray, "runs p k"]:
         """The rows as they are now, in the coordinates of the chunk's samples."""
-        found = self.added @ self.data
-        found[:, :, : self.state.rows.shape[2]] += self.kept * self.state.rows
-        return found
+        rows = self.added @ self.data
+        rows[:, :, : self.state.rows.shape[2]] += self.kept * self.state.rows
+        return rows
 
     def step(self, index: int, place: int) -> tuple[Any, Any]:
         """Take step ``index`` on set ``place`` of the chunk; what gives overlaps and Gram matrix.
@@ -175,15 +173,15 @@ class Chunk:
         W' = (1 - decay) W + size F G with G = c X/n acts on the later W X^T through X X^T.
         """
         setting, n = self.setting, self.setting.n
-        own, later = slice(place * n, (place + 1) * n), slice(place * n, None)
-        plain = self.pre[:, :, own]
+        now, later = slice(place * n, (place + 1) * n), slice(place * n, None)
+        plain = self.pre[:, :, now]
         pre = plain + self.biases if self.biased else plain
-        labels, readout = self.labels[:, own], self.state.readout
+        labels, readout = self.labels[:, now], self.state.readout
         c = coefficients(setting, pre, labels, readout)
         if setting.readout_between.name == "gradient":
             gradient = readout_descent(setting, pre, labels, readout) / n
             self.state.readout = moved_readout(setting, readout, gradient)
-        inner = self.gram[:, own, own]
+        inner = self.gram[:, now, now]
 
         def square() -> Float[np.ndarray, "runs p p"]:
             return (c / n) @ inner @ np.swapaxes(c / n, 1, 2)
@@ -205,8 +203,8 @@ class Chunk:
             self.kept = self.kept * shrink
             self.added *= shrink
             self.pre[:, :, later] *= shrink
-        self.added[:, :, own] += move
-        other = self.gram[:, own, later]
+        self.added[:, :, now] += move
+        other = self.gram[:, now, later]
         # For a single sample the product of a column and a row: matmul takes twice as long.
         self.pre[:, :, later] += move * other if n == 1 else move @ other
-        return lambda: c @ self.data[:, own, : setting.target.r] / n, square
+        return lambda: c @ self.data[:, now, : setting.target.r] / n, square

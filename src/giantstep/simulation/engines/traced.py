@@ -50,8 +50,8 @@ def called_back(function: Callable[..., Any]) -> Callable[..., Any]:
 
         def host(*values: Any) -> Any:
             arrays = [np.asarray(v) for v in values]
-            found = np.asarray(function(*arrays), dtype=first.dtype)
-            return np.broadcast_to(found, arrays[0].shape)
+            returned = np.asarray(function(*arrays), dtype=first.dtype)
+            return np.broadcast_to(returned, arrays[0].shape)
 
         return jax.pure_callback(host, jax.eval_shape(jnp.zeros_like, first), *columns)
 
