@@ -355,7 +355,7 @@ def test_spectrum_of_given_weights(tmp_path: Path, capsys: pytest.CaptureFixture
     np.save(tmp_path / "layer.npy", key.standard_normal((30, 20)))
     main(command)
     text = " ".join(capsys.readouterr().out.split())
-    assert "no outliers: the largest singular value" in text
+    assert "No outliers: the largest singular value" in text
     assert "Outlying" not in text
     np.save(tmp_path / "layer.npy", np.eye(30))
     with pytest.raises(SystemExit) as stopped:
