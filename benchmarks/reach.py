@@ -152,7 +152,8 @@ Predicted, not run. Where the model was compared with the clock it is within a f
 settings (`python -m benchmarks estimate`, and with `--device gpu`): d is then uncertain by a
 factor of 2^(1/k) where the time grows like d^k.
 
-- **Laptop**: eight cores of 2023 as fast as six, 8 GiB for arrays (`--memory "8 GiB"`), float32.
+- **Laptop**: eight cores of 2023, float32, 8 GiB for arrays (`--memory "8 GiB"`). The cores share
+  memory and clock, and together are counted as six times one core.
 - **One H200**: rates measured on one, 52 GiB for arrays (half of what JAX takes of 139 GiB); the
   dense engine in tf32, the deferred one in float32.
 - **64 H200**: samples are spread, weights are everywhere. Work on samples is divided by 64; the

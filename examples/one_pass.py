@@ -94,8 +94,8 @@ plt.show()
 
 # %% [markdown]
 # The mean of the runs hugs the ODE at thirty dimensions already: the recursion is within 0.3/d of
-# it. A *single* run is another matter. It strays by an amount that falls as `d^(-1/2)` only, and
-# that amount is predicted too.
+# it. A *single* run is another matter. It deviates by an amount that falls as `d^(-1/2)` only,
+# and that amount is predicted too.
 
 # %%
 # The standard error of a standard deviation is its share 1/sqrt(2 (runs - 1)), for normal values.

@@ -37,8 +37,8 @@ print("plus: ", stays.fresh.dimensions)
 #
 # ## Then watch
 #
-# `run_experiment` predicts and simulates. The simulation is exact in law and costs the same at any
-# d: it tracks the coordinates in which anything happens.
+# `run_experiment` predicts and simulates. The simulation has the same statistics as a full
+# d-dimensional one, without its cost: it tracks only the coordinates in which anything happens.
 
 # %%
 basis = np.array([[1, 1], [1, -1]]) / 2**0.5  # the sum and the difference

@@ -205,7 +205,7 @@ def test_what_an_activation_cannot_pick_up(
         assert not found.fresh.blocked
     else:
         assert found.fresh.blocked[0].coefficient == coefficient
-        assert any("cannot pick it up" in note for note in found.notes)
+        assert any("cannot learn it" in note for note in found.notes)
 
 
 def test_response_to_the_own_label() -> None:

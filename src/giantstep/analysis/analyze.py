@@ -28,7 +28,7 @@ from giantstep.analysis.floors import (
 )
 from giantstep.analysis.labels import LabelSource
 from giantstep.analysis.notes import undecided, warnings
-from giantstep.analysis.staircase import Staircase, leaps, staircase
+from giantstep.analysis.staircase import Stage, Staircase, UsableTerms, stages, staircase
 from giantstep.analysis.subspace import name_space, tidy
 from giantstep.analysis.weak_recovery import WeakRecovery, weak_recovery
 from giantstep.errors import InputError
@@ -40,7 +40,7 @@ from giantstep.problem.target import Target, in_coordinates, make_target
 from giantstep.records.drawing import Drawn
 from giantstep.records.plain import fields_of, plain
 
-Record = TypeVar("Record", OneStep, Floor)
+Record = TypeVar("Record", OneStep, Floor, Stage)
 
 
 @dataclass(frozen=True)
@@ -49,8 +49,9 @@ class Analysis(Drawn):
 
     ``active`` spans the directions the target depends on.  ``floors`` are lower bounds of the error
     of readouts of this activation without biases, given what it has learned from fresh batches step
-    by step; ``floors_any`` hold for readouts of any activation, biases or not.  ``undecided`` says
-    what could not be settled.
+    by step; ``floors_any`` hold for readouts of any activation, biases or not.  ``leaps`` are those
+    of any activation, ``stages`` what this one learns at each leap.  ``undecided`` says what could
+    not be settled.
 
     leap index l = min {k >= 1 : T_k != 0}, T_k = E[grad^k f]; staircase U_{t+1} = U_t + span of the
     linear parts of f given x_U; floors E Var(f | P_U x) and |P_{U,>k} f|^2 (arXiv 2305.18270,
@@ -64,6 +65,7 @@ class Analysis(Drawn):
     information_exponent: int | None
     generative_exponent: int | None
     leaps: tuple[int, ...]
+    stages: tuple[Stage, ...]
     one_step: tuple[OneStep, ...]
     fresh: Staircase
     reused: Staircase
@@ -127,6 +129,9 @@ class Analysis(Drawn):
             "weak_recovery": plain(self.weak_recovery),
             "deciding_tensor": {"degree": self.leap_index, "terms": self.deciding_tensor},
             "leaps": list(self.leaps),
+            "stages": [
+                fields_of(entry) | {"directions": name_space(entry.basis)} for entry in self.stages
+            ],
             "one_step": [_one_step_dict(entry) for entry in self.one_step],
             "staircase": {
                 "fresh": _staircase_dict(self.fresh),
@@ -243,7 +248,8 @@ def _analyze(f: Target, sigma: Activation, label_degree: int) -> Analysis:
         active=frame,
         information_exponent=information.value,
         generative_exponent=generative.value,
-        leaps=tuple(leaps(series)),
+        leaps=tuple(stage.leap for stage in stages(series)),
+        stages=_in_coordinates(stages(series, UsableTerms(sigma, reused=False)), frame),
         one_step=one_steps,
         fresh=stairs["fresh"],
         reused=stairs["reused"],

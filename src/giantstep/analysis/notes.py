@@ -30,8 +30,8 @@ def undecided(
             degrees = ", ".join(f"T_{k}" for k in entry.undecided[:4])
             more = ", ..." if len(entry.undecided) > 4 else ""
             sentences.append(
-                f"{name}: {degrees}{more} not resolved; {unresolved:.2g} of the variance lies "
-                f"beyond degree {series.degree}"
+                f"{name}: whether {degrees}{more} vanish could not be decided. A share of "
+                f"{unresolved:.2g} of the variance lies beyond degree {series.degree}."
             )
     for name, staircase in stairs.items():
         for step, decision in enumerate(staircase.decisions, start=1):
@@ -39,7 +39,8 @@ def undecided(
                 many = decision.undecided
                 sentences.append(
                     f"step {step} ({name}): {many} direction{'s' if many > 1 else ''} not found, "
-                    f"but up to {min(1.0, decision.bound**2):.2g} of the variance is unresolved"
+                    f"but a share of up to {min(1.0, decision.bound**2):.2g} of the variance is "
+                    "not resolved."
                 )
     return sentences
 
@@ -70,40 +71,47 @@ def _of_expansion(series: HermiteSeries) -> Iterator[str]:
             else f"sampled, standard errors up to {series.standard_errors.max():.1g}"
         )
         yield (
-            f"not a polynomial: expanded to degree {series.degree}, which leaves {share:.2g} of "
-            f"the variance ({accuracy})"
+            f"not a polynomial: the expansion to degree {series.degree} leaves out a share of "
+            f"{share:.2g} of the variance ({accuracy})."
         )
     if series.replicates is not None:
-        yield f"what is called absent without proof is below {RELEVANT:g} standard deviations"
+        yield (
+            "Parts that are called absent without a proof are smaller than "
+            f"{RELEVANT:g} standard deviations of the target."
+        )
     if share > 1.0 - RELEVANT**2:
         yield (
-            "nothing of the target is within reach of the expansion: its coefficients there are "
-            f"below {rank_tolerance(series):.0e}, and the floors stay at the full variance"
+            "The expansion holds nothing of the target: all its coefficients are below "
+            f"{rank_tolerance(series):.0e}. The floors stay at the full variance."
         )
 
 
 def _of_stairs(name: str, stairs: Staircase, activation: Activation) -> Iterator[str]:
-    """Near-ties of a staircase, and directions that the activation cannot pick up."""
+    """Near-ties of a staircase, and directions that the activation cannot learn."""
     if any(decision.near_tie for decision in stairs.decisions):
-        yield f"the {name} staircase has a near-tie: see its singular values"
+        yield (
+            f"A direction of the staircase with {name} batches is a near-tie: its singular value "
+            "is close to the tolerance."
+        )
     for blocked in stairs.blocked:
         reason = (
-            f"its response to the label has no part for y^{blocked.label_power}"
+            f"its response to the label does not pass on y^{blocked.label_power}"
             if picks_up(activation, blocked.coefficient)
             else f"its coefficient b_{blocked.coefficient} is zero"
         )
         yield (
-            f"step {blocked.step} ({name}) would add {', '.join(name_space(blocked.basis))}, but "
-            f"{activation.name} cannot pick it up: {reason}"
+            f"Step {blocked.step} ({name} batches) would add "
+            f"{', '.join(name_space(blocked.basis))}, but {activation.name} cannot learn it: "
+            f"{reason}."
         )
 
 
 def _of_blocked_step(entry: OneStep, activation: Activation) -> str:
     """What one step would learn with another activation."""
     return (
-        f"one step at n ~ d^{entry.batch_exponent}{' (deflated)' if entry.deflated else ''} would "
+        f"One step at n ~ d^{entry.batch_exponent}{' (deflated)' if entry.deflated else ''} would "
         f"learn {', '.join(name_space(entry.basis))}, but b_{entry.degree} of {activation.name} "
-        "is zero"
+        "is zero."
     )
 
 
@@ -115,6 +123,6 @@ def _of_missing_degrees(
     if missed.square - missed.tail > rank_tolerance(series) ** 2:
         helped = np.any(fitted_terms(missed, FittedDegrees(activation, bias=1.0)))
         yield (
-            f"without biases no sum of {activation.name} neurons has terms of {fits.missing}, "
-            "which its floors count" + ("; with biases (bias > 0) it has them" if helped else "")
+            f"Without biases no sum of {activation.name} neurons has terms of {fits.missing}. Its "
+            "floors count these terms." + " With biases (bias > 0) it has them." * bool(helped)
         )

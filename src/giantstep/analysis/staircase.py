@@ -78,8 +78,7 @@ class Staircase:
         """Directions that step ``step`` (counted from 1) adds, orthogonal to the earlier ones."""
         now = self.bases[step - 1]
         before = self.bases[step - 2] if step > 1 else np.zeros((0, now.shape[1]))
-        outside = now - now @ before.T @ before
-        return tidy(row_space(outside))
+        return added(before, now)
 
     def in_coordinates(self, frame: Float[np.ndarray, "k r"]) -> Staircase:
         """The staircase of u = frame x as one of x."""
@@ -182,24 +181,53 @@ def climb(
             return steps[1:]
 
 
-def leaps(series: HermiteSeries) -> list[int]:
-    """The leap of each stage until every direction is learned, the smallest one taken each time.
+@dataclass(frozen=True)
+class Stage:
+    """Directions that become learnable together from n ~ d^leap fresh samples a step.
+
+    ``missing`` is None, or the degree that the activation lacks: it cannot learn them so.
+    """
+
+    leap: int
+    basis: Float[np.ndarray, "_ r"]
+    missing: int | None = None
+
+
+def stages(
+    series: HermiteSeries, allowed: Allowed | None = None, start: Step | None = None
+) -> list[Stage]:
+    """The stages until every direction is learned, the smallest leap taken each time.
 
     A stage of leap k needs n ~ d^k: from U it adds the range of E[grad_perp^k f | x_U] for the
     smallest k at which that is not zero.  The staircase proper is the stretch of ones at the start.
+    With ``allowed`` only terms that an activation can use count, and the stages after that are
+    left to other activations.
     """
-    now = Step(np.zeros((0, series.r)), Decision(None, None, 0.0))
-    listed: list[int] = []
+    labels: Labels = {1: [series]}
+    now = start or Step(np.zeros((0, series.r)), Decision(None, None, 0.0))
+    listed: list[Stage] = []
     while len(now.basis) < series.r:
         for k in range(1, series.degree + 1):
-            following = ascend({1: [series]}, now, leap=k)
+            following = ascend(labels, now, allowed, leap=k)
             if len(following.basis) > len(now.basis):
+                listed.append(Stage(k, added(now.basis, following.basis)))
                 now = following
-                listed.append(k)
                 break
         else:
             break
+    reached = now.basis
+    for stage in stages(series, start=now) if allowed is not None else []:
+        degree, _ = _needed_term(labels, reached, stage.basis, stage.leap)
+        listed.append(replace(stage, missing=degree))
+        reached = span(reached, stage.basis)
     return listed
+
+
+def added(
+    before: Float[np.ndarray, "_ r"], now: Float[np.ndarray, "_ r"]
+) -> Float[np.ndarray, "_ r"]:
+    """The part of a subspace that is orthogonal to an earlier one."""
+    return tidy(row_space(now - now @ before.T @ before))
 
 
 def staircase(
@@ -258,8 +286,7 @@ def _blocked(
     for number, step in enumerate(steps, start=1):
         used: Labels = {1: labels[1]} if number == 1 else labels
         mine = ascend(used, before, usable, possible=possible).basis
-        missing = step.basis - step.basis @ mine.T @ mine
-        rows = tidy(row_space(missing))
+        rows = added(mine, step.basis)
         if len(rows):
             needed = _needed_term(used, before.basis, rows)
             blocked.append(Blocked(number, rows, *needed))
@@ -271,6 +298,7 @@ def _needed_term(
     labels: Labels,
     basis: Float[np.ndarray, "_ r"],
     missing: Float[np.ndarray, "_ r"],
+    leap: int = 1,
 ) -> tuple[int, int]:
     """(degree, label power) of the largest term of the first label that moves the directions."""
     inside = len(basis)
@@ -280,8 +308,8 @@ def _needed_term(
     for power, listed in labels.items():
         for series in listed:
             turned = series.rotate(frame)
-            outside = turned.outside_degrees(inside) == 1
-            wanted = turned.exponents[:, inside : inside + len(missing)].sum(axis=1) == 1
+            outside = turned.outside_degrees(inside) == leap
+            wanted = turned.exponents[:, inside : inside + len(missing)].sum(axis=1) > 0
             part = turned.select(outside & wanted)
             sure = np.maximum(np.abs(part.coefficients) - 9.0 * part.standard_errors, 0.0)
             if len(sure) and sure.max() > max(best[0], rank_tolerance(series)):

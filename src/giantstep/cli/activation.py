@@ -14,7 +14,7 @@ def activation(
     degree: int = HIGHEST_DEGREE,
     output: Output = PLAIN,
 ) -> None:
-    """Say what an activation can pick up: coefficients, slopes, response to the label.
+    """Say which parts of a target an activation can learn: its coefficients and its slopes.
 
     Parameters
     ----------

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from giantstep.analysis.analyze import analyze as run
-from giantstep.cli.output import PLAIN, Output, Typed, write_json
+from giantstep.cli.output import PLAIN, Output, Switch, Typed, write_json
 from giantstep.show.progress import patience
 
 if TYPE_CHECKING:
@@ -18,9 +18,10 @@ def analyze(
     *,
     activation: Typed = "relu",
     label_degree: int = 3,
+    all: Switch = False,
     output: Output = PLAIN,
 ) -> None:
-    """Say what can be learned, before any simulation: exponents, staircase, floors.
+    """Say what can be learned, before any simulation, in a few sentences and a small table.
 
     Parameters
     ----------
@@ -30,8 +31,10 @@ def analyze(
         relu, erf, tanh, sigmoid, softplus, gelu, silu, sin, ... or an expression in z such as
         "He1 + He2/2".
     label_degree:
-        Highest power of a polynomial label tried before its bounded transforms; 1 leaves labels
-        as they are, also for reused batches.
+        Highest power of a polynomial label tried before its bounded transforms. 1 leaves the
+        labels as they are, also for reused batches.
+    all:
+        Also print one step at d^2 and d^3 samples, error floors, the five regimes and all notes.
     output.out:
         Folder to write analysis.json into.
     """
@@ -44,6 +47,6 @@ def analyze(
     def report() -> RenderableType:
         from giantstep.show.tables.analysis import analysis_report
 
-        return analysis_report(record)
+        return analysis_report(record, everything=all)
 
     output.present(record.as_dict, report)

@@ -39,9 +39,8 @@ def cite(*about: Annotated[str, Parameter(allow_leading_hyphen=True)]) -> None:
     Parameters
     ----------
     about:
-        A command with its arguments, as it would be run (learn "x1*x2" --batches reused), a folder
-        with results or a record such as learn.json; without any, the project and the paper it
-        began with.
+        A command with its arguments, such as learn "x1*x2" --batches reused. Or a folder with
+        results, or a record such as learn.json. Without any: the project and its first paper.
     """
     print(bibliography(_papers(about), __version__))
 

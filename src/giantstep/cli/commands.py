@@ -24,10 +24,10 @@ COMMANDS = (
         "analyze",
         "giantstep.cli.analyze:analyze",
         START,
-        "Say what can be learned, before any simulation: exponents, staircase, floors.",
+        "Say what can be learned, before any simulation.",
         (
             'giantstep analyze "x1 + x2 + x1^2 - x2^2"',
-            'giantstep analyze "x1*x2*x3" --activation "tanh(z + 0.5)"',
+            'giantstep analyze "x1*x2*x3" --activation "tanh(z + 0.5)" --all',
             "giantstep analyze five-regimes --json",
         ),
     ),
@@ -47,7 +47,7 @@ COMMANDS = (
         "explore",
         "giantstep.cli.explore:explore",
         START,
-        "Open the explorer, a page on this machine: theory at once, runs landing on it.",
+        "Open the explorer, a page on this machine to type targets and watch simulations.",
         ("giantstep explore", "giantstep explore --port 8800 --folder results"),
     ),
     Command(
@@ -68,28 +68,28 @@ COMMANDS = (
         "activation",
         "giantstep.cli.activation:activation",
         START,
-        "Say what an activation can pick up: coefficients, slopes, response to the label.",
+        "Say which parts of a target an activation can learn.",
         ("giantstep activation relu", 'giantstep activation "He1 + He2/2" --degree 4'),
     ),
     Command(
         "estimate",
         "giantstep.cli.estimate:estimate_command",
         GO_ON,
-        "Predict what a setting would take: operations, memory, time.",
+        "Estimate the operations, memory and time that a setting takes.",
         ("giantstep estimate five-regimes --d 1000 --n d^2 --runs 100",),
     ),
     Command(
         "limits",
         "giantstep.cli.limits:limits_command",
         GO_ON,
-        "List where predictions end, or say how far a setting is from each limit.",
+        "List the limits of the predictions, or say how far a setting is from each.",
         ("giantstep limits", 'giantstep limits "x1 + x1*x2" --d 100 --p 40 --n 20d'),
     ),
     Command(
         "compare",
         "giantstep.cli.compare:compare",
         GO_ON,
-        "Set two settings or a few side by side, in one table and one picture.",
+        "Compare two or more settings in one table and one picture.",
         (
             'giantstep compare "x1 + x1*x2" --vary update=gradient,orthogonal --runs 10',
             "giantstep compare gradient.toml muon.toml --runs 20 --out results/muon",
@@ -100,7 +100,7 @@ COMMANDS = (
         "sweep",
         "giantstep.cli.sweep:sweep",
         GO_ON,
-        "Simulate and predict a grid of settings; stop and go on at any moment.",
+        "Simulate and predict a grid of settings. It can be stopped and continued.",
         (
             'giantstep sweep "x1 + x1*x2" --vary d=1000,10000 --vary n=1d..16d:4 --runs 4',
             "giantstep sweep examples/leap2.toml --dry-run",
@@ -111,8 +111,8 @@ COMMANDS = (
         "spectrum",
         "giantstep.cli.spectrum:spectrum",
         GO_ON,
-        "Spectra, outliers and losses at linear width, theory over the histogram; or the outliers "
-        "of a weight matrix of your own (--weights).",
+        "Predict and simulate singular values and losses at linear width. Or find the outliers of "
+        "your own weight matrix (--weights).",
         (
             'giantstep spectrum "x1 + He2(x1)/1.4" --d 1000 --step-size n^0.38 --runs 4',
             "giantstep spectrum two-step --step-size p^0.3,p^0.3 --batches reused --out results",
@@ -123,7 +123,7 @@ COMMANDS = (
         "claims",
         "giantstep.cli.claims:claims",
         PAPERS,
-        "Measure the claims of the papers, or of your own in a file, and judge them.",
+        "Test the claims of the papers, or your own in a file.",
         (
             "giantstep claims --list",
             "giantstep claims one-step-line staircase-example-1",

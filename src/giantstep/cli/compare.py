@@ -27,7 +27,7 @@ def compare(
     memory: Memory = "2 GiB",
     output: Output = PLAIN,
 ) -> None:
-    """Set two settings or a few side by side: theory and simulation of each, step by step.
+    """Compare two or more settings: theory and simulation of each, step by step.
 
     Parameters
     ----------
@@ -35,17 +35,17 @@ def compare(
         TOML files with the fields of a setting each, or targets such as "x1 + x1*x2".  Flags are
         for all of them, and take precedence over files.
     vary:
-        One more difference, FIELD=VALUES, such as update=gradient,orthogonal; fields joined by ";"
+        One more difference, FIELD=VALUES, such as update=gradient,orthogonal. Fields joined by ";"
         vary together.
     show:
-        What table and picture show, given once for each: norm, alignment, test_error and
-        network_error unless told otherwise; cosine_1, principal_cosine_1, train_error, ...
+        What table and picture show, given once for each, such as cosine_1, principal_cosine_1 or
+        train_error. By default norm, alignment, test_error and network_error.
     memory:
         Bound on the arrays in memory, such as "512 MiB".
     output.out:
-        Folder for compare.json, compare.png and runs/, a file for each run and prediction
-        (giantstep.load reads them); runs that it holds are not computed again: the same command
-        goes on where it was stopped, or with more --runs.
+        Folder for compare.json, compare.png and runs/, which has a file for each run and each
+        prediction (giantstep.load reads them). Runs that are there are not computed again. The
+        same command goes on where it was stopped, or with more --runs.
     """
     settings, names = settings_asked(files_or_targets, vary, fields)
     files = files_of("compare", settings, output)

@@ -27,7 +27,7 @@ def estimate_command(
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """Predict flops, bytes and seconds of a setting with each engine.
+    """Estimate the operations, memory and time that a setting takes with each engine.
 
     Parameters
     ----------

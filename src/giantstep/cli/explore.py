@@ -17,7 +17,7 @@ def explore(
     folder: Path | None = None,
     browser: Annotated[bool, Parameter(negative="--no-browser")] = True,
 ) -> None:
-    """Open a page to type targets, move sliders, see theory at once and watch runs land on it.
+    """Open a page to type targets, move sliders, see what theory predicts and watch simulations.
 
     Parameters
     ----------

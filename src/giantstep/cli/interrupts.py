@@ -16,8 +16,8 @@ def interrupts_heard() -> Iterator[None]:
     """Raise interrupts where they are passed on, and a moment later where they would be lost.
 
     Libraries that are being loaded drop exceptions, or take them for a missing part.  In a callback
-    of the garbage collector (JAX has one) or of a weak reference an exception has nowhere to go:
-    Python prints it as ignored, and the command would go on.
+    of the garbage collector (JAX has one) or of a weak reference an exception is lost.  Python
+    prints it as ignored, and the command would go on.
     """
     hook, handler = sys.unraisablehook, signal.getsignal(signal.SIGINT)
     # A command in the background may have been told to ignore interrupts.

@@ -38,9 +38,9 @@ def learn(
     memory:
         Bound on the arrays in memory, such as "512 MiB".
     output.out:
-        Folder for learn.json, learn.png and runs/, a file for each run and for the prediction
-        (giantstep.load reads them); runs that it holds are not computed again: the same
-        command goes on where it was stopped, or with more --runs.
+        Folder for learn.json, learn.png and runs/, which has a file for each run and for the
+        prediction (giantstep.load reads them). Runs that are there are not computed again. The
+        same command goes on where it was stopped, or with more --runs.
     """
     run_command(
         "learn",

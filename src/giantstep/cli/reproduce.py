@@ -34,8 +34,8 @@ def reproduce(
 ) -> None:
     """Draw the papers' figures, prediction and simulation together.
 
-    The numbers are those stored in the package, made at the sizes where the figures speak, unless
-    they are to be computed anew.
+    By default the numbers are those stored in the package, from large runs.  --run computes them
+    anew.
 
     Parameters
     ----------

@@ -31,9 +31,9 @@ def spectrum(
     memory: Memory = "2 GiB",
     output: Output = PLAIN,
 ) -> None:
-    """Spectra of weights and features at linear width, predicted and measured.
+    """Predict and simulate the singular values of weights and features at linear width.
 
-    With --weights instead of a target: the outliers of a given matrix against its own bulk.
+    With --weights instead of a target it finds the outliers of a given matrix.
 
     Parameters
     ----------
@@ -42,17 +42,17 @@ def spectrum(
     file:
         A TOML file with fields of the setting; flags take precedence.
     weights:
-        A .npy file with a weight matrix, a row for each neuron (a transposed one has the same
-        singular values): which of them lie beyond the bulk fitted to it.
+        A .npy file with a weight matrix, a row for each neuron. The command says which of its
+        singular values lie outside the bulk that is fitted to it.
     level:
-        False-positive rate with --weights: probability that noise of the same entries has an
-        outlier; .01 by default.
+        False-positive rate with --weights, the probability that noise of the same entries has an
+        outlier. It is .01 by default.
     memory:
         Bound on the arrays in memory, such as "512 MiB".
     output.out:
-        Folder for spectrum.json, spectrum.png and runs/, a file for each run and for the
-        prediction (giantstep.load reads them); runs that it holds are not computed again: the same
-        command goes on where it was stopped, or with more --runs.
+        Folder for spectrum.json, spectrum.png and runs/, which has a file for each run and for the
+        prediction (giantstep.load reads them). Runs that are there are not computed again. The
+        same command goes on where it was stopped, or with more --runs.
     """
     given = given_fields(target, fields, file)
     if weights is not None:

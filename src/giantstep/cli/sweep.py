@@ -68,7 +68,7 @@ def sweep(
     work: Work = HERE,
     output: Output = PLAIN,
 ) -> None:
-    """Simulate and predict every setting of a grid; stop and go on at any moment.
+    """Simulate and predict every setting of a grid. It can be stopped and continued.
 
     Parameters
     ----------

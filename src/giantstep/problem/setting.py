@@ -119,7 +119,8 @@ class Setting(Record):
     step_size: Field[Size | Sequence[Size], tuple[float, ...]] = Field(
         readers.sizes_of_steps,
         "Experiment",
-        "one size or one a step: giant (an update of order one), 3*giant, n^0.3, or a number",
+        "one size or one a step: giant (changes a neuron by its own length), 3*giant, n^0.3, or a "
+        "number",
         default="giant",
         takes="SIZES",
     )

@@ -68,8 +68,8 @@ class Comparison:
             return f"Comparison(nothing to compare, {self.runs} runs)"
         word = "agrees" if self.agrees else f"disagrees in {self.farthest}"
         return (
-            f"Comparison({word}: p-value {self.p_value:.2g}, least likely of {self.count} "
-            f"comparisons {self.sigmas:.1f} sigma off, {self.runs} runs)"
+            f"Comparison({word}: p-value {self.p_value:.2g}, largest deviation of "
+            f"{self.count} comparisons {self.sigmas:.1f} sigma, {self.runs} runs)"
         )
 
     @property

@@ -40,10 +40,10 @@ def claims_page(records: Sequence[dict[str, Any]]) -> str:
         "<h1>Claims, measured</h1>"
         "<p>Statements of the papers hold or fail inside the assumptions of their source. Findings "
         "are made by no paper: they are seen or not seen. Every interval has level 99 %. "
-        "A quantity holds if its whole interval lies in the region where the claim puts it and it "
-        "is within four standard errors of the predicted number, beside a stated allowance for the "
-        "finite size; it fails if the interval lies outside or the number is further off, and is "
-        "undecided otherwise.</p>"
+        "A quantity holds if its whole interval lies in the region where the claim puts it, and it "
+        "is within four standard errors of the predicted number. A stated allowance for the finite "
+        "size is added. It fails if the interval lies outside or the number is further off. "
+        "Otherwise it is undecided.</p>"
         f"{tables}{_differences(records)}{sections}</html>\n"
     )
 

@@ -123,8 +123,9 @@ def simulate(
     directions of their own: overlaps are with orthonormal ``directions``, where they are given.
 
     Steps W <- (1 - decay) W + step_size * update and the readout of every recorded step, as
-    ``Setting`` has them.  Gaussian inputs are simulated exactly in law at any d by drawing only
-    what a step reveals (deferred engine, docs/derivations/deferred.md, arXiv 2101.07464).
+    ``Setting`` has them.  For Gaussian inputs runs have the same statistics as a full d-dimensional
+    simulation, without its cost: only what a step reveals is drawn (deferred engine,
+    docs/derivations/deferred.md, arXiv 2101.07464).
 
     >>> from giantstep import Setting, simulate
     >>> setting = Setting("x1", d=10_000, p=4, steps=1, runs=2, readout_n=0, test_n=0)

@@ -7,8 +7,9 @@ from giantstep.papers.glossary.term import SPIKES, TWO_STEPS, Term
 TERMS = (
     Term(
         ("bulk", "edge", "bulk edge"),
-        "The singular values that noise of the same sizes would have too: a continuous law between "
-        "two edges.  What lies beyond the edge by more than chance is an outlier.",
+        "The singular values that noise of the same sizes would have too.  They fill the "
+        "interval between two edges.  A singular value beyond the edge by more than chance is an "
+        "outlier.",
         see=("outlier", "spike"),
         paper=SPIKES,
     ),
@@ -17,29 +18,28 @@ TERMS = (
             *("outlier", "outliers", "outlying singular values", "threshold", "count"),
             *("not counted", "largest"),
         ),
-        "A singular value outside the bulk.  It counts above a threshold, the singular value that "
-        "noise exceeds in one run of a hundred: at the start a Tracy-Widom quantile of the edge; "
-        "after a step, if that is larger, the place of the noisiest direction of the step, which "
-        "the largest residual of a batch makes.  Where theory predicts a place between edge and "
-        "threshold, tables have it in brackets and pictures draw it hollow: it does not count as "
-        "an outlier, for noise may be found there too.  An outlier is a direction that was "
-        "learned, but for the constant one of the features.  Where outliers cannot be counted the "
-        "largest singular values are shown.",
+        "A singular value outside the bulk.  It counts above a threshold, the singular value "
+        "that noise exceeds in one run of a hundred.  At the start this is a Tracy-Widom "
+        "quantile of the edge.  After a step the largest residual of a batch can move noise "
+        "further out, and the threshold with it.  A place predicted between edge and threshold "
+        "does not count, because noise may lie there too.  Tables show it in brackets, pictures "
+        "as a hollow mark.  An outlier is a learned direction, except for the constant one of "
+        "the features.  Where outliers cannot be counted, the largest singular values are shown.",
         see=("bulk", "spike", "alignment", "constant"),
         paper=f"{SPIKES}; {TWO_STEPS}",
     ),
     Term(
         ("constant", "constant outlier"),
-        "The outlier of the features that an activation of mean other than 0 makes: all samples "
-        "share it, it is there before any step, and nothing is learned by it.",
+        "The outlier of the features that an activation makes whose mean is not 0.  It is common "
+        "to all samples and there before any step.  It says nothing about learning.",
         "about sqrt(p) |E sigma(z)|",
         ("outlier", "activation"),
     ),
     Term(
         ("spike", "spikes"),
-        "What a step adds to a matrix beside its bulk.  One step of size n^alpha adds l of them to "
-        "the features for (l - 1)/(2l) < alpha < l/(2l + 2), the k-th along polynomials of degree "
-        "k; those that leave the bulk are outliers.",
+        "What a step adds to a matrix beside its bulk.  One step of size n^alpha adds l spikes "
+        "to the features for (l - 1)/(2l) < alpha < l/(2l + 2).  The k-th lies along polynomials "
+        "of degree k.  Spikes that leave the bulk are outliers.",
         "sigma(X W1^T) = sigma(X W0^T) + sum_k spike_k",
         ("outlier", "bulk"),
         SPIKES,
@@ -52,16 +52,18 @@ TERMS = (
     ),
     Term(
         ("without noise", "cosine of its direction", "neurons", "inputs"),
-        "Outliers of a given matrix: the singular value that the signal alone would have, the "
-        "cosine between the measured direction and that of the signal, and how many neurons and "
-        "inputs share the direction.  inputs is also the law of x, gaussian unless told otherwise.",
+        "Columns for the outliers of a given matrix.  'without noise' is the singular value of "
+        "the signal alone.  'cosine of its direction' compares the measured direction with that "
+        "of the signal.  'neurons' and 'inputs' count how many share the direction.  As a field "
+        "of a setting, inputs is the distribution of x, gaussian by default.",
         see=("outlier", "bulk"),
     ),
     Term(
         ("noise edge", "beyond noise", "within noise", "value", "cosine of two halves"),
-        "Tests of a data set: the value of a step on its labels, and the edge that labels without "
-        "any signal exceed with the stated probability.  The cosine of two halves is that between "
-        "the directions that two halves of the rows find; 1 says that both find the same.",
+        "Tests of a data set.  'value' is the size of a step on its labels.  'noise edge' is the "
+        "size that labels without any signal exceed with the stated probability.  'cosine of two "
+        "halves' compares the directions found in two halves of the rows.  1 says that both "
+        "halves find the same direction.",
         see=("noise", "outlier"),
     ),
 )

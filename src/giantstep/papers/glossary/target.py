@@ -13,10 +13,9 @@ TERMS = (
             "leaps",
             "leaps until everything is learned",
         ),
-        "The smallest degree at which the target can be seen at all: the first k >= 1 with T_k not "
-        "zero.  One giant step needs n ~ d^l samples.  After a step the target is looked at given "
-        "what was learned, and has a new leap; the line 'leaps until everything is learned' has "
-        "them all.",
+        "Lowest-degree part of the target: the first k >= 1 with T_k not zero.  One step needs "
+        "about d^l samples to detect it.  After a step the target has a new leap, given the "
+        "directions learned so far.  The line 'leaps until everything is learned' lists them all.",
         "l = min { k >= 1 : T_k != 0 }",
         ("T_k", "generative exponent", "staircase"),
         f"{GIANT}, slides: Hermite decomposition and leap index",
@@ -40,8 +39,8 @@ TERMS = (
     Term(
         ("degree", "expanded", "polynomial", "not a polynomial", "quadrature error"),
         "The degree of a target in Hermite polynomials.  A target that is no polynomial is "
-        "expanded up to a degree; a note says which share of the variance lies beyond it, and how "
-        "exact its coefficients are.",
+        "expanded up to some degree.  A note says which share of the variance lies beyond it, "
+        "and how exact the coefficients are.",
         see=("He_k", "T_k", "undecided"),
     ),
     Term(
@@ -54,15 +53,15 @@ TERMS = (
     ),
     Term(
         ("weak recovery", "first-order method", "best first-order method"),
-        "A first grip on a direction: an overlap that does not vanish as d grows.  The line names "
-        "the n/d from which on the best first-order method has it.",
+        "A first overlap with some direction, one that does not vanish as d grows.  The line "
+        "names the smallest n/d at which the best first-order method has it.",
         paper="arXiv 2405.15480",
         see=("leap", "overlap"),
     ),
     Term(
         ("variance",),
-        "The variance of the target over normal inputs, label noise not counted: the mean squared "
-        "error of the best constant.  Errors and floors are in the same unit.",
+        "The variance of the target over normal inputs, without label noise.  It is the mean "
+        "squared error of the best constant.  Errors and floors are in the same unit.",
         "Var f(z) = sum over k >= 1 of |T_k|^2/k!",
         ("floor", "T_k"),
     ),
@@ -75,32 +74,33 @@ TERMS = (
     ),
     Term(
         ("dimension", "direction", "directions"),
-        "The number of independent directions.  A target depends on r of them, x1 to xr; what "
-        "steps have learned is a subspace of so many dimensions.",
+        "The number of independent directions.  A target depends on r of them, x1 to xr.  The "
+        "dimension of a step is how many of them have been learned by then.",
         see=("staircase", "T_k"),
     ),
     Term(
-        ("staircase", "stairs"),
-        "The subspaces that step after step can reach at n ~ d: every step adds directions that "
-        "the target couples to those already learned.  It stops where the next direction is not "
-        "coupled linearly to them.",
+        ("staircase", "stairs", "steps needed"),
+        "The directions that each step can learn from n ~ d samples.  Every step adds directions "
+        "that the target couples to those already learned.  It stops where no further direction "
+        "is coupled linearly to them.",
         "U_{t+1} = U_t + span { E grad_perp f(x_U + x_perp) : x_U in U_t }",
         ("leap", "fresh", "reused", "kept and dropped"),
         f"{GIANT}, Conjecture 1",
     ),
     Term(
         ("kept and dropped", "kept / dropped", "kept", "dropped", "near-tie"),
-        "How clear the rank of a step of the staircase is: the smallest singular value that counts "
-        "as a direction, and the largest that does not.  Numbers of the same size would be a near "
-        "tie; 0 says that the rest is exactly absent, - that nothing is left.",
+        "How clear the rank of a step of the staircase is.  It shows the smallest singular value "
+        "that counts as a direction, and the largest that does not.  Two numbers of similar size "
+        "would be a near-tie.  0 says that the other directions are exactly absent, - that none "
+        "are left.",
         see=("staircase", "undecided"),
     ),
     Term(
         ("learns", "learned", "adds", "nothing", "not at n ~ d"),
-        "Directions of the target along which rows of W get a cosine that does not vanish as d "
+        "Directions of the target along which neurons get a cosine that does not vanish as d "
         "grows.  A step of the staircase adds those that were not learned before, or nothing.  "
-        "'not at n ~ d' are directions of the target that the staircase never reaches.  In a "
-        "sweep, learned and not learned are verdicts on the exponent in d.",
+        "'not at n ~ d' marks directions that the staircase never reaches.  In a sweep, learned "
+        "and not learned are verdicts on the exponent in d.",
         see=("through", "staircase", "exponent"),
     ),
     Term(
@@ -111,9 +111,9 @@ TERMS = (
     ),
     Term(
         ("undecided",),
-        "Neither found nor proven absent at the accuracy of the computation; the line says how "
-        "much of the variance is open.  Of a claim: its interval is neither inside nor outside the "
-        "region.",
+        "Neither found nor proven absent at the accuracy of the computation.  The line says how "
+        "large a share of the variance is open.  Of a claim: its interval is neither inside nor "
+        "outside the region.",
         see=("kept and dropped",),
     ),
     Term(
@@ -129,17 +129,15 @@ TERMS = (
             "narrow p ~ 1",
         ),
         "A lower bound of the test error as d grows, given the directions U that the first layer "
-        "has learned: no readout does better, and it may do worse.  At small d rows also know a "
-        "part of directions that are not learned as d grows, and errors may lie below.  Few "
-        "neurons see the target through U alone; p ~ d^k1 neurons and n ~ d^k2 samples can at best "
-        "also fit every term of degree up to "
-        "k = min(k1, k2) outside U: the floor of any activation.  The floor of one activation also "
-        "counts the terms whose degree its neurons do not have: relu without biases is a linear "
-        "function plus an even one, and no sum of its neurons fits x1*x2*x3 or He2(x1)*x2, "
-        "whatever p; tanh fits no even degree.  With biases every activation that is no "
-        "polynomial fits all degrees.  At finite d the floors of "
-        "learn count what few neurons can fit of the next degree, the share p/d: 5.992 at p/d = "
-        "0.004 where the limit is 6.",
+        "has learned.  No readout does better, and it may do worse.  At small d neurons also "
+        "overlap with directions that are not learned as d grows, and errors may lie below the "
+        "floor.  A narrow network can fit functions of U only.  p ~ d^k1 neurons and n ~ d^k2 "
+        "samples can also fit every term of degree up to k = min(k1, k2) outside U.  That is the "
+        "floor of any activation.  The floor of one activation also counts the terms whose "
+        "degree its neurons do not have.  For example relu without biases is a linear function "
+        "plus an even one, and cannot fit x1*x2*x3.  tanh fits no even degree.  With biases "
+        "every activation that is no polynomial fits all degrees.  The floors of learn subtract "
+        "the share p/d of the next degree that p neurons can fit.",
         "any activation, narrow: E Var(f | P_U x), wide: |P_{U, >k} f|^2;  one activation: beside "
         "that the terms of total degree D with E[sigma^(D)(s z)] = 0 for all s",
         ("readout", "kappa", "five regimes"),
@@ -147,16 +145,17 @@ TERMS = (
     ),
     Term(
         ("five regimes", "fitted at best", "fitted"),
-        "One step at n ~ d or d^2 with p ~ 1, d or d^2 neurons: what is learned, what a readout of "
-        "this activation without biases can then fit at best, and the floor that is left; beside "
-        "it the floor of any activation.  Both are lower bounds.",
+        "One step at n ~ d or d^2 with p ~ 1, d or d^2 neurons.  The table shows what is "
+        "learned, and what a readout of this activation without biases can then fit at best.  "
+        "The floor is the error that is left, beside it the floor of any activation.  Both are "
+        "lower bounds.",
         see=("floor", "deflated"),
         paper=f"{GIANT}, Conjecture 3",
     ),
     Term(
         ("deflated", "deflate", "degrees < k removed", "preprocessed", "labels", "as they are"),
-        "Labels from which the low degrees were fitted and subtracted before the step: at n ~ d^2 "
-        "the linear part would drown the quadratic one.  --deflate 1 does it.",
+        "Labels from which the low degrees were fitted and subtracted before the step.  At n ~ "
+        "d^2 the linear part would otherwise hide the quadratic one.  --deflate 1 subtracts it.",
         "y - (fitted Hermite part of y of degree <= k)",
         ("T_k", "five regimes"),
         GIANT,

@@ -10,11 +10,11 @@ TERMS = (
             *("exponent", "of the median", "predicted, of the mean", "interval", "not learned"),
             *("bootstrap", "level"),
         ),
-        "The power of d that an observable follows over the sizes of a sweep: about 0 for a "
-        "direction that is learned, -1/2 for one that is not.  Measured is that of the median "
-        "over runs with a bootstrap interval of level 0.99 (the runs are drawn again with "
-        "replacement), predicted that of the mean.  It is learned where the whole interval is "
-        "above -1/4, not learned where it is below, else undecided.",
+        "The power of d that an observable follows over the sizes of a sweep.  It is about 0 for "
+        "a direction that is learned, and -1/2 for one that is not.  The measured exponent is "
+        "that of the median over runs.  Its interval has level 0.99, from a bootstrap over "
+        "runs.  The predicted exponent is that of the mean.  A direction is learned where the "
+        "whole interval is above -1/4, not learned where it is below, else undecided.",
         "|cosine| ~ d^exponent",
         ("learns", "order d^-1/2"),
     ),
@@ -40,9 +40,9 @@ TERMS = (
     ),
     Term(
         ("boundary", "map"),
-        "The value of the observable at which map.png has its lines, white for the simulation and "
-        "dashed for theory: 0.5 for cosines unless --boundary says otherwise, the middle of the "
-        "range for others.",
+        "The value of the observable at which map.png draws its lines, white for the simulation "
+        "and dashed for theory.  It is 0.5 for cosines unless --boundary says otherwise.  For "
+        "other observables it is the middle of the range.",
         see=("cell", "cosine"),
     ),
     Term(
@@ -62,11 +62,12 @@ TERMS = (
             *("claim", "control", "holds", "fails", "says", "quantity", "rule", "tuned", "seen"),
             *("holds instead", "statement", "finding", "not seen", "assumptions", "tested at"),
         ),
-        "A sentence of a paper, an experiment that could contradict it, and the region where its "
-        "numbers must lie, which the rule describes.  A control violates an assumption and must "
-        "fail; a claim without such a test would say nothing.  A statement of a paper holds, fails "
-        "or is undecided; a finding, which no paper states, is seen, not seen or undecided.  "
-        "Assumptions are those of the source; 'tested at' has the sizes of the experiment.",
+        "A sentence of a paper, with an experiment that could contradict it.  The rule describes "
+        "the region where its numbers must lie.  A control violates an assumption and must "
+        "fail.  A claim without such a test would say nothing.  A statement of a paper holds, "
+        "fails or is undecided.  A finding, which no paper states, is seen, not seen or "
+        "undecided.  Assumptions are those of the source; 'tested at' has the sizes of the "
+        "experiment.",
         see=("undecided", "verdict"),
     ),
 )

@@ -208,7 +208,7 @@ SINGLE_STEPS = Limit(
     name="steps that are taken one by one",
     quantity=lambda s: None if is_long(s) else float(s.steps),
     most=1000.0,
-    sentence="steps must be at most {most:g} where batches are seen again, inputs are spiked or "
+    sentence="steps must be at most {most:g} where batches are reused, inputs are spiked or "
     "the readout moves, got {setting.steps}",
     # Some seconds.
     evidence="tests/prediction/test_limits.py",
@@ -237,7 +237,7 @@ NARROW: tuple[Limit, ...] = (
     ORTHOGONAL_ROWS,
     SPIKE_SAMPLES,
     SINGLE_STEPS,
-    *when(lambda s: s.seen_again, plain_step("batches that are seen again", COVERED_SEEN_AGAIN)),
+    *when(lambda s: s.seen_again, plain_step("reused batches", COVERED_SEEN_AGAIN)),
 )
 """The limits of the theory."""
 
@@ -281,9 +281,9 @@ NEAR_MEAN = Limit(
     # the square, 1/100, is what the mean of the next step is shifted by (at .16 squared lengths are
     # off by 2 %, at .42 by 5 %: erf, p = 4, d = 1000, n = 1).
     most=0.1,
-    sentence="too few samples: runs differ too much for one prediction, by {value:.0%} of the "
-    "length of a row at n = {setting.n} and step_size = {setting.step_size[0]:g}, at most "
-    "{most:.0%}; use more samples or a smaller step",
+    sentence="too few samples: runs differ too much for one prediction. Use more samples or a "
+    "smaller step. At n = {setting.n} and step_size = {setting.step_size[0]:g} runs differ by "
+    "{value:.0%} of the length of a row, at most {most:.0%} is allowed",
     evidence="docs/derivations/fluctuations.md",
     kind="measured",
 )

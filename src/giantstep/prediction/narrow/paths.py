@@ -59,7 +59,7 @@ def _one_by_one(evolve: Callable[[Setting, State, Any], Evolution]) -> Means:
 
 PATHS = (
     Path(
-        "samples seen again",
+        "reused samples",
         serves=lambda setting: setting.seen_again,
         source=path_normals,
         means=_one_by_one(seen_again_evolution),

@@ -188,8 +188,8 @@ NOISE = Limit(
     # directions the label knows: errors at d = 200 and 500 are within 3 to 5 % up to 1, test errors
     # 4 to 7 % off at 3 to 6 and up to 21 % at 12 to 33.
     most=1.0,
-    sentence="too few samples: the noise of the steps adds {value:.3g} to the square length of a "
-    "row, at most {most:g}; use more samples or a smaller step",
+    sentence="too few samples. Use more samples or a smaller step. The noise of the steps adds "
+    "{value:.3g} to the squared length of a row, at most {most:g} is allowed",
     evidence="tests/prediction/wide/test_rows.py"
     "::test_rows_that_are_mostly_noise_have_no_predicted_errors",
     kind="measured",
@@ -268,8 +268,9 @@ EVEN_NOISE = Limit(
     # The noise is larger along directions that the label depends on, and moves squared cosines by
     # 11 % at 0.24 and 29 % at 3.6 (d = 256, p = d/5).
     most=0.05,
-    sentence="too few samples for the span of the rows: the noise of the step adds {value:.3g} to "
-    "the square length of a row, at most {most:g}; use more samples or a smaller step",
+    sentence="too few samples for the span of the rows. Use more samples or a smaller step. The "
+    "noise of the step adds {value:.3g} to the squared length of a row, at most {most:g} is "
+    "allowed",
     evidence="tests/prediction/wide/test_rows.py::test_the_span_of_noisy_rows_is_not_known",
     kind="measured",
 )

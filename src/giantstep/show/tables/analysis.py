@@ -13,13 +13,14 @@ from rich.text import Text
 
 from giantstep.analysis.activation import ActivationAnalysis, ActivationDegree
 from giantstep.analysis.analyze import Analysis, describe
+from giantstep.analysis.answer import answer, directions, steps_needed
 from giantstep.analysis.floors import Floor
 from giantstep.analysis.staircase import Staircase
 from giantstep.analysis.subspace import name_space
 from giantstep.analysis.weak_recovery import WeakRecovery
 from giantstep.gaussian.tensors import rank_tolerance
 from giantstep.gaussian.terms import write_sum
-from giantstep.show.tables.parts import counted, dim, make_table, notes, number
+from giantstep.show.tables.parts import MISSING, counted, dim, make_table, notes, number
 from giantstep.show.tables.setting import target_lines
 
 ANY = "any activation"
@@ -70,14 +71,17 @@ def _stairs(stairs: Staircase) -> list[tuple[str, ...]]:
     return rows
 
 
-def _staircases(analysis: Analysis) -> list[RenderableType]:
+def _staircases(analysis: Analysis, everything: bool) -> list[RenderableType]:
     """The staircases on fresh and on reused batches; one table where they are equal."""
     fresh, reused = "Staircase at n ~ d, fresh batches", "Staircase at n ~ d, reused batches"
-    rows = [_stairs(each) for each in (analysis.fresh, analysis.reused)]
+    columns = ["step", "dimension", "adds", "with this activation"]
+    columns += ["kept / dropped"] * everything
+    rows = [
+        [row[: len(columns)] for row in _stairs(each)] for each in (analysis.fresh, analysis.reused)
+    ]
     tables = {fresh: rows[0], reused: rows[1]}
     if rows[0] == rows[1]:
-        tables = {f"{fresh}; the same with reused ones": rows[0]}
-    columns = ("step", "dimension", "adds", "with this activation", "kept / dropped")
+        tables = {"Staircase at n ~ d, fresh or reused batches": rows[0]}
     return [
         part for title, each in tables.items() for part in (make_table(title, columns, each), "")
     ]
@@ -147,10 +151,10 @@ def _regimes(analysis: Analysis) -> Table:
 
 def _promise(analysis: Analysis) -> str:
     """What the floors say, below the tables that have them."""
-    name = analysis.activation.name
     return (
-        f"A floor is a lower bound, label noise not counted: no readout of {name} without biases "
-        f"does better, and it may do worse. The floor of {ANY} holds with biases too."
+        "A floor is a lower bound of the error; label noise is not counted. No readout of "
+        f"{analysis.activation.name} without biases does better, and it may do worse. The floor "
+        f"of {ANY} holds with biases too."
     )
 
 
@@ -159,54 +163,85 @@ def _recovery(recovery: WeakRecovery | None) -> str:
     if recovery is None:
         return ""
     if recovery.threshold == 0:
-        text = "at any n/d > 0: E[z | y] is not zero"
+        text = "works at any n/d > 0: E[z | y] is not zero"
     elif math.isfinite(recovery.threshold):
-        text = f"from n/d = {_within(recovery.threshold, recovery.uncertainty)}"
+        text = f"begins at n/d = {_within(recovery.threshold, recovery.uncertainty)}"
     elif recovery.uncertainty == 0:
-        text = "not at n ~ d: E[z z^T - 1 | y] is zero"
+        text = "is impossible at n ~ d: E[z z^T - 1 | y] is zero"
     else:
-        text = "not resolved: E[z z^T - 1 | y] is zero within its uncertainty"
-    return f"weak recovery by the best first-order method {text}\n"
+        text = "could not be decided: E[z z^T - 1 | y] is zero within its uncertainty"
+    return f"Weak recovery by the best first-order method {text}.\n"
 
 
-def analysis_report(analysis: Analysis) -> RenderableType:
-    """The whole analysis as one page of tables."""
-    series = analysis.series
+def _four_numbers(analysis: Analysis) -> Table:
+    """Directions, exponents and steps: what a reader asks of a target first."""
+    name, steps = analysis.activation.name, steps_needed(analysis)
+    remark = f"from n ~ d fresh samples each, with {name}"
+    if steps is None:
+        remark = f"n ~ d fresh samples a step do not suffice with {name}"
     decided = ""
     if analysis.deciding_tensor:
-        decided = f", decided by T_{analysis.leap_index}: {write_sum(analysis.deciding_tensor, 6)}"
-    head = target_lines(analysis.target)
-    variance = _within(series.variance + series.tail, 3.0 * series.tail_uncertainty)
-    head.append(
-        f"{counted(analysis.target.r, 'direction')}, degree {series.degree}, "
-        f"variance {variance}, activation {analysis.activation.name}\n"
+        decided = f"decided by T_{analysis.leap_index}: {write_sum(analysis.deciding_tensor, 6)}"
+    rows = (
+        ("directions", str(len(directions(analysis))), "that the target depends on"),
+        ("leap index", _exponent(analysis.leap_index), decided),
+        (
+            "generative exponent",
+            _exponent(analysis.generative_exponent),
+            "over all label transforms",
+        ),
+        ("steps needed", MISSING if steps is None else str(steps), remark),
     )
-    head.append(f"leap index (information exponent) {_exponent(analysis.leap_index)}{decided}\n")
-    head.append(f"generative exponent {_exponent(analysis.generative_exponent)}\n")
+    return make_table("", ("", "", ""), rows, header=False)
+
+
+def _details(analysis: Analysis) -> list[RenderableType]:
+    """Everything beyond the answer, the four numbers and the staircase."""
+    series = analysis.series
+    variance = _within(series.variance + series.tail, 3.0 * series.tail_uncertainty)
     leaps = ", ".join(map(str, analysis.leaps)) or "none"
+    head = Text(f"degree {series.degree}, variance {variance}\n")
     head.append(f"leaps until everything is learned: {leaps}\n")
     head.append(_recovery(analysis.weak_recovery))
+    tables = (_one_step(analysis), "", _floors(analysis), "", _regimes(analysis), "")
+    return [head, *tables, Text(_promise(analysis), style="dim"), *notes(analysis.notes)]
+
+
+def analysis_report(analysis: Analysis, *, everything: bool = False) -> RenderableType:
+    """The answer in sentences, four numbers and the staircase; with ``everything`` all tables."""
+    head = target_lines(analysis.target)
+    head.append(f"activation {analysis.activation.name}\n\n", style="not bold")
+    head.append(" ".join(answer(analysis)) + "\n")
+    undecided = Text(style="yellow")
     for sentence in analysis.undecided:
-        head.append(f"undecided: {sentence}\n", style="yellow")
-    promise = Text(_promise(analysis), style="dim")
-    tables = (_one_step(analysis), "", *_staircases(analysis), _floors(analysis), "")
-    return Group(head, *tables, _regimes(analysis), "", promise, *notes(analysis.notes))
+        undecided.append(f"undecided: {sentence}\n")
+    parts: list[RenderableType] = [head, _four_numbers(analysis), ""]
+    parts += [undecided] * bool(analysis.undecided)
+    parts += _staircases(analysis, everything)
+    if everything:
+        return Group(*parts, *_details(analysis))
+    more = "--all adds one step at d^2 and d^3, error floors and regimes"
+    if analysis.notes:
+        more += f", and {counted(len(analysis.notes), 'note')}"
+    return Group(*parts, Text(f"{more}.", style="dim"))
 
 
 def activation_report(analysis: ActivationAnalysis, most: int = 4) -> RenderableType:
-    """The coefficients of an activation and what they let it pick up.
+    """The coefficients of an activation and which parts of a target they let it learn.
 
-    Of the powers of the label that reused batches hand on, ``most`` are listed.
+    Of the powers of the label that reused batches pass on, ``most`` are listed.
     """
     rows = [
         (str(k), number(entry.coefficient), *(_slope(entry) if k else ("", "")))
         for k, entry in enumerate(analysis.degrees)
     ]
-    columns = ("k", "c_k", "b_k of the slope", "picks up T_k")
+    columns = ("k", "c_k", "b_k of the slope", "can learn T_k")
     table = make_table(analysis.activation.name, columns, rows)
     powers = ["y" if k == 1 else f"y^{k}" for k in sorted(analysis.label_powers)]
-    handed = ", ".join([*powers[:most], *["..."] * (len(powers) > most)])
-    return Group(table, "", Text(f"reused batches hand on {handed or 'nothing'}"))
+    passed = ", ".join([*powers[:most], *["..."] * (len(powers) > most)])
+    return Group(
+        table, "", Text(f"Powers of the label that reused batches pass on: {passed or 'none'}")
+    )
 
 
 def _slope(entry: ActivationDegree) -> tuple[str, str]:

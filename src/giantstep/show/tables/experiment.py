@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 
+from rich.console import RenderableType
 from rich.text import Text
 
 from giantstep.experiment import Experiment
@@ -53,26 +54,33 @@ def rough_remarks(shown: Iterable[Value]) -> list[str]:
     if not any(value.known and value.rough for value in shown):
         return []
     return [
-        f"{ROUGH} marks numbers of which theory itself is uncertain by more than {KNOWN:.1%}; they "
-        "are compared to within that uncertainty"
+        f"{ROUGH} marks numbers of which theory itself is uncertain by more than {KNOWN:.1%}. The "
+        "comparison takes that uncertainty into account."
     ]
 
 
+def summary(experiment: Experiment, outcome: Iterable[str]) -> list[RenderableType]:
+    """The sentences that stand above the tables: what happened, and whether theory agrees."""
+    sentences = " ".join(outcome)
+    parts: list[RenderableType] = [Text(sentences)] if sentences else []
+    return [*parts, verdict(experiment), ""]
+
+
 def verdict(experiment: Experiment) -> Text:
-    """One line: how far theory and simulation are apart, or why that cannot be said."""
+    """Whether theory and simulation agree and how well that is known, or why it cannot be said."""
     if experiment.complaint is not None:
-        return Text(f"\n{experiment.complaint}", style="yellow")
+        return Text(experiment.complaint, style="yellow")
     compared, predicted = experiment.comparison, experiment.predicted
     if compared is None or predicted is None:
-        return Text("\nprediction and simulation are compared from two runs on")
+        return Text("Theory and simulation are compared from two runs on.")
     if not compared.count:
-        return Text(f"\n{_nothing(predicted)}", style="yellow")
+        return Text(_nothing(predicted), style="yellow")
     word = "agree" if compared.agrees else "disagree"
     where = "" if compared.agrees else f" ({compared.farthest.replace('_', ' ')})"
     return Text(
-        f"\ntheory ({predicted.theory}) and simulation {word}: p-value {compared.p_value:.2g}, the "
-        f"least likely of {compared.count} comparisons of {compared.runs} runs is "
-        f"{compared.sigmas:.1f} sigma off{where}{_power(compared)}",
+        f"Theory ({predicted.theory}) and simulation {word}: p-value {compared.p_value:.2g} over "
+        f"{compared.count} comparisons. The largest deviation is {compared.sigmas:.1f} "
+        f"sigma{where}.{_power(compared)}",
         style="green" if compared.agrees else "red",
     )
 
@@ -81,20 +89,24 @@ def _nothing(predicted: Trajectory) -> str:
     """Why there is nothing to compare."""
     if predicted.relative_uncertainty > UNKNOWN:
         return (
-            f"theory ({predicted.theory}) and simulation are not compared: at these sizes theory "
-            f"is uncertain by {predicted.relative_uncertainty:.0%}"
+            f"Theory ({predicted.theory}) and simulation are not compared: at these sizes theory "
+            f"is uncertain by {predicted.relative_uncertainty:.0%}."
         )
-    return f"theory ({predicted.theory}) predicts nothing that these runs measure"
+    return f"Theory ({predicted.theory}) predicts nothing that these runs measure."
 
 
 def _power(compared: Comparison) -> str:
-    """What deviation these runs would have shown, of what a reader looks at first."""
+    """How large an error of theory these runs would reveal, in what a reader looks at first."""
     if not compared.agrees:
         return ""
     shares = {text: compared.resolution.get(name, math.inf) for name, text in RESOLUTIONS.items()}
-    seen = [
+    noticed = [
         f"{plain(100 * share, 2)} % in the {text}" for text, share in shares.items() if share < 1
     ]
-    if not seen:
-        return "\nSo few runs would have shown gross deviations only."
-    return f"\nThese runs would have shown deviations of {', '.join(seen)}."
+    runs = f" With {compared.runs} runs"
+    if not noticed:
+        return f"{runs} only errors as large as the numbers themselves would be noticed."
+    # The first observables, and the test error where there is one.
+    first, last = noticed[:-1][:2], noticed[-1]
+    errors = f"{', '.join(first)} or {last}" if first else last
+    return f"{runs} an error of {errors} would be noticed."

@@ -36,15 +36,16 @@ def _row(test: StepTest) -> tuple[str, ...]:
 
 def _function(labels: FittedLabels, analysis: Analysis | None) -> str:
     if labels.function is None or analysis is None:
-        return "No function of few directions fits the labels: not reliably at this number of rows."
+        return "No function of few directions fits the labels reliably at this number of rows."
     leaps = ", ".join(map(str, analysis.leaps)) or "none"
-    needed = "out of reach" if math.isinf(labels.needed) else f"{labels.needed:,.0f} rows"
+    needed = "out of reach" if math.isinf(labels.needed) else f"{labels.needed:,.0f}"
     stable = f"{labels.stability:.2f}" if math.isfinite(labels.stability) else "not known"
     directions = "\n".join(f"  {line}" for line in labels.written_directions)
     return (
         f"Fitted function: {labels.function.name}\n"
-        f"of directions in the columns of the inputs, each of variance one:\n{directions}\n"
-        f"it has {labels.explained:.0%} of the labels' variance, the rest counts as noise; its "
-        f"span agrees between folds to {stable} (1 is the same)\n"
-        f"leaps until everything is learned: {leaps}; its directions are half found after {needed}"
+        f"Its directions in the columns of the inputs, each of variance one:\n{directions}\n"
+        f"It explains {labels.explained:.0%} of the variance of the labels. The remainder counts "
+        f"as noise. Folds of the rows agree on its directions with cosine {stable}.\n"
+        f"leaps until everything is learned: {leaps}\n"
+        f"rows after which its directions are half learned: {needed}"
     )

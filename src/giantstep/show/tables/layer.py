@@ -23,12 +23,12 @@ def layer_report(layer: LayerOutliers, name: str) -> RenderableType:
     head.append(
         f"{record['p']:,} neurons (rows) of {record['d']:,} inputs (columns)\n"
         f"bulk: independent entries of standard deviation {number(layer.deviation)}, "
-        f"{kinds[record['differing_scales']]}; it ends at {number(layer.edge)}\n"
-        f"its singular values are out of place by {layer.misfit:.2g} of them at most, noise allows "
-        f"{layer.misfit_limit:.2g}\n"
+        f"{kinds[record['differing_scales']]}. Its edge is {number(layer.edge)}.\n"
+        "fit: the number of singular values below any point differs from that of the bulk by at "
+        f"most {layer.misfit:.2g}. Noise explains up to {layer.misfit_limit:.2g}.\n"
     )
     left_out = [
-        f"{record[key]} {side} of zeros left out"
+        f"{record[key]} {side} of zeros are left out."
         for key, side in (("zero_rows", "rows"), ("zero_columns", "columns"))
         if record[key]
     ]
@@ -36,14 +36,14 @@ def layer_report(layer: LayerOutliers, name: str) -> RenderableType:
 
 
 def _verdict(layer: LayerOutliers) -> Text:
-    rate = f"noise of these entries has one with probability {layer.level:g}"
+    rate = f" Pure noise exceeds it with probability {layer.level:g}."
     if layer.count == 0:
         return Text(
-            f"no outliers: the largest singular value, {number(float(layer.singular_values[0]))}, "
-            f"is below the threshold {number(layer.threshold)} ({rate})"
+            f"No outliers: the largest singular value, {number(float(layer.singular_values[0]))}, "
+            f"is below the threshold {number(layer.threshold)}.{rate}"
         )
     return Text(
-        f"{counted(layer.count, 'outlier')} above the threshold {number(layer.threshold)} ({rate})"
+        f"{counted(layer.count, 'outlier')} above the threshold {number(layer.threshold)}.{rate}"
     )
 
 

@@ -10,8 +10,9 @@ from rich.text import Text
 
 from giantstep.experiment import Experiment
 from giantstep.records.summary import StepSummary, Value
-from giantstep.show.tables.experiment import heading, rough_remarks, theory_name, verdict
+from giantstep.show.tables.experiment import heading, rough_remarks, summary, theory_name
 from giantstep.show.tables.labels import labels_report
+from giantstep.show.tables.outcome import directions_outcome
 from giantstep.show.tables.parts import (
     MISSING,
     ROUGH,
@@ -28,17 +29,20 @@ CHANCE = "~ d^-1/2"
 """Theory's cell of a cosine of which it knows the order alone: what a run has of it is chance."""
 
 FLOOR = (
-    "floor is the lower bound given the directions that are learned as d grows, less the share "
-    "p/d of the next degree that so many neurons fit (giantstep analyze leaves that share out); at "
-    "small d rows also have overlaps with directions that are not learned as d grows, and errors "
-    "may lie below the floor"
+    "floor: a lower bound of the error, given the directions that are learned as d grows. The "
+    "share p/d of the next degree, which p neurons can fit, is subtracted here. giantstep analyze "
+    "does not subtract it. At small d neurons also overlap with directions that are not learned as "
+    "d grows. Errors may then lie below the floor."
 )
 """What sets the floors of a run apart from those of an analysis."""
 
 
 def learn_report(experiment: Experiment) -> RenderableType:
-    """Alignment and errors after every step, notes, and the verdict."""
-    parts: list[RenderableType] = [heading(experiment)]
+    """What happened in sentences, then alignment and errors after every step, and notes."""
+    parts: list[RenderableType] = [
+        heading(experiment),
+        *summary(experiment, directions_outcome(experiment)),
+    ]
     if experiment.labels is not None:
         parts += [*labels_report(experiment.labels, experiment.analysis), ""]
     parts.append(_alignment(experiment))
@@ -54,9 +58,9 @@ def learn_report(experiment: Experiment) -> RenderableType:
     left_out = len(experiment.steps) - len(_shown(experiment))
     if left_out:
         texts.append(
-            f"{left_out:,} of {len(experiment.steps):,} steps are left out; --json has all"
+            f"{left_out:,} of {len(experiment.steps):,} steps are not shown; --json has all."
         )
-    return Group(*parts, *notes(texts), verdict(experiment))
+    return Group(*parts, *notes(texts))
 
 
 def _remarks(experiment: Experiment) -> Iterator[str]:
@@ -68,11 +72,11 @@ def _remarks(experiment: Experiment) -> Iterator[str]:
     shown = [experiment.predicted_steps[place] for place in _shown(experiment)]
     if any(not value.known for step in shown for value in step.cosines):
         yield (
-            f"{CHANCE}: theory knows the order alone, what a run has of it is chance and is not "
-            "compared (giantstep explain order d^-1/2)"
+            f"{CHANCE}: theory knows only the order of magnitude. The value differs from run to "
+            "run and is not compared (giantstep explain order d^-1/2)."
         )
     if any(not value.known for step in shown for value in step.principal_cosines or ()):
-        yield "a principal cosine that chance decides is not predicted"
+        yield "A principal cosine of the order of chance is not predicted (-)."
     yield from rough_remarks(value for step in shown for value in step.values)
 
 
@@ -123,8 +127,8 @@ def _errors(experiment: Experiment) -> Table:
     floors = [experiment.floors]
     if experiment.floors_any != experiment.floors:
         floors.append(experiment.floors_any)
-    title = "Mean squared error, floor: a lower bound as d grows"
-    title += " for any readout" * (len(floors) == 1)
+    title = "Mean squared error; floor: a lower bound as d grows"
+    title += ", for any readout" * (len(floors) == 1)
     title += " (label noise counted)" * experiment.setting.noisy
     rows: list[list[str] | list[Text]] = []
     for place in _shown(experiment):

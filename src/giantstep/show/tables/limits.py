@@ -79,10 +79,12 @@ def standing_report(
         ],
     )
     reasons = make_table(
-        "What the setting is beyond",
+        "Limits that the setting exceeds",
         ("theory", "reason"),
         [(place_words(each), each.complaint) for each in statuses if each.complaint is not None],
     )
-    verdict = f"The theory that serves is {served}." if served else "No theory serves."
+    verdict = (
+        f"The theory of this setting is {served}." if served else "No theory covers this setting."
+    )
     tables = [each for each in (distances, reasons) if each.rows]
     return Group(setting_lines(setting), verdict, *(Group("", each) for each in tables))

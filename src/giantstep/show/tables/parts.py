@@ -23,8 +23,8 @@ Cell = str | Text
 class TitledTable(Table):
     """A table whose title may be wider than itself: it is wrapped where the terminal ends."""
 
-    def __init__(self, heading: str) -> None:
-        super().__init__(box=None, pad_edge=False)
+    def __init__(self, heading: str, header: bool = True) -> None:
+        super().__init__(box=None, pad_edge=False, show_header=header)
         self.heading = heading
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
@@ -39,9 +39,10 @@ def make_table(
     rows: Iterable[Sequence[Cell]],
     *,
     unbroken: Sequence[str] = (),
+    header: bool = True,
 ) -> Table:
     """A table without lines.  Long cells are folded, but not those of ``unbroken`` columns."""
-    table = TitledTable(title)
+    table = TitledTable(title, header)
     for column in columns:
         table.add_column(column, overflow="fold", no_wrap=column in unbroken)
     for row in rows:

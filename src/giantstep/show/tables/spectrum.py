@@ -10,7 +10,8 @@ from rich.table import Table
 
 from giantstep.experiment import Experiment
 from giantstep.records.summary import SpectrumStep, Value
-from giantstep.show.tables.experiment import heading, rough_remarks, theory_name, verdict
+from giantstep.show.tables.experiment import heading, rough_remarks, summary, theory_name
+from giantstep.show.tables.outcome import spectra_outcome
 from giantstep.show.tables.parts import (
     MISSING,
     listed,
@@ -27,8 +28,12 @@ READOUT = ("train_error", "test_error")
 
 
 def spectrum_report(experiment: Experiment) -> RenderableType:
-    """Outliers step by step, alignment of the learned directions, errors, notes, the verdict."""
-    parts: list[RenderableType] = [heading(experiment), _outliers(experiment)]
+    """What happened in sentences, then outliers, alignment and errors step by step, and notes."""
+    parts: list[RenderableType] = [
+        heading(experiment),
+        *summary(experiment, spectra_outcome(experiment)),
+        _outliers(experiment),
+    ]
     weights = experiment.steps[-1].weights
     if weights is not None and weights.alignment:
         parts += ["", _alignment(experiment, weights)]
@@ -39,10 +44,10 @@ def spectrum_report(experiment: Experiment) -> RenderableType:
     places = range(len(experiment.steps))
     if any(_constant(experiment, "features", place) is not None for place in places):
         texts.append(
-            "constant: the outlier of an activation whose mean is not 0, the same for all samples; "
-            "it is there before any step, and nothing is learned by it"
+            "constant: an outlier of the features, because the mean of the activation is not 0. It "
+            "is there before any step and says nothing about learning."
         )
-    return Group(*parts, *notes(texts), verdict(experiment))
+    return Group(*parts, *notes(texts))
 
 
 def _shown(experiment: Experiment) -> Iterator[Value]:
@@ -86,7 +91,7 @@ def _outliers(experiment: Experiment) -> Table:
             first = symbol if step == 0 else ""
             rows.append((first, str(step), expected, *_measured(measured), number(measured.edge)))
     title = "Outlying singular values"
-    title += ", (predicted) between edge and threshold: not counted" * any_inside
+    title += ". In brackets: predicted between edge and threshold, not counted" * any_inside
     columns = ("matrix", "step", theory_name(experiment), "measured", "count", "edge (theory)")
     return make_table(title, columns, rows)
 

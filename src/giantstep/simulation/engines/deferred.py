@@ -1,4 +1,4 @@
-"""Exact simulation in law at any dimension, for Gaussian inputs.
+"""Simulation of Gaussian inputs with the statistics of a d-dimensional one, without its cost.
 
 A run needs only inner products, so nothing in R^d is ever drawn: the rows of W are held by their
 coordinates in an orthonormal basis whose first r vectors are the target directions, and what a

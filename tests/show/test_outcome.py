@@ -1,0 +1,86 @@
+"""The sentences above the tables of learn and spectrum say what the tables hold."""
+
+import re
+
+import pytest
+from rich.console import Console, RenderableType
+
+from giantstep.experiment import Experiment, run_experiment
+from giantstep.problem.setting import Setting
+from giantstep.records.summary import Value
+from giantstep.show.tables.experiment import summary
+from giantstep.show.tables.learn import learn_report
+from giantstep.show.tables.outcome import above_chance, directions_outcome, spectra_outcome
+
+SIZES = {"d": 3000, "p": 8, "steps": 2, "readout_n": 0, "test_n": 0, "runs": 4}
+
+
+def text_of(content: RenderableType) -> str:
+    console = Console(width=120, highlight=False)
+    with console.capture() as capture:
+        console.print(content)
+    return capture.get()
+
+
+@pytest.fixture(scope="module")
+def staircase() -> Experiment:
+    return run_experiment(Setting("x1 + x1*x2 + x3^2 - 1", **SIZES))
+
+
+def test_directions_are_found_at_their_steps(staircase: Experiment) -> None:
+    found, left = directions_outcome(staircase)
+    steps = {step.step: step.cosines for step in staircase.steps}
+    cosines = [float(size) for size in re.findall(r"cosine ([0-9.]+)", found)]
+    assert re.sub(r"[0-9.]+\)", ")", found) == (
+        "Step 1 found x1 (cosine ), step 2 found x2 (cosine )."
+    )
+    assert cosines == pytest.approx([steps[1][0].mean, steps[2][1].mean], rel=0.06)
+    assert left.startswith("After step 2 x3 (cosine 0.0")
+    assert left.endswith("chance 0.018) is still at chance.")
+
+
+def test_the_sentences_stand_above_the_tables(staircase: Experiment) -> None:
+    text = text_of(learn_report(staircase))
+    places = [text.index(word) for word in ("Step 1 found", "Theory (narrow) and", "Median |cos")]
+    assert places == sorted(places)
+    assert text.count("Theory (narrow) and simulation") == 1
+
+
+def test_a_cosine_within_its_error_of_chance_is_not_found() -> None:
+    """Three times chance and two standard errors: wrong variants on either side."""
+    assert above_chance(Value(0.4, 0.01), 0.1)
+    assert not above_chance(Value(0.25, 0.001), 0.1)
+    assert not above_chance(Value(0.4, 0.06), 0.1)
+    assert not above_chance(Value(float("nan"), None), 0.1)
+
+
+def test_nothing_is_called_found_where_nothing_is_learned() -> None:
+    experiment = run_experiment(Setting("x1^2 - 1", **SIZES))
+    [sentence] = directions_outcome(experiment)
+    assert sentence.startswith("After step 2 x1 (cosine")
+
+
+def test_what_the_start_has_is_told() -> None:
+    start = {"start": "orthogonal", "start_overlaps": [[0.5], [0.5]]}
+    experiment = run_experiment(Setting("x1", **{**SIZES, **start, "p": 2, "steps": 1}))
+    assert directions_outcome(experiment) == ["The start already has x1 (cosine 0.5)."]
+
+
+def test_few_inputs_tell_nothing() -> None:
+    experiment = run_experiment(Setting("x1", **{**SIZES, "d": 8, "p": 2, "n": 100}))
+    assert directions_outcome(experiment) == [
+        "d = 8 is too small to tell a learned direction from chance."
+    ]
+
+
+def test_outliers_are_counted() -> None:
+    sizes = {"d": 100, "step_size": 5.0, "test_n": 0, "readout_n": 0, "runs": 2}
+    experiment = run_experiment(Setting.linear_width("x1", **sizes))
+    text = " ".join(spectra_outcome(experiment))
+    weights = experiment.steps[-1].weights
+    assert weights is not None
+    assert weights.counts is not None
+    assert f"After step 1 W has {max(weights.counts)} singular value" in text
+    assert "outside the bulk" in text
+    assert "with the target directions." in text
+    assert len(summary(experiment, [])) == 2
