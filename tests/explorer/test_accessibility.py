@@ -102,7 +102,7 @@ def test_every_pane_can_be_read(visit, width: int, scale: int, theme: str) -> No
 def test_a_mistake_can_be_read_too(visit) -> None:
     seen = visit(320, 3500, color_scheme="dark")
     seen.allowed += ["422"]
-    page = seen.open()
+    page = seen.open("pane=target")
     page.get_by_label("Target f(x)").fill("x1 + foo")
     page.locator(".echo mark").wait_for()
     assert page.evaluate(AUDIT) == []
@@ -120,7 +120,7 @@ def test_text_alone_can_be_twice_as_large(visit) -> None:
 
 def test_the_audit_finds_what_is_wrong(visit) -> None:
     """A page with one mistake of each kind: none is overlooked."""
-    page = visit(640, 3500).open()
+    page = visit(640, 3500).open("pane=target")
     page.evaluate("""() => {
       const add = (tag, attributes, text = "") => {
         const node = Object.assign(document.createElement(tag), attributes);
@@ -183,10 +183,10 @@ def test_focus_follows_the_page_and_is_seen(visit) -> None:
 
 def test_the_keyboard_is_enough(visit) -> None:
     """From the first Tab to runs that are drawn, then through them, without a pointer."""
-    page = visit().open("narrow.d=500&narrow.p=4&narrow.runs=2")
+    page = visit().open("pane=target&narrow.d=500&narrow.p=4&narrow.runs=2")
 
     def tab_to(name: str) -> None:
-        for _ in range(60):
+        for _ in range(80):
             page.keyboard.press("Tab")
             focused = page.locator(":focus")
             if focused.count() and name in (
@@ -197,7 +197,7 @@ def test_the_keyboard_is_enough(visit) -> None:
         raise AssertionError(f"{name} is not reached")
 
     tab_to("Target")
-    page.keyboard.press("ArrowRight")
+    page.keyboard.press("ArrowLeft")
     assert page.locator(":focus").inner_text() == "Few neurons"
     tab_to("Run")
     page.keyboard.press("Enter")

@@ -169,9 +169,10 @@ export function alignment(node, predicted, measured) {
 }
 
 const ERRORS = [
-  ["test_error", "readout, test", "circle", "solid"],
-  ["train_error", "readout, train", "square", "dot"],
+  // The last is drawn on top.
   ["network_error", "network itself", "triangle-up", "dash"],
+  ["train_error", "readout, train", "square", "dot"],
+  ["test_error", "readout, test", "circle", "solid"],
 ];
 
 /** The lines of one kind of floor, a short one at each step that has it. */
