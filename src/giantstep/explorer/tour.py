@@ -112,7 +112,7 @@ SCENES = (
         "relu.",
         control="activation",
         question="Will step 2 learn x1 - x2?",
-        options=("Yes, as relu did", "No"),
+        options=("Yes, as relu did", "No, tanh cannot"),
         right=1,
         happened="x1 - x2 stays at chance. The target offers it through a product of degree 2, and "
         "tanh has no part of degree 2.",
@@ -124,7 +124,7 @@ SCENES = (
         "close to chance. Now step 2 sees the samples of step 1 again.",
         control="batches",
         question="Will step 2 learn x1?",
-        options=("Yes", "No, x1 stays at chance"),
+        options=("It will learn x1", "x1 stays at chance"),
         right=0,
         happened="Step 2 learns x1, with a cosine of about 0.2. Step 1 has stored the label of "
         "every sample in the neurons, so step 2 sees powers of the labels. These show x1.",

@@ -85,14 +85,20 @@ function look(node, control) {
 
 /** The words of a scene: its question with buttons, or what happened and the way on. */
 function told(number, scene, answer) {
-  const last = number === scenes.length;
-  const next = last
-    ? el("button", { type: "button", class: "main", onclick: leave }, "End the tour")
-    : el("button", { type: "button", class: "main", onclick: () => go(number + 1) }, "Next scene");
-  const back =
-    number > 1
-      ? el("button", { type: "button", onclick: () => go(number - 1) }, "Previous scene")
-      : null;
+  const plain = (words, run) =>
+    el("button", { type: "button", class: "export", onclick: run }, words);
+  const head = el(
+    "div",
+    { class: "row tour-head" },
+    el("h2", { tabindex: -1 }, `${number} of ${scenes.length}: ${scene.title}`),
+    number > 1 ? plain("Previous scene", () => go(number - 1)) : null,
+    plain("Leave the tour", leave),
+  );
+  const text = el("p", {}, readable(scene.text));
+  return [head, text, ...(answer === null ? asked(scene) : happened(number, scene, answer))];
+}
+
+function asked(scene) {
   const options = scene.options.map((words, at) =>
     el(
       "button",
@@ -100,33 +106,24 @@ function told(number, scene, answer) {
       readable(words),
     ),
   );
-  const verdict = answer === scene.right ? "Yes. " : "No. ";
-  const given = answer === null ? "" : `You said: ${readable(scene.options[answer])}. `;
+  return [
+    el("p", { class: "asked-now" }, readable(scene.question)),
+    el("div", { class: "row", role: "group", "aria-label": "Answers" }, options),
+    el("small", {}, "The plots appear when you have answered."),
+  ];
+}
+
+function happened(number, scene, answer) {
+  const last = number === scenes.length;
+  const [words, run] = last ? ["End the tour", leave] : ["Next scene", () => go(number + 1)];
   return [
     el(
-      "div",
-      { class: "row tour-head" },
-      el("h2", { tabindex: -1 }, `${number} of ${scenes.length}: ${scene.title}`),
-      last && answer !== null
-        ? null
-        : el("button", { type: "button", class: "export", onclick: leave }, "Leave the tour"),
+      "p",
+      { class: "happened", tabindex: -1 },
+      `You said: “${readable(scene.options[answer])}”. `,
+      el("strong", {}, answer === scene.right ? "Right. " : "Not so. "),
+      readable(scene.happened),
     ),
-    el("p", {}, readable(scene.text)),
-    answer === null
-      ? [
-          el("p", { class: "asked-now" }, readable(scene.question)),
-          el("div", { class: "row", role: "group", "aria-label": "Answers" }, options),
-          back ? el("div", { class: "row" }, back) : null,
-        ]
-      : [
-          el(
-            "p",
-            { class: "happened", tabindex: -1 },
-            given,
-            el("strong", {}, verdict),
-            readable(scene.happened),
-          ),
-          el("div", { class: "row" }, next, back),
-        ],
-  ].flat();
+    el("button", { type: "button", class: "main", onclick: run }, words),
+  ];
 }

@@ -279,6 +279,8 @@ export default {
     parts.runner.stop("Cancelled: the setting has changed.");
     measured = null;
     judge(parts.verdict, null);
+    // A scene of the tour shows its own plots or none, never those of the scene before.
+    if (state.get("tour")) parts.plots.hidden = true;
     if (typed) soon();
     else predict();
   },

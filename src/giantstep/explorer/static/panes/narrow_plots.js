@@ -194,7 +194,7 @@ export function errors(node, predicted, measured) {
       curves(predicted, measured, {
         name,
         pick: (step) => step[key],
-        colour: colour.series[index],
+        colour: colour.series[ERRORS.length - 1 - index],
         symbol,
         dash,
       }),
