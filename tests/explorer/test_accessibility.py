@@ -125,7 +125,7 @@ def test_the_audit_finds_what_is_wrong(visit) -> None:
       const add = (tag, attributes, text = "") => {
         const node = Object.assign(document.createElement(tag), attributes);
         node.textContent = text;
-        document.querySelector("main section").prepend(node);
+        document.querySelector("main section:not([hidden])").prepend(node);
         return node;
       };
       add("p", {}, "pale").style.color = "#999";
