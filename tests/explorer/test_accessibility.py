@@ -99,6 +99,21 @@ def test_every_pane_can_be_read(visit, width: int, scale: int, theme: str) -> No
     assert len(faults) >= 2
 
 
+@pytest.mark.parametrize(("width", "theme"), [(1400, "light"), (320, "dark")])
+def test_the_tour_can_be_read(visit, width: int, theme: str) -> None:
+    seen = visit(width, 3500, color_scheme=theme)
+    page = seen.open()
+    page.get_by_role("button", name="Take the tour").click()
+    seen.settle()
+    faults = page.evaluate(AUDIT) + nameless(page)
+    page.get_by_role("group", name="Answers").get_by_role("button").last.click()
+    seen.settle()
+    faults += page.evaluate(AUDIT) + nameless(page)
+    page.get_by_role("button", name="floor", exact=True).focus()
+    faults += page.evaluate(AUDIT) + nameless(page)
+    assert faults == []
+
+
 def test_a_mistake_can_be_read_too(visit) -> None:
     seen = visit(320, 3500, color_scheme="dark")
     seen.allowed += ["422"]

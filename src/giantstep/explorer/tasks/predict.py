@@ -54,7 +54,10 @@ def run(request: Mapping[str, Any], emit: Emit) -> dict[str, Any]:
 
 
 def nearest_limit(
-    setting: Setting, theory: str, *, parts: tuple[str | None, ...] = (None, "readout errors")
+    setting: Setting,
+    theory: str | None,
+    *,
+    parts: tuple[str | None, ...] = (None, "readout errors"),
 ) -> dict[str, Any] | None:
     """The limit of a theory of whose bound the setting uses most: name, value, bound and share.
 

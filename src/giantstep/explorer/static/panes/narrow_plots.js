@@ -108,7 +108,7 @@ export function neurons(node, predicted, measured, at) {
 /** What to wait for, or to do, where there is nothing to draw yet. */
 function hint(data, predicted, colour) {
   if (data.length) return [];
-  const text = predicted.pending ? "theory is being computed" : "no prediction: press Run to see";
+  const text = predicted.pending ? "Theory is being computed." : "No prediction. Press Run to simulate.";
   const place = { xref: "paper", yref: "paper", x: 0.5, y: 0.5, showarrow: false };
   return [{ ...place, text, font: { color: colour.faint } }];
 }
