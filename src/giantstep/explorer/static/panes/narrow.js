@@ -162,7 +162,7 @@ async function predict(patient = false) {
       }
       const kind = draft ? " This is a draft, which is being refined." : "";
       // The whole of it is asked for when the draft is seen: the two would share the processor.
-      await show(found, `Theory of ${found.theory} networks.${kind}`);
+      await show({ ...found, draft }, `Theory of ${found.theory} networks.${kind}`);
       if (mine !== turn) return;
       if (draft) page.say(`Predicted in ${Math.round(performance.now() - begun)} ms.`);
     }

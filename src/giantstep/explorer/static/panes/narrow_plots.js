@@ -152,13 +152,16 @@ function curves(predicted, measured, { name, pick, colour, symbol, dash = "solid
   return found;
 }
 
+/** A draft leaves out what is of order 1/√d, which is 0 in the plot. */
+const cosine = (value, draft) => (draft && value?.mean === null ? { ...value, mean: 0 } : value);
+
 /** Median cosines with each subspace. */
 export function alignment(node, predicted, measured) {
   return plot(node, "Median cosine of the neurons with each subspace, step by step", (colour) => {
     const data = predicted.subspaces.flatMap((title, index) =>
       curves(predicted, measured, {
         name: readable(title),
-        pick: (step) => step.median_cosines[index],
+        pick: (step) => cosine(step.median_cosines[index], predicted.draft),
         colour: colour.series[index % colour.series.length],
         symbol: MARKS[index % MARKS.length],
       }),
