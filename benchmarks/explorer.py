@@ -193,13 +193,13 @@ def main() -> None:
     chromium = shutil.which("chromium") or shutil.which("google-chrome")
     assert chromium is not None, "no Chromium to look at the page with"
     with explorer() as (address, process), sync_playwright() as playwright:
-        told("first staircase", loads(playwright, chromium, address, "Analysed in"), 1500)
-        narrow = f"{address}#pane=narrow&narrow.runs=2"
-        told("first plots", loads(playwright, chromium, narrow, "Predicted in"), 1500)
+        target, narrow = f"{address}#pane=target", f"{address}#narrow.runs=2"
+        told("first staircase", loads(playwright, chromium, target, "Analysed in"), 1500)
+        told("first plots", loads(playwright, chromium, address, "Predicted in"), 1500)
         browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
         page = browser.new_page()
         page.set_default_timeout(1000 * PATIENCE)
-        page.goto(address)
+        page.goto(target)
         page.evaluate(PRESSED)
         told("analysis after a keystroke: polynomials", typing(page, POLYNOMIALS), 150)
         told("analysis after a keystroke: tanh", typing(page, TANHS), 150)

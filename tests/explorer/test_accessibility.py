@@ -99,10 +99,25 @@ def test_every_pane_can_be_read(visit, width: int, scale: int, theme: str) -> No
     assert len(faults) >= 2
 
 
+@pytest.mark.parametrize(("width", "theme"), [(1400, "light"), (320, "dark")])
+def test_the_tour_can_be_read(visit, width: int, theme: str) -> None:
+    seen = visit(width, 3500, color_scheme=theme)
+    page = seen.open()
+    page.get_by_role("button", name="Take the tour").click()
+    seen.settle()
+    faults = page.evaluate(AUDIT) + nameless(page)
+    page.get_by_role("group", name="Answers").get_by_role("button").last.click()
+    seen.settle()
+    faults += page.evaluate(AUDIT) + nameless(page)
+    page.get_by_role("button", name="floor", exact=True).focus()
+    faults += page.evaluate(AUDIT) + nameless(page)
+    assert faults == []
+
+
 def test_a_mistake_can_be_read_too(visit) -> None:
     seen = visit(320, 3500, color_scheme="dark")
     seen.allowed += ["422"]
-    page = seen.open()
+    page = seen.open("pane=target")
     page.get_by_label("Target f(x)").fill("x1 + foo")
     page.locator(".echo mark").wait_for()
     assert page.evaluate(AUDIT) == []
@@ -120,12 +135,12 @@ def test_text_alone_can_be_twice_as_large(visit) -> None:
 
 def test_the_audit_finds_what_is_wrong(visit) -> None:
     """A page with one mistake of each kind: none is overlooked."""
-    page = visit(640, 3500).open()
+    page = visit(640, 3500).open("pane=target")
     page.evaluate("""() => {
       const add = (tag, attributes, text = "") => {
         const node = Object.assign(document.createElement(tag), attributes);
         node.textContent = text;
-        document.querySelector("main section").prepend(node);
+        document.querySelector("main section:not([hidden])").prepend(node);
         return node;
       };
       add("p", {}, "pale").style.color = "#999";
@@ -183,10 +198,10 @@ def test_focus_follows_the_page_and_is_seen(visit) -> None:
 
 def test_the_keyboard_is_enough(visit) -> None:
     """From the first Tab to runs that are drawn, then through them, without a pointer."""
-    page = visit().open("narrow.d=500&narrow.p=4&narrow.runs=2")
+    page = visit().open("pane=target&narrow.d=500&narrow.p=4&narrow.runs=2")
 
     def tab_to(name: str) -> None:
-        for _ in range(60):
+        for _ in range(80):
             page.keyboard.press("Tab")
             focused = page.locator(":focus")
             if focused.count() and name in (
@@ -197,7 +212,7 @@ def test_the_keyboard_is_enough(visit) -> None:
         raise AssertionError(f"{name} is not reached")
 
     tab_to("Target")
-    page.keyboard.press("ArrowRight")
+    page.keyboard.press("ArrowLeft")
     assert page.locator(":focus").inner_text() == "Few neurons"
     tab_to("Run")
     page.keyboard.press("Enter")

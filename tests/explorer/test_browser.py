@@ -23,11 +23,24 @@ NARROW = {
     "narrow.ratio": 4,
     "narrow.p": 4,
     "narrow.runs": 3,
+    "narrow.stepping": "giant",
+    "narrow.readout_start": "signs",
+    "narrow.readout_n": "n",
+    "narrow.test_n": 20_000,
+    "narrow.bias": 0,
+    "narrow.bias_at": "start",
 }
 SETTING = Setting(
-    target="x1 + x2 + x1^2 - x2^2", d=2000, n="4d", p=4, steps=2, step_size="giant", runs=3
+    target="x1 + x2 + x1^2 - x2^2",
+    d=2000,
+    n="4d",
+    p=4,
+    steps=2,
+    step_size="giant",
+    runs=3,
+    test_n=20_000,
 )
-"""What is computed at that address: the page has defaults of its own."""
+"""What is computed at that address: the page opens on a setting of its own."""
 
 LONG = NARROW | {"narrow.d": 20_000, "narrow.ratio": 64, "narrow.p": 64, "narrow.runs": 64}
 """Minutes of work."""
@@ -59,7 +72,7 @@ def refined(page: Any) -> None:
 @pytest.mark.parametrize("target", ["x1 + He2(x1)*x2", "He3(x1)"])
 def test_a_typed_target_shows_its_staircase(visit, target: str) -> None:
     seen = visit()
-    page = seen.open()
+    page = seen.open("pane=target")
     line = page.get_by_label("Target f(x)")
     line.fill("")
     seen.allowed += ["422"]  # half a target is refused on the way
@@ -90,7 +103,7 @@ def test_a_typed_target_shows_its_staircase(visit, target: str) -> None:
 def test_a_mistake_is_marked_where_it_stands(visit) -> None:
     seen = visit()
     seen.allowed += ["422"]
-    page = seen.open()
+    page = seen.open("pane=target")
     line = page.get_by_label("Target f(x)")
     line.fill("x1 + foo(x2)")
     page.locator(".echo mark").wait_for()
@@ -173,7 +186,7 @@ def test_a_click_cancels_and_the_page_goes_on(visit) -> None:
 def test_the_address_restores_the_state(visit) -> None:
     fields = "'[role=tabpanel]:not([hidden]) :is(input, select)'"
     values = f"[...document.querySelectorAll({fields})].map((at) => at.value)"
-    page = visit().open("narrow.p=4&narrow.steps=1")
+    page = visit().open("pane=target&narrow.p=4&narrow.steps=1")
     page.get_by_label("Target f(x)").fill("x1 + x1*x2")
     page.get_by_label("Colours").select_option("dark")
     page.get_by_role("tab", name="Few neurons").click()
@@ -190,7 +203,7 @@ def test_the_address_restores_the_state(visit) -> None:
     refined(again)
     assert again.evaluate(DRAWN, "Median cosine") == page.evaluate(DRAWN, "Median cosine")
     # An address that is pasted over another one in the same window.
-    again.goto(f"{second.address}/#{urlencode({'target': 'x2'})}")
+    again.goto(f"{second.address}/#{urlencode({'target': 'x2', 'pane': 'target'})}")
     again.get_by_role("tab", name="Target", selected=True).wait_for()
     assert chosen(again).get_by_label("Target f(x)").input_value() == "x2"
 
@@ -258,7 +271,7 @@ def kept(page: Any, name: str) -> tuple[str, bytes]:
 
 
 def test_a_staircase_is_kept_as_a_picture(visit) -> None:
-    page = visit().open()
+    page = visit().open("pane=target")
     name, drawing = kept(page, "Save staircase-fresh as SVG")
     assert name == "staircase-fresh.svg"
     root = ElementTree.fromstring(drawing)
@@ -290,7 +303,7 @@ def test_an_experiment_is_kept_whole(visit) -> None:
     drawing = ElementTree.fromstring(kept(page, "Save errors as SVG")[1])
     assert "giant steps t" in "".join(drawing.itertext())
     button(page, "Save the runs as a table").click()
-    said(page, "there are no runs yet")
+    said(page, "There are no runs yet")
     button(page, "Run").click()
     said(page, "Finished.")
     data = json.loads(kept(page, "Save the data as JSON")[1])

@@ -10,6 +10,7 @@ from collections.abc import AsyncIterator, Callable, Mapping
 from functools import partial
 from typing import Any
 
+from giantstep.explorer.examples import DEMO
 from giantstep.simulation.processes import Process
 
 Message = tuple[str, bytes]
@@ -76,10 +77,10 @@ ENDS = frozenset({"result", "problem", "bug", "died"})
 """Names of the messages that end a task."""
 
 
-FIRST = {"target": "x1 + x2 + x1^2 - x2^2", "activation": "relu"}
+FIRST = {name: DEMO[name] for name in ("target", "activation")}
 WARMING: tuple[tuple[str, dict[str, Any]], ...] = (
     ("analyze", FIRST),
-    ("predict", {"setting": FIRST | {"d": 100, "p": 4, "readout_n": "2d"}, "draft": True}),
+    ("predict", {"setting": DEMO, "draft": True}),
 )
 """What a process computes before its first task: it loads what most tasks need."""
 

@@ -3,9 +3,12 @@
 import * as state from "./state.js";
 import * as api from "./api.js";
 import { el, replace } from "./parts/dom.js";
+import { define } from "./parts/terms.js";
 import { prepare, themed } from "./plots.js";
+import * as tour from "./tour.js";
 import target from "./panes/target.js";
 import narrow from "./panes/narrow.js";
+import { declare } from "./panes/narrow_controls.js";
 import wide from "./panes/wide.js";
 import phase from "./panes/phase.js";
 import claims from "./panes/claims.js";
@@ -13,9 +16,9 @@ import claims from "./panes/claims.js";
 // A pane is {id, title, plots, mount(root, page), update(changed)}: mount builds it once, when it is
 // first shown; update is called with the set of changed keys whenever it is shown. Where it ``plots``
 // Plotly is loaded before there is anything to draw.
-const PANES = [target, narrow, wide, phase, claims];
+const PANES = [narrow, target, wide, phase, claims];
 
-const THEMES = { auto: "as the system", light: "light", dark: "dark" };
+const THEMES = { auto: "As the system", light: "Light", dark: "Dark" };
 const mounted = new Set();
 const sections = new Map();
 const tabs = new Map();
@@ -24,8 +27,8 @@ const stale = new Map();
 state.declare({
   pane: PANES[0].id,
   theme: "auto",
-  target: "x1 + x2 + x1^2 - x2^2",
-  activation: "relu",
+  tour: "",
+  "tour.answer": "",
 });
 
 const status = document.getElementById("status");
@@ -71,7 +74,8 @@ function build() {
   );
   menu.value = state.get("theme");
   const copy = el("button", { type: "button", onclick: () => share(copy) }, "Copy link");
-  replace(document.getElementById("tools"), copy, el("label", {}, "Colours ", menu));
+  const tools = document.getElementById("tools");
+  replace(tools, tour.button, copy, el("label", {}, "Colours ", menu));
 }
 
 async function share(button) {
@@ -126,6 +130,7 @@ function show(changed) {
     chosen.update(new Set([...(stale.get(chosen) ?? []), ...changed]));
     stale.delete(chosen);
   }
+  tour.show(changed);
 }
 
 async function start() {
@@ -142,6 +147,11 @@ async function start() {
     );
     return;
   }
+  const { demo, definitions, tour: scenes } = page.vocabulary;
+  state.declare({ target: demo.target, activation: demo.activation });
+  declare(page.vocabulary);
+  define(definitions);
+  tour.prepare(document.getElementById("tour"), scenes);
   state.listen(show);
   show(new Set());
 }

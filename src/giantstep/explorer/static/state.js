@@ -35,17 +35,27 @@ export function under(prefix) {
   return found;
 }
 
+// A change of one of these is a new place, to which the browser's back button returns.
+const PLACES = new Set(["pane", "tour", "tour.answer"]);
+
 /** Change some keys, write the address anew and tell those who listen which have changed. */
 export function set(changes) {
+  const changed = hold(changes);
+  if (changed.size === 0) return;
+  const placed = [...changed].some((key) => PLACES.has(key));
+  window.history[placed ? "pushState" : "replaceState"](null, "", address());
+  for (const listener of listeners) listener(changed);
+}
+
+/** Keep some values; which of them have changed. */
+function hold(changes) {
   const changed = new Set();
   for (const [key, value] of Object.entries(changes)) {
     if (!defaults.has(key)) throw new Error(`undeclared key ${key}`);
     if (values.get(key) !== String(value)) changed.add(key);
     values.set(key, String(value));
   }
-  if (changed.size === 0) return;
-  window.history.replaceState(null, "", address());
-  for (const listener of listeners) listener(changed);
+  return changed;
 }
 
 /** Call a function with the set of changed keys whenever something changes. */
@@ -63,11 +73,12 @@ export function address() {
   return `${window.location.origin}${window.location.pathname}${text ? `#${text}` : ""}`;
 }
 
-// An address typed or pasted into the same window.
+// An address typed or pasted into the same window, or one that the back button returns to.
 window.addEventListener("hashchange", () => {
   const given = fromAddress();
   others = new Map([...given].filter(([key]) => !defaults.has(key)));
   const changes = {};
   for (const [key, value] of defaults) changes[key] = given.get(key) ?? value;
-  set(changes);
+  const changed = hold(changes);
+  if (changed.size > 0) for (const listener of listeners) listener(changed);
 });

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -9,9 +10,10 @@ from giantstep.errors import InputError, NotConvergedError, NoTheoryError
 from giantstep.explorer.limits import MEMORY, read_setting
 from giantstep.explorer.tasks import Emit
 from giantstep.explorer.tasks.analyze import analysis_of
+from giantstep.explorer.views.reading import reading_view
 from giantstep.explorer.views.trajectory import Frame, neurons_view, steps_view
 from giantstep.prediction.predict import predict
-from giantstep.prediction.theories import choose_theory
+from giantstep.prediction.theories import choose_theory, limits
 from giantstep.problem.setting import Setting
 from giantstep.records.trajectory import Trajectory
 from giantstep.simulation.estimate import estimate
@@ -21,6 +23,9 @@ DRAFT: dict[str, Any] = {"scrambles": 2, "log2_points": 11, "deviations": False}
 
 WEIGHTS_ALONE = {"readout_n": 0, "test_n": 0}
 """What is drawn first of wide networks, a tenth of the work of features and losses."""
+
+ONE_READOUT = {"runs": 1}
+"""What is drawn first of few neurons: theory repeats its work for the readout of every run."""
 
 
 def frame(request: Mapping[str, Any], emit: Emit) -> dict[str, Any]:
@@ -36,20 +41,53 @@ def run(request: Mapping[str, Any], emit: Emit) -> dict[str, Any]:
         predicted = _draft(against.setting) if request.get("draft") else predict(against.setting)
     except (NoTheoryError, NotConvergedError) as error:
         return answer | {"complaint": str(error)}
+    steps = steps_view(predicted, against)
     return answer | {
         "theory": predicted.theory,
+        "nearest": nearest_limit(against.setting, predicted.theory),
+        "reading": reading_view(steps, answer, against.setting.d),
         "notes": [*notes, *predicted.notes],
         "seconds": predicted.seconds,
-        "steps": steps_view(predicted, against),
+        "steps": steps,
         "neurons": neurons_view(predicted, against),
+    }
+
+
+def nearest_limit(
+    setting: Setting,
+    theory: str | None,
+    *,
+    parts: tuple[str | None, ...] = (None, "readout errors"),
+) -> dict[str, Any] | None:
+    """The limit of a theory of whose bound the setting uses most: name, value, bound and share.
+
+    Those of the theory itself count, and of the ``parts`` that the page draws.  None where no limit
+    has a number at this setting.
+    """
+    near = [
+        status
+        for status in limits(setting)
+        if status.theory == theory and status.part in parts and status.share
+    ]
+    if not near:
+        return None
+    status = max(near, key=lambda each: each.share or 0.0)
+    upper = math.isfinite(status.limit.most)
+    return {
+        "name": status.limit.name,
+        "part": status.part,
+        "value": status.value,
+        "bound": status.limit.most if upper else status.limit.least,
+        "upper": upper,
+        "share": status.share,
     }
 
 
 def _draft(setting: Setting) -> Trajectory:
     """What a theory says soonest."""
     theory = choose_theory(setting)
-    slow = theory.many_neurons or theory.from_runs
-    return predict(setting.vary(**WEIGHTS_ALONE) if slow else setting, **DRAFT)
+    less = WEIGHTS_ALONE if theory.many_neurons or theory.from_runs else ONE_READOUT
+    return predict(setting.vary(**less), **DRAFT)
 
 
 def _frame(request: Mapping[str, Any]) -> Frame:
@@ -64,6 +102,8 @@ def _known(against: Frame) -> dict[str, Any]:
         "giant_shares": list(setting.giant_shares),
         "cost": cost_of(setting),
         "theory": None,
+        "nearest": None,
+        "reading": None,
         "complaint": None,
         "notes": list(against.analysis.notes),
     }

@@ -14,6 +14,7 @@ import {
 } from "../parts/dom.js";
 import { exports } from "../parts/exports.js";
 import { complaint, judge, notes } from "../parts/notes.js";
+import { defined } from "../parts/terms.js";
 import { player } from "../parts/player.js";
 import { runner } from "../parts/runner.js";
 import { waiting } from "../parts/waiting.js";
@@ -27,12 +28,50 @@ let measured = null;
 let page = null;
 let turn = 0;
 
-const LEGEND = "Lines are theory, points runs with bars of two standard errors.";
+const CAPTIONS = {
+  neurons:
+    "Each mark is a neuron. Its place is its [cosine] with two directions of the target: 0 is " +
+    "unrelated, 1 is parallel.",
+  alignment:
+    "Each line is the median [cosine] of the neurons with one direction, predicted by [theory]. " +
+    "Points are simulations; their bars are two [standard errors|standard error].",
+  errors:
+    "Lines are theory, points are simulations. A [floor] is a lower bound as d grows. At finite d " +
+    "errors can lie slightly below it.",
+};
 
-function figure(name, title, ...below) {
-  const node = el("figure", { class: "card" }, el("figcaption", {}, title), parts[name], below);
-  node.append(exports({ node: parts[name], name }));
-  return node;
+/** A plot with its title, what its numbers say, and how to read it. */
+function figure(name, title, ...between) {
+  parts[`${name}-reading`] = el("p", { class: "reading" });
+  return el(
+    "figure",
+    { class: "card" },
+    el("figcaption", {}, title),
+    parts[name],
+    between,
+    parts[`${name}-reading`],
+    el("p", { class: "caption" }, defined(CAPTIONS[name])),
+    exports({ node: parts[name], name }),
+  );
+}
+
+/** What theory says, in sentences below the plots. */
+function interpret(at) {
+  const reading = predicted.reading;
+  for (const name of Object.keys(CAPTIONS)) {
+    const told = name === "neurons" ? reading?.neurons[at] : reading?.[name];
+    parts[`${name}-reading`].textContent = readable(told ?? "");
+  }
+}
+
+/** How far the setting is from the nearest limit of the theory that serves it. */
+function nearest({ nearest: limit, theory }) {
+  if (!theory) return "";
+  if (!limit) return `This setting is far from every limit of the ${theory} theory.`;
+  const { name, value, bound, upper, share } = limit;
+  const which = upper ? "at most" : "at least";
+  const inside = share <= 1 ? "This setting is within it" : "This setting is beyond it";
+  return `The nearest limit of the ${theory} theory: ${name} must be ${which} ${number(bound)}. ${inside}, at ${number(value)}.`;
 }
 
 function sizes(setting, shares) {
@@ -46,6 +85,7 @@ function sizes(setting, shares) {
 async function draw() {
   if (predicted === null) return null;
   const at = parts.player.step();
+  interpret(at);
   return Promise.all([
     neurons(parts.neurons, predicted, measured, at),
     alignment(parts.alignment, predicted, measured),
@@ -57,15 +97,16 @@ function tell() {
   const { setting, giant_shares: shares, complaint: objection, cost } = predicted;
   parts.sizes.textContent = sizes(setting, shares);
   parts.cost.textContent = cost.seconds
-    ? `${many(setting.runs, "run")}: ${duration(cost.seconds)} with the ${cost.engine} engine`
-    : `It cannot be run here: ${cost.message}.`;
+    ? `Simulating ${many(setting.runs, "run")} takes ${duration(cost.seconds)}.`
+    : `This cannot be simulated here: ${cost.message}.`;
   parts.regime.hidden = objection === null;
   replace(
     parts.regime,
-    el("strong", {}, "Outside the theory's regime. "),
+    el("strong", {}, "No theory covers this setting. "),
     `${readable(objection ?? "")}. `,
-    cost.seconds ? "The simulation runs all the same." : "",
+    cost.seconds ? "You can still run the simulation." : "",
   );
+  parts.nearest.textContent = nearest(predicted);
   notes(parts.notes, "Notes", predicted.notes.map(readable));
 }
 
@@ -119,9 +160,9 @@ async function predict(patient = false) {
         page.say("No prediction.");
         break;
       }
-      const kind = draft ? " A draft, which is being refined." : "";
+      const kind = draft ? " This is a draft, which is being refined." : "";
       // The whole of it is asked for when the draft is seen: the two would share the processor.
-      await show(found, `Theory of ${found.theory} networks.${kind}`);
+      await show({ ...found, draft }, `Theory of ${found.theory} networks.${kind}`);
       if (mine !== turn) return;
       if (draft) page.say(`Predicted in ${Math.round(performance.now() - begun)} ms.`);
     }
@@ -138,7 +179,7 @@ function stopped() {
   turn += 1; // a draft that is being drawn is not refined either
   api.drop("predict");
   parts.theory.textContent = predicted?.theory
-    ? "Stopped: this is a draft."
+    ? "Stopped. This is a draft."
     : "Stopped before there was a prediction.";
 }
 
@@ -190,6 +231,7 @@ export default {
     parts.sizes = el("p", { class: "sizes" });
     parts.cost = el("small");
     parts.theory = el("small");
+    parts.nearest = el("small");
     parts.notes = el("div");
     parts.answer = el(
       "div",
@@ -208,18 +250,15 @@ export default {
       (parts.plots = el(
         "div",
         { class: "plots", hidden: true },
-        figure("neurons", "Neurons along the target directions", parts.player.node),
-        figure("alignment", "Alignment with what each step adds", el("small", {}, LEGEND)),
-        figure(
-          "errors",
-          "Error against floors",
-          el("small", {}, `${LEGEND} A floor is a lower bound for readouts of this activation, as d grows.`),
-        ),
+        figure("neurons", "Where the neurons point", parts.player.node),
+        figure("alignment", "What each step has learned"),
+        figure("errors", "How the error falls"),
         el(
           "div",
           { class: "card" },
-          el("h2", {}, "Theory, and what to keep"),
+          el("h2", {}, "Download"),
           parts.theory,
+          parts.nearest,
           parts.notes,
           exports({
             setting: fields,
@@ -240,6 +279,8 @@ export default {
     parts.runner.stop("Cancelled: the setting has changed.");
     measured = null;
     judge(parts.verdict, null);
+    // A scene of the tour shows its own plots or none, never those of the scene before.
+    if (state.get("tour")) parts.plots.hidden = true;
     if (typed) soon();
     else predict();
   },

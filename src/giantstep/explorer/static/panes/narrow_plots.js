@@ -108,7 +108,7 @@ export function neurons(node, predicted, measured, at) {
 /** What to wait for, or to do, where there is nothing to draw yet. */
 function hint(data, predicted, colour) {
   if (data.length) return [];
-  const text = predicted.pending ? "theory is being computed" : "no prediction: press Run to see";
+  const text = predicted.pending ? "Theory is being computed." : "No prediction. Press Run to simulate.";
   const place = { xref: "paper", yref: "paper", x: 0.5, y: 0.5, showarrow: false };
   return [{ ...place, text, font: { color: colour.faint } }];
 }
@@ -152,13 +152,16 @@ function curves(predicted, measured, { name, pick, colour, symbol, dash = "solid
   return found;
 }
 
+/** A draft leaves out what is of order 1/√d, which is 0 in the plot. */
+const cosine = (value, draft) => (draft && value?.mean === null ? { ...value, mean: 0 } : value);
+
 /** Median cosines with each subspace. */
 export function alignment(node, predicted, measured) {
   return plot(node, "Median cosine of the neurons with each subspace, step by step", (colour) => {
     const data = predicted.subspaces.flatMap((title, index) =>
       curves(predicted, measured, {
         name: readable(title),
-        pick: (step) => step.median_cosines[index],
+        pick: (step) => cosine(step.median_cosines[index], predicted.draft),
         colour: colour.series[index % colour.series.length],
         symbol: MARKS[index % MARKS.length],
       }),
@@ -169,9 +172,10 @@ export function alignment(node, predicted, measured) {
 }
 
 const ERRORS = [
-  ["test_error", "readout, test", "circle", "solid"],
-  ["train_error", "readout, train", "square", "dot"],
+  // The last is drawn on top.
   ["network_error", "network itself", "triangle-up", "dash"],
+  ["train_error", "readout, train", "square", "dot"],
+  ["test_error", "readout, test", "circle", "solid"],
 ];
 
 /** The lines of one kind of floor, a short one at each step that has it. */
@@ -193,7 +197,7 @@ export function errors(node, predicted, measured) {
       curves(predicted, measured, {
         name,
         pick: (step) => step[key],
-        colour: colour.series[index],
+        colour: colour.series[ERRORS.length - 1 - index],
         symbol,
         dash,
       }),

@@ -8,6 +8,7 @@ import { targetAndActivation } from "../parts/expression.js";
 import { exports } from "../parts/exports.js";
 import { complaint, notes } from "../parts/notes.js";
 import { stairs } from "../parts/stairs.js";
+import { defined, term } from "../parts/terms.js";
 import { waiting } from "../parts/waiting.js";
 
 // Milliseconds after the last keystroke: a key that is held or a word that is pasted is one change.
@@ -20,25 +21,35 @@ let page = null;
 function figures(analysis) {
   const shown = [
     [
-      "Leap index",
+      term("leap index", "Leap index"),
       "ℓ",
       analysis.leap_index,
-      "smallest degree with a Hermite tensor: n ~ dˡ samples let one step see it",
+      "Lowest-degree part of the target. One step needs about dˡ samples to detect it.",
     ],
     [
       "Leaps",
       "",
       analysis.leaps.join(" → ") || "–",
-      "n ~ dᵏ that each stage needs, until all directions are learned",
+      "Stage k needs about d to this power samples, until all directions are learned.",
     ],
     [
-      "Generative exponent",
+      term("generative exponent", "Generative exponent"),
       "k*",
       analysis.generative_exponent,
-      "the same after the best transform of the label: what reused batches can use",
+      "About d to this power samples suffice after the best transform of the label. Reused batches can use it.",
     ],
-    ["Directions", "r", analysis.directions.length, "that the target depends on at most"],
-    ["Variance", "Var f", number(analysis.variance, 4), "the error of a constant guess"],
+    [
+      "Directions",
+      "r",
+      analysis.directions.length,
+      "The target depends on at most so many directions.",
+    ],
+    [
+      term("variance", "Variance"),
+      "Var f",
+      number(analysis.variance, 4),
+      "The mean squared error of the best constant guess.",
+    ],
   ];
   return shown.map(([words, symbol, value, help]) =>
     el(
@@ -75,8 +86,11 @@ function floors(analysis) {
     el(
       "caption",
       {},
-      "Lower bounds of the mean squared error, fresh batches. No readout of the activation without " +
-        "biases can do better, and it may do worse. Floors of any activation hold with biases too.",
+      defined(
+        "Each number is a [floor]: a lower bound of the mean squared error as d grows, with fresh " +
+          "batches. Rows of an activation are for neurons without biases. Rows of any activation " +
+          "also hold with biases. At finite d errors can lie slightly below a floor.",
+      ),
     ),
     el(
       "thead",
@@ -97,7 +111,7 @@ function blindness(analysis) {
     for (const step of drawn.steps) {
       for (const { directions, coefficient } of step.blocked) {
         told.push(
-          `With ${kind} batches step ${step.step} adds ${directions.join(", ")}, but ${analysis.activation} cannot use it: its coefficient of degree ${coefficient} is zero.`,
+          `With ${kind} batches step ${step.step} offers ${directions.join(", ")}. ${analysis.activation} cannot learn it, because its coefficient of degree ${coefficient} is 0.`,
         );
       }
     }
@@ -157,7 +171,7 @@ function stop() {
   api.drop("analyze");
   rest();
   parts.answer.classList.add("stale");
-  page.say("Stopped; what is shown is of another target.");
+  page.say("Stopped. The page still shows another target.");
 }
 
 const soon = debounced(PAUSE, () => analyse());
@@ -191,7 +205,12 @@ export default {
         el("span", { class: "symbol" }, "cₖ = E[σ(z) Heₖ(z)]/k!"),
       ),
       parts.bars,
-      el("small", {}, "Degree k below its bar; pale where a gradient step cannot use it."),
+      el(
+        "small",
+        {},
+        "The number below a bar is its degree k. Pale bars: this activation cannot learn target " +
+          "parts of this degree.",
+      ),
     );
     parts.answer = el(
       "div",
@@ -200,7 +219,12 @@ export default {
       el(
         "div",
         { class: "card" },
-        el("h2", {}, "Staircase ", el("span", { class: "symbol" }, "n ~ d samples a step")),
+        el("h2", {}, term("staircase", "Staircase")),
+        el(
+          "p",
+          { class: "caption" },
+          "Each stair is one giant step on about d samples, with the directions that it adds.",
+        ),
         el(
           "div",
           { class: "pair" },
@@ -223,7 +247,7 @@ export default {
       el(
         "div",
         { class: "card" },
-        el("h2", {}, "Floors"),
+        el("h2", {}, "The smallest possible error"),
         parts.floors,
         parts.notes,
         exports({ name: "analysis", command: "analyze", setting: both, data: () => found }),
@@ -232,7 +256,7 @@ export default {
     parts.empty = el(
       "p",
       { class: "card" },
-      "What can be learned of a target is shown here as soon as it can be read.",
+      "Type a target to see what can be learned of it.",
     );
     replace(root, asked, parts.answer, parts.empty);
     draw();

@@ -9,6 +9,7 @@ import { targetAndActivation } from "../parts/expression.js";
 import { complaint, judge, notes } from "../parts/notes.js";
 import { player } from "../parts/player.js";
 import { runner } from "../parts/runner.js";
+import { defined } from "../parts/terms.js";
 import { waiting } from "../parts/waiting.js";
 import { errors } from "./narrow_plots.js";
 import { spectrum } from "./wide_plots.js";
@@ -98,7 +99,11 @@ function spikes() {
   return el(
     "table",
     { class: "spikes" },
-    el("caption", {}, "Singular values outside the bulk; in brackets those that noise may hide"),
+    el(
+      "caption",
+      {},
+      defined("Singular values outside the [bulk]. Noise may hide those in brackets."),
+    ),
     el(
       "thead",
       {},
@@ -117,17 +122,17 @@ function tell() {
   const steps = setting.step_size.map((size) => number(size, 3)).join(", then ");
   parts.sizes.textContent = `d = ${number(setting.d)}, n = ${number(setting.n)}, p = ${number(setting.p)}, step size ${steps}`;
   parts.cost.textContent = cost.seconds
-    ? `${many(setting.runs, "run")}: ${duration(cost.seconds)} with the ${cost.engine} engine`
-    : `It cannot be run here: ${cost.message}.`;
+    ? `Simulating ${many(setting.runs, "run")} takes ${duration(cost.seconds)}.`
+    : `This cannot be simulated here: ${cost.message}.`;
   parts.regime.hidden = objection === null;
   replace(
     parts.regime,
-    el("strong", {}, "Outside the theory's regime. "),
+    el("strong", {}, "No theory covers this setting. "),
     `${readable(objection ?? "")}. `,
-    cost.seconds ? "The simulation runs all the same." : "",
+    cost.seconds ? "You can still run the simulation." : "",
   );
   parts.theory.textContent = theory
-    ? `Theory of ${theory} networks, drawn for the readout of the first run.`
+    ? `Theory of ${theory} networks, for the readout of the first run.`
     : "No prediction.";
   notes(parts.notes, "Notes", predicted.notes.map(readable));
 }
@@ -181,7 +186,7 @@ function stop() {
   turn += 1;
   api.drop("wide");
   parts.answer.setAttribute("aria-busy", "false");
-  page.say("Stopped; what was predicted stays.");
+  page.say("Stopped. The prediction so far stays.");
 }
 
 const handlers = {
@@ -236,8 +241,8 @@ export default {
       words: "Second step",
       symbol: "batch",
       options: [
-        ["fresh", "on a fresh batch"],
-        ["reused", "on the same batch, reused"],
+        ["fresh", "On new samples"],
+        ["reused", "On the samples of the first step"],
       ],
     });
     parts.player = player(draw);
@@ -250,7 +255,7 @@ export default {
     for (const name of [...Object.keys(MATRICES), "losses"])
       parts[name] = el("div", { class: "plot" });
     for (const name of Object.keys(MATRICES))
-      parts[`${name}-none`] = el("small", { hidden: true }, "No prediction is drawn; runs show it.");
+      parts[`${name}-none`] = el("small", { hidden: true }, "There is no prediction of this plot. Press Run to simulate it.");
     parts.problem = complaint();
     parts.lines = targetAndActivation(page.vocabulary);
     parts.verdict = el("p", { class: "verdict", role: "status", hidden: true });
@@ -267,7 +272,7 @@ export default {
     });
     parts.waiting = waiting("Theory is being computed", stop);
     parts.comparing = waiting("Theory and runs are compared", () =>
-      parts.runner.stop("Stopped; the runs stay."),
+      parts.runner.stop("Stopped. The runs stay."),
     );
     const { linear_width: conventions } = page.vocabulary;
     parts.asked = el(
@@ -303,8 +308,8 @@ export default {
         words: "Giant steps",
         symbol: "T",
         options: [
-          ["1", "one"],
-          ["2", "two"],
+          ["1", "One"],
+          ["2", "Two"],
         ],
       }),
       slider("wide.alpha1", {
@@ -313,7 +318,8 @@ export default {
         field: "step_size",
         from: 0,
         to: 0.6,
-        help: "each spike leaves the bulk at a power of its own",
+        help: "Larger steps push more singular values out of the bulk.",
+        term: "spike",
       }),
       parts.alpha2,
       parts.batches,
@@ -331,6 +337,7 @@ export default {
         slider("wide.ridge", {
           words: "Penalty of the readout",
           symbol: "ridge",
+          term: "ridge",
           from: 0.001,
           to: 10,
           log: true,
@@ -339,7 +346,7 @@ export default {
         el(
           "small",
           {},
-          `As in the papers: output scale ${conventions.output_scale}, rows on the ${conventions.start}, ${conventions.readout_start} readout.`,
+          `As in the papers: the output scale is ${conventions.output_scale}, weights start on the ${conventions.start}, and the readout starts ${conventions.readout_start}.`,
         ),
       ),
     );
@@ -365,13 +372,19 @@ export default {
         Object.entries(MATRICES).map(([name, title]) => figure(name, title, parts[`${name}-none`])),
         figure(
           "losses",
-          "Losses of the ridge readout",
-          el("small", {}, "Lines are theory, points runs with bars of two standard errors."),
+          "How the error falls",
+          el(
+            "p",
+            { class: "caption" },
+            defined(
+              "Lines are [theory], points are simulations with bars of two [standard errors|standard error].",
+            ),
+          ),
         ),
         el(
           "div",
           { class: "card" },
-          el("h2", {}, "Spikes, and what to keep"),
+          el("h2", {}, "Spikes and downloads"),
           parts.table,
           parts.theory,
           parts.notes,

@@ -1,26 +1,30 @@
 // Controls of a pane: each is bound to a key of the state, has a label in words, its symbol beside.
 //
 // ``field`` is the field of the setting that a control is about: the last part of its key, unless
-// it is told. A problem with that field is shown below it.
+// it is told. A problem with that field is shown below it. ``term`` is a word of the glossary that a
+// button beside the label explains.
 
 import * as state from "../state.js";
 import { el, number } from "./dom.js";
+import { question } from "./terms.js";
 
 let count = 0;
 const fresh = (key) => `${key.replace(/\W/g, "-")}-${(count += 1)}`;
 
-function labelled(id, key, { words, symbol, help, field }, ...control) {
+function labelled(id, key, { words, symbol, help, field, term }, ...control) {
   const mark = symbol ? el("span", { class: "symbol" }, symbol) : null;
   const hint = help ? el("small", { id: `${id}-help` }, help) : null;
   return el(
     "div",
     { class: "control", "data-field": field ?? key.split(".").at(-1) },
-    el("label", { for: id }, words, " ", mark),
+    el("div", { class: "named" }, el("label", { for: id }, words, " ", mark), explained(term, words)),
     control,
     hint,
     el("p", { class: "problem", role: "alert", id: `${id}-problem`, hidden: true }),
   );
 }
+
+const explained = (term, words) => (term ? question(term, words) : null);
 
 const described = (id, help) => `${help ? `${id}-help ` : ""}${id}-problem`;
 

@@ -1,4 +1,4 @@
-// Keep what is shown: pictures, data, and the lines that reproduce it.
+// Downloads of what is shown: pictures, data, and the lines that reproduce it.
 
 import * as api from "../api.js";
 import { picture } from "../plots.js";
@@ -141,10 +141,10 @@ export function exports({
   if (job) {
     found.push(
       button("CSV table", "Save the runs as a table", () => {
-        if (!job()) throw new Error("there are no runs yet: press Run first");
+        if (!job()) throw new Error("There are no runs yet. Press Run first.");
         save(`${name}.csv`, job().file("table.csv"));
       }),
     );
   }
-  return el("div", { class: "row exports", role: "group", "aria-label": "Keep" }, found, problem);
+  return el("div", { class: "row exports", role: "group", "aria-label": "Download" }, found, problem);
 }

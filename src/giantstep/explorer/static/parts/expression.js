@@ -7,7 +7,7 @@ let count = 0;
 
 /**
  * {node, show(), mark(problem)} for a key of the state. ``menu`` are pairs [value, words] under the
- * ``heading``. The state changes with every keystroke.
+ * ``heading``; without any there is no menu. The state changes with every keystroke.
  */
 export function expression(key, { words, symbol, help, heading, menu }) {
   const id = `${key}-${(count += 1)}`;
@@ -56,7 +56,7 @@ export function expression(key, { words, symbol, help, heading, menu }) {
     "div",
     { class: "control" },
     el("label", { for: id }, words, " ", el("span", { class: "symbol" }, symbol)),
-    el("div", { class: "with-menu" }, line, picked),
+    el("div", { class: "with-menu" }, line, menu.length ? picked : null),
     echo,
     sentence,
     help ? el("small", { id: `${id}-help` }, help) : null,
@@ -70,14 +70,14 @@ export function targetAndActivation({ catalog, activations }) {
     target: expression("target", {
       words: "Target",
       symbol: "f(x)",
-      help: "of the directions x1, x2, …: x1*x2 + He3(x1), tanh(x1 + x2)",
+      help: "Write a formula of x1, x2, …, such as x1*x2 + He3(x1) or tanh(x1 + x2).",
       heading: "Targets of the papers",
       menu: catalog.map((entry) => [entry.expression, `${entry.name}: ${entry.remark}`]),
     }),
     activation: expression("activation", {
       words: "Activation",
       symbol: "σ(z)",
-      help: "a name, or an expression in z such as He1 + He2/2",
+      help: "Choose a name, or write a formula of z such as He1 + He2/2.",
       heading: "Activations",
       menu: activations.map((name) => [name, name]),
     }),

@@ -21,7 +21,7 @@ export function runner({ kind, request, on, page, words = "Run" }) {
       type: "button",
       hidden: true,
       // It takes the place of Run, where the second of two fast clicks is not meant for it.
-      onclick: ({ detail }) => detail < 2 && stop("Cancelled; what had come in stays."),
+      onclick: ({ detail }) => detail < 2 && stop("Cancelled. The runs so far stay."),
     },
     "Cancel",
   );
@@ -43,9 +43,12 @@ export function runner({ kind, request, on, page, words = "Run" }) {
     if (text) page.say(text);
   }
 
-  /** End a job that is waiting or running, saying why. */
+  /** End a job that is waiting or running, saying why; words about one that has ended go. */
   function stop(why) {
-    if (cancel.hidden) return;
+    if (cancel.hidden) {
+      told.textContent = "";
+      return;
+    }
     job?.cancel();
     end(why);
   }
@@ -82,7 +85,7 @@ export function runner({ kind, request, on, page, words = "Run" }) {
           on.result?.(found);
         }),
         problem: current((error) => end("", error)),
-        cancelled: current(() => end("Cancelled; what had come in stays.")),
+        cancelled: current(() => end("Cancelled. The runs so far stay.")),
       });
       if (mine === turn) job = begun;
       else begun.cancel(); // stopped before it had a number
