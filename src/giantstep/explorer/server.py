@@ -37,7 +37,7 @@ STATUS = {"result": 200, "problem": 422, "bug": 500, "died": 500}
 
 
 def make_app(
-    access: Access | None = None,
+    access: Access,
     folder: Path | None = None,
     ready: Callable[[], object] = lambda: None,
     unasked: float = UNASKED,
@@ -70,7 +70,7 @@ def make_app(
             Route("/api/export/{task}", _export, methods=["POST"]),
             Route("/api/{task}", _call, methods=["GET", "POST", "DELETE"]),
         ],
-        middleware=[Middleware(Guard, access=access or Access())],
+        middleware=[Middleware(Guard, access=access)],
         lifespan=lifespan,
     )
     app.state.folder = folder
