@@ -65,9 +65,14 @@ def _check_inputs(text: str) -> None:
         raise InputError(f"inputs must be drawn from a law here, got {shown(text)}")
 
 
+def expected_seconds(*settings: Setting) -> float:
+    """Seconds that the runs of these settings take on a typical machine, one after the other."""
+    return sum(estimate(each, memory=MEMORY, calibrate=False).seconds for each in settings)
+
+
 def check_job(*settings: Setting) -> None:
     """Refuse runs that would take longer than anybody waits before a page."""
-    seconds = sum(estimate(each, memory=MEMORY, calibrate=False).seconds for each in settings)
+    seconds = expected_seconds(*settings)
     if seconds > SECONDS:
         raise InputError(
             f"these runs would take about {seconds / 60:,.0f} minutes, more than the "

@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 
 from giantstep.errors import InputError, NotConvergedError, NoTheoryError, shown
-from giantstep.explorer.limits import MEMORY, check_fields, check_job, check_sizes
+from giantstep.explorer.limits import MEMORY, check_fields, check_job, check_sizes, expected_seconds
 from giantstep.explorer.tasks import Emit
-from giantstep.explorer.tasks.export import as_number
+from giantstep.explorer.tasks.export import as_number, dated
 from giantstep.explorer.views.phase import cell_view, coarse_first, map_view
 from giantstep.prediction.predict import predict as predict_setting
 from giantstep.problem.setting import DEFAULTS
@@ -105,6 +105,15 @@ def frame(request: Mapping[str, Any], emit: Emit) -> dict[str, Any]:
     return map_view(grid.axes, observable, Sweep(grid, ()).limit)
 
 
+@lru_cache(maxsize=8)
+def _cost(grid: Grid) -> dict[str, Any]:
+    """Seconds of all cells, or the sentence why one of them cannot be run."""
+    try:
+        return {"seconds": expected_seconds(*(cell.setting for cell in grid.cells))}
+    except InputError as error:
+        return {"message": str(error)}
+
+
 def predict(request: Mapping[str, Any], emit: Emit) -> dict[str, Any]:
     """Cells in the order of ``coarse_first``, from number ``first`` on, as many as PART allows."""
     grid, observable = grid_of(request)
@@ -121,6 +130,7 @@ def predict(request: Mapping[str, Any], emit: Emit) -> dict[str, Any]:
         "cells": cells,
         "done": first + len(cells),
         "total": len(order),
+        "cost": _cost(grid),
     }
 
 
@@ -182,7 +192,7 @@ def toml(request: Mapping[str, Any], emit: Emit) -> dict[str, Any]:
     lines += [f"{name} = {json.dumps(value)}" for name, value in _given(fields).items()]
     lines += ["", "[axes]"]
     lines += [f"{name} = {json.dumps(value)}" for name, value in axes.items()]
-    return {"name": "giantstep_sweep.toml", "text": "\n".join(lines) + "\n"}
+    return {"name": "giantstep_sweep.toml", "text": dated("\n".join(lines) + "\n")}
 
 
 def python(request: Mapping[str, Any], emit: Emit) -> dict[str, Any]:
@@ -198,7 +208,7 @@ def python(request: Mapping[str, Any], emit: Emit) -> dict[str, Any]:
         f"    print(found.predicted({observable!r}))\n"
         f"    print(found.measured({observable!r}))\n"
     )
-    return {"name": "giantstep_sweep.py", "text": text}
+    return {"name": "giantstep_sweep.py", "text": dated(text)}
 
 
 def _given(fields: Mapping[str, Any]) -> dict[str, Any]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, get_args
 
-from giantstep.explorer.limits import FIELDS, MOST
+from giantstep.explorer.limits import FIELDS, MOST, SECONDS
 from giantstep.explorer.tasks import Emit
 from giantstep.explorer.tasks.phase import AXES
 from giantstep.language.functions import FUNCTIONS
@@ -28,6 +28,7 @@ def vocabulary(request: Mapping[str, Any], emit: Emit) -> dict[str, Any]:
             {"name": name, "expression": e.expression, "source": e.source, "remark": e.remark}
             for name, e in CATALOG.items()
         ],
+        "longest_job": SECONDS,
         "activations": [*FIRST_ACTIVATIONS, *others],
         "functions": sorted(FUNCTIONS),
         "batches": list(BATCHES),

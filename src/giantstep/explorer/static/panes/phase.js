@@ -165,6 +165,7 @@ async function predict(patient = false) {
       if (first === 0) page.say(`First cells in ${Math.round(performance.now() - begun)} ms.`);
       map = titled(found);
       keep(found.cells, theory);
+      parts.runner.cost(found.cost);
       refuse(null);
       parts.answer.classList.remove("stale");
       first = found.done;

@@ -119,6 +119,7 @@ function tell() {
   parts.cost.textContent = cost.seconds
     ? `${many(setting.runs, "run")}: ${duration(cost.seconds)} with the ${cost.engine} engine`
     : `It cannot be run here: ${cost.message}.`;
+  parts.runner.cost(cost);
   parts.regime.hidden = objection === null;
   replace(
     parts.regime,
