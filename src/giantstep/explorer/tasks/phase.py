@@ -41,9 +41,9 @@ PART = 0.5
 """Seconds after which the cells so far are sent: the page asks for the others at once."""
 
 AXES = {
-    "n-power": ("Exponent of the samples", "κ, n = d^κ", "n", "d^0.5..d^1.75:11"),
+    "n-power": ("Exponent of the samples", "κ, n = d^κ", "n", "d^0.5..d^2.75:10"),
     "n-ratio": ("Samples for each input", "n/d", "n", "0.25d..64d:9 log"),
-    "d": ("Inputs", "d", "d", "100, 300, 1000, 3000"),
+    "d": ("Inputs", "d", "d", "50, 100, 200, 400"),
     "p": ("Neurons", "p", "p", "2, 4, 8, 16, 32"),
     "step_size": ("Step size", "k, η = p d^k", "step_size", "p*d^-1..p*d^0.5:7"),
     "steps": ("Giant steps", "T", "steps", "1, 2, 3, 4"),
@@ -106,8 +106,9 @@ def frame(request: Mapping[str, Any], emit: Emit) -> dict[str, Any]:
 
 
 @lru_cache(maxsize=8)
-def _cost(grid: Grid) -> dict[str, Any]:
+def _cost(text: str) -> dict[str, Any]:
     """Seconds of all cells, or the sentence why one of them cannot be run."""
+    grid, _ = _read(text)
     try:
         return {"seconds": expected_seconds(*(cell.setting for cell in grid.cells))}
     except InputError as error:
@@ -130,7 +131,7 @@ def predict(request: Mapping[str, Any], emit: Emit) -> dict[str, Any]:
         "cells": cells,
         "done": first + len(cells),
         "total": len(order),
-        "cost": _cost(grid),
+        "cost": _cost(json.dumps(asked(request))),
     }
 
 
