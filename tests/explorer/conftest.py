@@ -20,7 +20,7 @@ pytest.importorskip("starlette", reason="the explorer needs giantstep[app]")
 pytest.importorskip("plotly", reason="the explorer needs giantstep[app]")
 httpx = pytest.importorskip("httpx", reason="the tests of the explorer ask with httpx")
 
-from giantstep.explorer.guard import Access  # noqa: E402
+from giantstep.explorer.guard import Access, cookie_name  # noqa: E402
 from giantstep.explorer.server import make_app  # noqa: E402
 
 PATIENCE = 180.0
@@ -33,6 +33,8 @@ AT_REST = """async () => {
 }"""
 """No timer will go off; between a draft and the whole prediction a page asks for nothing."""
 
+
+TOKEN = "token-of-the-tests"
 
 SERVED: dict[str, Any] = {}
 """The applications that are served, by address."""
@@ -58,8 +60,18 @@ def _serving(access: Access, folder: object = None, unasked: float = PATIENCE) -
 
 @pytest.fixture(scope="session")
 def address() -> Iterator[str]:
-    with _serving(Access()) as found:
+    with _serving(Access("127.0.0.1", TOKEN)) as found:
         yield found
+
+
+def _ticket(address: str) -> dict[str, str]:
+    return {"cookie": f"{cookie_name(urlsplit(address).netloc)}={TOKEN}"}
+
+
+@pytest.fixture(scope="session")
+def ticket(address: str) -> dict[str, str]:
+    """The header of those who have opened the page with its token."""
+    return _ticket(address)
 
 
 @pytest.fixture
@@ -82,8 +94,8 @@ def computing(address: str) -> Callable[[], int]:
 
 
 @pytest.fixture
-def client(address: str) -> Iterator[httpx.Client]:
-    headers = {"x-giantstep-page": "test"}
+def client(address: str, ticket: dict[str, str]) -> Iterator[httpx.Client]:
+    headers = {"x-giantstep-page": "test"} | ticket
     with httpx.Client(base_url=address, headers=headers, timeout=PATIENCE) as found:
         yield found
 
@@ -191,6 +203,8 @@ class Visit:
         context.on("request", self._asked)
         for end in ("requestfinished", "requestfailed"):
             context.on(end, lambda request: self._pending.discard(request))
+        [(cookie, value)] = [_ticket(address)["cookie"].split("=")]
+        context.add_cookies([{"name": cookie, "value": value, "url": address}])
         self.page = context.new_page()
 
     def _heard(self, message: Any) -> None:

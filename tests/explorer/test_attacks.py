@@ -165,10 +165,11 @@ def test_lines_of_an_analysis_need_no_activation(client) -> None:
     assert 'analyze("x1", "relu")' in client.post("/api/export/python", json=body).json()["text"]
 
 
-def test_a_body_without_end_is_refused_before_it_ends(address) -> None:
+def test_a_body_without_end_is_refused_before_it_ends(address, ticket) -> None:
     host = urlsplit(address).netloc
     head = (
         f"POST /api/analyze HTTP/1.1\r\nHost: {host}\r\nx-giantstep-page: a\r\n"
+        f"Cookie: {ticket['cookie']}\r\n"
         "Transfer-Encoding: chunked\r\nConnection: close\r\n\r\n"
     )
     chunk = b"%x\r\n" % 70_000 + b" " * 70_000 + b"\r\n"
@@ -178,9 +179,9 @@ def test_a_body_without_end_is_refused_before_it_ends(address) -> None:
 
 
 @pytest.fixture(scope="module")
-def ended(address: str) -> str:
+def ended(address: str, ticket: dict[str, str]) -> str:
     """A job that was cancelled: one for all names, since every cancelling costs a process."""
-    with httpx.Client(base_url=address, timeout=PATIENCE) as client:
+    with httpx.Client(base_url=address, headers=ticket, timeout=PATIENCE) as client:
         job = submit(client, "files", {"target": "x1", "d": 100, "p": 2, "runs": 1}).json()["id"]
         client.delete(f"/api/jobs/{job}", headers={"x-giantstep-page": "files"})
     return job
@@ -190,8 +191,8 @@ def ended(address: str) -> str:
     "../server.py", "..%2fserver.py", "%2e%2e/%2e%2e/errors.py", "....//server.py", "/etc/passwd",
     "%2fetc%2fpasswd", "..%5cserver.py", "main.js%00.css", "~root", "C:%5cWindows", "panes", ".",
 ])  # fmt: skip
-def test_no_name_reaches_another_file(address: str, ended: str, name: str) -> None:
-    host = urlsplit(address).netloc
+def test_no_name_reaches_another_file(address: str, ticket, ended: str, name: str) -> None:
+    host = f"{urlsplit(address).netloc}\r\nCookie: {ticket['cookie']}"
     for path in (f"/static/{name}", f"/api/jobs/{ended}/files/{name}", f"/api/jobs/{name}/events"):
         request = f"GET {path} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n"
         answer = raw(address, request.encode())
@@ -201,7 +202,7 @@ def test_no_name_reaches_another_file(address: str, ended: str, name: str) -> No
 
 
 @pytest.mark.slow
-def test_lines_left_open_keep_nobody_waiting(client, address) -> None:
+def test_lines_left_open_keep_nobody_waiting(client, address, ticket) -> None:
     """Requests that never end, and streams that nobody reads."""
     job = submit(client, "open", LONG).json()["id"]
     parts, lines = urlsplit(address), []
@@ -209,7 +210,8 @@ def test_lines_left_open_keep_nobody_waiting(client, address) -> None:
     for k in range(60):
         line = socket.create_connection((parts.hostname, parts.port), PATIENCE)
         path = f"GET /api/jobs/{job}/events" if k % 2 else "POST /api/analyze"
-        line.sendall(f"{path} HTTP/1.1\r\nHost: {parts.netloc}\r\nContent-Length: 9\r\n".encode())
+        head = f"Host: {parts.netloc}\r\nCookie: {ticket['cookie']}\r\nContent-Length: 9\r\n"
+        line.sendall(f"{path} HTTP/1.1\r\n{head}".encode())
         if k % 2:
             line.sendall(b"\r\n123456789")
         lines.append(line)
@@ -257,10 +259,11 @@ def test_many_pages_share_two_places_and_a_bounded_queue(client) -> None:
     soon(lambda: len(workers()) <= 6)  # three that wait, and as many still ending
 
 
-def test_a_call_that_nobody_waits_for_is_ended(address, calls, computing) -> None:
+def test_a_call_that_nobody_waits_for_is_ended(address, ticket, calls, computing) -> None:
     """The window is closed while theory is computed: its process does not go on for hours."""
     parts, body = urlsplit(address), json.dumps({"setting": HOURS})
     head = f"POST /api/predict HTTP/1.1\r\nHost: {parts.netloc}\r\nx-giantstep-page: left\r\n"
+    head += f"Cookie: {ticket['cookie']}\r\n"
     with socket.create_connection((parts.hostname, parts.port), PATIENCE) as line:
         line.sendall(f"{head}Content-Length: {len(body)}\r\n\r\n{body}".encode())
         # A call that has no process yet ends without one.
@@ -297,6 +300,7 @@ def test_a_server_for_others_asks_for_its_token_and_ends_at_once() -> None:
     with started:
         found = re.search(r"(http://\S+:\d+)/\?token=(\S+)", started.stderr.readline())
         address, token = found[1], found[2]
+        assert urlsplit(address).hostname not in ("127.0.0.1", "0.0.0.0", "localhost")
         with httpx.Client(base_url=address, timeout=PATIENCE) as client:
             client.headers["x-giantstep-page"] = "test"
             for path in (

@@ -7,6 +7,7 @@ import tomllib
 
 import pytest
 
+from giantstep import __version__
 from giantstep.cli.main import main
 from giantstep.experiment import run_experiment
 from giantstep.problem.setting import Setting
@@ -35,6 +36,31 @@ def exported(client, kind: str, setting: dict, command: str = "learn") -> dict:
     answer = client.post(f"/api/export/{kind}", json={"command": command, "setting": setting})
     assert answer.status_code == 200, answer.text
     return answer.json()
+
+
+@pytest.mark.parametrize(
+    ("task", "request_"),
+    [
+        *(
+            (task, {"command": command, "setting": {"target": "x1", "activation": "erf"}})
+            for task in ("toml", "python")
+            for command in ("learn", "spectrum", "analyze")
+        ),
+        ("sweep-toml", {"setting": {"target": "x1"}, "axes": [{"field": "d", "values": "9, 20"}]}),
+        (
+            "sweep-python",
+            {"setting": {"target": "x1"}, "axes": [{"field": "d", "values": "9, 20"}]},
+        ),
+        ("claim-python", {"id": "pair-stays"}),
+    ],
+)
+def test_every_file_says_which_version_wrote_it(client, task: str, request_: dict) -> None:
+    made = client.post(f"/api/export/{task}", json=request_).json()
+    assert made["text"].startswith(f"# written by giantstep {__version__}\n")
+    if made["name"].endswith(".toml"):
+        tomllib.loads(made["text"])
+    else:
+        compile(made["text"], made["name"], "exec")
 
 
 @pytest.mark.slow

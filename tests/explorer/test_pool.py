@@ -85,9 +85,10 @@ def test_a_call_that_takes_too_long_is_a_sentence_unless_it_is_patient(serving) 
     asked = {"target": "tanh(x1 + He3(x2))", "activation": "relu"}
     headers = {"x-giantstep-page": "test"}
     with (
-        serving(Access(), unasked=0.001) as address,
+        serving(Access("127.0.0.1", "secret"), unasked=0.001) as address,
         httpx.Client(base_url=address, headers=headers, timeout=PATIENCE) as client,
     ):
+        client.get("/?token=secret")
         slow = client.post("/api/analyze", json=asked | {"patient": False})
         assert slow.status_code == 504
         assert slow.json()["message"] == "this takes longer than the 0 s that a page waits"

@@ -20,10 +20,12 @@ def test_the_command_serves_the_page_and_ends_on_interrupt() -> None:
     process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
     assert process.stderr is not None
     line = process.stderr.readline()
-    found = re.search(r"http://127\.0\.0\.1:\d+/", line)
+    found = re.search(r"(http://127\.0\.0\.1:\d+/)(\?token=\S+)", line)
     assert found, line
     headers = {"x-giantstep-page": "test"}
-    with httpx.Client(base_url=found[0], headers=headers, timeout=PATIENCE) as client:
+    with httpx.Client(base_url=found[1], headers=headers, timeout=PATIENCE) as client:
+        assert client.get("/").status_code == 403
+        assert client.get(found[2]).status_code == 303
         assert "giantstep" in client.get("/").text
         long = {"target": "x1", "d": 20_000, "n": "64d", "p": 64, "runs": 64}
         job = client.post("/api/jobs", json={"kind": "learn", "setting": long}).json()

@@ -35,6 +35,13 @@ from giantstep.problem.catalog import CATALOG
         (".5*x1 + 3.*x2", 10.0),
         ("leaky_relu(-x1)", -0.02),
         ("+x1 - -x2", 5.0),
+        ("x₁ + x₂", 5.0),
+        ("x₁² \u2212 x₂³", 4.0 - 27.0),
+        ("He₃(x₁)·x₂", 6.0),
+        ("2 \u00d7 x1⁻¹ \u2013 1", 0.0),
+        ("-x₁²^2", -16.0),
+        ("sin(π/4*x1) + pi", 1.0 + np.pi),
+        ("x1\u00a0+\u2009x2", 5.0),
     ],
 )
 def test_reads_arithmetic(text: str, value: float) -> None:
@@ -64,10 +71,13 @@ REFUSED = {
     "long": ("x1+" * 300_000 + "x1", "characters"),
     "deep": ("(" * 3000 + "x1" + ")" * 2000, "nested more than 40 deep"),
     "signs": ("-" * 5000 + "x1", "nested more than 40 deep"),
-    "minus look-alike": ("x1 \u2212 x2", "'\\u2212' at position 4"),
+    "subscript after a digit": ("x1₂", "'\\u2082' at position 3"),
     "letter look-alike": ("\u04451 + x2", "position 1"),
     "fullwidth digit": ("x\uff11", "position 2"),
-    "superscript": ("x1\u00b2", "position 3"),
+    "bare superscript": ("x1 + ²", "'²' at position 6"),
+    "superscript on an operator": ("x1 +² x2", "'²' at position 5"),
+    "far superscript": ("x₁³³", "exponent 33 is beyond 32 at position 3"),
+    "after printed signs": ("x₁² \u2212 foo(x2)", "'foo' at position 7"),
     "not a number": ("nan*x1", "'nan'"),
     "infinity": ("x1 + inf", "'inf' at position 6"),
     "huge number": ("1e999*x1", "'1e999' is out of range at position 1"),
@@ -88,6 +98,27 @@ REFUSED = {
     "operators": ("x1 * / x2", "'/' at position 6"),
     "two arguments": ("tanh(x1, x2)", "',' at position 8"),
 }
+
+
+@pytest.mark.parametrize(
+    ("text", "meant"),
+    [
+        ("X1", "x1"),
+        ("x0", "x1"),
+        ("x_2", "x2"),
+        ("x", "x1"),
+        ("z", "x1"),
+        ("Tanh(x1)", "tanh"),
+        ("ln(x1)", "log"),
+        ("sine(x1)", "sin"),
+        ("H3(x1)", "He3"),
+    ],
+)
+def test_a_near_miss_is_told_what_it_may_have_meant(text: str, meant: str) -> None:
+    with pytest.raises(InputError, match=rf"at position 1, did you mean {meant}\?$"):
+        parse(text)
+    with pytest.raises(InputError, match=r"did you mean z\?$"):
+        parse("x1", variable="z")
 
 
 @pytest.mark.parametrize("case", list(REFUSED))

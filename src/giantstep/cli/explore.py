@@ -24,8 +24,8 @@ def explore(
     port:
         Where the server listens; 0 takes any port that is free.
     host:
-        Address it listens at: this machine alone unless told otherwise.  At any other address only
-        those who have the token that is printed are answered.
+        Address it listens at: this machine alone unless told otherwise; 0.0.0.0 for every address
+        of the machine.  Only browsers that open the printed address, with its token, are answered.
     folder:
         A folder of stored sweeps that the page may open; it sees no other.
     browser:

@@ -1,4 +1,4 @@
-"""Who may ask: this machine's own pages, or whoever has the token; and what a page may load."""
+"""Who may ask: pages of this server, opened with its token; and what a page may load."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 COOKIE = "giantstep_token"
+TOKEN_MISSING = "open the address with the token that the server printed"
 PAGE = "x-giantstep-page"
 """Header with the name of the page that asks: no form and no foreign page can send it."""
 
@@ -46,15 +47,18 @@ HEADERS = {
 
 @dataclass(frozen=True)
 class Access:
-    """Where the server listens, and the token without which nobody is answered."""
+    """Where the server listens, and the token without which nobody is answered.
 
-    host: str = "127.0.0.1"
-    token: str | None = None
+    The loopback address has one too: it is open to every user of a shared machine.
+    """
+
+    host: str
+    token: str
 
     @classmethod
     def at(cls, host: str) -> Access:
-        """Loopback needs no token, any other address has one of its own."""
-        return cls(host, None if host in LOOPBACK else secrets.token_urlsafe(24))
+        """An address with a new token."""
+        return cls(host, secrets.token_urlsafe(24))
 
     def knows(self, name: str) -> bool:
         """Whether a Host header is one of this server: not a foreign name that leads here."""
@@ -64,16 +68,21 @@ class Access:
             return False
         if host in LOOPBACK or host == self.host.lower():
             return True
-        if self.token is None:
+        if self.host in LOOPBACK:
             return False
-        names = {socket.gethostname().lower(), socket.getfqdn().lower()}
-        # With a token an address is as good as a name: only names can be led astray.
-        return host in names or _is_address(host)
+        machine = {socket.gethostname().lower(), socket.getfqdn().lower()}
+        # An address is as good as a name: only names can be led astray.
+        return host in machine or _is_address(host)
 
     def accepts(self, given: str | None) -> bool:
-        return self.token is None or (
-            given is not None and secrets.compare_digest(given.encode(), self.token.encode())
-        )
+        """Whether this is the token, in a time that does not tell how much of it is right."""
+        return given is not None and secrets.compare_digest(given.encode(), self.token.encode())
+
+
+def cookie_name(host: str) -> str:
+    """The cookie of a server by its Host header: those of other ports are kept beside it."""
+    port = host.rpartition(":")[2]
+    return f"{COOKIE}_{port if port.isdecimal() else 80}"
 
 
 def _is_address(host: str) -> bool:
@@ -114,21 +123,19 @@ class Guard:
             return PlainTextResponse("this server answers its own pages only", 403)
         if scope["method"] not in ("GET", "HEAD") and not headers.get(PAGE):
             return PlainTextResponse(f"the header {PAGE} is missing", 403)
-        if self.access.token is None:
-            return None
+        cookie = cookie_name(headers["host"])
         query = parse_qs(scope["query_string"].decode("ascii", "replace"))
         [given] = query.pop("token", [None])[:1]
-        if given is not None and scope["path"] == "/" and self.access.accepts(given):
-            return self._welcome(urlencode(query, doseq=True))
-        if not self.access.accepts(_cookie(headers.get("cookie", ""))):
-            return PlainTextResponse("open the address with the token that the server printed", 403)
+        if scope["path"] == "/" and self.access.accepts(given):
+            return self._welcome(cookie, urlencode(query, doseq=True))
+        if not self.access.accepts(_cookie(headers.get("cookie", ""), cookie)):
+            return PlainTextResponse(TOKEN_MISSING, 403)
         return None
 
-    def _welcome(self, query: str) -> Response:
+    def _welcome(self, cookie: str, query: str) -> Response:
         """The token goes from the address into a cookie: it stays in no history."""
         response = RedirectResponse("/" if not query else f"/?{query}", 303)
-        assert self.access.token is not None
-        response.set_cookie(COOKIE, self.access.token, httponly=True, samesite="strict")
+        response.set_cookie(cookie, self.access.token, httponly=True, samesite="strict")
         return response
 
 
@@ -142,9 +149,9 @@ def _same_origin(headers: Mapping[str, str]) -> bool:
     return headers.get("sec-fetch-site", "none") in ("none", "same-origin")
 
 
-def _cookie(text: str) -> str | None:
+def _cookie(text: str, name: str) -> str | None:
     try:
-        cookie = SimpleCookie(text).get(COOKIE)
+        cookie = SimpleCookie(text).get(name)
     except CookieError:
         return None
     return None if cookie is None else cookie.value

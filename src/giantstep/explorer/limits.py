@@ -61,12 +61,19 @@ def _check_inputs(text: str) -> None:
         raise InputError(f"inputs must be drawn from a law here, got {shown(text)}")
 
 
-def check_job(*settings: Setting, most_seconds: float = 900.0) -> None:
-    """Refuse runs that would take longer than anybody waits before a page, a quarter of an hour.
+LONGEST_JOB = 900.0
+"""Seconds that anybody waits before a page, a quarter of an hour: longer runs are for the command
+line, which keeps what it has when it is stopped."""
 
-    Longer runs are for the command line, which keeps what it has when it is stopped.
-    """
-    seconds = sum(estimate(each, memory=MEMORY, calibrate=False).seconds for each in settings)
+
+def expected_seconds(*settings: Setting) -> float:
+    """Seconds that the runs of these settings take on a typical machine, one after the other."""
+    return sum(estimate(each, memory=MEMORY, calibrate=False).seconds for each in settings)
+
+
+def check_job(*settings: Setting, most_seconds: float = LONGEST_JOB) -> None:
+    """Refuse runs that would take longer than anybody waits before a page."""
+    seconds = expected_seconds(*settings)
     if seconds > most_seconds:
         raise InputError(
             f"these runs would take about {seconds / 60:,.0f} minutes, more than the page's "

@@ -16,6 +16,12 @@ from giantstep.errors import InputError
 if TYPE_CHECKING:  # help and complaints need no web server
     from giantstep.explorer.guard import Access
 
+ANYWHERE = {
+    "0.0.0.0": (socket.AF_INET, "192.0.2.1"),
+    "::": (socket.AF_INET6, "2001:db8::1"),
+}
+"""Hosts that mean every address of the machine, each with an address kept for documentation."""
+
 
 def serve(host: str, port: int, folder: Path | None, *, browser: bool) -> None:
     """Serve until interrupted; ``port`` 0 takes any that is free."""
@@ -61,11 +67,23 @@ def serve(host: str, port: int, folder: Path | None, *, browser: bool) -> None:
 
 
 def page_address(access: Access, port: int) -> str:
-    """The address to open, with the token where there is one."""
-    host = "127.0.0.1" if access.host in ("0.0.0.0", "::") else access.host
+    """The address to open, with the token; one that other machines reach where they may."""
+    host = outward_address(access.host) if access.host in ANYWHERE else access.host
     shown = f"[{host}]" if ":" in host else host
-    query = "" if access.token is None else f"?token={access.token}"
-    return f"http://{shown}:{port}/{query}"
+    return f"http://{shown}:{port}/?token={access.token}"
+
+
+def outward_address(host: str) -> str:
+    """The address at which other machines find this one, which listens at all of its own.
+
+    It is the one from which packets to the network would be sent; none is.  Without a network it is
+    the name of the machine.
+    """
+    family, elsewhere = ANYWHERE[host]
+    with suppress(OSError), socket.socket(family, socket.SOCK_DGRAM) as probe:
+        probe.connect((elsewhere, 9))
+        return str(probe.getsockname()[0])
+    return socket.gethostname()
 
 
 def listening_at(host: str, port: int) -> socket.socket:

@@ -34,7 +34,7 @@ STATUS = {"result": 200, "problem": 422, "bug": 500, "died": 500}
 
 
 def make_app(
-    access: Access | None = None,
+    access: Access,
     folder: Path | None = None,
     ready: Callable[[], object] = lambda: None,
     **pool: Any,
@@ -67,7 +67,7 @@ def make_app(
             Route("/api/export/{task}", _export, methods=["POST"]),
             Route("/api/{task}", _call, methods=["GET", "POST", "DELETE"]),
         ],
-        middleware=[Middleware(Guard, access=access or Access())],
+        middleware=[Middleware(Guard, access=access)],
         lifespan=lifespan,
     )
     app.state.folder = folder

@@ -107,7 +107,9 @@ def finite(values: Any) -> Float[np.ndarray, "..."]:
     """The values, or InputError where one is not a finite number."""
     values = np.asarray(values, dtype=float)
     if not np.all(np.isfinite(values)):
-        raise InputError("target takes values that are not finite numbers, such as log(-1) or 1/0")
+        raise InputError(
+            "target takes values that are no numbers or overflow, such as log(-1), 1/0 or exp(x1^2)"
+        )
     return values
 
 

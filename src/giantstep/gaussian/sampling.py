@@ -92,20 +92,22 @@ def sampled_values(
     with np.errstate(all="ignore"):
         values = np.broadcast_to(np.asarray(function(flat), dtype=float), points[..., 0].size)
     if not np.all(np.isfinite(values)):
-        raise InputError("target takes values that are not finite numbers, such as log(-1) or 1/0")
+        raise InputError(
+            "target takes values that are no numbers or overflow, such as log(-1), 1/0 or exp(x1^2)"
+        )
     return points, values.reshape(points.shape[:2])
 
 
 def mean_square(
     values: Float[np.ndarray, "s n"], unsettled_share: float = 0.3
 ) -> tuple[float, float]:
-    """E f^2 and its standard error; InputError where that is a larger share of it: infinite."""
+    """E f^2 and its standard error; InputError where that is a larger share of it."""
     squares = np.mean(values**2, axis=1)
     mean, error = float(squares.mean()), float(squares.std(ddof=1)) / math.sqrt(SHIFTS)
     if not math.isfinite(mean) or error > unsettled_share * mean:
         raise InputError(
-            f"target has no finite second moment: E f^2 = {mean:.3g} with standard error "
-            f"{error:.3g}"
+            "target has a second moment that is infinite or rests on rare values: "
+            f"{mean:.3g} with a standard error of {error:.2g}"
         )
     return mean, error
 

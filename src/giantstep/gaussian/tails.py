@@ -22,23 +22,31 @@ def moment(
     """E g(z), or InputError where the integral does not settle or its integrand grows.
 
     In w = z/3, so that the rule reaches to |z| = 30: exp(z^2/5) squared still counts at 10.  The
-    integral diverges where its own error exceeds a share of it; another, far smaller share may
-    lie beyond the reach, of which four digits are shown.
+    integral is refused where its own error exceeds a share of it: g overflows, has a pole, or
+    varies faster than the rule resolves.  Another, far smaller share may lie beyond the reach, of
+    which four digits are shown.
     """
+    largest = 0.0
 
     def scaled(w: Float[np.ndarray, " n"]) -> Float[np.ndarray, " n"]:
+        nonlocal largest
         # N(0, 1) density of 3w times 3, over that of w
-        return function(3.0 * w) * 3.0 * np.exp(-4.0 * w**2)
+        values = function(3.0 * w) * 3.0 * np.exp(-4.0 * w**2)
+        largest = max(largest, float(np.max(np.abs(values), initial=0.0)))
+        return values
 
     [mean], doubt = adaptive_coefficients(scaled, 0, [b / 3.0 for b in breakpoints])
     edges = np.array([-15.0, 15.0])
     near, far = (
         float(np.max(np.abs(function(e)) * np.exp(-0.5 * e**2))) for e in (edges, 2.0 * edges)
     )
-    doubt = max(doubt, far) if far > near else doubt
     # A mean may vanish by symmetry.
-    if not math.isfinite(mean) or doubt > divergent_share * max(abs(mean), ROUNDING):
-        raise divergent(mean, doubt)
+    allowed = divergent_share * max(abs(mean), ROUNDING)
+    if not math.isfinite(mean + far) or (far > near and max(doubt, far) > allowed):
+        raise too_large()
+    if doubt > allowed:
+        # The panels close in on a pole, and find values far above the mean there.
+        raise _unresolved(mean, doubt, pole=bool(largest > 1e4 * abs(mean)))
     beyond = _beyond_reach(function)
     if beyond > unreached_share * max(abs(mean), ROUNDING):
         raise InputError(
@@ -68,11 +76,22 @@ def check_edge(
     for _ in range(values.ndim):
         inner = np.tensordot(inner, rule[1] * (np.abs(rule[0]) < REACH), axes=(0, 0))
     if not math.isfinite(mass) or mass - float(inner) > divergent_share * mass:
-        raise divergent(mass, mass - float(inner))
+        raise too_large()
 
 
-def divergent(square: float, doubt: float) -> InputError:
-    """The complaint about a target whose second moment is not finite."""
+def too_large() -> InputError:
+    """The complaint about a target that outgrows the normal density, or floating-point numbers.
+
+    exp(z^2/2) has no second moment; that of exp(z)^16 is exp(512), of values that overflow.
+    """
     return InputError(
-        f"target has no finite second moment: E f^2 = {square:.3g} with doubt {doubt:.3g}"
+        "target grows too fast: its second moment is infinite or too large to compute"
     )
+
+
+def _unresolved(mean: float, doubt: float, *, pole: bool) -> InputError:
+    """The complaint about a target whose integral does not settle."""
+    moment = f"its second moment came out as {mean:.3g} with an error of {doubt:.2g}"
+    if pole:
+        return InputError(f"target has a pole that is too steep to be integrated: {moment}")
+    return InputError(f"target oscillates too fast to be integrated: {moment}")

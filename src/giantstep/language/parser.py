@@ -1,12 +1,14 @@
 """Read the language of targets and activations, and reject what is outside it.
 
-Numbers, variables, ``+ - * / ^``, parentheses, the functions of ``FUNCTIONS`` and the Hermite
-polynomials ``He0`` .. ``He32``.  The text is read by the parser below and by nothing else: no
-piece of it is ever evaluated as Python.
+Numbers, ``pi``, variables, ``+ - * / ^``, parentheses, the functions of ``FUNCTIONS`` and the
+Hermite polynomials ``He0`` .. ``He32``; as in printed mathematics also indices as subscripts,
+powers as superscripts, the Greek letter pi, a raised dot for a product and the long minus.  The
+text is read by the parser below and by nothing else: no piece of it is ever evaluated as Python.
 """
 
 from __future__ import annotations
 
+import difflib
 import math
 import re
 from fractions import Fraction
@@ -38,11 +40,25 @@ from giantstep.language.functions import FUNCTIONS, hermite_degree
 MAX_DEGREE = 32
 """Largest degree of a polynomial, in x1, x2, ... together, and largest power of anything else."""
 
+# Superscripts stand for "^ and a whole number" and are read by ``power``; the other signs are
+# written anew, token by token, so that positions count the characters that were typed.
+_LOWERED = "\u2080\u2081\u2082\u2083\u2084\u2085\u2086\u2087\u2088\u2089"
+_RAISED = "\u2070\u00b9\u00b2\u00b3\u2074\u2075\u2076\u2077\u2078\u2079"
+_RAISED_MINUS = "\u207b"
+_TIMES, _MINUS, _SPACES = "\u00b7\u22c5\u00d7\u2217", "\u2212\u2013", "\u00a0\u2009\u202f"
+_TYPED = str.maketrans(
+    dict(zip(_LOWERED + _RAISED, 2 * "0123456789", strict=True))
+    | dict.fromkeys(_TIMES, "*")
+    | dict.fromkeys(_MINUS + _RAISED_MINUS, "-")
+    | {"\u03c0": "pi"}
+)
 _TOKEN = re.compile(
-    r"[ \t\r\n]+|(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?"
-    r"|[A-Za-z_][A-Za-z0-9_]*|[-+*/^()]",
+    rf"[ \t\r\n{_SPACES}]+|(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?"
+    rf"|[A-Za-z]+[{_LOWERED}]+|[A-Za-z_][A-Za-z0-9_]*|\u03c0|{_RAISED_MINUS}?[{_RAISED}]+"
+    rf"|[-+*/^(){_TIMES}{_MINUS}]",
     re.ASCII,
 )
+_EXPONENT = re.compile(rf"{_RAISED_MINUS}?[{_RAISED}]+")
 _INDEXED = re.compile(r"x([1-9][0-9]{0,3})", re.ASCII)
 
 
@@ -67,6 +83,11 @@ def _tokens(text: str, field: str, most: int = 6_000) -> list[str]:
     return tokens
 
 
+def _plain(token: str) -> str:
+    """A token in ASCII; a superscript stays as it is, since it is no number of its own."""
+    return token if token.isascii() or _EXPONENT.fullmatch(token) else token.translate(_TYPED)
+
+
 class _Parser:
     """Recursive descent; a ``variable`` z in place of x1, x2, ..., and He<k> for He<k>(z).
 
@@ -79,7 +100,7 @@ class _Parser:
         self.field, self.variable = field, variable
         self.pieces = _tokens(text, field)
         self.index = [i for i, piece in enumerate(self.pieces) if not piece.isspace()]
-        self.tokens = [self.pieces[i] for i in self.index] + [""]
+        self.tokens = [_plain(self.pieces[i]) for i in self.index] + [""]
         self.index.append(len(self.pieces))
         self.at = 0
         self.depth = 0
@@ -137,15 +158,24 @@ class _Parser:
 
     def power(self) -> Expression:
         base = self.atom()
+        while _EXPONENT.fullmatch(self.tokens[self.at]):
+            at = self.at
+            self.at += 1
+            exponent = self.number(self.tokens[at].translate(_TYPED).lstrip("-"), at)
+            negative = self.tokens[at].startswith(_RAISED_MINUS)
+            base = self.raised(base, -exponent.value if negative else exponent.value, at)
         if self.tokens[self.at] != "^":
             return base
         at = self.at
         self.descend()
-        exponent = self.unary()
+        power = self.unary()
         self.depth -= 1
-        if not isinstance(exponent, Number):
+        if not isinstance(power, Number):
             raise self.fail("the exponent of ^ must be a number", at)
-        value = exponent.value
+        return self.raised(base, power.value, at)
+
+    def raised(self, base: Expression, value: int | Fraction, at: int) -> Expression:
+        """The base to a power, refused beyond MAX_DEGREE and where it is no real number."""
         if not -MAX_DEGREE <= value <= MAX_DEGREE:
             raise self.fail(f"exponent {brief(value)} is beyond {MAX_DEGREE}", at)
         if base == ZERO and value < 0:
@@ -164,10 +194,10 @@ class _Parser:
             self.close()
             return node
         self.at += 1
+        if token in "+-*/^)" or _EXPONENT.fullmatch(token):
+            raise self.fail(f"unexpected {token!r}", at)
         if token[0].isdigit() or token[0] == ".":
             return self.number(token, at)
-        if token in "+-*/^)":
-            raise self.fail(f"unexpected {token!r}", at)
         return self.name(token, at)
 
     def number(self, token: str, at: int, largest: int = 30) -> Number:
@@ -194,12 +224,13 @@ class _Parser:
             return Variable(index - 1)
         if name == self.variable:
             return Variable(0)
+        if name == "pi":
+            return self.number(repr(math.pi), at)
         degree = hermite_degree(name)
         if degree is not None and degree > MAX_DEGREE:
             raise self.fail(f"{name!r} is beyond He{MAX_DEGREE}", at)
         if degree is None and name not in FUNCTIONS:
-            names = f"the variable {self.variable}" if self.variable else "x1, x2, ..."
-            hint = f", expected {names}, He<k>(..) or one of {', '.join(sorted(FUNCTIONS))}"
+            hint = self.hint(name)
             raise self.fail(f"unknown name {_shorten(name)!r}", at, hint)
         if self.tokens[self.at] != "(":
             if self.variable and degree is not None:
@@ -209,6 +240,24 @@ class _Parser:
         argument = self.sum()
         self.close()
         return self.placed(self.checked(call(name, argument), at), at)
+
+    def hint(self, name: str) -> str:
+        """What an unknown name may have meant, or all that is known."""
+        bare = name.lower().replace("_", "")
+        number = bare.lstrip("abcdefghijklmnopqrstuvwxyz")
+        letters = bare.removesuffix(number)
+        meant = {"ln": "log", "arctan": "atan", "swish": "silu", "heaviside": "step"}.get(bare)
+        index = int(number) if number.isdigit() and len(number) < 4 else None
+        if letters in ("x", "z") and (index is not None or not number):
+            meant = self.variable or f"x{index or 1}"
+        elif letters in ("h", "he") and index is not None and index <= MAX_DEGREE:
+            meant = f"He{index}"
+        elif meant is None:
+            meant = next(iter(difflib.get_close_matches(bare[:40], FUNCTIONS, 1, 0.75)), None)
+        if meant is not None:
+            return f", did you mean {meant}?"
+        names = f"the variable {self.variable}" if self.variable else "x1, x2, ..."
+        return f", expected {names}, pi, He<k>(..) or one of {', '.join(sorted(FUNCTIONS))}"
 
     def descend(self, deepest: int = 40) -> None:
         self.depth += 1

@@ -90,9 +90,12 @@ export async function submit(kind, request, on) {
       on[told]?.(told === "problem" ? new Problem(value) : value);
     });
   }
-  events.onerror = () => {
-    if (events.readyState !== EventSource.CLOSED) return;
-    running.delete(cancel);
+  events.onerror = async () => {
+    // A stream that breaks is asked for again by the browser, unless nobody answers any more.
+    const answers = () => fetch("/api/jobs", { headers }).then(() => true, () => false);
+    if (events.readyState !== EventSource.CLOSED && (await answers())) return;
+    if (!running.delete(cancel)) return; // it ended meanwhile, or this was told before
+    events.close();
     on.problem?.(unreachable());
   };
   return {

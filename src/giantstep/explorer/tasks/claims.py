@@ -7,6 +7,7 @@ from typing import Any
 
 from giantstep.errors import InputError, shown
 from giantstep.explorer.tasks import Emit
+from giantstep.explorer.tasks.export import dated
 from giantstep.explorer.views.claims import claim_view
 from giantstep.papers.claims import CLAIMS
 from giantstep.papers.claims.record import Claim
@@ -65,7 +66,7 @@ def python(request: Mapping[str, Any], emit: Emit) -> dict[str, Any]:
         "    print(quantity)\n"
         "print(findings.verdict)\n"
     )
-    return {"name": f"{claim.id}.py", "text": text}
+    return {"name": f"{claim.id}.py", "text": dated(text)}
 
 
 def _claim(request: Mapping[str, Any]) -> Claim:

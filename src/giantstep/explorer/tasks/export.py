@@ -6,6 +6,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+from giantstep import __version__
 from giantstep.errors import InputError
 from giantstep.explorer.limits import read_setting
 from giantstep.explorer.tasks import Emit
@@ -40,12 +41,17 @@ def as_number(value: Any) -> Any:
     return value
 
 
+def dated(text: str) -> str:
+    """Lines to keep, with the version of giantstep that they were written for."""
+    return f"# written by giantstep {__version__}\n{text}"
+
+
 def toml(request: Mapping[str, Any], emit: Emit) -> dict[str, Any]:
     """A file for ``giantstep learn --file`` or ``giantstep spectrum --file``."""
     command, fields = given(request)
     lines = [f"# giantstep {command} --file giantstep.toml"]
     lines += [f"{name} = {_literal(value)}" for name, value in fields.items()]
-    return {"name": "giantstep.toml", "text": "\n".join(lines) + "\n"}
+    return {"name": "giantstep.toml", "text": dated("\n".join(lines) + "\n")}
 
 
 def python(request: Mapping[str, Any], emit: Emit) -> dict[str, Any]:
@@ -55,7 +61,8 @@ def python(request: Mapping[str, Any], emit: Emit) -> dict[str, Any]:
         both = DEFAULTS | fields
         named = ", ".join(_literal(both[name]) for name in ("target", "activation"))
         text = f"from giantstep import analyze\n\nanalysis = analyze({named})\n"
-        return {"name": "giantstep_analyze.py", "text": text + "print(analysis.as_dict())\n"}
+        text += "print(analysis.as_dict())\n"
+        return {"name": "giantstep_analyze.py", "text": dated(text)}
     make = "Setting.linear_width" if command == "spectrum" else "Setting"
     arguments = "".join(f"    {name}={_literal(value)},\n" for name, value in fields.items())
     text = (
@@ -66,7 +73,7 @@ def python(request: Mapping[str, Any], emit: Emit) -> dict[str, Any]:
         "    print(step.as_dict())\n"
         "print(experiment.comparison)\n"
     )
-    return {"name": "giantstep_run.py", "text": text}
+    return {"name": "giantstep_run.py", "text": dated(text)}
 
 
 def _literal(value: Any) -> str:

@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 
 from giantstep.errors import InputError, NotConvergedError, NoTheoryError, shown
-from giantstep.explorer.limits import MEMORY, check_fields, check_job, check_sizes
+from giantstep.explorer.limits import MEMORY, check_fields, check_job, check_sizes, expected_seconds
 from giantstep.explorer.tasks import Emit
-from giantstep.explorer.tasks.export import as_number
+from giantstep.explorer.tasks.export import as_number, dated
 from giantstep.explorer.views.phase import cell_view, coarse_first, map_view
 from giantstep.prediction.predict import predict as predict_setting
 from giantstep.problem.setting import DEFAULTS
@@ -35,9 +35,9 @@ OPEN = 0.03
 """Standard error of a cosine, three times the usual one, above which a cell takes more points."""
 
 AXES = {
-    "n-power": ("Exponent of the samples", "κ, n = d^κ", "n", "d^0.5..d^1.75:11"),
+    "n-power": ("Exponent of the samples", "κ, n = d^κ", "n", "d^0.5..d^2.75:10"),
     "n-ratio": ("Samples for each input", "n/d", "n", "0.25d..64d:9 log"),
-    "d": ("Inputs", "d", "d", "100, 300, 1000, 3000"),
+    "d": ("Inputs", "d", "d", "50, 100, 200, 400"),
     "p": ("Neurons", "p", "p", "2, 4, 8, 16, 32"),
     "step_size": ("Step size", "k, η = p d^k", "step_size", "p*d^-1..p*d^0.5:7"),
     "steps": ("Giant steps", "T", "steps", "1, 2, 3, 4"),
@@ -102,6 +102,16 @@ def frame(request: Mapping[str, Any], emit: Emit) -> dict[str, Any]:
     return map_view(grid.axes, observable, Sweep(grid, ()).limit)
 
 
+@lru_cache(maxsize=8)
+def _cost(text: str) -> dict[str, Any]:
+    """Seconds of all cells, or the sentence why one of them cannot be run."""
+    grid, _ = _read(text)
+    try:
+        return {"seconds": expected_seconds(*(cell.setting for cell in grid.cells))}
+    except InputError as error:
+        return {"message": str(error)}
+
+
 def predict(request: Mapping[str, Any], emit: Emit, *, part_seconds: float = 0.5) -> dict[str, Any]:
     """Cells in the order of ``coarse_first``, from number ``first`` on.
 
@@ -121,6 +131,7 @@ def predict(request: Mapping[str, Any], emit: Emit, *, part_seconds: float = 0.5
         "cells": cells,
         "done": first + len(cells),
         "total": len(order),
+        "cost": _cost(json.dumps(asked(request))),
     }
 
 
@@ -182,7 +193,7 @@ def toml(request: Mapping[str, Any], emit: Emit) -> dict[str, Any]:
     lines += [f"{name} = {json.dumps(value)}" for name, value in _given(fields).items()]
     lines += ["", "[axes]"]
     lines += [f"{name} = {json.dumps(value)}" for name, value in axes.items()]
-    return {"name": "giantstep_sweep.toml", "text": "\n".join(lines) + "\n"}
+    return {"name": "giantstep_sweep.toml", "text": dated("\n".join(lines) + "\n")}
 
 
 def python(request: Mapping[str, Any], emit: Emit) -> dict[str, Any]:
@@ -198,7 +209,7 @@ def python(request: Mapping[str, Any], emit: Emit) -> dict[str, Any]:
         f"    print(found.predicted({observable!r}))\n"
         f"    print(found.measured({observable!r}))\n"
     )
-    return {"name": "giantstep_sweep.py", "text": text}
+    return {"name": "giantstep_sweep.py", "text": dated(text)}
 
 
 def _given(fields: Mapping[str, Any]) -> dict[str, Any]:

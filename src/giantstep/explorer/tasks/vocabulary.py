@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any, get_args
 
 from giantstep.explorer.examples import DEMO, EXAMPLES
-from giantstep.explorer.limits import FIELDS, MOST
+from giantstep.explorer.limits import FIELDS, LONGEST_JOB, MOST
 from giantstep.explorer.tasks import Emit
 from giantstep.explorer.tasks.phase import AXES
 from giantstep.explorer.tour import SCENES
@@ -45,6 +45,7 @@ def vocabulary(request: Mapping[str, Any], emit: Emit) -> dict[str, Any]:
         "examples": [example.as_dict() for example in EXAMPLES],
         "tour": [scene.as_dict() for scene in SCENES],
         "definitions": words,
+        "longest_job": LONGEST_JOB,
         "activations": [*FIRST_ACTIVATIONS, *others],
         "functions": sorted(FUNCTIONS),
         "batches": list(BATCHES),

@@ -15,7 +15,8 @@ from giantstep.sweeps.result import COSINES, LEARNED, POWER, Outcome
 def map_view(axes: Sequence[Axis], observable: str, limit: float | None) -> dict[str, Any]:
     """What cells are seen against: axes, scale and, for cosines, the boundary.
 
-    The upper end of the scale is None where it is the largest value.
+    The upper end of the scale is None where it is the largest value.  ``level`` is the share of
+    the largest predicted cosine, the plateau, at which the boundary is drawn.
     """
     cosines = observable.startswith(COSINES)
     return {

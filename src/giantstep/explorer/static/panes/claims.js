@@ -308,6 +308,7 @@ export default {
       el("h2", {}, "Claims"),
       text("claims.find", {
         words: "Search",
+        live: true,
         help: "words of the statement, the paper or the name",
       }),
       parts.papers,

@@ -40,12 +40,9 @@ function request() {
     values: state.get(KEY + values),
   }));
   const own = new Set([...AXIS_KEYS, ...chosen.map((axis) => axis.field)]);
-  const rest = Object.entries(state.under(KEY)).filter(([name]) => !own.has(name));
-  const shared = ["target", "activation"]
-    .filter((name) => !own.has(name))
-    .map((name) => [name, state.get(name)]);
+  const fields = Object.entries(state.under(KEY)).filter(([name]) => !own.has(name));
   return {
-    setting: Object.fromEntries([...shared, ...rest]),
+    setting: Object.fromEntries(fields),
     axes: chosen,
     show: state.get("phase.show"),
   };
@@ -72,9 +69,23 @@ function draw() {
     el("strong", {}, "Outside the theory's regime "),
     `in ${none.length} of ${shown.flat().length} cells, left empty: ${none[0]?.no_prediction ?? ""}`,
   );
+  parts.theories.textContent = theoriesOf(shown.flat());
   const lost = shown.flat().filter((cell) => cell?.failure);
   parts.failed.say(lost.length ? `${lost.length} cells failed: ${lost[0].failure}` : "");
   if (parts.numbers.open) replace(parts.table, numbersOf(shown));
+}
+
+/** Which theories the cells come from, and that a line divides them where there are several. */
+function theoriesOf(shown) {
+  const names = shown.filter((cell) => cell?.told && cell.theory).map((cell) => cell.theory);
+  const kinds = [...new Set(names)];
+  const counted = kinds.map((kind) => {
+    const count = names.filter((name) => name === kind).length;
+    return `${kind} networks (${count} ${count === 1 ? "cell" : "cells"})`;
+  });
+  if (kinds.length === 0) return "";
+  if (kinds.length === 1) return `Theory of ${kinds[0]} networks in every cell.`;
+  return `Theories: ${counted.join(", ")}. The dotted line is where another theory takes over.`;
 }
 
 function numbersOf(shown) {
@@ -165,6 +176,7 @@ async function predict(patient = false) {
       if (first === 0) page.say(`First cells in ${Math.round(performance.now() - begun)} ms.`);
       map = titled(found);
       keep(found.cells, theory);
+      parts.runner.cost(found.cost);
       refuse(null);
       parts.answer.classList.remove("stale");
       first = found.done;
@@ -303,11 +315,14 @@ function declare() {
     "phase.show": "alignment",
     "phase.stored": "",
     "phase.slice": "",
-    "phase.d": 1000,
+    // Leap 2 and a large step: what is learned turns from nothing to nearly all around n = d^2.
+    "phase.target": "x1*x2",
+    "phase.activation": "relu",
+    "phase.d": 200,
     "phase.n": "4d",
     "phase.p": 8,
     "phase.steps": 1,
-    "phase.step_size": "giant",
+    "phase.step_size": "8*giant",
     "phase.batches": "fresh",
     "phase.noise": 0,
     "phase.runs": 4,
@@ -363,8 +378,16 @@ function controls() {
       to: 3,
     }),
   });
+  const shared = () =>
+    state.set({ "phase.target": state.get("target"), "phase.activation": state.get("activation") });
   return [
     ...parts.lines.nodes,
+    el(
+      "p",
+      { class: "row" },
+      el("small", {}, "This pane has a target of its own."),
+      el("button", { type: "button", class: "export", onclick: shared }, "Take that of the others"),
+    ),
     choice("phase.x", { words: "Across", field: "axes", options }),
     text("phase.xs", { words: "Values across", field: "axes", help }),
     choice("phase.y", { words: "Upwards", field: "axes", options }),
@@ -396,13 +419,14 @@ export default {
       page,
       words: "Measure the cells",
     });
-    parts.lines = targetAndActivation(page.vocabulary);
+    parts.lines = targetAndActivation(page.vocabulary, KEY);
     parts.problem = complaint();
     parts.failed = complaint();
     parts.waiting = waiting("Theory of the map", stop);
     parts.map = el("div", { class: "plot tall" });
     parts.cut = el("div", { class: "plot" });
     parts.regime = el("p", { class: "regime", hidden: true });
+    parts.theories = el("small", { class: "theories" });
     parts.stored = el("div", { class: "control", hidden: true });
     parts.setting = el("p", { class: "sizes", hidden: true });
     parts.slices = el("div", { class: "row" });
@@ -455,8 +479,9 @@ export default {
         el(
           "small",
           {},
-          "The ground is theory, a disc what runs measure there: it vanishes where both agree. Point at a cell for its numbers.",
+          "Cell colour: theory. Disc colour: simulation. Same colour means agreement. Point at a cell for its numbers.",
         ),
+        parts.theories,
         exports({ node: parts.map, name: "phase-diagram" }),
       ),
       el(
@@ -504,8 +529,8 @@ export default {
       draw();
       return;
     }
-    const typed = changed.has("target") || changed.has("activation");
-    if (!typed && ![...changed].some((key) => key.startsWith(KEY))) return;
+    const typed = changed.has("phase.target") || changed.has("phase.activation");
+    if (![...changed].some((key) => key.startsWith(KEY))) return;
     parts.runner.stop("Cancelled: the axes have changed.");
     parts.exponents.hidden = true;
     replace(parts.slices);

@@ -82,7 +82,71 @@ function scaleStrip(low, high) {
   };
 }
 
-/** Theory as the ground, measured cells as discs on it: they vanish where both agree. */
+/** A trace of line segments [[x0, y0], [x1, y1]] in the legend; none without segments. */
+function overlay(name, segments, line) {
+  if (segments.length === 0) return [];
+  const along = (axis) => segments.flatMap((ends) => [...ends.map((end) => end[axis]), null]);
+  const look = { type: "scatter", mode: "lines", hoverinfo: "skip", showlegend: true };
+  return [{ ...look, name, x: along(0), y: along(1), line }];
+}
+
+const places = (cells) => cells.flatMap((line, j) => line.map((cell, i) => ({ cell, i, j })));
+
+/** Diagonal strokes over the cells that theory has not reached: their colour is a neighbour's. */
+function hatching(cells) {
+  const strokes = [-0.5, 0, 0.5];
+  return places(cells)
+    .filter(({ cell }) => !cell?.told)
+    .flatMap(({ i, j }) =>
+      strokes.map((shift) => {
+        const [low, high] = [Math.max(-0.45, -0.45 - shift), Math.min(0.45, 0.45 - shift)];
+        return [
+          [i + low, j + low + shift],
+          [i + high, j + high + shift],
+        ];
+      }),
+    );
+}
+
+/** The edges between cells of different theories. */
+function borders(cells) {
+  const differ = (one, other) => one?.theory && other?.theory && one.theory !== other.theory;
+  return places(cells).flatMap(({ cell, i, j }) => [
+    ...(differ(cell, cells[j][i + 1])
+      ? [[[i + 0.5, j - 0.5], [i + 0.5, j + 0.5]]]
+      : []),
+    ...(differ(cell, cells[j + 1]?.[i])
+      ? [[[i - 0.5, j + 0.5], [i + 0.5, j + 0.5]]]
+      : []),
+  ]);
+}
+
+/** Where theory passes a level between the centres of four known cells (marching squares). */
+function boundary(cells, level) {
+  const value = (i, j) => (cells[j]?.[i]?.told ? cells[j][i].predicted : null);
+  const segments = [];
+  for (const { i, j } of places(cells)) {
+    const corners = [
+      [i, j],
+      [i + 1, j],
+      [i + 1, j + 1],
+      [i, j + 1],
+    ];
+    const heights = corners.map(([x, y]) => value(x, y) ?? null);
+    if (heights.includes(null)) continue;
+    const crossings = corners.flatMap((start, k) => {
+      const [from, to] = [heights[k], heights[(k + 1) % 4]];
+      if (from < level === to < level) return [];
+      const end = corners[(k + 1) % 4];
+      const share = (level - from) / (to - from);
+      return [start.map((place, axis) => place + share * (end[axis] - place))];
+    });
+    for (let k = 0; k + 1 < crossings.length; k += 2) segments.push(crossings.slice(k, k + 2));
+  }
+  return segments;
+}
+
+/** Theory as colours of the cells, simulation as discs on them: they vanish where both agree. */
 export function diagram(node, map, cells) {
   const [x, y] = map.axes;
   const title = `${map.title} over ${axisTitle(x)} and ${axisTitle(y)}`;
@@ -114,30 +178,6 @@ export function diagram(node, map, cells) {
       },
       scaleStrip(low, high),
     ];
-    const known = ground.flat().filter((value) => value !== null);
-    if (
-      map.level !== null &&
-      ground.length > 1 &&
-      Math.min(...known) < map.level &&
-      map.level < Math.max(...known)
-    ) {
-      data.push({
-        type: "contour",
-        x: columns,
-        y: rows,
-        z: ground,
-        contours: { start: map.level, end: map.level, size: 1, coloring: "lines" },
-        line: { width: 2.5, dash: "dash" },
-        colorscale: [
-          [0, colour.theory],
-          [1, colour.theory],
-        ],
-        showscale: false,
-        hoverinfo: "skip",
-        name: `theory: ${map.level}`,
-        showlegend: true,
-      });
-    }
     const found = cells
       .flatMap((line, j) => line.map((cell, i) => ({ cell, i, j })))
       .filter(({ cell }) => cell?.mean !== null && cell?.mean !== undefined);
@@ -165,6 +205,20 @@ export function diagram(node, map, cells) {
           line: { color: colour.card, width: 2 },
         },
       });
+    }
+    // Lines come last, over the discs.
+    data.push(
+      ...overlay("not computed yet", hatching(cells), { color: colour.faint, width: 1 }),
+      ...overlay("another theory", borders(cells), { color: colour.ink, width: 2, dash: "dot" }),
+    );
+    const plateau = Math.max(...cells.flat().map((cell) => cell?.predicted ?? 0));
+    if (map.level !== null) {
+      const level = map.level * plateau;
+      const line = { color: colour.theory, width: 3, dash: "dash" };
+      const share = map.level === 0.5 ? "half" : number(map.level);
+      data.push(
+        ...overlay(`theory: ${share} of the plateau, ${number(level, 2)}`, boundary(cells, level), line),
+      );
     }
     const shapes = [];
     const annotations = [];

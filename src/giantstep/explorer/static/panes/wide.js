@@ -124,6 +124,7 @@ function tell() {
   parts.cost.textContent = cost.seconds
     ? `Simulating ${many(setting.runs, "run")} takes ${duration(cost.seconds)}.`
     : `This cannot be simulated here: ${cost.message}.`;
+  parts.runner.cost(cost);
   parts.regime.hidden = objection === null;
   replace(
     parts.regime,

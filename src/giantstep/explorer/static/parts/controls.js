@@ -73,7 +73,7 @@ export function choice(key, given) {
   return labelled(id, key, given, menu);
 }
 
-/** A line of text; the state changes when it is left, or with the return key. */
+/** A line of text; the state changes when it is left or with the return key, or ``live`` as one types. */
 export function text(key, given) {
   const id = fresh(key);
   const line = el("input", {
@@ -83,10 +83,11 @@ export function text(key, given) {
     spellcheck: "false",
     autocomplete: "off",
     "aria-describedby": described(id, given.help),
+    oninput: () => given.live && state.set({ [key]: line.value }),
     onchange: () => state.set({ [key]: line.value.trim() || state.initial(key) }),
   });
   bind(key, (value) => {
-    line.value = value;
+    if (line.value !== value) line.value = value;
   });
   return labelled(id, key, given, line);
 }

@@ -10,7 +10,7 @@ let count = 0;
  * ``heading``; without any there is no menu. The state changes with every keystroke.
  */
 export function expression(key, { words, symbol, help, heading, menu }) {
-  const id = `${key}-${(count += 1)}`;
+  const id = `${key.replace(".", "-")}-${(count += 1)}`;
   const line = el("input", {
     id,
     type: "text",
@@ -18,7 +18,7 @@ export function expression(key, { words, symbol, help, heading, menu }) {
     spellcheck: "false",
     autocomplete: "off",
     autocapitalize: "off",
-    "data-field": key,
+    "data-field": key.split(".").at(-1),
     "aria-describedby": `${id}-problem ${id}-help`,
     oninput: () => state.set({ [key]: line.value }),
   });
@@ -64,17 +64,20 @@ export function expression(key, { words, symbol, help, heading, menu }) {
   return { node, show, mark };
 }
 
-/** The lines for target and activation, which all panes share: {nodes, show(), mark(problem)}. */
-export function targetAndActivation({ catalog, activations }) {
+/**
+ * The lines for target and activation: {nodes, show(), mark(problem)}. Panes share them, unless one has
+ * its own under a ``prefix`` of the keys.
+ */
+export function targetAndActivation({ catalog, activations }, prefix = "") {
   const lines = {
-    target: expression("target", {
+    target: expression(`${prefix}target`, {
       words: "Target",
       symbol: "f(x)",
       help: "Write a formula of x1, x2, …, such as x1*x2 + He3(x1) or tanh(x1 + x2).",
       heading: "Targets of the papers",
       menu: catalog.map((entry) => [entry.expression, `${entry.name}: ${entry.remark}`]),
     }),
-    activation: expression("activation", {
+    activation: expression(`${prefix}activation`, {
       words: "Activation",
       symbol: "σ(z)",
       help: "Choose a name, or write a formula of z such as He1 + He2/2.",

@@ -1,11 +1,12 @@
 // A run button with progress and cancel, for any kind of job.
 
 import * as api from "../api.js";
-import { el } from "./dom.js";
+import { duration, el } from "./dom.js";
 import { complaint } from "./notes.js";
 
 /**
- * {node, job(), stop(why)}. ``request`` gives what is sent with the job, ``on`` the functions for its
+ * {node, job(), stop(why), cost(found)}. ``cost`` is told what the runs would take: those that no page
+ * waits for are not offered. ``request`` gives what is sent with the job, ``on`` the functions for its
  * events (those of its kind, and result). Events of a job that was stopped are not told any more.
  */
 export function runner({ kind, request, on, page, words = "Run" }) {
@@ -14,6 +15,7 @@ export function runner({ kind, request, on, page, words = "Run" }) {
   const bar = el("progress", { max: 1, "aria-label": "Progress", hidden: true });
   const told = el("span", { class: "told" });
   const problem = complaint();
+  const long = el("p", { class: "problem slow", role: "status", hidden: true });
   const run = el("button", { type: "button", class: "main", onclick: start }, words);
   const cancel = el(
     "button",
@@ -94,9 +96,20 @@ export function runner({ kind, request, on, page, words = "Run" }) {
     }
   }
 
+  /** Offer the runs only where the server would take them: {seconds}, or {message} where it cannot. */
+  function cost({ seconds }) {
+    const most = page.vocabulary.longest_job;
+    run.disabled = !(seconds <= most);
+    long.hidden = !(seconds > most);
+    long.textContent = long.hidden
+      ? ""
+      : `These runs would take ${duration(seconds)}; the page runs up to ${duration(most)}. Use fewer samples or runs, or save the TOML file for the command line.`;
+  }
+
   return {
-    node: el("div", {}, el("div", { class: "row" }, run, cancel, bar, told), problem.node),
+    node: el("div", {}, el("div", { class: "row" }, run, cancel, bar, told), long, problem.node),
     job: () => job,
     stop,
+    cost,
   };
 }
