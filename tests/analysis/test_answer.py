@@ -99,7 +99,11 @@ def test_sentences_agree_with_the_record(target: str, activation: str) -> None:
     ("target", "activation", "words"),
     [
         ("x1 + x2 + x1^2 - x2^2", "relu", "the first step learns x1 + x2, the second x1 - x2."),
-        ("x1 + x2 + x1^2 - x2^2", "tanh", "can also learn x1 - x2: tanh has no part of degree 2."),
+        (
+            "x1 + x2 + x1^2 - x2^2",
+            "tanh",
+            "can also learn x1 - x2, but tanh has no part of degree 2.",
+        ),
         ("x1 + x1*x2 + He3(x3)", "relu", "x3 needs about d^3 samples and another activation: relu"),
         ("x1 + x1*x2 + He3(x3)", "relu", "Reused batches of n ~ d samples also learn x3"),
         ("He3(x1)", "tanh", "x1 needs about d^3 samples a step, or reused batches of n ~ d"),
@@ -157,6 +161,14 @@ def test_what_other_activations_can_learn_one_of_them_learns(seed: int) -> None:
 def test_a_function_of_python_is_answered() -> None:
     analysis = analyze(lambda x1, x2: x1 + x1 * x2)
     assert contradictions(analysis, answer(analysis)) == []
+
+
+@pytest.mark.parametrize("target", ["sin(30*x1)", "sign(sin(20*x1))", "sin(30*x1) + x2"])
+def test_what_is_undecided_is_said_so(target: str) -> None:
+    """Nearly all of the variance is beyond the expansion."""
+    sentences = answer(analyze(target))
+    assert sentences[-1] == "Some of this could not be decided: see below."
+    assert "No way to learn x1 was found up to degree 40." in sentences
 
 
 def test_directions_are_those_that_the_target_depends_on() -> None:

@@ -9,7 +9,7 @@ import numpy as np
 from jaxtyping import Float
 
 from giantstep.analysis.analyze import Analysis
-from giantstep.analysis.staircase import added
+from giantstep.analysis.staircase import Stage, added
 from giantstep.analysis.subspace import name_space, span
 from giantstep.gaussian.accuracy import VANISHING
 from giantstep.problem.activation import Activation
@@ -119,12 +119,17 @@ def _blocked(analysis: Analysis, learned: Basis) -> list[str]:
         return []
     also = "also " * bool(len(learned))
     why = lacks(analysis.activation, causes[0].coefficient)
-    return [f"Other activations can {also}learn {named(others)}: {why}."]
+    return [f"Other activations can {also}learn {named(others)}, but {why}."]
+
+
+def _stages(analysis: Analysis) -> tuple[Stage, ...]:
+    """The stages, none where not even the leap index could be decided."""
+    return analysis.stages if analysis.leap_index is not None else ()
 
 
 def _more_samples(analysis: Analysis, learned: Basis, reused: Basis) -> tuple[list[str], bool]:
     """Directions that need larger batches than n ~ d, and whether reused batches were told too."""
-    possible = [stage for stage in analysis.stages if stage.missing is None]
+    possible = [stage for stage in _stages(analysis) if stage.missing is None]
     # What follows a leap needs at least the samples of that leap.
     needed = list(accumulate((stage.leap for stage in possible), max))
     groups = {
@@ -145,7 +150,7 @@ def _more_samples(analysis: Analysis, learned: Basis, reused: Basis) -> tuple[li
 
 def _missing(analysis: Analysis, learned: Basis) -> list[str]:
     """Directions that more samples do not teach, because the activation lacks a degree."""
-    missing = [stage for stage in analysis.stages if stage.missing is not None]
+    missing = [stage for stage in _stages(analysis) if stage.missing is not None]
     if not missing:
         return []
     name = analysis.activation.name
@@ -177,7 +182,7 @@ def _reused(analysis: Analysis, learned: Basis, gains: Basis) -> list[str]:
 def _out_of_reach(analysis: Analysis, learned: Basis) -> list[str]:
     """Directions that nothing of the above learns."""
     spaces: list[Basis] = [learned, analysis.reused.bases[-1], analysis.fresh.bases[-1]]
-    spaces += [stage.basis for stage in analysis.stages]
+    spaces += [stage.basis for stage in _stages(analysis)]
     left = directions(analysis)
     for space in spaces:
         left = added(space, left) if len(left) else left

@@ -218,7 +218,8 @@ def stages(
     reached = now.basis
     for stage in stages(series, start=now) if allowed is not None else []:
         degree, _ = _needed_term(labels, reached, stage.basis, stage.leap)
-        listed.append(replace(stage, missing=degree))
+        # A term below the tolerance leaves the least degree that a stage of this leap can have.
+        listed.append(replace(stage, missing=max(degree, stage.leap)))
         reached = span(reached, stage.basis)
     return listed
 
