@@ -120,8 +120,8 @@ SCENES = (
     ),
     Scene(
         "Reuse the batch and it goes on",
-        "The target He3(x1) has no part of degree 1 or 2, and fresh batches of this size leave x1 "
-        "close to chance. Now step 2 sees the samples of step 1 again.",
+        "The target is x1^3 - 3*x1, written He3(x1), and the neurons use tanh. Fresh batches of "
+        "this size leave x1 close to chance. Now step 2 sees the samples of step 1 again.",
         control="batches",
         question="Will step 2 learn x1?",
         options=("It will learn x1", "x1 stays at chance"),

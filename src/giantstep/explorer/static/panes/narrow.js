@@ -30,8 +30,8 @@ let turn = 0;
 
 const CAPTIONS = {
   neurons:
-    "Each mark is a neuron. Its place is its [cosine] with two directions of the target: 0 is " +
-    "unrelated, 1 is parallel.",
+    "Each mark is a neuron, placed by its [cosine] with directions of the target: 0 is unrelated, " +
+    "1 is parallel.",
   alignment:
     "Each line is the median [cosine] of the neurons with one direction, predicted by [theory]. " +
     "Points are simulations; their bars are two [standard errors|standard error].",
