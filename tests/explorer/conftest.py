@@ -225,7 +225,7 @@ class Visit:
     def open(self, state: str = "") -> Any:
         """The page in the state of an address, once it has nothing more to ask."""
         self.page.goto(f"{self.address}/#{state}")
-        self.page.wait_for_selector("[role=tabpanel]:not([hidden]) *")
+        self.page.wait_for_selector("[role=tabpanel]:not([hidden]) *:visible")
         self.settle()
         return self.page
 

@@ -277,7 +277,7 @@ def test_a_staircase_is_kept_as_a_picture(visit) -> None:
     root = ElementTree.fromstring(drawing)
     assert root.tag == "{http://www.w3.org/2000/svg}svg"
     texts = ["".join(node.itertext()) for node in root.iter("{http://www.w3.org/2000/svg}text")]
-    assert {"x₁ + x₂", "x₁ - x₂"} <= set(texts)
+    assert {"x₁ + x₂", "x₁ - x₂", "Staircase with fresh batches"} <= set(texts)
     name, picture = kept(page, "Save staircase-reused as PNG")
     assert name == "staircase-reused.png"
     assert picture.startswith(b"\x89PNG\r\n\x1a\n")

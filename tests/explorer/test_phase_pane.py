@@ -94,3 +94,9 @@ def test_claims_are_searched_as_one_types(visit, words: str) -> None:
     assert ("staircase-example-1" in listed) == (words == "staircase")
     assert bool(listed) == (words == "staircase")
     assert page.get_by_label("Search").evaluate("(node) => node === document.activeElement")
+
+
+def test_the_edge_of_the_bulk_is_in_the_legend(visit) -> None:
+    page = visit().open("pane=wide&wide.d=120")
+    names = "() => document.querySelector('.pane.wide .plot').data.map(({name}) => name)"
+    assert "theory: edge of the bulk" in page.evaluate(names)

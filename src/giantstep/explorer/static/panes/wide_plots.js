@@ -71,14 +71,14 @@ export function spectrum(node, matrix, found, step) {
       line: { color: colour.theory, width: 1 },
     }));
     if (found && found.edge !== null) {
-      shapes.push({
-        type: "line",
-        x0: found.edge,
-        x1: found.edge,
-        y0: 0,
-        y1: 1,
-        yref: "paper",
+      data.push({
+        x: [found.edge, found.edge],
+        y: [0, top],
+        type: "scatter",
+        mode: "lines",
+        name: "theory: edge of the bulk",
         line: { color: colour.theory, width: 1, dash: "dot" },
+        hovertemplate: "edge of the bulk at %{x:.4g}<extra></extra>",
       });
     }
     const unit = found?.log ? "per log unit" : "per unit";

@@ -36,10 +36,10 @@ export function notes(node, heading, texts) {
   );
 }
 
-/** What the comparison of theory and runs says; nothing without one. */
+/** What the comparison of theory and runs says, or in its place that there is none yet. */
 export function judge(node, found) {
-  node.hidden = !found?.verdict;
-  node.textContent = found?.verdict ?? "";
+  node.hidden = false;
+  node.textContent = found?.verdict ?? "No runs yet: how well theory and runs agree will be said here.";
   node.classList.toggle("agrees", found?.agrees === true);
   node.classList.toggle("differs", found?.agrees === false);
 }

@@ -107,7 +107,7 @@ export function runner({ kind, request, on, page, words = "Run" }) {
   }
 
   return {
-    node: el("div", {}, el("div", { class: "row" }, run, cancel, bar, told), long, problem.node),
+    node: el("div", {}, el("div", { class: "row runner" }, run, cancel, bar, told), long, problem.node),
     job: () => job,
     stop,
     cost,

@@ -37,7 +37,7 @@ export function stairs(found, title, width) {
   const most = Math.max(4, Math.floor(tread / 7.5));
   const rise = (HEIGHT - GROUND - HEAD - 30) / Math.max(found.directions, 1);
   const floor = HEIGHT - GROUND;
-  const parts = [];
+  const parts = [svg("text", { x: 2, y: 14, class: "quiet" }, title)];
   const ground = (index, text) =>
     svg(
       "text",
