@@ -64,7 +64,7 @@ def test_the_table_has_theory_and_simulation_of_each(both: SideBySide) -> None:
         below = text.splitlines()[text.splitlines().index(row) + 1]
         assert "theory (narrow)" in below
         assert f"{theory:.3g}" in below
-        assert f"{name}: theory (narrow) and simulation" in text
+        assert f"{name}: Theory (narrow) and simulation" in text
 
 
 def test_one_colour_a_setting_lines_are_theory_points_simulation(both: SideBySide) -> None:

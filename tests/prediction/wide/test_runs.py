@@ -170,7 +170,10 @@ def test_a_second_step_on_the_networks_own_answer_is_refused() -> None:
     assert "no prediction of weights after step 2" in note
     assert "times the residual, at most 5:" in note
     long = setting.vary(step_size=[0.05, 2.0])
-    assert any("to the square length of a row, at most 1" in text for text in predict(long).notes)
+    assert any(
+        "to the squared length of a row, at most 1 is allowed" in text
+        for text in predict(long).notes
+    )
 
 
 def measured_answer(setting: Setting) -> float:
