@@ -324,7 +324,7 @@ def test_spectrum_runs_to_the_end(tmp_path: Path, capsys: pytest.CaptureFixture[
     assert "d = 60, n = 120, p = 90, 1 step of size" in text
     assert "Outlying singular values" in text
     assert "Ridge readout, mean squared error" in text
-    assert "theory (linear-width) and simulation" in text
+    assert "Theory (linear-width) and simulation" in text
     record = json.loads((tmp_path / "spectrum.json").read_text())
     assert len(record["simulation"]["steps"]) == 2
     assert record["prediction"]["steps"][1]["weights"]["edge"] > 0

@@ -178,6 +178,8 @@ def test_focus_follows_the_page_and_is_seen(visit) -> None:
     seen = visit()
     for pane in panes(seen):
         page = seen.page
+        # While theory is computed there is a button to stop it, for as long as that takes.
+        seen.settle()
         page.locator(".skip").focus()
         page.evaluate("() => { window.seen = [document.activeElement]; }")
         steps = []

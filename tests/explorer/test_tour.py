@@ -152,4 +152,4 @@ def test_a_term_explains_itself(visit) -> None:
     page.keyboard.press("Escape")
     assert tip.count() == 0
     page.get_by_role("button", name="What is meant: Batches").hover()
-    assert "again" in tip.inner_text()
+    assert "same samples" in tip.inner_text()

@@ -200,7 +200,7 @@ def test_runs_that_stray_are_refused() -> None:
     setting = Setting(**(BASE | {"p": 2, "step_size": 0.1, "steps": 400, "record": "every(400)"}))
     relu = {"activation": "relu", "target": "relu(x1)", "step_size": 0.05}
     for refused in (setting, setting.vary(**relu)):
-        with pytest.raises(NoTheoryError, match="runs differ too much for one prediction, by"):
+        with pytest.raises(NoTheoryError, match="runs differ too much for one prediction"):
             predict(refused)
     assert predict(setting.vary(step_size=0.03)).overlap_deviation is not None
 
@@ -213,7 +213,7 @@ def test_a_saddle_that_runs_leave_is_refused() -> None:
     """
     known = setting_of_stored(100, 0.08, steps=STEPS[-1], runs=1)
     with pytest.raises(
-        NoTheoryError, match=r"runs differ too much .* at most 20%; use more samples"
+        NoTheoryError, match=r"runs differ too much .* Use more samples .* at most 20% is allowed"
     ):
         predict(known)
 
