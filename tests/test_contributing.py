@@ -108,8 +108,10 @@ def test_a_recipe_works(
     assert kind not in complaints, complaints[kind]
     # Nothing of it is there without the recipe.
     monkeypatch.chdir(tmp_path)
-    missing = (InputError, KeyError, SystemExit, NoTheoryError, AssertionError)
-    with pytest.raises(missing):
+    missing = (InputError, KeyError, SystemExit)
+    # Without a theory nothing is predicted, and without a term the runs are not those of theory.
+    missing_in_walks = (NoTheoryError, AssertionError)
+    with pytest.raises(missing_in_walks if kind in WALKS else missing):
         exec(uses(kind), {})
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -28,13 +29,13 @@ SIZES = ("d", "n", "p")
 """Fields that every table has; of the others those in which its settings differ."""
 
 
-class Tabled:
+class Tabled(ABC):
     """A record that has a ``table``, as data of other packages too."""
 
     @property
+    @abstractmethod
     def table(self) -> Table:
         """The record as a table."""
-        raise NotImplementedError
 
     def to_pandas(self) -> pandas.DataFrame:
         """The table as a data frame of pandas, where that is installed."""
