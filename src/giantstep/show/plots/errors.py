@@ -10,7 +10,7 @@ from jaxtyping import Float
 from matplotlib.axes import Axes
 
 from giantstep.records.trajectory import Trajectory
-from giantstep.show.plots.style import THEORY, bounds, points, source_of, step_axis
+from giantstep.show.plots.style import THEORY, bounds, legend_below, points, source_of, step_axis
 
 LOOKS: dict[str, tuple[str, dict[str, Any]]] = {
     "test_error": (
@@ -61,7 +61,7 @@ def errors(
     # A floor of zero stays visible.
     axes.set_ylim(bottom=-0.02 * axes.get_ylim()[1])
     axes.set_ylabel("mean squared error")
-    axes.legend(fontsize="small", title="bars: 2 standard errors", title_fontsize="x-small")
+    legend_below(axes, title="bars: 2 standard errors", title_fontsize="x-small")
     return axes
 
 

@@ -11,7 +11,7 @@ from jaxtyping import Float
 from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection
 
-from giantstep.show.plots.style import STEP_COLOURS, STEP_MARKERS, THEORY
+from giantstep.show.plots.style import STEP_COLOURS, STEP_MARKERS, THEORY, legend_below
 
 
 def neurons(
@@ -49,7 +49,7 @@ def neurons(
     axes.set_ylim(-1.05, 1.05)
     axes.set_xlabel(f"cosine with {direction_name(names[0])}")
     axes.set_ylabel(f"cosine with {direction_name(names[1])}")
-    axes.legend(loc="upper left", fontsize="small", framealpha=0.9)
+    legend_below(axes)
     return axes
 
 

@@ -90,3 +90,10 @@ def source_of(predicted: Trajectory | None) -> str:
     if predicted.from_runs:
         return "other runs, on Gaussian rows"
     return f"theory ({predicted.theory})"
+
+
+def legend_below(axes: Axes, **options: Any) -> None:
+    """A legend of two columns below the axes, where it covers no curve and no point."""
+    axes.legend(
+        loc="upper center", bbox_to_anchor=(0.5, -0.16), ncols=2, fontsize="small", **options
+    )
