@@ -211,3 +211,30 @@ def test_rows_of_a_pair_part_by_their_common_noise(monkeypatch: pytest.MonkeyPat
     assert compare(predict(setting), simulated).p_value > 1e-3
     monkeypatch.setattr(theory, "pairs_part", lambda _: False)
     assert compare(predict(setting), simulated).p_value < 1e-3
+
+
+@pytest.mark.law
+def test_readout_errors_after_two_steps_state_what_they_leave_out() -> None:
+    """Errors of wide theory beside drawn rows, 30 runs, one comparison at level 1e-3.
+
+    With the 4/d that is left out after one step the same runs reject the prediction.
+    """
+    setting = Setting(
+        "tanh(2*x1)",
+        activation="tanh(z + 0.5)",
+        d=113,
+        n=1305,
+        p=201,
+        steps=2,
+        start="sphere",
+        step_size=[274.0, 574.0],
+        readout_n=1305,
+        test_n=1000,
+        runs=30,
+        seed=7109,
+    )
+    prediction, runs = predict(setting), simulate(setting)
+    assert prediction.readout_relative_uncertainty == pytest.approx(12 / 113)
+    assert compare(prediction, runs).agrees
+    wrong = replace(prediction, readout_relative_uncertainty=4 / 113)
+    assert not compare(wrong, runs).agrees
