@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 from scipy.stats import binomtest
 
-from benchmarks.hunt import draw
+from benchmarks._hunted import draw
 from giantstep.errors import DivergenceError, NotConvergedError, NoTheoryError
 from giantstep.prediction.predict import predict
 from giantstep.problem.setting import Setting

@@ -1,7 +1,7 @@
 """Runs drawn from the law of their steps against as many simulated ones, in seconds of a core.
 
-The cost of a drawn run does not depend on n, that of a simulated one grows with it: more neurons
-than inputs, and few neurons, at more samples than a drawn run has points.  Aim: no ratio above 2.
+Both grow with n until points stand for the samples of a drawn run: more neurons than inputs, and
+few neurons, at many samples and at few.  Aim: no ratio above 2.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from functools import partial
 from typing import Any
 
 from giantstep.prediction.narrow import drawn_runs
+from giantstep.prediction.narrow.drawn_runs import Drawing
 from giantstep.problem.setting import Setting
 from giantstep.simulation.simulate import simulate
 
@@ -35,7 +36,7 @@ def main() -> None:
         setting = Setting("x1 + x1*x2", **sizes, steps=2, runs=24, start="sphere")
         setting = setting.vary(readout_n=0, test_n=0)
         simulate(setting.vary(runs=1))  # compiles
-        drawn = seconds(partial(drawn_runs.predict, setting, fitted=False, draft=True))
+        drawn = seconds(partial(drawn_runs.predict, setting, drawing=Drawing(), draws=24))
         simulated = seconds(partial(simulate, setting))
         print(
             f"drawn_runs {name}: {drawn:.2f} s for {setting.runs} drawn runs, {simulated:.2f} s "

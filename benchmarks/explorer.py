@@ -19,6 +19,7 @@ import urllib.request
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
+from itertools import pairwise
 from pathlib import Path
 from statistics import median
 from tempfile import TemporaryDirectory
@@ -60,6 +61,19 @@ SEEN = f"""(asked) => new Promise((ready) => {{
 PRESSED = """() => window.addEventListener("keydown", (event) => {
   window.pressed = event.timeStamp;
 }, { capture: true })"""
+
+
+FOLLOWED = """() => {
+  window.drawn = [];
+  const plot = document.querySelector('.narrow .plot[aria-label^="Neurons"]');
+  plot.removeAllListeners("plotly_afterplot");
+  plot.on("plotly_afterplot", () => window.drawn.push(performance.now()));
+  window.addEventListener("pointerup", ({timeStamp}) => {
+    window.up = timeStamp;
+    plot.removeAllListeners("plotly_afterplot");
+  }, { capture: true, once: true });
+}"""
+"""When the first plot is drawn while a slider is dragged, and when that is released."""
 
 
 @contextmanager
@@ -167,6 +181,46 @@ def sliding(page: Any, p: int) -> list[float]:
     return times
 
 
+def examples(page: Any, address: str) -> list[float]:
+    """Times from a slider's move to the new prediction, one for every example of the menu."""
+    times = []
+    for number in range(page.locator("#example option").count() - 1):
+        page.goto("about:blank")
+        page.goto(f"{address}#pane=narrow")
+        page.evaluate(PRESSED)
+        page.locator("#example").select_option(str(number))
+        page.get_by_label("Inputs d").focus()
+        page.wait_for_timeout(500)
+        page.locator(".narrow .waiting").wait_for(state="hidden")
+        times.append(answered(page, "ArrowLeft", "Predicted in"))
+    return times
+
+
+def dragging(page: Any) -> tuple[list[float], list[float]]:
+    """Times between two drawings while a slider is dragged, and from its release to the drawing."""
+    following, released = [], []
+    slider = page.get_by_label("Inputs d")
+    slider.scroll_into_view_if_needed()
+    box = slider.bounding_box()
+    middle = box["x"] + box["width"] / 2  # d = 10^5 and larger: theory has an answer
+    for number in range(REPEATS):
+        page.locator(".narrow .waiting").wait_for(state="hidden")
+        page.evaluate(FOLLOWED)
+        at = box["x"] + 8 + float(slider.input_value()) / 1000 * (box["width"] - 16)
+        page.mouse.move(at, box["y"] + box["height"] / 2)
+        page.mouse.down()
+        for k in range(40):
+            page.mouse.move(middle + 2 * k + number, box["y"] + box["height"] / 2)
+            page.wait_for_timeout(50)
+        page.mouse.up()
+        drawn, up = page.evaluate(
+            f"async () => [window.drawn, (await ({SEEN})(['Predicted in', window.up])) - window.up]"
+        )
+        following += [after - before for before, after in pairwise(drawn)]
+        released.append(up)
+    return following, released
+
+
 def told(name: str, times: list[float], aim: float) -> None:
     shown = f"{median(times):7.0f} ms, worst {max(times):7.0f} ms (aim {aim:.0f} ms)"
     print(f"explorer  {name:44s} {shown}", flush=True)
@@ -208,6 +262,18 @@ def main() -> None:
             page.goto(f"{narrow}&narrow.d={d}")
             page.evaluate(PRESSED)
             told(f"prediction after a slider, d = {d}, p < 50", sliding(page, 50), 300)
+        page.goto("about:blank")
+        page.goto(address)
+        page.locator("#example").wait_for()
+        told("prediction after a slider, all examples", examples(page, address), 300)
+        page.goto("about:blank")
+        page.goto(address)
+        page.locator(".narrow .plot:visible .main-svg").first.wait_for()
+        following, released = dragging(page)
+        told("dragged slider: from drawing to drawing", following, 300)
+        told("dragged slider: from release to prediction", released, 300)
+        page.goto("about:blank")
+        page.goto(narrow)
         runs(page, process, count)
         browser.close()
 

@@ -5,7 +5,8 @@ drawn on the device.  The yardstick is the device's own product of 8192 x 8192 m
 precision in the same process, for as long as a step takes.  Then two steps at d = p = 16384,
 n = 4d, with leading and with all singular values and their parts, a readout of 16384 neurons on
 65536 samples, and the deferred engine on the accelerator beside the processor.  Does nothing
-without an accelerator; ``--size N`` takes another size than 16384.
+without an accelerator; ``--size N`` takes another size than 16384, and ``--first`` prints only what
+first runs of the deferred engine take, compiling included.
 """
 
 from __future__ import annotations
@@ -175,10 +176,34 @@ def deferred() -> None:
         )
 
 
+def first_calls() -> None:
+    """Print the seconds of the first and the second run in this process, beside the processor.
+
+    Compiled functions stay in the user's cache folder: a second process shows what that saves, and
+    JAX_ENABLE_COMPILATION_CACHE=false what it costs without.
+    """
+    for p in (8, 128, 1024):
+        fields: dict[str, Any] = {"d": 10**6, "n": 10**6 if p < 1024 else 10**5, "p": p}
+        fields |= {"steps": 1, "readout_n": 0, "test_n": 0, "engine": "deferred"}
+        times = []
+        for device in ("auto", "gpu", "gpu"):
+            begin = time.perf_counter()
+            simulate(Setting("x1 + x1*x2", device=device, **fields))
+            times.append(time.perf_counter() - begin)
+        print(
+            f"gpu first calls p = {p}: auto {times[0]:.2f} s, gpu {times[1]:.2f} s, again "
+            f"{times[2]:.2f} s",
+            flush=True,
+        )
+
+
 def main() -> None:
-    """Print rates, parts and large runs."""
+    """Print rates, parts and large runs; with ``--first`` only what first calls take."""
     if jax.default_backend() == "cpu":
         print("gpu: no accelerator")
+        return
+    if "--first" in sys.argv:
+        first_calls()
         return
     for precision in ("float32", "tf32", "bf16x3", "bf16"):
         own, (rate, taken) = matmul_rate(precision), step_rate(precision)

@@ -78,10 +78,10 @@ MACHINES = (
 )
 
 QUESTIONS: dict[str, dict[str, Any]] = {
-    "one step, p = 8, n = d^2": {"p": 8, "n": "d^2", "steps": 1},
-    "one step, p = 8, n = d^3": {"p": 8, "n": "d^3", "steps": 1},
-    "two steps, p = d/2, n = 4d": {"p": "d/2", "n": "4d", "steps": 2},
-    "one step, p = d/2, n = d^2": {"p": "d/2", "n": "d^2", "steps": 1},
+    "one step, $p=8$, $n=d^2$": {"p": 8, "n": "d^2", "steps": 1},
+    "one step, $p=8$, $n=d^3$": {"p": 8, "n": "d^3", "steps": 1},
+    "two steps, $p=d/2$, $n=4d$": {"p": "d/2", "n": "4d", "steps": 2},
+    "one step, $p=d/2$, $n=d^2$": {"p": "d/2", "n": "d^2", "steps": 1},
 }
 
 
@@ -128,7 +128,7 @@ def main() -> None:
     print(HEAD)
     for name, fields in QUESTIONS.items():
         print(f"\n## {name[0].upper()}{name[1:]}\n")
-        print("| machine | engine | largest d | n | p | ended by |")
+        print("| machine | engine | largest $d$ | $n$ | $p$ | ended by |")
         print("|---|---|---|---|---|---|")
         for where in MACHINES:
             for engine in ("deferred", "dense"):
@@ -144,35 +144,37 @@ def main() -> None:
     print(TAIL)
 
 
-HEAD = """# What an hour reaches
+HEAD = r"""# What an hour reaches
 
-Made by `python -m benchmarks reach > docs/reach.md` from the cost model behind `giantstep
-estimate`: the largest d, to two digits, of one run that ends within an hour and fits the memory.
-Predicted, not run. Where the model was compared with the clock it is within a factor of 2 for most
-settings (`python -m benchmarks estimate`, and with `--device gpu`): d is then uncertain by a
-factor of 2^(1/k) where the time grows like d^k.
+How large can $d$ be in one run that ends within an hour and fits the memory? The tables have the
+largest $d$, to two digits. They are computed by the cost model of `giantstep estimate`, not
+measured (`python -m benchmarks reach > docs/reach.md`). Where the model was compared with the
+clock, most times were right within a factor of 2 (`python -m benchmarks estimate`, and with
+`--device gpu`). Then $d$ is uncertain by a factor of $2^{1/k}$ where the time grows like $d^k$.
 
-- **Laptop**: eight cores of 2023, float32, 8 GiB for arrays (`--memory "8 GiB"`). The cores share
-  memory and clock, and together are counted as six times one core.
+- **Laptop**: a processor of 2023 with eight cores, float32, 8 GiB for arrays (`--memory "8 GiB"`).
+  The cores share memory and clock, so that together they count as six times one core.
 - **One H200**: rates measured on one, 52 GiB for arrays (half of what JAX takes of 139 GiB); the
   dense engine in tf32, the deferred one in float32.
-- **64 H200**: samples are spread, weights are everywhere. Work on samples is divided by 64; the
+- **64 H200**: samples are divided among the GPUs, and each GPU holds all weights. Work on
+  samples is divided by 64; the
   start, Gram matrices and what is recorded are not. Each chunk of samples ends with a sum of the
   gradients over the devices, 16 bytes for each weight over links of 400 Gbit/s. Not run on more
   than one GPU; eight virtual devices and two processes give the same sums. The deferred engine
   uses one device: a sweep spreads its runs, one process for each GPU.
 
-The deferred engine draws nothing in R^d, so that d itself costs nothing and n and p set the time;
-it needs p + r <= d. No readout is fitted here; `giantstep estimate` says what one takes."""
+The deferred engine draws no vector of dimension $d$, so that $d$ itself costs nothing and $n$ and
+$p$ set the time. It needs $p+r\le d$. No readout is fitted here. `giantstep estimate` says what one
+takes."""
 
 TAIL = """
 ## Memory
 
 | engine | arrays, in bytes |
 |---|---|
-| deferred, fresh batches | about 190 p^2, whatever n and d |
-| deferred, reused batches | 8 n (r + 5 p + 2 p steps): samples are held on the host |
-| dense | 24 p d + 48 p^2 on every device, and a chunk of samples that is cut to fit |
+| deferred, fresh batches | about $190p^2$, whatever $n$ and $d$ |
+| deferred, reused batches | $8n(r+5p+2pT)$ for $T$ steps: samples are held on the host |
+| dense | $24pd+48p^2$ on every device, and a chunk of samples that is cut to fit |
 
 More is refused before anything runs, with the number of bytes it would take."""
 

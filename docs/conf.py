@@ -23,6 +23,8 @@ extensions = [
     "shell",
     "drawn",
     "docstrings",
+    "links",
+    "equations",
 ]
 exclude_patterns = ["_build", "_ext"]
 

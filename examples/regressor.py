@@ -78,7 +78,7 @@ def saddle(rows, seed):
     x = key.standard_normal((rows, 2 * columns))
     y = (x[:, 0] ** 2 - x[:, 1] ** 2) / 2 + 0.5 * key.standard_normal(rows)
     model = GiantStepRegressor(soft=False).fit(x, y)
-    span = np.linalg.qr(model.directions_.T)[0] if model.n_directions_ else np.zeros((1, 1))
+    span = np.linalg.qr(model.directions_.T)[0] if model.n_fitted_ else np.zeros((1, 1))
     return np.sum(span[:2] ** 2) / 2, model
 
 

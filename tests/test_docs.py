@@ -15,6 +15,7 @@ from cyclopts import CycloptsError
 
 import giantstep
 from giantstep.cli.app import app
+from giantstep.papers.glossary import BY_NAME, TERMS
 from giantstep.problem.starts import READOUT_STARTS
 
 DOCS = Path(__file__).parents[1] / "docs"
@@ -70,6 +71,7 @@ def load(path: Path) -> ModuleType:
 
 
 formulas = load(DOCS / "_ext" / "formulas.py")
+terms = load(DOCS / "_ext" / "terms.py")
 ALL_NAMES = sorted({name for text in PAGES.values() for name in names(text)})
 ALL_COMMANDS = [(page, command) for page, text in PAGES.items() for command in commands(text)]
 
@@ -205,3 +207,36 @@ def test_a_closed_site_and_ones_that_are_not(tmp_path: Path) -> None:
     (tmp_path / "a.html").write_text(good)
     style.write_text("@font-face { src: url('https://fonts.example/x.woff2') }")
     assert len(list(complaints(tmp_path))) == 1
+
+
+def test_a_term_is_a_link_where_it_stands_first() -> None:
+    remaining = dict(terms.LINKED)
+    text = "Giant steps, then a giant step; the leap index and its information exponent."
+    pieces = list(terms.first_uses(text, remaining))
+    assert "".join(words for words, _ in pieces) == text
+    assert [piece for piece in pieces if piece[1]] == [
+        ("Giant steps", "giant"),
+        ("leap index", "leap"),
+    ]
+    # The second name of an entry is no second link, and what is part of a word is none.
+    assert not {"giant step", "information exponent"} & set(remaining)
+    assert [
+        entry for _, entry in terms.first_uses("spikes-make-the-features", remaining) if entry
+    ] == []
+    assert [
+        entry for _, entry in terms.first_uses("Spikes leave the bulk.", remaining) if entry
+    ] == [
+        "spike",
+        "bulk",
+    ]
+
+
+def test_linked_terms_are_names_that_pages_use() -> None:
+    """Every linked name belongs to one entry, and some page uses each entry that is linked."""
+    assert len(terms.LINKED) == sum(len(term.linked) for term in TERMS)
+    assert set(terms.LINKED.values()) <= set(BY_NAME)
+    used = terms.appearances({name: text for name, text in PAGES.items() if "glossary" not in name})
+    assert set(used) == set(terms.LINKED.values())
+    assert "introduction.md" in used["staircase"]
+    code = "# Leap index\n\n`leap index` and $spike$\n\n```\nleap index\n```\n"
+    assert terms.appearances({"page": code}) == {}

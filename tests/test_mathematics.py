@@ -1,18 +1,28 @@
-"""Formulas of the derivations and of the theory are LaTeX: balanced, numbered once, not too wide.
+"""Formulas of the docs and of the records are LaTeX: balanced, numbered once, not too wide.
 
-What the docs write as $...$ or $$...$$ MathJax draws; a formula in plain text it does not.
+What the docs write as $...$ or $$...$$ MathJax draws, in pictures mathtext does; a formula in plain
+text neither does.  Terminals get the formulas of records in plain characters.
 """
 
 import re
 from pathlib import Path
 
 import pytest
+from matplotlib.mathtext import MathTextParser
+
+from giantstep.language.functions import FUNCTIONS
+from giantstep.papers.claims import CLAIMS
+from giantstep.papers.claims.stored import stored_records
+from giantstep.papers.figures import REPRODUCTIONS
+from giantstep.papers.figures.stored import stored
+from giantstep.papers.glossary import TERMS
+from giantstep.show.tex import plain_words
 
 DOCS = Path(__file__).parents[1] / "docs"
 PAGES = {
-    f"{path.parent.name}/{path.name}": path.read_text(encoding="utf-8")
-    for folder in ("derivations", "theory")
-    for path in sorted((DOCS / folder).glob("*.md"))
+    path.relative_to(DOCS).as_posix(): path.read_text(encoding="utf-8")
+    for path in sorted(DOCS.rglob("*.md"))
+    if "_build" not in path.parts
 }
 
 WIDEST = 55
@@ -23,6 +33,8 @@ CODE = re.compile(r"\A---\n.*?\n---\n|^(`{3,}).*?^\1[^\n]*$|<!--.*?-->|`[^`\n]+`
 DISPLAY = re.compile(r"\$\$(.+?)\$\$", re.S)
 INLINE = re.compile(r"\$[^$]+\$")
 LINK = re.compile(r"\]\([^)\s]*\)")
+IDENTIFIER = re.compile(rf"^## [a-z0-9-]+$|^\| (?:{'|'.join(CLAIMS)}) \|", re.M)
+"""Names of claims, as titles and in the first column of tables: they are what a command takes."""
 GREEK = (
     "alpha|beta|gamma|delta|eps|zeta|eta|theta|kappa|lambda|mu|nu|xi|rho|sigma|tau|phi|psi|omega"
 )
@@ -32,7 +44,8 @@ PLAIN = re.compile(
     r"|\bsqrt\b|\bE\[|\bE_|\bsum\b[^.]*=|\bint_"  # roots, expectations, sums
     r"|<=|>=|->|\+-|!=|\\\*"  # relations in keyboard characters
     rf"|\b(?:{GREEK})\b"  # names of letters
-    r"|(?<![\w.])[A-Za-z]'?(?:\([a-z]\))? = ",  # x = 1
+    r"|(?<![\w.])[A-Za-z]'?(?:\([a-z]\))? = "  # x = 1
+    r"|(?<![\w`'./-])[dnpW](?![\w'.-]*\w)(?!-)|\b[dnp]/[dnp\d]|\b\d[dnp]\b",  # sizes: d, n/d, 4d
     re.M,
 )
 
@@ -49,7 +62,7 @@ def displays(text: str) -> list[str]:
 
 def plain_formulas(text: str) -> list[str]:
     """Lines that have formulas in plain text, outside of dollars and code."""
-    prose = INLINE.sub("", DISPLAY.sub("", without_code(text)))
+    prose = INLINE.sub("", DISPLAY.sub("", IDENTIFIER.sub("", without_code(text))))
     lines = LINK.sub("]", prose).splitlines()
     return [line for line in lines if PLAIN.search(line)]
 
@@ -80,6 +93,74 @@ def width(line: str) -> int:
     )
     shown = re.sub(r"\\(?:[Bb]igg?[lrm]?|tfrac|frac|left|right|sqrt|phantom)\b|\\[,;!:]", "", shown)
     return len(re.sub(r"[{}&$\s^_]", "", re.sub(r"\\[A-Za-z]+", "x", shown)))
+
+
+def texts_of_claims() -> dict[str, str]:
+    """What claims say, and the names of the quantities and curves of their stored records."""
+    texts = {}
+    for name, claim in CLAIMS.items():
+        said = {"statement": claim.statement, "regime": claim.regime, "rule": claim.rule}
+        said |= {"assumptions": claim.source.assumptions, "place": claim.source.place}
+        said |= {"measured": claim.measured_instead, "controls": "\n".join(claim.controls)}
+        record = stored_records()[name]
+        plot = record["plot"] or {"curves": [], "levels": {}, "marks": {}}
+        labels = [curve["label"] for curve in plot["curves"]]
+        names = [*record["measured"], *labels, *plot["levels"], *plot["marks"]]
+        # An activation goes by the name that is typed, as in leaky_relu.
+        typed = "|".join(function for function in FUNCTIONS if "_" in function)
+        said["names"] = re.sub(rf"\b(?:{typed})\b", "", "\n".join(names))
+        texts |= {f"{name}: {part}": text for part, text in said.items()}
+    return texts
+
+
+def texts_of_figures() -> dict[str, str]:
+    """Titles and captions of the papers' figures, at their stored sizes."""
+    drawn = {name: (figure, stored(name)) for name, figure in REPRODUCTIONS.items()}
+    captions = {n: f.caption.format(**data.sizes) for n, (f, data) in drawn.items() if data}
+    return captions | {f"{name}: title": figure.title for name, (figure, _) in drawn.items()}
+
+
+TEXTS = {
+    "claims": texts_of_claims(),
+    "figures": texts_of_figures(),
+    "glossary": {term.name: f"{term.text}\n\n{term.formula}" for term in TERMS},
+}
+
+
+def broken_formulas(text: str) -> list[str]:
+    """Formulas of a record that mathtext does not read or that a line break may divide."""
+    read, broken = MathTextParser("path"), []
+    for formula in INLINE.findall(text):
+        try:
+            read.parse(formula)
+        except ValueError:
+            broken.append(formula)
+    return broken + [formula for formula in INLINE.findall(text) if " " in formula]
+
+
+@pytest.mark.parametrize("records", TEXTS)
+def test_formulas_of_records_are_latex(records: str) -> None:
+    texts = TEXTS[records]
+    assert len(texts) > 30
+    assert {
+        name: plain_formulas(text) for name, text in texts.items() if plain_formulas(text)
+    } == {}
+    assert [fault for text in texts.values() for fault in faults(text)] == []
+    lines = {name: text for name, text in texts.items() if not name.endswith(": title")}
+    assert [formula for text in lines.values() for formula in broken_formulas(text)] == []
+
+
+@pytest.mark.parametrize("records", TEXTS)
+def test_terminals_get_no_latex(records: str) -> None:
+    for text in TEXTS[records].values():
+        assert not set(plain_words(text)) & set("\\$`")
+
+
+def test_a_formula_that_cannot_be_drawn_or_may_be_divided_is_seen() -> None:
+    assert broken_formulas(r"With $\sqrt{p}$ and $\|w_i\|$ it is.") == []
+    assert broken_formulas(r"With $\sqrt{p$ it is.")
+    assert broken_formulas(r"With $\unknown{p}$ it is.")
+    assert broken_formulas("With $n = 4d$ it is.")
 
 
 @pytest.mark.parametrize("page", PAGES)
@@ -116,6 +197,10 @@ def test_numbers_start_from_one_without_gaps(page: str) -> None:
         "The length of w_i grows.",
         "It falls as kappa grows.",
         "For n >= d it holds.",
+        "The number of samples is 4d.",
+        "As d grows it falls.",
+        "At fixed n/d it holds.",
+        "The rows of W are longer.",
     ],
 )
 def test_a_formula_in_plain_text_is_seen(text: str) -> None:

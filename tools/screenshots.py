@@ -1,7 +1,8 @@
 """Photograph the explorer for README and site: ``python tools/screenshots.py``.
 
-A server of its own, headless Chromium, every pane with its runs finished; and the five panes side
-by side as a phone in the dark shows them.  Needs giantstep[app], playwright and Chromium.
+A server of its own, headless Chromium, every pane with its runs finished; the five panes side by
+side as a phone in the dark shows them; and an animation of one run, step by step, as a GIF.  Needs
+giantstep[app], playwright and Chromium.
 """
 
 from __future__ import annotations
@@ -39,6 +40,19 @@ PANES = ("target", "narrow", "wide", "phase", "claims")
 
 RUN = {"narrow": "Run", "wide": "Run", "phase": "Measure the cells"}
 """The button of a pane whose runs land on the prediction."""
+
+
+STAGE = {"width": 1000, "height": 760}
+"""The window of the animation."""
+
+ANIMATED = 800
+"""Width in pixels of the animation in the README."""
+
+PAUSES = {"theory": 1100, "running": 450, "finished": 1500}
+"""Milliseconds a frame is shown: steps of theory, runs as they come in, steps of both."""
+
+LARGEST = 1_500_000
+"""Bytes that the animation may have: a page of the README is loaded with it."""
 
 
 @contextmanager
@@ -121,13 +135,56 @@ def phones(browser: Browser, address: str) -> Image.Image:
     return strip
 
 
+def steps_of(page: Page) -> Iterator[Image.Image]:
+    """The plots of a pane at each of its steps, the slider of the steps moved by hand."""
+    slider = shown(page).get_by_role("slider", name="Step that is shown")
+    for step in range(int(slider.get_attribute("max") or 0) + 1):
+        slider.evaluate(
+            "(at, step) => { at.value = step; at.dispatchEvent(new Event('input')); }", step
+        )
+        page.wait_for_timeout(SETTLED // 3)
+        yield photograph(page, whole=False)
+
+
+def animation(browser: Browser, address: str) -> list[tuple[Image.Image, int]]:
+    """Theory step by step, runs as they come in, then both step by step; with their pauses."""
+    page = opened(browser, address, "narrow", viewport=STAGE)
+    run = shown(page).get_by_role("button", name=RUN["narrow"], exact=True)
+    run.evaluate("(at) => at.closest('.card').scrollIntoView({block: 'start'})")
+    frames = [(image, PAUSES["theory"]) for image in steps_of(page)]
+    run.click()
+    finished = shown(page).get_by_text("Finished.", exact=True)
+    for _ in range(8):  # of a fast run a few, of a slow one no more than a reader watches
+        if finished.is_visible():
+            break
+        frames.append((photograph(page, whole=False), PAUSES["running"]))
+        page.wait_for_timeout(PAUSES["running"])
+    finished.wait_for()
+    settle(page)
+    return frames + [(image, PAUSES["finished"]) for image in steps_of(page)]
+
+
+def keep_animation(frames: list[tuple[Image.Image, int]], path: Path) -> None:
+    """As a GIF that repeats, in the colours of its last frame; too large a file is an error."""
+    size = (ANIMATED, round(ANIMATED * STAGE["height"] / STAGE["width"]))
+    images = [image.convert("RGB").resize(size, Image.Resampling.LANCZOS) for image, _ in frames]
+    palette = images[-1].quantize(96, dither=Image.Dither.NONE)
+    first, *others = [image.quantize(palette=palette, dither=Image.Dither.NONE) for image in images]
+    pauses = [pause for _, pause in frames]
+    first.save(path, save_all=True, append_images=others, duration=pauses, loop=0, optimize=True)
+    if path.stat().st_size > LARGEST:
+        sys.exit(f"{path.name} has {path.stat().st_size:,} bytes, more than {LARGEST:,}")
+    print(path.relative_to(DOCS.parent), flush=True)
+
+
 def main() -> None:
-    """All panes, one after the other."""
+    """The animation, then all panes one after the other."""
     found = next(filter(None, map(shutil.which, CHROMIUM)), None)
     if found is None:
         sys.exit(f"a browser is needed, none of {', '.join(CHROMIUM)} is on PATH")
     with explorer() as address, sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=found, args=["--no-sandbox"])
+        keep_animation(animation(browser, address), DOCS / "explorer.gif")
         for pane in PANES:
             keep(on_a_desk(browser, address, pane), DOCS / f"explorer_{pane}.png")
         keep(phones(browser, address), DOCS / "explorer_phone_dark.png")

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from formulas import formulas_text
 from sphinx.application import Sphinx
+from terms import appearances
 
 import giantstep
 from giantstep.cli.app import app as command_line
@@ -59,6 +60,7 @@ def figures(source: Path) -> str:
         parts.append(
             f"## {figure.title}\n\n*{figure.paper}*\n\n"
             f"![{figure.title}](/_build/pictures/{name}.png)\n\n"
+            f"{figure.caption_of(data.sizes)}\n\n"
             f"```{{code-block}} console\n$ giantstep reproduce {name}\n$ {command}\n```\n\n"
             f"The numbers took {cost}.\n\n"
             f":::{{dropdown}} The lines that make it: `papers/figures/{home}`\n"
@@ -172,22 +174,37 @@ def commands(source: Path) -> str:
     )
 
 
-def entry(term: Term) -> str:
-    """A word as ``{glossary}`` takes it: its names, then what it means."""
-    # Outside of code two hyphens would become a dash.
-    parts = [re.sub(r"(--[\w-]+ \d+)", r"`\1`", term.text)]
-    if term.formula:
-        parts.append(code(term.formula))
-    after = [term.paper] if term.paper else []
+SIGNS = re.compile(r"[_^|~]|[a-z] =")
+"""Names of the glossary that are formulas or code as tables print them."""
+
+
+MOST_PAGES = 8
+"""Pages that an entry of the glossary lists."""
+
+
+def entry(term: Term, pages: Sequence[str]) -> str:
+    """A word as ``{glossary}`` takes it: definition, formula, explanation, where it appears."""
+    names = [code(name) if SIGNS.search(name) else name for name in term.names]
+    shown = ", ".join(f"{{doc}}`/{page}`" for page in pages[:MOST_PAGES])
+    more = f" and {len(pages) - MOST_PAGES} more pages" if len(pages) > MOST_PAGES else ""
+    after = [f"appears in {shown}{more}"] * bool(pages)
+    after += [f"paper: {term.paper}"] * bool(term.paper)
     if term.see:
         after.append("see also " + ", ".join(f"{{term}}`{name}`" for name in term.see))
-    parts += ["; ".join(after)] * bool(after)
-    return "\n".join(term.names) + "\n" + "\n\n".join(f"  {part}" for part in parts)
+    last = "; ".join(after)
+    parts = (term.definition, term.formula, term.explanation, last[:1].upper() + last[1:])
+    return "\n".join(names) + "\n" + "\n\n".join(f"  {part}" for part in parts if part)
 
 
 def glossary(source: Path) -> str:
-    """Every word of ``giantstep explain``, with links to those beside it."""
-    entries = "\n\n".join(entry(term) for term in TERMS)
+    """Every word of ``giantstep explain``, with links to others and to pages that use it."""
+    pages = {
+        path.relative_to(source).with_suffix("").as_posix(): path.read_text(encoding="utf-8")
+        for path in sorted(source.rglob("*.md"))
+        if "_build" not in path.parts and path.stem not in ("glossary", "changelog")
+    }
+    used = appearances(pages)
+    entries = "\n\n".join(entry(term, used.get(term.name, ())) for term in TERMS)
     return f"```{{glossary}}\n{entries}\n```"
 
 

@@ -35,7 +35,7 @@ class NotConvergedError(ArithmeticError):
 
 
 class DivergenceError(ArithmeticError):
-    """A run left the finite numbers; the message says where.
+    """A number of a run became infinite or NaN; the message says where.
 
     ``simulate`` raises it at the first step with a number that is not finite: the step size is too
     large for this activation.

@@ -14,7 +14,7 @@ from jaxtyping import Float
 from giantstep.analysis.analyze import Analysis, analyze
 from giantstep.analysis.fitted_degrees import Fits, FittedDegrees, every_degree
 from giantstep.analysis.floors import Floor, floor_with, target_floor
-from giantstep.analysis.staircase import Staircase
+from giantstep.analysis.staircase import Staircase, added
 from giantstep.analysis.subspace import completed, name_space
 from giantstep.errors import NotConvergedError, NoTheoryError
 from giantstep.gaussian.series import HermiteSeries
@@ -133,10 +133,20 @@ def _names(basis: Float[np.ndarray, "k r"]) -> str:
     return ", ".join(name_space(basis))
 
 
+def _title(stairs: Staircase, step: int) -> str:
+    """The directions that a step of a staircase adds, and when or why not."""
+    basis = stairs.added(step)
+    blocked = bool(stairs.reached) and len(added(stairs.reached[-1], basis)) > 0
+    return f"{_names(basis)} ({'blocked' if blocked else f'step {step}'})"
+
+
 def subspaces_of(stairs: Staircase, r: int) -> list[tuple[str, Float[np.ndarray, "k r"]]]:
-    """What each step of a staircase adds, and what is left, with a title each."""
-    added = [(t, stairs.added(t)) for t in range(1, len(stairs.bases) + 1)]
-    named = [(f"{_names(basis)} (step {t})", basis) for t, basis in added if len(basis)]
+    """What each step of a staircase adds, and what is left, with a title each.
+
+    The title says where the activation keeps the network from all or some of these directions.
+    """
+    steps = range(1, len(stairs.bases) + 1)
+    named = [(_title(stairs, t), basis) for t in steps if len(basis := stairs.added(t))]
     learned = stairs.bases[-1] if stairs.bases else np.zeros((0, r))
     left = completed(learned)[len(learned) :]
     return [*named, (f"{_names(left)} (not at n ~ d)", left)] if len(left) else named
@@ -282,10 +292,11 @@ def _theory(
     try:
         model = setting if labels is None else labels.model(setting)
         if model is None:
-            raise NoTheoryError("no prediction: no function of few directions fits the labels")
+            raise NoTheoryError("no prediction: no function of a few directions fits the labels")
         if labels is not None and not setting.update.kind.turns:
             raise NoTheoryError(
-                "no prediction: update must not depend on the axes for a fitted function, got "
+                "no prediction: for labels of a data set, update must not depend on the choice of "
+                "coordinates, got "
                 f"{setting.update!r}"
             )
         if labels is not None and theory is None and not setting.spectra:

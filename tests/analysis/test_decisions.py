@@ -162,5 +162,7 @@ def test_small_parts_of_a_direction_are_not_noise() -> None:
 def test_notes_speak_of_the_directions_of_the_tables() -> None:
     """The target depends on x1 + x2 + x3, x4, x5 and x6 only; T_3 has the last three."""
     found = analyze("relu(x1 + x2 + x3) - relu(x4 - x5*x6)")
-    [note] = [note for note in found.notes if "d^3 (deflated) would learn" in note]
+    [note] = [
+        note for note in found.notes if "d^3 with degrees below 3 removed would learn" in note
+    ]
     assert "would learn x4, x5, x6, but" in note

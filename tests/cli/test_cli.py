@@ -152,7 +152,7 @@ def test_catalog_lists_every_name(capsys: pytest.CaptureFixture[str]) -> None:
 def test_colour_is_left_out_on_request(environment: dict[str, str], colour: bool) -> None:
     """A terminal gets colours, unless it asks for none; FORCE_COLOR stands for the terminal."""
     done = run("analyze", "tanh(x1)", "--all", environment={"FORCE_COLOR": "1"} | environment)
-    assert "note: not a polynomial" in done.stdout
+    assert "note: The target is not a polynomial" in done.stdout
     assert ("\x1b[3" in done.stdout) == colour
 
 
@@ -324,7 +324,7 @@ def test_spectrum_runs_to_the_end(tmp_path: Path, capsys: pytest.CaptureFixture[
     assert "d = 60, n = 120, p = 90, 1 step of size" in text
     assert "Outlying singular values" in text
     assert "Ridge readout, mean squared error" in text
-    assert "Theory (linear-width) and simulation" in text
+    assert "theory: linear-width (n and p grow in proportion to d)" in text
     record = json.loads((tmp_path / "spectrum.json").read_text())
     assert len(record["simulation"]["steps"]) == 2
     assert record["prediction"]["steps"][1]["weights"]["edge"] > 0
@@ -390,9 +390,9 @@ def test_weights_that_cannot_be_used(tmp_path: Path, capsys: pytest.CaptureFixtu
 
 def test_spectrum_says_what_it_cannot_count(capsys: pytest.CaptureFixture[str]) -> None:
     main(["spectrum", "x1", "--d", "30", "--inputs", "rademacher", "--test-n", "100"])
-    text = capsys.readouterr().out
+    text = " ".join(capsys.readouterr().out.split())
     assert "not counted" in text
-    assert "inputs must be gaussian or spiked for theory, got 'rademacher'" in text
+    assert "inputs must be gaussian or spiked for a prediction, got 'rademacher'" in text
     assert "none" not in text.split("Ridge readout")[0].split("Outlying")[1]
 
 
@@ -438,7 +438,7 @@ def test_learn_takes_labels_of_ones_own(
     shown = capsys.readouterr()
     assert "tests of the labels against noise need scikit-learn" in shown.err
     text = " ".join(shown.out.split())
-    assert "target must be a function for theory, got 'column(price)'" in text
+    assert "target must be a function for a prediction, got 'column(price)'" in text
     assert "Fitted function" not in text
 
 

@@ -36,8 +36,8 @@ def test_two_files_in_one_table_and_one_picture(
     main(["compare", *files, "--runs", "3", "--out", str(out)])
     text = " ".join(capsys.readouterr().out.split())
     assert "differing in update: gradient | orthogonal" in text
-    assert "gradient: Theory (narrow) and simulation agree" in text
-    assert "muon: Theory (narrow) and simulation agree" in text
+    assert "gradient: Theory and simulation agree" in text
+    assert "muon: Theory and simulation agree" in text
     assert (out / "compare.png").read_bytes().startswith(b"\x89PNG")
     record = json.loads((out / "compare.json").read_text())
     assert record["differing"] == ["update"]

@@ -30,7 +30,7 @@ def test_a_setting_is_told_its_theory_and_how_far_its_limits_are(
     monkeypatch.setenv("COLUMNS", "200")
     text = printed(["x1 + x1*x2", "--d", "100", "--p", "40", "--n", "20d"], capsys)
     served = predict(Setting("x1 + x1*x2", d=100, p=40, n="20d")).theory
-    assert f"The theory of this setting is {served}." in text
+    assert f"The theory {served} (" in text
     assert "samples of a gradient's length" in text
     assert "at least 100" in text
     assert "quadratic-width" not in text
@@ -43,7 +43,7 @@ def test_a_setting_that_no_theory_serves_is_told_why(
     monkeypatch.setenv("COLUMNS", "200")
     text = printed(["x1", "--deflate", "2"], capsys)
     assert "No theory covers this setting." in text
-    assert "deflate must be at most 1 for theory, got 2" in text
+    assert "deflate must be at most 1 for a prediction, got 2" in text
     with pytest.raises(NoTheoryError, match="deflate must be at most 1"):
         predict(Setting("x1", deflate=2))
 

@@ -56,7 +56,7 @@ def test_a_sweep_from_a_file(
     planned = json.loads(said.out)
     assert (planned["cells"], planned["runs"], planned["finished"]) == (4, 12, 0)
     assert planned["largest"][0]["at"]["d"] == 60
-    assert "4 cells, 12 runs, 0 of them finished" in said.err
+    assert "4 cells, 12 runs, 0 already finished" in said.err
     assert not out.exists()
     main(["sweep", str(file), "--out", str(out)])
     text = capsys.readouterr().out
@@ -224,11 +224,11 @@ def test_estimates_of_both_engines(file: Path, capsys: pytest.CaptureFixture[str
 def test_a_cell_of_which_theory_says_nothing_is_said(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """At p = d/2 linear width has its theory, which has no alignment of the neurons."""
+    """At p = d/2 and at p fixed theory has the alignment: no note says that it is missing."""
     small = ["--readout-n", "0", "--test-n", "0", "--out"]
     wide = ["sweep", "--target", "He2(x1)", "--vary", "d=600,700", "--p", "d/2", "--step-size", "p"]
     main([*wide, *small, str(tmp_path / "few")])
     few = capsys.readouterr().out
-    assert "note: theory (linear-width) says nothing of alignment in 2 cells" in few
+    assert "does not predict" not in few
     main(["sweep", "--target", "He2(x1)", "--vary", "d=500,600", *small, str(tmp_path / "many")])
     assert "says nothing" not in capsys.readouterr().out

@@ -1,18 +1,19 @@
 """What the folds decide: what chance may explain is not predicted."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 import pytest
+from jaxtyping import Float
 
 from giantstep import GiantStepRegressor
 from giantstep.estimator import parts
-from giantstep.estimator.blend import _search_folds
-from giantstep.estimator.coordinates import plain
-from giantstep.estimator.network import SpanModel
+from giantstep.estimator.coordinates import Coordinates, no_turn
+from giantstep.estimator.folds import Fold, _share, folds
+from giantstep.estimator.models import Data, Limits, Models, fit_plain, make_search
 from giantstep.estimator.parts import DIRECTIONS, LINEAR, Judged, _reliability, judged_parts
 from giantstep.estimator.recipe import Recipe
-from giantstep.estimator.span import Search
+from giantstep.estimator.span import Growth
 
 NEARLY = Recipe().nearly_errors
 
@@ -69,26 +70,43 @@ def test_the_simplest_blend_that_is_nearly_the_best() -> None:
     assert directions.weight < 0.05 < 0.8 < linear.weight
 
 
-RAN: list[int] = []
+def grown_folds(
+    y: Float[np.ndarray, "n 1"], x: Float[np.ndarray, "n 4"], axes: list[int]
+) -> tuple[Data, list[Fold], list[Growth]]:
+    """Three folds, each with the span of one axis in hand."""
+    data = Data(Coordinates(x, no_turn(4), no_turn(4)), y, np.ones(len(y)))
+    limits = Limits(most=1, level=0.02, soft=False, seed=0, recipe=Recipe())
+    fitted, growths = [], []
+    parted = folds(len(y), 4, Recipe(folds=(), least_folds=3))
+    for axis, (inside, outside) in zip(axes, parted, strict=True):
+        search = make_search(data.take(inside), limits, 1)
+        growths.append(Growth(search))
+        growths[-1].offer(search.fit(np.eye(4)[:, [axis]]))
+        models = Models(*fit_plain(data.take(inside), limits), {}, y.min(axis=0), y.max(axis=0))
+        fitted.append(Fold(search, models, outside))
+    return data, fitted, growths
 
 
-@dataclass(frozen=True)
-class Luckless(Search):
-    """A search that misses the direction with the third draw of its neurons."""
-
-    def run(self) -> dict[int, SpanModel]:
-        RAN.append(self.seed)
-        axes = np.eye(self.z.shape[1])
-        return {0: self.fit(axes[:, :0]), 1: self.fit(axes[:, [int(self.seed == 3)]])}
-
-
-def test_a_fold_that_is_far_behind_the_others_searches_once_more() -> None:
+def test_a_fold_that_is_far_behind_starts_from_the_span_of_the_one_ahead() -> None:
     key = np.random.default_rng(7)
     x = key.standard_normal((300, 4))
     y = (x[:, :1] ** 2 - 1.0) / np.sqrt(2) + 0.1 * key.standard_normal((300, 1))
-    finder = Luckless(plain(x), y, np.ones(300), 1, Recipe(), most=1, level=0.02)
-    RAN.clear()
-    spans = _search_folds([replace(finder, seed=seed) for seed in (1, 2, 3)])
-    assert RAN == [1, 2, 3, 4]
-    assert all(found[1].score < 0.2 for found in spans)
-    assert finder.fit(np.eye(4)[:, [1]]).score > 0.5
+    data, fitted, growths = grown_folds(y, x, [0, 0, 1])
+    assert growths[2].best[1].score > 0.5
+    _share(data, fitted, growths)
+    assert all(growth.best[1].score < 0.2 for growth in growths)
+
+
+def test_what_rows_left_out_do_not_gain_by_is_not_shared() -> None:
+    """A fold that is ahead by its own count, on labels that depend on nothing."""
+    key = np.random.default_rng(8)
+    x = key.standard_normal((300, 4))
+    y = key.standard_normal((300, 1))
+    data, fitted, growths = grown_folds(y, x, [0, 0, 1])
+    best = growths[0].best[1]
+    ahead = replace(best, ridge=replace(best.ridge, error=0.1))
+    growths[0].offer(ahead)
+    before = growths[2].best[1]
+    _share(data, fitted, growths)
+    assert growths[0].best[1].score < 0.2
+    assert growths[2].best[1] is before

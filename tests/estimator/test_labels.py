@@ -123,7 +123,7 @@ def test_theory_stands_beside_the_steps_on_labels(setting: Setting, labels: Fitt
     assert found.comparison is not None
     assert found.comparison.agrees
     assert "kurtosis of the columns" in found.predicted.notes[-2]
-    assert "a batch is 7% of the rows" in found.predicted.notes[-1]
+    assert "a batch has 7% of the rows" in found.predicted.notes[-1]
     assert found.analysis is not None
     assert found.analysis.leap_index == 1
     assert found.floors[0] is not None
@@ -146,7 +146,7 @@ def test_labels_without_a_fit_are_simulated_alone(setting: Setting) -> None:
     found = run_experiment(setting.vary(runs=2))
     assert (found.analysis, found.predicted, found.comparison) == (None, None, None)
     assert found.complaint is not None
-    assert "target must be a function for theory" in found.complaint
+    assert "target must be a function for a prediction" in found.complaint
     assert found.subspaces == []
     assert found.as_dict()["analysis"] is None
 
@@ -161,7 +161,7 @@ def test_noise_has_no_function(tmp_path: Path) -> None:
     assert found.directions.shape == (0, 8)
     assert not any(test.beyond_noise for test in found.tests)
     experiment = run_experiment(setting, labels=found)
-    assert experiment.complaint == "no prediction: no function of few directions fits the labels"
+    assert experiment.complaint == "no prediction: no function of a few directions fits the labels"
     assert experiment.simulated.overlap.shape[-1] == 0
 
 

@@ -11,7 +11,7 @@ from sklearn.preprocessing import StandardScaler
 
 from giantstep.analysis.analyze import analyze
 from giantstep.errors import InputError
-from giantstep.estimator.certain import certain_directions, noise_tests
+from giantstep.estimator.certain import direction_tests, noise_tests
 from giantstep.estimator.coordinates import plain
 from giantstep.estimator.fitted import fitted_target
 from giantstep.estimator.recipe import Recipe
@@ -48,7 +48,8 @@ def test_the_plane_is_found(fit: GiantStepRegressor) -> None:
     assert fit.score(table, y) > 0.96
     assert fit.stability_ > 0.95
     assert fit.strengths_[0] >= fit.strengths_[1] > 0
-    assert fit.n_certain_ == 2
+    assert fit.n_fitted_ == 2
+    assert fit.certain_.all()
 
 
 def test_coordinates_are_the_directions(fit: GiantStepRegressor) -> None:
@@ -72,17 +73,21 @@ def test_importances_are_those_of_the_plane(fit: GiantStepRegressor) -> None:
 
 def test_it_says_what_it_found(fit: GiantStepRegressor) -> None:
     text = fit.explain()
-    assert "2 directions were found, all beyond noise." in text
-    assert "Direction 1 is beyond noise and has strength" in text
+    assert "2 directions were found, all certain." in text
+    assert "Direction 1, certain, has strength" in text
+    loss = fit.direction_tests_[1].loss
+    assert f"Without direction 2 the error grows by {loss:.1%} of the variance" in text
     assert "column" in text
     assert "With 2 directions fitted, a further direction is not seen" in text
-    assert fit.plot().get_suptitle() == "2 directions were found, all beyond noise."
+    assert fit.plot().get_suptitle() == "2 directions were found, all certain."
 
 
 def test_words_numbers_and_picture_tell_one_story(fit: GiantStepRegressor) -> None:
-    """What is called certain has a test beyond its edge; bars of the picture are these numbers."""
+    """What is called certain has a test that says so; bars show the tests of steps."""
+    assert [test.certain for test in fit.direction_tests_] == list(fit.certain_)
+    assert fit.n_directions_ == fit.certain_.sum()
     beyond = [test.given for test in fit.tests_ if test.beyond_noise]
-    assert beyond == list(range(fit.n_certain_))
+    assert beyond == [0, 1]
     assert fit.tests_[-1].given == 2
     text = fit.explain()
     for part in fit.parts_:
@@ -94,13 +99,13 @@ def test_words_numbers_and_picture_tell_one_story(fit: GiantStepRegressor) -> No
     assert all(-1e-9 < part.adds < fit.out_of_fold_score_ + 0.01 for part in fit.parts_)
     certain, predicts, *_ = fit.plot().axes
     heights = [bar.get_height() for bar in certain.patches]
-    assert [height > 1 for height in heights] == [True] * fit.n_certain_ + [False]
+    assert [height > 1 for height in heights] == [True, True, False]
     alone = [bar.get_width() for bar in predicts.patches[: len(fit.parts_)]]
     assert alone == [max(part.alone, 0.0) for part in fit.parts_[::-1]]
 
 
-def test_a_direction_that_is_not_certain_is_called_so() -> None:
-    """A third direction of the picture's own making is beyond nothing."""
+def test_a_third_direction_is_not_needed() -> None:
+    """No step sees anything beside the plane; without its second direction one does."""
     x, y, plane = planted(400, 10, 0)
     y = y + 0.3 * np.random.default_rng(1).standard_normal(400)
     scaled = distinct_rows(x, ((y - y.mean()) / y.std())[:, None], np.ones(400))
@@ -108,9 +113,48 @@ def test_a_direction_that_is_not_certain_is_called_so() -> None:
     finder = Search(z, scaled.y, scaled.weight, 0, Recipe(), most=3, level=0.02)
     third = np.linalg.qr(np.column_stack([plane, np.ones(10)]))[0]
     tests = noise_tests(finder, third)
-    assert certain_directions(tests, 3) == 2
+    assert [test.given for test in tests if test.beyond_noise] == [0, 1]
     # Without the plane's second direction the test sees that something is left.
     assert noise_tests(finder, third[:, :1])[-1].beyond_noise
+
+
+def test_directions_are_certain_by_holms_procedure() -> None:
+    """Increases of known mean and deviation: p-values against level/3, level/2 and level."""
+    unit = np.array([1.0, -1.0] * 50)  # mean 0, deviation 1, standard error .1
+    tests = direction_tests(np.array([[0.3], [0.0], [0.22]]) + unit, 0.03)
+    # Phi(-3) = .00135, Phi(0) = .5, Phi(-2.2) = .0139
+    assert [test.p_value for test in tests] == pytest.approx([0.00135, 0.5, 0.0139], rel=0.01)
+    assert [test.level for test in tests] == pytest.approx([0.01, 0.03, 0.015])
+    assert [test.certain for test in tests] == [True, False, True]
+    # After one that fails none is certain, were it below the level of all.
+    late = direction_tests(np.array([[0.3], [0.2], [0.19]]) + unit, 0.03)
+    assert [test.certain for test in late] == [True, False, False]
+
+
+@pytest.mark.law
+def test_a_direction_that_is_not_needed_is_seldom_certain() -> None:
+    """Noise fits of a third direction: at level .02, 60 fits, more than 5 have probability .003.
+
+    A test that counts what the rows of the fit themselves lose calls every one certain.
+    """
+    wrong, in_sample = 0, 0
+    for seed in range(60):
+        key = np.random.default_rng([17, seed])
+        x, y = key.standard_normal((400, 3)), key.standard_normal(400)
+        y = y + x[:, 0] + x[:, 1]
+        fitted, fresh = slice(0, 200), slice(200, 400)
+        gains = []
+        for rows in (fresh, fitted):
+            losses = [
+                (y[rows] - x[rows][:, kept] @ np.linalg.lstsq(x[fitted][:, kept], y[fitted])[0])
+                ** 2
+                for kept in ([0, 1, 2], [1, 2], [0, 2], [0, 1])
+            ]
+            gains.append(np.array([loss - losses[0] for loss in losses[1:]]))
+        wrong += direction_tests(gains[0], 0.02)[2].certain
+        in_sample += gains[1][2].mean() > 0
+    assert wrong <= 5
+    assert in_sample == 60
 
 
 def test_the_fitted_function_has_the_staircase_of_the_target(fit: GiantStepRegressor) -> None:
@@ -174,7 +218,7 @@ def test_noise_has_no_direction() -> None:
         key = np.random.default_rng([7, seed])
         x, y = key.standard_t(3, (120, 12)), key.standard_normal(120)
         fit = GiantStepRegressor().fit(x, y)
-        found.append(fit.n_directions_)
+        found.append(fit.n_fitted_)
         assert fit.score(key.standard_t(3, (500, 12)), key.standard_normal(500)) > -0.15
     assert sum(k > 0 for k in found) <= 1
     assert "No direction was found" in fit.explain()

@@ -50,3 +50,20 @@ def test_the_penalty_has_the_least_error() -> None:
     ]
     assert fit.error == pytest.approx(min(alone))
     assert fit.error < max(alone)
+
+
+def test_one_penalty_is_that_of_the_grid() -> None:
+    """Cholesky's factor and the eigenvectors give one fit; constant features leave the mean."""
+    key = np.random.default_rng(11)
+    phi, y = key.standard_normal((60, 5)), key.standard_normal((60, 2))
+    weight = key.uniform(0.5, 1.5, 60)
+    weight /= weight.mean()
+    chosen = fit_ridge(phi.__getitem__, y, weight, 5)
+    alone = fit_ridge(phi.__getitem__, y, weight, 5, np.array([chosen.relative]))
+    np.testing.assert_allclose(alone.weights, chosen.weights, rtol=1e-9)
+    np.testing.assert_allclose(alone.residual, chosen.residual, rtol=1e-9)
+    other = fit_ridge(phi.__getitem__, y, weight, 5, np.array([100.0 * chosen.relative]))
+    assert np.max(np.abs(other.residual - chosen.residual)) > 1e-3
+    same = np.full((60, 5), 0.1)
+    flat = fit_ridge(same.__getitem__, y, weight, 5, np.array([1e-6]))
+    np.testing.assert_allclose(flat(same), np.broadcast_to(weight @ y / 60, y.shape), atol=1e-6)

@@ -265,3 +265,22 @@ def visit(browser: Callable[[], Any], address: str) -> Iterator[Callable[..., Vi
         yield opened
         for made in visits:
             made.check()
+
+
+SHIFTS = """
+  window.shifts = [];
+  new PerformanceObserver((list) => {
+    for (const entry of list.getEntries()) {
+      if (entry.hadRecentInput) continue;
+      const who = entry.sources.map(({node}) => node?.className || node?.nodeName);
+      window.shifts.push([entry.value, who.join(" ")]);
+    }
+  }).observe({type: "layout-shift", buffered: true});
+"""
+"""Layout shifts, as Chromium scores them: the share of the window that moved times how far."""
+
+
+@pytest.fixture
+def shifts() -> str:
+    """The script that keeps layout shifts in window.shifts, to be added before a page is opened."""
+    return SHIFTS

@@ -57,9 +57,9 @@ def test_a_draft_has_the_weights_alone(client) -> None:
 
 
 def test_outside_linear_width_there_is_a_sentence(client) -> None:
-    found = client.post("/api/wide", json={"setting": WIDE | {"update": "sign"}}).json()
+    found = client.post("/api/wide", json={"setting": WIDE | {"inputs": "uniform"}}).json()
     assert found["theory"] is None
-    assert "update" in found["complaint"]
+    assert "inputs must be" in found["complaint"]
 
 
 @pytest.mark.slow
@@ -76,9 +76,9 @@ def test_runs_are_laid_over_the_prediction(client) -> None:
         bins, heights = drawn["bars"]["bins"], drawn["bars"]["heights"]
         assert len(bins) == len(heights) + 1
         assert len(drawn["spikes"]) == 2
-    # The bars are a density: their area is the share of the bulk, all but the spikes.
+    # The bars are a density per log unit: their area is the share of the bulk, all but the spikes.
     weights = result["spectra"]["weights"][0]
-    area = float(np.diff(weights["bars"]["bins"]) @ weights["bars"]["heights"])
+    area = float(np.diff(np.log(weights["bars"]["bins"])) @ weights["bars"]["heights"])
     assert area == pytest.approx(1.0, abs=0.05)
     assert result["steps"][1]["test_error"]["mean"] > 0
 

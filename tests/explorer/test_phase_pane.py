@@ -100,3 +100,27 @@ def test_the_edge_of_the_bulk_is_in_the_legend(visit) -> None:
     page = visit().open("pane=wide&wide.d=120")
     names = "() => document.querySelector('.pane.wide .plot').data.map(({name}) => name)"
     assert "theory: edge of the bulk" in page.evaluate(names)
+
+
+def test_the_open_claim_is_in_the_list_that_filters_leave(visit) -> None:
+    page = visit().open("pane=claims")
+    title = page.locator(".claims .answer h2").first
+    page.locator(".claims-list [aria-current]").wait_for()
+    page.get_by_label("Verdict").select_option("fails")
+    first = page.locator(".claims-list .name").first.inner_text()
+    page.locator(".claims-list [aria-current] .name", has_text=first).wait_for()
+    page.locator(".claims .answer[aria-busy=false]").wait_for()
+    assert title.inner_text() == first
+    page.get_by_label("Search").fill("no claim has these words")
+    assert title.is_hidden()
+    page.get_by_label("Search").fill("")
+    assert title.is_visible()
+
+
+def test_a_claimed_slope_is_not_called_theory(visit) -> None:
+    """In a figure theory is a prediction of this project."""
+    page = visit().open("pane=claims&claims.id=pair-stays")
+    page.locator(".claims .plot .main-svg").first.wait_for()
+    names = page.evaluate("document.querySelector('.claims .plot').data.map(({name}) => name)")
+    assert any(name.startswith("claimed slope -0.5") for name in names)
+    assert not any(name.startswith("theory: slope") for name in names)

@@ -67,9 +67,9 @@ def test_a_draft_of_a_wide_network_has_its_rows_alone(client) -> None:
 
 
 def test_outside_every_theory_there_is_a_sentence_and_the_rest(client) -> None:
-    fields = {"target": STAIRCASE, "d": 500, "p": 4, "update": "sign"}
+    fields = {"target": STAIRCASE, "d": 500, "p": 4, "inputs": "uniform"}
     found = client.post("/api/predict", json={"setting": fields}).json()
-    assert "update must be" in found["complaint"]
+    assert "inputs must be" in found["complaint"]
     assert found["floors"][0] == pytest.approx(6.0, rel=0.05)
 
 

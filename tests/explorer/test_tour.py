@@ -9,15 +9,22 @@ import pytest
 from giantstep.explorer.examples import DEMO, EXAMPLES
 from giantstep.explorer.tour import SCENES
 
+SAID = """(node) => {
+  const copy = node.cloneNode(true);
+  copy.querySelectorAll("math").forEach((math) => math.replaceWith(math.dataset.latex));
+  return copy.textContent;
+}"""
+"""The text of an element, formulas as LaTeX."""
+
+ALIGNMENT = ".narrow .plots > figure[data-plot=alignment] .reading"
+
 LINES = """(name) => document.querySelector(`.narrow .plot[aria-label^="${name}"]`)
     .data.map(({name, mode, y}) => ({name, mode, y}))"""
 
 
-def readable(text: str) -> str:
-    """As the page writes it, for the characters that buttons have."""
-    for digit, lowered in zip("123", "₁₂₃", strict=True):
-        text = text.replace(f"x{digit}", f"x{lowered}")
-    return text
+COVERED = """() => document.querySelector(".control.lit").getBoundingClientRect().top
+    < document.querySelector(".tour").getBoundingClientRect().bottom"""
+"""Whether the panel of the tour lies over the highlighted control."""
 
 
 def asked(page: Any) -> Any:
@@ -44,11 +51,14 @@ def test_the_page_opens_where_the_error_falls_step_by_step(visit) -> None:
     assert line[0] > 5.9
     assert line[1] < 0.75 * line[0]
     assert line[2] < 0.25 * line[1]
-    told = page.locator(".reading").all_inner_texts()
-    assert "Step 1 found x₁ + x₂" in told[1]
-    assert "Step 2 found x₁ - x₂" in told[1]
+    told = [
+        page.locator(f".narrow .plots > figure[data-plot={name}] .reading").evaluate(SAID)
+        for name in ("neurons", "alignment", "errors")
+    ]
+    assert "Step 1 found x_{1} + x_{2}" in told[1]
+    assert "Step 2 found x_{1} - x_{2}" in told[1]
     assert "6.00 at the start" in told[2]
-    assert "The nearest limit of the narrow theory" in page.locator(".narrow").inner_text()
+    assert "Theory covers steps before a readout up to 100" in page.locator(".narrow").inner_text()
     menu = page.get_by_label("Example")
     assert menu.locator("option:checked").inner_text().startswith(EXAMPLES[0].name)
 
@@ -61,7 +71,7 @@ def test_an_example_sets_all_controls(visit) -> None:
     seen.settle()
     assert page.locator(".narrow").get_by_label("Target f(x)").input_value() == "He3(x1)"
     assert page.locator(".narrow").get_by_label("Batches", exact=True).input_value() == "reused"
-    assert "Step 2 found x₁" in page.locator(".reading").nth(1).inner_text()
+    assert "Step 2 found x_{1}" in page.locator(ALIGNMENT).evaluate(SAID)
     page.get_by_label("Inputs, d: type a value").fill("5000")
     page.keyboard.press("Enter")
     seen.settle()
@@ -82,18 +92,22 @@ def test_the_tour_asks_then_shows(visit) -> None:
         assert page.locator(".narrow .plots").is_hidden()
         lit = page.locator(".control.lit")
         assert lit.count() == 1
+        assert not page.evaluate(COVERED)
         assert (
             lit.locator(f"[data-field={scene.control}]")
             .or_(page.locator(f".lit[data-field={scene.control}]"))
             .count()
             == 1
         )
-        option = asked(page).get_by_role("button", name=readable(scene.options[scene.right]))
-        option.first.focus()
+        option = asked(page).get_by_role("group").get_by_role("button").nth(scene.right)
+        option.focus()
         page.keyboard.press("Enter")
         seen.settle()
         assert "Right." in asked(page).inner_text()
+        assert "The lines in the plots are theory" in asked(page).inner_text()
+        assert not page.evaluate(COVERED)
         assert page.locator(".narrow .plots").is_visible()
+        assert page.locator(".narrow .sides").is_visible() == (scene.beside is not None)
         assert f"tour.answer={scene.right}" in page.url
         assert page.locator(".problem:visible").count() == 0
         if number < len(SCENES):
@@ -105,8 +119,47 @@ def test_the_tour_asks_then_shows(visit) -> None:
         page.go_back()
     seen.settle()
     assert asked(page).get_by_role("heading").inner_text().startswith("5 of 6")
-    assert page.locator(".narrow input[data-field=activation]").input_value() == "tanh"
+    assert page.get_by_label("Value on the right").input_value() == "tanh"
     assert page.locator(".narrow .plots").is_visible()
+
+
+def test_plots_of_a_scene_show_what_its_sentence_says(visit) -> None:
+    """Scenes 1 to 4, read off the drawn lines; those that compare are in test_side_by_side.py."""
+    seen = visit()
+    page = seen.open()
+    page.get_by_role("button", name="Take the tour").click()
+    cosines, errors = [], []
+    for scene in SCENES[:4]:
+        asked(page).get_by_role("group").get_by_role("button").nth(scene.right).click()
+        seen.settle()
+        drawn = page.evaluate(LINES, "Median cosine")
+        lines = [
+            next(
+                line["y"]
+                for line in drawn
+                if line["mode"] == "lines" and line["name"].startswith(name)
+            )
+            for name in ("x₁ + x₂", "x₁ - x₂")
+        ]
+        cosines.append(lines)
+        [error] = [
+            trace["y"]
+            for trace in page.evaluate(LINES, "Mean squared errors")
+            if (trace["name"], trace["mode"]) == ("readout, test", "lines")
+        ]
+        errors.append(error)
+        asked(page).get_by_role("button", name="Next scene").click()
+    # A cosine at chance is of the order of 1/√d, here 0.01.
+    (first, _), (few, _), (sums, differences), (flipped_sums, flipped) = cosines
+    assert first[0] < 0.03
+    assert round(first[1], 1) == 0.8
+    assert round(few[1], 1) == 0.2
+    assert sums[1] > 0.7
+    assert differences[1] < 0.03
+    assert differences[2] > 0.3
+    assert errors[2][2] < 0.25 * errors[2][1] < 0.25 * 0.75 * errors[2][0]
+    assert flipped_sums[1] > 0.7
+    assert flipped[2] < 0.03
 
 
 @pytest.mark.parametrize("number", [3])

@@ -127,7 +127,9 @@ def test_panels_of_every_kind_show_theory_and_simulation() -> None:
     assert [axes.axison for axes in drawn.axes[:6]] == [True] * 5 + [False]
     titles = [axes.get_title() for axes in drawn.axes[:5]]
     assert titles == ["curves", "neurons", "spectrum, seed 0", "counts", "map"]
-    assert drawn.get_supxlabel() == "d = 1,000"
+    # The caption stands beside the picture, not in it.
+    assert drawn.get_supxlabel() == ""
+    assert computed(SMALL, full=False, seed=0).caption == "d = 1,000"
     assert curves.get_ylim() == (0.0, 3.0)
     assert len(curves.containers) == 1
     assert [text.get_text() for text in curves.texts] == ["here"]

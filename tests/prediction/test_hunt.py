@@ -4,7 +4,7 @@ Fourteen settings at level 1e-3 each: one in 70 seeds would have a disagreement 
 """
 
 import pytest
-from benchmarks.hunt import draw
+from benchmarks._hunted import draw
 
 from giantstep.prediction.predict import predict
 from giantstep.records.comparison import compare

@@ -42,9 +42,10 @@ def test_given_rows_keep_their_overlaps_with_the_directions(
 def test_an_update_along_axes_has_no_model(setting: Setting, labels: FittedLabels) -> None:
     found = run_experiment(setting.vary(update="sign"), labels=labels)
     assert found.complaint == (
-        "no prediction: update must not depend on the axes for a fitted function, got 'sign'"
+        "no prediction: for labels of a data set, update must not depend on the choice of "
+        "coordinates, got 'sign'"
     )
     served = run_experiment(setting.vary(update="normalised", record="every(2)"), labels=labels)
     assert served.predicted is not None
-    assert served.predicted.theory == "gaussian-runs"
+    assert served.predicted.theory == "narrow"
     assert len(served.floors) == served.predicted.overlap.shape[1] == 2

@@ -108,7 +108,7 @@ def test_every_number_of_theory_in_a_table_is_compared(name: str) -> None:
                 assert math.isfinite(compared.deviations[f"{matrix} outliers"][place, k])
     assert shown > len(found.steps)
     report = spectrum_report if found.setting.spectra else learn_report
-    assert f"theory ({predicted.theory})" in text_of(report(found))
+    assert f"theory: {predicted.theory} (" in text_of(report(found))
     assert not re.search(r"\bnan\b", text_of(report(found)))
 
 

@@ -44,7 +44,7 @@ def test_neurons_show_every_step(experiment: Experiment, axes: Axes) -> None:
     # Each neuron is joined with its own prediction.
     np.testing.assert_allclose(np.array(joins.get_segments())[:, 1], crosses)
     np.testing.assert_allclose(clouds[1].get_offsets(), simulated.cosine[0, 1] @ plane.T)
-    assert axes.get_xlabel() == "cosine with $w_{1} + w_{2}$"
+    assert axes.get_xlabel() == "cosine with $x_{1}$ $+\\;x_{2}$"
 
 
 def test_errors_stand_over_their_floors(experiment: Experiment, axes: Axes) -> None:
@@ -57,7 +57,7 @@ def test_errors_stand_over_their_floors(experiment: Experiment, axes: Axes) -> N
     assert min(floors) == pytest.approx(0.25)
     assert axes.get_ylim()[0] < 0
     labels = [text.get_text() for text in axes.get_legend().get_texts()]
-    assert "theory (narrow)" in labels
+    assert "theory" in labels
 
 
 @pytest.mark.parametrize("target", ["staircase", "linear", "x1 + x2*x3"])
@@ -157,4 +157,4 @@ def test_runs_on_gaussian_rows_are_not_called_a_theory() -> None:
     setting = Setting("x1", d=50, n=100, p=2, steps=1, runs=2, readout_n=0, test_n=0)
     predicted = predict(setting, theory="gaussian-runs")
     assert source_of(predicted) == "other runs, on Gaussian rows"
-    assert source_of(predict(setting, theory="narrow")) == "theory (narrow)"
+    assert source_of(predict(setting, theory="narrow")) == "theory"

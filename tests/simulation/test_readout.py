@@ -6,10 +6,11 @@ import numpy as np
 import pytest
 
 from giantstep.problem.setting import Setting
+from giantstep.simulation import readout
 from giantstep.simulation.engines import blocks
 from giantstep.simulation.meter import Meter
 from giantstep.simulation.readout import KEPT, LEFT_OUT, fit_readout
-from giantstep.simulation.simulate import MEMORY, make_engine
+from giantstep.simulation.simulate import MEMORY, make_engine, simulate
 
 
 class Samples:
@@ -131,3 +132,27 @@ def test_samples_are_drawn_once_where_they_fit(
     other = fit_readout(training, record)
     np.testing.assert_array_equal(fit.loo_errors, other.loo_errors)
     np.testing.assert_array_equal(fit.weights, other.weights)
+
+
+def test_a_penalty_below_single_precision_is_not_lost(monkeypatch: pytest.MonkeyPatch) -> None:
+    """40 linear features of 20 inputs: half of the eigenvalues are 0, and 1e-7 of others rounding.
+
+    Penalties of 1e-6 and 1e-10 then have the same errors, to a thousandth.  Without the second
+    pass in float64 the smaller one has no train error and a huge test error.
+    """
+    record = Setting(
+        "x1", activation="z", d=20, n="16d", p=40, steps=1, step_size=1e4, start="sphere",
+        noise=0.5, readout_n=4000, test_n=4000, seed=1,
+    )  # fmt: skip
+
+    def errors(penalty: float) -> np.ndarray:
+        found = simulate(record.vary(ridge=[penalty]))
+        assert found.train_error is not None
+        assert found.test_error is not None
+        return np.array([found.train_error[0, -1], found.test_error[0, -1]])
+
+    np.testing.assert_allclose(errors(1e-10), errors(1e-6), rtol=1e-3)
+    monkeypatch.setattr(readout, "SINGLE", 0.0)
+    train, test = errors(1e-10)
+    assert train == 0.0
+    assert test > 1e3

@@ -212,7 +212,7 @@ def test_a_prediction_is_taken_from_its_file(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """With or without a theory; another revision of the package makes one of its own."""
-    store, silent = Store(tmp_path), SETTING.vary(update="sign", engine="auto")
+    store, silent = Store(tmp_path), SETTING.vary(inputs="rademacher", engine="auto")
     first = predict_stored(SETTING, store)
     with pytest.raises(NoTheoryError) as reason:
         predict_stored(silent, store)

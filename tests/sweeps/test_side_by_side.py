@@ -8,9 +8,11 @@ from rich.console import Console
 from giantstep import InputError, Setting, SideBySide, compare_settings, plot
 from giantstep.problem.differing import differing_fields, field_text, given_differing
 from giantstep.records.observables import expected
+from giantstep.records.summary import Value
+from giantstep.show.mathtext import formula
 from giantstep.show.plots.side_by_side import side_by_side_figure
 from giantstep.show.plots.style import PALETTE
-from giantstep.show.tables.side_by_side import side_by_side_report
+from giantstep.show.tables.side_by_side import difference_sentences, side_by_side_report
 
 SMALL = {"p": 2, "steps": 1, "readout_n": 0, "test_n": 0}
 GRADIENT = Setting("x1 + x1*x2", d=500, runs=4, **SMALL)
@@ -59,18 +61,38 @@ def test_the_table_has_theory_and_simulation_of_each(both: SideBySide) -> None:
         value, theory = both.mean(number, "alignment", 1), both.theory(number, "alignment", 1)
         assert value is not None
         assert theory is not None
-        [row] = [line for line in text.splitlines() if f"{value.mean:.3g} ±" in line]
+        table = text[text.index("Step by step") :].splitlines()
+        [row] = [line for line in table if f"{value.mean:.3g} ±" in line]
         assert name in row
-        below = text.splitlines()[text.splitlines().index(row) + 1]
-        assert "theory (narrow)" in below
+        below = table[table.index(row) + 1]
+        assert "theory" in below
         assert f"{theory:.3g}" in below
-        assert f"{name}: Theory (narrow) and simulation" in text
+        assert f"{name}: Theory and simulation" in text
+
+
+def test_the_answer_says_which_is_higher(both: SideBySide, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Beyond two standard errors of the differences; a difference of nothing is not called one."""
+    [sentence] = difference_sentences(both)
+    gap, means = both.difference(1, "alignment"), [both.mean(k, "alignment", -1) for k in (1, 0)]
+    assert gap is not None
+    assert gap.standard_error is not None
+    text = printed(both)
+    assert text.index(sentence[:30]) < text.index("Step by step")
+    clear = abs(gap.mean) > 2 * gap.standard_error
+    word = ("higher" if gap.mean > 0 else "lower") if clear else "no clear difference in the"
+    assert sentence.startswith(
+        f"After the last step, orthogonal against gradient: {word} alignment"
+    )
+    assert [f"{mean.mean:.3g}" in sentence for mean in means if mean is not None] == [True, True]
+    for mean, word in ((0.03, "no clear difference in the"), (0.05, "higher"), (-0.05, "lower")):
+        monkeypatch.setattr(SideBySide, "difference", lambda *_, mean=mean: Value(mean, 0.02))
+        assert f"gradient: {word} alignment" in difference_sentences(both)[0]
 
 
 def test_one_colour_a_setting_lines_are_theory_points_simulation(both: SideBySide) -> None:
     figure = plot(both)
     assert "update: gradient | orthogonal" in figure.get_suptitle()
-    assert "x1 + x1*x2" in figure.get_suptitle()
+    assert formula("x1 + x1*x2") in figure.get_suptitle()
     assert len(figure.axes) == len(both.shown)
     for axes, observable in zip(figure.axes, both.shown, strict=True):
         lines = [line for line in axes.lines if line.get_linestyle() == "-"]
@@ -102,9 +124,9 @@ def test_settings_may_differ_in_sizes_and_steps() -> None:
 
 
 def test_what_no_theory_covers_is_said() -> None:
-    found = compare_settings(GRADIENT.vary(runs=2), MUON.vary(update="sign", runs=2))
+    found = compare_settings(GRADIENT.vary(runs=2), MUON.vary(inputs="rademacher", runs=2))
     assert found.theory(1, "norm", 1) is None
-    assert "sign: no prediction: update must be" in printed(found)
+    assert "no prediction: inputs must be gaussian or spiked" in printed(found)
 
 
 def test_bad_input_is_refused() -> None:

@@ -173,19 +173,19 @@ def test_failures_are_listed_and_the_rest_goes_on(tmp_path: Path) -> None:
 
 def test_prediction_stands_beside_measurement(tmp_path: Path) -> None:
     base = Setting("x1", d=60, n="4d", p=2, steps=1, readout_n=0, test_n=0, runs=2)
-    axes = {"d": [60, 120], "batches": ["fresh"], "update": ["gradient", "sign"]}
+    axes = {"d": [60, 120], "batches": ["fresh"], "inputs": ["gaussian", "rademacher"]}
     found = sweep(base, axes, out=tmp_path, workers=1)
-    plain, sign = found.outcomes[:2]
+    plain, other_law = found.outcomes[:2]
     assert plain.predicted is not None
     assert np.array_equal(plain.predicted.overlap, predict(plain.cell.setting).overlap)
-    assert sign.predicted is None
-    assert "update" in str(sign.complaint)
+    assert other_law.predicted is None
+    assert "inputs" in str(other_law.complaint)
     assert np.isnan(found.predicted("alignment")[0, 0, 1])
     # Nothing is left to do, a theory that says nothing included.
     grid = make_grid(base, axes)
     assert not missing_tasks(grid, Store(tmp_path), theory=True, memory=2**30, workers=1)
     [one, other] = found.exponents("alignment")
-    assert one.place == {"batches": "fresh", "update": "gradient"}
+    assert one.place == {"batches": "fresh", "inputs": "gaussian"}
     assert one.predicted is not None
     assert one.measured.low <= one.measured.exponent <= one.measured.high
     assert other.predicted is None

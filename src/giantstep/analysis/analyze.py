@@ -248,8 +248,8 @@ def _analyze(f: Target, sigma: Activation, label_degree: int) -> Analysis:
         active=frame,
         information_exponent=information.value,
         generative_exponent=generative.value,
-        leaps=tuple(stage.leap for stage in stages(series)),
-        stages=_in_coordinates(stages(series, UsableTerms(sigma, reused=False)), frame),
+        leaps=tuple(stage.leap for stage in stages({1: [series]})),
+        stages=_in_coordinates(stages({1: [series]}, UsableTerms(sigma, reused=False)), frame),
         one_step=one_steps,
         fresh=stairs["fresh"],
         reused=stairs["reused"],
@@ -306,7 +306,7 @@ def _weak_recovery(
         return WeakRecovery(0.0, 0.0)
     if generative.value != 2 and not generative.undecided:
         return WeakRecovery(math.inf, 0.0)  # G = 0
-    return weak_recovery(*source.sample)
+    return weak_recovery(source.target, source.target.r)
 
 
 def _reused(

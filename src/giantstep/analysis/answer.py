@@ -19,17 +19,25 @@ Basis = Float[np.ndarray, "_ r"]
 ORDINALS = ("first", "second", "third", "fourth")
 """Steps that a sentence names."""
 
+SMALL_PART = 0.02
+"""Share of the target's standard deviation below which a part is called small.
+
+The cosine of one step is the share times sqrt(n/d), up to a factor of order one: below a fiftieth
+it takes 2,500 samples for each input.
+"""
+
 
 def answer(analysis: Analysis) -> list[str]:
     """What the record says, in sentences: fresh batches, the activation, more samples, reuse."""
     learned = analysis.fresh.reached[-1]
     if len(learned) == len(directions(analysis)):
         several = "These are all directions" if len(learned) > 1 else "It is the only direction"
-        return [_fresh(analysis), f"{several} of the target."]
+        return [_fresh(analysis), f"{several} of the target.", *_small_parts(analysis)]
     reused = added(learned, analysis.reused.reached[-1])
     samples, covered = _more_samples(analysis, learned, reused)
     return [
         _fresh(analysis),
+        *_small_parts(analysis),
         *_blocked(analysis, learned),
         *samples,
         *_missing(analysis, learned),
@@ -93,13 +101,25 @@ def _fresh(analysis: Analysis) -> str:
     return f"{text}."
 
 
+def _small_parts(analysis: Analysis) -> list[str]:
+    """The first step that uses a small part of the target: it takes far more samples than d."""
+    for step, _ in _steps(analysis.fresh.reached):
+        share = analysis.fresh.decisions[step - 1].smallest_kept
+        if share is not None and share < SMALL_PART:
+            return [
+                f"But step {step} uses a small part of the target, {100.0 * share:.2g} % of its "
+                "standard deviation, so n must be many times d."
+            ]
+    return []
+
+
 def _nothing(analysis: Analysis) -> str:
     text = "From n ~ d fresh samples no step learns anything"
     if len(analysis.fresh.bases[-1]):
         return f"{text} with {analysis.activation.name}."
     if analysis.leap_index is None or not analysis.fresh.converged:
         return f"{text}, as far as could be decided."
-    return f"{text}: the lowest degree found in the target is {analysis.leap_index}."
+    return f"{text}: the lowest degree of the target is {analysis.leap_index}."
 
 
 def lacks(activation: Activation, degree: int) -> str:
@@ -174,9 +194,9 @@ def _reused(analysis: Analysis, learned: Basis, gains: Basis) -> list[str]:
     others = added(learned, analysis.reused.bases[-1])
     beyond = added(analysis.fresh.bases[-1], others) if len(others) else others
     if len(beyond):
-        return [f"Reused batches teach {named(beyond)} to other activations only."]
+        return [f"With reused batches of n ~ d samples other activations learn {named(beyond)}."]
     tried = analysis.label_degree > 1 or analysis.weak_recovery is not None
-    return ["Reused batches do not help."] * (tried and analysis.reused.converged)
+    return ["Reused batches of n ~ d samples do not help."] * (tried and analysis.reused.converged)
 
 
 def _out_of_reach(analysis: Analysis, learned: Basis) -> list[str]:

@@ -30,17 +30,17 @@ def undecided(
             degrees = ", ".join(f"T_{k}" for k in entry.undecided[:4])
             more = ", ..." if len(entry.undecided) > 4 else ""
             sentences.append(
-                f"{name}: whether {degrees}{more} vanish could not be decided. A share of "
-                f"{unresolved:.2g} of the variance lies beyond degree {series.degree}."
+                f"{name}: it is not known whether {degrees}{more} are zero. {unresolved:.2%} of "
+                f"the variance lies beyond degree {series.degree}."
             )
     for name, staircase in stairs.items():
         for step, decision in enumerate(staircase.decisions, start=1):
             if decision.undecided:
                 many = decision.undecided
                 sentences.append(
-                    f"step {step} ({name}): {many} direction{'s' if many > 1 else ''} not found, "
-                    f"but a share of up to {min(1.0, decision.bound**2):.2g} of the variance is "
-                    "not resolved."
+                    f"step {step} ({name} batches): {many} direction{'s' if many > 1 else ''} not "
+                    f"found, but up to {min(1.0, decision.bound**2):.2%} of the variance could "
+                    "not be computed."
                 )
     return sentences
 
@@ -71,17 +71,14 @@ def _of_expansion(series: HermiteSeries) -> Iterator[str]:
             else f"sampled, standard errors up to {series.standard_errors.max():.1g}"
         )
         yield (
-            f"not a polynomial: the expansion to degree {series.degree} leaves out a share of "
-            f"{share:.2g} of the variance ({accuracy})."
+            f"The target is not a polynomial. Its expansion stops at degree {series.degree} and "
+            f"leaves out {share:.2g} of the variance ({accuracy})."
         )
     if series.replicates is not None:
-        yield (
-            "Parts that are called absent without a proof are smaller than "
-            f"{RELEVANT:g} standard deviations of the target."
-        )
+        yield (f"Parts of the target below {RELEVANT:g} of its standard deviation count as absent.")
     if share > 1.0 - RELEVANT**2:
         yield (
-            "The expansion holds nothing of the target: all its coefficients are below "
+            "The expansion contains nothing of the target: all its coefficients are below "
             f"{rank_tolerance(series):.0e}. The floors stay at the full variance."
         )
 
@@ -91,11 +88,11 @@ def _of_stairs(name: str, stairs: Staircase, activation: Activation) -> Iterator
     if any(decision.near_tie for decision in stairs.decisions):
         yield (
             f"A direction of the staircase with {name} batches is a near-tie: its singular value "
-            "is close to the tolerance."
+            "is close to the tolerance below which it counts as zero."
         )
     for blocked in stairs.blocked:
         reason = (
-            f"its response to the label does not pass on y^{blocked.label_power}"
+            f"a step with it does not depend on y^{blocked.label_power}"
             if picks_up(activation, blocked.coefficient)
             else f"its coefficient b_{blocked.coefficient} is zero"
         )
@@ -108,10 +105,11 @@ def _of_stairs(name: str, stairs: Staircase, activation: Activation) -> Iterator
 
 def _of_blocked_step(entry: OneStep, activation: Activation) -> str:
     """What one step would learn with another activation."""
+    removed = f" with degrees below {entry.batch_exponent} removed" if entry.deflated else ""
     return (
-        f"One step at n ~ d^{entry.batch_exponent}{' (deflated)' if entry.deflated else ''} would "
-        f"learn {', '.join(name_space(entry.basis))}, but b_{entry.degree} of {activation.name} "
-        "is zero."
+        f"One step at n ~ d^{entry.batch_exponent}{removed} would learn "
+        f"{', '.join(name_space(entry.basis))}, but {activation.name} cannot: its coefficient "
+        f"b_{entry.degree} is zero."
     )
 
 
@@ -123,6 +121,8 @@ def _of_missing_degrees(
     if missed.square - missed.tail > rank_tolerance(series) ** 2:
         helped = np.any(fitted_terms(missed, FittedDegrees(activation, bias=1.0)))
         yield (
-            f"Without biases no sum of {activation.name} neurons has terms of {fits.missing}. Its "
-            "floors count these terms." + " With biases (bias > 0) it has them." * bool(helped)
+            f"Without biases a sum of {activation.name} neurons has no terms of {fits.missing}. "
+            "These terms of the target count in the floors."
+            + " With biases (bias > 0) they can be fitted."
+            * bool(helped)
         )

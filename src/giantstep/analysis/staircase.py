@@ -194,20 +194,20 @@ class Stage:
 
 
 def stages(
-    series: HermiteSeries, allowed: Allowed | None = None, start: Step | None = None
+    labels: Labels, allowed: Allowed | None = None, start: Step | None = None
 ) -> list[Stage]:
     """The stages until every direction is learned, the smallest leap taken each time.
 
     A stage of leap k needs n ~ d^k: from U it adds the range of E[grad_perp^k f | x_U] for the
     smallest k at which that is not zero.  The staircase proper is the stretch of ones at the start.
     With ``allowed`` only terms that an activation can use count, and the stages after that are
-    left to other activations.
+    left to other activations.  With transforms of the label the leaps are generative ones.
     """
-    labels: Labels = {1: [series]}
-    now = start or Step(np.zeros((0, series.r)), Decision(None, None, 0.0))
+    r, highest = labels[1][0].r, max(s.degree for listed in labels.values() for s in listed)
+    now = start or Step(np.zeros((0, r)), Decision(None, None, 0.0))
     listed: list[Stage] = []
-    while len(now.basis) < series.r:
-        for k in range(1, series.degree + 1):
+    while len(now.basis) < r:
+        for k in range(1, highest + 1):
             following = ascend(labels, now, allowed, leap=k)
             if len(following.basis) > len(now.basis):
                 listed.append(Stage(k, added(now.basis, following.basis)))
@@ -216,7 +216,7 @@ def stages(
         else:
             break
     reached = now.basis
-    for stage in stages(series, start=now) if allowed is not None else []:
+    for stage in stages(labels, start=now) if allowed is not None else []:
         degree, _ = _needed_term(labels, reached, stage.basis, stage.leap)
         # A term below the tolerance leaves the least degree that a stage of this leap can have.
         listed.append(replace(stage, missing=max(degree, stage.leap)))

@@ -34,7 +34,8 @@ def analyze(
         Highest power of a polynomial label tried before its bounded transforms. 1 leaves the
         labels as they are, also for reused batches.
     all:
-        Also print one step at d^2 and d^3 samples, error floors, the five regimes and all notes.
+        Also print the samples that other methods need, one step at d^2 and d^3 samples, error
+        floors, the five regimes and all notes.
     output.out:
         Folder to write analysis.json into.
     """

@@ -23,6 +23,7 @@ from giantstep.papers.references import (
     ANALYSIS,
     LAYER,
     REFERENCES,
+    REQUIREMENTS,
     bibliography,
     papers_in,
     papers_of,
@@ -83,7 +84,7 @@ def _of_command(name: str, arguments: Sequence[str]) -> list[str]:
         fields = given_fields(given["target"], given["fields"], given["file"])
         make = Setting.linear_width if name == "spectrum" else Setting
         return papers_of(make(**fields))
-    return list(ANALYSIS)
+    return [*ANALYSIS, *(REQUIREMENTS if given.get("all") else ())]
 
 
 def _parsed(name: str, arguments: Sequence[str]) -> dict[str, Any]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-import textwrap
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
@@ -25,7 +24,7 @@ from giantstep.records.file import write_whole
 from giantstep.records.plot import Plot
 from giantstep.show.page import claims_page
 from giantstep.show.progress import spinner
-from giantstep.show.tables.claims import claim_words, claims_list, claims_table
+from giantstep.show.tables.claims import claim_words, claims_answer, claims_list, claims_table
 from giantstep.show.tables.parts import show
 from giantstep.simulation.threads import cores
 
@@ -140,7 +139,8 @@ def claims(
     records, interrupted = _measured(chosen, folder, measuring, quiet)
     _write_pages(listed, folder, measuring)
     words = [claim_words(records)] if ids or file is not None else []
-    table = Group(*words, claims_table(records), f"page: {folder / 'claims.html'}")
+    page = f"page: {folder / 'claims.html'}"
+    table = Group(claims_answer(records), *words, claims_table(records), "", page)
     present(lambda: {"claims": records}, lambda: table, json=json, quiet=quiet)
     if interrupted:
         raise KeyboardInterrupt(
@@ -209,8 +209,8 @@ def named_claims(names: Sequence[str], given: Mapping[str, Claim]) -> list[Claim
     return [listed[name] for name in dict.fromkeys(names)] or list((given or CLAIMS).values())
 
 
-def _draw(record: dict[str, Any], folder: Path, *, line_length: int = 80) -> None:
-    """Draw the picture of a claim, its statement above it."""
+def _draw(record: dict[str, Any], folder: Path) -> None:
+    """Draw the picture of a claim; claims.html has its statement beside it."""
     path = folder / f"{record['id']}.png"
     if record["plot"] is None:
         return
@@ -221,6 +221,5 @@ def _draw(record: dict[str, Any], folder: Path, *, line_length: int = 80) -> Non
 
     figure = Figure(figsize=(6.4, 4.6), layout="constrained")
     axes = curves(figure.subplots(), Plot.from_dict(record["plot"]))
-    words = textwrap.fill(record["statement"], line_length)
-    axes.set_title(f"{words}\n({record['id']}: {record['verdict']})", fontsize="small")
+    axes.set_title(f"{record['id']}: {record['verdict']}", fontsize="medium")
     save(figure, path)

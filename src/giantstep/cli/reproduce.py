@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
 from cyclopts import Parameter
+from rich.padding import Padding
 
 from giantstep.cli.output import OutAt, Overwrite, Quiet, Switch, reserve
 from giantstep.errors import InputError, unknown_name
@@ -18,6 +20,7 @@ from giantstep.show.plots.style import save
 from giantstep.show.progress import spinner
 from giantstep.show.tables.figures import figures_table
 from giantstep.show.tables.parts import show
+from giantstep.show.tex import plain_words
 
 KINDS = ("png", "pdf", "json")
 
@@ -50,7 +53,8 @@ def reproduce(
     list_:
         List the figures, and draw nothing.
     out:
-        Folder for the figures, each as PNG and PDF, and as JSON: its numbers and what made them.
+        Folder for the figures, each as PNG and PDF, and as JSON: its caption, its numbers and what
+        made them.
     """
     chosen = named_figures(figures)
     if seed < 0:
@@ -63,17 +67,18 @@ def reproduce(
         return
     files = [f"{figure.name}.{kind}" for figure in chosen for kind in KINDS]
     reserve(out, *files, overwrite=overwrite)
-    origins = _drawn(chosen, out, run=run, full=full, seed=seed, quiet=quiet)
+    drawn = _drawn(chosen, out, run=run, full=full, seed=seed, quiet=quiet)
     if not quiet:
-        for name, origin in origins.items():
-            show(f"{name}: {out / name}.png\n    {origin}")
+        for name, words in drawn.items():
+            show(f"{name}: {out / name}.png")
+            show(Padding(words, (0, 0, 0, 4)))
 
 
 def _drawn(
     chosen: Sequence[Reproduction], out: Path, *, run: bool, full: bool, seed: int, quiet: bool
 ) -> dict[str, str]:
-    """Draw figures into a folder; name -> where its numbers come from."""
-    origins = {}
+    """Draw figures into a folder; name -> its caption and where its numbers come from."""
+    said = {}
     with spinner(quiet) as say:
         for index, figure in enumerate(chosen, 1):
             name = figure.name
@@ -83,9 +88,11 @@ def _drawn(
             drawn = paper_figure(figure, data)
             for kind in ("png", "pdf"):
                 save(drawn, out / f"{name}.{kind}")
-            write(data, out / f"{name}.json")
-            origins[name] = f"{'computed' if kept is None else 'stored'}, {data.origin}"
-    return origins
+            caption = figure.caption_of(data.sizes)
+            write(replace(data, caption=caption), out / f"{name}.json")
+            origin = f"{'computed' if kept is None else 'stored'}, {data.origin}"
+            said[name] = f"{plain_words(caption)}\n{origin}"
+    return said
 
 
 def named_figures(names: Sequence[str]) -> list[Reproduction]:

@@ -16,20 +16,13 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from giantstep.errors import InputError, shown
-from giantstep.estimator.blend import (
-    Choice,
-    Data,
-    Limits,
-    choose,
-    fit_models,
-    make_search,
-    searched_rows,
-)
+from giantstep.estimator.blend import Choice, choose, fit_models
 from giantstep.estimator.blocks import blocks
-from giantstep.estimator.certain import certain_directions, noise_tests
+from giantstep.estimator.certain import noise_tests
 from giantstep.estimator.columns import refuse_text
 from giantstep.estimator.inputs import clipped_cells, fit_inputs
 from giantstep.estimator.insight import look
+from giantstep.estimator.models import Data, Limits, make_search, searched_rows
 from giantstep.estimator.recipe import Recipe
 from giantstep.estimator.rows import Rows, distinct_rows
 from giantstep.simulation.threads import single_blas
@@ -109,8 +102,10 @@ class GiantStep(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
             self._record(data, limits)
             self.clipped_cells_ = clipped_cells(self._inputs.scaling, rows, limits.recipe)
         self._rows = len(rows)
-        self.n_directions_ = self._n_features_out = self._choice.k
-        self.n_certain_ = certain_directions(self.tests_, self.n_directions_)
+        self.n_fitted_ = self._n_features_out = self._choice.k
+        self.direction_tests_ = self._choice.tests
+        self.certain_ = np.array([test.certain for test in self.direction_tests_], dtype=bool)
+        self.n_directions_ = int(self.certain_.sum())
         self.parts_ = self._choice.parts
         self.stability_ = self._choice.stability
         self.out_of_fold_score_ = 1.0 - self._choice.error
@@ -160,7 +155,7 @@ class GiantStep(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         response = np.empty((len(x), len(self._mean)))
         with single_blas():
             for block in self._blocks(x):
-                parts = self._models.predict(self._inputs(x[block]), self.n_directions_)
+                parts = self._models.predict(self._inputs(x[block]), self.n_fitted_)
                 blend = np.tensordot(self._choice.weights, parts, 1)
                 response[block] = self._mean + self._scale * blend
         return response
@@ -184,7 +179,7 @@ class GiantStep(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
     def transform(self, X: Any) -> Float[np.ndarray, "n k"]:  # noqa: N803
         """Coordinates on the directions found, the strongest first."""
         x = self._validated(X)
-        coordinates = np.empty((len(x), self.n_directions_))
+        coordinates = np.empty((len(x), self.n_fitted_))
         basis = self._span.basis @ self._turn
         with single_blas():
             for block in blocks(len(x), x.shape[1]):
@@ -219,11 +214,11 @@ class GiantStep(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         from giantstep.estimator.fitted import fitted_target
 
         check_is_fitted(self)
-        if self.n_directions_ == 0:
+        if self.n_fitted_ == 0:
             raise InputError("no direction was found, so that there is no function to analyze")
         error = math.sqrt(max(self._choice.error, 0.0) / self._rows)
         return fitted_target(
-            lambda u: self.response(u)[:, output], self.n_directions_, error, self._rows
+            lambda u: self.response(u)[:, output], self.n_fitted_, error, self._rows
         )
 
     def analyze_fit(self, output: int = 0) -> Analysis:

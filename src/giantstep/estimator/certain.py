@@ -8,11 +8,13 @@ step sees more than them.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 from jaxtyping import Float
+from scipy.special import ndtr
 
 from giantstep.estimator.span import Search
 
@@ -52,11 +54,6 @@ def noise_tests(search: Search, basis: Float[np.ndarray, "c k"]) -> tuple[NoiseT
     return tuple(tests)
 
 
-def certain_directions(tests: tuple[NoiseTest, ...], k: int) -> int:
-    """Directions, of k, before the first that no test sees."""
-    return min(sum(test.beyond_noise for test in tests), k)
-
-
 def _stage(search: Search, basis: Float[np.ndarray, "c j"]) -> Iterator[NoiseTest]:
     """Tests of what is left beside some directions, until one is beyond noise."""
     candidates = search.candidates(search.fit(basis))
@@ -76,3 +73,40 @@ def _stage(search: Search, basis: Float[np.ndarray, "c j"]) -> Iterator[NoiseTes
         yield test
         if test.beyond_noise:
             return
+
+
+@dataclass(frozen=True)
+class DirectionTest:
+    """Whether rows left out need a direction beside the others of the span.
+
+    loss -> mean increase of their squared error without it, as a share of the variance; error ->
+    its standard error; p_value -> one-sided, of no increase; level -> what it must stay below.
+    """
+
+    loss: float
+    error: float
+    p_value: float
+    level: float
+
+    @property
+    def certain(self) -> bool:
+        """Whether the p-value is below its level."""
+        return self.p_value < self.level
+
+
+def direction_tests(increases: Float[np.ndarray, "k l"], level: float) -> tuple[DirectionTest, ...]:
+    """One test a direction, by Holm's procedure: some is wrongly certain with probability level.
+
+    increases -> of the squared error of every row left out, without each direction.  The smallest
+    of k p-values must stay below level/k, the next below level/(k - 1), and so on; after one that
+    does not, none is certain.
+    """
+    k, rows = increases.shape
+    means, errors = increases.mean(axis=1), increases.std(axis=1) / math.sqrt(max(rows, 1))
+    # Where all differences vanish nothing is lost.
+    p_values = np.where(errors > 0, ndtr(-means / np.where(errors > 0, errors, 1.0)), 1.0)
+    levels, passed = np.zeros(k), True
+    for rank, j in enumerate(np.argsort(p_values)):
+        levels[j] = level / (k - rank) if passed else 0.0
+        passed = passed and p_values[j] < levels[j]
+    return tuple(map(DirectionTest, means, errors, p_values, levels))

@@ -14,8 +14,8 @@ from sklearn.utils.validation import _check_sample_weight
 
 from giantstep.errors import InputError, shown
 from giantstep.estimator.base import GiantStep
-from giantstep.estimator.blend import folds
 from giantstep.estimator.coordinates import Index
+from giantstep.estimator.folds import folds
 from giantstep.estimator.logistic import (
     Linear,
     calibrate,

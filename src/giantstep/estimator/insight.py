@@ -7,10 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Float
 
-from giantstep.estimator.blend import Models
 from giantstep.estimator.blocks import blocks
 from giantstep.estimator.coordinates import Coordinates
 from giantstep.estimator.inputs import Inputs
+from giantstep.estimator.models import Models
 from giantstep.estimator.network import SpanModel
 
 

@@ -82,7 +82,7 @@ def _orthonormal(
 
 def _function(fit: GiantStepRegressor, lower: Float[np.ndarray, "k k"], n: int) -> Target | None:
     """The fitted polynomial in orthonormal coordinates, None where nothing is beyond its noise."""
-    if fit.n_directions_ == 0 or len(fit.clipped_labels_):
+    if fit.n_fitted_ == 0 or len(fit.clipped_labels_):
         return None
     error = math.sqrt(max(1.0 - fit.out_of_fold_score_, 0.0) / n)
     try:

@@ -19,7 +19,7 @@ from jaxtyping import Float, Int
 from giantstep.estimator.blocks import blocks
 from giantstep.estimator.coordinates import Turned
 from giantstep.estimator.recipe import Mix, Recipe
-from giantstep.estimator.ridge import Ridge, fit_ridge
+from giantstep.estimator.ridge import PENALTIES, Ridge, fit_ridge
 from giantstep.gaussian.rules import hermite_values
 from giantstep.problem.activation import make_activation
 
@@ -184,17 +184,31 @@ class SpanFitter:
         return slice(0, None, self.recipe.judged_every) if many else None
 
     def fit(
-        self, basis: Float[np.ndarray, "c k"], mix: Mix | None = None, *, judged: bool = True
+        self,
+        basis: Float[np.ndarray, "c k"],
+        mix: Mix | None = None,
+        *,
+        judged: bool = True,
+        penalty: float | None = None,
     ) -> SpanModel:
-        """The readout on a span; mix -> its features, those of the search if not given."""
+        """The readout on a span.
+
+        mix -> its features, those of the search if not given; penalty -> relative to the mean
+        eigenvalue, chosen by leave-one-out if not given.
+        """
         u = self.z @ basis
+        penalties = PENALTIES if penalty is None else np.array([penalty])
         neurons = draw_neurons(u, self.seed, mix or self.recipe.search_mix, self.recipe)
         return SpanModel(
             basis=basis,
             margin=self.recipe.span_margin,
             neurons=neurons,
             ridge=fit_ridge(
-                lambda block: neurons.values(u[block]), self.y, self.weight, neurons.width
+                lambda block: neurons.values(u[block]),
+                self.y,
+                self.weight,
+                neurons.width,
+                penalties,
             ),
             judges=self.judges if judged else None,
         )
@@ -225,5 +239,6 @@ def blended(
         residual=residual,
         error=float(weight @ np.mean(residual**2, axis=1)) / len(y),
         penalty=math.nan,
+        relative=math.nan,
     )
     return replace(models[0], neurons=neurons, ridge=ridge)

@@ -68,21 +68,21 @@ def _parts(axes: Axes, fit: GiantStep) -> None:
 def _response(axes: Axes, fit: GiantStep, points: int = 60) -> None:
     """Data over the fitted curve or surface on the leading directions."""
     u, y = fit._sample
-    if fit.n_directions_ == 0:
+    if fit.n_fitted_ == 0:
         axes.set_axis_off()
         axes.text(0.5, 0.5, "no direction was found", ha="center", transform=axes.transAxes)
         return
     line = np.linspace(u[:, 0].min(), u[:, 0].max(), points)
-    if fit.n_directions_ == 1:
+    if fit.n_fitted_ == 1:
         axes.plot(u[:, 0], y[:, 0], ".", color="0.6", markersize=3, label="rows")
         axes.plot(line, fit.response(line[:, None])[:, 0], color="firebrick", label="fit")
         axes.set_ylabel("standardised label")
         axes.legend(fontsize="small", frameon=False)
     else:
         other = np.linspace(u[:, 1].min(), u[:, 1].max(), points)
-        grid = np.zeros((points, points, fit.n_directions_))
+        grid = np.zeros((points, points, fit.n_fitted_))
         grid[:, :, 0], grid[:, :, 1] = line[None, :], other[:, None]
-        surface = fit.response(grid.reshape(-1, fit.n_directions_))[:, 0].reshape(points, points)
+        surface = fit.response(grid.reshape(-1, fit.n_fitted_))[:, 0].reshape(points, points)
         reach = float(np.quantile(np.abs(y[:, 0]), 0.98)) or 1.0
         colours: dict[str, Any] = {"cmap": "coolwarm", "vmin": -reach, "vmax": reach}
         axes.contourf(line, other, surface.clip(-reach, reach), levels=15, **colours)

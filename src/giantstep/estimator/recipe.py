@@ -74,8 +74,17 @@ class Recipe:
     folds: tuple[tuple[int, int], ...] = ((300, 10), (2_000, 5), (6_000, 3))
     least_folds: int = 2
     wide_folds: int = 3
-    # A fold whose score is this many times the least of all folds searches once more.
-    behind: float = 1.5
+    # Larger spans than the best out of fold are tried where they lower the score by this share:
+    # the way to two directions may lead over three.
+    promise: float = 0.15
+    # A fold whose score is this many times the least of all folds starts once more from the span of
+    # that one, if folds that are not behind predict rows left out better by so many standard errors
+    # than with fewer directions; turns from there at most.
+    behind: float = 1.3
+    shared_errors: float = 2.0
+    shared_turns: int = 6
+    # Folds whose spans agree to this squared cosine leave nothing for a search on all rows to find.
+    agreed: float = 0.9
     # A span counts as found if it explains this share of the variance out of fold, and more than
     # this many standard errors.
     least_share: float = 0.02
@@ -108,6 +117,9 @@ class Recipe:
     # trials are refined before the best is chosen.
     expansions: tuple[int, int] = (12, 6)
     close: tuple[float, float] = (1.15, 1.02)
+    # Sum of squared sines of the angles within which two spans count as one: giant steps would
+    # take the worse of them to the better one.
+    same_span: float = 0.1
     # Below so many rows one and two directions are both tried: outliers hide in the bulk.
     blurred_rows: int = 300
     # With many coordinates one row of so many is kept from the steps, to judge them.
@@ -131,7 +143,7 @@ class Recipe:
     last_mixes: tuple[Mix, ...] = (Mix(1, 4, 1.0), Mix(4, 4, 0.5), Mix(4, 1, 1.0))
     # Draws of the neurons that are averaged, up to so many rows: beyond, one is as good.
     draws: int = 4
-    drawn_rows: int = 2_000
+    drawn_rows: int = 1_000
 
     # -- giant steps that turn a span -----------------------------------------------------------
 

@@ -66,21 +66,28 @@ def turned(
             yield np.linalg.qr(basis + turn @ root.T)[0]
 
 
-def refined(fitter: SpanFitter, model: SpanModel, rounds: int, mix: Mix | None = None) -> SpanModel:
-    """The span after giant steps, ``rounds`` at most, while they lower the leave-one-out error."""
+def refined(
+    fitter: SpanFitter, model: SpanModel, rounds: int, mix: Mix | None = None, *, held: bool = True
+) -> SpanModel:
+    """The span after giant steps, ``rounds`` at most, while they lower the leave-one-out error.
+
+    held -> whether the penalty of the readout is held within a round, and chosen again before the
+    next; else every trial chooses its own, which takes thrice as long.
+    """
     if model.k in (0, len(model.basis)):
         return model
-    for _ in range(rounds):
-        best = model
+    judged = model.judges is not None
+    for left in reversed(range(rounds)):
+        best, penalty = model, model.ridge.relative if held else None
         for basis in turned(fitter, model):
-            trial = fitter.fit(basis, mix, judged=model.judges is not None)
+            trial = fitter.fit(basis, mix, judged=judged, penalty=penalty)
             if trial.error >= best.error and best is not model:
                 break
             if trial.error < best.error:
                 best = trial
         if best.error > (1.0 - fitter.recipe.turn_gain) * model.error:
             return best
-        model = best
+        model = fitter.fit(best.basis, mix, judged=judged) if left and held else best
     return model
 
 

@@ -24,7 +24,7 @@ class GiantStepRegressor(RegressorMixin, GiantStep):
     ridge readout of fixed neurons on it is g, and the parts are weighed by what they predict out of
     fold.  Columns must be numbers without gaps (scikit-learn's OneHotEncoder and SimpleImputer make
     them so).  Neither the units of the columns nor their order matter, nor does the order of the
-    rows.  Heavy tails are drawn in unless the label is linear in them, and a few cells far outside
+    rows.  Extreme values are pulled in unless the label is linear in them; a few cells far outside
     their column are clipped.  A label that is twenty times as far out as all others is clipped too,
     with a warning: one such row would decide the whole fit.  Where y is constant a warning says so,
     and it is predicted.  Beside X a fit holds its standardised columns, in float32 where they are
@@ -35,8 +35,8 @@ class GiantStepRegressor(RegressorMixin, GiantStep):
     max_directions : int, default=5
         Directions at most.
     level : float, default=0.02
-        Probability that some test against noise calls a direction certain where there is none.
-        The number of directions is what predicts best out of fold, certain or not.
+        Probability that the tests of the directions call one certain that is not needed; also that
+        of the tests of steps against noise.
     soft : bool, default=True
         Whether neurons that are spread over all directions may add what no few directions hold.
     random_state : int, RandomState instance or None, default=0
@@ -49,12 +49,17 @@ class GiantStepRegressor(RegressorMixin, GiantStep):
     Attributes
     ----------
     n_directions_ : int
-        Directions found; 0 says that at this n none predicts reliably.
-    n_certain_ : int
-        How many of them, from the strongest on, are beyond noise.
-    directions_ : ndarray of shape (n_directions_, n_features_in_)
-        Weights of the columns in every direction, the strongest first.
-    strengths_ : ndarray of shape (n_directions_,)
+        Certain directions: rows that were left out are predicted worse without each of them.
+    n_fitted_ : int
+        Directions of the fitted span, certain or not: the number that predicts best out of fold; 0
+        says that at this n none predicts reliably.
+    certain_ : ndarray of shape (n_fitted_,)
+        Which of the fitted directions are certain.
+    direction_tests_ : tuple of DirectionTest
+        For each fitted direction what rows left out lose without it, with p-value and level.
+    directions_ : ndarray of shape (n_fitted_, n_features_in_)
+        Weights of the columns in every fitted direction, the strongest first.
+    strengths_ : ndarray of shape (n_fitted_,)
         Mean squared slope along each direction, labels of variance one.
     tests_ : tuple of NoiseTest
         Tests against noise of what is left of the labels when 0, 1, ... directions are fitted.

@@ -12,6 +12,8 @@ from dataclasses import dataclass
 
 import numpy as np
 from jaxtyping import Float
+from scipy.linalg import cholesky
+from scipy.linalg.lapack import dtrtri
 
 from giantstep.estimator.blocks import blocks
 from giantstep.problem.penalties import penalty_grid
@@ -32,7 +34,7 @@ class Ridge:
     """A fitted ridge regression: weights, intercept, and what leave-one-out says of it.
 
     ``residual`` -> y less the prediction without the row itself; ``error`` -> its mean square, the
-    mean over outputs too; ``penalty`` is absolute.
+    mean over outputs too; ``penalty`` is absolute, ``relative`` over the mean eigenvalue.
     """
 
     weights: Float[np.ndarray, "p m"]
@@ -40,6 +42,7 @@ class Ridge:
     residual: Float[np.ndarray, "n m"]
     error: float
     penalty: float
+    relative: float
 
     def __call__(self, features: Float[np.ndarray, "b p"]) -> Float[np.ndarray, "b m"]:
         return features @ self.weights + self.intercept
@@ -64,54 +67,122 @@ def fit_ridge(
     """
     n, m = y.shape
     root = np.sqrt(weight)[:, None]
-    scaled = _held(features, root, p)
     label_mean = weight @ y / n
-    labels = (y - label_mean) * root
-    mean, values, vectors, projected = _decomposed(scaled, labels, root, p)
+    rows = _Rows(_held(features, root, p), (y - label_mean) * root, root)
+    mean, covariance, cross = _moments(rows, p)
     # Where all features are constant any penalty leaves the mean.
-    scale = max(float(values.sum()) / max(p, 1), np.finfo(float).tiny / PENALTIES[0])
-    shrunk = 1.0 / (values + penalties[:, None] * scale)
-    # (outputs, penalties, p); the centred labels need no mean taken off the features here
-    fitted = shrunk * projected.T[:, None, :]
-    offset = mean @ vectors
-
-    def judged_residuals(block: slice) -> Float[np.ndarray, "m q b"]:
-        turned = (scaled(block) @ vectors - root[block] * offset).T
-        # Without the only row of its weight there is nothing to predict: at most this leverage.
-        alone = np.minimum(weight[block] / n, 1.0 - 1e-12)
-        return left_out(turned, labels[block].T[:, None, :], shrunk / n, fitted, alone)
-
+    scale = max(float(np.trace(covariance)) / max(p, 1), np.finfo(float).tiny / PENALTIES[0])
     judged = min(n, max(judged_per_feature * p, least_judged))
-    parts = [judged_residuals(block) for block in blocks(judged, p)]
-    best = int(np.argmin(np.sum([np.einsum("mqi,mqi->q", e, e) for e in parts], axis=0)))
-    weights = vectors @ fitted[:, best].T
+    solve = _at_one_penalty if len(penalties) == 1 and p else _at_best_penalty
+    weights, kept, freedoms, best = solve(
+        rows, mean, covariance, cross, penalties * scale, list(blocks(judged, p))
+    )
     residual = np.empty_like(y)
-    residual[:judged] = np.concatenate([part[:, best].T for part in parts]) / root[:judged]
+    residual[:judged] = kept / root[:judged]
     # Weighted, for rows of any weight: 1 - w h, h the mean leverage of a row of weight one.
-    mean_leverage = (1.0 + float(np.sum(values * shrunk[best]))) / n
+    mean_leverage = (1.0 + freedoms) / n
     for block in blocks(n - judged, p):
         beyond = slice(judged + block.start, judged + block.stop)
-        e = labels[beyond] - scaled(beyond) @ weights + root[beyond] * (mean @ weights)
+        e = rows.labels[beyond] - rows.features(beyond) @ weights + root[beyond] * (mean @ weights)
         residual[beyond] = e / (1.0 - weight[beyond, None] * mean_leverage) / root[beyond]
-    error = float(weight @ np.einsum("im,im->i", residual, residual)) / (n * m)
-    penalty = float(penalties[best] * scale)
-    return Ridge(weights, label_mean - mean @ weights, residual, error, penalty)
+    return Ridge(
+        weights=weights,
+        intercept=label_mean - mean @ weights,
+        residual=residual,
+        error=float(weight @ np.einsum("im,im->i", residual, residual)) / (n * m),
+        penalty=float(penalties[best] * scale),
+        relative=float(penalties[best]),
+    )
 
 
-def _decomposed(
-    scaled: Features, labels: Float[np.ndarray, "n m"], root: Float[np.ndarray, "n 1"], p: int
-) -> tuple[np.ndarray, ...]:
-    """Mean of the features, eigenvalues and -vectors of their covariance, labels along these."""
-    n, m = labels.shape
+@dataclass(frozen=True)
+class _Rows:
+    """Features, centred labels and ones, all times the roots of the weights."""
+
+    features: Features
+    labels: Float[np.ndarray, "n m"]
+    root: Float[np.ndarray, "n 1"]
+
+    def own_leverage(self, block: slice) -> Float[np.ndarray, " b"]:
+        """The leverage of the fitted mean."""
+        # Without the only row of its weight there is nothing to predict: at most this leverage.
+        return np.minimum(self.root[block, 0] ** 2 / len(self.root), 1.0 - 1e-12)
+
+
+def _moments(
+    rows: _Rows, p: int
+) -> tuple[Float[np.ndarray, " p"], Float[np.ndarray, "p p"], Float[np.ndarray, "p m"]]:
+    """Mean and covariance of the features, and their covariance with the labels."""
+    n, m = rows.labels.shape
     total, gram, cross = np.zeros(p), np.zeros((p, p)), np.zeros((p, m))
     for block in blocks(n, p):
-        phi = scaled(block)
-        total += root[block, 0] @ phi
+        phi = rows.features(block)
+        total += rows.root[block, 0] @ phi
         gram += phi.T @ phi
-        cross += phi.T @ labels[block]
+        cross += phi.T @ rows.labels[block]
     mean = total / n
-    values, vectors = np.linalg.eigh(gram / n - np.outer(mean, mean))
-    return mean, np.maximum(values, 0.0), vectors, vectors.T @ (cross / n)
+    return mean, gram / n - np.outer(mean, mean), cross / n
+
+
+Solved = tuple[Float[np.ndarray, "p m"], Float[np.ndarray, "j m"], float, int]
+"""Weights, leave-one-out residuals of the judged rows, freedoms, and which penalty was chosen."""
+
+
+def _at_best_penalty(
+    rows: _Rows,
+    mean: Float[np.ndarray, " p"],
+    covariance: Float[np.ndarray, "p p"],
+    cross: Float[np.ndarray, "p m"],
+    penalties: Float[np.ndarray, " q"],
+    judged: list[slice],
+) -> Solved:
+    """The penalty of least leave-one-out error, all from one eigendecomposition."""
+    n = len(rows.root)
+    values, vectors = np.linalg.eigh(covariance)
+    values = np.maximum(values, 0.0)
+    shrunk = 1.0 / (values + penalties[:, None])
+    # (outputs, penalties, p); the centred labels need no mean taken off the features here
+    fitted = shrunk * (vectors.T @ cross).T[:, None, :]
+    offset = mean @ vectors
+    parts = []
+    for block in judged:
+        turned = rows.features(block) @ vectors
+        turned -= rows.root[block] * offset
+        labels = rows.labels[block].T[:, None, :]
+        parts.append(left_out(turned.T, labels, shrunk / n, fitted, rows.own_leverage(block)))
+    best = int(np.argmin(np.sum([np.einsum("mqi,mqi->q", e, e) for e in parts], axis=0)))
+    kept = np.concatenate([part[:, best].T for part in parts])
+    return vectors @ fitted[:, best].T, kept, float(np.sum(values * shrunk[best])), best
+
+
+def _at_one_penalty(
+    rows: _Rows,
+    mean: Float[np.ndarray, " p"],
+    covariance: Float[np.ndarray, "p p"],
+    cross: Float[np.ndarray, "p m"],
+    penalties: Float[np.ndarray, " 1"],
+    judged: list[slice],
+) -> Solved:
+    """The only penalty, by a Cholesky factor: a third of the work of all penalties.
+
+    Where all features are constant up to rounding there is no such factor.
+    """
+    n, p = len(rows.root), len(mean)
+    shifted = covariance + penalties[0] * np.eye(p)
+    try:
+        factor = cholesky(shifted, lower=True, overwrite_a=True, check_finite=False)
+    except np.linalg.LinAlgError:
+        return _at_best_penalty(rows, mean, covariance, cross, penalties, judged)
+    inverse, _ = dtrtri(factor, lower=1)
+    weights = inverse.T @ (inverse @ cross)
+    parts = []
+    for block in judged:
+        centred = rows.features(block) - rows.root[block] * mean
+        half = centred @ inverse.T
+        leverage = np.einsum("ip,ip->i", half, half) / n + rows.own_leverage(block)
+        parts.append((rows.labels[block] - centred @ weights) / (1.0 - leverage)[:, None])
+    freedoms = p - float(penalties[0]) * float(np.einsum("ij,ij->", inverse, inverse))
+    return weights, np.concatenate(parts), freedoms, 0
 
 
 def _held(features: Features, root: Float[np.ndarray, "n 1"], p: int) -> Features:

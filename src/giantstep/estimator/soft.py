@@ -67,13 +67,15 @@ Root = Float[np.ndarray, " d"] | Float[np.ndarray, "d d"] | Turn
 class SoftModel:
     """sum_j a_j k(|x - c_j|_M^2/s^2) + intercept.
 
-    ``root`` -> M^(1/2), its diagonal alone where M is diagonal; ``centres`` -> M^(1/2) c_j.
+    ``root`` -> M^(1/2), its diagonal alone where M is diagonal; ``centres`` -> M^(1/2) c_j;
+    ``width`` -> s, and ``relative_width`` in median distances of the centres.
     """
 
     kernel: Kernel
     root: Root
     centres: Float[np.ndarray, "p d"]
     width: float
+    relative_width: float
     weights: Float[np.ndarray, "p m"]
     intercept: Float[np.ndarray, " m"]
     error: float
@@ -106,8 +108,13 @@ def fit_soft(
     recipe: Recipe,
     *,
     diagonal: bool,
+    relative_width: float | None = None,
 ) -> SoftModel:
-    """Soft steps on columns of variance one, or on turns of these: rough ones by column."""
+    """Soft steps on columns of variance one, or on turns of these: rough ones by column.
+
+    relative_width -> the scale in the end, in median distances; the best of the kernel's if not
+    given.
+    """
     kernel = ROUGH if diagonal else SMOOTH
     root: Root = np.ones(x.shape[1])
     some = slice(0, min(len(x), recipe.metric_rows))
@@ -122,7 +129,7 @@ def fit_soft(
     for _ in range(recipe.soft_steps):
         gradient = tried(kernel.width).gradient(formed[: recipe.averaged_rows])
         root = _learned_root(gradient, recipe.metric_floor, diagonal)
-    widths = kernel.widths
+    widths = kernel.widths if relative_width is None else (relative_width,)
     best = widths[0] if len(widths) == 1 else min(widths, key=lambda width: tried(width).error)
     return _readout(x, y, weight, kernel=kernel, root=root, width=best, centres=recipe.centres)
 
@@ -179,7 +186,7 @@ def _readout(
     p = len(places)
     between = _distances(places, places)
     typical = float(np.median(between[np.triu_indices(p, 1)])) if p > 1 else 0.0
-    width *= np.sqrt(typical) or 1.0
+    relative, width = width, width * (np.sqrt(typical) or 1.0)
     lower = cholesky(kernel.value(between / width**2) + jitter * np.eye(p), lower=True)
 
     def features(block: slice) -> Float[np.ndarray, "b p"]:
@@ -192,6 +199,7 @@ def _readout(
         root=root,
         centres=places,
         width=width,
+        relative_width=relative,
         weights=solve_triangular(lower, ridge.weights, lower=True, trans="T"),
         intercept=ridge.intercept,
         error=ridge.error,

@@ -53,43 +53,23 @@ class Search(SpanFitter):
         return {min(count, room, candidate.directions.shape[1]) for count in both}
 
     def run(self) -> dict[int, SpanModel]:
-        """The best span of every number of directions that was reached.
-
-        A span that is new is grown by every kind of step, and pruned by the direction that its
-        readout uses least; what that improves is new again, until nothing is.
-        """
-        recipe = self.recipe
-        best = {0: self.fit(np.zeros((self.z.shape[1], 0)))}
-        new = {0}
-        for _ in range(recipe.expansions[self._hurried]):
-            if not new:
-                break
-            k = min(new)
-            new.remove(k)
-            least = min((best[j].score for j in best if j < k), default=math.inf)
-            trials = [self.pruned(best[k], best.get(k - 1))] if k > 1 else []
-            if k < self.most and best[k].score < (1.0 - recipe.least_gain) * least:
-                trials += self.grown(best[k])
-            for trial in trials:
-                before = best[trial.k].score if trial.k in best else math.inf
-                if trial.score < (1.0 - recipe.worth_again) * before:
-                    new.add(trial.k)
-                if trial.score < before:
-                    best[trial.k] = trial
-        return dict(sorted(best.items()))
+        """The best span of every number of directions that was reached."""
+        growth = Growth(self)
+        growth.expand(self.most)
+        return growth.best
 
     @property
-    def _hurried(self) -> bool:
+    def hurried(self) -> bool:
         """Whether there are too many rows for a thorough search to pay."""
         return len(self.y) >= self.recipe.thorough_rows
 
     @property
     def _close(self) -> float:
         """The factor of the best score within which a trial is worth refining."""
-        return self.recipe.close[self._hurried]
+        return self.recipe.close[self.hurried]
 
-    def grown(self, model: SpanModel) -> list[SpanModel]:
-        """The best spans with one and with two directions more."""
+    def grown(self, model: SpanModel, known: dict[int, SpanModel]) -> list[SpanModel]:
+        """The best spans with one and with two directions more; known -> the best ones so far."""
         trials: dict[int, list[SpanModel]] = {}
         for candidate in self.candidates(model):
             for count in self.counts(candidate, self.most - model.k):
@@ -98,15 +78,33 @@ class Search(SpanFitter):
                 trial = refined(self, self.fit(basis), 1)
                 trials.setdefault(trial.k, []).append(trial)
         best = []
-        for group in trials.values():
+        for k, group in trials.items():
+            group = self._different(group, known.get(k))
+            if not group:
+                continue
             limit = self._close * min(trial.score for trial in group)
             # Refining tells those apart that are close.
             close = [refined(self, trial, 2) for trial in group if trial.score <= limit]
             chosen = min(close, key=lambda trial: trial.score)
             if chosen.score <= self._close * model.score:
                 chosen = refined(self, chosen, 4)
-            best.append(chosen)
+            best.append(self.fit(chosen.basis))
         return best
+
+    def _different(self, group: list[SpanModel], known: SpanModel | None) -> list[SpanModel]:
+        """The trials, best first, without those whose span a better one nearly has."""
+        kept = [known] if known is not None else []
+        first = len(kept)
+        for trial in sorted(group, key=lambda trial: trial.score):
+            if not any(self._repeats(trial, other) for other in kept):
+                kept.append(trial)
+        return kept[first:]
+
+    def _repeats(self, trial: SpanModel, other: SpanModel) -> bool:
+        """Whether giant steps would take a span to one that is known."""
+        shared = float(np.sum((trial.basis.T @ other.basis) ** 2))
+        near = shared > trial.k - self.recipe.same_span
+        return near and trial.score >= other.score
 
     def pruned(self, model: SpanModel, rival: SpanModel | None) -> SpanModel:
         """A span without the direction that its readout uses least; refined if it may pay."""
@@ -115,4 +113,49 @@ class Search(SpanFitter):
         less = refined(self, self.fit(model.basis @ vectors[:, 1:]), 1)
         if rival is None or less.score <= self._close * rival.score:
             less = refined(self, less, 3)
-        return less
+        return self.fit(less.basis)
+
+
+class Growth:
+    """The best spans of a search so far, by their number of directions, and which of them are new.
+
+    A span that is new is grown by every kind of step, and pruned by the direction that its readout
+    uses least; what that improves is new again, until nothing is.
+    """
+
+    def __init__(self, search: Search) -> None:
+        self.search = search
+        self._best = {0: search.fit(np.zeros((search.z.shape[1], 0)))}
+        self._new = {0}
+        self._left = search.recipe.expansions[search.hurried]
+
+    @property
+    def best(self) -> dict[int, SpanModel]:
+        """The best spans, from the smallest on."""
+        return dict(sorted(self._best.items()))
+
+    def expand(self, level: int) -> None:
+        """Grow and prune what is new, spans of ``level`` directions at most."""
+        while self._left and self._new and min(self._new) <= level:
+            self._left -= 1
+            k = min(self._new)
+            self._new.remove(k)
+            self._try(k)
+
+    def _try(self, k: int) -> None:
+        search, best, recipe = self.search, self._best, self.search.recipe
+        least = min((best[j].score for j in best if j < k), default=math.inf)
+        trials = [search.pruned(best[k], best.get(k - 1))] if k > 1 else []
+        if k < search.most and best[k].score < (1.0 - recipe.least_gain) * least:
+            trials += search.grown(best[k], best)
+        for trial in trials:
+            self.offer(trial)
+
+    def offer(self, trial: SpanModel) -> None:
+        """Keep a span that is the best of its size; one that is clearly better is new."""
+        k = trial.k
+        before = self._best[k].score if k in self._best else math.inf
+        if trial.score < (1.0 - self.search.recipe.worth_again) * before:
+            self._new.add(k)
+        if trial.score < before:
+            self._best[k] = trial

@@ -65,7 +65,12 @@ def fit_linear(
     offset = weight @ predicted / n
     residual = (y - label_mean - predicted + offset) / kept[best]
     return Ridge(
-        weights, label_mean - offset, residual, float(errors[best]), float(penalties[best])
+        weights=weights,
+        intercept=label_mean - offset,
+        residual=residual,
+        error=float(errors[best]),
+        penalty=float(penalties[best]),
+        relative=float(grid[best]),
     )
 
 

@@ -22,8 +22,8 @@ def words(fit: GiantStep) -> str:
     """The text of ``explain``."""
     c = fit._inputs.to_white.shape[1]
     lines = [
-        f"The table has {fit._rows:,} distinct rows and {fit.n_features_in_} columns, which make "
-        f"{c} coordinates.",
+        f"The table has {fit._rows:,} distinct rows and {fit.n_features_in_} columns, with "
+        f"{c} independent coordinates.",
         summary(fit),
     ]
     if not fit._scale.any():
@@ -34,16 +34,21 @@ def words(fit: GiantStep) -> str:
         "Shares of the variance are those that are explained of rows that were left out:",
         *_predicts(fit),
     ]
-    if fit.n_directions_:
+    if fit.n_fitted_:
+        lines.append(
+            "A direction is certain if rows that were left out are predicted worse without it. At "
+            f"level {fit.level:g} for all directions together:"
+        )
+        lines += [_needed(fit, j) for j in range(fit.n_fitted_)]
         lines.append("These are the directions, as weights of standardised columns:")
-        lines += [_direction(fit, j) for j in range(fit.n_directions_)]
+        lines += [_direction(fit, j) for j in range(fit.n_fitted_)]
         lines.append(f"  {_stability(fit.stability_)}")
     return "\n".join([*lines, *_columns(fit), *fit._closing_words(), _hidden(fit, c)])
 
 
 def summary(fit: GiantStep) -> str:
-    """How many directions were found, and how many of them are certain."""
-    k, certain = fit.n_directions_, fit.n_certain_
+    """How many directions are certain, and how many are fitted."""
+    k, certain = fit.n_fitted_, fit.n_directions_
     if not fit._scale.any():
         return "The label is constant: it is predicted as such, and there is nothing to explain."
     if k == 0 and any(test.beyond_noise for test in fit.tests_):
@@ -53,15 +58,17 @@ def summary(fit: GiantStep) -> str:
         )
     if k == 0:
         return "No direction was found: at this n none predicts reliably, and none is beyond noise."
-    were = f"{counted(k)} {'was' if k == 1 else 'were'} found"
     if certain == k:
-        return f"{were}, {'all ' if k > 1 else ''}beyond noise."
+        return (
+            f"{counted(k)} {'was' if k == 1 else 'were'} found, {'all ' if k > 1 else ''}certain."
+        )
     if certain == 0:
-        them = "it" if k == 1 else "them"
-        return f"{were} by what predicts best, none beyond noise: take {them} with care."
+        are, them = ("is", "it") if k == 1 else ("are", "them")
+        return f"No direction is certain. {counted(k)} {are} fitted: take {them} with care."
     return (
-        f"{were} by what predicts best, the first {certain} beyond noise: take the others with "
-        "care."
+        f"{counted(certain)} {'is' if certain == 1 else 'are'} certain. {k - certain} more "
+        f"{'is' if k - certain == 1 else 'are'} fitted since that predicts best: take "
+        f"{'it' if k - certain == 1 else 'them'} with care."
     )
 
 
@@ -98,8 +105,8 @@ def _predicts(fit: GiantStep) -> list[str]:
     lines = []
     if shares:
         spans = ", ".join(f"{counted(k)} {share:.1%}" for k, share in shares.items())
-        kept = f"The span of {counted(fit.n_directions_)}" if fit.n_directions_ else "No span"
-        lines.append(f"  Spans explain by their number of directions: {spans}. {kept} is kept.")
+        kept = f"{counted(fit.n_fitted_)} kept" if fit.n_fitted_ else "none kept"
+        lines.append(f"  Explained by a number of directions: {spans}; {kept}.")
     for part in fit.parts_:
         use = f"adds {part.adds:.1%} to the others with weight {part.weight:.2f}"
         use = use if part.weight > 0 else "is not used"
@@ -112,12 +119,22 @@ def _predicts(fit: GiantStep) -> list[str]:
     return lines
 
 
+def _needed(fit: GiantStep, j: int) -> str:
+    """What rows left out lose without a direction, and the verdict."""
+    test = fit.direction_tests_[j]
+    verdict = "It is certain" if test.certain else "It is not certain"
+    return (
+        f"  Without direction {j + 1} the error grows by {test.loss:.1%} of the variance, standard "
+        f"error {test.error:.1%}, p-value {test.p_value:.2g}. {verdict}."
+    )
+
+
 def _stability(value: float, least: float = 0.8) -> str:
     """How well folds agree; above ``least`` planted spans had a subspace score of .98."""
     if math.isnan(value):
         return "Too few folds found as many directions: how stable they are is not known."
     verdict = "they are stable" if value > least else "they are not stable, take them with care"
-    return f"The folds agree on them to {value:.2f}, 1 being the same span: {verdict}."
+    return f"Different folds agree on them to {value:.2f} (1: the same directions): {verdict}."
 
 
 def column_names(fit: GiantStep) -> list[str]:
@@ -134,10 +151,9 @@ def _direction(fit: GiantStep, j: int) -> str:
     weights = weights / max(float(np.linalg.norm(weights)), 1e-300)
     names = column_names(fit)
     terms = [f"{weights[i]:+.2f} {names[i]}" for i in np.argsort(-np.abs(weights))]
-    verdict = "is" if j < fit.n_certain_ else "is not"
     return (
-        f"  Direction {j + 1} {verdict} beyond noise and has strength {fit.strengths_[j]:.3g}: "
-        f"{_first(terms, ' ')}"
+        f"  Direction {j + 1}, {'' if fit.certain_[j] else 'not '}certain, has strength "
+        f"{fit.strengths_[j]:.3g}: {_first(terms, ' ')}"
     )
 
 
@@ -158,7 +174,7 @@ def _columns(fit: GiantStep) -> list[str]:
         "from 0 on": cells,
         f"Labels far outside all others count as the end of their range, {len(labels)} in all, "
         "rows from 0 on": labels,
-        "The heavy tails of these columns are drawn in": heavy,
+        "Extreme values of these columns are pulled towards their middle": heavy,
         "These columns are constant": constant,
     }
     return [f"{sentence}: {_first(which)}." for sentence, which in sentences.items() if which]
@@ -184,6 +200,6 @@ def _hidden(fit: GiantStep, c: int) -> str:
     quadratic = f" or its quadratic part above {second:.1%}" if second < 1.0 else ""
     return (
         f"A further direction would have been seen if its linear part were above "
-        f"{min(first, 1.0):.1%} of the variance{quadratic}. What needs a leap of three or more "
-        "stays hidden as long as n is near d."
+        f"{min(first, 1.0):.1%} of the variance{quadratic}. A part of degree three or more "
+        "that gives no linear or quadratic signal cannot be found from so few rows."
     )

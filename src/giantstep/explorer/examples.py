@@ -54,14 +54,16 @@ ODD = {
     "target": "He3(x1)",
     "activation": "tanh",
     "d": "4000",
-    "n": "8d",
-    "p": "16",
-    "step_size": "3p",
-    "readout_start": "uniform",
-    "bias": "0",
-    "bias_at": "start",
+    "n": "16d",
+    "steps": "4",
+    "step_size": "3p, 20p, 20p, 20p",
+    "readout_start": "signs",
+    "bias": "20",
+    "test_n": "20d",
 }
-"""A target without parts of degree 1 and 2: n ~ d fresh samples do not show its direction."""
+"""A target without parts of degree 1 and 2: n ~ d fresh samples do not show its direction.
+
+The first step is short: it stores the labels in the neurons, and longer ones would hide them."""
 
 EXAMPLES = (
     Example("Two steps, two directions", "Step 1 learns x1 + x2, step 2 learns x1 - x2."),
@@ -100,7 +102,7 @@ EXAMPLES = (
     Example("A hidden direction, fresh batches", "x1 stays close to chance.", ODD),
     Example(
         "A hidden direction, reused batches",
-        "Step 2 on the same samples learns x1.",
+        "Steps on the same samples learn x1, and the error falls.",
         ODD | {"batches": "reused"},
     ),
 )

@@ -17,6 +17,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
+from giantstep import __version__
 from giantstep.errors import shown
 from giantstep.explorer import plotly
 from giantstep.explorer.guard import PAGE, Access, Guard
@@ -24,7 +25,7 @@ from giantstep.explorer.jobs import Full, Job, Jobs
 from giantstep.explorer.pool import Pool, Slow, Superseded
 from giantstep.explorer.tasks import TASKS
 
-SHAPES = {"setting": (dict, "object"), "axes": (list, "array")}
+SHAPES = {"setting": (dict, "object"), "other": (dict, "object"), "axes": (list, "array")}
 """What parts of a request must be, where it has them; the tasks read what they hold."""
 
 STATIC = Path(str(files("giantstep.explorer") / "static"))
@@ -94,6 +95,7 @@ async def _index(request: Request) -> Response:
     names = [name for name in static_files() if name.endswith(".js")]
     modules = [f'<link rel="modulepreload" href="/static/{name}" />' for name in names]
     text = static_files()["index.html"].decode()
+    text = text.replace('<html lang="en">', f'<html lang="en" data-version="{__version__}">')
     page = text.replace("<!-- plotly -->", plotly.placeholders())
     page = page.replace("<!-- modules -->", "\n    ".join(modules))
     return HTMLResponse(page, headers=RENEWED)

@@ -15,9 +15,10 @@ from giantstep.explorer.examples import DEMO, ODD
 class Scene:
     """One scene: ``changes`` are the fields in which its setting differs from ``DEMO``.
 
-    ``control`` is the field whose control is highlighted.  The page asks the ``question`` with its
-    ``options``, of which the one of number ``right`` holds, then shows the plots and says what
-    ``happened``.
+    ``beside`` is a field and its value in a second setting, which is shown side by side with the
+    first.  ``control`` is the field whose control is highlighted.  The page asks the ``question``
+    with its ``options``, of which the one of number ``right`` holds, then shows the plots and says
+    what ``happened``.
     """
 
     title: str
@@ -28,11 +29,17 @@ class Scene:
     right: int
     happened: str
     changes: dict[str, str] = field(default_factory=dict)
+    beside: tuple[str, str] | None = None
 
     @property
     def setting(self) -> dict[str, str]:
         """All fields of the setting."""
         return DEMO | self.changes
+
+    @property
+    def other(self) -> dict[str, str] | None:
+        """All fields of the second setting, None where there is none."""
+        return None if self.beside is None else self.setting | dict([self.beside])
 
     def as_dict(self) -> dict[str, Any]:
         """The scene as plain values, for JSON."""
@@ -45,6 +52,7 @@ class Scene:
             "right": self.right,
             "happened": self.happened,
             "setting": self.setting,
+            "beside": self.beside,
         }
 
 
@@ -59,11 +67,26 @@ ONE_NEURON = {
 }
 """The smallest network that starts at 0: a neuron, and its partner that cancels it."""
 
+FOUR_STEPS = ODD | {
+    "d": "2000",
+    "n": "32d",
+    "p": "64",
+    "steps": "4",
+    "step_size": "3p, 30p, 30p, 30p",
+    "readout_start": "signs",
+    "bias": "20",
+    "bias_at": "readout",
+    "test_n": "40d",
+}
+"""A target whose direction n ~ d fresh samples do not show, and the same samples do.
+
+The first step is short: it stores the labels in the neurons, and a longer one would hide them."""
+
 SCENES = (
     Scene(
         "One neuron takes one step",
         "The smallest network here is one neuron and its mirror image. It starts in a random "
-        "direction of 10,000 dimensions and takes one giant step.",
+        "direction of 10,000 dimensions and takes one step of two giant sizes.",
         control="p",
         question="Where will the neuron point after one step?",
         options=("Along x1 + x2", "Along x1 - x2", "Still in a random direction"),
@@ -97,7 +120,7 @@ SCENES = (
     ),
     Scene(
         "Flip a sign and it stops",
-        "The target now has + x2^2 in place of - x2^2. The - 2 only keeps its mean at 0.",
+        "The target now has $+x_2^2$ in place of $-x_2^2$. The $-2$ only keeps its mean at 0.",
         control="target",
         question="Which direction will step 2 learn?",
         options=("x1 - x2, as before", "Nothing new"),
@@ -108,26 +131,31 @@ SCENES = (
     ),
     Scene(
         "tanh blocks",
-        "This is the first target again, with its minus sign. The neurons use tanh in place of "
-        "relu.",
-        control="activation",
-        question="Will step 2 learn x1 - x2?",
-        options=("Yes, as relu did", "No, tanh cannot"),
+        "This is the first target again, with its minus sign. On the left the neurons use relu, on "
+        "the right tanh.",
+        control="side",
+        question="Will step 2 learn x1 - x2 on the right?",
+        options=("Yes, as relu does", "No, tanh cannot"),
         right=1,
-        happened="x1 - x2 stays at chance. The target offers it through a product of degree 2, and "
-        "tanh has no part of degree 2.",
-        changes={"activation": "tanh"},
+        happened="With tanh x1 - x2 stays at chance, and the error stops falling. The target "
+        "offers it through a product of degree 2, and tanh has no part of degree 2.",
+        beside=("activation", "tanh"),
     ),
     Scene(
         "Reuse the batch and it goes on",
-        "The target is x1^3 - 3*x1, written He3(x1), and the neurons use tanh. Fresh batches of "
-        "this size leave x1 close to chance. Now step 2 sees the samples of step 1 again.",
-        control="batches",
-        question="Will step 2 learn x1?",
-        options=("It will learn x1", "x1 stays at chance"),
+        "The target is x1^3 - 3*x1, written He3(x1). Both sides now use tanh: like this target it "
+        "has a part of degree 3, and relu has none. There are 2,000 inputs, which keeps "
+        "simulations short. Four steps on fresh batches are on the left. On the right every step "
+        "sees the samples of step 1 again.",
+        control="side",
+        question="Which side will learn x1?",
+        options=("The right side only", "Both sides", "Neither"),
         right=0,
-        happened="Step 2 learns x1, with a cosine of about 0.2. Step 1 has stored the label of "
-        "every sample in the neurons, so step 2 sees powers of the labels. These show x1.",
-        changes=ODD | {"batches": "reused"},
+        happened="On the right the cosine with x1 rises and the error falls. On the left the "
+        "cosine stays close to chance, which is drawn as 0, and the error does not fall. Step 1 "
+        "has stored the label of every sample in the neurons. Later steps on the same samples see "
+        "powers of the labels, and these show x1.",
+        changes=FOUR_STEPS,
+        beside=("batches", "reused"),
     ),
 )

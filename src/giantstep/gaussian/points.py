@@ -24,11 +24,13 @@ class Accuracy:
     """Of randomised quadrature: independent scrambles, and 2^log2_points points in each.
 
     None leaves the points to the theory.  Without ``deviations`` the means alone are wanted.
+    ``draws`` are the runs that are drawn at least where a theory draws some, None as it needs.
     """
 
     scrambles: int = SCRAMBLES
     log2_points: int | None = None
     deviations: bool = True
+    draws: int | None = None
 
 
 def normal_points(

@@ -83,11 +83,34 @@ def _products(
     return last
 
 
+Function = Callable[[Sequence[Float[np.ndarray, "..."]]], Float[np.ndarray, "..."]]
+
+
 def sampled_values(
-    function: Callable[[Sequence[Float[np.ndarray, "..."]]], Float[np.ndarray, "..."]], q: int
+    function: Function, q: int
 ) -> tuple[Float[np.ndarray, "s n q"], Float[np.ndarray, "s n"]]:
     """The lattice points in q dimensions and the values of a function there."""
     points = lattice_points(q)
+    return points, _values(function, points)
+
+
+def stretched_values(
+    function: Function, q: int, stretch: float = 1.25
+) -> tuple[Float[np.ndarray, "s n q"], Float[np.ndarray, "s n"], Float[np.ndarray, "s n"]]:
+    """Points that are ``stretch`` times the lattice points, their weights, and a function there.
+
+    Means with the weights are those under N(0, I).  The larger points settle what depends on rare
+    large values; weights of eight dimensions have a mean square of 1.7.
+    """
+    lattice = lattice_points(q)
+    weights = stretch**q * np.exp(-0.5 * (stretch**2 - 1.0) * np.sum(lattice**2, axis=-1))
+    points = stretch * lattice
+    return points, weights, _values(function, points)
+
+
+def _values(function: Function, points: Float[np.ndarray, "s n q"]) -> Float[np.ndarray, "s n"]:
+    """The values of a function at points; InputError where they are no numbers."""
+    q = points.shape[-1]
     flat = list(points.reshape(-1, q).T)
     with np.errstate(all="ignore"):
         values = np.broadcast_to(np.asarray(function(flat), dtype=float), points[..., 0].size)
@@ -95,7 +118,7 @@ def sampled_values(
         raise InputError(
             "target takes values that are no numbers or overflow, such as log(-1), 1/0 or exp(x1^2)"
         )
-    return points, values.reshape(points.shape[:2])
+    return values.reshape(points.shape[:2])
 
 
 def mean_square(

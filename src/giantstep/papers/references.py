@@ -48,6 +48,13 @@ REFERENCES = _references()
 ANALYSIS = ("2305.18270", "2402.03220", "2405.15480")
 """Exponents and staircases, reused batches, weak recovery."""
 
+REQUIREMENTS = (
+    *("2003.10409", "2302.11055", "2305.10633", "2403.05529"),
+    *("2506.05500", "2603.17896", "2502.06443"),
+)
+"""Samples that other methods need: one-pass and smoothed descent, generative exponents and leaps,
+label noise, shifted inputs."""
+
 LAYER = ("1103.2221",)
 """Outliers of a matrix against its own bulk."""
 

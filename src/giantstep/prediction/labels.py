@@ -10,7 +10,7 @@ import numpy as np
 from jaxtyping import Float
 
 from giantstep.gaussian.points import normal_points
-from giantstep.gaussian.rules import gauss_hermite
+from giantstep.gaussian.rules import Rule, gauss_hermite
 from giantstep.problem.target import Target
 
 LABEL_SPACING = {1: 0.02, 2: 0.15, 3: 0.4}
@@ -71,7 +71,13 @@ def coordinate_rule(
     counts: Sequence[int], least: float
 ) -> tuple[Float[np.ndarray, "m k"], Float[np.ndarray, " m"]]:
     """Gauss-Hermite rule for kappa ~ N(0, I_k), ``counts`` nodes an axis, none below ``least``."""
-    rules = [gauss_hermite(count) for count in counts]
+    return tensor_rule([gauss_hermite(count) for count in counts], least)
+
+
+def tensor_rule(
+    rules: Sequence[Rule], least: float
+) -> tuple[Float[np.ndarray, "m k"], Float[np.ndarray, " m"]]:
+    """All combinations of the nodes of one rule an axis, without weights below ``least``."""
     axes = np.meshgrid(*(x for x, _ in rules), indexing="ij")
     points = np.stack([axis.ravel() for axis in axes], axis=1) if rules else np.zeros((1, 0))
     weights = np.ones(1)

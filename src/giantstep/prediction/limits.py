@@ -141,7 +141,8 @@ def must_be(field: str, words: str, what: str, allowed: Callable[[Setting], bool
 
 def one_of(field: str, values: tuple[Any, ...], what: str) -> Limit:
     """The limit that a field has one of some values."""
-    words = " or ".join(str(value) for value in values)
+    *others, last = map(str, values)
+    words = f"{', '.join(others)} or {last}" if others else last
     return must_be(field, words, what, lambda setting: getattr(setting, field) in values)
 
 
@@ -164,13 +165,15 @@ def plain_step(what: str, covered: Covered = MappingProxyType({})) -> tuple[Limi
 GAUSSIAN_OR_SPIKED = must_be(
     "inputs",
     "gaussian or spiked",
-    "theory",
+    "a prediction",
     lambda setting: setting.inputs.taken_for_gaussian or setting.inputs.deferrable,
 )
 
 # -- limits of every theory -----------------------------------------------------------------------
 
-EVERYWHERE = (must_be("target", "a function", "theory", lambda setting: not setting.target.column),)
+EVERYWHERE = (
+    must_be("target", "a function", "a prediction", lambda setting: not setting.target.column),
+)
 """What holds for theories and for Gaussian runs in place of a theory."""
 
 COVERED: Covered = {
@@ -182,27 +185,20 @@ COVERED: Covered = {
     "loss": None,
     "readout_between": None,
     "rows": None,
-    "update": ("gradient", "normalised", "orthogonal"),
+    "update": None,
 }
 """Fields in which a step may go beyond the plain one for some theory: values, None for any."""
 
 THEORY = (
-    must_be("deflate", "at most 1", "theory", lambda setting: setting.deflate < 2),
+    must_be("deflate", "at most 1", "a prediction", lambda setting: setting.deflate < 2),
     # Theory takes the first coordinates of given rows for those along the target.
     must_be(
         "frame",
         "axes",
-        "theory of start_rows",
+        "a prediction from start_rows",
         lambda setting: setting.data is None or setting.start_rows is None or setting.on_axes,
     ),
-    # At the start its fit is made of overlaps of order d^-1/2 and of the noise of its samples.
-    must_be(
-        "readout_between",
-        "frozen or gradient(size)",
-        "theory",
-        lambda setting: not setting.readout_between.kind.fitted,
-    ),
-    *plain_step("theory", COVERED),
+    *plain_step("a prediction", COVERED),
 )
 """What no theory covers, but Gaussian runs do."""
 
@@ -218,8 +214,8 @@ WHITENED = Limit(
     name="share of the rows that were whitened together",
     quantity=whitened_share,
     most=0.05,
-    sentence="a batch is {value:.0%} of the rows that were whitened together: the noise of a "
-    "linear part is smaller in it by as much, which theory leaves out",
+    sentence="a batch has {value:.0%} of the rows that were whitened together, at most {most:.0%} "
+    "is allowed. Whitening takes noise out of so large a batch, which theory does not count",
     # A linear part has no noise in all N rows, and the share n/N less in n of them; some tens of
     # runs see a twentieth.
     evidence="tests/prediction/test_data_sets.py",
@@ -230,8 +226,8 @@ DENSE_START = Limit(
     name="entries of a dense start",
     quantity=lambda s: None if choose_engine(s) == "deferred" else float(s.p * s.d),
     most=2.0**27,
-    sentence="a dense run is followed from its own start, whose p*d must be at most {most:.0f}, "
-    "got {value:.0f}",
+    sentence="the dense engine predicts each run from its own starting weights. Their number "
+    "p*d must be at most {most:.0f}, got {value:.0f}",
     # A gigabyte.
     evidence="tests/prediction/test_words.py::test_a_start_that_is_too_large_to_draw_is_refused",
     kind="chosen",

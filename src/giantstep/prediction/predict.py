@@ -25,6 +25,7 @@ def predict(
     scrambles: int = SCRAMBLES,
     log2_points: int | None = None,
     deviations: bool = True,
+    draws: int | None = None,
 ) -> Trajectory:
     """Predict overlaps, Gram matrices, errors and spectra after each step, with uncertainties.
 
@@ -36,8 +37,9 @@ def predict(
     ``*_uncertainty`` is the error of the numbers themselves: of quadrature, as a standard error
     over ``scrambles`` of 2^``log2_points`` points (None: as many as half a second allows).
     ``*_deviation`` is by how much one run differs from the mean, by its start and its batches;
-    without ``deviations`` it is left out, which halves the time for many neurons.  Where the start
-    decides, and where the readout differs, every run has a row of its own.
+    without ``deviations`` it is left out, which halves the time for many neurons.  ``draws`` bounds
+    the runs that are drawn where theory needs some: four make a draft.  Where the start decides,
+    and where the readout differs, every run has a row of its own.
 
     Narrow: the recursion of the means, exact for one fresh step (docs/derivations/fluctuations.md),
     long runs in groups (long_runs.md), reused batches by the effective process at n/d, runs drawn
@@ -56,9 +58,12 @@ def predict(
     """
     if scrambles < 2:
         raise InputError(f"scrambles must be at least 2 for an uncertainty, got {scrambles}")
+    if draws is not None and draws < 1:
+        raise InputError(f"draws must be at least 1, got {draws}")
     chosen = choose_theory(setting, theory)
     begin = time.perf_counter()
-    readouts, accuracy = _readouts(setting), Accuracy(scrambles, log2_points, deviations)
+    readouts = _readouts(setting)
+    accuracy = Accuracy(scrambles, log2_points, deviations, draws)
     fields = chosen.predict(setting, readouts, accuracy)
     if setting.readout_n and "test_error" not in fields and theory is None:
         fields |= _readout_errors(setting, readouts, accuracy, fields)
@@ -98,7 +103,10 @@ def _readout_errors(
     errors = {n: predicted[n] for n in ("train_error", "test_error") if n in predicted}
     rows = len(fields["overlap"])
     left_out = other.left_out_of_errors(setting)
-    note = f"readout errors are those of the theory {other.name}, to within about {left_out:.0%}"
+    note = (
+        f"The readout errors are predicted by the theory {other.name}. They are uncertain by "
+        f"about {left_out:.0%}."
+    )
     kept = [text for text in fields["notes"] if "readout errors" not in text]
     others = [text for text in predicted["notes"] if "errors" in text]
     return {name: np.resize(values, (rows, values.shape[1])) for name, values in errors.items()} | {

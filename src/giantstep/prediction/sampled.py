@@ -36,7 +36,7 @@ def predict(setting: Setting, readouts: Float[np.ndarray, "rows p"], _: Accuracy
     try:
         found = gaussian_runs(setting)
     except DivergenceError as error:
-        raise NoTheoryError(f"no prediction: of Gaussian inputs {error}") from None
+        raise NoTheoryError(f"no prediction from runs on Gaussian inputs: {error}") from None
     kept = {name: getattr(found, name) for name in (*FIELDS, *ERRORS)}
     return kept | {"overlap_deviation": np.zeros_like(found.overlap), "own_runs": True}
 

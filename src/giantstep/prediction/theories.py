@@ -39,7 +39,7 @@ from giantstep.problem.setting import Setting
 
 @dataclass(frozen=True)
 class Theory:
-    """A theory: it serves where a setting is within its ``limits``.
+    """A theory: it serves where a setting is within its ``limits``; ``networks`` says for which.
 
     ``predict`` takes the setting, the readouts of the runs (or the one they share) and the accuracy
     of quadrature, and returns fields of a ``Trajectory``, a row for each readout; ``parts`` are the
@@ -63,13 +63,17 @@ class Theory:
     sparse: bool = False
     many_neurons: bool = False
     from_runs: bool = False
+    networks: str = ""
 
 
-def _wide(name: str, limits: tuple[Limit, ...], parts: Mapping[str, tuple[Limit, ...]]) -> Theory:
+def _wide(
+    name: str, networks: str, limits: tuple[Limit, ...], parts: Mapping[str, tuple[Limit, ...]]
+) -> Theory:
     return Theory(
         name,
         limits,
         wide.predict,
+        networks=networks,
         parts=parts,
         of_data=wide_limits.OF_DATA,
         instead=wide_limits.INSTEAD_OF_NARROW,
@@ -84,19 +88,26 @@ THEORIES = (
         "narrow",
         narrow_limits.NARROW,
         narrow.predict,
+        networks="p stays fixed as d grows",
         parts={"runs with their own start": (DENSE_START,)} | narrow_limits.PARTS,
         sparse=True,
     ),
     _wide(
         "linear-width",
+        "n and p grow in proportion to d",
         wide_limits.LINEAR_WIDTH,
-        wide_limits.PARTS | wide_limits.PARTS_OF_TWO_STEPS,
+        wide_limits.PARTS | wide_limits.PARTS_OF_MORE_STEPS,
     ),
-    _wide("quadratic-width", wide_limits.QUADRATIC_WIDTH, wide_limits.PARTS),
+    _wide("quadratic-width", "n or p grow as d^2", wide_limits.QUADRATIC_WIDTH, wide_limits.PARTS),
 )
 
 GAUSSIAN_RUNS = Theory(
-    "gaussian-runs", (GAUSSIAN_OR_SPIKED,), sampled.predict, sparse=True, from_runs=True
+    "gaussian-runs",
+    (GAUSSIAN_OR_SPIKED,),
+    sampled.predict,
+    networks="simulations on Gaussian inputs, in place of a theory",
+    sparse=True,
+    from_runs=True,
 )
 
 FUNCTIONS = {
@@ -104,9 +115,16 @@ FUNCTIONS = {
     "loss_curve": wide_limits.CLOSED_SYSTEM,
     "one_step_law": narrow_limits.ONE_STEP_LAW,
     "second_alignment": wide_limits.ALIGNMENT,
-    "weight_outliers": wide_limits.ONE_OR_TWO,
+    "weight_outliers": wide_limits.ONE_TO_FOUR,
 }
 """Functions with limits of their own, which are no part of a record."""
+
+
+def networks_of(name: str | None) -> str:
+    """For which networks the theory of a name is, empty for a name that is none."""
+    return {theory.name: theory.networks for theory in (*THEORIES, GAUSSIAN_RUNS)}.get(
+        name or "", ""
+    )
 
 
 def theory_of_rows(setting: Setting) -> Theory:
@@ -136,7 +154,7 @@ def choose_theory(setting: Setting, name: str | None = None) -> Theory:
     complaints = {theory.name: first_complaint(theory.limits, setting) for theory in asked}
     serving = [theory for theory in asked if complaints[theory.name] is None]
     if not serving:
-        reasons = [f"{name}: {complaint}" for name, complaint in complaints.items()]
+        reasons = [f"theory {name}: {complaint}" for name, complaint in complaints.items()]
         if len(reasons) > 1 and len(set(complaints.values())) == 1:  # all say the same
             reasons = [str(complaint) for complaint in complaints.values()][:1]
         raise NoTheoryError(f"no prediction: {'; '.join(reasons)}")

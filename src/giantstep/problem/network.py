@@ -145,11 +145,19 @@ def stepped_rows(
     rows: Float[np.ndarray, "p q"],
     gradient: Float[np.ndarray, "p k"],
     size: float,
+    basis: Float[np.ndarray, "k d"] | None = None,
 ) -> Float[np.ndarray, "p k"]:
-    """Rows after a step along a gradient, in its basis, which begins with that of the rows."""
+    """Rows after a step along a gradient, in its basis, which begins with that of the rows.
+
+    ``basis`` are its vectors in R^d, for an update that depends on the axes.
+    """
     grown = np.zeros_like(gradient)
     grown[:, : rows.shape[1]] = rows
-    return np.asarray(moved_rows(setting, grown, setting.update.kind(gradient), size))
+    if basis is None:
+        direction = setting.update.kind(gradient)
+    else:
+        direction = setting.update.kind(gradient @ basis) @ basis.T
+    return np.asarray(moved_rows(setting, grown, direction, size))
 
 
 def moved_readout(

@@ -348,8 +348,8 @@ def _orient(target: Target, directions: Float[np.ndarray, "r m"]) -> Target:
     if not basis:
         raise InputError("directions are all zero")
     note = (
-        f"directions were not orthonormal: replaced by {len(basis)} orthonormal ones "
-        "(Gram-Schmidt), in whose coordinates x1, x2, ... everything is given"
+        f"The directions were not orthonormal and were replaced by {len(basis)} orthonormal ones "
+        "(Gram-Schmidt). x1, x2, ... are now the coordinates along these."
     )
     matrix = lower[: target.r, : len(basis)]
     return replace(target.compose(matrix), notes=(*target.notes, note))

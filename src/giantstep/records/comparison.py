@@ -40,10 +40,9 @@ class Comparison:
     """(simulated mean - predicted) / standard error, by observable; the first axis is the step.
 
     Neurons are in canonical order, and entries without a prediction are NaN.  Theory and simulation
-    agree unless ``p_value`` is below ``level``; ``least`` is the p-value of the least likely entry.
-    ``resolution`` is, by observable, the deviation that these runs would have shown, as a share of
-    the observable's own size: agreement means agreement to within that.  ``shown`` names the
-    observables that tables have side by side.
+    agree unless ``p_value`` is below ``level``; ``least`` is the smallest p-value of an entry.
+    ``resolution`` is, by observable, the error of theory that these runs would notice, as a share
+    of the observable's own size.  ``shown`` names the observables that tables have side by side.
 
     t = (mean over runs - predicted) / sqrt(s^2/runs + uncertainty^2), Student's; p-values p_j of
     all entries are combined to 1 / sum_j w_j/p_j, half of the weights w_j for the entries that are
@@ -74,7 +73,7 @@ class Comparison:
 
     @property
     def sigmas(self) -> float:
-        """The least likely of all deviations, as that of a normal variable.
+        """The largest of all deviations, as that of a normal variable.
 
         With two runs a deviation of 50 standard errors is nothing special, and is 2.5 here.
         """

@@ -40,8 +40,8 @@ def draw_runs(prediction: Trajectory, runs: int) -> Trajectory:
     normals = key.standard_normal((len(rows), *prediction.overlap.shape[1:]))
     mean = prediction.overlap[rows]
     if prediction.gram is None or prediction.gram_deviation is None:
-        # Many neurons: their rows are nearly independent, and their lengths hardly fluctuate.
-        overlap = mean + _overlap_deviations(prediction, centres)[place] * normals
+        # Many neurons: their lengths hardly fluctuate.
+        overlap = mean + _moves(prediction, centres, normals, key)
         span = _wide_spans(prediction, rows, key)
         return replace(prediction, overlap=overlap, norms=prediction.norms[rows], span=span)
     outside = _outside(prediction, centres)
@@ -52,6 +52,22 @@ def draw_runs(prediction: Trajectory, runs: int) -> Trajectory:
     alike = mean + outside.unit_deviations[place] * together
     span = outside.span(place, factor, alike)
     return replace(prediction, overlap=overlap, norms=np.sqrt(squares), span=span)
+
+
+def _moves(
+    prediction: Trajectory,
+    rows: Int[np.ndarray, " rows"],
+    normals: Float[np.ndarray, "k t p r"],
+    key: np.random.Generator,
+) -> Float[np.ndarray, "k t p r"]:
+    """What the overlaps of drawn runs have beside their means: each row alone, and all together."""
+    place = np.arange(len(normals)) % len(rows)
+    deviations, shared = _overlap_deviations(prediction, rows), prediction.overlap_shared_deviation
+    if shared is None:
+        return deviations[place] * normals
+    alone = np.sqrt(np.maximum(deviations**2 - shared[rows] ** 2, 0.0))
+    together = key.standard_normal(normals[:, :, :1].shape)
+    return alone[place] * normals + shared[rows][place] * together
 
 
 def rows_with_deviations(prediction: Trajectory) -> Int[np.ndarray, " rows"]:
@@ -76,7 +92,7 @@ def _overlap_deviations(
     outside = np.maximum(outside, TINY)[..., None]
     if deviation is None:
         return np.broadcast_to(np.sqrt(outside / prediction.setting.d), overlap.shape)
-    if len(rows) == 1:
+    if len(rows) == 1 or prediction.many_neurons:  # derived, not estimated
         return deviation[rows]
     # Least squares of s^2/P = alpha/P + beta, step by step and direction by direction.
     ratio, inverse = deviation[rows] ** 2 / outside, 1.0 / outside

@@ -16,10 +16,16 @@ from giantstep.problem.setting import Setting
 from giantstep.records.draws import rows_with_deviations
 from giantstep.records.trajectory import Trajectory
 
-SHARES = {"cosines of one row": 0.1, "cosines of many rows": 0.25, "others": 0.5}
+SHARES = {
+    "cosines of one row": 0.1,
+    "cosines of many rows": 0.25,
+    "principal cosines of many rows": 1.0,
+    "others": 0.5,
+}
 """Relative uncertainty of what fluctuations make of a number after a step.  Deviations of one row
 are good to a tenth (64 columns or runs), those of many rows to a quarter, and which of lengths,
-overlaps and neurons fluctuate together is modelled, not derived.  At the start all is exact."""
+overlaps and neurons fluctuate together is modelled, not derived: principal cosines of many rows
+were off by as much as fluctuations make of them.  At the start all is exact."""
 
 UNKNOWN = 0.3
 """Relative uncertainty from which on a number is not known: theory has its order alone, and a
@@ -118,7 +124,7 @@ def expectations(
         by_draw = values.reshape(draws, len(rows), -1)
         mean = by_draw.mean(axis=0)
         fluctuation = np.abs(mean.mean(axis=0) - at_means[name][rows].mean(axis=0))
-        uncertainty = _shares(prediction, cosine=name in subspaces, many=many) * fluctuation
+        uncertainty = _shares(prediction, _kind_of(name, subspaces, many=many)) * fluctuation
         if name.startswith("principal") and _spans_are_of_means(prediction):
             mean = np.full_like(mean, np.nan)
         if not many:  # else both are part of the spread over the runs
@@ -175,7 +181,15 @@ def _draws(
     return min(max(runs, runs_a_row * rows), max(most_numbers // numbers, rows))
 
 
-def _shares(prediction: Trajectory, *, cosine: bool, many: bool) -> Float[np.ndarray, " t"]:
+def _kind_of(name: str, subspaces: Subspaces, *, many: bool) -> str:
+    """The name in SHARES of an observable."""
+    if name in subspaces:
+        return f"cosines of {'many rows' if many else 'one row'}"
+    principal = name.startswith("principal") and many
+    return "principal cosines of many rows" if principal else "others"
+
+
+def _shares(prediction: Trajectory, kind: str) -> Float[np.ndarray, " t"]:
     """What is not known of the effect of fluctuations, step by step: all of it without deviations.
 
     The start itself is known exactly.
@@ -183,7 +197,6 @@ def _shares(prediction: Trajectory, *, cosine: bool, many: bool) -> Float[np.nda
     steps = prediction.overlap.shape[1]
     if prediction.overlap_deviation is None:
         return np.ones(steps)
-    kind = f"cosines of {'many rows' if many else 'one row'}" if cosine else "others"
     return np.where(np.arange(steps) == 0, 0.0, SHARES[kind])
 
 

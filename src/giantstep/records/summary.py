@@ -151,15 +151,21 @@ def _measured_values(simulated: Trajectory, subspaces: Subspaces) -> dict[str, l
 
 
 def _expected_values(predicted: Trajectory, subspaces: Subspaces) -> dict[str, list[Value]]:
-    """What theory expects step by step, with its uncertainty."""
-    left_out = predicted.relative_uncertainty
-    return {
-        name: [
-            Value(float(mean), None, math.hypot(uncertainty, left_out * mean))
-            for mean, uncertainty in zip(theory.mean, theory.uncertainty, strict=True)
-        ]
-        for name, theory in expectations(predicted, subspaces).items()
-    }
+    """What theory expects step by step, with its uncertainty.
+
+    That of a mean over drawn runs includes at most its standard error: runs from the starts that
+    are simulated differ less from these than from each other.
+    """
+    left_out, deviation = predicted.relative_uncertainty, predicted.overlap_deviation
+    drawn = deviation is not None and not deviation.any() and predicted.runs > 1
+    values = {}
+    for name, theory in expectations(predicted, subspaces).items():
+        rows = len(theory.values)
+        spread = theory.values.std(axis=0, ddof=1) / math.sqrt(rows) if drawn and rows > 1 else 0.0
+        uncertainty = np.hypot(np.hypot(theory.uncertainty, left_out * theory.mean), spread)
+        pairs = zip(theory.mean.tolist(), uncertainty.tolist(), strict=True)
+        values[name] = [Value(mean, None, doubt) for mean, doubt in pairs]
+    return values
 
 
 def _places_below(spectrum: Spectrum, step: int, ranks: slice) -> tuple[Value, ...]:

@@ -64,6 +64,8 @@ class Trajectory(Drawn):
     errors, where those are of another theory.  What is not estimated is not there.  A field
     ``*_deviation`` of a prediction is the standard deviation over runs of what one run has; of many
     rows it may be known for the first ones only, and is NaN in the others.
+    ``overlap_shared_deviation`` is the part of ``overlap_deviation`` by which all rows of a run
+    move together, with the sign of each row.
 
     A network of arXiv 2305.18270, f(x) = s_p sum_i a_i sigma(<w_i, x>), observed after every
     recorded step; W -> ``rows``, w*_k the target directions.
@@ -100,6 +102,7 @@ class Trajectory(Drawn):
     relative_uncertainty: float = 0.0
     readout_relative_uncertainty: float = 0.0
     overlap_deviation: Float[np.ndarray, "runs t p r"] | None = None
+    overlap_shared_deviation: Float[np.ndarray, "runs t p r"] | None = None
     norms_deviation: Float[np.ndarray, "runs t p"] | None = None
     gram_deviation: Float[np.ndarray, "runs t p p"] | None = None
     theory: str | None = None

@@ -41,12 +41,14 @@ def bulk_histogram(
     outliers: Sequence[float] = (),
     *,
     margin: float = 1.02,
+    log: bool | None = None,
     most_bins: int = 60,
 ) -> Histogram:
     """Values up to ``margin`` times the edge, zeros left out.
 
-    ``outliers`` are others that the axis must reach.  There are ``most_bins`` at most, with four
-    values each on average.
+    ``outliers`` are others that the axis must reach.  With ``log`` bins are
+    even in the logarithm; unless that is told, where the largest value is far out.
+    There are ``most_bins`` at most, with four values each on average.
     """
     flat = values.ravel()
     top = max([float(flat.max()), *outliers])
@@ -54,7 +56,7 @@ def bulk_histogram(
     inside = positive[positive <= margin * edge]
     low = float(inside.min()) if inside.size else 0.0
     ends = max(most_bins // 6, min(most_bins, inside.size // 4))
-    log = is_far(top, edge)
+    log = is_far(top, edge) if log is None else log
     if log:
         bins = np.geomspace(max(low, 0.02 * edge), 1.02 * edge, ends)
     else:

@@ -8,6 +8,7 @@ from html import escape
 from typing import Any
 
 from giantstep.papers.claims.source import FINDINGS
+from giantstep.show.tex import plain_words
 
 STYLE = """
 body { font: 16px/1.5 Georgia, serif; max-width: 54rem; margin: 2rem auto; padding: 0 1rem; }
@@ -53,7 +54,7 @@ def _overview(title: str, records: Sequence[dict[str, Any]]) -> str:
     counts = Counter(record["verdict"] for record in records)
     numbers = ", ".join(f"{count} {verdict}" for verdict, count in counts.most_common())
     rows = "".join(
-        f"<tr><td>{_link(r['id'])}</td><td>{escape(r['statement'])}</td>"
+        f"<tr><td>{_link(r['id'])}</td><td>{_words(r['statement'])}</td>"
         f"<td>{escape(r['kind'])}</td><td>{_badge(r['verdict'])}</td></tr>"
         for r in records
     )
@@ -64,13 +65,18 @@ def _overview(title: str, records: Sequence[dict[str, Any]]) -> str:
 def _differences(records: Sequence[dict[str, Any]]) -> str:
     """Where the papers and the measurements differ: what is measured, and what holds instead."""
     parts = "".join(
-        f"<p>{_link(record['id'])} ({escape(record['paper'])}): {escape(record['statement'])} "
-        f"{_badge(record['verdict'])}<br>Measured: {escape(record['measured_instead'])}<br>"
+        f"<p>{_link(record['id'])} ({_words(record['paper'])}): {_words(record['statement'])} "
+        f"{_badge(record['verdict'])}<br>Measured: {_words(record['measured_instead'])}<br>"
         f"Holds instead: {_link(record['corrected'])}</p>"
         for record in records
         if record["corrected"] and record["kind"] not in FINDINGS
     )
     return parts and f"<h2>Where the papers and the measurements differ</h2>{parts}"
+
+
+def _words(text: str) -> str:
+    """A text of a record, its formulas in plain characters, as HTML."""
+    return escape(plain_words(text))
 
 
 def _link(name: str) -> str:
@@ -85,11 +91,11 @@ def _section(record: dict[str, Any]) -> str:
     controls = "".join(_control(control) for control in record["controls"])
     return (
         f'<section id="{name}"><h2>{name} {_badge(record["verdict"])}</h2>'
-        f"<p>{escape(record['statement'])}</p>"
-        f'<p class="small">Source: {escape(record["paper"])} ({escape(record["kind"])}). '
-        f"Assumptions: {escape(record['assumptions'] or 'none stated')}. "
-        f"Tested at: {escape(record['regime'].rstrip('.'))}. "
-        f"Rule: {escape(record['rule'].rstrip('.'))}. "
+        f"<p>{_words(record['statement'])}</p>"
+        f'<p class="small">Source: {_words(record["paper"])} ({escape(record["kind"])}). '
+        f"Assumptions: {_words(record['assumptions'].rstrip('.') or 'none stated')}. "
+        f"Tested at: {_words(record['regime'].rstrip('.'))}. "
+        f"Rule: {_words(record['rule'].rstrip('.'))}. "
         f"Setting: {escape(setting)}; size {record['size']}, "
         f"seed {record['seed']}, {record['seconds']:.1f} s.</p>"
         f"{_table(record)}{figure}{controls}{_tuned(record)}</section>"
@@ -112,7 +118,7 @@ def changes_text(record: dict[str, Any]) -> str:
 
 def _control(control: dict[str, Any]) -> str:
     return (
-        f"<p>Control ({escape(control['reason'])}; {escape(changes_text(control))}): "
+        f"<p>Control ({_words(control['reason'])}; {escape(changes_text(control))}): "
         f"{_badge(control['verdict'])}</p>{_table(control)}"
     )
 
@@ -123,7 +129,7 @@ def _table(record: dict[str, Any]) -> str:
         predicted = record["predicted"][name]
         deviation = measured["deviation_in_standard_errors"]
         rows.append(
-            f"<tr><td>{escape(name)}</td><td>{region_text(predicted)}</td>"
+            f"<tr><td>{_words(name)}</td><td>{region_text(predicted)}</td>"
             f"<td>{measured_text(measured, 4)}</td>"
             f"<td>{'' if deviation is None else f'{deviation:+.1f}'}</td>"
             f"<td>{_badge(measured['verdict'])}</td></tr>"

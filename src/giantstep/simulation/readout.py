@@ -25,6 +25,9 @@ WELL_SAMPLED = 16
 # Samples whose leave-one-out residuals choose the penalty: plenty once n is far above p.
 LEFT_OUT = 2**15
 
+# Rounding of a Gram matrix of features in single precision, as a share of its largest eigenvalue.
+SINGLE = float(np.finfo(np.float32).eps)
+
 # Samples times neurons up to which they are kept for the second pass, not drawn again: tens of
 # megabytes, little beside the memory of an engine.
 KEPT = 2**23
@@ -100,6 +103,10 @@ def fit_readout(data: TrainingData, setting: Setting) -> Readout:
     gram, cross, square = data.reduce(normal_equations, exact=exact)
     # s_p^2 Phi^T Phi / n = V diag(values) V^T serves every penalty; V stays where it was found.
     values, vectors = _decomposed(scale**2 * gram / n)
+    if not exact and min(setting.penalties, default=math.inf) < SINGLE * values[-1]:
+        # A penalty below the rounding of the features would be lost: once more in float64.
+        gram, cross, square = data.reduce(normal_equations, exact=True)
+        values, vectors = _decomposed(scale**2 * gram / n)
     penalties = penalties_of(setting.ridge, float(values.mean()))
     shrunk = 1.0 / (values + penalties[:, None])
     projected = np.asarray(vectors.T @ (scale * cross / n))

@@ -137,7 +137,7 @@ def compare_settings(
     >>> both.difference(1, "alignment").mean > 0
     True
     """
-    called = _called(settings, names)
+    called = setting_names(settings, names)
     shown = _shown(settings, show)
     experiments = []
     for setting in settings:
@@ -154,8 +154,8 @@ def compare_settings(
     return SideBySide(tuple(experiments), called, shown)
 
 
-def _called(
-    settings: Sequence[Setting], names: Sequence[str] | None, *, most: int = 8
+def setting_names(
+    settings: Sequence[Setting], names: Sequence[str] | None = None, *, most: int = 8
 ) -> tuple[str, ...]:
     """The names of the settings, ``most`` of them, a colour each; one given twice is refused."""
     if not 2 <= len(settings) <= most:

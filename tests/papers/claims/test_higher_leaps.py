@@ -22,7 +22,7 @@ def test_batches_and_steps_grow_as_the_claim_says() -> None:
     setting = Setting(**network.setting, **steps, d=1000, readout_n=0, test_n=0)
     assert setting.n == pytest.approx(2 * 1000 ** (4 / 3), rel=1e-3)
     assert setting.step_size == pytest.approx([6 * 4**t * 1000 ** (1 / 6) for t in range(3)], 1e-3)
-    assert batch.name == "3 steps at n = d^1.33"
+    assert batch.name == "3 steps at $n=d^{1.33}$"
 
 
 def test_learned_and_not_learned_are_two_sides() -> None:

@@ -25,8 +25,8 @@ def test_three_equal_links_are_told_from_unequal_ones(added: str) -> None:
     """Exponents at a level of 0.99: 0 along the sum, across it -1/2 just if the links are equal."""
     along, across = three_links(added)
     assert (along.name, across.name) == (
-        "exponent of r = 3: along the sum",
-        "exponent of r = 3: across it",
+        "exponent of $r=3$: along the sum",
+        "exponent of $r=3$: across it",
     )
     assert along.low > -0.25
     assert (across.high < -0.25) == (added == "")

@@ -119,7 +119,7 @@ def test_floors_of_degree_two_and_of_any_penalty() -> None:
     assert abs(tanh[2]) < 1e-12
     assert abs(relu[2]) > 0.1
     claim = CLAIMS["floor-at-any-penalty"]
-    within = claim.controls["what is outside of U is of degree 1, and fitted"]
+    within = claim.controls["the part outside $U$ has degree 1 and is fitted"]
     targets = (claim.setting["target"], within.options["untold"]["target"])
     powers = [Setting(target, d=100).target.series.square for target in targets]
     assert powers == pytest.approx([3.0, 3.0])

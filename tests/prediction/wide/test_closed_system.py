@@ -602,7 +602,7 @@ def test_density_against_simulation() -> None:
 @pytest.mark.parametrize(
     ("change", "sentence"),
     [
-        ({"steps": 3}, "steps must be at most 2"),
+        ({"steps": 5}, "steps must be at most 4"),
         ({"inputs": "rademacher"}, "inputs must be gaussian"),
         ({"start": "orthogonal", "p": 100}, "start must be"),
         ({"deflate": 0}, "deflate must be -1"),

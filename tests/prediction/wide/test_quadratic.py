@@ -228,15 +228,15 @@ def test_learning_curve_from_d_to_d_squared() -> None:
             {"p": "5d^2", "readout_n": "6d^2"},
             "the smaller of p and readout_n must be at most 4 d^2, got 5 d^2",
         ),
-        ({"deflate": 0}, "deflate must be -1 for wide networks, got 0"),
+        ({"deflate": 0}, "deflate must be -1 for the theory of wide networks, got 0"),
         (
             {"readout_batch": "last", "readout_n": "n", "steps": 1},
-            "readout_batch must be fresh for wide networks, got 'last'",
+            "readout_batch must be fresh for the theory of wide networks, got 'last'",
         ),
         (
             {"target": "x1 + He2(x2)/2", "steps": 1, "step_size": 30.0},
-            "the degree 2 of the target turns a row outside the learned direction by 0.564 of its "
-            "own part, at most 0.2; use a smaller step",
+            "the step is too large. The quadratic part of the target changes rows outside the "
+            "learned direction by 0.564 of what they were, at most 0.2 is allowed",
         ),
         ({"d": 2, "p": 3, "readout_n": 3}, "d must be at least 3 for errors of a readout, got 2"),
     ],

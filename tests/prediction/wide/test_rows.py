@@ -18,7 +18,7 @@ from giantstep.prediction.wide.rows import (
     span_of_rows,
 )
 from giantstep.prediction.wide.step import learned_step
-from giantstep.prediction.wide.update import second_update
+from giantstep.prediction.wide.update import update_after
 from giantstep.problem.setting import Setting
 from giantstep.records.comparison import compare
 from giantstep.simulation.simulate import simulate
@@ -54,7 +54,7 @@ def test_the_readout_has_limits_of_its_own(steps: int) -> None:
     """After a step a readout on the last batch is not covered; no readout has no limit."""
     given = FIELDS | {"steps": steps}
     last, none = (Setting(**given | change) for change in (LAST_BATCH, NO_READOUT))
-    sentence = "readout_batch must be fresh for wide networks, got 'last'"
+    sentence = "readout_batch must be fresh for the theory of wide networks, got 'last'"
     assert first_complaint(LINEAR_WIDTH, last) == sentence
     assert first_complaint(LINEAR_WIDTH, none) is None
     with pytest.raises(NoTheoryError, match=sentence):
@@ -68,12 +68,13 @@ def test_the_readout_has_limits_of_its_own(steps: int) -> None:
     [
         ({"p": "30d"}, "p must be between 0.05 d and 20 d, got 30 d"),
         ({"n": 2}, "n must be between 0.05 d and 20 d, got 0.0333 d"),
-        ({"steps": 3}, "steps must be at most 2, got 3"),
+        ({"steps": 5}, "steps must be at most 4, got 5"),
         (
             {"steps": 2, "start": "orthogonal"},
-            "start must be sphere, gaussian or symmetric for wide networks, got 'orthogonal'",
+            "start must be sphere, gaussian or symmetric for the theory of wide networks, got "
+            "'orthogonal'",
         ),
-        ({"deflate": 0}, "deflate must be -1 for wide networks, got 0"),
+        ({"deflate": 0}, "deflate must be -1 for the theory of wide networks, got 0"),
     ],
 )
 def test_limits_of_the_rows(change: dict[str, Any], sentence: str) -> None:
@@ -144,9 +145,7 @@ def test_rows_that_are_mostly_noise_have_no_predicted_errors() -> None:
     assert compare(predict(small), simulate(small)).agrees
     refused, simulated = predict(large), simulate(large)
     start = "no prediction of readout errors after step 1: too few samples."
-    sentence = (
-        "The noise of the steps adds 16.5 to the squared length of a row, at most 1 is allowed"
-    )
+    sentence = "The noise of the steps adds 16.5 to the squared length of a row, 1 at the start."
     assert any(note.startswith(start) and sentence in note for note in refused.notes)
     assert refused.train_error is not None
     assert np.isnan(refused.train_error[0, 1])
@@ -274,7 +273,7 @@ def test_rows_of_two_steps_know_that_the_network_is_made_of_them() -> None:
     predicted = np.mean(predict(setting, theory="linear-width").norms[:, 2] ** 2)
     assert abs(squares.mean() - predicted) < 4 * error
     network = Network(setting)
-    update, weights = second_update(network), network.readout[1]
+    update, weights = update_after(network), network.readout[1]
     alone = weights @ (np.diag(update.kernel) / setting.p + update.kept**2 + update.spread)
     assert abs(squares.mean() - alone) > 4 * error
 

@@ -16,6 +16,7 @@ from giantstep.errors import InputError, NoTheoryError
 from giantstep.gaussian.moments import feature_moments
 from giantstep.prediction.limits import first_complaint
 from giantstep.prediction.predict import predict
+from giantstep.prediction.wide import batch as two_step_batch
 from giantstep.prediction.wide import slopes as two_step_slopes
 from giantstep.prediction.wide import update as two_step_update
 from giantstep.prediction.wide.alignment import second_alignment
@@ -29,7 +30,7 @@ from giantstep.prediction.wide.outlier_count import (
     phase_diagram,
     with_exponents,
 )
-from giantstep.prediction.wide.update import first_update, second_update
+from giantstep.prediction.wide.update import update_after
 from giantstep.prediction.wide.weight_outliers import outliers_of, weight_outliers
 from giantstep.problem.activation import make_activation
 from giantstep.problem.setting import Setting
@@ -119,7 +120,7 @@ def test_on_a_plain_bulk_it_is_the_known_transition(d):
     """sqrt((1 + th^2)(c + th^2))/th, edge 1 + sqrt c, cos^2 = 1 - (c + th^2)/(th^2 (th^2 + 1))."""
     setting = linear_width(QUADRATIC, RELU, 600, 0.4).vary(d=d, n=1500)
     network = Network(setting)
-    update = bare(network, first_update(network))
+    update = bare(network, update_after(network.with_steps(1)))
     found = outliers_of(network, update)
     c, theta = setting.p / d, found.strengths[0]
     assert found.edge == pytest.approx(1.0 + math.sqrt(c), rel=1e-9)
@@ -135,7 +136,7 @@ def test_on_a_plain_bulk_it_is_the_known_transition(d):
 
 def test_below_the_transition_there_is_no_outlier():
     network = Network(linear_width(QUADRATIC, RELU, 600, 0.4))
-    update = bare(network, first_update(network))
+    update = bare(network, update_after(network.with_steps(1)))
     theta = math.sqrt(float(network.readout[1] @ np.diag(update.kernel)))
     for factor, count in ((0.98, 0), (1.02, 1)):  # c = 1: the threshold is theta = 1
         scaled = replace(update, kernel=update.kernel * (factor / theta) ** 2)
@@ -147,7 +148,7 @@ def test_a_direction_made_of_the_bulk_itself():
     p, k, runs = 400, -4.0, 12
     network = Network(linear_width("x1", RELU, p, 0.0))
     u = network.readout[0]
-    empty = bare(network, first_update(network))
+    empty = bare(network, update_after(network.with_steps(1)))
     zero = 0.0 * empty.target
     pulled = replace(empty, kernel=k**2 * np.outer(u, u), network=k * u, target=zero)
     predicted = outliers_of(network, pulled).singular_values
@@ -171,13 +172,19 @@ def no_self_pull(delta, psi, crossed):
     return 0.0 * psi[:, 0]
 
 
+def clear_updates():
+    """Forget the updates and batches that are kept."""
+    two_step_update.update_after.cache_clear()
+    two_step_update.batch_of.cache_clear()
+
+
 def with_change(setting, module, name, value):
     """The prediction with a function of the slopes or of the update replaced."""
-    two_step_slopes.second_batch.cache_clear()
+    clear_updates()
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(module, name, value)
         found = weight_outliers(setting)[1]
-    two_step_slopes.second_batch.cache_clear()
+    clear_updates()
     return found
 
 
@@ -204,16 +211,13 @@ def test_fresh_outliers_and_alignment(fresh_relu):
 
 def test_the_first_order_series_is_rejected(fresh_relu):
     setting, runs = fresh_relu
-    original = two_step_slopes.fresh_slopes
+    original = two_step_batch.fresh_slopes
 
-    def truncated(network, samples):
-        slopes = original(network, samples)
-        tilt = network.moments.tilt
-        strength = network.size(0) / math.sqrt(network.setting.p) * network.readout[0]
-        shift = tilt * network.gain * strength[:, None] * samples.step
-        return replace(slopes, mean=network.gain + shift)
+    def truncated(network, kept, width, shift):
+        slopes = original(network, kept, width, shift)
+        return replace(slopes, mean=network.gain + network.moments.tilt * shift)
 
-    wrong = with_change(setting, two_step_slopes, "fresh_slopes", truncated)
+    wrong = with_change(setting, two_step_batch, "fresh_slopes", truncated)
     assert deviation([run[0][1:2] for run in runs], wrong.singular_values[1:2]) > 2 * BOUND
 
 
@@ -315,7 +319,7 @@ def test_bulk_profile_carries_the_norm_left_by_the_outliers(batches):
     assert profile.directions.mean() == pytest.approx(1.0)
     assert profile.weights.sum() == pytest.approx(1.0)
     network = Network(setting)
-    low = float(network.readout[1] @ np.diag(second_update(network).kernel))
+    low = float(network.readout[1] @ np.diag(update_after(network).kernel))
     low -= float(np.sum(weight_outliers(setting)[1].singular_values ** 2))
     measured = []
     for seed in range(16):
@@ -357,7 +361,7 @@ def test_no_alignment_without_a_linear_part_of_the_squared_label():
     assert first_complaint(ALIGNMENT, setting) is None
     for change, message in (
         ({"target": "x1 + He2(x1)"}, "target must have no linear part"),
-        ({"activation": "He1"}, "activation must have a second direction"),
+        ({"activation": "He1"}, "activation must be such that a second direction exists"),
         ({"start": "orthogonal", "p": 900}, "start must be sphere, gaussian or symmetric"),
     ):
         with pytest.raises(NoTheoryError, match=message):
@@ -435,7 +439,8 @@ def test_finite_diagram_counts_the_predicted_outliers():
     ("change", "message"),
     [
         ({"start": "orthogonal", "p": 90}, "start must be sphere, gaussian or symmetric"),
-        ({"steps": 3, "step_size": 1.0}, "steps must be 1 or 2"),
+        ({"steps": 5, "step_size": 1.0}, "steps must be from 1 to 4"),
+        ({"steps": 3, "step_size": 1.0, "batches": "reused"}, "batches must be fresh"),
         ({"inputs": "rademacher"}, "inputs must be gaussian"),
         ({"deflate": 0}, "deflate must be -1"),
     ],
@@ -455,7 +460,7 @@ def test_exponents_outside_the_theory_are_refused():
 def test_activations_without_a_slope_move_nothing(activation: str) -> None:
     """sigma' = 0 almost everywhere: errors of features after two steps are those of the start."""
     setting = Setting("x1 + He2(x1)", activation=activation, d=100, n=200, p=100, steps=2)
-    found = predict(setting.vary(step_size="n^0.3", runs=1))
+    found = predict(setting.vary(step_size="n^0.3", runs=1), theory="linear-width")
     assert found.test_error is not None
     np.testing.assert_allclose(found.test_error[0], found.test_error[0, 0], rtol=1e-6)
     moved = predict(setting.vary(activation="tanh", step_size="n^0.3", runs=1))

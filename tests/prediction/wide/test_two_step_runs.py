@@ -11,7 +11,7 @@ from giantstep.prediction.predict import predict
 from giantstep.prediction.wide import row_law
 from giantstep.prediction.wide.network import SAMPLE_SPACING, Network
 from giantstep.prediction.wide.rows import rows_of_runs
-from giantstep.prediction.wide.update import second_update
+from giantstep.prediction.wide.update import update_after
 from giantstep.problem.network import start_readout
 from giantstep.problem.setting import Setting
 from giantstep.simulation.simulate import simulate
@@ -42,9 +42,9 @@ def test_runs_between_the_sums_that_are_computed(
     """Rows of 12 runs from 7 updates: within 2e-3 of each run's own, with another sum not."""
     setting = Setting("x1", activation="relu", batches=batches, step_size="p^0.8", **FIELDS)
     given, computed = readouts(setting), []
-    original = row_law.second_update
+    original = row_law.update_after
     monkeypatch.setattr(
-        row_law, "second_update", lambda network: computed.append(1) or original(network)
+        row_law, "update_after", lambda network: computed.append(1) or original(network)
     )
     found = rows_of_runs(setting, given)
     assert len(computed) <= 7
@@ -60,9 +60,9 @@ def test_a_residual_without_the_network_knows_the_norm_alone(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     setting = Setting("x1", activation="relu", residual="labels", step_size="p^0.8", **FIELDS)
-    computed, original = [], row_law.second_update
+    computed, original = [], row_law.update_after
     monkeypatch.setattr(
-        row_law, "second_update", lambda network: computed.append(1) or original(network)
+        row_law, "update_after", lambda network: computed.append(1) or original(network)
     )
     rows_of_runs(setting, readouts(setting))
     assert len(computed) == 3
@@ -85,12 +85,10 @@ QUADRATIC: dict[str, Any] = FIELDS | {
 def test_rows_that_run_away_are_refused() -> None:
     """Square lengths of the runs are far from those of the formula: 4 runs, each beyond twice."""
     setting = Setting(**QUADRATIC | {"runs": 4, "n": 300}, step_size=[1.03, 0.639])
-    with pytest.raises(
-        NoTheoryError, match=r"two steps move rows by .* times their length, at most 30"
-    ):
+    with pytest.raises(NoTheoryError, match=r"they move rows by .* times their length, at most 30"):
         predict(setting)
     network = Network(setting)
-    update, weights = second_update(network), network.readout[1]
+    update, weights = update_after(network), network.readout[1]
     formula = float(weights @ (np.diag(update.kernel) / setting.p + update.spread))
     found = np.mean(simulate(setting).norms[:, 2] ** 2, axis=1)
     assert np.all(np.abs(np.log(found / formula)) > np.log(2.0))

@@ -4,18 +4,21 @@ import * as state from "./state.js";
 import * as api from "./api.js";
 import { el, replace } from "./parts/dom.js";
 import { define } from "./parts/terms.js";
+import { typeset } from "./parts/typeset.js";
 import { prepare, themed } from "./plots.js";
 import * as tour from "./tour.js";
 import target from "./panes/target.js";
 import narrow from "./panes/narrow.js";
 import { declare } from "./panes/narrow_controls.js";
+import { declareSide } from "./panes/narrow_side.js";
 import wide from "./panes/wide.js";
 import phase from "./panes/phase.js";
 import claims from "./panes/claims.js";
 
 // A pane is {id, title, plots, mount(root, page), update(changed)}: mount builds it once, when it is
 // first shown; update is called with the set of changed keys whenever it is shown. Where it ``plots``
-// Plotly is loaded before there is anything to draw.
+// Plotly is loaded before there is anything to draw. One that is ``live`` is updated while a slider is
+// dragged as well, then with true as its second argument.
 const PANES = [narrow, target, wide, phase, claims];
 
 const THEMES = { auto: "As the system", light: "Light", dark: "Dark" };
@@ -38,6 +41,8 @@ const page = {
     status.textContent = text;
     performance.mark("said", { detail: text }); // for the benchmark, which asks when it was
   },
+  /** Plots that were hidden are there: a scene of the tour brings them into view. */
+  revealed: () => tour.look(),
 };
 
 function build() {
@@ -109,9 +114,13 @@ function paint() {
 
 const shown = () => PANES.find((pane) => pane.id === state.get("pane")) ?? PANES[0];
 
-function show(changed) {
-  if (changed.has("theme")) paint();
+function show(changed, dragging) {
   const chosen = shown();
+  if (dragging) {
+    if (chosen.live && mounted.has(chosen)) chosen.update(changed, true);
+    return;
+  }
+  if (changed.has("theme")) paint();
   for (const pane of PANES) {
     const here = pane === chosen;
     sections.get(pane.id).hidden = !here;
@@ -137,6 +146,7 @@ async function start() {
   if (shown().plots) prepare();
   build();
   paint();
+  typeset();
   window.matchMedia("(prefers-color-scheme: dark)").addEventListener("change", themed);
   try {
     page.vocabulary = await api.call("vocabulary");
@@ -147,10 +157,11 @@ async function start() {
     );
     return;
   }
-  const { demo, definitions, tour: scenes } = page.vocabulary;
+  const { demo, definitions, marked, tour: scenes } = page.vocabulary;
   state.declare({ target: demo.target, activation: demo.activation });
   declare(page.vocabulary);
-  define(definitions);
+  declareSide();
+  define(definitions, marked);
   tour.prepare(document.getElementById("tour"), scenes);
   state.listen(show);
   show(new Set());

@@ -1,11 +1,11 @@
-// On a phone the settings of a pane are a sheet at the lower edge, opened by a button: plots come first.
+// On a phone the settings of a pane are a sheet, opened by a bar at the lower edge: plots come first.
 
 import { el } from "./parts/dom.js";
 
 const root = document.documentElement;
 const button = el(
   "button",
-  { type: "button", class: "sheet-button", "aria-expanded": "false", onclick: () => toggle() },
+  { type: "button", "aria-expanded": "false", onclick: () => toggle() },
   "Settings",
 );
 
@@ -15,7 +15,7 @@ function toggle(open = !root.classList.contains("sheet-open")) {
   button.textContent = open ? "Close settings" : "Settings";
 }
 
-document.body.append(button);
+document.body.append(el("div", { class: "sheet-bar" }, button));
 window.addEventListener("keydown", (event) => {
   if (event.key !== "Escape" || !root.classList.contains("sheet-open")) return;
   toggle(false);

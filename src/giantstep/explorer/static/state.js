@@ -5,6 +5,8 @@
 const defaults = new Map();
 const values = new Map();
 const listeners = new Set();
+// Keys that have changed since a control is dragged.
+const dragged = new Set();
 
 const fromAddress = () => new URLSearchParams(window.location.hash.slice(1));
 // What the address says to panes that have not been shown yet.
@@ -36,15 +38,27 @@ export function under(prefix) {
 }
 
 // A change of one of these is a new place, to which the browser's back button returns.
-const PLACES = new Set(["pane", "tour", "tour.answer"]);
+const PLACES = new Set(["pane", "tour", "tour.answer", "side.field"]);
 
 /** Change some keys, write the address anew and tell those who listen which have changed. */
 export function set(changes) {
-  const changed = hold(changes);
+  const changed = new Set([...dragged, ...hold(changes)]);
+  dragged.clear();
   if (changed.size === 0) return;
   const placed = [...changed].some((key) => PLACES.has(key));
   window.history[placed ? "pushState" : "replaceState"](null, "", address());
-  for (const listener of listeners) listener(changed);
+  for (const listener of listeners) listener(changed, false);
+}
+
+/**
+ * Change some keys while a control is dragged: the address waits until ``set`` is called at its end,
+ * which tells the listeners of these keys again.
+ */
+export function drag(changes) {
+  const changed = hold(changes);
+  if (changed.size === 0) return;
+  changed.forEach((key) => dragged.add(key));
+  for (const listener of listeners) listener(changed, true);
 }
 
 /** Keep some values; which of them have changed. */
@@ -58,7 +72,7 @@ function hold(changes) {
   return changed;
 }
 
-/** Call a function with the set of changed keys whenever something changes. */
+/** Call a function with the set of changed keys, and whether one is dragged, whenever something changes. */
 export function listen(listener) {
   listeners.add(listener);
 }
@@ -80,5 +94,5 @@ window.addEventListener("hashchange", () => {
   const changes = {};
   for (const [key, value] of defaults) changes[key] = given.get(key) ?? value;
   const changed = hold(changes);
-  if (changed.size > 0) for (const listener of listeners) listener(changed);
+  if (changed.size > 0) for (const listener of listeners) listener(changed, false);
 });

@@ -4,7 +4,8 @@
 // that the address holds them and the back button returns to the scene before.
 
 import * as state from "./state.js";
-import { el, readable, replace } from "./parts/dom.js";
+import { latexOf } from "./parts/ascii.js";
+import { el, replace } from "./parts/dom.js";
 import { adopted } from "./panes/narrow_controls.js";
 
 let scenes = [];
@@ -29,11 +30,15 @@ function chosen(scene) {
   return /^\d$/.test(text) && Number(text) < scene.options.length ? Number(text) : null;
 }
 
+/** The keys of a second setting beside the first. */
+const sided = (beside) => ({ "side.field": beside?.[0] ?? "", "side.value": beside?.[1] ?? "" });
+
 function go(number) {
   state.set({
     pane: "narrow",
     tour: number,
     "tour.answer": "",
+    ...sided(scenes[number - 1].beside),
     ...adopted(scenes[number - 1].setting),
   });
 }
@@ -61,6 +66,7 @@ export function show(changed) {
   const here = scene && state.get("pane") === "narrow";
   const answer = scene ? chosen(scene) : null;
   document.body.classList.toggle("asking", Boolean(here) && answer === null);
+  document.body.classList.toggle("touring", Boolean(here));
   for (const lit of document.querySelectorAll(".control.lit")) lit.classList.remove("lit");
   root.hidden = !here;
   button.hidden = Boolean(here);
@@ -73,14 +79,27 @@ export function show(changed) {
   replace(root, told(number, scene, answer));
   const focus = answer === null ? root.querySelector("h2") : root.querySelector(".happened");
   if (changed.has("tour") || changed.has("tour.answer")) focus.focus({ preventScroll: true });
-  look(answer === null ? control : document.querySelector(".narrow .plots"), answer === null);
+  look();
 }
 
-/** Bring into view what a scene speaks of; in a small window the words of the scene themselves. */
-function look(node, control) {
+/**
+ * Bring into view what a scene speaks of: the plots once it is answered, and the control, which the
+ * words of the scene must not cover. In a small window the words themselves, and
+ * after an answer what happened, with the first plot below it.
+ */
+export function look() {
+  const control = document.querySelector(".control.lit");
+  if (root.hidden || !control) return;
+  const answered = chosen(scenes[current() - 1]) !== null;
   const beside = window.matchMedia("(min-width: 60.01rem)").matches;
-  if (!beside) root.scrollIntoView({ block: "start" });
-  else node?.scrollIntoView({ block: control ? "nearest" : "start" });
+  if (!beside) {
+    (root.querySelector(".happened") ?? root).scrollIntoView({ block: "start" });
+    return;
+  }
+  document.documentElement.style.setProperty("--scene-height", `${root.offsetHeight}px`);
+  if (answered) document.querySelector(".narrow .plots").scrollIntoView({ block: "start" });
+  const covered = control.getBoundingClientRect().top < root.getBoundingClientRect().bottom;
+  if (!answered || covered) control.scrollIntoView({ block: "nearest" });
 }
 
 /** The words of a scene: its question with buttons, or what happened and the way on. */
@@ -94,8 +113,9 @@ function told(number, scene, answer) {
     number > 1 ? plain("Previous scene", () => go(number - 1)) : null,
     plain("Leave the tour", leave),
   );
-  const text = el("p", {}, readable(scene.text));
-  return [head, text, ...(answer === null ? asked(scene) : happened(number, scene, answer))];
+  const text = el("p", {}, scene.text);
+  const target = el("p", {}, `Target: $f(x) = ${latexOf(scene.setting.target)}$`);
+  return [head, text, target, ...(answer === null ? asked(scene) : happened(number, scene, answer))];
 }
 
 function asked(scene) {
@@ -103,11 +123,11 @@ function asked(scene) {
     el(
       "button",
       { type: "button", class: "option", onclick: () => state.set({ "tour.answer": at }) },
-      readable(words),
+      words,
     ),
   );
   return [
-    el("p", { class: "asked-now" }, readable(scene.question)),
+    el("p", { class: "asked-now" }, scene.question),
     el("div", { class: "row", role: "group", "aria-label": "Answers" }, options),
     el("small", {}, "The plots appear when you have answered."),
   ];
@@ -120,10 +140,11 @@ function happened(number, scene, answer) {
     el(
       "p",
       { class: "happened", tabindex: -1 },
-      `You said: “${readable(scene.options[answer])}”. `,
+      `You said: “${scene.options[answer]}”. `,
       el("strong", {}, answer === scene.right ? "Right. " : "Not so. "),
-      readable(scene.happened),
+      scene.happened,
     ),
     el("button", { type: "button", class: "main", onclick: run }, words),
+    el("small", {}, "The lines in the plots are theory. The button Run adds simulations."),
   ];
 }

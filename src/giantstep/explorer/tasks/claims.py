@@ -14,6 +14,7 @@ from giantstep.papers.claims.record import Claim
 from giantstep.papers.claims.running import run_claims
 from giantstep.papers.claims.source import KINDS
 from giantstep.papers.claims.stored import stored_records
+from giantstep.show.tex import plain_words
 
 
 def listed(request: Mapping[str, Any], emit: Emit) -> dict[str, Any]:
@@ -22,10 +23,10 @@ def listed(request: Mapping[str, Any], emit: Emit) -> dict[str, Any]:
     claims = [
         {
             "id": claim.id,
-            "statement": claim.statement,
+            "statement": _set(claim.statement),
             "kind": claim.source.kind,
             "finding": claim.source.is_finding,
-            "paper": claim.source.citation,
+            "paper": _set(claim.source.citation),
             "verdict": stored[claim.id]["verdict"] if claim.id in stored else None,
         }
         for claim in CLAIMS.values()
@@ -37,11 +38,11 @@ def stored(request: Mapping[str, Any], emit: Emit) -> dict[str, Any]:
     """A claim with all that its stored record says; without numbers where there is none."""
     claim = _claim(request)
     names = ("id", "statement", "regime", "rule", "measured_instead", "corrected")
-    about = {name: getattr(claim, name) for name in names} | {
+    about = {name: _set(getattr(claim, name)) for name in names} | {
         "kind": KINDS[claim.source.kind],
         "finding": claim.source.is_finding,
-        "paper": claim.source.citation,
-        "assumptions": claim.source.assumptions,
+        "paper": _set(claim.source.citation),
+        "assumptions": _set(claim.source.assumptions),
     }
     record = stored_records().get(claim.id)
     return about | {"record": None if record is None else claim_view(record)}
@@ -69,6 +70,11 @@ def python(request: Mapping[str, Any], emit: Emit) -> dict[str, Any]:
     return {"name": f"{claim.id}.py", "text": dated(text)}
 
 
+def _set(text: str) -> str:
+    """A text of a record for the page, which sets formulas between dollar signs, but no code."""
+    return text.replace("`", "")
+
+
 def _claim(request: Mapping[str, Any]) -> Claim:
     name = str(request.get("id", ""))
     if name not in CLAIMS:
@@ -91,6 +97,6 @@ def _table(record: Mapping[str, Any]) -> str:
         theory = record["predicted"][name]
         numbers = [theory["value"], *theory["region"], measured["value"], *measured["interval"]]
         cells = ["" if number is None else repr(number) for number in numbers]
-        quoted = name.replace('"', '""')
+        quoted = plain_words(name).replace('"', '""')
         lines.append(",".join([f'"{quoted}"', *cells, measured["verdict"]]))
     return "\n".join(lines) + "\n"

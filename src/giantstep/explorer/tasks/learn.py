@@ -14,7 +14,7 @@ from giantstep.explorer.views.trajectory import Frame, neurons_view, steps_view
 from giantstep.problem.setting import Setting
 from giantstep.records.table import make_table
 from giantstep.records.trajectory import Trajectory, keeps_gram
-from giantstep.show.tables.experiment import verdict
+from giantstep.show.tables.experiment import certainty, verdict
 from giantstep.simulation.simulate import simulate_runs
 from giantstep.store.folder import stacked
 
@@ -39,10 +39,17 @@ def run(request: Mapping[str, Any], emit: Emit) -> dict[str, Any]:
         "engine": experiment.simulated.engine,
         "seconds": experiment.simulated.seconds,
         "steps": steps_view(experiment.simulated, frame),
-        "verdict": verdict(experiment).plain.strip().replace("\n", ". "),
         "agrees": None if comparison is None else comparison.agrees,
         "record": experiment.as_dict(),
+        **verdict_view(experiment),
     }
+
+
+def verdict_view(experiment: Experiment) -> dict[str, str]:
+    """Whether theory and runs agree in one sentence, and how sure that is, each on one line."""
+    sure = certainty(experiment)
+    whole = verdict(experiment).plain.strip().replace("\n", ". ")
+    return {"verdict": whole.removesuffix(sure).strip(), "sure": sure}
 
 
 def streaming(frame: Frame, emit: Emit) -> Callable[..., Trajectory]:

@@ -15,6 +15,7 @@ from giantstep.errors import InputError, NotConvergedError, NoTheoryError, shown
 from giantstep.explorer.limits import MEMORY, check_fields, check_job, check_sizes, expected_seconds
 from giantstep.explorer.tasks import Emit
 from giantstep.explorer.tasks.export import as_number, dated
+from giantstep.explorer.views.formulas import formulas_view
 from giantstep.explorer.views.phase import cell_view, coarse_first, map_view
 from giantstep.prediction.predict import predict as predict_setting
 from giantstep.problem.setting import DEFAULTS
@@ -35,11 +36,11 @@ OPEN = 0.03
 """Standard error of a cosine, three times the usual one, above which a cell takes more points."""
 
 AXES = {
-    "n-power": ("Exponent of the samples", "κ, n = d^κ", "n", "d^0.5..d^2.75:10"),
+    "n-power": ("Exponent of the samples", "κ = log n/log d", "n", "d^0.5..d^2.75:10"),
     "n-ratio": ("Samples for each input", "n/d", "n", "0.25d..64d:9 log"),
     "d": ("Inputs", "d", "d", "50, 100, 200, 400"),
     "p": ("Neurons", "p", "p", "2, 4, 8, 16, 32"),
-    "step_size": ("Step size", "k, η = p d^k", "step_size", "p*d^-1..p*d^0.5:7"),
+    "step_size": ("Step size", "k = log(η/p)/log d", "step_size", "p*d^-1..p*d^0.5:7"),
     "steps": ("Giant steps", "T", "steps", "1, 2, 3, 4"),
     "noise": ("Label noise", "standard deviation", "noise", "0..3:7"),
     "bias": ("Biases", "standard deviation", "bias", "0..2:5"),
@@ -132,7 +133,16 @@ def predict(request: Mapping[str, Any], emit: Emit, *, part_seconds: float = 0.5
         "done": first + len(cells),
         "total": len(order),
         "cost": _cost(json.dumps(asked(request))),
+        "formulas": _formulas(grid),
     }
+
+
+def _formulas(grid: Grid) -> dict[str, str]:
+    """Target and activation as formulas, without one that differs from cell to cell."""
+    setting = grid.cells[0].setting
+    varied = {axis.name for axis in grid.axes}
+    formulas = formulas_view(setting.target, setting.activation)
+    return {name: formula for name, formula in formulas.items() if name not in varied}
 
 
 def _predicted(cell: Cell) -> Outcome:

@@ -11,6 +11,7 @@ from giantstep.experiment import Experiment, run_experiment
 from giantstep.explorer.limits import MEMORY, check_job, read_setting
 from giantstep.explorer.tasks import Emit
 from giantstep.explorer.tasks.analyze import analysis_of
+from giantstep.explorer.tasks.learn import verdict_view
 from giantstep.explorer.tasks.predict import WEIGHTS_ALONE, cost_of
 from giantstep.explorer.views.spectrum import MATRICES, spectra_view
 from giantstep.explorer.views.trajectory import Frame, steps_view
@@ -18,7 +19,6 @@ from giantstep.prediction.predict import predict as predict_setting
 from giantstep.problem.setting import Setting
 from giantstep.records.table import make_table
 from giantstep.records.trajectory import Trajectory, keeps_gram
-from giantstep.show.tables.experiment import verdict
 from giantstep.simulation.simulate import simulate_runs
 from giantstep.store.folder import stacked
 
@@ -73,9 +73,9 @@ def run(request: Mapping[str, Any], emit: Emit) -> dict[str, Any]:
         "seconds": simulated.seconds,
         "steps": steps_view(experiment.simulated, frame),
         "spectra": spectra_view(experiment.predicted, experiment.simulated),
-        "verdict": verdict(experiment).plain.strip().replace("\n", ". "),
         "agrees": None if comparison is None else comparison.agrees,
         "record": experiment.as_dict(),
+        **verdict_view(experiment),
     }
 
 

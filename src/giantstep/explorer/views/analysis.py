@@ -8,12 +8,14 @@ from giantstep.analysis.activation import ActivationAnalysis
 from giantstep.analysis.analyze import Analysis
 from giantstep.analysis.staircase import Staircase
 from giantstep.analysis.subspace import completed, name_space
+from giantstep.explorer.views.formulas import formulas_view
 
 
 def analysis_view(analysis: Analysis, activation: ActivationAnalysis) -> dict[str, Any]:
     """The stable keys of the record, stairs to draw, and the coefficients of the activation."""
     record = analysis.as_dict()
     return record | {
+        "formulas": formulas_view(analysis.target, analysis.activation),
         "stairs": {
             "fresh": stairs_view(analysis.fresh, analysis.target.r),
             "reused": stairs_view(analysis.reused, analysis.target.r),

@@ -18,7 +18,11 @@ def claim_view(record: Mapping[str, Any]) -> dict[str, Any]:
         "seconds": record["seconds"],
         "setting": record["setting"],
         "quantities": [
-            {"name": name, "predicted": region_text(record["predicted"][name]), **measured}
+            {
+                "name": name,
+                "predicted": region_text(record["predicted"][name]),
+                **measured,
+            }
             for name, measured in record["measured"].items()
         ],
         "plot": None if record["plot"] is None else _plot(record["plot"]),

@@ -15,8 +15,7 @@ Names = Sequence[Sequence[str]]
 
 def reading_view(steps: Sequence[Step], frame: Mapping[str, Any], d: int) -> dict[str, Any]:
     """Sentences for the three plots; those of ``neurons`` are one for every recorded step."""
-    # "x2, x3 (step 2)" is a subspace of two dimensions, and the step that the staircase adds it in.
-    names = [name.split(" (")[0].split(", ") for name in frame["subspaces"]]
+    names = direction_names(frame)
     return {
         "neurons": [neurons_reading(step, names, d) for step in steps],
         "alignment": alignment_reading(steps, names, d),
@@ -24,13 +23,18 @@ def reading_view(steps: Sequence[Step], frame: Mapping[str, Any], d: int) -> dic
     }
 
 
+def direction_names(frame: Mapping[str, Any]) -> Names:
+    """The directions of each subspace: "x2, x3 (step 2)" has two, and the step that adds them."""
+    return [name.split(" (")[0].split(", ") for name in frame["subspaces"]]
+
+
 def neurons_reading(step: Step, names: Names, d: int) -> str:
     """Where the neurons point after one step."""
     if step["step"] == 0:
         return f"At the start the neurons point in random directions. {_chance(d)}"
-    along, others = _sorted(step, names, d)
-    cosines = [f"at least {_short(cosine)} with {name}" for name, cosine in along]
-    told = f"After step {step['step']} half of the neurons have a cosine of "
+    along, others = sorted_directions(step, names, d)
+    cosines = [f"at least {short(cosine)} with {name}" for name, cosine in along]
+    told = f"After step {step['step']} half of the neurons have a |cosine| of "
     first = [f"{told}{', and of '.join(cosines)}."] if cosines else []
     return " ".join([*first, *others])
 
@@ -42,15 +46,15 @@ def alignment_reading(steps: Sequence[Step], names: Names, d: int) -> str:
     for step in steps:
         if step["step"] == 0:
             continue
-        along, _ = _sorted(step, names, d)
+        along, _ = sorted_directions(step, names, d)
         new = [(name, cosine) for name, cosine in along if name not in seen]
         seen.update(name for name, _ in new)
         if new:
-            found = " and ".join(f"{name} (cosine {_short(cosine)})" for name, cosine in new)
+            found = " and ".join(f"{name} (|cosine| {short(cosine)})" for name, cosine in new)
             told.append(f"Step {step['step']} found {found}.")
         elif len(told) < 3:
             told.append(f"Step {step['step']} found no new direction.")
-    return " ".join([*told, *_sorted(steps[-1], names, d)[1]]) if steps else ""
+    return " ".join([*told, *sorted_directions(steps[-1], names, d)[1]]) if steps else ""
 
 
 def errors_reading(steps: Sequence[Step], floors: Sequence[float | None], *, most: int = 4) -> str:
@@ -58,56 +62,62 @@ def errors_reading(steps: Sequence[Step], floors: Sequence[float | None], *, mos
 
     Of more than ``most`` errors the first two and the last are told.
     """
-    errors = [_mean(step.get("test_error")) for step in steps]
+    errors = [mean_of(step.get("test_error")) for step in steps]
     if len(errors) < 2 or any(error is None for error in errors):
         return "The theory gives no error of the readout for this setting."
     known = [error for error in errors if error is not None]
     places = ["at the start", *(f"after step {step['step']}" for step in steps[1:])]
-    told = [f"{_short(error)} {place}" for error, place in zip(known, places, strict=True)]
+    told = [f"{short(error)} {place}" for error, place in zip(known, places, strict=True)]
     shown = told if len(told) <= most else [told[0], told[1], told[-1]]
     sentence = f"The test error is {', '.join(shown[:-1])} and {shown[-1]}."
     floor = floors[-1]
     if floor is None:
         return sentence
-    if known[-1] >= floor or _short(known[-1]) == _short(floor):
-        return f"{sentence} The floor after the last step is {_short(floor)}."
+    if known[-1] >= floor or short(known[-1]) == short(floor):
+        return f"{sentence} The floor after the last step is {short(floor)}."
     return (
-        f"{sentence} That is below the last floor, {_short(floor)}. "
+        f"{sentence} That is below the last floor, {short(floor)}. "
         "A floor is a lower bound as d grows, and d is finite here."
     )
 
 
-def _sorted(
-    step: Step, names: Names, d: int, *, learned: float = 0.1, chances: float = 3.0
+def sorted_directions(
+    step: Step, names: Names, d: int, *, learned: float = 0.1, times: float = 3.0
 ) -> tuple[list[tuple[str, float]], list[str]]:
     """Directions that are found after a step with their cosines, and sentences about the others.
 
-    A direction is found where its median cosine is at least ``learned`` and ``chances`` times the
-    cosine of a random neuron: what is smaller cannot be seen in the plots.
+    A direction is found where its median cosine is at least ``learned`` and so many ``times`` the
+    cosine of a random neuron: what is smaller cannot be seen in the plots.  A smaller cosine is
+    told where it is as many times its numerical error.
     """
     found: list[tuple[str, float]] = []
     others: list[str] = []
     for directions, value in zip(names, step["median_cosines"], strict=True):
         name, verb = " and ".join(directions), "is" if len(directions) == 1 else "are"
-        cosine, chance = _mean(value), math.sqrt(len(directions) / d)
-        if cosine is not None and cosine >= max(learned, chances * chance):
+        cosine, chance = mean_of(value), math.sqrt(len(directions) / d)
+        if cosine is not None and cosine >= max(learned, times * chance):
             found.append((name, cosine))
-        elif cosine is None or cosine < chances * chance:
-            others.append(f"{name} {verb} still at chance, about 1/√d = {_short(chance)}.")
+        elif cosine is None or cosine < times * chance:
+            others.append(f"{name} {verb} still at chance, about 1/√d = {short(chance)}.")
+        elif cosine < times * value.get("numerical_error", 0.0):
+            others.append(
+                f"{name}: the |cosine| is too small for the numerical accuracy of theory, about "
+                f"{short(value['numerical_error'])}."
+            )
         else:
-            others.append(f"{name}: the cosine is {_short(cosine)}, and chance {_short(chance)}.")
+            others.append(f"{name}: the |cosine| is {short(cosine)}, and chance {short(chance)}.")
     return found, others
 
 
 def _chance(d: int) -> str:
-    return f"Their cosines with the target are at chance, about 1/√d = {_short(d**-0.5)}."
+    return f"Their cosines with the target are at chance, about 1/√d = {short(d**-0.5)}."
 
 
-def _mean(value: Mapping[str, Any] | None) -> float | None:
+def mean_of(value: Mapping[str, Any] | None) -> float | None:
     mean = None if value is None else value["mean"]
     return None if mean is None or not math.isfinite(mean) else float(mean)
 
 
-def _short(value: float) -> str:
+def short(value: float) -> str:
     """Two digits after the point, or two significant ones where these would be zeros."""
     return f"{value:.2f}" if abs(value) >= 0.095 or value == 0 else f"{value:.1g}"

@@ -8,7 +8,7 @@ import numpy as np
 
 from giantstep.records.spectrum import Spectrum
 from giantstep.records.trajectory import Trajectory
-from giantstep.show.histogram import bulk_histogram, is_far, per_unit
+from giantstep.show.histogram import bulk_histogram, per_unit
 
 MATRICES = ("weights", "features")
 """Those of which a wide network has a spectrum."""
@@ -40,7 +40,8 @@ def step_view(
 
     Spikes are ``predicted`` means over the rows of theory, and ``spikes`` those of each run above
     the threshold of theory.  A plot is ``room`` times as high as most of what it shows: a density
-    may be infinite at an edge.
+    may be infinite at an edge.  Densities are per log unit: the axis of the page is logarithmic,
+    whatever the setting.
     """
     theory = {} if predicted is None else predicted.arrays()
     is_predicted = "edge" in theory and np.isfinite(theory["edge"][0, step])
@@ -54,11 +55,10 @@ def step_view(
         view["threshold"] = float(np.nanmean(theory["threshold"][:, step]))
         view["predicted"] = places.tolist()
     top = 0.0
-    log = bool(is_predicted) and is_far(max([0.0, *view["predicted"]]), view["edge"])
     if values is not None and measured is not None:
         edge = view["edge"] if is_predicted else float(np.quantile(values[:, step], 0.99))
-        bars = bulk_histogram(values[:, step], edge, view["predicted"])
-        log, top = bars.log, bars.tall
+        bars = bulk_histogram(values[:, step], edge, view["predicted"], log=True)
+        top = bars.tall
         above = measured.outliers
         view["bars"] = {"bins": bars.bins, "heights": bars.heights}
         view["spikes"] = (
@@ -66,7 +66,7 @@ def step_view(
         )
     if is_predicted:
         grid, density = theory["grid"][step], theory["density"][step]
-        heights = per_unit(grid, density, log=log)
+        heights = per_unit(grid, density, log=True)
         view["density"] = {"grid": grid, "heights": heights}
         top = max(top, float(np.nanquantile(heights, 0.97)))
-    return view | {"log": log, "top": room * top}
+    return view | {"top": room * top}

@@ -25,7 +25,7 @@ def differences(claims: Mapping[str, Claim]) -> str:
                 f"## {claim.id}\n\n"
                 f"{claim.statement}\n\n"
                 f"*Source*: {claim.source.citation} ({claim.source.kind}). *Assumptions*: "
-                f"{claim.source.assumptions}.\n\n"
+                f"{claim.source.assumptions}\n\n"
                 f"*Tested at*: {claim.regime}\n\n"
                 f"*Measured*: {claim.measured_instead}\n\n"
                 f"*Holds instead* (`{right.id}`): {right.statement}"

@@ -11,6 +11,7 @@ from jaxtyping import Float
 
 from giantstep.gaussian.moments import feature_moments
 from giantstep.gaussian.rules import gauss_hermite
+from giantstep.language.latex import in_latex
 from giantstep.papers.claims import sources
 from giantstep.papers.claims.experiments import (
     Runs,
@@ -77,20 +78,22 @@ def expansions(
         order = spikes_in_the_limit(alpha)
         fields = {**setting, **changes, "step_size": step_size(alpha, multiple)}
         settings = at_sizes(fields, d, runs)
-        largest, name = settings[-1], f"l = {order}{kind}"
+        largest, name = settings[-1], rf"$\ell={order}${kind}"
         parts = [_all_compared(each, order, times, longer=longer) for each in settings]
         held = held_parts(order, times, longer=longer)
         [limit] = at_sizes(fields, [far], 1)
         beyond = predicted_parts(limit, order) - held
         left = left_of_spikes(f"{name}, 3.3", largest, held, parts[-1])
         for k, quantity in enumerate(left, order - 1):
-            label = f"{quantity.name}, predicted at n = {limit.n:.0e}"
+            label = f"{quantity.name}, predicted at $n={in_latex(f'{limit.n:.0e}')}$"
             far_off = exact(label, float(beyond[k]), (-0.01, 0.01), 0.0, allowance=0.01)
             quantities += [quantity, far_off]
         quantities += _costs(name, [each.n for each in settings], parts)
         if kind:
             more = _more_spikes(largest, order, times)
-            quantities.append(mean_of(f"{name}: spikes beyond those of F_l", more, SMALL, 0.0))
+            quantities.append(
+                mean_of(rf"{name}: spikes beyond those of $F_\ell$", more, SMALL, 0.0)
+            )
         norms, n = [values[:, -5] for values in parts], [float(each.n) for each in settings]
         points = mean_curve(name, n, norms)
         curves += [points, slope_line(n, points.y[0], alpha - 0.5)]
@@ -117,7 +120,7 @@ def _costs(
     objective = last[:, -4] / last[:, -3].mean()
     test = last[:, -2] / last[:, -1].mean()
     return [
-        exponent_of(f"{name}, 3.3: exponent of |F - F_l|", n, norms, falling),
+        exponent_of(rf"{name}, 3.3: exponent of $\|F-F_\ell\|$", n, norms, falling),
         mean_of(f"{name}, 4.1: excess of the objective", objective, SMALL),
         mean_of(f"{name}, 4.2: excess of the test error", test, SMALL),
     ]
@@ -165,7 +168,7 @@ def other_expansions(
         for law, text in laws.items():
             with inputs_of(instead or text, d, rows) as inputs:
                 parts = _all_compared(base.vary(inputs=inputs), order, times, longer=True)
-            names.append(f"{law}, l = {order}")
+            names.append(rf"{law}, $\ell={order}$")
             quantities += left_of_spikes(names[-1], base, held, parts)
             excess = parts[:, -4] / parts[:, -3].mean()
             quantities.append(mean_of(f"{names[-1]}: excess of the objective", excess, SMALL))
@@ -195,7 +198,8 @@ def left_of_spikes(
     allowance = 2.0 * setting.p**-0.5
     return [
         mean_of(
-            f"{name}: left of " + ("1 (a^2)^T" if k == order else f"spike {order}"),
+            f"{name}: left of "
+            + (r"$\mathbf{1}(a^{\circ2})^{\top}$" if k == order else f"spike {order}"),
             parts[:, k] - held[k],
             SMALL,
             float(near[k]),
@@ -317,14 +321,17 @@ def expansion(name: str, *, longer: bool, **words: Any) -> Claim:
     return sum_of_spikes(
         name,
         regime=(
-            "n = 4 d, p = d, eta = 0.7 n^0.125 (l = 1) and n^0.3 (l = 2), and the step uses labels "
-            "alone; the activation is gelu, and for l = 2 the polynomial z + He2(z)/2 as well."
+            r"$n=4d$ and $p=d$. The step sizes are $\eta=0.7n^{0.125}$ ($\ell=1$) and "
+            r"$\eta=n^{0.3}$ ($\ell=2$), and the step uses the labels alone. The activation "
+            r"is gelu, and for $\ell=2$ also the polynomial $z+\mathrm{He}_2(z)/2$."
         ),
         rule=(
-            "What F_l leaves of spike l and of 1 (a^2)^T (Theorem 3.3) is below 1/2, as predicted "
-            "at this n, and predicted to tend to 0. The exponent of |F - F_l| in n is negative. "
-            "The excess of the objective (Theorem 4.1) and of the test error (Theorem 4.2) is "
-            "below half of that with one spike fewer. F has as many spikes as F_2."
+            r"Theorem 3.3: the parts of spike $\ell$ and of $\mathbf{1}(a^{\circ2})^{\top}$ "
+            r"that are still in $F-F_\ell$ are below $1/2$. They agree with the prediction at "
+            r"this $n$, and the prediction tends to 0. The exponent of $\|F-F_\ell\|$ in $n$ "
+            r"is negative. Theorems 4.1 and 4.2: the objective and the test error on $F_\ell$ "
+            "exceed those on $F$. This excess is below half of the one with one spike fewer. "
+            "$F$ has as many spikes as $F_2$."
         ),
         experiment=expansions,
         options={"polynomial": "He1 + He2/2", "far": 10**10, "longer": longer},
@@ -340,12 +347,15 @@ def of_inputs(
     return sum_of_spikes(
         name,
         regime=(
-            "n = 4 d, p = d, the residual is y and the activation gelu; inputs are " + inputs + "."
+            "$n=4d$, $p=d$, the residual is $y$ and the activation is gelu. Inputs are "
+            + inputs
+            + "."
         ),
         rule=(
-            "What F_l leaves of spike l and of 1 (a^2)^T is below 1/2 and as predicted for "
-            "Gaussian inputs, and the excess of the objective is below half of that with one spike "
-            "fewer, for every law."
+            r"For every law, the parts of spike $\ell$ and of $\mathbf{1}(a^{\circ2})^{\top}$ "
+            r"that are still in $F-F_\ell$ are below $1/2$. They are as predicted for "
+            "Gaussian inputs. The excess of the objective is below half of the one with one "
+            "spike fewer."
         ),
         experiment=other_expansions,
         options={"laws": laws, "instead": None},
@@ -359,19 +369,23 @@ CLAIMS = (
         "spikes-make-the-features",
         longer=False,
         statement=(
-            "Theorem 3.3: F is F_l, that is F_0 and l spikes c_1^k c_k eta^k (X beta)^k (a^k)^T, "
-            "and a remainder small beside them. Theorems 4.1 and 4.2: a ridge readout on F_l has "
-            "the training and the test error of one on F."
+            r"Theorem 3.3: the features $F$ equal $F_\ell$ plus a remainder that is small compared "
+            "with the spikes. Here $F_0$ are the features before the step, and "
+            r"$F_\ell=F_0+\sum_{k\leq\ell}c_1^kc_k\eta^k(X\beta)^{\circ{k}}(a^{\circ{k}})^{\top}$. "
+            r"Powers $\circ{k}$ are taken entry by entry. Theorems 4.1 and 4.2: ridge regression "
+            r"on $F_\ell$ has the same training and test errors as ridge regression on $F$."
         ),
         source=sources.SPIKE_ERRORS,
         controls=WRONG,
         quick={"d": (40, 240), "runs": (64, 8)},
         measured_instead=(
-            "All of it holds with one spike. With two, the spikes, their number and, within half "
-            "of the gain of the second spike, the errors do; but the remainder of Theorem 3.3 "
-            "contains c_2 ds 1 (a^2)^T, from longer rows, which for alpha > 1/4 grows as the "
-            "second spike does. Its coefficient is 0.97 to 1.04 with the polynomial and 1.17 with "
-            "gelu at n = 960 (1 and 1.19 are predicted, 1 in the limit)."
+            "With one spike all of it holds. With two spikes, the spikes and their number "
+            "are as stated. The errors agree within half of the gain of the second spike. "
+            "But the remainder of Theorem 3.3 contains "
+            r"$c_2d_s\mathbf{1}(a^{\circ2})^{\top}$, because the step adds $d_sa_i^2$ to the "
+            r"squared length of row $i$. For $\alpha>1/4$ this term grows like the second "
+            "spike. At $n=960$ its coefficient is 0.97 to 1.04 with the polynomial "
+            "(predicted: 1). With gelu it is 1.17 (predicted: 1.19). In the limit it is 1."
         ),
         corrected="longer-rows-complete-the-features",
     ),
@@ -379,53 +393,64 @@ CLAIMS = (
         "longer-rows-complete-the-features",
         longer=True,
         statement=(
-            "F is F_0, l spikes c_1^k c_k eta^k (X beta)^k (a^k)^T and, above alpha = 1/4, c_2 ds "
-            "1 (a^2)^T, ds = eta^2 (d/n) E[r^2] Var sigma': then a ridge readout has the same "
-            "training and test error."
+            r"The features are $F_0$, $\ell$ spikes "
+            r"$c_1^kc_k\eta^k(X\beta)^{\circ{k}}(a^{\circ{k}})^{\top}$ and, for $\alpha>1/4$, the "
+            r"term $c_2d_s\mathbf{1}(a^{\circ2})^{\top}$. Powers $\circ{k}$ are taken entry by "
+            r"entry. Row $i$ gains the squared length $d_sa_i^2$, where "
+            r"$d_s=\eta^2\frac{d}{n}\mathbb{E}[r^2]\mathrm{Var}(\sigma')$. Ridge regression on "
+            "this sum has the same training and test errors as on $F$."
         ),
         source=sources.beyond(
             sources.ONE_STEP,
             "Theorems 3.3, 4.1 and 4.2",
-            "the term of longer rows, which the theorems do not have",
+            "The term of longer rows is added, which the theorems do not have.",
         ),
         controls=WRONG | {"rows that keep their length": Changes(options={"longer": False})},
         quick={"d": (40, 240), "runs": (96, 20)},
     ),
     of_inputs(
         "features-of-other-inputs",
-        "signs and Student's t of 5 degrees",
+        "random signs and Student's $t$ with 5 degrees of freedom",
         {law: law for law in ("rademacher", "student(5)")},
         statement=(
-            "Independent inputs of identity covariance, Gaussian or not, give features F_0, l "
-            "spikes of their own X beta and the part of longer rows."
+            "Independent inputs with identity covariance, Gaussian or not, give features of "
+            r"the same form. They are $F_0$, $\ell$ spikes of their own $X\beta$, and the "
+            "term of longer rows."
         ),
         source=sources.question(
-            sources.ONE_STEP, "inputs that are not Gaussian", "signs and Student's t as inputs"
+            sources.ONE_STEP,
+            "inputs that are not Gaussian",
+            "Inputs are random signs or Student's $t$.",
         ),
         controls=WRONG
         | {
-            "eigenvalues i^(-1/2) of the covariance: rows are longer to them, by tr S^2/d": Changes(
-                options={"instead": "correlated(0.5)"}
-            )
+            (
+                "the covariance has eigenvalues $i^{-1/2}$: inputs see the rows as longer by "
+                r"$\mathrm{tr}(S^2)/d$"
+            ): Changes(options={"instead": "correlated(0.5)"})
         },
         quick={"d": 150, "runs": 48},
         full={"d": 400, "runs": 16},
     ),
     of_inputs(
         "features-of-photograph",
-        "patches of 12 x 12 pixels",
+        r"patches of $12\times12$ pixels",
         WHITENED_PATCHES,
         statement=(
-            "Whitened patches of a photograph give features F_0, l spikes of their own X beta and "
-            "the part of longer rows, as Gaussian inputs do."
+            "Whitened patches of a photograph give features of the same form as Gaussian "
+            r"inputs. They are $F_0$, $\ell$ spikes of their own $X\beta$, and the term of "
+            "longer rows."
         ),
-        source=sources.question(sources.ONE_STEP, "real data", "patches of a photograph as inputs"),
+        source=sources.question(
+            sources.ONE_STEP, "real data", "Inputs are patches of a photograph."
+        ),
         controls={},
         quick={"d": 144, "runs": 16, "rows": 5000},
         full={"d": 400, "runs": 16, "rows": 20_000},
         measured_instead=(
-            "X beta is large on few patches, where the second order overshoots: a quarter of "
-            "spike 2 is there, and with it three and a half times the part of longer rows."
+            r"$X\beta$ is large on a few patches, where the second-order expansion "
+            "overshoots. Only a quarter of spike 2 is there, and three and a half times the "
+            "term of longer rows."
         ),
         corrected="features-of-other-inputs",
     ),

@@ -41,8 +41,12 @@ from giantstep.simulation.meter import Meter
 from giantstep.simulation.simulate import MEMORY
 
 PARTS = {
-    "left": {"u_1 and X v": (0, 1), "u_2 and 1": (1, 0), "u_2 and (X v)^2 - 1": (1, 2)},
-    "right": {"v_1 and a": (0, 1), "v_2 and a^2": (1, 2)},
+    "left": {
+        "$u_1$ and $Xv$": (0, 1),
+        r"$u_2$ and $\mathbf{1}$": (1, 0),
+        r"$u_2$ and $(Xv)^{\circ2}-1$": (1, 2),
+    },
+    "right": {"$v_1$ and $a$": (0, 1), r"$v_2$ and $a^{\circ2}$": (1, 2)},
 }
 """Number of the spike and degree of the part that its singular vector must hold."""
 
@@ -174,30 +178,33 @@ CLAIMS = (
     Claim(
         id="features-after-two-steps",
         statement=(
-            "Two steps of size n^alpha on fresh batches put as many spikes into the features as "
-            "one step does, with the same polynomials, a linear one first and a constant and a "
-            "square next: the second step moves the spikes and turns them to the target."
+            r"Two steps of size $n^\alpha$ on fresh batches add as many spikes to the "
+            "features as one step does. Their polynomials are the same: first a linear one, "
+            "then a constant and a square. The second step moves the spikes and turns them "
+            "towards the target."
         ),
         source=sources.question(
-            sources.ONE_STEP, "several gradient steps", "two steps in the place of one"
+            sources.ONE_STEP, "several gradient steps", "Two steps are taken instead of one."
         ),
         regime=(
-            "n = 4 d, p = d, the activation is relu, the output scale 1/sqrt(p), and eta = n^alpha "
-            "in both steps; alpha = -0.2, 0.15 and 0.32."
+            r"$n=4d$, $p=d$, the activation is relu and the output scale is $1/\sqrt{p}$. "
+            r"Both steps have size $n^\alpha$, with $\alpha=-0.2$, 0.15 and 0.32."
         ),
         rule=(
-            "The mean number of singular values 10 % above the predicted edge is within 1/2 of 0, "
-            "1 and 2, and as many as predicted. Spikes are where the closed system of two steps "
-            "puts them. The cosine of the learned direction with the target is above 0.86, where "
-            "one step has 0.82, and overlaps of left vectors with 1, X v, (X v)^2 - 1 and of right "
-            "ones with a, a^2 are above 1/4, all as predicted."
+            "The mean number of singular values 10 % above the predicted edge is within "
+            "$1/2$ of 0, 1 and 2. It also agrees with the predicted number. Spikes are where "
+            "the closed system of two steps puts them. The cosine of the learned direction "
+            "with the target is above 0.86, where one step has 0.82. The overlaps of left "
+            r"singular vectors with $\mathbf{1}$, $Xv$ and $(Xv)^{\circ2}-1$ are above $1/4$. "
+            r"So are those of right singular vectors with $a$ and $a^{\circ2}$. All of them "
+            "are as predicted."
         ),
         experiment=spikes_after_steps,
         setting=WIDE | {"steps": 2, "output_scale": "1/sqrt(p)", "readout_n": "n", "test_n": 10},
         # In the windows of no spike, of one and of two.
         options={"exponents": (-0.2, 0.15, 0.32), "multiple": 1.0, "told": {}},
         controls={
-            "theory is told of one step": Changes(options={"told": {"steps": 1}}),
+            "theory is told of one step only": Changes(options={"told": {"steps": 1}}),
             "features with a mean have a spike at any step size": Changes(
                 setting={"activation": "relu(z)"}
             ),

@@ -117,7 +117,7 @@ def narrow_floor(
     errors = [last_errors({**setting, **untold}, **size) for size in sizes]
     limits = [predicted_error(setting, **size) for size in sizes]
     leaks = [leak(size, d, 1) for size in p]
-    names = [f"excess over the floor, p = {size}" for size in p]
+    names = [f"excess over the floor, $p={size}$" for size in p]
     quantities = [
         *floor_from_both_sides("floor", p, errors, floor, leaks=leaks),
         *excesses_as_predicted(names, errors, floor, limits, leaks),
@@ -150,7 +150,7 @@ def wide_floor(
     errors = [last_errors({**setting, **untold}, **size) for size in sizes]
     limits = [predicted_error(setting, **size) for size in sizes]
     leaks = [leak(size["p"], d, 2) for size in sizes]
-    names = [f"excess over the floor, p = {ratio:g} d" for ratio in ratios]
+    names = [f"excess over the floor, $p={ratio:g}d$" for ratio in ratios]
     quantities = [
         *floor_from_both_sides("floor", ratios, errors, floor, leaks=leaks),
         *excesses_as_predicted(names, errors, floor, limits, leaks),
@@ -190,7 +190,7 @@ def degree_two(
         *floor_from_both_sides("floor", ratios, errors, floor, leaks=[0.0] * len(ratios)),
         *(
             excess_as_predicted(
-                f"excess over the floor, p = {ratio:g} d^2",
+                f"excess over the floor, $p={ratio:g}d^2$",
                 values,
                 floor,
                 limit,
@@ -200,7 +200,7 @@ def degree_two(
         ),
         mean_of("error at the largest ratio", errors[-1], (-math.inf, 0.5 * (floor + linear))),
     ]
-    levels = {"power of degree > 2": floor, "power of degree > 1": linear}
+    levels = {"degrees above 2": floor, "degrees above 1": linear}
     line = [limit for limit, _ in limits]
     return Findings(quantities, error_plot("$p/d^2$", ratios, errors, levels, line))
 
@@ -229,7 +229,7 @@ def every_penalty(
         told = {**setting, **size, "ridge": f"{penalty:g}/p^2"}
         errors.append(last_errors({**told, **untold}))
         limit, left_out = wide_limit(told, "linear-width")
-        name = f"excess over the floor, penalty {penalty:g}/p^2"
+        name = f"excess over the floor, penalty {penalty:g} in units of $1/p^2$"
         allowance = left_out / floor + share
         region = (-share, math.inf)
         quantities.append(
@@ -253,7 +253,7 @@ NOTHING_FITTED = {
     )
 }
 STEP_TAKEN = {
-    "one giant step learns w1 and with it He2(x1)": Changes(
+    r"one giant step learns $w_1$ and with it $\mathrm{He}_2(x_1)$": Changes(
         options={"untold": {"steps": 1, "step_size": "3*p^1.5"}}
     )
 }
@@ -265,14 +265,15 @@ CLAIMS = (
     Claim(
         id="narrow-floor",
         statement=(
-            "A narrow network fits what depends on the learned subspace U and no more, and with "
-            "more and more neurons it fits all of that."
+            "A narrow network fits only what depends on the learned subspace $U$. With more "
+            "and more neurons it fits all of that."
         ),
         source=sources.NARROW_FLOOR,
-        regime="The width p is fixed and far below d, n = 32 d, and one step is taken.",
+        regime="The width $p$ is fixed and far below $d$. $n=32d$, and one step is taken.",
         rule=(
-            "The test error is at least E Var(f | P_U x) but for the share p/d that leaks, its "
-            "excess falls with p by an exponent below -0.1, and it is as predicted at every p."
+            r"The test error is at least $\mathbb{E}[\mathrm{Var}(f\mid{P_Ux})]$, less a "
+            "share $p/d$ that leaks at finite $d$. Its excess falls with $p$, with an "
+            "exponent below $-0.1$. At every $p$ it is as predicted."
         ),
         experiment=narrow_floor,
         setting={
@@ -287,7 +288,7 @@ CLAIMS = (
         },
         options={"untold": {}},
         controls={
-            "a second step learns more than U": Changes(
+            "a second step learns more than $U$": Changes(
                 options={"untold": {"steps": 2, "step_size": "2*p^1.5, 8*p^1.5"}}
             ),
             **NOTHING_FITTED,
@@ -298,19 +299,20 @@ CLAIMS = (
     ),
     Claim(
         id="random-feature-floor",
-        statement="Untrained features with n and p of order d fit nothing beyond degree one.",
+        statement="Untrained features with $n$ and $p$ of order $d$ fit nothing beyond degree one.",
         source=sources.RANDOM_FEATURES,
-        regime="n = p = ratio d, and no step is taken.",
+        regime="$n=p$ is a multiple of $d$, and no step is taken.",
         rule=(
-            "The test error is at least the power of degree > 1 but for what leaks, its excess "
-            "falls with the ratio by an exponent below -0.1, and it is as predicted at every ratio."
+            "The test error is at least the squared norm of the target's degrees above 1, "
+            "less what leaks at finite $d$. Its excess falls with the ratio $p/d$, with an "
+            "exponent below $-0.1$. At every ratio it is as predicted."
         ),
         experiment=wide_floor,
         setting=WIDE | {"target": "x1 + He2(x1)/2", "steps": 0},
         options={"samples": 1.0, "learned": 0, "untold": {}},
         controls={
             **STEP_TAKEN,
-            "hardly a penalty: at n = p the noise of the samples is fitted": Changes(
+            "almost no penalty: at $n=p$ the readout fits the noise of the samples": Changes(
                 options={"untold": {"ridge": "1e-4/p^2"}}
             ),
             **NOTHING_FITTED,
@@ -322,20 +324,23 @@ CLAIMS = (
     Claim(
         id="feature-learning-floor",
         statement=(
-            "After one step with n and p of order d the readout fits degree one outside U, no more."
+            "After one step with $n$ and $p$ of order $d$, the readout fits degree one "
+            "outside the learned subspace $U$, and no more."
         ),
         source=sources.FEATURE_FLOOR,
-        regime="p = ratio d, n = 4 ratio d, and one step is taken.",
+        regime="$p$ is a multiple of $d$, $n=4p$, and one step is taken.",
         rule=(
-            "The test error is at least || P_{U, > 1} f ||^2 but for what leaks and below the "
-            "floor of random features, its excess falls with the ratio by an exponent below -0.1, "
-            "and it is as predicted."
+            r"The test error is at least $\|P_{U,>1}f\|^2$, less what leaks at finite $d$, "
+            "and below the floor of random features. Its excess falls with the ratio $p/d$, "
+            "with an exponent below $-0.1$. It is as predicted."
         ),
         experiment=wide_floor,
         setting=WIDE | {"target": LADDER, "steps": 1},
         options={"samples": 4.0, "learned": 1, "untold": {}},
         controls={
-            "more steps learn w2, and with it He2(x2)": Changes(options={"untold": {"steps": 3}}),
+            r"more steps learn $w_2$, and with it $\mathrm{He}_2(x_2)$": Changes(
+                options={"untold": {"steps": 3}}
+            ),
             **NOTHING_FITTED,
         },
         quick={"ratios": (1, 4), "d": 64, "runs": 12},
@@ -345,15 +350,17 @@ CLAIMS = (
     Claim(
         id="random-feature-degree-two",
         statement=(
-            "Untrained features with n and p of order d^2 fit the target's degrees 1 and 2 and "
-            "nothing of higher degree, for an activation with c_1 and c_2 other than zero."
+            "Untrained features with $n$ and $p$ of order $d^2$ fit the target's degrees 1 "
+            r"and 2 and nothing of higher degree. The activation must have $c_1\neq0$ and "
+            r"$c_2\neq0$."
         ),
         source=sources.RANDOM_FEATURES,
-        regime="p = ratio d^2, n = 4 p, the activation is relu, and no step is taken.",
+        regime="$p$ is a multiple of $d^2$, $n=4p$, the activation is relu, and no step is taken.",
         rule=(
-            "The test error is at least the power of degree > 2, its excess falls with the ratio "
-            "by an exponent below -0.1 and is as the theory of quadratic width predicts, and at "
-            "the largest ratio the error is nearer to that power than to the power of degree > 1."
+            "The test error is at least the squared norm of the target's degrees above 2. "
+            "Its excess falls with the ratio $p/d^2$, with an exponent below $-0.1$. It is "
+            "as the theory of quadratic width predicts. At the largest ratio the error is "
+            "nearer to that squared norm than to that of the degrees above 1."
         ),
         experiment=degree_two,
         setting=WIDE
@@ -368,7 +375,7 @@ CLAIMS = (
         options={"samples": 4.0, "untold": {}},
         controls={
             "tanh has no coefficient of degree 2": Changes(setting={"activation": "tanh"}),
-            "after a giant step, with c_3 != 0, x1*x2*x3 is of degree 2 beside w1": Changes(
+            r"after a giant step, with $c_3\neq0$, $x_1x_2x_3$ has degree 2 outside $w_1$": Changes(
                 options={
                     "untold": {"steps": 1, "step_size": "p^1.5", "activation": "He1 + He2 + He3/3"}
                 }
@@ -382,17 +389,18 @@ CLAIMS = (
     Claim(
         id="floor-at-any-penalty",
         statement=(
-            "After one step with n and p of order d no penalty of the readout brings the error "
-            "below the power of what is of degree > 1 outside of U."
+            "After one step with $n$ and $p$ of order $d$, the test error has a lower bound "
+            "at every ridge penalty. It is the squared norm of the target's part of degree "
+            "above 1 outside $U$."
         ),
         source=sources.FEATURE_FLOOR,
         regime=(
-            "p = 3 d, n = 15 d, one step is taken, and penalties range from 1e-6 to 1e2 in units "
-            "of 1/p^2."
+            "$p=3d$, $n=15d$, and one step is taken. Penalties range from $10^{-6}$ to "
+            "$10^2$ in units of $1/p^2$."
         ),
         rule=(
-            "The test error is at least || P_{U, > 1} f ||^2 but for what leaks at every penalty, "
-            "and as the theory of linear width predicts."
+            r"At every penalty the test error is at least $\|P_{U,>1}f\|^2$, less what leaks "
+            "at finite $d$. It is as the theory of linear width predicts."
         ),
         experiment=every_penalty,
         # One step learns U = span(w1): He3(x2) is out of reach.  Nothing of degree 2 turns the rows
@@ -400,10 +408,10 @@ CLAIMS = (
         setting=WIDE | {"target": "x1 + He2(x1)/2 + He3(x2)/2", "steps": 1, "test_n": 20_000},
         options={"ratio": 3, "samples": 5, "untold": {}},
         controls={
-            "what is outside of U is of degree 1, and fitted": Changes(
+            "the part outside $U$ has degree 1 and is fitted": Changes(
                 options={"untold": {"target": "x1 + He2(x1)/2 + sqrt(1.5)*x1*x2"}}
             ),
-            "nothing of the target is outside of U": Changes(
+            "the target has no part outside $U$": Changes(
                 options={"untold": {"target": "x1 + He2(x1)/2"}}
             ),
         },

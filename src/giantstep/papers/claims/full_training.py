@@ -190,8 +190,8 @@ def digits() -> Iterator[Path]:
 
 
 RULE = (
-    "One step closes between 10 % and 80 % of the gap in test error between random features and "
-    "full training, and every training ends because its loss stands still."
+    "One step closes between 10 % and 80 % of the gap in test error between random features "
+    "and full training. Every training ends because its loss no longer changes."
 )
 
 
@@ -225,15 +225,15 @@ CLAIMS = (
     claim_on_training(
         "one-step-against-training",
         statement=(
-            "On Gaussian inputs one giant step and a ridge readout get a part of what training "
-            "both layers to convergence gets, and not all of it."
+            "On Gaussian inputs, one giant step followed by ridge regression achieves part "
+            "of the gain of training both layers to convergence, but not all of it."
         ),
         source=sources.question(
-            sources.ONE_STEP, "one step against full training", "training of both layers"
+            sources.ONE_STEP, "one step against full training", "Both layers are trained."
         ),
         regime=(
-            "There are d = 61 inputs, p = 61 neurons, 600 samples for the step and 600 for the "
-            "readout, as many as there are digits; training sees all 1200."
+            "There are $d=61$ inputs, $p=61$ neurons, 600 samples for the step and 600 for "
+            "the readout, as in the experiment on digits. Training sees all 1200."
         ),
         rule=(
             "The test errors of random features and of one step are within a fifth of "
@@ -250,19 +250,19 @@ CLAIMS = (
         "one-step-against-training-on-digits",
         needs="sklearn",
         statement=(
-            "On images of digits one giant step and a ridge readout get a part of what training "
-            "both layers to convergence gets, and not all of it."
+            "On images of digits, one giant step followed by ridge regression achieves part "
+            "of the gain of training both layers to convergence, but not all of it."
         ),
         source=sources.question(
             sources.ONE_STEP,
             "one step against full training on real data",
-            "images of digits as inputs, training of both layers",
+            "Inputs are images of digits, and both layers are trained.",
         ),
         regime=(
-            "Inputs are the 61 pixels that vary, standardised, of scikit-learn's 1797 images of "
-            "digits, and the label is whether the digit is even; there are p = 61 neurons, 600 "
-            "samples for the step, 600 for the readout and 597 to test, and training sees all "
-            "1200."
+            "Inputs are the 61 pixels that vary, standardised, of scikit-learn's 1797 images "
+            "of digits. The label says whether the digit is even. There are $p=61$ neurons, "
+            "600 samples for the step, 600 for the readout and 597 for the test. Training "
+            "sees all 1200."
         ),
         rule=f"{RULE} No theory gives these errors.",
         experiment=on_digits,

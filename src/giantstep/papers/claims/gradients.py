@@ -8,6 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from giantstep.gaussian.accuracy import VANISHING
+from giantstep.language.latex import in_latex
 from giantstep.papers.claims import sources
 from giantstep.papers.claims.experiments import Runs, at_sizes, beside, slope_line
 from giantstep.papers.claims.quantity import Quantity, drift, exponent_of, mean_of
@@ -41,7 +42,11 @@ def rank_one(setting: Fields, *, times: float, d: Sequence[int], runs: Runs) -> 
             allowance=drift(d) + slower,
         ),
         mean_of(
-            "coefficient of a beta^T", parts[-1][:, 1], (0.75, 1.25), 1.0, allowance=d[-1] ** -0.5
+            r"coefficient of $a\beta^{\top}$",
+            parts[-1][:, 1],
+            (0.75, 1.25),
+            1.0,
+            allowance=d[-1] ** -0.5,
         ),
     ]
     curves = [
@@ -81,10 +86,10 @@ def beta_cosine(
         expected = learned_step(settings[-1].vary(residual=formula), LARGE_SIZE).cosine
         # Half of the distance between the cosines 0.816 of the labels and 0.738 of the residual.
         region = (expected - 0.039, expected + 0.039)
-        name = f"cosine of beta with the target, output scale {scale}"
+        name = rf"cosine of $\beta$ with the target, output scale ${in_latex(scale)}$"
         # A direction at random adds d^-1/2 of cosine, squares add: 1/d.
         quantities.append(mean_of(name, values[-1], region, expected, allowance=2.0 / d[-1]))
-        curves += beside(f"output scale {scale}", d, values, [expected] * len(d))
+        curves += beside(f"output scale ${in_latex(scale)}$", d, values, [expected] * len(d))
     return Findings(quantities, Plot("dimension $d$", r"$\cos(\beta, w^*)$", curves, "log"))
 
 
@@ -100,38 +105,40 @@ BLIND = {
 }
 SCALES = {"scales": ("1", "1/sqrt(p)")}
 REGIME = (
-    "n = 4 d, p = d, the activation is relu, and readout weights are N(0, 1/p); the network a^T "
-    "sigma(W x) has an output of order one at its start with output scale 1, of order 1/sqrt(p) "
-    "with output scale 1/sqrt(p)."
+    r"$n=4d$, $p=d$, the activation is relu, and readout weights are $\mathcal{N}(0,1/p)$. "
+    r"With output scale 1 the network $a^{\top}\sigma(Wx)$ has an output of order one at its "
+    r"start. With output scale $1/\sqrt{p}$ it is of order $1/\sqrt{p}$."
 )
 RULE = (
-    "The cosine of beta with w* is within four standard errors and 2/d of the formula, and nearer "
-    "to it than half of the distance between 0.816 and 0.738, for both output scales."
+    r"For both output scales, the cosine of $\beta$ with $w^*$ is within four standard errors "
+    "and $2/d$ of the formula. It is also nearer to it than half of the distance between "
+    "0.816 and 0.738."
 )
 
 CLAIMS = (
     Claim(
         id="rank-one-step",
         statement=(
-            "One gradient at linear width is c_1 a beta^T, beta = X^T r/n, and a small remainder: "
-            "W1 = W0 + rank one."
+            r"One gradient at linear width is $c_1a\beta^{\top}$ plus a small remainder, "
+            r"where $\beta=X^{\top}r/n$. So $W_1-W_0$ is close to a matrix of rank one."
         ),
         source=sources.beyond(
             sources.ONE_STEP,
             "section 2, after arXiv 2205.01445",
-            "the residual y - f_0 in beta, where the paper has the labels",
+            r"$\beta$ uses the residual $y-f_0$, where the paper has the labels.",
         ),
-        regime="n = 4 d, p = d, the activation is relu, and one step is taken.",
+        regime="$n=4d$, $p=d$, the activation is relu, and one step is taken.",
         rule=(
-            "The exponent in d of the remainder's norm over the update's is below -1/4 and as "
-            "predicted, -1/2, and the coefficient of c_1 a beta^T is 1."
+            "The ratio of the remainder's norm to the update's norm has an exponent in $d$ "
+            r"below $-1/4$, and as predicted, $-1/2$. The coefficient of $c_1a\beta^{\top}$ "
+            "is 1."
         ),
         experiment=rank_one,
         setting=STEP,
         options={"times": 1.0},
         controls={
-            "c_1 = 0: the gradient is all remainder": Changes(setting={"activation": EVEN}),
-            "twice c_1": Changes(options={"times": 2.0}),
+            "$c_1=0$: the gradient is all remainder": Changes(setting={"activation": EVEN}),
+            "twice $c_1$": Changes(options={"times": 2.0}),
         },
         quick={"d": (50, 150, 400), "runs": (96, 32, 12)},
         full={"d": (100, 300, 1000), "runs": (60, 20, 6)},
@@ -139,8 +146,9 @@ CLAIMS = (
     Claim(
         id="beta-knows-the-label",
         statement=(
-            "The gradient of the first step is c_1 a beta^T with beta = X^T y/n, of cosine "
-            "f_1/sqrt(f_1^2 + (d/n) E y^2) = 0.816 with the target."
+            r"The gradient of the first step is $c_1a\beta^{\top}$ with $\beta=X^{\top}y/n$. "
+            "Its cosine with the target is "
+            r"$f_1/\sqrt{f_1^2+\frac{d}{n}\mathbb{E}[y^2]}=0.816$."
         ),
         source=sources.BETA,
         regime=REGIME,
@@ -152,23 +160,25 @@ CLAIMS = (
         quick={"d": (60, 240), "runs": 64},
         full={"d": (100, 300, 1000), "runs": 32},
         measured_instead=(
-            "The cosine is 0.816 with output scale 1/sqrt(p), where the output of the network at "
-            "its start is small. With output scale 1, as in the paper, that output is of order "
-            "one: it adds W0^T a and noise to beta, and the cosine is 0.74 with relu."
+            r"With output scale $1/\sqrt{p}$ the network's output at its start is small, and "
+            "the cosine is 0.816. With output scale 1, as in the paper, that output is of "
+            r"order one. It adds $W_0^{\top}a$ and noise to $\beta$, and with relu the cosine "
+            "is 0.74."
         ),
         corrected="beta-knows-the-residual",
     ),
     Claim(
         id="beta-knows-the-residual",
         statement=(
-            "The direction of the first step is that of X^T r/n, r = y - f_0, of cosine "
-            "f_1/sqrt(f_1^2 + s^2 c_1^2 + (d/n) E r^2) with the target, s the output scale: 0.738 "
-            "where f_0 is of order one, 0.816 where it is small."
+            r"The first step has the direction of $X^{\top}r/n$, where $r=y-f_0$ is the "
+            "residual. Its cosine with the target is "
+            r"$f_1/\sqrt{f_1^2+s^2c_1^2+\frac{d}{n}\mathbb{E}[r^2]}$, where $s$ is the output "
+            "scale. This is 0.738 where $f_0$ is of order one, and 0.816 where it is small."
         ),
         source=sources.beyond(
             sources.ONE_STEP,
-            "section 3, alignment of beta with the target",
-            "the output of the network at its start, of order one",
+            r"section 3, alignment of $\beta$ with the target",
+            "The network's output at its start is of order one.",
         ),
         regime=REGIME,
         rule=RULE,

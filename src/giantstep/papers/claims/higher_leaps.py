@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from giantstep.analysis.step_exponents import several_steps_exponents
+from giantstep.language.latex import in_latex
 from giantstep.papers.claims import sources
 from giantstep.papers.claims.experiments import (
     LINE,
@@ -46,7 +47,7 @@ class Batch:
     def name(self) -> str:
         """As the quantity of a claim."""
         plural = "s" if self.steps > 1 else ""
-        return f"{self.steps} step{plural} at n = d^{self.kappa:.3g}"
+        return f"{self.steps} step{plural} at $n=d^{{{self.kappa:.3g}}}$"
 
 
 def label_steps(
@@ -134,19 +135,21 @@ def over_steps(
         source=sources.question(
             sources.FEW_STEPS,
             "the relation between leap and number of samples over several steps",
-            "steps that use the labels alone, without the output of the network",
+            "Steps use the labels alone, without the output of the network.",
         ),
         regime=regime,
         rule=(
-            "The exponent in d of the cosine of the neuron with w* after the last step is the one "
-            "that mu -> max(0, min(mu, (l - 1) mu - (kappa - 1)/2)) predicts from mu = 1/2, and on "
-            "the same side of -1/8."
+            "The exponent in $d$ of the neuron's cosine with $w^*$ after the last step is as "
+            "predicted. The prediction iterates "
+            r"$\mu\mapsto\max(0,\min(\mu,(\ell-1)\mu-(\kappa-1)/2))$ from $\mu=1/2$, and the "
+            r"exponent is $-\mu$. Measured and predicted exponent are on the same side of "
+            "$-1/8$."
         ),
         experiment=labels_over_steps,
         setting=network.setting,
         options={"leap": leap, **network.options},
         controls={
-            f"an activation with c_{leap} = 0": Changes(setting={"activation": blind}),
+            f"an activation with $c_{leap}=0$": Changes(setting={"activation": blind}),
             "the start knows the direction": Changes(setting={"start_overlaps": ((0.5,),)}),
         },
         quick={"batches": quick},
@@ -194,14 +197,14 @@ CLAIMS = (
     Claim(
         id="several-steps-nothing",
         statement=(
-            "From n of order d samples a step nothing of leap 2 is learned, after any fixed "
-            "number of steps."
+            "With $n$ of order $d$ samples per step, nothing of a target of leap 2 is "
+            "learned after any fixed number of steps."
         ),
         source=sources.SMALL_BATCHES,
-        regime="The leap is 2, n = 4 d, and four giant steps are taken on fresh batches.",
+        regime="The leap is 2, $n=4d$, and four giant steps are taken on fresh batches.",
         rule=(
-            "The exponent in d of the root mean square cosine of the neurons is below -1/4 and as "
-            "predicted, -1/2, after every step."
+            "After every step, the exponent in $d$ of the root mean square cosine of the "
+            "neurons is below $-1/4$. It is as predicted, $-1/2$."
         ),
         experiment=exponents,
         setting={
@@ -228,17 +231,19 @@ CLAIMS = (
     Claim(
         id="small-batches-never",
         statement=(
-            "If n = O(d^(l - eps)), the first layer never learns, even after T steps, whatever "
-            "the step sizes."
+            r"If $n=\mathcal{O}(d^{\ell-\varepsilon})$, the first layer never learns, even "
+            "after $T$ steps, whatever the step sizes."
         ),
         source=sources.SMALL_BATCHES,
         regime=(
-            "The leap is 2, n = 2 d^1.5, and T = 3 steps are taken on fresh batches, of sizes "
-            f"{GIANT}, p/4 and {GIANT}; the activation is He2, with one pair of neurons."
+            f"The leap is 2 and $n=2d^{{1.5}}$. $T=3$ steps are taken on fresh batches, of "
+            f"sizes ${in_latex(GIANT)}$, $p/4$ and ${in_latex(GIANT)}$. The activation is "
+            rf"$\mathrm{{He}}_2$, with one pair of neurons."
         ),
         rule=(
-            "The exponent in d of the median |P w_i|/|w_i| after the last step is nearer to -1/4, "
-            "that of one step, than to 0, which is learned."
+            r"After the last step, the exponent in $d$ of the median of $\|Pw_i\|/\|w_i\|$ is "
+            "nearer to $-1/4$ than to 0. One step has $-1/4$; 0 means that the direction is "
+            "learned."
         ),
         experiment=exponents,
         setting=BETWEEN | schedule(GIANT, "p/4", GIANT),
@@ -256,22 +261,24 @@ CLAIMS = (
             }
         ),
         measured_instead=(
-            "The cosine after three steps does not fall with d: one giant step leaves d^(-1/4), "
-            "the small step after it removes the output that the network has made of noise, and "
-            "the next giant step has a signal of the size of its noise. Without the small step "
-            "two giant steps do not learn."
+            "The cosine after three steps does not fall with $d$. One giant step leaves a "
+            "cosine of order $d^{-1/4}$. The small step after it removes the output that the "
+            "network has made of noise. The next giant step then has a signal as large as "
+            "its noise. Without the small step, two giant steps do not learn."
         ),
         corrected="cleared-steps",
     ),
     over_steps(
         2,
         statement=(
-            "At leap 2 each step on the labels multiplies the cosine by (n/d)^(1/2) until it is of "
-            "order one: T steps learn from n = d^(1 + 1/T) samples each and not from fewer."
+            "At leap 2 each step on the labels multiplies the cosine by $(n/d)^{1/2}$ until "
+            "it is of order one. So $T$ steps learn from $n=d^{1+1/T}$ samples each, and not "
+            "from fewer."
         ),
         regime=(
-            "The leap is 2, the activation relu; T = 1, 2, 3 giant steps are taken on fresh "
-            "batches of n = 2 d^kappa samples, kappa = 1 + 1/T and 1 + 1/(2T)."
+            "The leap is 2 and the activation is relu. $T=1$, 2 and 3 giant steps are taken "
+            r"on fresh batches of $n=2d^\kappa$ samples. The exponents are $\kappa=1+1/T$ and "
+            r"$\kappa=1+1/(2T)$."
         ),
         blind="tanh",
         quick=(
@@ -295,12 +302,14 @@ CLAIMS = (
     over_steps(
         3,
         statement=(
-            "At leap 3 T steps on the labels learn from n = d^(2 + 1/(2^T - 1)) samples each, and "
-            "from d^(1 + 2/T) they do not for T > 1: the signal is the square of the cosine."
+            "At leap 3, $T$ steps on the labels learn from $n=d^{2+1/(2^T-1)}$ samples each. "
+            "For $T>1$ they do not learn from $d^{1+2/T}$, because the signal is the square "
+            "of the cosine."
         ),
         regime=(
-            "The leap is 3, the activation He3; T = 1, 2, 3 giant steps are taken on fresh batches "
-            "of n = d^kappa/20 samples, kappa = 3, 7/3, 15/7, and 9/4, 2, 5/3."
+            r"The leap is 3 and the activation is $\mathrm{He}_3$. $T=1$, 2 and 3 giant steps "
+            r"are taken on fresh batches of $n=d^\kappa/20$ samples. The exponents $\kappa$ "
+            "are 3, $7/3$, $15/7$, and $9/4$, 2, $5/3$."
         ),
         blind="relu",
         quick=(
@@ -324,23 +333,23 @@ CLAIMS = (
     Claim(
         id="cleared-steps",
         statement=(
-            "With its own output a network does not learn leap 2 by two giant steps from n = 2 "
-            "d^1.5 samples each; with a step of size p/4 between them, which removes the output, "
-            "it does."
+            "By two giant steps from $n=2d^{1.5}$ samples each, a network with its own "
+            "output in the residual does not learn leap 2. With a step of size $p/4$ between "
+            "them, which removes the output, it does."
         ),
         source=sources.question(
             sources.FEW_STEPS,
             "how many samples several steps need at a leap above one",
-            "n between d and d^l, which the theorem on one step leaves out",
+            r"$n$ lies between $d$ and $d^\ell$, which the theorem on one step leaves out.",
         ),
         regime=(
-            "The leap is 2, n = 2 d^1.5, and the activation He2, with one pair of neurons; giant "
-            f"steps have the size {GIANT}."
+            rf"The leap is 2, $n=2d^{{1.5}}$, and the activation is $\mathrm{{He}}_2$, with "
+            f"one pair of neurons. Giant steps have the size ${in_latex(GIANT)}$."
         ),
         rule=(
-            "The exponents in d of the median |P w_i|/|w_i| are as predicted, -1/4 after one and "
-            "after two giant steps and 0 where the step of size p/4 is between them, and on the "
-            "same side of -1/8."
+            r"The exponents in $d$ of the median of $\|Pw_i\|/\|w_i\|$ are as predicted. They "
+            "are $-1/4$ after one and after two giant steps, and 0 where the step of size "
+            "$p/4$ is between them. They are on the predicted side of $-1/8$."
         ),
         experiment=exponents,
         setting=BETWEEN | PAIR,

@@ -128,12 +128,12 @@ def rank_of_the_gradient(
     without, spiked = (_at_one_spike(settings, nu, beyond, untold) for nu in (0.0, 0.25))
     ratio, aligned = spiked.predicted[-1], (0.5, math.inf)
     quantities = [
-        _exponent("nu = 0", without, NOT_LEARNED, without.noise_slope),
-        _exponent("nu = 1/4", spiked, LEARNED, growth(spiked.predicted, spiked.n)),
-        _over_noise(f"sigma_2, nu = 0, d = {d[-1]}", 2, without, d[-1]),
-        _over_noise(f"sigma_3, nu = 1/4, d = {d[-1]}", 3, spiked, d[-1]),
+        _exponent(r"$\nu=0$", without, NOT_LEARNED, without.noise_slope),
+        _exponent(r"$\nu=1/4$", spiked, LEARNED, growth(spiked.predicted, spiked.n)),
+        _over_noise(rf"$\sigma_2$, $\nu=0$, $d={d[-1]}$", 2, without, d[-1]),
+        _over_noise(rf"$\sigma_3$, $\nu=1/4$, $d={d[-1]}$", 3, spiked, d[-1]),
         mean_of(
-            f"sigma_2/sigma_1, nu = 1/4, d = {d[-1]}",
+            rf"$\sigma_2/\sigma_1$, $\nu=1/4$, $d={d[-1]}$",
             spiked.ratios(2)[-1],
             (0.0, math.inf),
             ratio,
@@ -141,15 +141,15 @@ def rank_of_the_gradient(
             allowance=ratio * d[-1] ** -0.5,
         ),
         # Halfway between no overlap and a full one.
-        mean_of("cosine of v_1 and X^T r, nu = 0", without.last("residue"), aligned),
-        mean_of("cosine of v_1 and X^T r, nu = 1/4", spiked.last("residue"), aligned),
-        mean_of("cosine of v_2 and the inputs' spike, nu = 1/4", spiked.last("spike"), aligned),
+        mean_of(r"cosine of $v_1$ and $X^{\top}r$, $\nu=0$", without.last("residue"), aligned),
+        mean_of(r"cosine of $v_1$ and $X^{\top}r$, $\nu=1/4$", spiked.last("residue"), aligned),
+        mean_of(r"cosine of $v_2$ and the inputs' spike, $\nu=1/4$", spiked.last("spike"), aligned),
     ]
     curves = [
-        scaling_curve("nu = 0, second", without.n, without.ratios(2)),
-        scaling_curve("nu = 1/4, second", spiked.n, spiked.ratios(2)),
-        scaling_curve("nu = 1/4, third", spiked.n, spiked.ratios(3)),
-        Curve("nu = 1/4, second", list(spiked.n), list(spiked.predicted), theory=True),
+        scaling_curve(r"$\nu=0$, second", without.n, without.ratios(2)),
+        scaling_curve(r"$\nu=1/4$, second", spiked.n, spiked.ratios(2)),
+        scaling_curve(r"$\nu=1/4$, third", spiked.n, spiked.ratios(3)),
+        Curve(r"$\nu=1/4$, second", list(spiked.n), list(spiked.predicted), theory=True),
     ]
     label = r"singular value over the first, $\sigma_k/\sigma_1$"
     return Findings(quantities, Plot("samples $n$", label, curves, "log", "log"))
@@ -185,7 +185,7 @@ class SpikedSizes:
 
 
 def _exponent(name: str, sizes: SpikedSizes, region: Region, expected: float) -> Quantity:
-    name = f"exponent of sigma_2/sigma_1, {name}"
+    name = rf"exponent of $\sigma_2/\sigma_1$, {name}"
     return exponent_of(name, sizes.n, sizes.ratios(2), region, expected, allowance=drift(sizes.n))
 
 
@@ -213,25 +213,27 @@ CLAIMS = (
     Claim(
         id="gradient-of-spiked-inputs",
         statement=(
-            "Inputs with a spike of n^nu give the gradient of one step a second singular value, "
-            "along the spike, of order n^(2 nu - 1/2) beside the first, along X^T r: rank one "
-            "below nu = 1/4, two from there on."
+            r"Inputs with a spike of strength $n^\nu$ in their covariance give the gradient "
+            "of one step a second singular value, along the spike. Compared with the first, "
+            r"along $X^{\top}r$, it is of order $n^{2\nu-1/2}$. So the gradient has rank one "
+            r"for $\nu<1/4$ and rank two from $\nu=1/4$ on."
         ),
         source=sources.beyond(
             sources.INPUT_SPIKE.paper,
             sources.INPUT_SPIKE.place,
-            "the exponent 2 nu - 1/2 of the second singular value",
+            r"The exponent $2\nu-1/2$ of the second singular value is ours.",
         ),
         regime=(
-            "n = 3 d/4, p = 5 d/4 neurons start on the sphere, the output scale is 1/sqrt(p), and "
-            "labels have mean one; nu = 0, 1/4."
+            "$n=3d/4$, and $p=5d/4$ neurons start on the sphere. The output scale is "
+            r"$1/\sqrt{p}$, labels have mean one, and $\nu=0$ or $1/4$."
         ),
         rule=(
-            "The exponent in n of sigma_2/sigma_1 is below -1/4 at nu = 0 and above -1/4 at nu = "
-            "1/4 (0 in the limit), both as predicted at these n. At the largest n sigma_2 at nu = "
-            "0 and sigma_3 at nu = 1/4 are at the predicted edge of noise, and sigma_2/sigma_1 at "
-            "nu = 1/4 is as predicted. Cosines of v_1 with X^T r and of v_2 with the inputs' spike "
-            "are above 1/2."
+            r"The exponent in $n$ of $\sigma_2/\sigma_1$ is below $-1/4$ at $\nu=0$. At "
+            r"$\nu=1/4$ it is above $-1/4$ (0 in the limit). Both are as predicted at these "
+            r"$n$. At the largest $n$, $\sigma_2$ at $\nu=0$ and $\sigma_3$ at $\nu=1/4$ are "
+            r"at the predicted edge of noise. The ratio $\sigma_2/\sigma_1$ at $\nu=1/4$ is "
+            r"as predicted. The cosines of $v_1$ with $X^{\top}r$ and of $v_2$ with the "
+            "inputs' spike are above $1/2$."
         ),
         experiment=rank_of_the_gradient,
         setting={
@@ -250,10 +252,11 @@ CLAIMS = (
         options={"beyond": 0.0, "untold": {}},
         controls={
             "no spike": Changes(options={"beyond": -math.inf}),
-            "a spike larger by n^(1/4) than theory is told": Changes(options={"beyond": 0.25}),
-            "no spike, and an even activation, which has no part along X^T r: noise alone": Changes(
-                options={"beyond": -math.inf, "untold": {"activation": "He2/2"}}
-            ),
+            "a spike larger by $n^{1/4}$ than theory is told": Changes(options={"beyond": 0.25}),
+            (
+                r"no spike, and an even activation, which has no part along $X^{\top}r$: only "
+                "noise is left"
+            ): Changes(options={"beyond": -math.inf, "untold": {"activation": "He2/2"}}),
         },
         # p = 5 d/4 is even.
         quick={"d": (32, 112, 384), "runs": (144, 24, 16)},

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float
 
+from giantstep.language.latex import in_latex
 from giantstep.papers.claims import sources
 from giantstep.papers.claims.experiments import Runs, at_sizes, beside
 from giantstep.papers.claims.quantity import Quantity, exact, mean_of
@@ -115,7 +116,7 @@ def _at_the_limit(
     """
     for order in range(1, len(closed)):
         reach = 0.05 * (limit[order - 1] - limit[order])
-        name = f"{residual}: closed system with {order} spikes, n = {4 * d:.0e}"
+        name = f"{residual}: closed system with {order} spikes, $n={in_latex(f'{4 * d:.0e}')}$"
         region = (limit[order] - reach, limit[order] + reach)
         yield exact(name, float(closed[order]), region, limit[order], allowance=reach)
 
@@ -220,7 +221,7 @@ def left_out(
         measured = [measured_shares(each, cause, size) for each, size in pairs]
         predicted = np.array([_shares(*CAUSES[cause][1](each, size)) for each, size in pairs])
         for order, _ in enumerate(windows, 1):
-            label, column = f"{order} spikes, output scale {scale}", order - 1
+            label, column = f"{order} spikes, output scale ${in_latex(scale)}$", order - 1
             name = f"{cause}, {label}: share of the gain"
             last, region = measured[-1][:, column], (-0.05, 0.05)
             # An output of order p^-1/2 moves the objective by as much.
@@ -270,8 +271,8 @@ def cause_claim(
         id=name,
         source=sources.LIMITING_LOSSES,
         rule=(
-            "The objective of the step less that of a step without the cause, on the same samples, "
-            "is within 1/20 of the gain of the last spike."
+            "The cause is removed from a second step on the same samples. The difference of "
+            "the two objectives is within $1/20$ of the gain of the last spike."
         ),
         experiment=left_out,
         setting={**STEPPED, **setting},
@@ -294,9 +295,9 @@ def limit_claim(
     return Claim(
         id=name,
         rule=(
-            "Each measured objective over the one before it is that of the closed system. The "
-            "limit is by theory alone: the closed system at n = 4e15 is L_l within 1/20 of the "
-            "gain of the last spike."
+            "The ratio of each measured objective to the one with one spike fewer is that of "
+            r"the closed system. The limit is tested by theory alone. At $n=4\cdot10^{15}$ "
+            r"the closed system gives $L_\ell$ within $1/20$ of the gain of the last spike."
         ),
         experiment=limits,
         setting={**STEPPED, **setting},
@@ -326,7 +327,7 @@ def limit_claim(
     )
 
 
-REGIME = "n, d, p grow in proportion, and eta = n^alpha"
+REGIME = r"$n$, $d$ and $p$ grow in proportion, and $\eta=n^\alpha$"
 
 CLAIMS = (
     cause_claim(
@@ -336,22 +337,23 @@ CLAIMS = (
         multiple=1.5,
         scales=("1", "1/sqrt(p)"),
         statement=(
-            "With one spike and with two the training objective tends to the L_1 and L_2 of a step "
-            "with beta = X^T y/n."
+            "With one spike and with two, the training objective tends to $L_1$ and $L_2$. "
+            r"These are the limits for a step along $\beta=X^{\top}y/n$."
         ),
         regime=(
-            "n = 4 d, p = d, eta = 1.5 n^(1/8) and 1.5 n^(5/16), and the activation is z + "
-            "He2(z)/2; the output scale is 1, where the network has an output of order one at its "
-            "start, and 1/sqrt(p), where it is small."
+            r"$n=4d$, $p=d$, $\eta=1.5n^{1/8}$ and $1.5n^{5/16}$, and the activation is "
+            r"$z+\mathrm{He}_2(z)/2$. With output scale 1 the network has an output of order "
+            r"one at its start. With output scale $1/\sqrt{p}$ it is small."
         ),
         quick={"d": (60, 240), "runs": (24, 24)},
         full={"d": (80, 240, 640), "runs": (48, 32, 16)},
         tuned=one_at_a_time(setting={"activation": (SMOOTH,)}, options={"multiple": (0.75, 3.0)}),
         measured_instead=(
-            "With output scale 1/sqrt(p) it does. With output scale 1 the objective at n = 960 is "
-            "higher by 0.28 of the gain of the first spike and by 1.3 of that of the second, as "
-            "the closed system says (0.31 and 1.26; 0.48 and 1.45 in the limit): the output of the "
-            "network turns beta away from the target."
+            r"With output scale $1/\sqrt{p}$ it does. With output scale 1 the objective at "
+            "$n=960$ is higher. The difference is 0.28 of the gain of the first spike, and "
+            "1.3 of the gain of the second. The closed system predicts 0.31 and 1.26 there, "
+            r"and 0.48 and 1.45 in the limit. The output of the network turns $\beta$ away "
+            "from the target."
         ),
     ),
     cause_claim(
@@ -361,13 +363,14 @@ CLAIMS = (
         multiple=3.0,
         scales=("1",),
         statement=(
-            "With one spike and with two the training objective tends to the L_1 and L_2 of a step "
-            "that is exactly of rank one, eta c_1 a beta^T: the second spike sees 2/3 of the "
-            "degree-2 part that beta knows."
+            "With one spike and with two, the training objective tends to $L_1$ and $L_2$. "
+            "These are the limits for a step that is exactly of rank one, "
+            r"$\eta\,c_1a\beta^{\top}$. The second spike then fits $2/3$ of the degree-2 part "
+            r"that $\beta$ sees."
         ),
         regime=(
-            "n = 4 d, p = d, eta = 3 n^(1/8) and 3 n^(5/16), and the activation is gelu; the step "
-            "uses labels alone, so that the output of the network has no part in it."
+            r"$n=4d$, $p=d$, $\eta=3n^{1/8}$ and $3n^{5/16}$, and the activation is gelu. The "
+            "step uses the labels alone, so the output of the network plays no part in it."
         ),
         quick={"d": (60, 240), "runs": (16, 64)},
         full={"d": (80, 240, 640), "runs": (64, 48, 24)},
@@ -375,10 +378,10 @@ CLAIMS = (
             setting={"activation": (POLYNOMIAL,)}, options={"multiple": (1.5, 6.0)}
         ),
         measured_instead=(
-            "With one spike it does. With two the objective at n = 960 is higher by 0.16 of the "
-            "gain of the second spike, and by 0.17 in the limit that theory gives: the rest of the "
-            "gradient lengthens the rows, and the second spike is kappa^2 + Delta in the place of "
-            "kappa^2, with Delta = 0.27."
+            "With one spike it does. With two spikes the objective at $n=960$ is higher by "
+            "0.16 of the gain of the second spike. In the limit that theory gives it is "
+            "higher by 0.17. The rest of the gradient lengthens the rows. The second spike "
+            r"is therefore $\kappa^2+\Delta$ instead of $\kappa^2$, with $\Delta=0.27$."
         ),
     ),
     limit_claim(
@@ -388,18 +391,22 @@ CLAIMS = (
         windows=(0.125, 0.3125),
         residuals=("labels", "full"),
         statement=(
-            "With l spikes, l = 1, 2, the training objective tends to L_l, where beta is X^T r/n "
-            "of the actual residual and the second spike kappa^2 + Delta, Delta the length the "
-            "rows have gained."
+            r"With $\ell=1$ or 2 spikes the training objective tends to $L_\ell$. In this "
+            r"limit $\beta=X^{\top}r/n$ uses the actual residual, and the second spike is "
+            r"$\kappa^2+\Delta$. Here $\Delta$ is the squared length that rows gain from the "
+            r"rest of the gradient, divided by what they gain along $\beta$."
         ),
         source=sources.beyond(
             sources.ONE_STEP,
             "Theorems 4.4 and 4.5",
-            "the gradient of the network with its own output, and longer rows",
+            (
+                "The gradient is that of the network with its own output, and the step lengthens "
+                "the rows."
+            ),
         ),
         regime=(
-            f"{REGIME}; the residual is y, and y less the network; the activation is gelu, of c_3 "
-            "= 0, and alpha = 1/8 and 5/16."
+            f"{REGIME}. The residual is $y$, or $y$ minus the network's output. The "
+            r"activation is gelu, which has $c_3=0$, and $\alpha=1/8$ and $5/16$."
         ),
         quick={"d": (60, 200), "runs": 20},
     ),
@@ -412,18 +419,20 @@ CLAIMS = (
         windows=(0.125, 0.275, 0.354),
         residuals=("labels",),
         statement=(
-            "With three spikes the training objective tends to L_3 = L_2 - lambda m_1 f_3^2 "
-            "cos^6, f_3^2 the power of the target's part of degree 3 and cos the cosine of beta "
-            "with the target: the third spike fits a cubic part, whatever the length of the rows."
+            "With three spikes the training objective tends to "
+            r"$L_3=L_2-\lambda\,m_1f_3^2\cos^6\theta$. Here $f_3^2$ is the squared norm of "
+            r"the target's part of degree 3, and $\theta$ is the angle between $\beta$ and "
+            "the target. The third spike fits a cubic part, whatever the length of the rows."
         ),
         source=sources.beyond(
             sources.ONE_STEP,
             "Theorems 4.4 and 4.5, which are for one spike and for two",
-            "three spikes",
+            "There are three spikes.",
         ),
         regime=(
-            f"{REGIME}; the residual is y, the activation He1 + He2/2 + He3/6, the target z + "
-            "He2(z)/sqrt(2) + He3(z)/sqrt(6), and alpha = 0.125, 0.275 and 0.354."
+            rf"{REGIME}. The residual is $y$ and $\alpha=0.125$, 0.275 and 0.354. The "
+            rf"activation is $\mathrm{{He}}_1+\mathrm{{He}}_2/2+\mathrm{{He}}_3/6$. The target "
+            rf"is $z+\mathrm{{He}}_2(z)/\sqrt{{2}}+\mathrm{{He}}_3(z)/\sqrt{{6}}$."
         ),
         quick={"d": (60, 200), "runs": 40},
     ),

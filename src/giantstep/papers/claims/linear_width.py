@@ -222,7 +222,7 @@ def beyond_one_half(
         lines.append(slope_line(n, float(np.median(values[0])), limit))
     quantities.append(
         mean_of(
-            "first singular value at the largest n over predicted",
+            "first singular value at the largest $n$ over predicted",
             measured[-1][0] / large_step_spike(last),
             (0.9, 1.1),
             1.0,
@@ -267,8 +267,10 @@ def _large_steps(setting: Setting) -> Float[np.ndarray, "three runs"]:
     return np.array(rows).T
 
 
-REGIME = "n, d, p grow in proportion, inputs are Gaussian"
-GIANT_REGIME = f"{REGIME}, and eta = 1.5 n^(1/2), where rows and beta overlap by 0.7."
+REGIME = "$n$, $d$ and $p$ grow in proportion, and inputs are Gaussian"
+GIANT_REGIME = (
+    rf"{REGIME}. The step size is $\eta=1.5n^{{1/2}}$, where rows and $\beta$ have overlap 0.7."
+)
 ORDER_ONE = "1.5*n^0.5"
 """The step that gives neurons a cosine of order one with beta."""
 OTHER_GIANT_STEPS = one_at_a_time(setting={"step_size": ("0.75*n^0.5", "3*n^0.5")})
@@ -277,12 +279,15 @@ CLAIMS = (
     Claim(
         id="gaussian-equivalence-before",
         statement=(
-            "Before the step a ridge readout learns from the features as from Gaussian ones of "
-            "the same mean and covariance."
+            "Before the step, ridge regression on the features has the same errors as ridge "
+            "regression on Gaussian features with the same mean and covariance."
         ),
         source=sources.GAUSSIAN_EQUIVALENCE,
-        regime="n, d, p grow in proportion, and no step is taken.",
-        rule=("The excess of the train and of the test error of the Gaussian model is within 3 %."),
+        regime="$n$, $d$ and $p$ grow in proportion, and no step is taken.",
+        rule=(
+            "The training and test errors of the Gaussian model are within 3 % of those of the "
+            "features."
+        ),
         experiment=equivalence,
         setting=WIDE | {"step_size": 0.0},
         options={"model": "gaussian", "region": (-0.03, 0.03)},
@@ -297,13 +302,15 @@ CLAIMS = (
     Claim(
         id="conditional-equivalence-after",
         statement=(
-            "After the step the features are Gaussian given the learned coordinate: a ridge "
-            "readout cannot tell them from the conditional Gaussian model."
+            "After the step, the features are Gaussian given the learned coordinate of the "
+            "input. Ridge regression on them has the same errors as on the conditional "
+            "Gaussian model."
         ),
         source=sources.EQUIVALENCE,
         regime=GIANT_REGIME,
         rule=(
-            "The excess of the train and of the test error of the conditional model is within 3 %."
+            "The training and test errors of the conditional model are within 3 % of those "
+            "of the features."
         ),
         experiment=equivalence,
         setting=WIDE | {"step_size": ORDER_ONE},
@@ -320,16 +327,19 @@ CLAIMS = (
     Claim(
         id="gaussian-equivalence-fails-after",
         statement=(
-            "After a giant step plain Gaussian equivalence fails: the features learn more than "
-            "their mean and covariance allow."
+            "After a giant step, plain Gaussian equivalence no longer holds. Ridge "
+            "regression learns more from the features than their mean and covariance allow."
         ),
         source=sources.beyond(
             sources.FEW_STEPS,
             "Gaussian equivalence of random features",
-            "features after a giant step",
+            "The features are those after a giant step.",
         ),
         regime=GIANT_REGIME,
-        rule="The excess of the train and of the test error of the Gaussian model is above 15 %.",
+        rule=(
+            "The training and test errors of the Gaussian model are more than 15 % above those "
+            "of the features."
+        ),
         experiment=equivalence,
         setting=WIDE | {"step_size": ORDER_ONE},
         options={"model": "gaussian", "region": (0.15, math.inf)},
@@ -343,19 +353,23 @@ CLAIMS = (
     Claim(
         id="spikes-lower-the-loss",
         statement=(
-            "The first spike lowers training loss and test error, and the second lowers them again."
+            "The first spike lowers the training loss and the test error, and the second "
+            "lowers them again."
         ),
         source=sources.LIMITING_LOSSES,
-        regime=f"{REGIME}; no step is taken, or one of 1.5 n^alpha with alpha = 0.15, 0.32.",
+        regime=(
+            rf"{REGIME}. No step is taken, or one of size $1.5n^\alpha$ with $\alpha=0.15$ or "
+            "0.32."
+        ),
         rule=(
-            "Training objective and test error fall by more than 3 % with each spike, and as "
-            "predicted."
+            "Training objective and test error fall by more than 3 % with each spike, and by "
+            "as much as predicted."
         ),
         experiment=gains,
         setting=WIDE,
         options={"exponents": (0.15, 0.32), "multiple": 1.5},
         controls={
-            "without a linear part beta does not know the target": Changes(
+            r"without a linear part $\beta$ does not see the target": Changes(
                 setting={"target": "He2(x1)/sqrt(2)"}
             )
         },
@@ -369,17 +383,19 @@ CLAIMS = (
         statement="The nonlinear part of a target is learned only from the second spike on.",
         source=sources.NONLINEAR_PART,
         regime=(
-            "n, d, p grow in proportion, and step sizes are 3 (one spike) and 1.5 n^0.32 (two)."
+            "$n$, $d$ and $p$ grow in proportion. The step sizes are 3 (one spike) and "
+            "$1.5n^{0.32}$ (two spikes)."
         ),
         rule=(
-            "The exponent in d of the share that is learned of the degree-2 part is below -1/4 "
-            "with one spike and above with two, and the share is then above 3 %."
+            "The share of the degree-2 part that is learned has an exponent in $d$ below "
+            "$-1/4$ with one spike. With two spikes the exponent is above $-1/4$, and the "
+            "share is above 3 %."
         ),
         experiment=quadratic_share,
         setting=WIDE,
         options={"one_spike": 3.0, "two_spikes": step_size(0.32)},
         controls={
-            "the large step in the place of the constant one, and the other way round": Changes(
+            "the large step and the constant one change places": Changes(
                 options={"one_spike": step_size(0.32), "two_spikes": 3.0}
             ),
             "tanh is odd: there is no second spike": Changes(setting={"activation": "tanh"}),
@@ -396,17 +412,17 @@ CLAIMS = (
     Claim(
         id="linear-target-loses",
         statement=(
-            "On a linear target with noise the test error rises with alpha from the second spike "
-            "on."
+            r"On a linear target with noise, the test error rises with $\alpha$ from the "
+            "second spike on."
         ),
         source=sources.question(sources.ONE_STEP, "targets without a nonlinear part"),
         regime=(
-            "n, d, p grow in proportion, eta = 3 n^alpha, y = z + noise, and the activation is "
-            "tanh."
+            r"$n$, $d$ and $p$ grow in proportion. The step size is $\eta=3n^\alpha$, labels "
+            "are $z$ plus noise, and the activation is tanh."
         ),
         rule=(
-            "The relative rise of the test error from alpha = 0.15 to 0.3 to 0.4 is above 0 and as "
-            "predicted."
+            r"The relative rise of the test error from $\alpha=0.15$ to 0.3 and from 0.3 to "
+            "0.4 is above 0, and as predicted."
         ),
         experiment=rising_error,
         setting=WIDE | {"target": "x1", "noise": 0.5, "activation": "tanh"},
@@ -424,18 +440,21 @@ CLAIMS = (
     Claim(
         id="beyond-one-half",
         statement=(
-            "For alpha > 1/2 the bulk grows as n^(alpha - 1/2) behind the spike's n^alpha, and a "
-            "relu network gains nothing more."
+            r"For $\alpha>1/2$ the bulk grows as $n^{\alpha-1/2}$ and the first spike as "
+            r"$n^\alpha$. A relu network gains nothing more."
         ),
         source=sources.question(
-            sources.ONE_STEP, "step sizes n^alpha with alpha above 1/2", "alpha > 1/2"
+            sources.ONE_STEP,
+            r"step sizes $n^\alpha$ with $\alpha$ above $1/2$",
+            r"The exponent is $\alpha>1/2$.",
         ),
-        regime="n, d, p grow in proportion, eta = 1.5 n, and the activation is relu.",
+        regime=r"$n$, $d$ and $p$ grow in proportion, $\eta=1.5n$, and the activation is relu.",
         rule=(
-            "The exponents in n of the first and the median singular value are within 1/8 of "
-            "alpha and alpha - 1/2, and as predicted. At the largest n the first is within 10 % "
-            "of the closed form of large steps, and as predicted. The test error is not below "
-            "that of 1.5 n^0.45 by more than 3 %; no theory gives it."
+            "The exponents in $n$ of the first and the median singular value are within "
+            r"$1/8$ of $\alpha$ and $\alpha-1/2$, and as predicted. At the largest $n$ the "
+            "first is within 10 % of the closed form of large steps, and as predicted. The "
+            "test error is not more than 3 % below that of step size $1.5n^{0.45}$. No "
+            "theory gives this error."
         ),
         experiment=beyond_one_half,
         setting=WIDE,
@@ -444,7 +463,7 @@ CLAIMS = (
             "a bounded activation: the features cannot grow": Changes(
                 setting={"activation": "tanh"}
             ),
-            "held against a step that learns nothing": Changes(options={"within": -0.5}),
+            "compared with a step that learns nothing": Changes(options={"within": -0.5}),
         },
         quick={"d": (50, 100, 200), "runs": (128, 32, 24)},
         full={"d": (100, 200, 400), "runs": (96, 48, 24)},

@@ -94,7 +94,7 @@ def weaker_links(
         predicted.append(limit)
         quantities.append(
             mean_of(
-                f"steps to learn w2, weight {weight:g}",
+                f"steps to learn $w_2$, weight {weight:g}",
                 measured[-1],
                 (limit - 0.5, limit + 0.5),
                 limit,
@@ -256,7 +256,7 @@ def spoiled_labels(
     return Findings(quantities, Plot("dimension $d$", "cosine with $w_1$", curves, "log"))
 
 
-REGIME = "The width p is fixed, n is of order d, one step is taken, and d grows"
+REGIME = "The width $p$ is fixed, one step is taken, and $d$ grows"
 ONE_STEP = {"target": "x1 + He2(x1)/2", "activation": "relu", "p": 4, "steps": 1}
 WEAK_LINKS = "{weight}*x1 + x1*x2"
 
@@ -264,15 +264,16 @@ CLAIMS = (
     Claim(
         id="weaker-links",
         statement=(
-            "eps x1 + x1 x2: the weaker the linear part, the more steps it takes to learn w2, and "
-            "theory predicts how many."
+            r"The target is $\epsilon\,x_1+x_1x_2$. The weaker its linear part, the more "
+            "steps it takes to learn $w_2$, and theory predicts how many."
         ),
         source=sources.question(sources.FEW_STEPS, "how a staircase degrades as its links weaken"),
-        regime=("n = 16 d, and one pair of relu neurons takes steps of size 2p on fresh batches."),
+        regime=("$n=16d$, and one pair of relu neurons takes steps of size $2p$ on fresh batches."),
         rule=(
-            "The number of steps until the root mean square cosine with w2 is 0.4 is as theory "
-            "predicts but for the share d^(-1/2)/eps that the start adds, and within half a step "
-            "of it, at every eps."
+            "Counted are the steps until the root mean square cosine with $w_2$ is 0.4. At "
+            r"every $\epsilon$ their number is as theory predicts, up to the share "
+            r"$d^{-1/2}/\epsilon$ that the start adds. It is also within half a step of the "
+            "prediction."
         ),
         experiment=weaker_links,
         setting={
@@ -284,7 +285,7 @@ CLAIMS = (
         },
         options={"told": WEAK_LINKS, "noticed": 0.4},
         controls={
-            "labels with He3(x2) in place of the product: w2 is never linear": Changes(
+            r"labels with $\mathrm{He}_3(x_2)$ for the product: $w_2$ is never linear": Changes(
                 setting={"target": "{weight}*x1 + He3(x2)"}
             ),
             "labels with half the linear part": Changes(
@@ -297,14 +298,16 @@ CLAIMS = (
     Claim(
         id="effective-leap",
         statement=(
-            "A target that is no polynomial is learned at n of order d just if its leap is one."
+            "A target that is not a polynomial is learned at $n$ of order $d$ exactly if its "
+            "leap is one."
         ),
-        source=sources.question(sources.FEW_STEPS, "targets that are no polynomials"),
-        regime=f"{REGIME}; n = 8 d.",
+        source=sources.question(sources.FEW_STEPS, "targets that are not polynomials"),
+        regime=f"{REGIME}. $n=8d$.",
         rule=(
-            "The exponent in d of the root mean square cosine of the neurons with what they know "
-            "best of V* is above -1/4 and as predicted, 0, where the expansion has a linear part, "
-            "below and as predicted, -1/2, where it has none."
+            "The root mean square cosine of the neurons is taken with the direction of $V^*$ "
+            "that they have learned best. Where the expansion has a linear part, its "
+            "exponent in $d$ is above $-1/4$ and as predicted, 0. Where it has none, the "
+            "exponent is below $-1/4$ and as predicted, $-1/2$."
         ),
         experiment=effective_leaps,
         # The start is a share of order d^-1/2 of the rows, which ten giant steps make small.
@@ -333,14 +336,14 @@ CLAIMS = (
     ),
     Claim(
         id="other-activations",
-        statement="One step learns the line v* with each of the usual activations.",
+        statement="One step learns the line of $v^*$ with each of the usual activations.",
         source=sources.question(
             sources.ONE_STEP, "other activations, asked here of a narrow network"
         ),
-        regime=f"{REGIME}; n = 8 d.",
+        regime=f"{REGIME}. $n=8d$.",
         rule=(
-            "The exponent in d of the median cosine is above -1/4 and as predicted, 0, for every "
-            "activation."
+            "For every activation, the exponent in $d$ of the median cosine is above $-1/4$. "
+            "It is as predicted, 0."
         ),
         experiment=each_learned,
         setting={"target": "x1 + He2(x1)/2", "n": "8d", "p": 8, "steps": 1},
@@ -352,33 +355,39 @@ CLAIMS = (
             ),
             "drifts": 1.0,
         },
-        controls={"without a step the rows know nothing": Changes(setting={"step_size": 0.0})},
+        controls={
+            "without a step the rows have learned nothing": Changes(setting={"step_size": 0.0})
+        },
         quick={"d": (200, 1500, 12_000), "runs": 10},
         full={"d": (300, 3000, 30_000, 300_000), "runs": 16},
     ),
     Claim(
         id="other-inputs",
-        statement="Inputs with identity covariance teach the direction as Gaussian ones do.",
+        statement=(
+            "From inputs with identity covariance one step learns the direction as it does from "
+            "Gaussian ones."
+        ),
         source=sources.question(
             sources.FEW_STEPS,
             "inputs that are not Gaussian",
-            "inputs with other laws of identity covariance",
+            "Inputs have other laws with identity covariance.",
         ),
         regime=(
-            "n = 16 d, one step is taken, and inputs are rademacher, uniform, Student's t or a "
-            "mixture of Gaussians."
+            "$n=16d$, and one step is taken. Inputs are random signs, uniform, Student's $t$ "
+            "or a mixture of Gaussians."
         ),
         rule=(
-            "The cosine with v* is as predicted for Gaussian inputs, but for a share d^(-1/2), for "
-            "every law."
+            "For every law, the cosine with $v^*$ is as predicted for Gaussian inputs, up to "
+            "a share $d^{-1/2}$."
         ),
         experiment=other_laws,
         setting=ONE_STEP | {"n": "16d", "step_size": "4*p"},
         options={"laws": ("rademacher", "uniform", "student(5)", "mixture(0.8)"), "untold": {}},
         controls={
-            "along an axis He3(x1) has a linear part that only the law of one input decides": (
-                Changes(setting={"target": "He3(x1)", "frame": "axes"})
-            ),
+            (
+                r"along an axis, $\mathrm{He}_3(x_1)$ has a linear part that depends on the law "
+                "of one input"
+            ): (Changes(setting={"target": "He3(x1)", "frame": "axes"})),
             "noise in the labels that the prediction does not know": Changes(
                 options={"untold": {"noise": 6.0}}
             ),
@@ -388,21 +397,25 @@ CLAIMS = (
     ),
     Claim(
         id="correlated-inputs",
-        statement="With covariance eigenvalues i^(-1/2) one step still learns v*.",
+        statement="With covariance eigenvalues $i^{-1/2}$ one step still learns $v^*$.",
         source=sources.question(
             sources.FEW_STEPS,
             "inputs that are not Gaussian",
-            "a covariance that is not the identity",
+            "The covariance is not the identity.",
         ),
-        regime="n = 16 d, one step is taken, and inputs have a power-law spectrum.",
-        rule=("The exponent in d of the median cosine with v* is above -1/4 and as predicted, 0."),
+        regime="$n=16d$, one step is taken, and the inputs' covariance has a power-law spectrum.",
+        rule=(
+            "The exponent in $d$ of the median cosine with $v^*$ is above $-1/4$. It is as "
+            "predicted, 0."
+        ),
         experiment=each_learned,
         setting=ONE_STEP | {"n": "16d", "step_size": "4*p"},
         options={"over": "inputs", "values": ("correlated(0.5)",), "drifts": 1.0},
         controls={
-            "a few eigenvalues hold all the variance: Sigma v* is theirs, whatever v*": Changes(
-                options={"values": ("correlated(3)",)}
-            )
+            (
+                r"a few eigenvalues hold all the variance: $\Sigma\,v^*$ lies along them, "
+                "whatever $v^*$ is"
+            ): Changes(options={"values": ("correlated(3)",)})
         },
         quick={"d": (20, 80, 320), "runs": 32},
         full={"d": (20, 60, 180, 540), "runs": 80},
@@ -411,23 +424,27 @@ CLAIMS = (
     Claim(
         id="photograph-whitened",
         statement=(
-            "On whitened patches of a photograph one step learns v*; on raw ones it does not."
+            "On whitened patches of a photograph one step learns $v^*$. On raw patches it does not."
         ),
         source=sources.question(
-            sources.FEW_STEPS, "real data", "patches of a photograph as inputs"
+            sources.FEW_STEPS, "real data", "Inputs are patches of a photograph."
         ),
-        regime="n = 4 d, one step is taken, and inputs are patches of 4 x 4 to 16 x 16 pixels.",
+        regime=(
+            r"$n=4d$, one step is taken, and inputs are patches of $4\times4$ to $16\times16$ "
+            "pixels."
+        ),
         rule=(
-            "The exponent of the median cosine with v* in the number of pixels is above -1/4 and "
-            "as predicted, 0."
+            "The exponent of the median cosine with $v^*$ in the number of pixels is above "
+            "$-1/4$. It is as predicted, 0."
         ),
         experiment=photograph,
         setting=ONE_STEP | {"target": "tanh(x1)", "n": "4d", "step_size": "8*p"},
         options={"law": "whitened({patches})", "drifts": 1.0},
         controls={
-            "raw patches vary mostly in brightness: Sigma v* is that direction, whatever v*": (
-                Changes(options={"law": "data({patches})"})
-            )
+            (
+                r"raw patches vary mostly in brightness: $\Sigma\,v^*$ is that direction, "
+                "whatever $v^*$ is"
+            ): (Changes(options={"law": "data({patches})"}))
         },
         quick={"edges": (4, 8, 16), "rows": 5000, "runs": 120},
         full={"edges": (4, 6, 8, 12, 16, 20), "rows": 40_000, "runs": 100},
@@ -436,16 +453,16 @@ CLAIMS = (
     Claim(
         id="spoiled-labels",
         statement=(
-            "Label noise and flipped labels slow the step down as predicted and do not stop it."
+            "Label noise and flipped labels weaken the step as predicted, and do not stop it."
         ),
         source=sources.question(
             sources.ONE_STEP, "noise and corruption of labels, asked here of a narrow network"
         ),
-        regime=f"{REGIME}; n = 8 d.",
+        regime=f"{REGIME}. $n=8d$.",
         rule=(
-            "The exponent in d of the median cosine is above -1/4 and as predicted, 0, and "
-            "overlaps and norms at the largest d are as predicted (Bonferroni p-value at least "
-            "1e-3)."
+            "The exponent in $d$ of the median cosine is above $-1/4$, and as predicted, 0. "
+            "Overlaps and norms at the largest $d$ are as predicted (Bonferroni p-value at "
+            "least 0.001)."
         ),
         experiment=spoiled_labels,
         setting=ONE_STEP | {"n": "8d"},
@@ -462,7 +479,7 @@ CLAIMS = (
             "without a linear part there is nothing to learn": Changes(
                 setting={"target": "He2(x1)/2"}
             ),
-            "a prediction that takes the labels for clean": Changes(options={"told": False}),
+            "a prediction that takes the labels to be clean": Changes(options={"told": False}),
         },
         quick={"d": (200, 1500, 12_000), "runs": 12},
         full={"d": (300, 3000, 30_000, 300_000), "runs": 16},

@@ -9,6 +9,7 @@ import numpy as np
 from jaxtyping import Float
 
 from giantstep.analysis.phase import cosine_exponent
+from giantstep.language.latex import in_latex
 from giantstep.papers.claims import sources
 from giantstep.papers.claims.experiments import (
     FIRST_LAYER,
@@ -28,7 +29,7 @@ from giantstep.papers.claims.record import Changes, Claim, Fields, Findings, one
 from giantstep.prediction.narrow.one_step import cosine_quantiles
 from giantstep.problem.setting import Setting
 
-NARROW = "The width p is fixed, n = d^kappa, and d grows; the batch is fresh, the start symmetric."
+NARROW = "The width $p$ is fixed and $d$ grows. The batch is fresh and the start is symmetric."
 
 
 def at_step_sizes(*decades: int) -> tuple[Exponent, ...]:
@@ -39,7 +40,7 @@ def at_step_sizes(*decades: int) -> tuple[Exponent, ...]:
     """
     return tuple(
         not_learned(
-            f"step size 10^{decade:g}",
+            f"step size $10^{{{decade:g}}}$",
             neurons(LINE, 1),
             setting={"step_size": f"{10.0**decade:g}*p*d^0.5"},
             noise=5.0,
@@ -57,7 +58,7 @@ def at_batches(leap: int, *kappas: float, beyond: float = 0.0) -> tuple[Exponent
     """
     return tuple(
         Exponent(
-            f"cosine at n = d^{kappa:g}",
+            f"cosine at $n=d^{{{kappa:g}}}$",
             neurons(LINE, 1),
             (-math.inf, 0.5 * cosine_exponent(leap, kappa)),
             cosine_exponent(leap, kappa),
@@ -90,7 +91,7 @@ def each_direction(
     predicted = median_exponents(setting, d)
     measured = [
         Exponent(
-            f"cosine with w{k}",
+            f"cosine with $w_{k}$",
             neurons([axis.tolist()], 1),
             LEARNED if k in inside else NOT_LEARNED,
             float(limit),
@@ -112,24 +113,30 @@ def specialised(leap: int, setting: Fields, *, quick: Fields, full: Fields) -> C
     size = f"{(leap - 1) / 2:g}"
     return Claim(
         id=f"one-step-leap-{leap}",
-        statement=f"With leap {leap} and n of order d^{leap} one step learns all of U_{leap}.",
+        statement=(
+            f"With leap {leap} and $n$ of order $d^{leap}$, one step learns all of $U_{leap}$."
+        ),
         source=sources.ONE_STEP_LEAP,
-        regime=f"{NARROW} n = {setting['n']}, and the step size is 4 p d^{size}.",
+        regime=(
+            f"{NARROW} $n={in_latex(setting['n'])}$, and the step size is "
+            f"${in_latex(f'4*p*d^{size}')}$."
+        ),
         rule=(
-            "The exponents in d of the median |P w_i|/|w_i| over neurons and of sigma_min/sqrt(p) "
-            "of their cosines with U are above -1/4 and as predicted, 0."
+            "Two exponents in $d$ are above $-1/4$ and as predicted, 0. One is that of the "
+            r"median over neurons of $\|Pw_i\|/\|w_i\|$. The other is that of the smallest "
+            r"singular value of their cosines with $U$, divided by $\sqrt{p}$."
         ),
         experiment=exponents,
         # Four times the giant step: the start counts for little at these d.
         setting={**setting, "steps": 1, "step_size": f"4*p*d^{size}"},
         options={
             "measured": (
-                learned("median |P w|/|w|", neurons(PLANE, 1)),
+                learned(r"median $\|Pw\|/\|w\|$", neurons(PLANE, 1)),
                 learned("weakest direction", weakest(PLANE, 1)),
             )
         },
         controls={
-            "a step of order p is too small for the leap": Changes(setting={"step_size": "p"})
+            "a step of order $p$ is too small for the leap": Changes(setting={"step_size": "p"})
         },
         quick=quick,
         full=full,
@@ -139,22 +146,22 @@ def specialised(leap: int, setting: Fields, *, quick: Fields, full: Fields) -> C
 
 def only_the_leap(name: str, target: str, inside: Sequence[int], both: str) -> Claim:
     """One step at n of order d^2 learns U_2 and no direction outside of it."""
-    directions = " and ".join(f"w{k}" for k in inside)
+    directions = " and ".join(f"$w_{k}$" for k in inside)
     return Claim(
         id=f"one-step-only-{name}",
         statement=(
-            f"With leap 2 and n of order d^2 one step learns U_2 and nothing else of V*: of "
-            f"{target} it learns {directions} only."
+            "With leap 2 and $n$ of order $d^2$, one step learns $U_2$ and nothing else of "
+            f"$V^*$. Of ${in_latex(target)}$ it learns {directions} only."
         ),
         source=sources.ONE_STEP_LEAP,
         regime=(
-            f"{NARROW} n = 8 d^2, the step size is 4 p d^0.5, and the activation is sin(z + 0.8), "
-            "which has coefficients of all degrees."
+            f"{NARROW} $n=8d^2$ and the step size is $4pd^{{0.5}}$. The activation is "
+            r"$\sin(z+0.8)$, which has coefficients of all degrees."
         ),
         rule=(
-            "The exponent in d of the median cosine of the neurons with each target direction is "
-            "above -1/4 inside U_2 and below -1/4 outside, and as the law of one step predicts at "
-            "these d (0 and -1/2 in the limit)."
+            "The median cosine of the neurons with each target direction is measured. Its "
+            "exponent in $d$ is above $-1/4$ inside $U_2$ and below $-1/4$ outside. It is as "
+            "the law of one step predicts at these $d$ (0 and $-1/2$ in the limit)."
         ),
         experiment=each_direction,
         setting={
@@ -168,10 +175,10 @@ def only_the_leap(name: str, target: str, inside: Sequence[int], both: str) -> C
         },
         options={"inside": inside},
         controls={
-            "the other direction has a part of degree 2: it is in U_2, too": Changes(
+            "the other direction has a part of degree 2, so it is in $U_2$ too": Changes(
                 setting={"target": both}
             ),
-            "a step of order p is too small for the leap": Changes(setting={"step_size": "p"}),
+            "a step of order $p$ is too small for the leap": Changes(setting={"step_size": "p"}),
         },
         quick={"d": (30, 80, 200), "runs": (800, 400, 200)},
         full={"d": (40, 120, 360, 800), "runs": (800, 400, 300, 80)},
@@ -184,20 +191,21 @@ def only_the_leap(name: str, target: str, inside: Sequence[int], both: str) -> C
 RATE = sources.beyond(
     sources.FEW_STEPS,
     "theorem on one step, first case",
-    "the rate, where the theorem says that the cosine tends to 0",
+    "The rate is ours; the theorem says that the cosine tends to 0.",
 )
 
 CLAIMS = (
     Claim(
         id="one-step-nothing",
         statement=(
-            "A batch of n = d^(l - eps) samples teaches one step nothing, whatever the step size."
+            r"From a batch of $n=\mathcal{O}(d^{\ell-\varepsilon})$ samples one step learns "
+            "nothing, whatever the step size."
         ),
         source=sources.ONE_STEP_SMALL_BATCH,
-        regime=f"{NARROW} The leap is 2, n = 4 d, and step sizes range over six decades.",
+        regime=f"{NARROW} The leap is 2, $n=4d$, and step sizes range over six decades.",
         rule=(
-            "The exponent in d of the median |P w_i|/|w_i| over neurons is below -1/4 and as "
-            "predicted, -1/2, at every step size."
+            "At every step size, the exponent in $d$ of the median over neurons of "
+            r"$\|Pw_i\|/\|w_i\|$ is below $-1/4$. It is as predicted, $-1/2$."
         ),
         experiment=exponents,
         setting={"target": "He2(x1)", "activation": "relu", "n": "4d", "p": 8, "steps": 1},
@@ -219,20 +227,20 @@ CLAIMS = (
     Claim(
         id="linear-batch-necessary",
         statement=(
-            "With leap 1, too, a batch of n = d^(1 - eps) teaches nothing: the cosine falls as "
-            "d^(-(1 - kappa)/2) at n = d^kappa."
+            r"With leap 1, too, nothing is learned from a batch of $n=d^{1-\varepsilon}$ "
+            r"samples. At $n=d^\kappa$ the cosine falls as $d^{-(1-\kappa)/2}$."
         ),
         source=RATE,
-        regime=f"{NARROW} kappa = 1/2 and 3/4, and the step is giant.",
+        regime=rf"{NARROW} $n=d^\kappa$ with $\kappa=1/2$ and $3/4$, and the step is giant.",
         rule=(
-            "The exponent in d of the median |P w_i|/|w_i| is as predicted, -1/4 and -1/8, and "
-            "nearer to that than to 0."
+            r"The exponents in $d$ of the median of $\|Pw_i\|/\|w_i\|$ are as predicted, "
+            "$-1/4$ and $-1/8$. They are nearer to these values than to 0."
         ),
         experiment=exponents,
         setting={"target": "x1", "activation": "relu", "p": 8, "steps": 1, "step_size": "8*p"},
         options={"measured": at_batches(1, 0.5, 0.75)},
         controls={
-            "n = d^(kappa + 1/2) is no smaller than d": Changes(
+            r"$n=d^{\kappa+1/2}$ is not smaller than $d$": Changes(
                 options={"measured": at_batches(1, 0.5, 0.75, beyond=0.5)}
             )
         },
@@ -243,13 +251,14 @@ CLAIMS = (
     Claim(
         id="one-step-below-the-leap",
         statement=(
-            "Between n = d^(l-1) and n = d^l the cosine falls as d^(-(l - kappa)/2) at n = d^kappa."
+            r"Between $n=d^{\ell-1}$ and $n=d^\ell$, the cosine falls as "
+            r"$d^{-(\ell-\kappa)/2}$ at $n=d^\kappa$."
         ),
         source=RATE,
-        regime=f"{NARROW} The leap is 2, n = d^1.5, and the step is giant.",
+        regime=f"{NARROW} The leap is 2, $n=d^{{1.5}}$, and the step is giant.",
         rule=(
-            "The exponent in d of the median |P w_i|/|w_i| is as predicted, -1/4, and nearer to "
-            "that than to 0."
+            r"The exponent in $d$ of the median of $\|Pw_i\|/\|w_i\|$ is as predicted, "
+            "$-1/4$. It is nearer to that than to 0."
         ),
         experiment=exponents,
         setting={
@@ -261,7 +270,7 @@ CLAIMS = (
         },
         options={"measured": at_batches(2, 1.5)},
         controls={
-            "n = d^2 is at the leap": Changes(options={"measured": at_batches(2, 1.5, beyond=0.5)})
+            "$n=d^2$ is at the leap": Changes(options={"measured": at_batches(2, 1.5, beyond=0.5)})
         },
         quick={"d": (100, 400, 1600), "runs": 80},
         # At n = d^2, of the control, a run at the largest d takes 12 s.
@@ -271,26 +280,27 @@ CLAIMS = (
     Claim(
         id="one-step-line",
         statement=(
-            "With leap 1 and n of order d one step learns the line v* and only it (rank one)."
+            "With leap 1 and $n$ of order $d$, one step learns the line of $v^*$ and only "
+            "this line (rank one)."
         ),
         source=sources.ONE_STEP_LINE,
-        regime=f"{NARROW} n = 4 d.",
+        regime=f"{NARROW} $n=4d$.",
         rule=(
-            "The exponent in d of the median cosine of the neurons with v* is above -1/4 and as "
-            "predicted, 0; that of the strongest cosine outside is below -1/4 and as predicted, "
-            "-1/2."
+            "The exponent in $d$ of the neurons' median cosine with $v^*$ is above $-1/4$ "
+            "and as predicted, 0. That of the largest cosine outside $v^*$ is below $-1/4$ "
+            "and as predicted, $-1/2$."
         ),
         experiment=exponents,
         setting={"target": "staircase", "activation": "relu", "n": "4d", "p": 8, "steps": 1},
         options={
             "measured": (
-                learned("cosine with v*", neurons(SUM, 1)),
-                not_learned("cosine outside v*", strongest(complement(SUM), 1)),
+                learned("cosine with $v^*$", neurons(SUM, 1)),
+                not_learned("cosine outside $v^*$", strongest(complement(SUM), 1)),
             )
         },
         controls={
             "no linear part: the leap is 2": Changes(setting={"target": "He2(x1) - He2(x2)"}),
-            "the linear part is x1 - x2, another line": Changes(
+            "the linear part is $x_1-x_2$, another line": Changes(
                 setting={"target": "x1 - x2 + x1^2 - x2^2"}
             ),
         },
@@ -316,17 +326,18 @@ CLAIMS = (
     Claim(
         id="one-step-deflated",
         statement=(
-            "Deflated labels let one step at n of order d^2 learn every direction of a leap-1 "
-            "target."
+            "If the linear part of the labels is removed first, one step at $n$ of order "
+            "$d^2$ learns every direction of a target of leap 1."
         ),
         source=sources.DEFLATED_LABELS,
         regime=(
-            f"{NARROW} n = 4 d^2, and mean and linear part of the labels are fitted and removed."
+            f"{NARROW} $n=4d^2$. The mean and the linear part of the labels are fitted and removed."
         ),
         rule=(
-            "The exponents in d of the median cosine of the neurons with w2, which has no linear "
-            "part, and of sigma_min/sqrt(p) of their cosines with V* are above -1/4 and as "
-            "predicted, 0."
+            "Two exponents in $d$ are above $-1/4$ and as predicted, 0. One is that of the "
+            "neurons' median cosine with $w_2$, which has no linear part. The other is that "
+            "of the smallest singular value of their cosines with $V^*$, divided by "
+            r"$\sqrt{p}$."
         ),
         experiment=exponents,
         setting={
@@ -341,14 +352,14 @@ CLAIMS = (
         options={
             "measured": (
                 learned("weakest direction", weakest(PLANE, 1)),
-                learned("cosine with w2", neurons(PLANE[1:], 1)),
+                learned("cosine with $w_2$", neurons(PLANE[1:], 1)),
             )
         },
         controls={
             "the linear part takes the whole step of every neuron": Changes(
                 setting={"deflate": -1}
             ),
-            "n = 2 d is below the leap of what is left": Changes(setting={"n": "2d"}),
+            "$n=2d$ is below the leap of the labels that are left": Changes(setting={"n": "2d"}),
         },
         quick={"d": (40, 100, 250), "runs": (96, 32, 32)},
         full={"d": (60, 180, 540), "runs": 30},

@@ -98,6 +98,8 @@ class Claim:
     ``measured_instead`` what is measured, and in ``corrected`` the identifier of the claim that
     holds in its place.  ``needs`` names an optional library that the experiment imports.
 
+    Texts are whole sentences; formulas are LaTeX between dollar signs, without spaces inside.
+
     Most statements are those of arXiv 2305.18270, 2310.07891 and 2605.17767.  docs/claims.md has
     their verdicts, docs/findings.md those of findings.
     """

@@ -62,7 +62,7 @@ def random_features(setting: Fields, *, untold: Fields, d: Sequence[int], runs: 
     leaks = [leak(round(size**1.5), size, 2) for size in d]
     # Theory resolves degree two; what it leaves out is degree three.
     share = leak(round(d[-1] ** 1.5), d[-1], 3)
-    name = f"excess over the floor, d = {d[-1]}"
+    name = f"excess over the floor, $d={d[-1]}$"
     quantities = [
         *floor_from_both_sides("floor", d, errors, floor, leaks=leaks),
         *excesses_as_predicted([name], errors[-1:], floor, [limit], [share]),
@@ -92,7 +92,7 @@ def five_regimes(
         labels = {"deflate": regime.n_exponent - 1 if regime.deflated else -1}
         errors = [last_errors({**setting, **size, **labels, **untold}, runs=runs) for size in grown]
         quantities += floor_from_both_sides(
-            f"n ~ d^{regime.n_exponent}, p ~ d^{regime.p_exponent}",
+            rf"$n\sim{{d^{regime.n_exponent}}}$, $p\sim{{d^{regime.p_exponent}}}$",
             [size["p"] for size in grown],
             errors,
             regime.floor,
@@ -125,7 +125,7 @@ def five_regimes_table(setting: Fields, *, sizes: Sizes, runs: int) -> Findings:
             size = sizes[2, degree][-1]
             errors = last_errors({**setting, **size, "deflate": deflate}, runs=runs)
             halfway = 0.5 * (both[degree] + one[degree])
-            name = f"error at p ~ d^{degree}, {labels}"
+            name = rf"error at $p\sim{{d^{degree}}}$, {labels}"
             quantities.append(mean_of(name, errors, (-math.inf, halfway)))
             shown.append(errors)
             floors.append(both[degree])
@@ -155,9 +155,9 @@ def quadratic_width(
     leaks = [leak(size, d, 3) for size in p]
     quantities = [
         *floor_from_both_sides("floor", p, errors, floor, leaks=leaks),
-        mean_of("error at the largest p", errors[-1], (-math.inf, 0.5 * (floor + linear))),
+        mean_of("error at the largest $p$", errors[-1], (-math.inf, 0.5 * (floor + linear))),
     ]
-    levels = {"floor": floor, "floor of p of order d": linear}
+    levels = {"floor": floor, "floor of $p$ of order $d$": linear}
     return Findings(quantities, error_plot("neurons $p$", p, errors, levels))
 
 
@@ -210,30 +210,39 @@ CLAIMS = (
     Claim(
         id="different-rates",
         statement=(
-            "With p and n of different order the smaller one sets the degree that can be fitted."
+            "With $p$ and $n$ of different order, the smaller one sets the degree that can "
+            "be fitted."
         ),
         source=sources.FEATURE_FLOOR,
-        regime=("One step is taken; n = ratio d with p = d^2, and n = 4 d^2 with p = ratio d."),
+        regime=(
+            "One step is taken. Either $n$ is a multiple of $d$ and $p=d^2$, or $n=4d^2$ and $p$ "
+            "is a multiple of $d$."
+        ),
         rule=(
-            "The test error is at least || P_{U, > 1} f ||^2 but for what leaks, and its excess "
-            "falls with the ratio by an exponent below -0.1, both ways round."
+            r"In both cases the test error is at least $\|P_{U,>1}f\|^2$, less what leaks at "
+            "finite $d$. Its excess falls with the ratio of the smaller size to $d$, with an "
+            "exponent below $-0.1$."
         ),
         experiment=different_rates,
         setting=WIDE | {"target": LADDER, "steps": 1},
         options={"slow": "d", "untold": {}},
-        controls={"both of order d^2": Changes(options={"slow": "d^2/4"})},
+        controls={"both of order $d^2$": Changes(options={"slow": "d^2/4"})},
         quick={"ratios": (1, 4), "d": 32, "runs": 20},
         full={"ratios": (1, 2, 4), "d": 48, "runs": 24},
         tuned=OTHER_PENALTIES,
     ),
     Claim(
         id="random-feature-equality",
-        statement="Untrained features with n = p = d^1.5 come down to the power of degree > 1.",
+        statement=(
+            "The test error of untrained features with $n=p=d^{1.5}$ falls to the squared norm of "
+            "the target's degrees above 1."
+        ),
         source=sources.RANDOM_FEATURES,
-        regime="n = p = d^1.5, and no step is taken.",
+        regime="$n=p=d^{1.5}$, and no step is taken.",
         rule=(
-            "The test error is at least the power of degree > 1 but for what leaks, its excess "
-            "falls with d by an exponent below -0.1, and it is as predicted at the largest d."
+            "The test error is at least the squared norm of the target's degrees above 1, "
+            "less what leaks at finite $d$. Its excess falls with $d$, with an exponent "
+            "below $-0.1$. At the largest $d$ it is as predicted."
         ),
         experiment=random_features,
         setting=WIDE | {"target": "x1 + He2(x1)/2", "steps": 0, "n": "d^1.5", "p": "d^1.5"},
@@ -246,23 +255,28 @@ CLAIMS = (
     Claim(
         id="five-regimes-table",
         statement=(
-            "At n of order d^2 the learned directions are span(w1, w2), and the second layer fits "
-            "what they allow."
+            r"At $n$ of order $d^2$ the learned directions are $\mathrm{span}(w_1,w_2)$, and "
+            "the second layer fits what they allow."
         ),
         source=sources.beyond(
             sources.FEW_STEPS,
             "last example of the slides: learned directions and fitted terms of five regimes",
-            "read as one step, which the slide does not say; heavy terms of the target made small",
+            (
+                "The slide is read as one step, which it does not say. Large terms of the target "
+                "are made small."
+            ),
         ),
         regime=(
-            "The slide is read as one step at n = 8 d^2 (p ~ 1) and 16 d^2 (p ~ d), on the labels "
-            "as they are and on labels less their linear part; the activation is softplus(z + 2), "
-            "which can express He2(x1) x2."
+            r"The slide is read as one step at $n=8d^2$ ($p\sim1$) and at $n=16d^2$ "
+            r"($p\sim{d}$). Labels are used as they are, or with their linear part removed. "
+            r"The activation is $\mathrm{softplus}(z+2)$, which can express "
+            r"$\mathrm{He}_2(x_1)x_2$."
         ),
         rule=(
-            "The test error is nearer to the floor of span(w1, w2) than to that of the one "
-            "direction that the step learns (w1 from labels as they are, w2 from deflated ones), "
-            "at p ~ 1 and p ~ d."
+            r"At $p\sim1$ and at $p\sim{d}$ the test error is nearer to the floor of "
+            r"$\mathrm{span}(w_1,w_2)$ than to that of the one direction that the step "
+            "learns. This is $w_1$ from labels as they are, and $w_2$ from labels without "
+            "their linear part."
         ),
         experiment=five_regimes_table,
         setting=FIVE_REGIMES | {"activation": "softplus(z + 2)", "test_n": 10_000},
@@ -276,28 +290,33 @@ CLAIMS = (
             "runs": 6,
         },
         measured_instead=(
-            "The errors are 2.0 (p ~ 1) and 1.7 (p ~ d) on labels as they are, which teach the "
-            "step w1 alone, 1.8 and 1.2 on deflated labels, which teach it w2 alone; the floors of "
-            "both directions are .08 and .04. He2(x1) x2 needs both directions, or one and p ~ d "
-            "neurons."
+            "From labels as they are, the step learns $w_1$ alone, and the errors are 2.0 "
+            r"($p\sim1$) and 1.7 ($p\sim{d}$). From labels without their linear part it "
+            "learns $w_2$ alone, and the errors are 1.8 and 1.2. The floors of both "
+            r"directions are 0.08 and 0.04. To fit $\mathrm{He}_2(x_1)x_2$ takes both "
+            r"directions, or one and $p\sim{d}$ neurons."
         ),
         corrected="five-regimes",
     ),
     Claim(
         id="five-regimes",
         statement=(
-            "Each of the regimes n ~ d, d^2 by p ~ 1, d comes down to the floor of what one step "
-            "learns: w1 at n ~ d, w2 from deflated labels at n ~ d^2."
+            r"In each of four regimes, $n\sim{d}$ or $d^2$ with $p\sim1$ or $d$, the error "
+            r"reaches the floor of what one step learns. The step learns $w_1$ at $n\sim{d}$. "
+            r"At $n\sim{d^2}$ it learns $w_2$ from labels without their linear part."
         ),
         source=sources.beyond(
             sources.FEW_STEPS,
             "last example of the slides",
-            "U as one step learns it, and the floor with the activation",
+            ("$U$ is what one step learns, and the floor counts what the activation cannot fit."),
         ),
-        regime="One step is taken; p, and at n ~ d with it n, grows within its order of d.",
+        regime=(
+            "One step is taken. $p$ grows within its order of $d$, and so does $n$ where "
+            r"$n\sim{d}$."
+        ),
         rule=(
-            "The test error is at least the floor of softplus but for what leaks, and its excess "
-            "falls with p by an exponent below -0.25, in each regime."
+            "In each regime the test error is at least the floor of softplus, less what "
+            "leaks at finite $d$. Its excess falls with $p$, with an exponent below $-0.25$."
         ),
         experiment=five_regimes,
         setting=FIVE_REGIMES,
@@ -321,23 +340,27 @@ CLAIMS = (
     Claim(
         id="quadratic-width",
         statement=(
-            "With n and p of order d^2, and an activation with coefficients of all degrees, one "
-            "step and a readout fit He2(x1) x2 of degree 2 outside of w2, the better the larger "
-            "p/d^2."
+            "With $n$ and $p$ of order $d^2$, one step and a readout fit "
+            r"$\mathrm{He}_2(x_1)x_2$, which has degree 2 outside $w_2$. The fit improves as "
+            "$p/d^2$ grows. The activation must have coefficients of all degrees."
         ),
         source=sources.beyond(
             sources.FEW_STEPS,
             "last example of the slides",
-            "U = w2, which one step on deflated labels learns",
+            (
+                "$U$ is the line of $w_2$, which one step learns from labels without their "
+                "linear part."
+            ),
         ),
         regime=(
-            "One step is taken at n = 16 p, p of order d^2, mean and linear part of the labels are "
-            "fitted and removed, and the activation is softplus(z + 2)."
+            "One step is taken at $n=16p$, with $p$ of order $d^2$. The mean and the linear "
+            "part of the labels are fitted and removed. The activation is "
+            r"$\mathrm{softplus}(z+2)$."
         ),
         rule=(
-            "The test error is at least the floor but for what leaks, its excess falls with p by "
-            "an exponent below -0.1, and at the largest p it is nearer to the floor than to that "
-            "of p ~ d."
+            "The test error is at least the floor, less what leaks at finite $d$. Its excess "
+            "falls with $p$, with an exponent below $-0.1$. At the largest $p$ the error is "
+            r"nearer to the floor than to that of $p\sim{d}$."
         ),
         experiment=quadratic_width,
         setting=FIVE_REGIMES

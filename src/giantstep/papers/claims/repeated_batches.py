@@ -9,6 +9,7 @@ from dataclasses import replace
 import numpy as np
 from jaxtyping import Float
 
+from giantstep.language.latex import in_latex
 from giantstep.papers.claims import sources
 from giantstep.papers.claims.experiments import (
     FIRST_LAYER,
@@ -72,7 +73,7 @@ def twice_against_once(setting: Fields, *, least: float, d: Sequence[int], runs:
     values = statistics_over_sizes(setting, measured, d, runs)
     findings = exponent_findings(measured, values, d)
     largest = mean_of(
-        f"cosine at d = {d[-1]}, batches seen twice",
+        f"cosine at $d={d[-1]}$, batches seen twice",
         values[again.name][-1],
         (0.5 * least, math.inf),
         expected,
@@ -95,7 +96,7 @@ def learning_rates(
     """
     measured, sizes = [], []
     for delta, drawn in runs.items():
-        name = f"cosine at delta = {delta:g}"
+        name = rf"cosine at $\delta={delta:g}$"
         fields = {"step_size": f"p*d^{-falling * delta:g}"}
         case = not_learned(name, signed_cosine, setting=fields, d=d, runs=drawn)
         if delta < 0.25:
@@ -112,7 +113,7 @@ def learning_rates(
     findings = exponent_findings(measured, values)
     largest = [
         mean_of(
-            f"{case.name}, d = {d[-1]}",
+            f"{case.name}, $d={d[-1]}$",
             values[case.name][-1],
             (0.0, math.inf),
             cosine,
@@ -142,23 +143,25 @@ def repeated(name: str, target: str, activation: str, exponent: int) -> Claim:
     return Claim(
         id=f"repeated-batches-{name}",
         statement=(
-            f"Steps that see each batch of n = 2 d samples twice learn {target}, of information "
-            f"exponent {exponent}; on fresh batches they learn nothing."
+            f"Steps that see each batch of $n=2d$ samples twice learn ${in_latex(target)}$, "
+            f"which has information exponent {exponent}. On fresh batches they learn nothing."
         ),
         source=sources.beyond(
             "arXiv 2402.03220",
-            "reused batches of order d",
-            "batches seen twice, and the limits of the effective process",
+            "reused batches of order $d$",
+            "Batches are seen twice, and the limits of the effective process are computed.",
         ),
         regime=(
-            f"The width p is fixed, n = 2 d, four steps are taken with {activation}, and d grows."
+            f"The width $p$ is fixed, $n=2d$, four steps are taken with {activation}, and $d$ "
+            "grows."
         ),
         rule=(
-            "On batches seen twice the exponent in d of the mean |P w_i|/|w_i| over neurons is "
-            "above -1/4 and that of (c^2 + r/d)^(1/2), c the limit of the effective process, and "
-            "the mean is c at the largest d. On fresh ones it is below -1/4 and as predicted, "
-            "-1/2. Targets and activations are those whose predicted limit is above 0.1 (with relu "
-            "it is .01 to .09, which no d in reach tells from 0)."
+            "Let $c$ be the limit of the effective process. On batches seen twice, the mean "
+            r"over neurons of $\|Pw_i\|/\|w_i\|$ has an exponent in $d$ above $-1/4$. It is "
+            "that of $(c^2+r/d)^{1/2}$, and at the largest $d$ the mean is $c$. On fresh "
+            "batches the exponent is below $-1/4$ and as predicted, $-1/2$. Targets and "
+            "activations are those whose predicted limit is above 0.1. With relu it is 0.01 "
+            "to 0.09, which cannot be told from 0 at these $d$."
         ),
         experiment=twice_against_once,
         setting=NETWORK | {"target": target, "activation": activation},
@@ -166,9 +169,10 @@ def repeated(name: str, target: str, activation: str, exponent: int) -> Claim:
         options={"least": 0.1},
         controls={
             "batches seen once": Changes(setting={"batches": "fresh"}),
-            "He3 with softplus: what is handed on is too small": Changes(
-                setting={"target": "He3(x1)/sqrt(6)", "activation": "softplus"}
-            ),
+            (
+                r"$\mathrm{He}_3$ with softplus: the signal that the first step hands on is too "
+                "small"
+            ): Changes(setting={"target": "He3(x1)/sqrt(6)", "activation": "softplus"}),
             "a linear part is learned from fresh batches": Changes(
                 setting={"target": f"x1 + {target}"}
             ),
@@ -186,30 +190,32 @@ CLAIMS = (
     Claim(
         id="learning-rate-decides",
         statement=(
-            "Batches seen twice teach more than fresh ones only at a large step size: at p "
-            "d^-delta the cosine is of order d^(-2 delta), and from delta = 1/4 on that of a "
-            "random direction."
+            "Batches seen twice teach more than fresh ones only at a large step size. At "
+            r"step size $pd^{-\delta}$ the cosine is of order $d^{-2\delta}$. From "
+            r"$\delta=1/4$ on it is that of a random direction."
         ),
         source=sources.beyond(
             sources.LEARNING_RATE.paper,
             sources.LEARNING_RATE.place,
-            "the exponents -2 delta and the boundary delta = 1/4",
+            r"The exponents $-2\delta$ and the boundary $\delta=1/4$ are ours.",
         ),
-        regime="The width p is fixed, n = 2 d, two steps are taken on one batch, and d grows.",
+        regime="The width $p$ is fixed, $n=2d$, two steps are taken on one batch, and $d$ grows.",
         rule=(
-            "A first step of relative size eps moves the preactivations of its samples by eps a "
-            "y, so that the second one sees E[y^2 x] eps, and its update is of order eps^2: the "
-            "exponent in d of the mean cosine over neurons is -2 delta, and -1/2 from delta = 1/4 "
-            "on. For delta < 1/4 it is, with the cosine at the largest d, as the effective "
-            "process predicts at these step sizes, and not halfway to 0 or -1/2; from delta = 1/4 "
-            "on it is below -1/4 and as predicted."
+            r"A first step of relative size $\epsilon$ moves the preactivations of its "
+            r"samples by $\epsilon\,ay$. The second step therefore sees "
+            r"$\epsilon\,\mathbb{E}[y^2x]$, and its update is of order $\epsilon^2$. So the "
+            r"exponent in $d$ of the mean cosine over neurons is $-2\delta$, and $-1/2$ from "
+            r"$\delta=1/4$ on. For $\delta<1/4$ the exponent and the cosine at the largest "
+            "$d$ are as the effective process predicts at these step sizes. The exponent is "
+            r"not halfway to 0 or to $-1/2$. From $\delta=1/4$ on it is below $-1/4$ and as "
+            "predicted."
         ),
         experiment=learning_rates,
         setting=NETWORK | {"target": BOTH, "activation": "softplus", "p": 16, "steps": 2},
         options={"falling": 1.0},
         controls={
             "batches seen once": Changes(setting={"batches": "fresh"}),
-            "steps of size p at every d": Changes(options={"falling": 0.0}),
+            "steps of size $p$ at every $d$": Changes(options={"falling": 0.0}),
         },
         quick={
             "d": (300, 1500, 7500),

@@ -164,28 +164,29 @@ CLAIMS = (
     Claim(
         id="one-step-robustness",
         statement=(
-            "The smallest perturbation that flips the sign of a narrow network's output is, in "
-            "the median, longer after one giant step than with random features, as predicted, and "
-            "as long as that of a fully trained network, which is that of the target itself."
+            "Consider the smallest perturbation of an input that flips the sign of a narrow "
+            "network's output. Its median length is larger after one giant step than with "
+            "random features, as predicted. It is then as large as for a fully trained "
+            "network, whose median is that of the target itself."
         ),
         source=sources.question(
             sources.ONE_STEP,
             "robustness of the learned features to perturbed inputs, asked here of a narrow "
             "network",
-            "p fixed as d grows, training of both layers",
+            "$p$ is fixed as $d$ grows, and both layers are trained.",
         ),
         regime=(
-            "There are p = 8 relu neurons, n = 16 d samples for the step and as many for the "
-            "readout, and the target is x1 + He2(x1)/2; perturbations are measured in units in "
-            "which an input has length sqrt(d)."
+            "There are $p=8$ relu neurons, $n=16d$ samples for the step and as many for the "
+            r"readout. The target is $x_1+\mathrm{He}_2(x_1)/2$. The unit of length is such "
+            r"that an input has length $\sqrt{d}$."
         ),
         rule=(
-            "The median over test samples of the length of the perturbation, searched along the "
-            "gradient and refined twelve times, is within 10 % of its prediction and as "
-            "predicted: for random features and after one step that of the predicted rows with "
-            "the readout of infinitely many samples, for full training the distance of x1 from "
-            "the nearest zero of the target. One step adds to that of random features, by "
-            "the share that is predicted."
+            "The perturbation is searched along the gradient and refined twelve times. The "
+            "median of its length over test samples is within 10 % of its prediction, and as "
+            "predicted. For random features and after one step, the prediction takes the "
+            "predicted rows and the readout of infinitely many samples. For full training it "
+            "is the distance of $x_1$ from the nearest zero of the target. One step adds to "
+            "the length of random features by the predicted share."
         ),
         experiment=robustness,
         setting={

@@ -7,56 +7,63 @@ ONE_STEP = "arXiv 2310.07891"
 TWO_STEPS = "arXiv 2605.17767"
 
 NARROW = (
-    "Gaussian inputs, squared loss, p fixed as d grows, fresh batches, rows on the sphere and "
-    "readout weights +1 and -1 in pairs that cancel"
+    "Inputs are Gaussian, the loss is squared, and batches are fresh. The width $p$ is fixed as "
+    "$d$ grows. Rows start on the sphere, with readout weights $+1$ and $-1$ in pairs that cancel."
 )
 
 ONE_STEP_SMALL_BATCH = Source(
     kind="theorem",
     paper=FEW_STEPS,
     place="theorem on one step, first case (slides, Results: one gradient step)",
-    assumptions=f"{NARROW}; n = O(d^(l - eps)), any step size",
+    assumptions=rf"{NARROW} $n=\mathcal{{O}}(d^{{\ell-\varepsilon}})$. The step size is arbitrary.",
 )
 ONE_STEP_LINE = Source(
     kind="theorem",
     paper=FEW_STEPS,
     place="theorem on one step, case of leap 1 (slides, Results: one gradient step)",
-    assumptions=f"{NARROW}; leap 1, n = Omega(d), step size p, an activation with c_1 != 0",
+    assumptions=(
+        rf"{NARROW} The leap is 1, $n=\Omega(d)$, and the step size is $p$. The activation has "
+        r"$c_1\neq0$."
+    ),
 )
 ONE_STEP_LEAP = Source(
     kind="theorem",
     paper=FEW_STEPS,
-    place="theorem on one step, case of leap l > 1 (slides, Results: one gradient step)",
+    place=r"theorem on one step, case of leap $\ell>1$ (slides, Results: one gradient step)",
     assumptions=(
-        f"{NARROW}; n = Omega(d^l), step size p d^((l - 1)/2), an activation with c_l != 0"
+        rf"{NARROW} $n=\Omega(d^\ell)$, and the step size is $pd^{{(\ell-1)/2}}$. The activation "
+        r"has $c_\ell\neq0$."
     ),
 )
 ONE_STEP_FORMULAS = Source(
     kind="slide",
     paper=FEW_STEPS,
     place="slide Behind the scenes: overlap and length of a row after one step",
-    assumptions=f"{NARROW}; leading order in d",
+    assumptions=f"{NARROW} The formulas are of leading order in $d$.",
 )
 DEFLATED_LABELS = Source(
     kind="notebook",
     paper=FEW_STEPS,
-    place="authors' notebook single_step.ipynb, labels less their linear part",
-    assumptions=f"{NARROW}; n of order d^2",
+    place="authors' notebook `single_step.ipynb`, labels without their linear part",
+    assumptions=f"{NARROW} $n$ is of order $d^2$.",
 )
 SMALL_BATCHES = Source(
     kind="conjecture",
     paper=FEW_STEPS,
     place="conjecture on small batches (in the slides only: Results: several gradient steps)",
-    assumptions=f"{NARROW}; n = O(d^(l - eps)), any fixed number of steps of any size",
+    assumptions=(
+        rf"{NARROW} $n=\mathcal{{O}}(d^{{\ell-\varepsilon}})$. The number of steps is fixed, and "
+        "their sizes are arbitrary."
+    ),
 )
 STAIRCASE = Source(
     kind="conjecture",
     paper=FEW_STEPS,
     place="Conjecture 1, proved in expectation for two steps",
     assumptions=(
-        "Gaussian inputs, squared loss, p fixed as d grows, fresh batches, leap 1, n of order d, "
-        "giant steps of one size; the slides have readout weights +1 and -1 in pairs, the tests "
-        "Gaussian ones"
+        "Inputs are Gaussian, the loss is squared, and batches are fresh. The width $p$ is fixed "
+        "as $d$ grows. The leap is 1, $n$ is of order $d$, and all giant steps have one size. The "
+        "slides have readout weights $+1$ and $-1$ in pairs; the tests have Gaussian ones."
     ),
 )
 
@@ -74,57 +81,63 @@ def staircase_example(number: int) -> Source:
 PAIR_NOTEBOOK = Source(
     kind="notebook",
     paper=FEW_STEPS,
-    place="authors' notebook multiple_steps.ipynb, Example 1",
-    assumptions="relu, n = d = 4096, p = 1024, six steps of size 2 p on fresh batches; labels half "
-    "of the sum of the links, which are not centred, Gaussian rows without pairs; the notebook "
-    "draws gradients",
+    place="authors' notebook `multiple_steps.ipynb`, Example 1",
+    assumptions="The activation is relu, $n=d=4096$ and $p=1024$. Six steps of size $2p$ are taken "
+    "on fresh batches. Labels are half of the sum of the links, which are not centred. Rows are "
+    "Gaussian, without pairs. The notebook draws gradients.",
 )
 NARROW_FLOOR = Source(
     kind="conjecture",
     paper=FEW_STEPS,
-    place="theorem on the second layer, p = O(1), and the conjecture of its converse (slides, "
-    "Finite p regime)",
-    assumptions="W has learned a subspace U and no more, a bounded readout",
+    place=r"theorem on the second layer, $p=\mathcal{O}(1)$, and the conjecture of its converse "
+    "(slides, Finite $p$ regime)",
+    assumptions="$W$ has learned a subspace $U$ and no more. The readout is bounded.",
 )
 RANDOM_FEATURES = Source(
     kind="slide",
     paper=FEW_STEPS,
     place="slide on random feature regression, which quotes the theorem of Mei, Misiakiewicz and "
     "Montanari (arXiv 2101.10588) informally",
-    assumptions="n ~ d^kappa1, p ~ d^kappa2, no step, an activation with coefficients of all "
-    "degrees up to kappa; the theorem itself asks that n and p are of different orders and away "
-    "from integer powers of d, the slide does not",
+    assumptions=r"$n\sim{d^{\kappa_1}}$ and $p\sim{d^{\kappa_2}}$, and no step is taken. The "
+    r"activation has coefficients of all degrees up to $\kappa=\min(\kappa_1,\kappa_2)$. The "
+    "theorem itself, unlike the slide, asks that $n$ and $p$ are of different orders, and away "
+    "from integer powers of $d$.",
 )
 FEATURE_FLOOR = Source(
     kind="conjecture",
     paper=FEW_STEPS,
     place="Conjecture 3",
-    assumptions="W has learned a subspace U and no more, ridge readout of any penalty",
+    assumptions="$W$ has learned a subspace $U$ and no more. The readout is fitted by ridge "
+    "regression with any penalty.",
 )
 GAUSSIAN_EQUIVALENCE = Source(
     kind="slide",
     paper=FEW_STEPS,
     place="slide The linear regime and Gaussian equivalence, random features",
-    assumptions="Gaussian inputs, n, d, p in proportion, no step",
+    assumptions="Inputs are Gaussian, $n$, $d$ and $p$ are in proportion, and no step is taken.",
 )
 EQUIVALENCE = Source(
     kind="theorem",
     paper=FEW_STEPS,
     place="conditional Gaussian equivalence (slides, The linear regime and Gaussian equivalence)",
-    assumptions="Gaussian inputs, n, d, p in proportion, one step that is a rank one update",
+    assumptions="Inputs are Gaussian, and $n$, $d$ and $p$ are in proportion. One step is taken, "
+    "whose update has rank one.",
 )
 
 PROPORTIONAL = (
-    "Gaussian inputs, n, d, p in proportion, rows on the sphere, readout weights N(0, 1/p), an "
-    "activation of mean zero with c_1 != 0 and conditions on its smoothness, a target of one "
-    "direction with a linear part"
+    "Inputs are Gaussian, and $n$, $d$ and $p$ are in proportion. Rows start on the sphere, and "
+    r"readout weights are $\mathcal{N}(0,1/p)$. The activation has mean zero and $c_1\neq0$, and "
+    "is smooth enough. The target has one direction and a linear part."
 )
 
 SPIKES = Source(
     kind="theorem",
     paper=ONE_STEP,
     place="Theorem 3.3",
-    assumptions=f"{PROPORTIONAL}; (l-1)/(2l) < alpha < l/(2l+2)",
+    assumptions=(
+        rf"{PROPORTIONAL} The step size is $n^\alpha$ with "
+        r"$\frac{\ell-1}{2\ell}<\alpha<\frac{\ell}{2\ell+2}$."
+    ),
 )
 SPIKE_ERRORS = Source(
     kind="theorem",
@@ -136,10 +149,11 @@ LIMITING_LOSSES = Source(
     kind="theorem",
     paper=ONE_STEP,
     place="Theorems 4.4 and 4.5",
-    assumptions=f"{SPIKES.assumptions}; Gaussian equivalence of the untrained features",
+    assumptions=f"{SPIKES.assumptions} Gaussian equivalence holds for the untrained features.",
 )
 NONLINEAR_PART = Source(
-    kind="theorem",
+    # "we expect the ridge regression estimator to -- partially -- capture the non-linear part"
+    kind="conjecture",
     paper=ONE_STEP,
     place="section 4.2",
     assumptions=LIMITING_LOSSES.assumptions,
@@ -147,7 +161,7 @@ NONLINEAR_PART = Source(
 BETA = Source(
     kind="theorem",
     paper=ONE_STEP,
-    place="section 3, alignment of beta with the target",
+    place=r"section 3, alignment of $\beta$ with the target",
     assumptions=PROPORTIONAL,
 )
 
@@ -155,28 +169,28 @@ TWO_STEP_ABSTRACT = Source(
     kind="abstract",
     paper=TWO_STEPS,
     place="abstract",
-    assumptions="n, d, p in proportion, step sizes p^alpha1 and p^alpha2 with exponents in "
-    "[0, 1/2); no output scale is named",
+    assumptions=r"$n$, $d$ and $p$ are in proportion. Step sizes are $p^{\alpha_1}$ and "
+    r"$p^{\alpha_2}$ with exponents in $[0,1/2)$. No output scale is named.",
 )
 
 LEARNING_RATE = Source(
     kind="abstract",
     paper="arXiv 2510.21020",
     place="abstract: the learning rate decides between information and generative exponent",
-    assumptions="Gaussian inputs, a target of one direction, batches seen twice",
+    assumptions="Inputs are Gaussian, the target has one direction, and batches are seen twice.",
 )
 INPUT_SPIKE = Source(
     kind="abstract",
     paper="arXiv 2510.01303",
     place="abstract: residue and spike of the data in the gradient",
-    assumptions="n, d, p in proportion, inputs with a spike in their covariance",
+    assumptions="$n$, $d$ and $p$ are in proportion, and the inputs' covariance has a spike.",
 )
 ONE_PASS = Source(
     kind="theorem",
     paper="arXiv 2003.10409",
     place="number of one-pass steps to weak recovery, by information exponent",
-    assumptions="Gaussian inputs, one neuron on the sphere, one sample a step, small step sizes, a "
-    "start of overlap d^(-1/2)",
+    assumptions="Inputs are Gaussian. One neuron moves on the sphere, with one sample per step and "
+    "small step sizes. Its start has overlap $d^{-1/2}$.",
 )
 
 

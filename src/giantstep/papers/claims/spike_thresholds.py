@@ -142,7 +142,7 @@ def thresholds(
                 f"exponent of {name}", n, values, region, growth(line, n), allowance=allowance
             ),
             mean_of(
-                f"{name} over the predicted one, d = {d[-1]}",
+                f"{name} over the predicted one, $d={d[-1]}$",
                 values[-1] / line[-1],
                 (0.8, 1.25),
                 1.0,
@@ -186,16 +186,17 @@ LATER_SPIKES = {
 CLAIMS = (
     Claim(
         id="spike-thresholds",
-        statement="Spike l leaves the bulk at step sizes of order n^((l-1)/(2l)).",
+        statement=r"Spike $\ell$ leaves the bulk at step sizes of order $n^{(\ell-1)/(2\ell)}$.",
         source=sources.SPIKES,
         regime=(
-            "n = 4 d, p = d, the activation is relu, and the step size is searched up to n^(1/2)."
+            "$n=4d$, $p=d$, the activation is relu, and the step size is searched up to $n^{1/2}$."
         ),
         rule=(
-            "The exponent in n of the step at which spike l is 1.25 times the bulk of the start is "
-            "nearer to (l-1)/(2l) than to that of another spike, and as the closed system predicts "
-            "between these n (0.01 and 0.21; 0.25 for spike 2 in the limit); the step itself is as "
-            "predicted at the largest n."
+            r"Measured is the step size at which spike $\ell$ is 1.25 times the largest "
+            "singular value at the start. Its exponent in $n$ is nearer to "
+            r"$(\ell-1)/(2\ell)$ than to that of another spike. It is as the closed system "
+            "predicts between these $n$: 0.01 and 0.21, where the limits are 0 and 0.25. At "
+            "the largest $n$ the step size itself is as predicted."
         ),
         experiment=thresholds,
         setting=WIDE | {"readout_n": "n"},
@@ -213,19 +214,21 @@ CLAIMS = (
     Claim(
         id="spikes-at-different-rates",
         statement=(
-            "With n and p at different rates spike l leaves at step sizes of order "
-            "p^((l-1)/(2l)): the neurons count, not the samples."
+            r"With $n$ and $p$ at different rates, spike $\ell$ leaves the bulk at step sizes "
+            r"of order $p^{(\ell-1)/(2\ell)}$. The number of neurons counts, not that of "
+            "samples."
         ),
         source=sources.beyond(
             sources.ONE_STEP,
             "Theorem 3.3",
-            "n = d^1.5, where the theorem has n, d, p in proportion",
+            "$n=d^{1.5}$, where the theorem has $n$, $d$ and $p$ in proportion.",
         ),
-        regime="p = d, n = d^1.5, and the step size is searched up to n^(1/2).",
+        regime="$p=d$, $n=d^{1.5}$, and the step size is searched up to $n^{1/2}$.",
         rule=(
-            "The exponent in p of the step at which spike l is 1.25 times the bulk of the start is "
-            "nearer to (l-1)/(2l) than to that of another spike, and as predicted beside the drift "
-            "of a factor 1 + p^(-1/(2l))."
+            r"Measured is the step size at which spike $\ell$ is 1.25 times the largest "
+            "singular value at the start. Its exponent in $p$ is nearer to "
+            r"$(\ell-1)/(2\ell)$ than to that of another spike. It is as predicted, up to the "
+            r"drift of a factor $1+p^{-1/(2\ell)}$."
         ),
         experiment=leaving_exponents,
         setting=WIDE | {"n": "d^1.5", "readout_n": "n"},

@@ -256,50 +256,53 @@ def other_spectra(
     return Findings(quantities, Plot(label, "singular value of the features", curves))
 
 
-REGIME = "n, d, p grow in proportion, eta = 1.5 n^alpha, and inputs are Gaussian"
+REGIME = r"$n$, $d$ and $p$ grow in proportion, $\eta=1.5n^\alpha$, and inputs are Gaussian"
 LARGE_REGIME = (
-    "n, d, p grow in proportion, eta = 3 n^alpha with alpha = 0.32, and inputs are Gaussian."
+    r"$n$, $d$ and $p$ grow in proportion, $\eta=3n^\alpha$ with $\alpha=0.32$, and inputs "
+    "are Gaussian."
 )
 SPIKED = WIDE | {"readout_n": "n"}
 WITHOUT_SLOPE = SPIKED | {"activation": EVEN}
-SLOPE = {"c_1 = 1/2": Changes(setting={"activation": RELU})}
+SLOPE = {"$c_1=1/2$": Changes(setting={"activation": RELU})}
 OTHER_MULTIPLES = one_at_a_time(options={"multiple": (1.5, 6.0)})
 """Half and twice 3 n^alpha: at 0.75 n^0.32 and n = 600 the second spike is not yet clear."""
 
 NO_SLOPE = sources.beyond(
-    sources.ONE_STEP, "Theorem 3.3", "c_1 = 0, where the theorem assumes c_1 != 0"
+    sources.ONE_STEP, "Theorem 3.3", r"$c_1=0$, where the theorem assumes $c_1\neq0$."
 )
 WHITENED_PATCHES = {"photograph": "whitened({patches})"}
 """Whitened patches of a photograph, d pixels each."""
 
 TWO_SPIKES = SPIKED | {"step_size": "1.5*n^0.32", "test_n": "n"}
 LAW_RULE = (
-    "The first two singular values are within a third of those predicted for Gaussian inputs, and "
-    "as predicted but for a share d^(-1/2), for every law."
+    "For every law, the first two singular values are within a third of those predicted for "
+    "Gaussian inputs. They are as predicted, up to a share $d^{-1/2}$."
 )
 
 CLAIMS = (
     Claim(
         id="spike-count",
         statement=(
-            "A step of size n^alpha, (l-1)/(2l) < alpha < l/(2l+2), adds l spikes to the features."
+            r"A step of size $n^\alpha$ with "
+            r"$\frac{\ell-1}{2\ell}<\alpha<\frac{\ell}{2\ell+2}$ adds $\ell$ spikes to the "
+            "features."
         ),
         source=sources.SPIKES,
         regime=(
-            "n = 4 d, p = d, eta = 3 n^alpha, and the activation is a shifted tanh; alpha = -0.2, "
-            "0.1, 0.29, at full size 0.36 as well."
+            r"$n=4d$, $p=d$, $\eta=3n^\alpha$, and the activation is a shifted tanh. The "
+            r"exponents are $\alpha=-0.2$, 0.1 and 0.29, and at full size also 0.36."
         ),
         rule=(
-            "The mean number of singular values 10 % above the predicted edge is within 1/2 of l = "
-            "0, 1, 2, at full size 3, and as many as predicted; the last ones are where the closed "
-            "system puts them."
+            "The mean number of singular values 10 % above the predicted edge is within "
+            r"$1/2$ of $\ell=0$, 1, 2, and at full size 3. It also agrees with the predicted "
+            "number. The last ones are where the closed system puts them."
         ),
         experiment=counts,
         # c_1, c_2, c_3 = 0.52, -0.11, -0.04: none is zero, as the third spike needs.
         setting=SPIKED | {"activation": centred("tanh(z + 0.7)"), "test_n": 10},
         options={"multiple": 3.0, "taken": 1.0},
         controls={
-            "tanh is odd: c_2 = 0 takes the second spike away": Changes(
+            "tanh is odd: $c_2=0$ takes the second spike away": Changes(
                 setting={"activation": "tanh"}
             ),
             "features with a mean have a spike at any step size": Changes(
@@ -316,11 +319,15 @@ CLAIMS = (
     Claim(
         id="spike-alignment",
         statement=(
-            "The left singular vector of spike k is aligned with the polynomial feature (X beta)^k."
+            "The left singular vector of spike $k$ is aligned with the polynomial feature "
+            r"$(X\beta)^{\circ{k}}$, whose power is taken entry by entry."
         ),
         source=sources.SPIKES,
         regime=LARGE_REGIME,
-        rule="The overlaps of spikes 1 and 2 with X beta and (X beta)^2 are above 1/2.",
+        rule=(
+            r"The overlaps of spikes 1 and 2 with $X\beta$ and $(X\beta)^{\circ2}$ are above "
+            "$1/2$."
+        ),
         experiment=polynomial_overlaps,
         setting=SPIKED,
         options={"exponent": 0.32, "exponents": (0.05, 0.15, 0.24, 0.32), "multiple": 3.0},
@@ -334,11 +341,11 @@ CLAIMS = (
     ),
     Claim(
         id="no-spike-without-c1",
-        statement="With c_1 = 0 the step adds no spike.",
+        statement="With $c_1=0$ the step adds no spike.",
         source=NO_SLOPE,
         regime=LARGE_REGIME,
         rule=(
-            "The mean number of singular values 10 % above the predicted edge is within 1/2 of 0."
+            "The mean number of singular values 10 % above the predicted edge is within $1/2$ of 0."
         ),
         experiment=no_spike,
         setting=WITHOUT_SLOPE,
@@ -348,17 +355,18 @@ CLAIMS = (
         full={"d": 400, "runs": 12},
         tuned=OTHER_MULTIPLES,
         measured_instead=(
-            "There is one spike at alpha = 0.32, the constant: the step lengthens the rows, which "
-            "adds eta^2 c_2 (d/n) E[r^2] Var(sigma') 1 (a^2)^T to the features."
+            r"At $\alpha=0.32$ there is one spike, along the constant. The step lengthens the "
+            r"rows, which adds $c_2d_s\mathbf{1}(a^{\circ2})^{\top}$ to the features, where "
+            r"$d_s=\eta^2\frac{d}{n}\mathbb{E}[r^2]\mathrm{Var}(\sigma')$."
         ),
         corrected="constant-spike-without-c1",
     ),
     Claim(
         id="no-varying-spike-without-c1",
-        statement="With c_1 = 0 the step adds no spike that varies from sample to sample.",
+        statement="With $c_1=0$ the step adds no spike that varies from sample to sample.",
         source=NO_SLOPE,
-        regime=f"{REGIME}; features are taken less their means over samples.",
-        rule="The mean number of spikes that are added is within 1/2 of 0.",
+        regime=f"{REGIME}. The mean over samples is subtracted from each feature.",
+        rule="The mean number of spikes that are added is within $1/2$ of 0.",
         experiment=added_spikes,
         setting=WITHOUT_SLOPE,
         options={"exponents": (0.15, 0.32), "multiple": 1.5},
@@ -370,20 +378,20 @@ CLAIMS = (
     Claim(
         id="constant-spike-without-c1",
         statement=(
-            "With c_1 = 0 and alpha > 1/4 there is a spike all the same, but it is the constant: "
-            "longer rows give each feature another mean."
+            r"With $c_1=0$ and $\alpha>1/4$ there is one spike, along the constant. Longer "
+            "rows change the mean of each feature."
         ),
         source=NO_SLOPE,
         regime=LARGE_REGIME,
         rule=(
-            "There is one spike, and its left singular vector overlaps the constant by more than "
-            "1/2."
+            "There is one spike, and the overlap of its left singular vector with the "
+            "constant is above $1/2$."
         ),
         experiment=constant_spike,
         setting=WITHOUT_SLOPE,
         options={"exponents": (0.05, 0.24, 0.32), "multiple": 3.0},
         controls={
-            "with c_1 != 0 the spikes are the polynomials of X beta": Changes(
+            r"with $c_1\neq0$ the spikes are the polynomials of $X\beta$": Changes(
                 setting={"activation": RELU}
             )
         },
@@ -394,19 +402,19 @@ CLAIMS = (
     Claim(
         id="spikes-of-other-activations",
         statement=(
-            "The number of spikes follows the Hermite coefficients of the activation: c_2 = 0 "
-            "takes the second away, whatever else the activation is."
+            "The number of spikes follows from the Hermite coefficients of the activation. "
+            "$c_2=0$ takes the second spike away, whatever else the activation is."
         ),
         source=sources.question(
-            sources.ONE_STEP, "other activations", "activations with c_2 = 0, or with kinks"
+            sources.ONE_STEP, "other activations", "Activations have $c_2=0$, or kinks."
         ),
         regime=(
-            "n, d, p grow in proportion, eta = 1.5 n^0.33, and six activations are taken less "
-            "their means."
+            r"$n$, $d$ and $p$ grow in proportion, and $\eta=1.5n^{0.33}$. The mean is "
+            "subtracted from each of six activations."
         ),
         rule=(
-            "The mean number of singular values 10 % above the predicted edge is within 1/2 of the "
-            "number of k <= 2 with c_k != 0."
+            "The mean number of singular values 10 % above the predicted edge is within "
+            r"$1/2$ of the number of $k\leq2$ with $c_k\neq0$."
         ),
         experiment=spikes_by_activation,
         setting=SPIKED,
@@ -425,17 +433,17 @@ CLAIMS = (
     Claim(
         id="spikes-of-other-inputs",
         statement=(
-            "Independent inputs of identity covariance, and mixtures of Gaussians, put the spikes "
-            "of the features where Gaussian ones do."
+            "Independent inputs with identity covariance, and mixtures of Gaussians, give "
+            "the features the same spikes as Gaussian inputs."
         ),
         source=sources.question(
             sources.ONE_STEP,
             "inputs that are not Gaussian",
-            "signs, Student's t and mixtures as inputs",
+            "Inputs are random signs, Student's $t$ or mixtures.",
         ),
         regime=(
-            "n, d, p grow in proportion, and eta = 1.5 n^0.32; inputs are signs, Student's t of 5 "
-            "degrees, and a mixture."
+            r"$n$, $d$ and $p$ grow in proportion, and $\eta=1.5n^{0.32}$. Inputs are random "
+            "signs, Student's $t$ with 5 degrees of freedom, or a mixture."
         ),
         rule=LAW_RULE,
         experiment=other_spectra,
@@ -445,7 +453,7 @@ CLAIMS = (
             "instead": None,
         },
         controls={
-            "eigenvalues i^(-1/2) of the covariance": Changes(
+            "eigenvalues $i^{-1/2}$ of the covariance": Changes(
                 options={"instead": "correlated(0.5)"}
             )
         },
@@ -456,13 +464,14 @@ CLAIMS = (
     Claim(
         id="spikes-of-photograph",
         statement=(
-            "Whitened patches of a photograph put the spikes of the features where Gaussian inputs "
-            "do."
+            "Whitened patches of a photograph give the features the same spikes as Gaussian inputs."
         ),
-        source=sources.question(sources.ONE_STEP, "real data", "patches of a photograph as inputs"),
+        source=sources.question(
+            sources.ONE_STEP, "real data", "Inputs are patches of a photograph."
+        ),
         regime=(
-            "n, d, p grow in proportion, and eta = 1.5 n^0.32; inputs are patches of 14 x 14 "
-            "pixels."
+            r"$n$, $d$ and $p$ grow in proportion, and $\eta=1.5n^{0.32}$. Inputs are patches "
+            r"of $14\times14$ pixels."
         ),
         rule=LAW_RULE,
         experiment=other_spectra,
@@ -472,8 +481,8 @@ CLAIMS = (
         quick={"edge": 14, "rows": 5000, "runs": 12},
         full={"edge": 20, "rows": 20_000, "runs": 16},
         measured_instead=(
-            "The spikes are 2.6 and 4 times as large: whitening leaves |x|^2 different from patch "
-            "to patch, and (X beta)^k grows with it."
+            r"The spikes are 2.6 and 4 times as large. Whitening leaves $\|x\|^2$ different "
+            r"from patch to patch, and $(X\beta)^{\circ{k}}$ grows with it."
         ),
         corrected="spikes-of-other-inputs",
     ),

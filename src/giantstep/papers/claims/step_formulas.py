@@ -11,6 +11,7 @@ import numpy as np
 from jaxtyping import Float
 
 from giantstep.gaussian.rules import gauss_hermite
+from giantstep.language.latex import in_latex
 from giantstep.papers.claims import sources
 from giantstep.papers.claims.experiments import FIRST_LAYER, Runs, at_sizes, beside
 from giantstep.papers.claims.quantity import exact, mean_of
@@ -142,7 +143,7 @@ def step_forms(
         # activation, which is off by a factor of two or more.
         region = (0.9, 1.1) if sized.d == max(d) else (1 / math.sqrt(2), math.sqrt(2))
         for name, (values, expected) in _over_leading_order(sized, leap, untold).items():
-            label = f"{name} over its leading order, d = {sized.d}"
+            label = f"{name} over its leading order, $d={sized.d}$"
             quantities.append(mean_of(label, values, region, expected))
             ratios.setdefault(name, []).append(values)
             predicted.setdefault(name, []).append(expected)
@@ -187,29 +188,32 @@ def at_leap(
 ) -> Claim:
     """The formulas of the slide for a target of one direction and of this leap."""
     size = f"p*d^{(leap - 1) / 2:g}"
+    power = in_latex(f"m_i^{leap - 1}")
     return Claim(
         id=f"one-step-formulas-leap-{leap}",
         statement=(
-            f"At leap {leap} a row's overlap with w* after one step is (eta a_i/p) mu_{leap} times "
-            f"the power {leap - 1} of its overlap before, and its squared length is 1 + const. d "
-            "eta^2/(n p^2) beside the square of that overlap."
+            f"At leap {leap}, the overlap of row $i$ with $w^*$ after one step is "
+            rf"$\frac{{\eta\,a_i}}{{p}}\mu_{leap}{power}$, where $m_i$ is its overlap before. "
+            rf"Its squared length is $1+\mathrm{{const}}\cdot{{d}}\eta^2/(np^2)$ plus the "
+            "square of that overlap."
         ),
         source=sources.ONE_STEP_FORMULAS,
         regime=(
-            f"p = {setting['p']}, n = {setting['n']}, the step size is {setting['step_size']}, the "
-            "batch fresh and the start symmetric. The slide writes the length where its square has "
-            "this order."
+            f"$p={setting['p']}$, $n={in_latex(setting['n'])}$, and the step size is "
+            f"${in_latex(setting['step_size'])}$. The batch is fresh and the start is "
+            "symmetric. The slide writes the length where its square has this order."
         ),
         rule=(
-            "The slope of the overlaps on their leading order, and the mean squared length over "
-            "its leading order, are within 10 % of 1 at the largest d, between 0.71 and 1.41 at "
-            "smaller ones, and at every d as the closed forms at finite n and d predict."
+            "Two ratios are taken: the slope of the overlaps on their leading order, and the "
+            "mean squared length over its leading order. They are within 10 % of 1 at the "
+            "largest $d$, and between 0.71 and 1.41 at smaller ones. At every $d$ they are "
+            "as the closed forms at finite $n$ and $d$ predict."
         ),
         experiment=step_forms,
         setting=setting | {"steps": 1},
         options={"leap": leap, "untold": {}},
         controls={
-            "half of the labels have a random sign, so that the signal is half of it": Changes(
+            "half of the labels have a random sign, so the signal is half as large": Changes(
                 options={"untold": {"corruption": 0.25}}
             ),
             "label noise that theory does not know": Changes(options={"untold": {"noise": 4.0}}),
@@ -228,15 +232,15 @@ def at_leap(
 CLAIMS = (
     Claim(
         id="one-step-formulas",
-        statement="Overlaps and norms after one step are those of the closed forms.",
+        statement="After one step, overlaps and lengths of the rows are given by closed formulas.",
         source=sources.ONE_STEP_FORMULAS,
         regime=(
-            "p = 4 neurons, n = 2 d, the target has a linear part, the batch is fresh and the "
-            "start symmetric."
+            "There are $p=4$ neurons, $n=2d$, and the target has a linear part. The batch is "
+            "fresh and the start is symmetric."
         ),
         rule=(
-            "The p-value of the deviations of all overlaps and norms from the prediction, "
-            "together, is at least 1e-3."
+            "All deviations of overlaps and norms from the prediction together have a "
+            "p-value of at least 0.001."
         ),
         experiment=formulas,
         setting={
@@ -248,7 +252,7 @@ CLAIMS = (
             "steps": 1,
         },
         controls={
-            "for inputs +-1 along the target's axes x^2 is constant": Changes(
+            r"for inputs $\pm1$ along the target's axes $x^2$ is constant": Changes(
                 setting={"inputs": "rademacher"}
             )
         },

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float
 
+from giantstep.language.latex import in_latex
 from giantstep.papers.claims import sources
 from giantstep.papers.claims.experiments import (
     FIRST_LAYER,
@@ -145,17 +146,18 @@ def one_pass(
     return Claim(
         id=f"one-pass-exponent-{exponent}",
         statement=(
-            f"One-pass steps on the sphere recover a target of information exponent {exponent} "
-            f"weakly after a number of steps that grows as {grows}."
+            "One-pass steps on the sphere recover a target of information exponent "
+            f"{exponent} weakly after a number of steps that grows as ${grows}$."
         ),
         source=sources.ONE_PASS,
         regime=(
-            f"n = 1, one neuron has its row normalised, the step size is {step_size}, and the "
-            "start has the overlap d^(-1/2)."
+            "$n=1$, and the row of the one neuron is normalised after each step. The step "
+            f"size is ${in_latex(step_size)}$, and the start has overlap $d^{{-1/2}}$."
         ),
         rule=(
-            "The exponent in d of the median number of steps to a cosine of 0.5 is between "
-            f"{region[0]:g} and {region[1]:g} and that of the mean path at these d."
+            "Measured is the median number of steps until the cosine is 0.5. Its exponent in "
+            f"$d$ is between {region[0]:g} and {region[1]:g}, and agrees with that of the "
+            "mean path at these $d$."
         ),
         experiment=recovery_times,
         setting={
@@ -186,14 +188,16 @@ CLAIMS = (
     Claim(
         id="decay-leaves-the-gradient",
         statement=(
-            "Weight decay of one leaves the gradient alone: after one giant step the cosines of "
-            "the rows are larger, by a factor that is predicted."
+            "A weight decay of one keeps only the gradient. After one giant step the cosines "
+            "of the rows are then larger, by a factor that is predicted."
         ),
-        source=sources.beyond(sources.FEW_STEPS, "theorem on one step", "weight decay"),
-        regime="The width p is fixed, n = 4 d, and one giant step has decay 1/2 and 1.",
+        source=sources.beyond(
+            sources.FEW_STEPS, "theorem on one step", "The step has weight decay."
+        ),
+        regime="The width $p$ is fixed, $n=4d$, and one giant step has decay $1/2$ or 1.",
         rule=(
-            "The mean over neurons of the cosine with w*, over that of the same run without decay, "
-            "is above 1 and as predicted."
+            "The mean over neurons of the cosine with $w^*$ is divided by that of the same "
+            "run without decay. The ratio is above 1 and as predicted."
         ),
         experiment=decayed,
         setting={
@@ -214,13 +218,13 @@ CLAIMS = (
         "d",
         (0.75, 1.25),
         step_size="0.3/d",
-        controls={"steps of order d^(-1/2)": {"step_size": "0.05/d^0.5"}},
+        controls={"steps of order $d^{-1/2}$": {"step_size": "0.05/d^0.5"}},
         quick={"most": 4, "d": (100, 300, 900), "runs": 16},
         full={"most": 4, "d": (100, 400, 1600, 6400), "runs": 64},
     ),
     one_pass(
         2,
-        "d log(d)",
+        r"d\log{d}",
         (1.0, 1.5),
         step_size="0.3/d",
         controls=LINEAR,

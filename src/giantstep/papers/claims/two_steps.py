@@ -80,8 +80,8 @@ EVEN = "(He2(x1) + He2(x2) + He2(x3) + He2(x4) + He2(x5) + He2(x6))/sqrt(12)"
 
 FALLING = {"measured": (not_learned("overlap", span_overlap),), "label": OVERLAP}
 FALLING_RULE = (
-    "The exponent in d of the length of w* in the span of the first two singular vectors is below "
-    "-1/4."
+    "The length of the projection of $w^*$ on the span of the first two right singular "
+    "vectors has an exponent in $d$ below $-1/4$."
 )
 
 
@@ -100,11 +100,14 @@ def reused_goes_beyond(
             f"{exponent}."
         ),
         source=sources.TWO_STEP_ABSTRACT,
-        regime=f"{REGIME}; alpha_1 = alpha_2 = 0.3, n = 4 d, information exponent {exponent}.",
+        regime=(
+            rf"{REGIME}. $\alpha_1=\alpha_2=0.3$, $n=4d$, and the information exponent is "
+            f"{exponent}."
+        ),
         rule=(
-            "The exponent in d of the length of w* in the span of the first two singular vectors "
-            "is above -1/4 and as predicted, and that length is within 0.1 of the predicted one "
-            "and as predicted."
+            "The length of the projection of $w^*$ on the span of the first two right "
+            "singular vectors has an exponent in $d$ above $-1/4$, and as predicted. The "
+            "length is within 0.1 of the predicted one, and as predicted."
         ),
         experiment=aligned,
         setting=HIDDEN | {"target": target, "batches": "reused"},
@@ -128,7 +131,7 @@ CLAIMS = (
             "one."
         ),
         source=sources.TWO_STEP_ABSTRACT,
-        regime=f"{REGIME}; alpha_1 = alpha_2 = 0.3, n = 4 d, information exponent 3.",
+        regime=rf"{REGIME}. $\alpha_1=\alpha_2=0.3$, $n=4d$, and the information exponent is 3.",
         rule=FALLING_RULE,
         experiment=exponents,
         setting=HIDDEN,
@@ -160,24 +163,24 @@ CLAIMS = (
     Claim(
         id="reuse-needs-large-steps",
         statement=(
-            "On a reused batch with alpha_1 + alpha_2 < 1/2 the second step stays inside the "
-            "bulk, and nothing of a target of information exponent above one is learned."
+            r"On a reused batch with $\alpha_1+\alpha_2<1/2$ the second step stays inside the "
+            "bulk. Nothing is learned of a target of information exponent above one."
         ),
         source=sources.beyond(
             sources.TWO_STEPS,
-            "abstract: alpha_1, alpha_2 chosen properly",
-            "alpha_1 + alpha_2 = 1/2 as the boundary",
+            r"abstract: $\alpha_1$, $\alpha_2$ chosen properly",
+            r"The boundary $\alpha_1+\alpha_2=1/2$ is ours.",
         ),
         regime=(
-            f"{REGIME}; alpha_1 = alpha_2 = 0.15, n = 4 d, information exponent 3. Exponents of "
-            "0.18, nearer to the boundary 1/4, have the same limit but not at d in reach: the "
-            "exponent in d is -0.25 up to d = 360."
+            rf"{REGIME}. $\alpha_1=\alpha_2=0.15$, $n=4d$, and the information exponent is 3. "
+            "Exponents of 0.18, nearer to the boundary $1/4$, have the same limit, but it is "
+            "not seen at these sizes. There the exponent in $d$ is $-0.25$ up to $d=360$."
         ),
         rule=FALLING_RULE,
         experiment=exponents,
         setting=HIDDEN | {"batches": "reused", "step_size": "p^0.65"},
         options=FALLING,
-        controls={"alpha_1 + alpha_2 = 0.6": Changes(setting={"step_size": "p^0.8"})},
+        controls={r"$\alpha_1+\alpha_2=0.6$": Changes(setting={"step_size": "p^0.8"})},
         quick={"d": (40, 120, 360), "runs": (480, 24, 144)},
         full={"d": (60, 250, 1000), "runs": (266, 64, 16)},
         tuned=one_at_a_time(setting={"step_size": ("p^0.6", "p^0.68")}),
@@ -188,10 +191,10 @@ CLAIMS = (
             "One step at linear width learns nothing of a target of information exponent two."
         ),
         source=sources.TWO_STEP_ABSTRACT,
-        regime=f"{REGIME}; one step has alpha = 0.3, n = 4 d, and the activation is relu.",
+        regime=rf"{REGIME}. One step has $\alpha=0.3$, $n=4d$, and the activation is relu.",
         rule=(
-            "The exponent in d of the length of the first two singular vectors in the span of the "
-            "target is below -1/4."
+            "The length of the projection of the first two right singular vectors on the "
+            "target's directions has an exponent in $d$ below $-1/4$."
         ),
         experiment=exponents,
         setting=NETWORK | {"target": EVEN, "steps": 1, "step_size": "p^0.8", "spectra": 2},

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float
 
+from giantstep.language.latex import in_latex
 from giantstep.papers.claims import sources
 from giantstep.papers.claims.experiments import FIRST_LAYER, Runs, at_sizes, beside
 from giantstep.papers.claims.quantity import Quantity, exact, mean_of
@@ -162,7 +163,7 @@ def outliers_on_grid(
     for cell in limit_cells:
         limit = new_in_the_limit(*cell, boundary)
         number = predicted_new(weight_outliers(at_exponents(far, cell, 3.0))[1], margin)
-        name = f"new outliers at {cell}, by theory alone at p = {limit_p:.0e}"
+        name = f"new outliers at {cell}, by theory alone at $p={in_latex(f'{limit_p:.0e}')}$"
         quantities.append(exact(name, number, (limit - 0.5, limit + 0.5), float(limit)))
     x = list(range(1, len(cells) + 1))
     curves = beside("simulation", x, numbers, predicted, theory="prediction", joined=False)
@@ -226,7 +227,7 @@ def strengths(
         # scatters by p^-1/2, more for higher powers.
         region, allowance = (0.8, 1.25), (1 + order) * d[-1] ** -0.5
         quantities.append(mean_of(name, values[-1] / line[-1], region, 1.0, allowance=allowance))
-        name = f"exponent of order {order}, predicted at p = {far[1]:.0e}"
+        name = f"exponent of order {order}, predicted at $p={in_latex(f'{far[1]:.0e}')}$"
         region = (limit - 0.02, limit + 0.02)
         quantities.append(exact(name, grown, region, limit, allowance=0.02))
         curves += beside(f"order {order}", d, values, line)
@@ -271,7 +272,7 @@ def third_step(setting: Fields, *, d: int, runs: int) -> Findings:
             allowance=allowed,
         ),
         mean_of(
-            "overlap of v_1 gained by step 3",
+            "overlap of $v_1$ gained by step 3",
             first[:, -1] - first[:, -2],
             (0.5 * gain, 1.5 * gain),
             gain,
@@ -332,7 +333,10 @@ MATCHED: dict[str, Callable[[Setting, float], Setting]] = {
 }
 """The setting that is predicted for each kind of spoiled labels."""
 
-REGIME = "n, d, p grow in proportion, eta_j is of order p^alpha_j, and the output scale 1/sqrt(p)"
+REGIME = (
+    r"$n$, $d$ and $p$ grow in proportion, $\eta_j$ is of order $p^{\alpha_j}$, and the output "
+    r"scale is $1/\sqrt{p}$"
+)
 NETWORK = {
     "target": "two-step",
     "activation": RELU,
@@ -359,9 +363,10 @@ def added_outliers(
     return Claim(
         id=name,
         rule=(
-            "The mean number of singular values after step 2 that are 25 % above the predicted "
-            "edge, less the one of step 1, is within 1/2 of floor(alpha_2/(1/2 - alpha_1)), 0 and "
-            f"{last}, and is the number predicted at this p."
+            "Counted are the singular values after step 2 that are 25 % above the predicted "
+            "edge, minus the one of step 1. Their mean number is within $1/2$ of "
+            rf"$\left\lfloor\frac{{\alpha_2}}{{1/2-\alpha_1}}\right\rfloor$, which is 0 and "
+            f"{last}. It is also the number predicted at this $p$."
         ),
         experiment=outliers_added,
         setting={**NETWORK, **setting},
@@ -382,8 +387,9 @@ def spoiled_spike(name: str, kind: str, levels: tuple[float, float], **words: An
     return Claim(
         id=name,
         rule=(
-            "The first singular value of W is within 10 % of its prediction, and its overlap with "
-            "the target within 0.05, both as predicted."
+            "The first singular value of $W$ is within 10 % of its prediction. The overlap "
+            "of its singular vector with the target is within 0.05 of its prediction. Both "
+            "are as predicted."
         ),
         experiment=noisy_spike,
         # The target is written out: with_matching_noise multiplies it.
@@ -396,7 +402,7 @@ def spoiled_spike(name: str, kind: str, levels: tuple[float, float], **words: An
         },
         options={"kind": kind, "levels": levels, "told": True},
         controls={
-            "a prediction that takes the labels for clean": Changes(options={"told": False}),
+            "a prediction that takes the labels to be clean": Changes(options={"told": False}),
         },
         full={"d": 800, "runs": 24},
         **words,
@@ -410,19 +416,23 @@ CLAIMS = (
         exponents=(0.1, 0.3),
         drawn=(0.1, 0.2, 0.3, 0.35),
         last=1,
-        statement="A second step adds floor(alpha_2/(1/2 - alpha_1)) outliers to the weights.",
+        statement=(
+            r"A second step adds $\left\lfloor\frac{\alpha_2}{1/2-\alpha_1}\right\rfloor$ "
+            "outliers to the weights."
+        ),
         source=sources.TWO_STEP_ABSTRACT,
         regime=(
-            f"{REGIME}; n = 4 d, alpha_1 = alpha_2 = 0.1 and 0.3, step sizes 3 p^alpha. The second "
-            "outlier stands at a multiple of the edge that grows as the square of that factor 3 "
-            "and as p^0.1: with 2 p^0.3 it is predicted at 1.21 edges at p = 300, which is not "
-            "counted, with 1.5 p^0.3 it is counted from p = 4300 on."
+            rf"{REGIME}. $n=4d$, $\alpha_1=\alpha_2=0.1$ and 0.3, and the step sizes are "
+            r"$3p^\alpha$. The second outlier stands at a multiple of the edge that grows as "
+            f"the square of the factor 3 and as $p^{{0.1}}$. With $2p^{{0.3}}$ it is "
+            f"predicted at 1.21 edges at $p=300$, which is not counted. With $1.5p^{{0.3}}$ "
+            "it is counted from $p=4300$ on."
         ),
         controls={
-            "tanh is odd: c_2 = 0 takes the new outlier away on fresh batches": Changes(
+            "tanh is odd: $c_2=0$ takes the new outlier away on fresh batches": Changes(
                 setting={"activation": "tanh"}
             ),
-            "steps larger by p^0.2 than those that are counted for": Changes(
+            "steps larger by $p^{0.2}$ than those that are counted for": Changes(
                 options={"beyond": 0.2}
             ),
         },
@@ -437,54 +447,58 @@ CLAIMS = (
         drawn=(0.1, 0.15, 0.2, 0.25),
         last=0,
         statement=(
-            "A second step adds floor(alpha_2/(1/2 - alpha_1)) outliers to the weights of a "
-            "network whose output is of order one at its start."
+            r"A second step adds $\left\lfloor\frac{\alpha_2}{1/2-\alpha_1}\right\rfloor$ "
+            "outliers to the weights of a network whose output is of order one at its start."
         ),
         source=sources.beyond(
             sources.TWO_STEPS,
             "abstract, which names no output scale",
-            "output scale 1 in place of 1/sqrt(p)",
+            r"The output scale is 1 instead of $1/\sqrt{p}$.",
         ),
         regime=(
-            "n, d, p grow in proportion, eta_j = 3 p^alpha_j, and the output scale is 1; n = 4 d, "
-            "alpha_1 = alpha_2 = 0.1, 0.2."
+            r"$n$, $d$ and $p$ grow in proportion, $\eta_j=3p^{\alpha_j}$, and the output "
+            r"scale is 1. $n=4d$, and $\alpha_1=\alpha_2=0.1$ and 0.2."
         ),
         controls={
-            "steps larger by p^0.1 than those that are counted for": Changes(
+            "steps larger by $p^{0.1}$ than those that are counted for": Changes(
                 options={"beyond": 0.1}
             )
         },
         quick={"d": 300, "runs": 4},
         measured_instead=(
-            "There is one new outlier at 0.2: the answer of the network to step 1 is of order "
-            "p^alpha_1 in the residual of step 2, so that every exponent gains alpha_1; the number "
-            "needs an output scale 1/sqrt(p)."
+            "There is one new outlier at 0.2. The network's response to step 1 is of order "
+            r"$p^{\alpha_1}$ in the residual of step 2, so every exponent gains $\alpha_1$. "
+            r"The stated number needs an output scale of $1/\sqrt{p}$."
         ),
         corrected="two-step-outliers",
     ),
     Claim(
         id="two-step-outlier-grid",
         statement=(
-            "At every pair of exponents alpha_1 and alpha_2 the number of new outliers of the "
-            "second step, up to three, and their singular values are those predicted at this "
-            "width; in the limit, by theory alone, the number is floor(alpha_2/(1/2 - alpha_1))."
+            r"At every pair of exponents $\alpha_1$ and $\alpha_2$, the new outliers of the "
+            "second step (up to three) are as predicted at this width. This holds for their "
+            "number and for their singular values. In the limit, by theory alone, the number "
+            r"is $\left\lfloor\frac{\alpha_2}{1/2-\alpha_1}\right\rfloor$."
         ),
         source=sources.beyond(
             sources.TWO_STEPS,
             "abstract: the number of outliers",
-            "the width is finite, where the abstract speaks of the limit",
+            "The width is finite, where the abstract speaks of the limit.",
         ),
         regime=(
-            f"{REGIME}; n = 4 d, p = d, softplus(z + 1.5) less its mean, step sizes 3 p^alpha_1 "
-            "and 3 p^alpha_2. At p = 8192 three are predicted and at p = 400 two. The full size "
-            "is meant for a GPU: it takes minutes there and about an hour on 16 cores."
+            rf"{REGIME}. $n=4d$ and $p=d$. The activation is $\mathrm{{softplus}}(z+1.5)$ "
+            rf"minus its mean, and step sizes are $3p^{{\alpha_1}}$ and $3p^{{\alpha_2}}$. At "
+            "$p=8192$ three outliers are predicted, and at $p=400$ two. The full size is "
+            "meant for a GPU: it takes minutes there and about an hour on 16 cores."
         ),
         rule=(
-            "In each of five cells (alpha_1, alpha_2) the mean number of singular values after "
-            "step 2 that are 20 % above the predicted edge, less the one of step 1, is the "
-            "predicted number and within 1/2 of it, and each of these singular values is within a "
-            "fifth of its prediction. In four cells the number predicted at p = 10^13 is "
-            "floor(alpha_2/(1/2 - alpha_1)) = 0, 1, 2, 3."
+            r"There are five cells $(\alpha_1,\alpha_2)$. Counted are the singular values "
+            "after step 2 that are 20 % above the predicted edge, minus the one of step 1. "
+            "In each cell their mean number is the predicted number and within $1/2$ of it. "
+            "Each of these singular values is within a fifth of its prediction. In four "
+            "cells the number predicted at $p=10^{13}$ is "
+            r"$\left\lfloor\frac{\alpha_2}{1/2-\alpha_1}\right\rfloor$, which is 0, 1, 2 and "
+            "3."
         ),
         experiment=outliers_on_grid,
         setting=NETWORK | {"activation": centred("softplus(z + 1.5)")},
@@ -503,9 +517,9 @@ CLAIMS = (
             "limit_p": 10**13,
         },
         controls={
-            "steps larger by p^0.1 than theory is told": Changes(options={"beyond": 0.1}),
-            "steps smaller by p^0.1 than theory is told": Changes(options={"beyond": -0.1}),
-            "a limit that counts from 0.4 in place of 1/2": Changes(options={"boundary": 0.4}),
+            "steps larger by $p^{0.1}$ than theory is told": Changes(options={"beyond": 0.1}),
+            "steps smaller by $p^{0.1}$ than theory is told": Changes(options={"beyond": -0.1}),
+            "a limit that counts from 0.4 instead of $1/2$": Changes(options={"boundary": 0.4}),
         },
         quick={"d": 400, "runs": 16},
         full={"d": 8192, "runs": 6},
@@ -514,18 +528,18 @@ CLAIMS = (
     Claim(
         id="second-step-strengths",
         statement=(
-            "The second step holds u^(k+1), u the readout, with a strength that grows as "
-            "p^(alpha_2 - k (1/2 - alpha_1))."
+            r"The second step contains the direction $u^{\circ(k+1)}$, where $u$ is the "
+            r"readout. Its strength grows as $p^{\alpha_2-k(1/2-\alpha_1)}$."
         ),
         source=sources.beyond(
             sources.TWO_STEPS,
             "abstract: what the number of outliers counts",
-            "strengths, which the abstract does not give",
+            "Strengths are measured, which the abstract does not give.",
         ),
-        regime=f"{REGIME}; n = 4 d, alpha_1 = alpha_2 = 0.4, and the activation a shifted tanh.",
+        regime=rf"{REGIME}. $n=4d$, $\alpha_1=\alpha_2=0.4$, and the activation is a shifted tanh.",
         rule=(
-            "The strengths of orders 0, 1, 2 are those predicted at this p, and their predicted "
-            "exponents at p = 10^13 are within 0.02 of 0.4, 0.3, 0.2."
+            "The strengths of orders 0, 1 and 2 are those predicted at this $p$. Their "
+            "predicted exponents at $p=10^{13}$ are within 0.02 of 0.4, 0.3 and 0.2."
         ),
         experiment=strengths,
         setting=NETWORK | {"activation": centred("tanh(z + 0.5)")},
@@ -537,8 +551,8 @@ CLAIMS = (
             "far": (10**11, 10**13),
         },
         controls={
-            "steps larger by p^0.1 than theory is told": Changes(options={"beyond": 0.1}),
-            "steps smaller by p^0.1 than theory is told": Changes(options={"beyond": -0.1}),
+            "steps larger by $p^{0.1}$ than theory is told": Changes(options={"beyond": 0.1}),
+            "steps smaller by $p^{0.1}$ than theory is told": Changes(options={"beyond": -0.1}),
             "exponents smaller by a tenth than those claimed": Changes(options={"slower": 0.1}),
         },
         quick={"d": (60, 200), "runs": (16, 84)},
@@ -547,30 +561,30 @@ CLAIMS = (
     Claim(
         id="third-step",
         statement=(
-            "Three fresh steps of a fixed size give the weights the one outlier of a single step "
-            "of three times the size on all their samples: the third adds none, and turns the "
-            "first towards the target as predicted."
+            "Three fresh steps of a fixed size give the weights one outlier. It is that of a "
+            "single step of three times the size on all their samples. The third step adds "
+            "no outlier, and turns the first one towards the target as predicted."
         ),
         source=sources.beyond(
-            sources.TWO_STEPS, "a third step", "three steps, where the paper takes two"
+            sources.TWO_STEPS, "a third step", "Three steps are taken, where the paper takes two."
         ),
         regime=(
-            "n, d, p grow in proportion, n = 4 d, batches are fresh, three steps of size 3 are "
-            "taken, and the activation is relu."
+            "$n$, $d$ and $p$ grow in proportion, with $n=4d$. Three steps of size 3 are "
+            "taken on fresh batches, and the activation is relu."
         ),
         rule=(
-            "The mean number of singular values 25 % above the predicted edge after step 3 is "
-            "within 1/2 of one. The first is within 10 % of its prediction, and what its right "
-            "singular vector gains in overlap with the target at step 3 within a half of the "
-            "predicted gain, both as predicted."
+            "The mean number of singular values 25 % above the predicted edge after step 3 "
+            "is within $1/2$ of one. The first singular value is within 10 % of its "
+            "prediction. Step 3 raises the overlap of its right singular vector with the "
+            "target. This gain is within a half of the predicted gain. Both are as predicted."
         ),
         experiment=third_step,
         setting=NETWORK | {"steps": 3, "step_size": "3*p^0.5"},
         controls={
-            "the same batch three times has nothing new for the third step": Changes(
+            "the same batch three times holds nothing new for the third step": Changes(
                 setting={"batches": "reused"}
             ),
-            "steps of size 3 p^0.3 bring a second outlier": Changes(
+            "steps of size $3p^{0.3}$ bring a second outlier": Changes(
                 setting={"step_size": "3*p^0.8"}
             ),
             "a third step that does nothing": Changes(
@@ -586,11 +600,14 @@ CLAIMS = (
         "noise",
         (2.0, 3.0),
         statement=(
-            "Label noise moves the spike and turns it from the target as its variance, added to E "
-            "y^2, predicts."
+            "Label noise moves the spike and turns it away from the target. Adding the noise "
+            r"variance to $\mathbb{E}[y^2]$ predicts by how much."
         ),
         source=sources.question(sources.ONE_STEP, "robustness to label noise"),
-        regime="n, d, p grow in proportion, one step has the size 2 p^0.3, and noise is 2 and 3.",
+        regime=(
+            "$n$, $d$ and $p$ grow in proportion, one step has the size $2p^{0.3}$, and the "
+            "noise has standard deviation 2 or 3."
+        ),
         quick={"d": 200, "runs": 36},
     ),
     spoiled_spike(
@@ -598,13 +615,13 @@ CLAIMS = (
         "corruption",
         (0.15, 0.25),
         statement=(
-            "Flipping a share q of the labels is a target (1 - 2q) f with Gaussian noise in place "
-            "of the missing power."
+            "Flipping a share $q$ of the labels acts like the target $(1-2q)f$ with Gaussian "
+            "noise in place of the missing variance."
         ),
         source=sources.question(sources.ONE_STEP, "robustness to label corruption"),
         regime=(
-            "n, d, p grow in proportion, one step has the size 2 p^0.3, and 15 % and 25 % of the "
-            "labels are flipped."
+            "$n$, $d$ and $p$ grow in proportion, one step has the size $2p^{0.3}$, and 15 % "
+            "or 25 % of the labels are flipped."
         ),
         quick={"d": 200, "runs": 48},
     ),

@@ -144,9 +144,12 @@ FIGURES = (
         "Second direction of the weights: fresh against reused batches",
         "arXiv 2605.17767",
         (10.5, 5.0),
-        "Second right singular vector of W after two steps of size $p^{{0.3}}$, activation "
-        "exp(z) clipped at 2 and centred. Points are root mean squares over {runs} runs "
-        "at the sizes, with the same seeds at every size; bars are two standard errors.",
+        (
+            "Shown is the second right singular vector of $W$ after two steps of size "
+            r"$p^{{0.3}}$. The activation is $\exp(z)$, clipped at 2 and centred. Points are root "
+            "mean squares over {runs} runs at the sizes, with the same seeds at every size; bars "
+            "are two standard errors."
+        ),
         reuse,
         quick={"sizes": (150, 300, 600), "runs": (12, 8, 6)},
         full={"sizes": (400, 800, 1600, 3200), "runs": (48, 32, 16, 8)},
@@ -156,9 +159,11 @@ FIGURES = (
         "A target of information exponent three: over samples and steps",
         "arXiv 2402.03220",
         (11.5, 5.2),
-        "Shades are theory, numbers measured with two standard errors of {runs} runs: cosines, "
-        "root mean squares over 8 softplus neurons, $d$ = {d:,}, step size $2p$. A random "
-        "direction has a cosine of $d^{{-1/2}}$.",
+        (
+            "Shades are theory. Numbers are measured, with two standard errors of {runs} runs. "
+            "Both are cosines, as root mean squares over 8 softplus neurons, at $d$ = {d:,} and "
+            "step size $2p$. A random direction has a cosine of $d^{{-1/2}}$."
+        ),
         reuse_map,
         quick={"d": 2500, "runs": 3, "ratios": (0.5, 1.0, 2.0, 4.0), "steps": 4},
         full={"d": 10_000, "runs": 6, "ratios": (0.5, 1.0, 2.0, 4.0, 8.0, 16.0), "steps": 6},

@@ -96,13 +96,16 @@ FIGURES = (
         "How many outliers the second step adds to the weights: theory on its way to the limit",
         "arXiv 2605.17767",
         (11.5, 8.0),
-        "Shades: predicted number of new outliers after steps of size $p^{{\\alpha_1}}$ and "
-        "$p^{{\\alpha_2}}$ at $p = d$, $n = 2d$, in the limit "
-        r"$\lfloor\alpha_2/(1/2 - \alpha_1)\rfloor$; target $z + \mathrm{{He}}_2(z)/\sqrt{{2}}$, "
-        r"activation $\tanh(z + 0.5)$ less its mean. Boxes: the number above the edge, mean over "
-        "{runs} runs at the measured sizes, below it in brackets the number predicted for these "
-        "runs. At $\\alpha_1 = 0.44$ more values lie above the edge than predicted: theory counts "
-        "the outliers of the limit, and single rows or samples may leave the bulk too.",
+        (
+            r"Shades: predicted number of new outliers after steps of size $p^{{\alpha_1}}$ and "
+            r"$p^{{\alpha_2}}$ at $p=d$, $n=2d$. In the limit it is "
+            r"$\lfloor\alpha_2/(1/2-\alpha_1)\rfloor$. The target is "
+            r"$z+\mathrm{{He}}_2(z)/\sqrt{{2}}$, the activation $\tanh(z+0.5)$ minus its mean. "
+            "Boxes: the number above the edge, mean over {runs} runs at the measured sizes. "
+            r"Below it, in brackets, is the number predicted for these runs. At $\alpha_1=0.44$ "
+            "more values lie above the edge than predicted. Theory counts the outliers of the "
+            "limit, and single rows or samples may leave the bulk too."
+        ),
         outliers,
         quick={"measured": (300, 600), "runs": (4, 2), "exponents": (0.15, 0.44), "points": 7},
         full={

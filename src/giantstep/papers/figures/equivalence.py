@@ -142,10 +142,12 @@ FIGURES = (
         r"After a step of size $1.5\sqrt{n}$ features are Gaussian only given what was learned",
         "arXiv 2305.18270",
         (11.0, 5.2),
-        r"Target $z + \mathrm{{He}}_2(z)/\sqrt{{2}}$, noise 0.5, ridge 0.1, $p = d$ = {d}, a step "
-        "on $4d$ samples. Points: means over {runs} runs, more samples containing fewer ones; "
-        "bars are two standard errors. Theory: learning curves given the same weights, "
-        "means over the runs.",
+        (
+            r"Target $z+\mathrm{{He}}_2(z)/\sqrt{{2}}$, noise 0.5, ridge 0.1, $p=d$ = {d}, a step "
+            "on $4d$ samples. Points: means over {runs} runs, where more samples contain fewer "
+            "ones; bars are two standard errors. Theory: learning curves given the same weights, "
+            "means over the runs."
+        ),
         equivalence,
         quick={"d": 100, "runs": 6, "points": 10},
         full={"d": 500, "runs": 8, "points": 17},
@@ -155,11 +157,13 @@ FIGURES = (
         r"What the spikes of the features point to after one step of size $3n^\alpha$",
         "arXiv 2310.07891",
         (11.0, 5.0),
-        r"Target $z + \mathrm{{He}}_2(z)/\sqrt{{2}}$, activation $\tanh(z + 0.7)$ less its mean, "
-        r"$p = d$ = {d:,}, $n = 4d$; $\beta$ is "
-        " the direction of the gradient. Points: means over {runs} runs, steps of all sizes "
-        "along the same gradient; bars are two standard errors. Lines begin where a spike leaves "
-        "the bulk; in the limit the second does so at 1/4.",
+        (
+            r"Target $z+\mathrm{{He}}_2(z)/\sqrt{{2}}$, activation $\tanh(z+0.7)$ minus its mean, "
+            r"$p=d$ = {d:,}, $n=4d$. $\beta$ is the direction of the gradient. Points: means over "
+            "{runs} runs, steps of all sizes along the same gradient; bars are two standard "
+            "errors. Lines begin where a spike leaves the bulk. In the limit the second does so "
+            r"at $\alpha=1/4$."
+        ),
         alignment,
         quick={"d": 200, "runs": 6, "points": 15},
         full={"d": 1000, "runs": 8, "points": 30},

@@ -77,10 +77,13 @@ FIGURES = (
         "Where gradients point, over six giant steps",
         "arXiv 2305.18270",
         (15.0, 4.8),
-        "$n = d$ = {d:,} fresh samples a step, $p$ = {p:,} ReLU neurons, step size $2p$: root mean "
-        "squares over neurons, means over {runs} runs; bars are two standard errors. Theory is "
-        "the recursion of means for {line_p} neurons, few against d; what fluctuates, of order "
-        "$d^{{-1/2}}$, is not in it.",
+        (
+            "There are $n=d$ = {d:,} fresh samples a step, $p$ = {p:,} ReLU neurons, and the "
+            "step size is $2p$. Shown are root mean squares over neurons, means over {runs} "
+            "runs; bars are two standard errors. Theory is the recursion of means for {line_p} "
+            "neurons, few against $d$. It does not contain the fluctuations, which are of order "
+            "$d^{{-1/2}}$."
+        ),
         gradient_cosines,
         quick={"d": 1024, "p": 256, "line_p": 32, "runs": 6},
         full={"d": 4096, "p": 1024, "line_p": 64, "runs": 6},

@@ -88,11 +88,13 @@ FIGURES = (
         "What several steps on the labels learn, over samples and steps",
         "arXiv 2305.18270",
         (11.5, 4.6),
-        "Shades are the limit of theory, numbers measured with two standard errors (bootstrap): "
-        "{steps} steps on fresh batches of at most {samples:,.0f} samples, {runs} runs at three "
-        "dimensions from 60 on. 0 is learned, 1/2 as good as a random direction; below 0 the "
-        "cosine still rises to one. Right of the line T steps learn: $\\kappa=1+1/T$ and "
-        "$\\kappa=2+1/(2^T-1)$.",
+        (
+            "Shades are the limit of theory. Numbers are measured, with two standard errors "
+            "(bootstrap). They are for {steps} steps on fresh batches of at most {samples:,.0f} "
+            "samples, {runs} runs at three dimensions from 60 on. 0 is learned, $1/2$ as good as "
+            "a random direction; below 0 the cosine still rises to one. Right of the line $T$ "
+            r"steps learn: $\kappa=1+1/T$ and $\kappa=2+1/(2^T-1)$."
+        ),
         leaps_over_steps,
         quick={"samples": 5e4, "runs": (120, 60, 20), "steps": 3},
         full={"samples": 3e5, "runs": (800, 320, 80), "steps": 3},

@@ -149,11 +149,14 @@ FIGURES = (
         f"A staircase in the error: {TITLE}",
         PAPER,
         (13.0, 5.4),
-        "32 ReLU neurons, paired at the start; $T$ steps of size $4p$ on $n$ fresh samples each, "
-        "then ridge regression of the second layer on $n$ more, penalty by leave-one-out; "
-        "$d$ = {small_d:,} and {large_d:,}. Points: means over {runs} runs, all $T$ with the same "
-        "starts; bars are two standard errors. Lines: theory of narrow networks. Step 1 learns "
-        "$w_1$, and given it step 2 learns $w_2$; later steps turn the neurons further to $w_2$.",
+        (
+            "32 ReLU neurons start in pairs and take $T$ steps of size $4p$ on $n$ fresh samples "
+            "each. The second layer is fitted by ridge regression on $n$ more, with the penalty "
+            "of least leave-one-out error. $d$ is {small_d:,} and {large_d:,}. Points: means "
+            "over {runs} runs, all $T$ with the same starts; bars are two standard errors. "
+            "Lines: theory of narrow networks. Step 1 learns $w_1$, and given it step 2 learns "
+            "$w_2$. Later steps turn the neurons further to $w_2$."
+        ),
         learning_curves,
         quick={
             "small_d": 200,
@@ -175,12 +178,14 @@ FIGURES = (
         "One step on preprocessed labels",
         PAPER,
         (7.5, 5.6),
-        "$d$ = {d}, 32 ReLU neurons. On labels as they are, one step (of size $4p$) learns $w_1$ "
-        "alone; with their linear part fitted and removed, one of size $4p\\sqrt{{d}}$ learns "
-        "$w_1$ and $w_2$ from $n \\sim d^2$ on; its error still falls with $n$ there. Points: "
-        "means over {runs} runs, all with the same starts; bars are two standard errors. Lines: "
-        "theory of narrow networks, where it has readout errors: at this $d$ not for deflated "
-        "labels.",
+        (
+            "$d$ = {d}, 32 ReLU neurons. On labels as they are, one step (of size $4p$) learns "
+            "$w_1$ alone. With their linear part fitted and removed, one step of size "
+            r"$4p\sqrt{{d}}$ learns $w_1$ and $w_2$ from $n\sim{{d^2}}$ on. Its error still falls "
+            "with $n$ there. Points: means over {runs} runs, all with the same starts; bars are "
+            "two standard errors. Lines: theory of narrow networks, where it has readout errors. "
+            "At this $d$ it has none for deflated labels."
+        ),
         preprocessed,
         quick={"d": 100, "runs": 3, "exponents": (1.0, 1.5, 2.0)},
         full={"d": 400, "runs": 8, "exponents": (1.0, 1.25, 1.5, 1.75, 2.0, 2.25)},

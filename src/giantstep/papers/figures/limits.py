@@ -60,10 +60,12 @@ FIGURES = (
         "How strong the orders $u, u^2, u^3$ of the second step are",
         "arXiv 2605.17767",
         (10.5, 5.2),
-        r"Activation $\tanh(z + 0.5)$ less its mean; directions $q_k$ are $u, u^2, u^3$ made "
-        "orthogonal. "
-        "Points: means over {runs} runs at p = {measured}; bars are two standard errors. Lines: "
-        "finite-p theory, which comes to the exponents of the limit in the legend.",
+        (
+            r"The activation is $\tanh(z+0.5)$ minus its mean. The directions $q_k$ are $u$, "
+            "$u^2$ and $u^3$ made orthogonal. Points: means over {runs} runs at $p$ = "
+            "{measured}; bars are two standard errors. Lines: theory at finite $p$, which tends "
+            "to the exponents of the limit in the legend."
+        ),
         strengths,
         quick={"measured": (125, 250, 500), "runs": (8, 8, 4)},
         full={"measured": (250, 1000, 4000, 16_000), "runs": (16, 8, 4, 2)},

@@ -130,11 +130,13 @@ FIGURES = (
         r"What the second layer gains from one step of size $n^\alpha$",
         "arXiv 2310.07891",
         (14.0, 5.2),
-        r"Activation $\tanh(z + 0.7)$ less its mean, $p = d$, $n = 4d$, $d$ = {d:,} in "
-        "simulations, noise 0.5, ridge 0.1. Points: means over {runs} runs of the ratio of a run "
-        "with a step to the same run without; bars are two standard errors. $L_\\ell$ is the "
-        "objective in the limit with $\\ell$ spikes, which there appear at 0, 1/4 and "
-        "1/3; theory at larger $d$ comes closer to it.",
+        (
+            r"Activation $\tanh(z+0.7)$ minus its mean, $p=d$, $n=4d$, $d$ = {d:,} in "
+            "simulations, noise 0.5, ridge 0.1. Points: means over {runs} runs of the ratio of a "
+            r"run with a step to the same run without; bars are two standard errors. $L_\ell$ is "
+            r"the objective in the limit with $\ell$ spikes. There spikes appear at 0, $1/4$ and "
+            "$1/3$. Theory at larger $d$ comes closer to it."
+        ),
         by_step_size,
         quick={"d": 200, "runs": 6, "points": 14},
         full={"d": 1000, "runs": 8, "points": 28},

@@ -129,10 +129,12 @@ FIGURES = (
         "Neurons after one giant step",
         PAPER,
         (10.0, 5.6),
-        "All 40 neurons of one run, ReLU, Gaussian readout: on the left d = {line_d:,}, "
-        "on the right d = {plane_d:,}. Crosses are the closed form of one step: on the left from "
-        "the typical start, on the right from each neuron's own. A line joins each neuron with "
-        "its cross.",
+        (
+            "All 40 neurons of one run, ReLU, Gaussian readout: on the left $d$ = {line_d:,}, on "
+            "the right $d$ = {plane_d:,}. Crosses are the closed form of one step. On the left "
+            "it is that of the typical start, on the right that of each neuron's own start. A "
+            "line joins each neuron with its cross."
+        ),
         one_step,
         quick={"line_d": 10_000, "plane_d": 400},
         full={"line_d": 100_000, "plane_d": 1500},
@@ -142,8 +144,10 @@ FIGURES = (
         "Two giant steps: a staircase, and none",
         PAPER,
         (10.0, 5.6),
-        "All 16 neurons of one run, ReLU, Gaussian readout, d = {d:,}, n = 8d fresh samples a "
-        "step. Crosses are the predicted means.",
+        (
+            "All 16 neurons of one run, ReLU, Gaussian readout, $d$ = {d:,}, $n=8d$ fresh "
+            "samples a step. Crosses are the predicted means."
+        ),
         staircases,
         quick={"d": 100_000},
         full={"d": 1_000_000},
@@ -153,8 +157,11 @@ FIGURES = (
         "Two directions as a sum, or both: the plane that the second step reaches",
         PAPER,
         (10.0, 5.6),
-        "All 40 neurons of one run, ReLU, Gaussian readout, d = {d:,}, n = 128d fresh samples a "
-        "step, step sizes $2p^{{1.5}}$ and $16p^{{1.5}}$. Crosses are the predicted means.",
+        (
+            "All 40 neurons of one run, ReLU, Gaussian readout, $d$ = {d:,}. Each step has "
+            "$n=128d$ fresh samples, and the step sizes are $2p^{{1.5}}$ and $16p^{{1.5}}$. "
+            "Crosses are the predicted means."
+        ),
         example_3,
         quick={"d": 1000},
         full={"d": 20_000},

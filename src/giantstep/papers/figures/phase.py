@@ -97,10 +97,13 @@ FIGURES = (
         "What one giant step learns, over the exponent of its batch size",
         "arXiv 2305.18270",
         (11.5, 4.8),
-        "Slopes of the logarithm of a neuron's median |cosine| over d = {first_d} (left) and "
-        "{second_d} (right), at least {runs} runs each; bars are two standard errors (bootstrap). "
-        "0 is learned, -1/2 as good as a random direction. The limit is approached slowly: the "
-        "second line is the prediction at the sizes of the points.",
+        (
+            r"Shown are slopes of the logarithm of a neuron's median $|\cos|$ over $\log\,d$. The "
+            "sizes are $d$ = {first_d} (left) and {second_d} (right), with at least {runs} runs "
+            "each; bars are two standard errors (bootstrap). 0 is learned, $-1/2$ is as good as "
+            "a random direction. The limit is approached slowly: the second line is the "
+            "prediction at the sizes of the points."
+        ),
         phase,
         quick={
             "first_d": (300, 1000, 3000),

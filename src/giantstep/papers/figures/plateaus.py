@@ -123,12 +123,15 @@ FIGURES = (
         "What the second layer can reach from $n$ samples: plateaus between $d$ and $d^2$",
         "arXiv 2305.18270",
         (12.5, 6.0),
-        r"Activation $\tanh(z + 0.7)$ less its mean, $p = 2d^2$, a step on $d^2$ samples, noise "
-        "0.3, the penalty of least predicted error; $d$ = {d}. Points: means over {runs} runs, the "
-        "same starts and steps along the axis, so that all of a curve may be off together; bars "
-        "are two standard errors. Lines: theory at this $d$. Dashed: lower bounds "
-        "$\\|P_{{U,>k}} f\\|^2$ + noise at $n \\sim d^k$, $U$ nothing or the "
-        "direction of the step; they hold for this activation, which has all degrees, as for any.",
+        (
+            r"Activation $\tanh(z+0.7)$ minus its mean, $p=2d^2$, a step on $d^2$ samples, noise "
+            "0.3, the penalty of least predicted error; $d$ = {d}. Points: means over {runs} "
+            "runs; bars are two standard errors. Starts and steps are the same along the axis, "
+            "so all points of a curve may be off together. Lines: theory at this $d$. Dashed: "
+            r"lower bounds $\|P_{{U,>k}}f\|^2$ plus noise at $n\sim{{d^k}}$, where $U$ is empty "
+            "or the direction of the step. They hold for this activation, which has all degrees, "
+            "as for any."
+        ),
         floors,
         quick={"d": 20, "runs": 6, "exponents": (1.25, 1.5, 2.0, 2.2), "points": 6},
         full={"d": 64, "runs": 8, "exponents": (1.25, 1.5, 1.75, 2.0, 2.2), "points": 14},

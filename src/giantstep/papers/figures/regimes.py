@@ -69,13 +69,18 @@ FIGURES = (
         "Five regimes of $n$ and $p$: what one step and a readout can fit",
         "arXiv 2305.18270",
         (13.0, 5.6),
-        r"Target $x_1 + \mathrm{{He}}_2(x_2)/\sqrt{{2}} + \mathrm{{He}}_2(x_1)x_2/\sqrt{{2}} + "
-        r"\mathrm{{He}}_4(x_1)\mathrm{{He}}_2(x_2)x_3/\sqrt{{1200}} + "
-        r"\mathrm{{He}}_2(x_2)\mathrm{{He}}_2(x_3)/10$. One step on labels as they are at "
-        r"$n \sim d$, on labels less their linear part at $n \sim d^2$; $p$ grows from left to "
-        "right within a regime. Points: means over {runs} runs; bars are two standard errors. "
-        "Dashes: lower bounds of theory, given the direction that the step learns. softplus has no "
-        r"odd degree above one: it cannot fit $\mathrm{{He}}_2(x_1)x_2$ however large $p$ is.",
+        (
+            "The target is "
+            r"$x_1+\mathrm{{He}}_2(x_2)/\sqrt{{2}}+\mathrm{{He}}_2(x_1)x_2/\sqrt{{2}}$ "
+            r"$+\,\mathrm{{He}}_4(x_1)\mathrm{{He}}_2(x_2)x_3/\sqrt{{1200}}$ "
+            r"$+\,\mathrm{{He}}_2(x_2)\mathrm{{He}}_2(x_3)/10$. "
+            r"One step is taken on labels as they are at $n\sim{{d}}$, and on labels without "
+            r"their linear part at $n\sim{{d^2}}$. $p$ grows from left to right within a "
+            "regime. Points: means over {runs} runs; bars are two standard errors. Dashes: "
+            "lower bounds of theory, given the direction that the step learns. softplus has "
+            r"no odd degree above one: it cannot fit $\mathrm{{He}}_2(x_1)x_2$ however large "
+            "$p$ is."
+        ),
         five_regimes,
         quick={"narrow": (300, 60), "wide": (64, 24), "square": 8, "runs": 4},
         full={"narrow": (1000, 120), "wide": (128, 32), "square": 14, "runs": 8},

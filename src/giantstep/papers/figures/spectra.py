@@ -65,11 +65,13 @@ FIGURES = (
         r"Features after one step of size $3n^\alpha$: from no spike to three",
         "arXiv 2310.07891",
         (10.0, 8.0),
-        r"Target $z + \mathrm{{He}}_2(z)/\sqrt{{2}}$, activation $\tanh(z + 0.7)$ less its mean, "
-        "$p = d$ = {d:,}, $n = 4d$ "
-        "samples for the step and for the features. Grey: the bulk of one run; open triangles: "
-        "values a tenth above the edge in {runs} runs; red: prediction, means over the runs' "
-        "readouts. $\\ell$ is the number of spikes that grow without bound as $n$ does.",
+        (
+            r"Target $z+\mathrm{{He}}_2(z)/\sqrt{{2}}$, activation $\tanh(z+0.7)$ minus its mean, "
+            "$p=d$ = {d:,}, $n=4d$ samples for the step and for the features. Grey: the bulk of "
+            "one run. Open triangles: values a tenth above the edge in {runs} runs. Red: "
+            r"prediction, means over the runs' readouts. $\ell$ is the number of spikes that grow "
+            "without bound as $n$ does."
+        ),
         spikes,
         quick={"d": 300, "runs": 2},
         full={"d": 1000, "runs": 8},
@@ -80,13 +82,14 @@ FIGURES = (
         r"Weights after one and after two steps of size $p^{0.44}$",
         "arXiv 2605.17767",
         (10.0, 4.8),
-        r"Target $z + \mathrm{{He}}_2(z)/\sqrt{{2}}$, activation $\tanh(z + 0.5)$ less its mean, "
-        r"$p = d$ = {p:,}, $n = 2d$ fresh samples a step, output scale $1/\sqrt{{p}}$. "
-        " Grey: the bulk of one run; open triangles: "
-        "values a tenth above the edge in {runs} runs; red: prediction, means over the runs' "
-        "readouts. As $p$ grows the second step adds up to "
-        r"$\lfloor 0.44/(1/2 - 0.44)\rfloor = 7$ outliers; at this $p$ theory predicts one. "
-        "The value near 2.5 after step 1 is seen in one of the runs and is not predicted.",
+        (
+            r"Target $z+\mathrm{{He}}_2(z)/\sqrt{{2}}$, activation $\tanh(z+0.5)$ minus its mean, "
+            r"$p=d$ = {p:,}, $n=2d$ fresh samples a step, output scale $1/\sqrt{{p}}$. Grey: the "
+            "bulk of one run. Open triangles: values a tenth above the edge in {runs} runs. Red: "
+            "prediction, means over the runs' readouts. As $p$ grows the second step adds up to "
+            r"$\lfloor0.44/(1/2-0.44)\rfloor=7$ outliers; at this $p$ theory predicts one. The "
+            "value near 2.5 after step 1 is seen in one of the runs and is not predicted."
+        ),
         weights,
         quick={"p": 400, "runs": 2},
         full={"p": 2000, "runs": 8},

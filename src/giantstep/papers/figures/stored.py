@@ -41,6 +41,7 @@ class FigureData:
     date: str
     seconds: float
     panels: Sequence[Annotated[Panel, Field(discriminator="kind")]]
+    caption: str = ""
 
     @property
     def origin(self) -> str:
@@ -70,6 +71,7 @@ def computed(figure: Reproduction, full: bool, seed: int) -> FigureData:
         date=datetime.now(UTC).date().isoformat(),
         seconds=time.perf_counter() - begin,
         panels=panels,
+        caption=figure.caption_of(sizes),
     )
 
 

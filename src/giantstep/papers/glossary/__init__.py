@@ -26,11 +26,11 @@ def _folded(name: str) -> str:
 def look_up(name: str) -> Term:
     """The term of that name, however it is written; InputError with the nearest ones.
 
-    What follows in brackets is left out where the whole is no term: theory (narrow).  The fields of
-    a setting are terms too.
+    What follows in brackets is left out where the whole is no term: theory (narrow); so is the s of
+    a plural.  The fields of a setting are terms too.
     """
     folded = {_folded(title): term for title, term in BY_NAME.items()}
-    for asked in (name, re.sub(r"\s*\([^()]*\)$", "", name)):
+    for asked in (name, re.sub(r"\s*\([^()]*\)$", "", name), name.removesuffix("s")):
         if _folded(asked) in folded:
             return folded[_folded(asked)]
     fields = {_folded(field): field for field in DEFAULTS}

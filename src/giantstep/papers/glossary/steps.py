@@ -7,50 +7,78 @@ from giantstep.papers.glossary.term import GIANT, REUSE, TWO_STEPS, Term
 TERMS = (
     Term(
         ("giant", "giant step", "step size"),
-        'A step that changes a neuron by about its own length.  The step size "giant" is the '
-        "size at which this happens for this target and start, from n ~ d^l samples.  With fewer "
-        'samples the rows gain more noise than signal.  "3*giant" and "giant/2" are multiples of '
-        "it.  Smaller steps learn less.  Steps that grow faster with d make the rows forget "
-        "where they started.",
-        "eta = |w| d^((l - 1)/2) / (s_p |a|), l the leap index",
+        (
+            "A giant step changes a neuron by about its own length.  The step size `giant` is "
+            r"the size at which this happens for this target and start, from $n\sim{d^\ell}$ "
+            "samples.  With fewer samples the rows gain more noise than signal.  `3*giant` and "
+            "`giant/2` are multiples of it.  Smaller steps learn less.  Steps that grow faster "
+            "with $d$ make the rows forget where they started."
+        ),
+        r"$\eta=\|w\|\,d^{(\ell-1)/2}/(s_p|a|)$, where $\ell$ is the leap index",
         ("leap", "output scale"),
         f"{GIANT}, theorem on one step",
+        linked=("giant step",),
     ),
     Term(
         ("step", "after step", "steps"),
-        "One update of the first layer on one batch.  Step 0 is the start.  A row of a table "
-        "shows the state after its step.",
+        (
+            "A step is one update of the first layer on one batch.  Step 0 is the start.  A row "
+            "of a table shows the state after its step."
+        ),
         see=("giant", "batch"),
     ),
     Term(
         ("fresh", "fresh batches"),
-        "Every step uses new samples.  A step then depends only on the average gradient, and the "
-        "staircase of the target decides what is learned.",
+        (
+            "Batches are fresh if every step uses new samples.  A step then depends only on the "
+            "average gradient, and the staircase of the target decides what is learned."
+        ),
         see=("reused", "staircase"),
         paper=f"{GIANT}, Conjecture 1",
+        linked=("fresh batch",),
     ),
     Term(
         ("reused", "reused batches", "repeat", "minibatch"),
-        "Steps that use the same samples more than once.  After one step a neuron has moved "
-        "along every sample by its own label.  The next step therefore depends on transforms of "
-        "the label, such as y^2, and can learn what fresh batches cannot.  repeat(k): each batch "
-        "k times in a row.  minibatch(N): n samples of a fixed set of N.",
+        (
+            "Batches are reused if steps use the same samples more than once.  After one step a "
+            "neuron has moved along every sample by its own label.  The next step therefore "
+            "depends on transforms of the label, such as $y^2$, and can learn what fresh batches "
+            "cannot.  repeat(k): each batch $k$ times in a row.  minibatch(N): $n$ samples of a "
+            "fixed set of $N$."
+        ),
         see=("fresh", "generative exponent"),
         paper=f"{REUSE}; {TWO_STEPS}",
+        linked=("reused batch",),
+    ),
+    Term(
+        ("effective process",),
+        (
+            "The effective process is the exact limit of steps on reused batches, as $d$ grows at "
+            "fixed $n/d$.  It follows what the neurons see of one sample, and its averages give "
+            "the overlaps of the neurons."
+        ),
+        see=("reused", "overlap"),
+        linked=("effective process",),
     ),
     Term(
         ("overlap", "M"),
-        "The inner product of a neuron with a target direction.  It is of order d^(-1/2) at a "
-        "random start, and of order one once the direction is learned.",
-        "<w_i, w*_k>",
+        (
+            "The overlap is the inner product of a neuron with a target direction.  It is of "
+            "order $d^{-1/2}$ at a random start, and of order one once the direction is learned."
+        ),
+        r"$\langle{w_i,w_k^*}\rangle$",
         ("cosine", "alignment", "order d^-1/2"),
+        linked=("overlap",),
     ),
     Term(
         ("cosine", "median |cosine|", "cosine_1", "cosine_2", "cosine_3"),
-        "The overlap of a neuron divided by its length: how much of the neuron points along the "
-        "direction.  Tables show the median of its absolute value over neurons.  For a subspace "
-        "it is the length of the neuron's projection divided by its length.",
-        "|P w_i| / |w_i|",
+        (
+            "The cosine is the overlap of a neuron divided by its length.  It says how much of "
+            "the neuron points along the direction.  Tables show the median of its absolute "
+            "value over neurons.  For a subspace it is the length of the neuron's projection "
+            "divided by its length."
+        ),
+        r"$\|Pw_i\|/\|w_i\|$",
         ("overlap", "principal cosines"),
     ),
     Term(
@@ -58,26 +86,33 @@ TERMS = (
             *("principal cosines", "principal cosine", "span"),
             *("principal_cosine_1", "principal_cosine_2", "principal_cosine_3"),
         ),
-        "How well the rows of W together span the target directions: cosines of the angles between "
-        "the two subspaces, the best direction first.  1 says that a direction is in the span.",
+        (
+            "Principal cosines say how well the rows of $W$ together span the target directions. "
+            " They are the cosines of the angles between the two subspaces, the best direction "
+            "first.  1 says that a direction is in the span."
+        ),
         see=("cosine", "alignment"),
     ),
     Term(
         ("alignment",),
-        "How far something points along the target.  In a sweep: the median over neurons of the "
-        "projection on all target directions, divided by the neuron's length.  In a spectrum: "
-        "the length of the projection of a leading right singular vector of W on the target "
-        "directions.",
-        "|W* w_i| / |w_i|;  |W* v_k|",
+        (
+            "The alignment says how far something points along the target.  In a sweep: the "
+            "median over neurons of the projection on all target directions, divided by the "
+            "neuron's length.  In a spectrum: the length of the projection of a leading right "
+            "singular vector of $W$ on the target directions."
+        ),
+        r"$\|W^*w_i\|/\|w_i\|$; $\|W^*v_k\|$",
         ("overlap", "outlier"),
         TWO_STEPS,
     ),
     Term(
         ("order d^-1/2", "of order d^-1/2", "~ d^-1/2", "chance"),
-        "The size of a cosine between a neuron and a direction that it has not learned.  Theory "
-        "counts it as 0 to leading order.  One run shows a cosine of this size by chance, which "
-        "is no disagreement.",
-        "E |<w, w*>| / |w| = sqrt(2/(pi d)) for random w",
+        (
+            "The order $d^{-1/2}$ is the size of a cosine between a neuron and a direction that "
+            "it has not learned.  Theory counts it as 0 to leading order.  One run shows a "
+            "cosine of this size by chance, which is no disagreement."
+        ),
+        r"$\mathbb{E}|\langle{w,w^*}\rangle|/\|w\|=\sqrt{2/(\pi\,d)}$ for random $w$",
         ("cosine", "start"),
     ),
 )

@@ -17,6 +17,7 @@ import numpy as np
 from jaxtyping import Float
 
 from giantstep.gaussian.coordinates import Known
+from giantstep.prediction.narrow.mean_gradient import mean_gradient
 from giantstep.prediction.narrow.noise import Fluctuations
 from giantstep.prediction.narrow.points import Points
 from giantstep.prediction.narrow.state import State, labels_at
@@ -34,7 +35,7 @@ class Gradients:
 
     def moved(self, setting: Setting, state: State, size: float) -> State:
         """The state after a step of this size."""
-        rows = stepped_rows(setting, state.rows, self.rows, size)
+        rows = stepped_rows(setting, state.rows, self.rows, size, state.basis)
         return replace(
             state, rows=rows, readout=moved_readout(setting, state.readout, self.readout)
         )
@@ -56,17 +57,14 @@ class Batch(ABC):
     def __init__(self, setting: Setting, points: Points, spare: Float[np.ndarray, "n k"]) -> None:
         self.setting, self.weights, self.spare = setting, points.weights, spare
         self.samples = set_size(setting.batches, setting.n)
-        self.data, self.used = points.x, np.zeros((len(points.x), 0))
-        self.labels = setting.label_transform(labels_at(setting, points.x, points.noise))
+        self.data: Float[np.ndarray, "n q"] = points.x
+        self.used = np.zeros((len(points.x), 0))
+        self.outcomes = labels_at(setting, points.x, points.noise)
+        self.labels = setting.label_transform(self.outcomes)
 
     def step(self, state: State) -> Gradients:
         """The gradients of a step, in a basis grown by the directions that it reveals."""
-        labels = self.labels
-        if self.setting.deflate >= 0:
-            labels = labels - self.weights @ labels
-        if self.setting.deflate == 1:
-            self.reveal(labels[:, None])
-            labels = labels - self.data @ ((self.weights * labels) @ self.data)
+        labels = self.deflated(self.labels)
         inputs = state.preactivations(self.data[:, : state.rows.shape[1]])
         c = np.asarray(coefficients(self.setting, inputs, labels, state.readout))
         share = 1.0
@@ -76,8 +74,28 @@ class Batch(ABC):
             c, share = c * seen, float(self.weights @ seen)
         self.reveal(c.T)
         gradient = (c * self.weights) @ self.data / share
-        descent = readout_descent(self.setting, inputs, labels, state.readout, counts=self.weights)
+        gradient[:, : state.rows.shape[1]] += self.missing(state)
+        counts = self.weights if share == 1.0 else self.weights * seen / share
+        descent = readout_descent(self.setting, inputs, labels, state.readout, counts=counts)
         return Gradients(gradient, descent)
+
+    def deflated(self, labels: Float[np.ndarray, " n"]) -> Float[np.ndarray, " n"]:
+        """The labels without their fitted part."""
+        mean, beta = self.fitted_part(labels)
+        return labels - mean - self.data @ beta if self.setting.deflate == 1 else labels - mean
+
+    def fitted_part(self, labels: Float[np.ndarray, " n"]) -> tuple[float, Float[np.ndarray, " q"]]:
+        """The mean and linear part that deflation removes; the latter reveals a direction."""
+        deflate = self.setting.deflate
+        mean = float(self.weights @ labels) if deflate >= 0 else 0.0
+        if deflate == 1:
+            self.reveal((labels - mean)[:, None])
+            return mean, (self.weights * (labels - mean)) @ self.data
+        return mean, np.zeros(self.data.shape[1])
+
+    def missing(self, state: State) -> Float[np.ndarray, "p q"] | float:
+        """What the mean gradient of the points lacks: its error, where it is known."""
+        return 0.0
 
     @abstractmethod
     def reveal(self, c: Float[np.ndarray, "n k"]) -> None:
@@ -90,33 +108,71 @@ class Batch(ABC):
 
 
 class NoisyBatch(Batch):
-    """Points whose weighted averages have the noise of averages over n samples."""
+    """Points whose weighted averages have the noise of averages over n samples.
+
+    Samples themselves have equal weights.  Where points stand for more samples, their own
+    ``mean_weights`` tell the mean of their gradients, which that of all samples replaces.
+    """
 
     def __init__(
-        self, setting: Setting, points: Points, spare: Float[np.ndarray, "n k"], noise: Fluctuations
+        self,
+        setting: Setting,
+        points: Points,
+        spare: Float[np.ndarray, "n k"],
+        noise: Fluctuations,
+        *,
+        mean_weights: Float[np.ndarray, " n"] | None = None,
     ) -> None:
         super().__init__(setting, points, spare)
-        self.noise = noise
+        self.noise, self.mean_weights = noise, mean_weights
+        self.fresh = points.x
 
     def reveal(self, c: Float[np.ndarray, "n k"]) -> None:
-        """Append the components along what the averages of c x show.
+        """Append the components along what the averages of c x show, up to all of R^d.
 
-        U = R G^(-1/2), R the part of c outside V and G = mean R R^T, with the symmetric root, which
-        moves little when c does; L is Bartlett's matrix over sqrt(n).
+        U = R G^(-1/2), R the part of c outside V and G = mean R R^T; L is Bartlett's matrix over
+        sqrt(n).  Runs that have an opposite take the symmetric root, which moves little when c
+        does.
         """
+        outside = self.setting.d - self.data.shape[1]
+        if outside == 0:
+            return
         weights = self.weights[:, None]
         null = 1e-12 * float(np.sum(weights * c**2))  # smaller squares are rounding
-        k, outside = c.shape[1], self.setting.d - self.data.shape[1]
         for _ in range(2):  # twice for orthogonality to rounding
             c = c - self.used @ (self.used.T @ (weights * c))
         values, vectors = np.linalg.eigh(c.T @ (weights * c))
         kept = values > null
-        basis = c @ (vectors[:, kept] / np.sqrt(values[kept])) @ vectors[:, kept].T
+        root = vectors[:, kept] / np.sqrt(values[kept])
+        basis = c @ (root @ vectors[:, kept].T if self.noise.opposite else root)
         self.used = np.concatenate([self.used, basis], axis=1)
-        e = self.unused(k)
-        e = e - self.used @ (self.used.T @ (weights * e))
-        along = basis @ self.noise.bartlett(k, outside) / math.sqrt(self.samples)
-        self.data = np.concatenate([self.data, along + e], axis=1)
+        lengths = self.noise.bartlett(basis.shape[1], outside) / math.sqrt(self.samples)
+        normals = self.unused(lengths.shape[1])
+        e = normals - self.used @ (self.used.T @ (weights * normals))
+        self.data = np.concatenate([self.data, basis @ lengths + e], axis=1)
+        if self.mean_weights is not None:
+            self.fresh = np.concatenate([self.fresh, normals], axis=1)
+
+    def unused(self, k: int) -> Float[np.ndarray, "n k"]:
+        """The next k normals of every point; those of a run by itself are drawn."""
+        return super().unused(k) if self.noise.opposite else self.noise.normals(len(self.data), k)
+
+    def missing(self, state: State) -> Float[np.ndarray, "p q"] | float:
+        """E[g x] for samples that were never seen, less its estimate on the same points.
+
+        Along q coordinates N points leave an error of q/N in the square of the mean, where n > N
+        samples have noise of q/n (docs/derivations/drawn_runs.md).
+        """
+        weights, setting = self.mean_weights, self.setting
+        if weights is None:
+            return 0.0
+        x, labels = self.fresh[:, : state.rows.shape[1]], self.labels
+        if setting.deflate == 0:
+            labels = labels - weights @ labels
+        inputs = state.preactivations(x)
+        c = np.asarray(coefficients(setting, inputs, labels, state.readout))
+        points = Points(x, np.zeros(0), np.zeros(0), weights)
+        return mean_gradient(setting, state, points, inputs, c) - (c * weights) @ x
 
 
 class LimitBatch(Batch):

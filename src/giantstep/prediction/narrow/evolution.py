@@ -48,24 +48,29 @@ def direction_cosines(
     return np.divide(along, sizes, where=sizes > 0, out=np.zeros_like(along))
 
 
-def evolution_of(setting: Setting, snapshots: Iterable[Snapshot]) -> Evolution:
-    """The record of a run whose states are known one after the other."""
+def evolution_of(
+    setting: Setting, snapshots: Iterable[Snapshot], most_points: int | None = None
+) -> Evolution:
+    """The record of a run whose states are known one after the other.
+
+    most_points -> points at most that errors of the network are averaged over.
+    """
     r = setting.target.r
     overlaps, grams, cosines, errors = [], [], [np.zeros((0, setting.p, r))], []
     for snapshot in snapshots:
         rows, gradient = snapshot.state.rows, snapshot.gradient
         overlaps.append(rows[:, : setting.known])
         grams.append(rows @ rows.T)
-        errors.append(_network_error(setting, snapshot))
+        points = snapshot.points if most_points is None else snapshot.points.leading(most_points)
+        errors.append(_network_error(setting, snapshot.state, points))
         if gradient is not None:
             lengths = np.linalg.norm(gradient, axis=1)
             cosines.append(direction_cosines(gradient[:, :r], lengths)[None])
     return Evolution(np.stack(overlaps), np.stack(grams), np.concatenate(cosines), np.array(errors))
 
 
-def _network_error(setting: Setting, snapshot: Snapshot) -> float:
+def _network_error(setting: Setting, state: State, points: Points) -> float:
     """E (y - s_p sum_k a_k sigma(h_k))^2 on the points."""
-    state, points = snapshot.state, snapshot.points
     features = np.asarray(setting.activation(state.preactivations(points.x)))
     output = network_output(setting, features, state.readout)
     labels = labels_at(setting, points.x, points.noise)

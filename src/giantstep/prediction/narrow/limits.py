@@ -9,6 +9,7 @@ from giantstep.prediction.limits import (
     Covered,
     Limit,
     computed,
+    first_complaint,
     must_be,
     one_of,
     plain_step,
@@ -19,7 +20,6 @@ from giantstep.prediction.narrow.batch import seen_share
 from giantstep.prediction.narrow.covariance import entries
 from giantstep.prediction.narrow.deviations import fewer_samples, told_by_runs
 from giantstep.prediction.narrow.long_runs import FEW_STEPS, is_long
-from giantstep.prediction.narrow.mean_gradient import stein_applies
 from giantstep.problem.setting import Setting
 from giantstep.simulation.engines import deferred
 
@@ -29,7 +29,8 @@ FEW_NEURONS = Limit(
     name="neurons over inputs",
     quantity=lambda s: s.p / s.d,
     most=0.05,
-    sentence="p must be at most {most:g} d, got {setting.p} neurons at d = {setting.d}",
+    sentence="too many neurons: p must be at most {most:g} d, got p = {setting.p} at d = "
+    "{setting.d}",
     # Beyond, the p(p + 1)/2 inner products of the rows fluctuate by more than a small part.
     evidence="tests/prediction/narrow/test_one_pass.py",
     kind="measured",
@@ -45,8 +46,8 @@ ONE_PASS_NEURONS = Limit(
     name="neurons over inputs, small batches",
     quantity=lambda s: s.p / s.d if small_batches(s) else None,
     most=0.5,
-    sentence="p must be at most {most:g} d for batches of at most d/20 samples, got {setting.p} "
-    "neurons at d = {setting.d}",
+    sentence="p must be at most {most:g} d for batches of at most d/20 samples, got p = "
+    "{setting.p} at d = {setting.d}",
     # The inner products of the start are given, run by run, and a batch adds little to them.
     evidence="tests/prediction/narrow/test_one_pass.py",
     kind="measured",
@@ -56,8 +57,8 @@ LONG_RUN_NEURONS = Limit(
     name="neurons over inputs, steps in groups",
     quantity=lambda s: s.p / s.d if is_long(s) and not small_batches(s) else None,
     most=FEW_NEURONS.most,
-    sentence=f"p must be at most {{most:g}} d for more than {FEW_STEPS} steps, got {{setting.p}} "
-    "neurons at d = {setting.d}",
+    sentence=f"p must be at most {{most:g}} d for more than {FEW_STEPS} steps, got p = "
+    "{setting.p} at d = {setting.d}",
     evidence=FEW_NEURONS.evidence,
     kind="measured",
 )
@@ -67,54 +68,68 @@ LONG_RUN_NEURONS = Limit(
 
 DRAWN_RUNS = (
     Limit(
-        name="samples that drawn runs see again",
-        quantity=lambda s: float(s.seen_again),
-        most=0.0,
-        sentence="batches must be fresh for more than d/20 neurons, got {given[batches]} batches "
-        "and p = {setting.p} at d = {setting.d}",
-        evidence="docs/derivations/drawn_runs.md",
-        kind="derived",
+        name="steps of a drawn run",
+        quantity=lambda s: float(s.steps),
+        most=float(FEW_STEPS),
+        sentence="too many steps: theory draws random runs of at most {most:g} steps, got "
+        "{setting.steps}",
+        evidence="benchmarks/drawn_runs.py",
+        kind="chosen",
     ),
     Limit(
-        name="weights of a drawn run",
+        name="weights of a random run",
         quantity=lambda s: float(s.p * drawn_runs.row_coordinates(s)),
         most=2.0**16,
-        sentence="too many neurons: p times min(d, p + r) must be at most {most:.0f} for runs to "
-        "be drawn, got {value:.0f}",
+        sentence="too many neurons: theory draws random runs, and p times min(d, p + r) must be at "
+        "most {most:.0f} for them, got {value:.0f}",
         # Tens of seconds for tens of runs.
         evidence="benchmarks/drawn_runs.py",
         kind="chosen",
     ),
     Limit(
-        name="neurons of a drawn run",
+        name="neurons of a random run",
         quantity=lambda s: float(s.p),
         most=2.0**9,
-        sentence="too many neurons: p must be at most {most:.0f} for runs to be drawn, got "
-        "{value:.0f}",
+        sentence="too many neurons: theory draws random runs, and p must be at most {most:.0f} "
+        "for them, got {value:.0f}",
         evidence="benchmarks/drawn_runs.py",
         kind="chosen",
     ),
     Limit(
-        name="directions of a fit to deflate, over inputs",
-        quantity=lambda s: deferred.dimensions_needed(s) / s.d if s.deflate == 1 else None,
+        name="seconds of drawn runs",
+        quantity=drawn_runs.expected_seconds,
+        most=30.0,
+        sentence="theory would draw random runs for about {value:.0f} seconds, at most {most:.0f} "
+        "are allowed. Use fewer neurons, steps or runs",
+        evidence="benchmarks/drawn_runs.py",
+        kind="chosen",
+    ),
+    Limit(
+        name="samples that no points stand for",
+        quantity=lambda s: None if drawn_runs.points_serve(s) else s.n / drawn_runs.most_samples(s),
         most=1.0,
-        sentence="p must be at most (d - r - 1)/2 to deflate, got {setting.p}",
+        # The mean gradient of points has noise along all coordinates, above that of the samples.
+        sentence="too many samples for this loss, these inputs, deflated labels or the last batch: "
+        "n = {setting.n} is {value:.3g} times what theory can draw",
         evidence="docs/derivations/drawn_runs.md",
         kind="derived",
     ),
     Limit(
-        name="samples over points of a drawn step",
-        quantity=lambda s: (
-            None if stein_applies(s) else s.n / 2 ** drawn_runs.log2_points_of_step(s)
-        ),
-        # The mean gradient is then that of the points, whose noise is an eighth of the samples'.
-        most=1 / 8,
-        sentence="n must be at most {most:g} of the points that a step is averaged on, for other "
-        "losses and inputs, got n = {setting.n}, {value:.3g} of them",
-        evidence="tests/prediction/narrow/test_drawn_runs.py",
+        name="features of a readout that is drawn",
+        quantity=lambda s: float(s.readout_n * s.p) if drawn_runs.needs_samples(s) else None,
+        most=2.0**23,
+        sentence="readout_n times p must be at most {most:.0f} for a readout that is fitted "
+        "between steps or on the last batch, got {value:.0f}",
+        # Some seconds.
+        evidence="benchmarks/drawn_runs.py",
         kind="chosen",
     ),
 )
+
+
+def drawable(setting: Setting) -> bool:
+    """Whether runs can be drawn from the law of their steps."""
+    return first_complaint(DRAWN_RUNS, setting) is None
 
 
 def drawn_for_width(setting: Setting) -> bool:
@@ -122,14 +137,30 @@ def drawn_for_width(setting: Setting) -> bool:
     return not (FEW_NEURONS.holds(setting) or small_batches(setting) or is_long(setting))
 
 
+def must_be_drawn(setting: Setting) -> bool:
+    """Whether no mean serves: the rows are many, or the steps or errors need drawn readouts."""
+    return drawn_for_width(setting) or drawn_runs.needs_samples(setting)
+
+
 # -- lengths that are divided by -------------------------------------------------------------------
+
+FEW_INPUTS = Limit(
+    name="inputs of samples that are seen again",
+    quantity=lambda s: float(s.d) if s.seen_again else None,
+    least=500.0,
+    sentence="d must be at least {least:g} for the limit of samples that are used again, got "
+    "{setting.d}: runs are drawn",
+    # The limit leaves out the share 1/d of each of some ten known directions: 2 % at this size.
+    evidence="tests/prediction/narrow/test_drawn_runs.py",
+    kind="chosen",
+)
 
 SAMPLES_OF_A_LENGTH = Limit(
     name="samples of a gradient's length",
     quantity=lambda s: float(s.n),
     least=100.0,
-    sentence="too few samples for the length of a gradient: n must be at least {least:g}, got "
-    "{setting.n}",
+    sentence="too few samples to predict the length of a gradient: n must be at least {least:g}, "
+    "got {setting.n}",
     # The length of a gradient deviates by a tenth at 100 samples, which shifts the mean of what is
     # divided by it by the square.
     evidence="tests/prediction/test_words.py::test_lengths_need_samples",
@@ -170,7 +201,7 @@ NORMALISED_ROWS = Limit(
     name="length added to normalised rows, over samples",
     quantity=_added_over_samples,
     most=0.02,
-    sentence="n must be at least 100 for rows = normalised by steps that are not small, got "
+    sentence="n must be at least 100 for rows = normalised, unless the steps are small, got "
     "{setting.n}",
     # The length strays by its share kappa mu/n, kappa the variance of g^2 over its squared mean, 2
     # to 5, and the drift is off by 3/4 of that.
@@ -181,7 +212,7 @@ NORMALISED_ROWS = Limit(
 ORTHOGONAL_ROWS = must_be(
     "rows",
     "free",
-    "update = orthogonal",
+    "a prediction with update = orthogonal",
     # The product of paired rows has no noise before they are divided by lengths that have, and its
     # shift by 1/d was 7 standard errors of 80 runs.
     lambda s: not (s.update.kind.polar and s.normalises_rows),
@@ -195,8 +226,8 @@ SPIKE_SAMPLES = Limit(
         else None
     ),
     least=300.0,
-    sentence="n must be at least {least:g} (1 + strength)^2 to deflate {setting.inputs.text}, got "
-    "{setting.n}",
+    sentence="n must be at least {least:g} (1 + strength)^2 for deflate = 1 with inputs "
+    "{setting.inputs.text}, got {setting.n}",
     # The noise of the fitted linear part along the spike adds E[y^2 x^2] E[x^2]/n to the labels'
     # square, for labels of degree 2 15 (1 + strength)^2/n of it, 5 % at so many.  At an eighth of
     # them Gram matrices were off by 6 standard errors of 160 runs.
@@ -226,18 +257,43 @@ COVERED_SEEN_AGAIN: Covered = {
 }
 """Fields in which steps on samples that are seen again may go beyond the plain one."""
 
-NARROW: tuple[Limit, ...] = (
-    GAUSSIAN_OR_SPIKED,
-    ONE_PASS_NEURONS,
-    LONG_RUN_NEURONS,
-    *when(drawn_for_width, DRAWN_RUNS),
-    one_of("readout_batch", ("fresh",), "narrow networks"),
+MEANS: tuple[Limit, ...] = (
     NORMALISED_ROWS,
     NORMALISED_UPDATE,
     ORTHOGONAL_ROWS,
     SPIKE_SAMPLES,
     SINGLE_STEPS,
-    *when(lambda s: s.seen_again, plain_step("reused batches", COVERED_SEEN_AGAIN)),
+    must_be("update", "gradient, normalised or orthogonal", "means", lambda s: s.update.kind.turns),
+    *when(
+        lambda s: s.seen_again, plain_step("a prediction with reused batches", COVERED_SEEN_AGAIN)
+    ),
+)
+"""The limits of means over runs; beyond them runs are drawn where they can be."""
+
+ROWS_OF_DATA = (
+    one_of("readout_batch", ("fresh",), "the rows of a data set"),
+    must_be(
+        "readout_between",
+        "frozen or gradient(size)",
+        "the rows of a data set",
+        lambda s: not s.readout_between.kind.fitted,
+    ),
+    must_be(
+        "update",
+        "gradient, normalised or orthogonal",
+        "the rows of a data set",
+        lambda s: s.update.kind.turns,
+    ),
+)
+"""The limits of rows that are dealt out from a data set: Gaussian runs deal theirs out too."""
+
+NARROW: tuple[Limit, ...] = (
+    GAUSSIAN_OR_SPIKED,
+    *when(lambda s: s.data is not None, ROWS_OF_DATA),
+    ONE_PASS_NEURONS,
+    LONG_RUN_NEURONS,
+    *when(must_be_drawn, DRAWN_RUNS),
+    *when(lambda s: not drawable(s), MEANS),
 )
 """The limits of the theory."""
 
@@ -257,8 +313,8 @@ READOUT = (
         quantity=lambda s: s.readout_n / s.p,
         # Below, order 1/readout_n is not enough: its square is 1 % of the error.
         least=10.0,
-        sentence="readout_n must be at least {least:g} p, got {setting.readout_n} for "
-        "{setting.p} neurons",
+        sentence="readout_n must be at least {least:g} p, got {setting.readout_n} for p = "
+        "{setting.p}",
         evidence="tests/prediction/narrow/test_readout.py::test_few_samples_of_the_readout",
         kind="derived",
     ),
@@ -267,8 +323,8 @@ READOUT = (
         quantity=lambda s: s.readout_n / s.d if s.deflate == 1 else None,
         # From here on the readout's fit of the labels' linear part is exact.
         least=1000.0,
-        sentence="readout_n must be at least {least:g} d to deflate, got {setting.readout_n} at "
-        "d = {setting.d}",
+        sentence="readout_n must be at least {least:g} d for deflate = 1, got "
+        "{setting.readout_n} at d = {setting.d}",
         evidence="tests/prediction/narrow/test_readout.py",
         kind="chosen",
     ),
@@ -299,12 +355,12 @@ NEAR_SHIFTED_MEAN = Limit(
 )
 
 SMALL_START = Limit(
-    name="what a random start moves overlaps by, in lengths of a row",
+    name="change of overlaps by a random start, in lengths of a row",
     quantity=computed,
     # What is left out of the mean over starts is of the order of the square, 1/400.
     most=0.05,
-    sentence="the start moves overlaps by {value:.0%} of the length of a row: every run is "
-    "predicted from its own",
+    sentence="the random start changes overlaps by {value:.0%} of the length of a row, so every "
+    "run is predicted from its own start",
     evidence="tests/prediction/narrow/test_deviations.py::test_where_the_start_decides",
     kind="chosen",
 )
@@ -315,24 +371,38 @@ def fitted_share(setting: Setting) -> float:
     return (setting.p + setting.known) / setting.n if setting.deflate == 1 else 0.0
 
 
+LEARNED_SPAN = Limit(
+    name="what random rows hold of a target direction, over what mean rows hold of it",
+    quantity=computed,
+    # p random rows hold p/d of a squared direction, which adds a tenth to the cosine at this share.
+    # How the rows of a run hold it together is no part of the means: where it counted, at 1 to 2,
+    # principal cosines were off by a fifth to a half.
+    most=0.2,
+    sentence="the rows hold so little of a target direction that p/d of random rows is {value:.0%} "
+    "of it, at most {most:.0%} is allowed for one mean. Theory draws random runs instead",
+    evidence="tests/prediction/narrow/test_drawn_runs.py::"
+    "test_principal_cosines_that_are_not_learned_are_drawn",
+    kind="chosen",
+)
+
 FITTED_PART = Limit(
     name="directions of rows and target over samples that deflate",
     quantity=fitted_share,
     # The recursion of the means leaves out the noise that the fitted linear part has along them.
     most=0.005,
-    sentence="p + r must be at most {most:g} n for the mean of deflated labels, got {value:.3g} n: "
-    "runs are drawn",
+    sentence="p + r must be at most {most:g} n for one mean with deflate = 1, got {value:.3g} n. "
+    "Theory draws random runs instead",
     evidence="tests/prediction/narrow/test_drawn_runs.py::"
     "test_the_fit_that_labels_are_deflated_by_has_noise_along_the_rows",
     kind="measured",
 )
 
 FEW_PAIRED = Limit(
-    name="neurons of a paired start",
+    name="neurons of a symmetric start",
     quantity=lambda s: float(s.p) if s.start.kind.paired else None,
     # A second or two.
     most=32.0,
-    sentence="p must be at most {most:g} for runs of a paired start to be drawn, got {setting.p}",
+    sentence="p must be at most {most:g} for random runs from a symmetric start, got {setting.p}",
     evidence="tests/prediction/narrow/test_drawn_runs.py::"
     "test_rows_of_a_pair_part_by_their_common_noise",
     kind="chosen",
@@ -343,8 +413,8 @@ FEW_ENTRIES = Limit(
     quantity=lambda s: float(entries(s)),
     # p near 128: beyond, the deviations would take longer than the means.
     most=2.0**13,
-    sentence="overlaps and Gram matrix must have at most {most:.0f} entries for the deviations of "
-    "a run, got {value:.0f}",
+    sentence="too many neurons to predict how runs differ: overlaps and Gram matrix may have "
+    "{most:.0f} entries together, got {value:.0f}",
     evidence="tests/prediction/narrow/test_deviations.py",
     kind="chosen",
 )
@@ -355,26 +425,26 @@ TELLING_RUNS = (
         name="directions of a run over inputs",
         quantity=lambda s: deferred.dimensions_needed(s) / s.d,
         most=1.0,
-        sentence="rows and batches must span at most d directions for the deviations of a run, got "
-        "{value:.3g} d",
+        sentence="to predict how runs differ, neurons and samples must span at most d directions, "
+        "got {value:.3g} d",
         evidence="docs/derivations/fluctuations.md",
         kind="derived",
     ),
     Limit(
-        name="samples of runs that tell deviations",
+        name="samples of the simulations that show how runs differ",
         quantity=lambda s: fewer_samples(s) / seen_share(s),
         most=2.0**16,
-        sentence="runs that tell the deviations must have at most {most:.0f} samples, got "
-        "{value:.0f}",
+        sentence="theory uses small simulations to predict how runs differ. They may have at most "
+        "{most:.0f} samples, got {value:.0f}",
         # Beyond, the runs would take minutes.
         evidence="tests/prediction/narrow/test_deviations.py",
         kind="chosen",
     ),
     Limit(
-        name="steps of runs that tell deviations",
+        name="steps of the simulations that show how runs differ",
         quantity=lambda s: float(s.steps),
         most=2.0**6,
-        sentence="steps must be at most {most:.0f} for the deviations of a run, got "
+        sentence="to predict how runs differ, steps must be at most {most:.0f}, got "
         "{setting.steps}",
         evidence="tests/prediction/narrow/test_deviations.py",
         kind="chosen",
@@ -389,20 +459,27 @@ LONG_FLUCTUATIONS = (
         # p = 8 with r = 5: a derivative takes two evaluations for each of them, some hundredths of
         # a second.
         most=80.0,
-        sentence="overlaps and Gram matrix must have at most {most:.0f} entries for the deviations "
-        "of a long run, got {value:.0f}",
+        sentence="too many neurons to predict how runs of so many steps differ: overlaps and Gram "
+        "matrix may have {most:.0f} entries together, got {value:.0f}",
         evidence="tests/prediction/narrow/test_long_runs.py",
         kind="chosen",
     ),
-    one_of("update", ("gradient",), "the deviations of a long run"),
+    one_of("update", ("gradient",), "a prediction of how long runs differ"),
 )
 
 
 PARTS: dict[str, tuple[Limit, ...]] = {
     "readout errors": when(lambda s: s.readout_n > 0, READOUT),
     "gradient cosines": (SAMPLES_OF_A_LENGTH,),
-    "one mean for all runs": (NEAR_MEAN, NEAR_SHIFTED_MEAN, SMALL_START, FITTED_PART),
-    "drawn runs of a paired start": (FEW_PAIRED,),
+    "one mean for all runs": (
+        FEW_INPUTS,
+        NEAR_MEAN,
+        NEAR_SHIFTED_MEAN,
+        SMALL_START,
+        FITTED_PART,
+        LEARNED_SPAN,
+    ),
+    "random runs from a symmetric start": (FEW_PAIRED,),
     "deviations": (
         *when(lambda s: not (is_long(s) or told_by_runs(s)), (FEW_ENTRIES,)),
         *when(lambda s: not is_long(s) and told_by_runs(s), TELLING_RUNS),
@@ -411,5 +488,5 @@ PARTS: dict[str, tuple[Limit, ...]] = {
 }
 """The limits of parts of the record, by their names."""
 
-ONE_STEP_LAW: tuple[Limit, ...] = plain_step("the law of one step")
+ONE_STEP_LAW: tuple[Limit, ...] = plain_step("the distribution after one step")
 """The limits of ``one_step_law`` and ``cosine_quantiles``."""

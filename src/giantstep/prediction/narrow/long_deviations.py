@@ -66,7 +66,9 @@ def long_deviations(
         batch = _batch_covariance(setting, start, state, quadrature, step=step, number=k)
         covariance = passed_covariance(jacobian, batch, covariance, size)
         if not np.all(np.isfinite(covariance)):
-            raise NoTheoryError("no prediction: the deviations of a run become infinite")
+            raise NoTheoryError(
+                "no prediction: the differences between runs become infinite. Use a smaller step"
+            )
         after = bend(k + 1, covariance)
         # V and the curvature change on the way.
         shift = passed_shift(jacobian, 0.5 * (before + after) if size > 1 else before, shift, size)

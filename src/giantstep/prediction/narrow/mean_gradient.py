@@ -22,7 +22,7 @@ from jaxtyping import Float
 
 from giantstep.gaussian.cubature import kinked_rule, smooth_rule
 from giantstep.gaussian.kinks import kink_planes
-from giantstep.gaussian.moments import Piecewise, feature_moments
+from giantstep.gaussian.moments import Nonlinearity, Piecewise, feature_moments
 from giantstep.gaussian.points import normal_sets
 from giantstep.prediction.narrow.points import Points
 from giantstep.prediction.narrow.state import State, labels_at
@@ -35,8 +35,9 @@ functions as smooth as a row with half of its length outside the target makes th
 
 
 def stein_applies(setting: Setting) -> bool:
-    """Whether the residual is y - f, and the inputs N(0, I)."""
-    return setting.loss.kind.plain and setting.inputs.known_directions == 0
+    """Whether the residual is y - f or y, and the inputs N(0, I)."""
+    linear = setting.loss.kind.plain or setting.labels_only
+    return linear and setting.inputs.known_directions == 0
 
 
 def mean_gradient(
@@ -66,7 +67,8 @@ def _of_labels(setting: Setting, state: State) -> Float[np.ndarray, "p q"]:
     r, rows = setting.target.r, state.rows
     z, weighted = _label_rule(setting)
     centres = rows[:, :r] @ z.T + state.biases[:, None]
-    level, tilt, lengths = _smoothed_slopes(setting, centres, np.linalg.norm(rows[:, r:], axis=1))
+    slope = Piecewise(setting.activation.derivative, setting.activation.kinks)
+    level, tilt, lengths = smoothed(slope, centres, np.linalg.norm(rows[:, r:], axis=1))
     factors = np.divide(tilt @ weighted, lengths, where=lengths > 0, out=np.zeros(setting.p))
     mean = np.concatenate([(level * weighted) @ z, factors[:, None] * rows[:, r:]], axis=1)
     return (setting.scale * state.readout)[:, None] * mean
@@ -129,8 +131,8 @@ def _label_rule(
     return z, weights * labels
 
 
-def _smoothed_slopes(
-    setting: Setting,
+def smoothed(
+    function: Nonlinearity,
     centres: Float[np.ndarray, "p n"],
     lengths: Float[np.ndarray, " p"],
     *,
@@ -139,23 +141,23 @@ def _smoothed_slopes(
 ) -> tuple[Float[np.ndarray, "p n"], Float[np.ndarray, "p n"], Float[np.ndarray, " p"]]:
     """S and D of every neuron at its centres c, and |v_i|, 0 where the row is in the target.
 
-    They are tabulated at ``table`` places where there are more points: linear interpolation over
-    twelve standard deviations leaves out 1e-3 of the curvature.  A row is in the target if its
-    length outside, over the range of c, is below ``sharp``.
+    ``function`` is sigma', or another function of c + |v_i| t.  S and D are tabulated at ``table``
+    places where there are more points: linear interpolation over twelve standard deviations leaves
+    out 1e-3 of the curvature.  A row is in the target if its length outside, over the range of c,
+    is below ``sharp``.
 
     docs/derivations/drawn_runs.md, eq. (3).
     """
-    slope = Piecewise(setting.activation.derivative, setting.activation.kinks)
     level, tilt = np.empty_like(centres), np.zeros_like(centres)
     low, high = centres.min(axis=1), centres.max(axis=1)
     lengths = np.where(lengths > sharp * (high - low), lengths, 0.0)
     for i in np.flatnonzero(lengths == 0.0):
-        level[i] = np.asarray(slope(centres[i]), dtype=float)
+        level[i] = np.asarray(function(centres[i]), dtype=float)
     smooth = np.flatnonzero(lengths)
     grids = centres[smooth]
     if centres.shape[1] > table:
         grids = np.linspace(low[smooth], high[smooth], table, axis=1)
-    moments = feature_moments(slope, grids, np.broadcast_to(lengths[smooth, None], grids.shape))
+    moments = feature_moments(function, grids, np.broadcast_to(lengths[smooth, None], grids.shape))
     if grids.shape == centres.shape:
         level[smooth], tilt[smooth] = moments.mean, moments.slope
         return level, tilt, lengths

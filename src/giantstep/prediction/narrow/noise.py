@@ -13,13 +13,19 @@ from dataclasses import replace
 import numpy as np
 from jaxtyping import Float
 
+from giantstep.gaussian import coordinates
 from giantstep.prediction.narrow.points import Points
 from giantstep.problem.setting import Setting
 from giantstep.problem.starts import Space, typical_span
 
 
 class Fluctuations:
-    """Normal variables of a run, or with ``sign`` = -1 those of its opposite."""
+    """Normal variables of a run, or with ``sign`` = -1 those of its opposite.
+
+    ``opposite``: there may be such a run, so that everything is made odd in the variables.
+    """
+
+    opposite = True
 
     def __init__(self, seed: int, sign: float = 1.0) -> None:
         self.key, self.sign = np.random.default_rng(seed), sign
@@ -76,23 +82,38 @@ class Fluctuations:
 
 
 class Samples(Fluctuations):
-    """Random variables of a run by itself, with samples of its own."""
+    """Random variables of a run by itself, with at most so many samples of its own.
 
-    def __init__(self, seed: int, setting: Setting) -> None:
+    ``single``: coordinates of samples are in single precision, as in a simulation.
+    """
+
+    opposite = False
+
+    def __init__(
+        self, seed: int, setting: Setting, most_samples: int, *, single: bool = False
+    ) -> None:
         super().__init__(seed)
-        self.setting = setting
+        self.setting, self.most_samples = setting, most_samples
+        self.dtype = np.float32 if single else np.float64
+
+    def bartlett(self, k: int, m: int) -> Float[np.ndarray, "k j"]:
+        """Bartlett's matrix as it is: of k vectors in R^m, at most m coordinates."""
+        return coordinates.bartlett(self.key, k, m)
 
     def batch(self, points: Points, samples: int) -> Points:
-        """So many new samples, or if they are more than the points, how often each is among them.
+        """So many new samples, or if they are too many, how often each point is among them.
 
         Not some of the points: these are spread more evenly than samples are.
         """
-        count, q = points.x.shape
-        if samples > count:
+        if samples > self.most_samples:
             shares = points.weights / np.sum(points.weights)
             return replace(points, weights=self.key.multinomial(samples, shares) / samples)
-        drawn = self.normals(samples, q + 2)
-        x, weights = drawn[:, :q], np.full(samples, 1.0 / samples)
+        return self.samples(samples, points.x.shape[1])
+
+    def samples(self, count: int, q: int) -> Points:
+        """So many samples by their first q coordinates and the noise of their labels."""
+        x = self.key.standard_normal((count, q), dtype=self.dtype)
         if self.setting.inputs.known_directions:
             x = self.setting.inputs.stretched(x, self.setting.target.r)
-        return Points(x, drawn[:, q], drawn[:, q + 1], weights)
+        noise = self.normals(count) if self.setting.noisy else np.zeros(count)
+        return Points(x, noise, np.zeros(count), np.full(count, 1.0 / count))

@@ -36,7 +36,7 @@ class Path:
     ``drawn(setting, start, source, noise)`` -> states of one run around the mean, None where no
     errors of a readout are predicted; ``closed(setting)`` -> whether the means need no points.
     ``by_rule`` -> whether an exact rule may take the place of points, ``grouped`` -> whether steps
-    are taken many at once, ``drawable`` -> whether runs may be drawn from the law of each step.
+    are taken many at once.
     """
 
     name: str
@@ -47,7 +47,6 @@ class Path:
     closed: Callable[[Setting], bool] = lambda setting: False
     by_rule: bool = True
     grouped: bool = False
-    drawable: bool = False
 
 
 def _one_by_one(evolve: Callable[[Setting, State, Any], Evolution]) -> Means:
@@ -81,7 +80,6 @@ PATHS = (
         source=points_for,
         means=_one_by_one(state_evolution),
         drawn=fresh_states,
-        drawable=True,
     ),
 )
 

@@ -28,6 +28,15 @@ class Points:
     weights: Float[np.ndarray, " n"]
     halved: bool = False
 
+    def leading(self, most: int) -> Points:
+        """At most so many of the points, equally weighted: the first of each half."""
+        if not self.halved or len(self.x) <= most:
+            return self
+        half = np.arange(most // 2)
+        kept = np.concatenate([half, len(self.x) // 2 + half])
+        weights = np.full(len(kept), 1.0 / len(kept))
+        return Points(self.x[kept], self.noise[kept], self.spare[kept], weights, halved=True)
+
     def mean_and_square(
         self, weighted: Float[np.ndarray, "*k p n"], x: Float[np.ndarray, "n q"]
     ) -> tuple[Float[np.ndarray, "*k p q"], Float[np.ndarray, "*k p p"]]:
@@ -69,6 +78,8 @@ def points_for(setting: Setting, seed: int, log2_points: int, *, sets: int = 2**
     There are at most so many ``sets``, for one step or one group of steps after the other.
     """
     dimension, r = setting.known + setting.p, setting.target.r
+    if not setting.update.kind.turns:  # rows are held along the axes
+        dimension = setting.d
     steps = min(setting.steps, sets - 1)
     normals = sobol_quadrature(dimension, seed, log2_points, steps=steps)
     if setting.inputs.known_directions == 0:

@@ -71,11 +71,8 @@ def readout_errors(
     """
     n, (labels, gap) = setting.readout_n, _fitted_labels(setting, points)
     features = Features.of(setting, state, points, labels)
-    mean = features.mean_square()
-    if points.halved:
-        mean += _overfit(features.phi, labels, features.grid)
-    bias, outer, inner = features.first_order()
-    test = gap + mean + (bias + outer) / n
+    test, inner = features.test_errors(n, halved=points.halved)
+    test += gap
     train = test - 2.0 * inner / n
     if len(features.grid) > 1 and len(features.values):  # without features all penalties are one
         noise = features.free_covariance() / n
@@ -90,15 +87,30 @@ def readout_errors(
     return ReadoutErrors(float(train[0]), float(test[0]), left_out)
 
 
+def fitted_readout(setting: Setting, state: State, points: Points) -> Float[np.ndarray, " p"]:
+    """The readout a = H^-1 b of given rows and biases, a weight for every neuron.
+
+    Several penalties, or "cv": the one of which (1) expects the smallest test error.
+
+    docs/derivations/readout.md, eq. (1).
+    """
+    labels, _ = _fitted_labels(setting, points)
+    features = Features.of(setting, state, points, labels)
+    errors, _ = features.test_errors(setting.readout_n, halved=points.halved)
+    return features.vectors @ (features.inverse[np.argmin(errors)] * features.cross)
+
+
 @dataclass(frozen=True)
 class Features:
     """Features phi on points in the eigenbasis of Sig, whose eigenvalues are ``values``.
 
-    ``grid`` are the penalties; what depends on them has a row for each.  ``cross`` is b.
+    ``vectors`` is the eigenbasis, a row for each neuron.  ``grid`` are the penalties; what depends
+    on them has a row for each.  ``cross`` is b.
     """
 
     phi: Float[np.ndarray, "m n"]
     values: Float[np.ndarray, " m"]
+    vectors: Float[np.ndarray, "p m"]
     weights: Float[np.ndarray, " n"]
     labels: Float[np.ndarray, " n"]
     grid: Float[np.ndarray, " k"]
@@ -118,11 +130,14 @@ class Features:
         phi = setting.scale * np.asarray(setting.activation(inputs), dtype=float)
         moments = (phi * points.weights) @ phi.T
         if not np.all(np.isfinite(moments)):
-            raise NoTheoryError("no prediction: the features leave the finite numbers")
+            raise NoTheoryError(
+                "no prediction: the features become infinite or too large. Use a smaller step"
+            )
         values, vectors = np.linalg.eigh(moments)
         grid = penalties_of(setting.ridge, float(values.mean()))
         kept = values > null * values[-1]  # two neurons that are one
-        return cls(vectors[:, kept].T @ phi, values[kept], points.weights, labels, grid)
+        basis = vectors[:, kept]
+        return cls(basis.T @ phi, values[kept], basis, points.weights, labels, grid)
 
     @cached_property
     def cross(self) -> Float[np.ndarray, " m"]:
@@ -171,6 +186,19 @@ class Features:
         outer = np.sum(self.values * (self.inverse**2 * diagonal - pulled**2), axis=1)
         inner = np.sum(self.inverse * diagonal - penalty * pulled * readout, axis=1)
         return bias, outer, inner
+
+    def test_errors(
+        self, n: int, *, halved: bool
+    ) -> tuple[Float[np.ndarray, " k"], Float[np.ndarray, " k"]]:
+        """Expected test errors of fits to n samples, and tr[H^-1 C].
+
+        ``halved`` points correct the error of a fit that is judged on its own points.
+        """
+        mean = self.mean_square()
+        if halved:
+            mean += _overfit(self.phi, self.labels, self.grid)
+        bias, outer, inner = self.first_order()
+        return mean + (bias + outer) / n, inner
 
     def free_covariance(self) -> Float[np.ndarray, "m m"]:
         """Sig^-1 E[e^2 phi phi^T] Sig^-1, n times the covariance of readouts without penalty."""

@@ -25,13 +25,15 @@ class State:
 
     The first r coordinates are along the target directions, then come other known ones.
     ``biases`` -> b in the steps, of every neuron, or one for all of them; ``readout_biases`` -> b
-    in the features that the readout is fitted on.
+    in the features that the readout is fitted on.  ``basis`` -> the basis itself, of R^d, where an
+    update depends on the axes.
     """
 
     rows: Float[np.ndarray, "p q"]
     readout: Float[np.ndarray, " p"]
     biases: Float[np.ndarray, " k"] = field(default_factory=lambda: np.zeros(1))
     readout_biases: Float[np.ndarray, " k"] = field(default_factory=lambda: np.zeros(1))
+    basis: Float[np.ndarray, "d d"] | None = None
 
     def preactivations(self, x: Float[np.ndarray, "n q"]) -> Float[np.ndarray, "p n"]:
         """W x + b on the points."""
@@ -67,6 +69,10 @@ def start_of_run(setting: Setting, run: int) -> State:
     frame = target_frame(setting, run)
     rows = start_rows(setting, whole_space(key, frame, others))
     directions = np.concatenate([frame, np.eye(others, d, d - others)])
+    if not setting.update.kind.turns:
+        basis = np.linalg.qr(np.concatenate([directions, np.eye(d)]).T)[0].T
+        basis[: len(directions)] = directions  # up to signs, which QR is free to choose
+        return State(rows @ basis.T, readout, biases, drawn, basis)
     return State(coordinates(rows @ directions.T, rows @ rows.T), readout, biases, drawn)
 
 

@@ -23,17 +23,21 @@ from giantstep.prediction.narrow.deviations import (
     deviations_by_covariance,
     method_of,
 )
+from giantstep.prediction.narrow.drawn_runs import expected_seconds, needs_samples
 from giantstep.prediction.narrow.fresh import unsteadiness
 from giantstep.prediction.narrow.limits import (
-    DRAWN_RUNS,
+    FEW_INPUTS,
     FEW_NEURONS,
     FEW_PAIRED,
     FITTED_PART,
+    LEARNED_SPAN,
+    MEANS,
     NEAR_MEAN,
     NEAR_SHIFTED_MEAN,
     PARTS,
     SAMPLES_OF_A_LENGTH,
     SMALL_START,
+    drawable,
     fitted_share,
     small_batches,
 )
@@ -58,9 +62,11 @@ def predict(setting: Setting, readouts: Float[np.ndarray, "rows p"], accuracy: A
     try:
         with np.errstate(all="ignore"):
             fields = None if needs_draws(setting) else _around_means(setting, readouts, accuracy)
-            return _drawn(setting, draft=not accuracy.deviations) if fields is None else fields
+            return _drawn(setting, accuracy) if fields is None else fields
     except np.linalg.LinAlgError:
-        raise NoTheoryError("no prediction: the recursion leaves the finite numbers") from None
+        raise NoTheoryError(
+            "no prediction: its numbers become infinite or too large. Use a smaller step"
+        ) from None
 
 
 def _around_means(
@@ -83,22 +89,40 @@ def _around_means(
     estimates = _estimates(setting, starts, fields, given=given) if accuracy.deviations else []
     if _far_from_mean(setting, starts[0], fields, estimates):
         return None
-    return _completed(setting, fields | _deviations(estimates, len(starts)))
+    completed = _completed(setting, fields | _deviations(estimates, len(starts)))
+    return None if accuracy.deviations and spans_are_noise(setting, completed) else completed
 
 
 # -- which runs are drawn -------------------------------------------------------------------------
 
 
 def needs_draws(setting: Setting) -> bool:
-    """Whether so much fluctuates that runs are drawn instead of their mean.
+    """Whether runs are drawn without a look at their mean.
 
-    The inner products of many neurons, or the linear part that labels are deflated by.
+    So many inner products fluctuate, the linear part that labels are deflated by does, samples that
+    are seen again have few inputs, the mean is beyond its limits, or a readout has few samples.
     """
-    if not path_of(setting).drawable:
+    if path_of(setting).grouped or not drawable(setting):
         return False
-    if not FITTED_PART.holds(setting) and first_complaint(DRAWN_RUNS, setting) is None:
+    wide = not (FEW_NEURONS.holds(setting) or small_batches(setting))
+    of_means = first_complaint((FITTED_PART, FEW_INPUTS, *MEANS), setting)
+    if wide or needs_samples(setting) or of_means is not None:
         return True
-    return not (FEW_NEURONS.holds(setting) or small_batches(setting))
+    few_samples = not SAMPLES_OF_A_LENGTH.holds(setting) and quick(setting, fits=False)
+    return few_samples or draws_fits(setting)
+
+
+def draws_fits(setting: Setting) -> bool:
+    """Whether readouts of drawn runs are fitted on drawn samples: by need, or quick and better."""
+    if setting.readout_n == 0:
+        return False
+    expanded = first_complaint(PARTS["readout errors"], setting) is None
+    return needs_samples(setting) or (not expanded and quick(setting, fits=True))
+
+
+def quick(setting: Setting, *, fits: bool, seconds: float = 3.0) -> bool:
+    """Whether drawn runs take so little time that they fill in what a mean leaves open."""
+    return expected_seconds(setting, fits=fits) <= seconds
 
 
 def pairs_part(setting: Setting) -> bool:
@@ -108,9 +132,22 @@ def pairs_part(setting: Setting) -> bool:
     deviations of single rows around a mean do not say so, drawn runs do.  It counts for the
     principal cosines with several target directions.
     """
-    if not (path_of(setting).drawable and setting.start.kind.paired and setting.target.r > 1):
+    if path_of(setting).grouped or not setting.start.kind.paired or setting.target.r == 1:
         return False
-    return first_complaint((FEW_PAIRED, *DRAWN_RUNS), setting) is None
+    return FEW_PAIRED.holds(setting) and drawable(setting)
+
+
+def spans_are_noise(setting: Setting, fields: Fields) -> bool:
+    """Whether runs are drawn for the principal cosines of rows that differ from run to run.
+
+    The start is known, and a single row for all runs has deviations that are computed precisely.
+    """
+    after = fields["span"][:, 1:]
+    if len(after) == 1 or not after.size or not (drawable(setting) and quick(setting, fits=False)):
+        return False
+    held = np.linalg.svd(after, compute_uv=False)[..., : setting.p] ** 2
+    least = max(float(held.mean(axis=0).min()), np.finfo(float).tiny)
+    return not LEARNED_SPAN.allows(setting.p / setting.d / least)
 
 
 def _far_from_mean(
@@ -118,7 +155,7 @@ def _far_from_mean(
 ) -> bool:
     """Whether runs are so far from their mean that they are drawn; refused where they cannot be."""
     many = not FEW_NEURONS.holds(setting)
-    if not path_of(setting).drawable or not (estimates or many):
+    if path_of(setting).grouped or not (estimates or many):
         return False
     mean = (fields["overlap"][0], fields["gram"][0])
     first = (
@@ -128,7 +165,7 @@ def _far_from_mean(
     )
     if NEAR_MEAN.allows(first.largest):
         return False
-    if first_complaint(DRAWN_RUNS, setting) is None:
+    if drawable(setting):
         return True
     if _near_means_matter(setting):
         NEAR_MEAN.refuse(first.largest, setting)
@@ -141,14 +178,19 @@ def _near_means_matter(setting: Setting) -> bool:
     return few_samples or not FEW_NEURONS.holds(setting)
 
 
-def _drawn(setting: Setting, *, draft: bool) -> Fields:
-    """Fields of the record from runs that are drawn."""
-    complaint = first_complaint(PARTS["readout errors"], setting)
-    fitted = setting.readout_n > 0 and complaint is None
-    fields: Fields = dict(drawn_runs.predict(setting, fitted=fitted, draft=draft))
+def _drawn(setting: Setting, accuracy: Accuracy) -> Fields:
+    """Fields of the record from drawn runs, as few as may be where means alone are wanted."""
+    draws = accuracy.draws or (None if accuracy.deviations else drawn_runs.ROWS[0])
+    by_fits = draws_fits(setting)
+    complaint = None if by_fits else first_complaint(PARTS["readout errors"], setting)
+    errors = setting.readout_n > 0 and complaint is None
+    drawing = drawn_runs.Drawing(errors=errors, by_fits=by_fits)
+    fields: Fields = dict(drawn_runs.predict(setting, drawing=drawing, draws=draws))
     _refuse_infinite(fields)
     fields["overlap_deviation"] = np.zeros_like(fields["overlap"])
-    return _completed(setting, fields) | {"notes": _notes(complaint), "own_runs": True}
+    count = len(fields["overlap"])
+    note = f"theory is the mean over {count} random runs, each step drawn from its exact law"
+    return _completed(setting, fields) | {"notes": (note, *_notes(complaint)), "own_runs": True}
 
 
 # -- starts ---------------------------------------------------------------------------------------
@@ -204,7 +246,7 @@ def _means(setting: Setting, starts: list[State], accuracy: Accuracy, *, given: 
     exact = exact_rows(setting, starts)
     rows = exact or [sampled_row(setting, start, k, accuracy) for k, start in enumerate(starts)]
     if fitted:
-        pairs = len(starts) == 1
+        pairs = len(starts) == 1 and accuracy.draws is None
         for k, start in enumerate(starts):
             rows[k] |= readout_row(setting, start, k, accuracy, given=given, pairs=pairs)
     fields = _stacked(rows)

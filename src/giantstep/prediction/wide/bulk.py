@@ -12,15 +12,16 @@ so y_j are the eigenvalues of K^2 + S scaled to mean one.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import combinations_with_replacement
 
 import numpy as np
 from jaxtyping import Float
 
 from giantstep.prediction.limits import refuse_beyond
-from giantstep.prediction.wide.limits import ONE_OR_TWO
+from giantstep.prediction.wide.batch import Batch
+from giantstep.prediction.wide.limits import ONE_TO_FOUR
 from giantstep.prediction.wide.network import TYPICAL, Network, ReadoutStatistics
-from giantstep.prediction.wide.slopes import second_batch
-from giantstep.prediction.wide.update import response, updates_of
+from giantstep.prediction.wide.update import batch_of, networks_of, update_after
 from giantstep.problem.setting import Setting
 
 
@@ -75,9 +76,9 @@ def bulk_profile(
 
     docs/derivations/bulk.md, eq. (9).
     """
-    refuse_beyond(ONE_OR_TWO, setting)
+    refuse_beyond(ONE_TO_FOUR, setting)
     network = Network(setting, statistics)
-    update = updates_of(network)[-1]
+    update = update_after(network)
     u, weights = network.readout
     rng = np.random.default_rng(0)
     d = min(setting.d, most_directions)
@@ -109,44 +110,52 @@ def residual_draws(
     network: Network, n: int, rng: np.random.Generator
 ) -> list[Float[np.ndarray, " n"]]:
     """size_j r_j on n samples, one array a step; the same samples where batches are reused."""
-    setting = network.setting
-    t, first = _draw(network, n, rng)
-    draws = [network.size(0) * first]
-    if setting.steps == 2:
-        if not network.reused:
-            t, first = _draw(network, n, rng)
-        samples, slopes = second_batch(network)
-        # A cubic in (t, r_1) serves to carry the response from the atoms to the samples.
-        weights = np.sqrt(np.maximum(samples.mass, 0.0))
-        basis = _cubic(samples.step, samples.residual, network.reused)
-        values = weights * response(network, slopes)
-        coefficients = np.linalg.lstsq(basis * weights[:, None], values, rcond=None)[0]
-        back = network.feedback * (_cubic(t, first, network.reused) @ coefficients)
-        draws.append(network.size(1) * (first - back))
+    draws: list[Float[np.ndarray, " n"]] = []
+    networks = networks_of(network)
+    for step, each in enumerate(networks):
+        batch = batch_of(each)
+        if not (draws and network.reused):
+            # Samples that are used again have coordinates along the directions of both steps.
+            gram = batch_of(networks[-1]).gram if network.reused else batch.gram
+            coordinates, first = _draw(network, batch, gram, n, rng)
+        at = coordinates[:, : batch.coordinates.shape[1]]
+        if batch.crossed is not None:
+            at = np.column_stack([coordinates[:, 0], first])
+        draws.append(network.size(step) * (first - _answer(batch, at)))
     return draws
 
 
 def _draw(
-    network: Network, n: int, rng: np.random.Generator
-) -> tuple[Float[np.ndarray, " n"], Float[np.ndarray, " n"]]:
-    """(t, r_1) of n samples."""
-    gram = network.gram
+    network: Network,
+    batch: Batch,
+    gram: Float[np.ndarray, "c c"],
+    n: int,
+    rng: np.random.Generator,
+) -> tuple[Float[np.ndarray, "n c"], Float[np.ndarray, " n"]]:
+    """The known coordinates of n samples, those of the target and of g last, and r before s M."""
+    share, own = batch.mass / batch.mass.sum(), batch.own
     coordinates = rng.standard_normal((n, len(gram))) @ np.linalg.cholesky(gram).T
-    nonlinear = network.start_feedback**2 * network.moments.rest + network.setting.noise**2
-    linear = network.start_feedback * network.moments.linear * coordinates[:, -1]
-    label = network.label_at(coordinates[:, 1:-1])
+    nonlinear = share @ own.variance + network.setting.noise**2
+    label = network.label_at(coordinates[:, -1 - network.setting.target.r : -1])
     if network.setting.corruption > 0:
         label = np.where(rng.random(n) < network.setting.corruption, -label, label)
-    residual = label - network.offset - linear
-    return coordinates[:, 0], residual + np.sqrt(nonlinear) * rng.standard_normal(n)
+    residual = label - share @ own.offset - (share @ own.pull) * coordinates[:, -1]
+    return coordinates, residual + np.sqrt(nonlinear) * rng.standard_normal(n)
 
 
-def _cubic(
-    t: Float[np.ndarray, " m"], residual: Float[np.ndarray, " m"], both: bool
-) -> Float[np.ndarray, "m k"]:
-    """Monomials of degree up to three in t, or in t and r_1."""
-    top = 3
-    return np.stack(
-        [t**i * residual**j for i in range(top + 1) for j in range(top + 1 - i if both else 1)],
-        axis=1,
-    )
+def _answer(batch: Batch, at: Float[np.ndarray, "n k"]) -> Float[np.ndarray, " n"]:
+    """s M on samples: a cubic carries it from the atoms to where they are."""
+    weights = np.sqrt(np.maximum(batch.mass, 0.0))
+    basis, values = _cubic(batch.coordinates), weights * batch.answer
+    coefficients = np.linalg.lstsq(basis * weights[:, None], values, rcond=None)[0]
+    return np.asarray(_cubic(at) @ coefficients)
+
+
+def _cubic(at: Float[np.ndarray, "m k"]) -> Float[np.ndarray, "m c"]:
+    """Monomials of degree up to three in all coordinates."""
+    factors = [
+        list(each)
+        for degree in range(4)
+        for each in combinations_with_replacement(range(at.shape[1]), degree)
+    ]
+    return np.stack([np.prod(at[:, each], axis=1) for each in factors], axis=1)

@@ -44,7 +44,8 @@ class GradientMatrix:
     ``special`` -> the number of directions v and outside v that the label knows;
     ``on_special`` -> S on the special directions, ``squares_on_special`` -> that of
     X^T diag(r^2) X/(n R2); ``values`` -> s, ``squares`` -> y, of mean one, with their ``shares``;
-    ``kurtosis`` -> E r^4/(E r^2)^2.
+    ``kurtosis`` -> E r^4/(E r^2)^2.  ``carried``, where given -> what the start of rows of entry u
+    becomes on the first ``special`` directions, in place of kept and S there.
     """
 
     special: int
@@ -54,6 +55,7 @@ class GradientMatrix:
     squares: Float[np.ndarray, " q"]
     shares: Float[np.ndarray, " q"]
     kurtosis: float = 1.0
+    carried: Float[np.ndarray, "*u s s"] | None = None
 
     @classmethod
     def even(cls, special: int) -> GradientMatrix:

@@ -23,16 +23,16 @@ from giantstep.prediction.wide.bulk import bulk_profile, residual_draws
 from giantstep.prediction.wide.feature_outliers import even_edge, feature_density, feature_outliers
 from giantstep.prediction.wide.limits import (
     ANSWER,
-    AT_MOST_TWO,
+    AT_MOST_FOUR,
     FEATURES,
     NOISE,
-    ONE_OR_TWO,
+    ONE_TO_FOUR,
     TAILS,
 )
 from giantstep.prediction.wide.network import Network, ReadoutStatistics
 from giantstep.prediction.wide.quantities import network_answer, noise_of_steps, residual_tails
 from giantstep.prediction.wide.runs import StatisticsNodes
-from giantstep.prediction.wide.update import updates_of
+from giantstep.prediction.wide.update import update_after
 from giantstep.prediction.wide.weight_outliers import WeightOutliers, outliers_of
 from giantstep.problem.setting import Setting
 from giantstep.records.observables import UNKNOWN
@@ -107,10 +107,10 @@ def _weights(setting: Setting, statistics: ReadoutStatistics) -> _Weights:
     if setting.steps == 0:
         start = weight_bulk(p, d, setting.start)
         return _Weights(start, upper_limit(start, LEVEL))
-    refuse_beyond(ONE_OR_TWO, setting)
+    refuse_beyond(ONE_TO_FOUR, setting)
     network = Network(setting, statistics)
-    update = updates_of(network)[-1]
-    if setting.steps == 2:
+    update = update_after(network)
+    if setting.steps > 1:
         NOISE.refuse(update.noise_added(network.readout[1]), setting)
         ANSWER.refuse(network_answer(network), setting)
     profile = bulk_profile(setting, statistics)
@@ -188,7 +188,7 @@ def weight_density(setting: Setting, statistics: ReadoutStatistics, edge: float)
 
 def feature_law(setting: Setting, statistics: ReadoutStatistics) -> Law:
     """sigma(X W^T)/sqrt(readout_n) by the closed system."""
-    refuse_beyond((*FEATURES, *AT_MOST_TWO), setting)
+    refuse_beyond((*FEATURES, *AT_MOST_FOUR), setting)
     NOISE.refuse(noise_of_steps(setting, statistics), setting)
     TAILS.refuse(residual_tails(setting, statistics), setting)
     features = feature_outliers(setting, statistics)

@@ -82,6 +82,13 @@ class Network:
         """Whether all steps take the same samples."""
         return self.setting.batches.kind.same
 
+    def with_steps(self, steps: int) -> Network:
+        """The network with so many of the steps, the first ones."""
+        if steps == self.setting.steps:
+            return self
+        sizes = self.setting.step_size[:steps] or 1.0
+        return Network(self.setting.vary(steps=steps, step_size=sizes), self.statistics)
+
     def size(self, step: int) -> float:
         """e_j, counted from 0; 0 for a step that is not taken."""
         return self.scale * self.setting.step_size[step] if step < self.setting.steps else 0.0
@@ -157,6 +164,13 @@ class Network:
         return (points.T * shares) @ points + self.noise_square * np.eye(points.shape[1])
 
     @cached_property
+    def target_means(self) -> Float[np.ndarray, "r r"]:
+        """E[r_1 z z^T]."""
+        points, weights, signs = self.label_points
+        shares = weights * (signs * self.label_at(points) - self.offset)
+        return (points.T * shares) @ points
+
+    @cached_property
     def gram(self) -> Float[np.ndarray, "m m"]:
         """Gram matrix of (beta, w*_1 .. w*_r, g): also the covariance of (t, z, g.x).
 
@@ -205,3 +219,14 @@ def neuron_entries(setting: Setting, prune: bool, nodes: int = 16) -> Rule:
     if prune:
         kept = kept & (weights >= 0.1 / setting.p)
     return u[kept], weights[kept] / weights[kept].sum()
+
+
+def between(
+    nodes: Float[np.ndarray, " q"], values: Float[np.ndarray, "q *k"], u: Float[np.ndarray, " p"]
+) -> Float[np.ndarray, "p *k"]:
+    """Values at u of a smooth function given at the nodes; two nodes are the signs themselves."""
+    if len(nodes) == 2:
+        return values[(u > nodes.mean()).astype(int)]
+    from scipy.interpolate import CubicSpline
+
+    return np.asarray(CubicSpline(nodes, values)(np.clip(u, nodes[0], nodes[-1])))

@@ -18,10 +18,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 from jaxtyping import Float
 
-from giantstep.prediction.labels import coordinate_rule
-from giantstep.prediction.wide.gradient import symmetric_powers
+from giantstep.prediction.wide.gradient import GradientMatrix, symmetric_powers
 from giantstep.prediction.wide.network import TYPICAL, ReadoutStatistics, neuron_entries
-from giantstep.prediction.wide.row_law import law_of_features
+from giantstep.prediction.wide.row_law import RowLaw, law_of_features
 from giantstep.problem.setting import Setting
 
 
@@ -83,14 +82,10 @@ def neuron_types(
     common = law.kept + turned * matrix.values[:, None, None]
     alone = apart * np.sqrt(matrix.squares)[:, None, None]
     load = np.stack([common, alone], axis=3) if paired else np.hypot(common, alone)[..., None]
-    # Without a part of the noise that is linear in the row, S leads nowhere.
-    special = len(matrix.on_special) if np.any(turned) else matrix.special
-    inside = np.multiply.outer(np.eye(special), law.kept)
-    inside += np.multiply.outer(matrix.on_special[:special, :special], turned)
-    root = symmetric_powers(matrix.squares_on_special[:special, :special])[0]
+    inside, beside = _on_special(law, matrix)
     # The last mode is the length alone.
-    length = np.zeros((special, 1, *law.kept.shape))
-    components = np.concatenate([inside, np.multiply.outer(root, apart), length], axis=1)
+    length = np.zeros((len(inside), 1, *law.kept.shape))
+    components = np.concatenate([inside, beside, length], axis=1)
     stretch = np.zeros(components.shape[1:])
     stretch[0] = law.length_slope
     # A normal vector of square length l in d directions has 2 l^2/d for the variance of l.
@@ -111,6 +106,23 @@ def neuron_types(
         stretch=stretch,
         sideways=components[k:],
     )
+
+
+def _on_special(
+    law: RowLaw, matrix: GradientMatrix
+) -> tuple[Float[np.ndarray, "z z t b"], Float[np.ndarray, "z z t b"]]:
+    """What rows have along special directions, of their start and of noise, by S and Y there."""
+    turned = law.linear_share * law.noise
+    apart = np.sqrt(1.0 - law.linear_share**2) * law.noise
+    # Without a part of the noise that is linear in the row, S leads nowhere.
+    special = len(matrix.on_special) if np.any(turned) else matrix.special
+    inside = np.multiply.outer(np.eye(special), law.kept)
+    inside += np.multiply.outer(matrix.on_special[:special, :special], turned)
+    if matrix.carried is not None:
+        first = slice(matrix.special)
+        inside[first, first] = np.moveaxis(matrix.carried, (-2, -1), (0, 1))
+    root = symmetric_powers(matrix.squares_on_special[:special, :special])[0]
+    return inside, np.multiply.outer(root, apart)
 
 
 def _classes(
@@ -134,18 +146,3 @@ def _one_class(
     """Loads of equal square length that are the same in all directions."""
     mean, square = (np.tensordot(shares, part, axes=1) for part in (load, load**2))
     return np.asarray(np.copysign(np.sqrt(square), mean))[None]
-
-
-def kappa_rule(
-    k: int, least: float = 0.0
-) -> tuple[Float[np.ndarray, "m k"], Float[np.ndarray, " m"]]:
-    """Tensor rule over the coordinates along k directions, without nodes lighter than ``least``.
-
-    Nodes along the directions, strongest first: errors to 5e-4 of rules with twice as many, on one
-    direction to 3e-6.  For outliers, good to 1e-3, there are more, of which most are too light for
-    a sample.
-    """
-    errors = {1: (40,), 2: (12, 8), 3: (10, 7, 5)}
-    outliers = {1: (40,), 2: (24, 16), 3: (18, 12, 9)}
-    # Weights below 1e-14 are beyond 7.6, where powers of a label reach 1e9 at most.
-    return coordinate_rule((outliers if least > 0 else errors)[k], max(least, 1e-14))

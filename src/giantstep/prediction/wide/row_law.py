@@ -1,10 +1,10 @@
-"""The law of a row after 0, 1 or 2 giant steps, given its entry u of the readout.
+"""The law of a row after any number of giant steps, given its entry u of the readout.
 
     row = kept(u) w + sum_k along_k(u) v_k + noise,    |noise|^2 = spread(u),
 
 w as random as at the start and independent of the learned directions v_k, which are orthonormal.
 After one step there is one direction, and the numbers are closed (giantstep.prediction.wide.step).
-After two, the network's linear part g = W_0^T u/sqrt(p) is in the update R(u), rho = R.g, and made
+After more, the network's linear part g = W_0^T u/sqrt(p) is in the update R(u), rho = R.g, and made
 of the rows: with rows independent of the learned directions, the kernel of the update is
 
     K_eff(u, u') = R.R' + kept(u) u rho(u') + rho(u) kept(u') u'.
@@ -23,12 +23,19 @@ import numpy as np
 from jaxtyping import Float
 
 from giantstep.prediction.labels import outside_of
+from giantstep.prediction.wide.along_target import (
+    AlongTarget,
+    along_target_after_more,
+    along_target_after_one,
+)
+from giantstep.prediction.wide.both_steps import applies_to, learned_of, matrix_of_both
+from giantstep.prediction.wide.directions import directions_of
 from giantstep.prediction.wide.gradient import GradientMatrix, gradient_matrix
-from giantstep.prediction.wide.limits import MOVED
-from giantstep.prediction.wide.network import TYPICAL, Network, ReadoutStatistics
+from giantstep.prediction.wide.limits import MOVED, PILED_NOISE
+from giantstep.prediction.wide.network import TYPICAL, Network, ReadoutStatistics, between
 from giantstep.prediction.wide.runs import statistics_nodes
 from giantstep.prediction.wide.step import LearnedStep, learned_step
-from giantstep.prediction.wide.update import RowUpdate, second_update
+from giantstep.prediction.wide.update import RowUpdate, update_after
 from giantstep.problem.setting import Setting
 
 
@@ -40,7 +47,8 @@ class RowLaw:
     ``kept`` and ``noise`` -> what is left of the start, and the length of the noise with the sign
     of u: partners of a pair have opposite noise.  The part ``linear_share`` of the noise is a
     matrix that all rows share times w.  The squared length of a row changes with <w, v_1> by
-    ``length_slope``, and varies beside by ``length_deviation``/sqrt(d).
+    ``length_slope``, and varies beside by ``length_deviation``/sqrt(d).  ``along_target`` -> what
+    rows have along the target beside that average.
 
     docs/derivations/closed_system.md, eq. (9).
     """
@@ -53,6 +61,7 @@ class RowLaw:
     linear_share: float
     length_slope: Float[np.ndarray, "*u"]
     length_deviation: Float[np.ndarray, "*u"]
+    along_target: AlongTarget
 
     @property
     def random_square(self) -> Float[np.ndarray, "*u"]:
@@ -60,12 +69,12 @@ class RowLaw:
         return self.kept**2 + self.noise**2
 
 
-def law_after_one(step: LearnedStep, u: Float[np.ndarray, "*u"], p: int) -> RowLaw:
+def law_after_one(network: Network, step: LearnedStep, u: Float[np.ndarray, "*u"]) -> RowLaw:
     """The law after the first step, or before it where its size is 0.
 
     docs/derivations/closed_system.md, eqs. (1), (2), (3), (4), (5) and (6).
     """
-    entry = u / math.sqrt(p)
+    entry = u / math.sqrt(network.setting.p)
     kept = step.kept(entry)
     along = step.shift * entry[..., None]
     return RowLaw(
@@ -77,16 +86,17 @@ def law_after_one(step: LearnedStep, u: Float[np.ndarray, "*u"], p: int) -> RowL
         linear_share=step.linear_share,
         length_slope=2.0 * kept * step.length_slope * entry,
         length_deviation=step.length_deviation * kept * entry,
+        along_target=along_target_after_one(network, u, step.size),
     )
 
 
-def law_after_two(
+def law_after_more(
     network: Network,
     update: RowUpdate,
     u: Float[np.ndarray, "*u"],
     most_directions: int | None = None,
 ) -> RowLaw:
-    """The law after the second step: at the nodes of the readout's law, and between them.
+    """The law after two steps or more: at the nodes of the readout's law, and between them.
 
     Beyond ``most_directions``, and where a squared strength is below p/(10 d), directions count as
     noise: rows at the start have p/d along any direction.
@@ -95,7 +105,8 @@ def law_after_two(
     """
     p, d = network.setting.p, network.setting.d
     nodes, weights = network.readout
-    directions = directions_of(independent_rows(network, update), weights)
+    effective = independent_rows(network, update)
+    directions = directions_of(effective.kernel, effective.target, weights)
     k = len(directions.squares)
     if most_directions is not None:
         k = max(1, min(int(np.sum(directions.squares > 0.1 * p / d)), most_directions))
@@ -113,19 +124,24 @@ def law_after_two(
         linear_share=0.0,
         length_slope=none,
         length_deviation=none,
+        along_target=AlongTarget.between(nodes, along_target_after_more(network), u),
     )
 
 
 def laws_of_runs(setting: Setting, readouts: Float[np.ndarray, "runs p"]) -> list[RowLaw]:
     """The law of the rows of every run after the setting's last step, given its readout."""
     entries = math.sqrt(setting.p) * readouts / np.linalg.norm(readouts, axis=1, keepdims=True)
-    if setting.steps == 2:
+    if setting.steps > 1:
         network, updates = Network(setting), updates_of_runs(setting, readouts)
         MOVED.refuse(updates[0].moved(network.readout[1], setting.p), setting)
-        return [law_after_two(network, each, u) for each, u in zip(updates, entries, strict=True)]
+        if setting.steps > 2:
+            PILED_NOISE.refuse(updates[0].noise_added(network.readout[1]), setting)
+        return [law_after_more(network, each, u) for each, u in zip(updates, entries, strict=True)]
     statistics = [ReadoutStatistics.of(setting, readout) for readout in readouts]
-    steps = [learned_step(setting, statistics=each) for each in statistics]
-    return [law_after_one(step, u, setting.p) for step, u in zip(steps, entries, strict=True)]
+    return [
+        law_after_one(Network(setting, each), learned_step(setting, statistics=each), u)
+        for each, u in zip(statistics, entries, strict=True)
+    ]
 
 
 def law_of_features(
@@ -141,48 +157,37 @@ def law_of_features(
     ``size`` in place of the size of the one step.  ``prune``, for spectra, drops labels that no
     batch has and, after two steps, directions of the label beside those learned.
     """
-    if setting.steps == 2:
+    if setting.steps > 1:
         network = Network(setting, statistics)
         # The nodes over learned coordinates grow as the power of their number.
-        law = law_after_two(network, second_update(network), u, most_directions=3)
+        law = law_after_more(network, update_after(network), u, most_directions=3)
+        if not prune and applies_to(network):
+            return _with_both_steps(network, law, u)
         special = len(law.overlap) + (0 if prune else len(outside_of(law.overlap)))
         return law, GradientMatrix.even(special)
     step = learned_step(setting, size, statistics)
-    return law_after_one(step, u, setting.p), gradient_matrix(setting, step, statistics, prune)
+    law = law_after_one(Network(setting, statistics), step, u)
+    return law, gradient_matrix(setting, step, statistics, prune)
 
 
-@dataclass(frozen=True)
-class Directions:
-    """Orthonormal v_1 .. v_k, strongest first.
-
-    ``squares`` -> theta_k^2, ``along`` -> R(u).v_k at the nodes of u; ``overlap`` -> v_k.w*_j.
-    """
-
-    squares: Float[np.ndarray, " k"]
-    along: Float[np.ndarray, "q k"]
-    overlap: Float[np.ndarray, "k r"]
-
-
-def directions_of(
-    update: RowUpdate, weights: Float[np.ndarray, " q"], negligible: float = 1e-8
-) -> Directions:
-    """The directions of an update: eigenfunctions of its kernel, ``weights`` those of the law of u.
-
-    K(u, u') = R(u).R(u') = sum_k theta_k^2 phi_k(u) phi_k(u'), hence R(u) = sum_k theta_k phi_k(u)
-    v_k, and v_k.w* follows from R.w*.  Squares below ``negligible`` times the largest are rounding;
-    where nothing has moved there is one direction of no length, orthogonal to the target.
-    """
-    root = np.sqrt(weights)
-    squares, vectors = np.linalg.eigh(root[:, None] * update.kernel * root)
-    squares, vectors = squares[::-1], vectors[:, ::-1]
-    least = negligible * max(float(squares[0]), np.finfo(float).tiny)
-    kept = squares > least
-    kept[0] = True
-    squares = np.maximum(squares[kept], least)
-    theta = np.sqrt(squares)
-    # v_k = sum_u weight phi_k(u) R(u) / theta_k
-    shares = vectors[:, kept] * root[:, None] / theta
-    return Directions(squares, vectors[:, kept] * theta / root[:, None], shares.T @ update.target)
+def _with_both_steps(
+    network: Network, law: RowLaw, u: Float[np.ndarray, "*u"]
+) -> tuple[RowLaw, GradientMatrix]:
+    """The law after two fresh steps with the part of its noise that is linear in a row, and S."""
+    nodes, weights = network.readout
+    update = update_after(network)
+    effective = independent_rows(network, update)
+    directions = directions_of(effective.kernel, effective.target, weights)
+    k = len(law.overlap)
+    # v_k = sum_u weight phi_k(u) R(u)/theta_k
+    shares = weights[:, None] * directions.along[:, :k] / directions.squares[:k]
+    matrix, carried, strength = matrix_of_both(network, learned_of(network, law.overlap, shares))
+    square = float(weights @ update.spread)
+    share = min(strength / math.sqrt(square), 1.0) if square > 0 else 0.0
+    size = carried.shape[-1]
+    at = between(nodes, carried.reshape(len(nodes), -1), u.ravel())
+    special = at.reshape(*u.shape, size, size)
+    return replace(law, linear_share=share), replace(matrix, carried=special)
 
 
 def independent_rows(network: Network, update: RowUpdate) -> RowUpdate:
@@ -203,21 +208,10 @@ def independent_rows(network: Network, update: RowUpdate) -> RowUpdate:
     return replace(update, kernel=factors @ factors.T + update.target @ update.target.T)
 
 
-def between(
-    nodes: Float[np.ndarray, " q"], values: Float[np.ndarray, "q *k"], u: Float[np.ndarray, " p"]
-) -> Float[np.ndarray, "p *k"]:
-    """Values at u of a smooth function given at the nodes; two nodes are the signs themselves."""
-    if len(nodes) == 2:
-        return values[(u > nodes.mean()).astype(int)]
-    from scipy.interpolate import CubicSpline
-
-    return np.asarray(CubicSpline(nodes, values)(np.clip(u, nodes[0], nodes[-1])))
-
-
 def updates_of_runs(setting: Setting, readouts: Float[np.ndarray, "runs p"]) -> list[RowUpdate]:
-    """``second_update`` for every run, smooth in its norm and sum: from a few computed ones."""
+    """``update_after`` for every run, smooth in its norm and sum: from a few computed ones."""
     nodes = statistics_nodes(setting, readouts, signed=True)
-    computed = [second_update(Network(setting, each)) for each in nodes.statistics]
+    computed = [update_after(Network(setting, each)) for each in nodes.statistics]
     carried = {
         field.name: nodes.carried([getattr(update, field.name) for update in computed])
         for field in fields(RowUpdate)

@@ -13,17 +13,12 @@ import numpy as np
 from jaxtyping import Float
 
 from giantstep.prediction.limits import refuse_beyond
-from giantstep.prediction.wide.limits import (
-    ALONG,
-    AT_MOST_TWO,
-    EVEN_NOISE,
-    NOISE,
-    ONE_DIRECTION,
-)
+from giantstep.prediction.wide.limits import AT_MOST_FOUR, NOISE
 from giantstep.prediction.wide.losses import Losses, best_losses, loss_curve
 from giantstep.prediction.wide.network import TYPICAL, ReadoutStatistics
 from giantstep.prediction.wide.quantities import noise_of_steps
 from giantstep.prediction.wide.row_law import RowLaw, laws_of_runs
+from giantstep.prediction.wide.span_limits import ALONG, EVEN_NOISE, ONE_DIRECTION
 from giantstep.problem.setting import Setting
 from giantstep.records.trajectory import keeps_gram
 
@@ -33,15 +28,17 @@ class Rows:
     """Mean overlaps and Gram matrix after a step, given the readout, and the span of the rows.
 
     ``gram`` is None where the record has none.  ``span`` -> R with R^T R the projections of the
-    target directions on the rows, ``noise`` -> the squared lengths of what is random in the rows;
-    None where they are not known.
+    target directions on the rows, None where it is not known.  ``deviation`` -> the standard
+    deviation over runs of overlaps with the target directions, None where the leading order makes a
+    variance negative; ``shared`` -> its part that all rows share, with the sign of the row.
     """
 
     overlap: Float[np.ndarray, "p r"]
     norms: Float[np.ndarray, " p"]
     gram: Float[np.ndarray, "p p"] | None
+    deviation: Float[np.ndarray, "p r"] | None
+    shared: Float[np.ndarray, "p r"]
     span: Float[np.ndarray, "r r"] | None = None
-    noise: Float[np.ndarray, " p"] | None = None
 
 
 def rows_of_runs(setting: Setting, readouts: Float[np.ndarray, "runs p"]) -> list[Rows]:
@@ -61,12 +58,11 @@ def _rows(setting: Setting, law: RowLaw) -> Rows:
             gram[first, second] += shared
             gram[second, first] += shared
     norms = np.sqrt(law.random_square + np.sum(law.along**2, axis=1))
-    if setting.steps == 2:
-        return Rows(law.target, norms, gram)
-    # What the learned direction has outside the target is as random as the row's start.
-    sine_square = 1.0 - float(np.sum(law.overlap**2))
-    random = law.random_square + law.along[:, 0] ** 2 * sine_square
-    return Rows(law.target, norms, gram, _span(setting, law), random)
+    span = None if setting.steps > 1 else _span(setting, law)
+    variance = law.along_target.variance / setting.d
+    deviation = np.sqrt(variance) if np.all(variance >= 0.0) else None
+    shared = np.sqrt(law.along_target.shared_variance / setting.d) * np.sign(law.along[:, :1])
+    return Rows(law.target, norms, gram, deviation, shared, span)
 
 
 def _span(setting: Setting, law: RowLaw) -> Float[np.ndarray, "r r"] | None:
@@ -120,7 +116,7 @@ def readout_losses(
 
     ``near`` the penalty that is best for another run.
     """
-    refuse_beyond(AT_MOST_TWO, setting)
+    refuse_beyond(AT_MOST_FOUR, setting)
     NOISE.refuse(noise_of_steps(setting, statistics or TYPICAL), setting)
     if setting.cross_validates:
         return best_losses(setting, statistics, near)

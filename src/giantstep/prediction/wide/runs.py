@@ -62,7 +62,7 @@ def statistics_nodes(
     sign = -1.0 if np.median(angles) < 0 else 1.0
     node_angles = nodes if signed else sign * np.arccosh(np.maximum(np.exp(nodes), 1.0))
     logs = np.log([run.norm for run in runs])
-    log_nodes = _lobatto(logs, 3)
+    log_nodes = _lobatto(logs, 4)
     middle, centre = len(nodes) // 2, len(log_nodes) // 2
     beside = np.delete(np.arange(len(log_nodes)), centre)
     pairs = [(log_nodes[centre], angle) for angle in node_angles]

@@ -1,4 +1,4 @@
-"""What the samples of the second step know of the first: the law of (t, r_1) on its batch.
+"""What the samples of a second step on the first one's batch know of it: the law of (t, r_1).
 
 t = beta.x leaves the sample itself out of beta; (t, z, g.x) is Gaussian with the Gram matrix of
 (beta, w*, g), and r = y - s f_0 is the residual before the network's answer to step 1.  Derivation:
@@ -18,20 +18,26 @@ from giantstep.prediction.wide.network import Network
 
 
 @dataclass(frozen=True)
-class Samples:
-    """Atoms of (t, r_1), or of t alone for fresh batches, with the masses the kernel needs.
+class Masses:
+    """Masses of the residual r = y - s f_0 on atoms of the samples.
 
     ``mass``, ``mean`` and ``square`` -> masses of 1, r and r^2.  ``first`` holds the masses of
     (z_1..z_r, g.x) and of r times them, ``second`` those of z z^T times 1, r and r^2.
     """
 
-    step: Float[np.ndarray, " m"]
-    residual: Float[np.ndarray, " m"]
     mass: Float[np.ndarray, " m"]
     mean: Float[np.ndarray, " m"]
     square: Float[np.ndarray, " m"]
     first: Float[np.ndarray, "m two c"]
     second: Float[np.ndarray, "m three r r"]
+
+
+@dataclass(frozen=True)
+class Samples(Masses):
+    """Masses on atoms of (t, r_1): ``step`` -> t, ``residual`` -> r_1."""
+
+    step: Float[np.ndarray, " m"]
+    residual: Float[np.ndarray, " m"]
 
 
 @dataclass(frozen=True)
@@ -85,18 +91,16 @@ def batch_samples(
     """The law of (t, r) for the batch of step 2: r = y - s f_0 on it, t = beta.x.
 
     Given t, (z, g.x) is Gaussian; given z too, r - y is Gaussian with g.x.  Masses are shared
-    between neighbours of a grid of r (one cell for fresh batches, where r is not in the slopes).
+    between neighbours of a grid of r.
     """
-    given, fresh = given_step(network), not network.reused
-    # Fresh batches need the second moment of the normal part of r alone; where it is below a tenth
-    # of the residual, three nodes integrate its fifth power.
-    small = fresh or given.width < 0.1 * math.sqrt(network.residual_square)
+    given = given_step(network)
+    # Where the normal part of r is below a tenth of it, three nodes integrate its fifth power.
+    small = given.width < 0.1 * math.sqrt(network.residual_square)
     normal = gauss_hermite(3 if small else normal_nodes)
     nodes, weights = gauss_hermite(step_nodes)
     deviation = math.sqrt(network.gram[0, 0])
-    cells = 1 if fresh else residual_cells
     parts = [
-        _atoms(network, given, normal, t=float(t), weight=float(weight), cells=cells)
+        _atoms(network, given, normal, t=float(t), weight=float(weight), cells=residual_cells)
         for t, weight in zip(nodes * deviation, weights, strict=True)
     ]
     names = [field.name for field in fields(Samples)]
@@ -149,8 +153,6 @@ def residual_grid(
     A sinh grid is even near the mean (spacing a tenth of the standard deviation) and geometric in
     the tails, which a polynomial of Gaussians may have.
     """
-    if cells == 1:
-        return np.array([share @ residual / share.sum()])
     mean = float(share @ residual / share.sum())
     deviation = math.sqrt(float(share @ (residual - mean) ** 2 / share.sum()))
     # A residual that takes one value still needs a grid with room between its points.
@@ -169,8 +171,6 @@ def _shares(
     base = np.broadcast_to(weights, residual.shape)
     values = [base, base * residual, base * residual**2, base * nodes, base * residual * nodes]
     points, cells = len(residual), len(grid)
-    if cells == 1:
-        return np.stack([value.sum(axis=1, keepdims=True) for value in values])
     lower, upper = _neighbours(grid, residual)
     place = (np.arange(points)[:, None] * cells + lower).ravel()
     shares = np.empty((len(values), points * cells))

@@ -1,15 +1,14 @@
-"""Slopes of the neurons after the first giant step, as the samples of the second one see them.
+"""Slopes of the neurons after some giant steps, as the samples of the next one see them.
 
-The preactivation of neuron u on a sample is kept h + width zeta + (e_1/sqrt p) u (..), h that at
-the start and zeta the noise of step 1; all below are means over h and zeta.  Derivation:
-docs/derivations/two_step.md, "What a sample of step 2 sees".
+The preactivation of neuron u on a sample is kept h + width zeta + R(u).x/sqrt(p), h that at the
+start and zeta the noise of the steps; all below are means over h and zeta.  Derivation:
+docs/derivations/two_step.md, "What a sample of step 2 sees"; docs/derivations/many_steps.md.
 """
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass, fields
-from functools import lru_cache
 
 import numpy as np
 from jaxtyping import Float
@@ -17,8 +16,7 @@ from jaxtyping import Float
 from giantstep.gaussian.moments import SMOOTH_NODES, Piecewise, feature_moments
 from giantstep.gaussian.rules import REACH, Rule, gauss_hermite, normal_panels
 from giantstep.prediction.wide.network import Network
-from giantstep.prediction.wide.samples import Samples, batch_samples
-from giantstep.prediction.wide.step import learned_step
+from giantstep.prediction.wide.samples import Samples
 from giantstep.problem.activation import Activation
 
 
@@ -34,7 +32,7 @@ def near_kink(scale: float, per_halving: int) -> Float[np.ndarray, " k"]:
 
 @dataclass(frozen=True)
 class Slopes:
-    """Means over the preactivation A after step 1, for each u and each atom of the samples.
+    """Means over the preactivation A after some steps, for each u and each atom of the samples.
 
     ``value`` -> E sigma(A), ``mean`` -> E sigma'(A), ``square`` -> E sigma'(A)^2, ``on_start`` ->
     E[h sigma'(A)] and ``cross`` -> E[sigma'(h) sigma'(A)], h the preactivation at the start;
@@ -49,38 +47,43 @@ class Slopes:
     curvature: Float[np.ndarray, "q m"]
 
 
+@dataclass(frozen=True)
+class FreshSlopes(Slopes):
+    """Slopes on new samples, with what the values sigma(A) are beside their mean.
+
+    ``value_variance`` -> Var sigma(A), ``value_on_start`` -> E[h sigma(A)].
+    """
+
+    value_variance: Float[np.ndarray, "q m"]
+    value_on_start: Float[np.ndarray, "q m"]
+
+
 def slope_of(activation: Activation) -> Piecewise:
     """sigma' almost everywhere, which may jump at the kinks of sigma."""
     return Piecewise(activation.derivative, activation.kinks)
 
 
-def rows_after_first(
+def fresh_slopes(
     network: Network,
-) -> tuple[Float[np.ndarray, " q"], Float[np.ndarray, " q"]]:
-    """kept and width at the nodes of u: what rows keep of their start, and the noise they gain."""
-    step = learned_step(network.setting, statistics=network.statistics)
-    entry = network.readout[0] / math.sqrt(network.setting.p)
-    return step.kept(entry), np.abs(step.noise(entry))
+    kept: Float[np.ndarray, " q"],
+    width: Float[np.ndarray, " q"],
+    shift: Float[np.ndarray, "q m"],
+    least_width: float = 1e-3,
+) -> FreshSlopes:
+    """A = kept h + width zeta + shift on a sample that is new to the network.
 
+    ``shift`` -> R(u).x/sqrt(p), what the steps before add.  Smoothing the activation over
+    ``least_width`` changes its variance by 1e-6.
 
-def fresh_slopes(network: Network, samples: Samples, least_width: float = 1e-3) -> Slopes:
-    """A = kept h + width zeta + (e_1/sqrt p) u c_1 t: the sample is new to the network.
-
-    Smoothing the activation over ``least_width`` changes its variance by 1e-6.
-
-    docs/derivations/two_step.md, eq. (3).
+    docs/derivations/many_steps.md, eq. (1); docs/derivations/two_step.md, eq. (3).
     """
-    u = network.readout[0]
-    kept, width = rows_after_first(network)
-    strength = network.size(0) / math.sqrt(network.setting.p) * network.gain * u
-    shift = strength[:, None] * samples.step
     scale = np.hypot(np.hypot(kept, width), least_width)
     total = np.broadcast_to(scale[:, None], shift.shape)
     activation = network.setting.activation
     plain = feature_moments(activation, shift, total)
     slope = feature_moments(slope_of(activation), shift, total)
     curvature = slope.slope / scale[:, None]
-    return Slopes(
+    return FreshSlopes(
         value=plain.mean,
         mean=slope.mean,
         square=slope.square,
@@ -88,10 +91,18 @@ def fresh_slopes(network: Network, samples: Samples, least_width: float = 1e-3) 
         # A new sample shares no h with the first step.
         cross=network.gain * slope.mean,
         curvature=curvature,
+        value_variance=plain.square - plain.mean**2,
+        value_on_start=(kept / scale)[:, None] * plain.slope,
     )
 
 
-def reused_slopes(network: Network, samples: Samples, least_width: float = 1e-3) -> Slopes:
+def reused_slopes(
+    network: Network,
+    samples: Samples,
+    kept: Float[np.ndarray, " q"],
+    width: Float[np.ndarray, " q"],
+    least_width: float = 1e-3,
+) -> Slopes:
     """A = kept h + width zeta + (e_1/sqrt p) u (c_1 t + delta r_1 sigma'(h)).
 
     The sample was in the batch of step 1 and moved every neuron towards itself by delta r_1
@@ -100,7 +111,6 @@ def reused_slopes(network: Network, samples: Samples, least_width: float = 1e-3)
     docs/derivations/two_step.md, eq. (4).
     """
     activation = network.setting.activation
-    kept, width = rows_after_first(network)
     moved_by = network.size(0) / math.sqrt(network.setting.p)
     strength = moved_by * network.readout[0]
     h, weights = start_rule(activation.kinks or (), moved_by)
@@ -167,13 +177,6 @@ def smoothed(
         # E_zeta sigma''(b + w zeta) = E[zeta sigma'(b + w zeta)]/w.
         curvature=slope.slope / width,
     )
-
-
-@lru_cache(maxsize=8)
-def second_batch(network: Network) -> tuple[Samples, Slopes]:
-    """What step 2 sees on its batch; kept, for the kernel and the bulk both ask for it."""
-    samples = batch_samples(network)
-    return samples, (reused_slopes if network.reused else fresh_slopes)(network, samples)
 
 
 def start_rule(kinks: tuple[float, ...], scale: float = 1.0) -> Rule:

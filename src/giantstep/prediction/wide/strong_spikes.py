@@ -21,7 +21,8 @@ from giantstep.prediction.limits import refuse_beyond
 from giantstep.prediction.wide.blocks import Block
 from giantstep.prediction.wide.continuation import solve
 from giantstep.prediction.wide.limits import CLOSED_SYSTEM
-from giantstep.prediction.wide.neurons import NeuronTypes, kappa_rule
+from giantstep.prediction.wide.neurons import NeuronTypes
+from giantstep.prediction.wide.nodes import kappa_rule
 from giantstep.prediction.wide.step import learned_step
 from giantstep.prediction.wide.system import ClosedSystem, labels_given
 from giantstep.problem.activation import Activation

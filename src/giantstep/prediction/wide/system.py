@@ -21,7 +21,8 @@ from giantstep.prediction.wide.blocks import Block, Stack
 from giantstep.prediction.wide.degrees import features_by_degree, radius_rule
 from giantstep.prediction.wide.limits import CLOSED_SYSTEM
 from giantstep.prediction.wide.network import TYPICAL, ReadoutStatistics
-from giantstep.prediction.wide.neurons import NeuronTypes, kappa_rule, neuron_types
+from giantstep.prediction.wide.neurons import NeuronTypes, neuron_types
+from giantstep.prediction.wide.nodes import kappa_rule, node_counts
 from giantstep.problem.setting import Setting
 
 
@@ -128,7 +129,11 @@ def closed_system(
     refuse_beyond(CLOSED_SYSTEM, setting)
     types = neuron_types(setting, size, statistics, prune=prune)
     types = types.even if even else types
-    kappa, weights = kappa_rule(len(types.overlap), 0.1 / setting.readout_n if prune else 0.0)
+    kappa, weights = kappa_rule(
+        len(types.overlap),
+        0.1 / setting.readout_n if prune else 0.0,
+        None if prune else node_counts(setting, types),
+    )
     squares, shares = radius_rule(setting.d)
     degrees = features_by_degree(setting.activation, types, kappa, setting.d)
     return ClosedSystem(

@@ -38,8 +38,9 @@ def predict(setting: Setting, readouts: Float[np.ndarray, "rows p"], _: Accuracy
         fields |= _errors(losses, len(readouts))
         if any(loss is not None and np.isnan(loss["train"][0]) for loss in losses):
             notes.append(
-                "no prediction of train errors where leave-one-out does not decide the penalty: "
-                f"those of penalties it cannot tell apart differ by more than {DECIDED.most:.0%}"
+                "no prediction of train errors: leave-one-out does not decide the ridge. Penalties "
+                "with nearly the same leave-one-out error have train errors that differ by more "
+                f"than {DECIDED.most:.0%}"
             )
     if setting.spectra:
         for matrix in MATRICES[: 2 if setting.readout_n else 1]:
@@ -89,11 +90,10 @@ def _rows(
         fields["gram"] = np.array([[step.gram for step in run] for run in runs])
     if all(step.span is not None for run in runs for step in run):
         fields["span"] = np.array([[step.span for step in run] for run in runs])
-    if all(step.noise is not None for run in runs for step in run):
-        noise = np.array([[step.noise for step in run] for run in runs])
-        # A random row of length s has overlaps N(0, s^2/d) with any direction.
-        deviation = np.sqrt(noise / setting.d)[..., None]
-        fields["overlap_deviation"] = np.repeat(deviation, setting.target.r, axis=3)
+    if all(step.deviation is not None for run in runs for step in run):
+        fields["overlap_deviation"] = np.array([[step.deviation for step in run] for run in runs])
+        shared = [[step.shared for step in run] for run in runs]
+        fields["overlap_shared_deviation"] = np.array(shared)
     return fields
 
 

@@ -1,21 +1,22 @@
 """What giant steps add to the weights: a part of low rank, and the variances of the rows' noise.
 
 Row i of W after the steps is kept(u_i) w_i + R(u_i)/sqrt(p) + noise, R(u) a vector that depends on
-the neuron through its readout u only; K(u, u') = R(u).R(u').  Derivation:
-docs/derivations/two_step.md.
+the neuron through its readout u only; K(u, u') = R(u).R(u').  A step takes this law to the same law
+after it, whatever their number (docs/derivations/many_steps.md); a second step on the batch of the
+first has terms of its own (docs/derivations/two_step.md).
 """
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 from jaxtyping import Float
 
+from giantstep.prediction.wide.batch import Batch, fresh_batch, reused_batch
 from giantstep.prediction.wide.network import Network
-from giantstep.prediction.wide.samples import Samples
-from giantstep.prediction.wide.slopes import Slopes, rows_after_first, second_batch
 
 
 @dataclass(frozen=True)
@@ -34,6 +35,11 @@ class RowUpdate:
     spread: Float[np.ndarray, " q"]
     target_spread: Float[np.ndarray, "q r r"]
 
+    @property
+    def known(self) -> Float[np.ndarray, "q c"]:
+        """R(u).(w*_1, .., w*_r, g)."""
+        return np.column_stack([self.target, self.network])
+
     def noise_added(self, weights: Float[np.ndarray, " q"]) -> float:
         """Square length of the noise in the rows, in what they keep of theirs."""
         return float(weights @ self.spread) / float(weights @ self.kept**2)
@@ -43,68 +49,60 @@ class RowUpdate:
         return math.sqrt(float(weights @ np.diag(self.kernel)) / p)
 
 
-def first_update(network: Network) -> RowUpdate:
-    """After step 1: R(u) = size_1 c_1 u beta."""
-    u = network.readout[0]
-    left = network.size(0) * network.gain * u
-    kept, width = rows_after_first(network)
-    overlaps = np.outer(left, network.gram[0, 1:])
-    kernel = network.gram[0, 0] * np.outer(left, left)
+def start_update(network: Network) -> RowUpdate:
+    """Before any step."""
+    q, r = len(network.readout[0]), network.setting.target.r
+    none = np.zeros(q)
     return RowUpdate(
-        kernel=kernel,
-        target=overlaps[:, :-1],
-        network=overlaps[:, -1],
-        kept=kept,
-        spread=width**2,
-        target_spread=_first_spread(network, width),
+        np.zeros((q, q)), np.zeros((q, r)), none, np.ones(q), none, np.zeros((q, r, r))
     )
 
 
-def _first_spread(network: Network, width: Float[np.ndarray, " q"]) -> Float[np.ndarray, "q r r"]:
-    """Noise of step 1 along the target: r_1^2 weighted by z z^T."""
-    return width[:, None, None] ** 2 * network.target_squares / network.residual_square
-
-
-def response(network: Network, slopes: Slopes) -> Float[np.ndarray, " m"]:
-    """What step 1 adds to the network: f_1 = f_0 + sqrt(p) E_u[u sigma(A)], times the scale."""
-    u, weights = network.readout
-    return math.sqrt(network.setting.p) * ((weights * u) @ slopes.value)
-
-
-def self_pull(
-    delta: float, psi: Float[np.ndarray, "q m"], crossed: Float[np.ndarray, " m"]
-) -> Float[np.ndarray, " q"]:
-    """delta E[psi r_1 r_2]: a sample is part of the beta it is projected on, by delta r_1."""
-    return delta * (psi @ crossed)
-
-
 def updates_of(network: Network) -> list[RowUpdate]:
-    """The update after each step of the setting, one or two."""
-    return [
-        first_update(network),
-        *([second_update(network)] if network.setting.steps == 2 else []),
-    ]
+    """The update after each step of the setting."""
+    return [update_after(each) for each in networks_of(network)]
 
 
-def second_update(network: Network) -> RowUpdate:
-    """After step 2: R(u) = size_1 c_1 u beta + size_2 Q(u), Q(u) = mean of u sigma'(A) r_2 x.
+def networks_of(network: Network) -> list[Network]:
+    """The network with the first step of its setting alone, with the first two, .., with all."""
+    return [network.with_steps(steps) for steps in range(1, network.setting.steps + 1)]
 
-    docs/derivations/two_step.md, eq. (6).
+
+@lru_cache(maxsize=64)
+def update_after(network: Network) -> RowUpdate:
+    """The update after the last step of the setting; kept, for each step takes the one before."""
+    if network.setting.steps == 0:
+        return start_update(network)
+    return next_update(network, _before(network), batch_of(network))
+
+
+@lru_cache(maxsize=64)
+def batch_of(network: Network) -> Batch:
+    """What the last step of the setting sees on its batch; kept, for the bulk asks for it too."""
+    before = _before(network)
+    if network.reused and network.setting.steps == 2:
+        return reused_batch(network, before.kept, before.spread)
+    return fresh_batch(network, before.kernel, before.known, before.kept, before.spread)
+
+
+def _before(network: Network) -> RowUpdate:
+    """The update before the last step of the setting."""
+    return update_after(network.with_steps(network.setting.steps - 1))
+
+
+def next_update(network: Network, before: RowUpdate, batch: Batch) -> RowUpdate:
+    """R(u) + e Q(u), Q(u) = mean of u sigma'(A) r x over the samples, and what a row keeps.
+
+    docs/derivations/many_steps.md, eqs. (5), (6) and (7).
     """
-    samples, slopes = second_batch(network)
-    residual = second_residual(network, samples, slopes)
-    gradient = second_gradient(network, slopes, residual)
-    u = network.readout[0]
-    one, two = network.size(0) * network.gain, network.size(1)
-    # K = e_2^2 Q.Q' + e_1 e_2 c_1 (u Q'.beta + u' Q.beta) + (e_1 c_1)^2 b2 u u'
-    mixed = one * two * np.outer(u, gradient.on_step)
-    first = one**2 * network.gram[0, 0] * np.outer(u, u)
-    kernel = two**2 * gradient.inner + mixed + mixed.T + first
-    # R.(w*, g) = e_1 c_1 u beta.(w*, g) + e_2 Q.(w*, g)
-    overlaps = two * gradient.on_target + one * np.outer(u, network.gram[0, 1:])
-    spread, target_spread = _second_spread(network, slopes, residual)
-    # kept' = kept + (e_2/sqrt p) u E[r_2 h sigma'(A)]
-    kept = rows_after_first(network)[0] + _per_row(network) * (slopes.on_start @ residual.mean)
+    size, gradient = network.size(network.setting.steps - 1), gradient_of(network, batch)
+    # K' = K + e (Q.R' + R.Q') + e^2 Q.Q'
+    mixed = size * gradient.on_update
+    kernel = before.kernel + mixed + mixed.T + size**2 * gradient.inner
+    overlaps = before.known + size * gradient.on_target
+    spread, target_spread = _spread(network, before, batch)
+    # kept' = kept + (e/sqrt p) u E[r h sigma'(A)]
+    kept = before.kept + _per_row(network) * (batch.slopes.on_start @ batch.mean)
     return RowUpdate(
         kernel=0.5 * (kernel + kernel.T),
         target=overlaps[:, :-1],
@@ -115,117 +113,87 @@ def second_update(network: Network) -> RowUpdate:
     )
 
 
-@dataclass(frozen=True)
-class SecondResidual:
-    """Masses on the atoms of r_2 = r - scale M, M what step 1 added to the network.
-
-    ``mean``, ``square`` and ``crossed`` -> of r_2, r_2^2 and r_1 r_2; ``along`` -> of r_2 (t, z,
-    g.x); ``target_square`` and ``target_crossed`` -> of z z^T times r_2^2 and r_1 r_2.
-    """
-
-    mean: Float[np.ndarray, " m"]
-    square: Float[np.ndarray, " m"]
-    crossed: Float[np.ndarray, " m"]
-    along: Float[np.ndarray, "m c"]
-    target_square: Float[np.ndarray, "m r r"]
-    target_crossed: Float[np.ndarray, "m r r"]
-
-
-def second_residual(network: Network, samples: Samples, slopes: Slopes) -> SecondResidual:
-    """r - scale M has the same M at all of an atom: its masses follow from those of r."""
-    back = network.feedback * response(network, slopes)
-    mean = samples.mean - back * samples.mass
-    first = samples.first[:, 1] - back[:, None] * samples.first[:, 0]
-    shift = back[:, None, None]
-    plain, once, twice = (samples.second[:, k] for k in range(3))
-    return SecondResidual(
-        mean=mean,
-        square=samples.square - 2.0 * back * samples.mean + back**2 * samples.mass,
-        crossed=samples.square - back * samples.mean,
-        along=np.column_stack([samples.step * mean, first]),
-        target_square=twice - 2.0 * shift * once + shift**2 * plain,
-        target_crossed=twice - shift * once,
-    )
+def self_pull(
+    delta: float, psi: Float[np.ndarray, "q m"], crossed: Float[np.ndarray, " m"]
+) -> Float[np.ndarray, " q"]:
+    """delta E[psi r_1 r_2]: a sample is part of the beta it is projected on, by delta r_1."""
+    return delta * (psi @ crossed)
 
 
 @dataclass(frozen=True)
-class SecondGradient:
-    """Inner products of Q(u): ``inner`` Q.Q', ``on_step`` Q.beta, ``on_target`` Q.(w*, g)."""
+class Gradient:
+    """Inner products of Q(u): ``inner`` Q.Q', ``on_update`` Q.R', ``on_target`` Q.(w*, g)."""
 
     inner: Float[np.ndarray, "q q"]
-    on_step: Float[np.ndarray, " q"]
-    on_target: Float[np.ndarray, "q k"]
+    on_update: Float[np.ndarray, "q q"]
+    on_target: Float[np.ndarray, "q c"]
 
 
-def second_gradient(network: Network, slopes: Slopes, residual: SecondResidual) -> SecondGradient:
-    """With F = u m(u) r_2, G the Gram matrix of (beta, w*, g) and delta = d/n,
+def gradient_of(network: Network, batch: Batch) -> Gradient:
+    """With F = u m(u) r, G the Gram matrix of the known directions b and delta = d/n,
 
-    pop = G^-1 E[F (t, z, g.x)], Q.Q' = pop.G pop' + delta E[F F'], and for reused batches
-    B = delta E[F r_1], a sample's pull on itself: Q.beta += B, Q.Q' += B pop_beta' + pop_beta B'.
+    pop = G^-1 E[F b.x], Q.Q' = pop.G pop' + delta E[F F'], Q.R' = pop.(b.R'), and on the batch of
+    step 1 B = delta E[F r_1], a sample's pull on itself: Q.beta += B,
+    Q.Q' += B pop_beta' + pop_beta B'.
 
-    docs/derivations/two_step.md, eq. (5).
+    docs/derivations/many_steps.md, eqs. (5) and (6); docs/derivations/two_step.md, eq. (5).
     """
-    delta = network.noise_ratio
-    psi = network.readout[0][:, None] * slopes.mean
-    # E[F (t, z, g.x)] = G pop
-    projected = psi @ residual.along
-    population = np.linalg.solve(network.gram, projected.T).T
-    inner = population @ projected.T + delta * (psi * residual.square) @ psi.T
-    on_step = projected[:, 0]
-    if network.reused:
-        pull = self_pull(delta, psi, residual.crossed)
+    delta, u = network.noise_ratio, network.readout[0]
+    psi = u[:, None] * batch.slopes.mean
+    # E[F b.x] = G pop
+    projected = psi @ batch.along
+    population = np.linalg.solve(batch.gram, projected.T).T
+    inner = population @ projected.T + delta * (psi * batch.square) @ psi.T
+    on_update = population @ batch.loading.T
+    if batch.crossed is not None:
+        pull = self_pull(delta, psi, batch.crossed)
         inner = inner + np.outer(pull, population[:, 0]) + np.outer(population[:, 0], pull)
-        on_step = on_step + pull
-    return SecondGradient(inner=inner, on_step=on_step, on_target=projected[:, 1:])
+        on_update = on_update + np.outer(pull, network.size(0) * network.gain * u)
+    return Gradient(inner, on_update, projected[:, -1 - network.setting.target.r :])
 
 
 def _per_row(network: Network) -> Float[np.ndarray, " q"]:
-    """(e_2/sqrt p) u: what the gradient of step 2 is multiplied by in a row."""
-    return network.size(1) / math.sqrt(network.setting.p) * network.readout[0]
+    """(e/sqrt p) u: what the gradient of the last step is multiplied by in a row."""
+    size = network.size(network.setting.steps - 1)
+    return size / math.sqrt(network.setting.p) * network.readout[0]
 
 
-def added_beside(
-    network: Network, slopes: Slopes, residual: SecondResidual
-) -> Float[np.ndarray, " q"]:
-    """Square length of what step 2 adds to a row beside R(u): noise, and a multiple of its start.
+def added_beside(network: Network, batch: Batch) -> Float[np.ndarray, " q"]:
+    """Square length of what the last step adds to a row beside R(u): noise, and some of its start.
 
-    (delta u^2/p) e_2^2 E[r_2^2 Var sigma'(A)] + ((e_2/sqrt p) u E[r_2 h sigma'(A)])^2.
+    (delta u^2/p) e^2 E[r^2 Var sigma'(A)] + ((e/sqrt p) u E[r h sigma'(A)])^2.
     """
-    variance = network.size(1) ** 2 * (slopes.square - slopes.mean**2)
-    noise = network.noise_ratio * network.readout[0] ** 2 / network.setting.p
-    return (
-        noise * (variance @ residual.square)
-        + (_per_row(network) * (slopes.on_start @ residual.mean)) ** 2
-    )
+    variance = batch.slopes.square - batch.slopes.mean**2
+    noise = network.noise_ratio * (variance @ batch.square)
+    return _per_row(network) ** 2 * (noise + (batch.slopes.on_start @ batch.mean) ** 2)
 
 
-def _second_spread(
-    network: Network, slopes: Slopes, residual: SecondResidual
+def _spread(
+    network: Network, before: RowUpdate, batch: Batch
 ) -> tuple[Float[np.ndarray, " q"], Float[np.ndarray, "q r r"]]:
-    """Variances of the rows' noise after step 2, on average and along the target.
+    """Variances of the rows' noise after the step, on average and along the target.
 
-    spread = carried^2 width^2 + (delta u^2/p) E[e_2^2 r_2^2 Var sigma'(A)]
-             + (reused) (delta u^2/p) 2 e_1 e_2 carried E[r_1 r_2 Cov(sigma'(h), sigma'(A))],
-    carried = 1 + (e_2/sqrt p) u E[r_2 sigma''(A)]: step 2 also moves a row along the noise of
-    step 1.  Along the target z z^T stands beside the residuals.
+    spread' = carried^2 spread + (delta u^2/p) E[e^2 r^2 Var sigma'(A)]
+              + (reused) (delta u^2/p) 2 e_1 e_2 carried E[r_1 r_2 Cov(sigma'(h), sigma'(A))],
+    carried = 1 + (e/sqrt p) u E[r sigma''(A)]: a step also moves a row along the noise that it
+    has.  Along the target z z^T stands beside the residuals.
 
-    docs/derivations/two_step.md, eq. (7).
+    docs/derivations/many_steps.md, eq. (7); docs/derivations/two_step.md, eq. (7).
     """
-    u, (one, two) = network.readout[0], (network.size(0), network.size(1))
-    carried = 1.0 + _per_row(network) * (slopes.curvature @ residual.mean)
-    variance = two**2 * (slopes.square - slopes.mean**2)
-    total = variance @ residual.square
-    along = np.tensordot(variance, residual.target_square, axes=1)
-    if network.reused:
-        covariance = 2.0 * one * two * (slopes.cross - network.gain * slopes.mean)
+    slopes, size = batch.slopes, network.size(network.setting.steps - 1)
+    carried = 1.0 + _per_row(network) * (slopes.curvature @ batch.mean)
+    variance = size**2 * (slopes.square - slopes.mean**2)
+    total = variance @ batch.square
+    along = np.tensordot(variance, batch.target_square, axes=1)
+    if batch.crossed is not None and batch.target_crossed is not None:
+        covariance = 2.0 * network.size(0) * size * (slopes.cross - network.gain * slopes.mean)
         covariance = carried[:, None] * covariance
-        total = total + covariance @ residual.crossed
-        along = along + np.tensordot(covariance, residual.target_crossed, axes=1)
-    share = network.noise_ratio * u**2 / network.setting.p
-    first = carried * rows_after_first(network)[1]
+        total = total + covariance @ batch.crossed
+        along = along + np.tensordot(covariance, batch.target_crossed, axes=1)
+    share = network.noise_ratio * network.readout[0] ** 2 / network.setting.p
     return (
-        first**2 + share * total,
-        _first_spread(network, first) + share[:, None, None] * along,
+        carried**2 * before.spread + share * total,
+        (carried**2)[:, None, None] * before.target_spread + share[:, None, None] * along,
     )
 
 

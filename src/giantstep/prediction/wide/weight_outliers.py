@@ -1,4 +1,4 @@
-"""Outliers of the weights after one and after two giant steps at linear width.
+"""Outliers of the weights after giant steps at linear width.
 
 W = X + (1/sqrt p) sum_i e_i R(u_i)^T: a bulk X of independent rows, of variance v(u_i)/d, and an
 update whose rows depend on the readout only.  With G and h the limits of the two diagonal blocks
@@ -9,7 +9,7 @@ of (z - [[0, X], [X^T, 0]])^-1, z is an outlier when, on functions of u,
 
 T and the second term of Y because g = W0^T u/sqrt(p), which the residual puts into R, is not
 independent of the bulk.  Without them, and with v = 1, it is K's eigenvalue theta^2 = 1/(G h), the
-transition of Baik, Ben Arous and Peche.  Two steps: arXiv 2605.17767; docs/derivations/two_step.md.
+transition of Baik, Ben Arous and Peche.  arXiv 2605.17767; docs/derivations/two_step.md.
 """
 
 from __future__ import annotations
@@ -23,15 +23,14 @@ from jaxtyping import Float
 from giantstep.errors import NotConvergedError
 from giantstep.language.brief import brief
 from giantstep.prediction.limits import refuse_beyond
-from giantstep.prediction.wide.limits import ONE_OR_TWO
+from giantstep.prediction.wide.limits import ONE_OR_TWO, ONE_TO_FOUR
 from giantstep.prediction.wide.network import TYPICAL, Network, ReadoutStatistics
-from giantstep.prediction.wide.slopes import second_batch
 from giantstep.prediction.wide.update import (
     RowUpdate,
     added_beside,
+    batch_of,
+    gradient_of,
     orthonormal_powers,
-    second_gradient,
-    second_residual,
     updates_of,
 )
 from giantstep.problem.setting import Setting
@@ -82,7 +81,7 @@ def weight_outliers(
     >>> weight_outliers(setting)[-1].count
     1
     """
-    refuse_beyond(ONE_OR_TWO, setting)
+    refuse_beyond(ONE_TO_FOUR, setting)
     network = Network(setting, statistics)
     return tuple(outliers_of(network, update) for update in updates_of(network))
 
@@ -255,14 +254,11 @@ def second_strengths(
     """
     refuse_beyond(ONE_OR_TWO, setting)
     network = Network(setting, statistics)
-    samples, slopes = second_batch(network)
-    residual = second_residual(network, samples, slopes)
-    kernel = network.size(1) ** 2 * second_gradient(network, slopes, residual).inner
+    batch = batch_of(network)
+    kernel = network.size(1) ** 2 * gradient_of(network, batch).inner
     u, weights = network.readout
     root = np.sqrt(weights)
     powers = orthonormal_powers(u, root, count)
     square = np.einsum("qk,qs,sk->k", root[:, None] * powers, kernel, root[:, None] * powers)
     # Orders that are zero may round to less.
-    return np.sqrt(
-        np.maximum(square, 0.0) + (powers**2).T @ added_beside(network, slopes, residual)
-    )
+    return np.sqrt(np.maximum(square, 0.0) + (powers**2).T @ added_beside(network, batch))

@@ -13,7 +13,7 @@ from giantstep.records.differences import canonical_order
 from giantstep.records.trajectory import Trajectory
 from giantstep.show.plots.errors import errors
 from giantstep.show.plots.neurons import neurons
-from giantstep.show.plots.style import THEORY, row_of_panels, source_of, step_axis
+from giantstep.show.plots.style import THEORY, legend_below, row_of_panels, source_of, step_axis
 from giantstep.show.tables.setting import setting_title
 
 
@@ -61,7 +61,8 @@ def _single_index(
     axes.plot(steps, trajectory.cosine[0, :, :, 0], marker="o", color="0.5", linewidth=0.8)
     if predicted is not None:
         lines = axes.plot(steps, predicted[:, :, 0], marker="+", color=THEORY, markersize=10)
-        axes.legend(lines[:1], [source], fontsize="small")
+        lines[0].set_label(source)
+        legend_below(axes)
     axes.set_ylim(-1.05, 1.05)
     step_axis(axes, steps.tolist())
-    axes.set_ylabel("cosine of each neuron with x1")
+    axes.set_ylabel("cosine of each neuron with $x_1$")

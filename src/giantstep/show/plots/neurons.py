@@ -11,6 +11,7 @@ from jaxtyping import Float
 from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection
 
+from giantstep.show.mathtext import formula
 from giantstep.show.plots.style import STEP_COLOURS, STEP_MARKERS, THEORY, legend_below
 
 
@@ -72,7 +73,5 @@ def _crosses(
 
 
 def direction_name(name: str) -> str:
-    """The direction of an input or of a sum of inputs, set as mathematics: x1 + x2 is w_1 + w_2."""
-    if not re.search(r"\bx\d", name):
-        return name
-    return "$" + re.sub(r"\bx(\d+)", r"w_{\1}", name) + "$"
+    """The direction of an input or of a sum of inputs, such as x1 + x2, set as mathematics."""
+    return formula(name) if re.search(r"\bx\d", name) else name

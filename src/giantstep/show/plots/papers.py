@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-import textwrap
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -19,7 +20,7 @@ from giantstep.show.plots.spectrum import spectrum
 
 
 def paper_figure(figure: Reproduction, data: FigureData) -> Figure:
-    """The panels of a figure in rows, under its title and over its caption."""
+    """The panels of a figure in rows, under its title; its caption stands beside the file."""
     panels = data.panels
     columns = min(figure.columns, len(panels))
     drawn = Figure(figsize=figure.inches, layout="constrained")
@@ -33,12 +34,22 @@ def paper_figure(figure: Reproduction, data: FigureData) -> Figure:
             axes.get_legend().remove()
     for axes in places[len(panels) :]:
         axes.set_axis_off()
+    if all(isinstance(panel, NeuronPlot) for panel in panels):
+        _one_legend(drawn, list(places))
     drawn.suptitle(figure.title)
-    caption = figure.caption.format(**data.sizes)
-    # A small caption has 15 letters an inch.
-    width = round(15 * figure.inches[0])
-    drawn.supxlabel(textwrap.fill(caption, width), fontsize="small")
     return drawn
+
+
+def _one_legend(figure: Figure, panels: Sequence[Axes]) -> None:
+    """The legends of panels as one below all of them, each name once."""
+    named: dict[str, Any] = {}
+    for axes in panels:
+        handles, names = axes.get_legend_handles_labels()
+        named |= dict(zip(names, handles, strict=True))
+        if (legend := axes.get_legend()) is not None:
+            legend.remove()
+    look: dict[str, Any] = {"ncols": len(named), "frameon": False, "fontsize": "small"}
+    figure.legend(list(named.values()), list(named), loc="outside lower center", **look)
 
 
 def draw(axes: Axes, panel: Panel) -> Axes:

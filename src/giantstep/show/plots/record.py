@@ -17,12 +17,13 @@ from giantstep.prediction.given_weights.curve import LearningCurve
 from giantstep.records.plot import Curve, Plot
 from giantstep.records.spectrum import Spectrum
 from giantstep.records.trajectory import Trajectory
+from giantstep.show.mathtext import formula
 from giantstep.show.plots.curves import curves
 from giantstep.show.plots.errors import errors
 from giantstep.show.plots.learn import learn_figure
 from giantstep.show.plots.side_by_side import side_by_side_figure
 from giantstep.show.plots.spectrum import SYMBOLS, layer_figure, spectrum_figure, spectrum_panel
-from giantstep.show.plots.style import THEORY, bounds, row_of_panels, step_axis
+from giantstep.show.plots.style import THEORY, bounds, legend_below, row_of_panels, step_axis
 from giantstep.show.plots.sweep import curves_figure, map_axes, map_figure
 from giantstep.show.tables.setting import setting_title
 from giantstep.spectra.layer import LayerOutliers
@@ -85,7 +86,7 @@ def _cosines(record: Trajectory) -> Plot:
         for k in range(means.shape[1])
     ]
     label = "median |cosine| over neurons" + ", bars: 2 s.e. over runs" * (record.theory is None)
-    return Plot("giant steps t", label, drawn, y_range=(-0.02, 1.02))
+    return Plot("giant steps $t$", label, drawn, y_range=(-0.02, 1.02))
 
 
 @plot.register
@@ -116,19 +117,17 @@ def _last_step(axes: Axes, part: Spectrum, symbol: str) -> None:
 @plot.register
 def _analysis(record: Analysis) -> Figure:
     """Floors of readouts of this activation and of any, and dimensions of both staircases."""
-    figure, [left, right] = row_of_panels(2, 5.0, 4.4, record.target.name)
+    figure, [left, right] = row_of_panels(2, 5.0, 4.8, formula(record.target.name))
     name = record.activation.name
     for floors, style, whose in ((record.floors, "-", name), (record.floors_any, ":", "any")):
         for k in range(len(floors[0].by_degree)):
             levels = [floor.by_degree[k] if k else floor.narrow for floor in floors]
-            label = f"{whose}: " + (f"wide, k = {k}" if k else "narrow, p ~ 1")
+            label = f"{whose}: " + (f"wide, $k$ = {k}" if k else "narrow, fixed $p$")
             look: dict[str, Any] = {"color": str(0.22 * k), "linestyles": style}
             bounds(left, levels, range(len(levels)), label, half=0.35, **look)
     left.set_ylim(bottom=-0.02 * max(record.floors[0].narrow, 1e-9))
     left.set_ylabel("lower bound of the mean squared error")
-    left.set_title(
-        f"floors of readouts of {name} (solid) and of any activation (dotted)", fontsize="medium"
-    )
+    left.set_title(f"floors of {name} (solid), of any activation (dotted)", fontsize="medium")
     for stairs, marker, colour, batches in (
         (record.fresh, "o", "black", "fresh"),
         (record.reused, "^", "0.5", "reused"),
@@ -138,12 +137,11 @@ def _analysis(record: Analysis) -> Figure:
         right.plot(range(len(dimensions)), dimensions, drawstyle="steps-post", **look)
     right.set_ylim(-0.1, record.target.r + 0.1)
     right.set_yticks(range(record.target.r + 1))
-    right.set_ylabel("directions that n ~ d samples a step can reach")
+    right.set_ylabel(r"directions learned from $n \sim d$ samples a step")
     right.set_title("staircases", fontsize="medium")
     for axes in (left, right):
-        axes.legend(fontsize="small")
+        legend_below(axes)
         step_axis(axes)
-        axes.set_xlabel("giant steps t")
     return figure
 
 

@@ -9,12 +9,13 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
+from giantstep.show.mathtext import formula, sizes
 from giantstep.show.plots.style import PALETTE, STEP_MARKERS, points, step_axis
 from giantstep.show.tables.side_by_side import common_line, difference_line
 from giantstep.sweeps.side_by_side import SideBySide
 
 AXES = {
-    "norm": "mean length of the rows, |w|",
+    "norm": "mean length of the rows, $|w|$",
     "train_error": "train error of the readout",
     "test_error": "test error of the readout",
     "network_error": "test error of the network itself",
@@ -35,8 +36,10 @@ def side_by_side_figure(both: SideBySide, most_columns: int = 2, width: int = 95
         _panel(axes, both, observable)
     for axes in panels[len(both.shown) :]:
         axes.set_axis_off()
-    lines = (common_line(both), f"differing in {difference_line(both)}")
-    title = "\n".join(textwrap.fill(line, width) for line in lines)
+    target = both.settings[0].target.name
+    common = common_line(both).replace(target, formula(target), 1)
+    lines = (common, f"differing in {difference_line(both)}")
+    title = sizes("\n".join(textwrap.fill(line, width) for line in lines))
     figure.suptitle(title, fontsize="medium")
     handles = [
         Line2D([], [], color=PALETTE[k], marker=STEP_MARKERS[k], label=name)

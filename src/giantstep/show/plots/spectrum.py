@@ -58,7 +58,7 @@ def spectrum(
         axes.axvline(threshold, color="black", linewidth=0.8, linestyle="--", label="threshold")
     _predicted_places(axes, predicted, threshold, source or "theory", 0.10 * tall)
     if constant is not None:
-        words: dict[str, Any] = {"ha": "center", "fontsize": "small", "textcoords": "offset points"}
+        words: dict[str, Any] = {"ha": "right", "fontsize": "small", "textcoords": "offset points"}
         axes.annotate("constant", (constant, 0.12 * tall), xytext=(0, 6), **words)
     look: dict[str, Any] = {"color": "black", "markerfacecolor": "none", "markersize": 7}
     label = "measured outliers" if source else "measured, beyond the bins"
@@ -113,7 +113,7 @@ def layer_figure(layer: LayerOutliers, name: str) -> Figure:
     """Histogram of a given matrix, the bulk fitted to it, its edge, threshold and outliers."""
     p, d = layer.shape
     many = counted(layer.count, "outlier") if layer.count else "no outliers"
-    title = f"{name}: {p:,} x {d:,}, {many} at level {layer.level:g}"
+    title = rf"{name}: {p:,} $\times$ {d:,}, {many} at level {layer.level:g}"
     figure, [axes] = row_of_panels(1, 6.4, 4.4, title)
     spectrum(
         axes,

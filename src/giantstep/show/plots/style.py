@@ -81,7 +81,7 @@ def save(figure: Figure, path: Path) -> None:
 
 
 def source_of(predicted: Trajectory | None) -> str:
-    """Where a prediction comes from, for a legend: the theory by its name.
+    """Where a prediction comes from, for a legend.
 
     Runs on Gaussian rows, which stand for a theory of data sets, are no theory.
     """
@@ -89,7 +89,7 @@ def source_of(predicted: Trajectory | None) -> str:
         return "theory"
     if predicted.from_runs:
         return "other runs, on Gaussian rows"
-    return f"theory ({predicted.theory})"
+    return "theory"
 
 
 def legend_below(axes: Axes, **options: Any) -> None:

@@ -14,6 +14,7 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
 from giantstep.records.plot import Curve, Plot
+from giantstep.show.mathtext import power
 from giantstep.show.plots.curves import curves
 from giantstep.show.plots.style import THEORY
 from giantstep.show.tables.setting import setting_title
@@ -55,41 +56,55 @@ def map_figure(
     level = boundary if boundary is not None else LEARNED if cosines else 0.5 * sum(ends)
     figure = Figure(figsize=(1.6 + 4.4 * len(places), 4.4), layout="constrained")
     panels = figure.subplots(1, len(places), squeeze=False, sharey=True)[0]
+    drawn: set[str] = set()
     for axes, place in zip(panels, places, strict=True):
         cells = np.ma.masked_invalid(measured[place])
         shades = axes.pcolormesh(
             _edges(x), _edges(y), cells, vmin=ends[0], vmax=ends[1], cmap="viridis"
         )
-        _boundary(axes, x, y, measured[place], level, "white", "-")
-        _boundary(axes, x, y, predicted[place], level, THEORY, "--")
+        for (name, (colour, line, _)), values in zip(
+            BOUNDARIES.items(), (measured[place], predicted[place]), strict=True
+        ):
+            if _boundary(axes, x, y, values, level, colour, line):
+                drawn.add(name)
         _limit(axes, sweep, x, y)
         _scales(axes, x, y)
         axes.set_title(_place(others, place), fontsize="medium")
-    panels[0].set_ylabel(y.label)
+    panels[0].set_ylabel(power(y.label))
     figure.colorbar(shades, ax=panels, label=_label(observable))
-    _legend(figure, sweep, level)
+    _legend(figure, sweep, level, drawn)
     _words(figure, sweep, len(every) - len(places))
     return figure
 
 
 def _place(axes: Sequence[Axis], place: Sequence[int]) -> str:
     """A place on the axes that are not drawn."""
-    return ", ".join(f"{axis.name} = {axis.texts[k]}" for axis, k in zip(axes, place, strict=True))
+    parts = (f"{axis.name} = {axis.texts[k]}" for axis, k in zip(axes, place, strict=True))
+    return power(", ".join(parts))
 
 
-def _legend(figure: Figure, sweep: Sweep, level: float) -> None:
+BOUNDARIES: dict[str, tuple[str, Any, str]] = {
+    "simulation": ("white", "-", "0.6"),
+    "theory": (THEORY, "--", THEORY),
+}
+"""Contours of a map: their colour, their line, and their colour in the legend."""
+
+
+def _legend(figure: Figure, sweep: Sweep, level: float, drawn: set[str]) -> None:
     """What the contours, the limit and the colour of failed cells mean, below the maps."""
     handles: list[Any] = [
-        Line2D([], [], color="0.6", label=f"measured {level:.3g}"),
-        Line2D([], [], color=THEORY, linestyle="--", label=f"predicted {level:.3g}"),
+        Line2D([], [], color=colour, linestyle=line, label=f"{name}: boundary at {level:.3g}")
+        for name, (_, line, colour) in BOUNDARIES.items()
+        if name in drawn
     ]
     if sweep.limit is not None:
-        label = f"limit of large d, k = {sweep.limit:g}"
+        label = f"limit of large $d$, $k$ = {sweep.limit:g}"
         handles.append(Line2D([], [], color="black", linestyle=":", label=label))
     if sweep.failed:
         handles.append(Patch(facecolor=FAILED, label="failed"))
-    look: dict[str, Any] = {"ncols": len(handles), "frameon": False, "fontsize": "small"}
-    figure.legend(handles=handles, loc="outside lower center", **look)
+    look: dict[str, Any] = {"ncols": len(handles) or 1, "frameon": False, "fontsize": "small"}
+    if handles:
+        figure.legend(handles=handles, loc="outside lower center", **look)
 
 
 FAILED = "0.85"
@@ -114,12 +129,15 @@ def _boundary(
     level: float,
     colour: str,
     line: str,
-) -> None:
+) -> bool:
+    """Draw the contour of a level, and say whether there is one."""
     finite = values[np.isfinite(values)]
-    if len(finite) and finite.min() < level < finite.max():
+    crossed = len(finite) > 0 and bool(finite.min() < level < finite.max())
+    if crossed:
         masked = np.ma.masked_invalid(values)
         style: dict[str, Any] = {"levels": [level], "colors": [colour], "linestyles": [line]}
         axes.contour(x.coordinates, y.coordinates, masked, linewidths=2.0, **style)
+    return crossed
 
 
 def _limit(axes: Axes, sweep: Sweep, x: Axis, y: Axis) -> None:
@@ -132,7 +150,7 @@ def _limit(axes: Axes, sweep: Sweep, x: Axis, y: Axis) -> None:
 
 def _scales(axes: Axes, x: Axis, y: Axis) -> None:
     axes.set_facecolor(FAILED)
-    axes.set_xlabel(x.label)
+    axes.set_xlabel(power(x.label))
     axes.set_xscale("log" if x.log else "linear")
     axes.set_yscale("log" if y.log else "linear")
 
@@ -146,6 +164,7 @@ def curves_figure(sweep: Sweep, observable: str, *, most: int = 6) -> Figure:
     error = sweep.standard_error(observable)
     at = range(len(x.places)) if x.coordinates is None else x.coordinates
     theories = np.array([_theory(outcome) for outcome in sweep.outcomes], dtype=object)
+    several = len(set(filter(None, theories))) > 1
     theories = theories.reshape(sweep.grid.shape)
     drawn: list[Curve] = []
     for place in chosen:
@@ -156,11 +175,11 @@ def curves_figure(sweep: Sweep, observable: str, *, most: int = 6) -> Figure:
         drawn.append(Curve(name, list(at), measured[line].tolist(), bars))
         if np.any(np.isfinite(predicted[line])):
             used = ", ".join(dict.fromkeys(filter(None, theories[line])))
-            words = f"theory ({used})" + f": {label}" * bool(label)
+            words = "theory" + f" ({used})" * several + f": {label}" * bool(label)
             values = predicted[line].tolist()
             drawn.append(Curve(words, list(at), values, theory=True, series=name))
     figure = Figure(figsize=(8.4, 4.8), layout="constrained")
-    plot = Plot(x.label, _label(observable), drawn, x_scale="log" if x.log else "linear")
+    plot = Plot(power(x.label), _label(observable), drawn, x_scale="log" if x.log else "linear")
     axes = curves(figure.subplots(), plot)
     # Nothing here is negative: an axis that starts above 0 would exaggerate differences.
     axes.set_ylim(bottom=0.0)

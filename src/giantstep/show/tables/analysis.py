@@ -15,12 +15,14 @@ from giantstep.analysis.activation import ActivationAnalysis, ActivationDegree
 from giantstep.analysis.analyze import Analysis, describe
 from giantstep.analysis.answer import answer, directions, steps_needed
 from giantstep.analysis.floors import Floor
+from giantstep.analysis.requirements import sample_requirements
 from giantstep.analysis.staircase import Staircase
 from giantstep.analysis.subspace import name_space
 from giantstep.analysis.weak_recovery import WeakRecovery
 from giantstep.gaussian.tensors import rank_tolerance
 from giantstep.gaussian.terms import write_sum
 from giantstep.show.tables.parts import MISSING, counted, dim, make_table, notes, number
+from giantstep.show.tables.requirements import requirements_report
 from giantstep.show.tables.setting import target_lines
 
 ANY = "any activation"
@@ -116,7 +118,7 @@ def _floors(analysis: Analysis) -> Table:
             rows.append(dim("", ANY, *cells))
     degrees = (f"k = {k}" for k in range(len(analysis.floors[0].by_degree)))
     return make_table(
-        f"Floors, fresh batches: lower bounds of the error given what {name} has learned",
+        f"Error floors, fresh batches: lower bounds given what {name} has learned",
         ("after step", "readout of", "narrow p ~ 1", *degrees),
         rows,
     )
@@ -143,7 +145,7 @@ def _regimes(analysis: Analysis) -> Table:
         for entry in analysis.regimes
     )
     return make_table(
-        f"Five regimes: what one step with {analysis.activation.name} learns and at best fits",
+        f"Five regimes: what one step with {analysis.activation.name} learns, and the best fit",
         ("n", "labels", "p", "learned", "fitted at best", "floor", "floor of any"),
         rows,
     )
@@ -152,9 +154,10 @@ def _regimes(analysis: Analysis) -> Table:
 def _promise(analysis: Analysis) -> str:
     """What the floors say, below the tables that have them."""
     return (
-        "A floor is a lower bound of the error; label noise is not counted. No readout of "
+        "A floor is a lower bound of the mean squared error, without label noise. No readout of "
         f"{analysis.activation.name} without biases does better, and it may do worse. The floor "
-        f"of {ANY} holds with biases too."
+        f"of {ANY} holds with biases too. Column k: p ~ d^k neurons, which fit degrees up to k of "
+        "the directions that are not learned."
     )
 
 
@@ -163,11 +166,11 @@ def _recovery(recovery: WeakRecovery | None) -> str:
     if recovery is None:
         return ""
     if recovery.threshold == 0:
-        text = "works at any n/d > 0: E[z | y] is not zero"
+        text = "works at any n/d > 0, because E[z | y] is not zero"
     elif math.isfinite(recovery.threshold):
         text = f"begins at n/d = {_within(recovery.threshold, recovery.uncertainty)}"
     elif recovery.uncertainty == 0:
-        text = "is impossible at n ~ d: E[z z^T - 1 | y] is zero"
+        text = "is impossible at n ~ d, because E[z z^T - 1 | y] is zero"
     else:
         text = "could not be decided: E[z z^T - 1 | y] is zero within its uncertainty"
     return f"Weak recovery by the best first-order method {text}.\n"
@@ -176,19 +179,19 @@ def _recovery(recovery: WeakRecovery | None) -> str:
 def _four_numbers(analysis: Analysis) -> Table:
     """Directions, exponents and steps: what a reader asks of a target first."""
     name, steps = analysis.activation.name, steps_needed(analysis)
-    remark = f"from n ~ d fresh samples each, with {name}"
+    remark = f"with {name}, each on n ~ d fresh samples"
     if steps is None:
-        remark = f"n ~ d fresh samples a step do not suffice with {name}"
+        remark = f"with {name}, n ~ d fresh samples a step are not enough"
     decided = ""
     if analysis.deciding_tensor:
-        decided = f"decided by T_{analysis.leap_index}: {write_sum(analysis.deciding_tensor, 6)}"
+        decided = f"lowest degree of the target: {write_sum(analysis.deciding_tensor, 6)}"
     rows = (
         ("directions", str(len(directions(analysis))), "that the target depends on"),
         ("leap index", _exponent(analysis.leap_index), decided),
         (
             "generative exponent",
             _exponent(analysis.generative_exponent),
-            "over all label transforms",
+            "lowest degree after the best transform of the labels",
         ),
         ("steps needed", MISSING if steps is None else str(steps), remark),
     )
@@ -201,10 +204,11 @@ def _details(analysis: Analysis) -> list[RenderableType]:
     variance = _within(series.variance + series.tail, 3.0 * series.tail_uncertainty)
     leaps = ", ".join(map(str, analysis.leaps)) or "none"
     head = Text(f"degree {series.degree}, variance {variance}\n")
-    head.append(f"leaps until everything is learned: {leaps}\n")
+    head.append(f"leaps, one after the other, until everything is learned: {leaps}\n")
     head.append(_recovery(analysis.weak_recovery))
+    needs = requirements_report(sample_requirements(analysis))
     tables = (_one_step(analysis), "", _floors(analysis), "", _regimes(analysis), "")
-    return [head, *tables, Text(_promise(analysis), style="dim"), *notes(analysis.notes)]
+    return [head, *needs, *tables, Text(_promise(analysis), style="dim"), *notes(analysis.notes)]
 
 
 def analysis_report(analysis: Analysis, *, everything: bool = False) -> RenderableType:
@@ -220,7 +224,10 @@ def analysis_report(analysis: Analysis, *, everything: bool = False) -> Renderab
     parts += _staircases(analysis, everything)
     if everything:
         return Group(*parts, *_details(analysis))
-    more = "--all adds one step at d^2 and d^3, error floors and regimes"
+    more = (
+        "n ~ d: n grows in proportion to d. --all adds the samples that other methods need, error "
+        "floors and d^2 and d^3 samples"
+    )
     if analysis.notes:
         more += f", and {counted(len(analysis.notes), 'note')}"
     return Group(*parts, Text(f"{more}.", style="dim"))
@@ -239,9 +246,10 @@ def activation_report(analysis: ActivationAnalysis, most: int = 4) -> Renderable
     table = make_table(analysis.activation.name, columns, rows)
     powers = ["y" if k == 1 else f"y^{k}" for k in sorted(analysis.label_powers)]
     passed = ", ".join([*powers[:most], *["..."] * (len(powers) > most)])
-    return Group(
-        table, "", Text(f"Powers of the label that reused batches pass on: {passed or 'none'}")
+    sentence = (
+        f"Powers of the label y on which a step with a reused batch depends: {passed or 'none'}"
     )
+    return Group(table, "", Text(sentence))
 
 
 def _slope(entry: ActivationDegree) -> tuple[str, str]:

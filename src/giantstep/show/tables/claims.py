@@ -14,6 +14,7 @@ from giantstep.papers.claims.stored import stored_records
 from giantstep.papers.references import REFERENCES, papers_in
 from giantstep.show.page import changes_text, measured_text, region_text
 from giantstep.show.tables.parts import MISSING, Cell, counted, dim, make_table
+from giantstep.show.tex import plain_words
 
 STYLES = {
     "holds": "green",
@@ -27,7 +28,7 @@ STYLES = {
 def claims_list(claims: Sequence[Claim]) -> RenderableType:
     """Statements paper by paper, then findings, with stored verdicts; nothing is measured."""
     parts: list[RenderableType] = [
-        "giantstep claims NAME measures a claim; the verdicts here are stored ones, of quick size",
+        "giantstep claims NAME measures a claim. The verdicts here are stored ones, of quick runs.",
     ]
     groups: dict[str, list[Claim]] = {}
     for claim in claims:
@@ -62,7 +63,7 @@ def _statement(claim: Claim) -> Text:
     """The statement, what kind of statement it is and where it stands."""
     source = claim.source
     place = f"{source.kind}: {source.place}" if source.place else source.kind
-    return Text(claim.statement).append(f" ({place})", style="dim")
+    return Text(plain_words(claim.statement)).append(f" ({plain_words(place)})", style="dim")
 
 
 def claim_words(records: Sequence[dict[str, Any]]) -> RenderableType:
@@ -71,34 +72,56 @@ def claim_words(records: Sequence[dict[str, Any]]) -> RenderableType:
     for record in records:
         parts += [
             Text(record["id"], style="bold"),
-            Text(record["statement"]),
-            Text(f"source: {record['paper']} ({record['kind']})", style="dim"),
+            Text(plain_words(record["statement"])),
+            *_line("source", f"{record['paper']} ({record['kind']})"),
             *_line("assumptions", record["assumptions"]),
-            Text(f"tested at: {record['regime']}", style="dim"),
-            Text(f"rule: {record['rule']}", style="dim"),
+            *_line("tested at", record["regime"]),
+            *_line("rule", record["rule"]),
             "",
         ]
     return Group(*parts)
 
 
 def _line(name: str, value: str) -> list[Text]:
-    return [Text(f"{name}: {value}", style="dim")] if value else []
+    return [Text(f"{name}: {plain_words(value)}", style="dim")] if value else []
 
 
 def claims_table(records: Sequence[dict[str, Any]]) -> RenderableType:
-    """Claim, predicted, measured, verdict; then statements and findings counted apart."""
-    table = make_table(
+    """Claim, predicted, measured, verdict."""
+    return make_table(
         "",
         ("claim", "quantity", "predicted", "measured", "verdict"),
         (row for record in records for row in _rows(record)),
         unbroken=("claim",),
     )
-    lines = [
-        f"the paper and the measurement differ: {record['id']}, see {record['corrected']}"
+
+
+def claims_answer(records: Sequence[dict[str, Any]], most: int = 8) -> RenderableType:
+    """How many claims hold; of a few claims the verdict and the controls of each."""
+    lines = [f"{line}." for line in counts_by_kind(records)]
+    if len(records) <= most:
+        lines += [f"{record['id']}: {record['verdict']}.{_controls(record)}" for record in records]
+    lines += [
+        f"The paper and the measurement differ: {record['id']}, see {record['corrected']}."
         for record in records
         if record["verdict"] == "fails" and record["corrected"]
     ]
-    return Group(table, "", *counts_by_kind(records), *lines)
+    return Group(*map(Text, lines), "")
+
+
+def _controls(record: dict[str, Any]) -> str:
+    """Whether the experiments that break an assumption fail, as they must."""
+    due = _due(record)
+    failed = sum(control["verdict"] == due for control in record["controls"])
+    if not record["controls"]:
+        return ""
+    total = counted(len(record["controls"]), "control")
+    return f" Of {total} that break an assumption, {failed} give '{due}', as they should."
+
+
+def _due(record: dict[str, Any]) -> str:
+    """The verdict that a control must have."""
+    return "not seen" if record["kind"] in FINDINGS else "fails"
 
 
 def _rows(record: dict[str, Any]) -> Iterator[list[Cell]]:
@@ -106,16 +129,16 @@ def _rows(record: dict[str, Any]) -> Iterator[list[Cell]]:
     name, verdict = record["id"], _badge(record["verdict"])
     for quantity, measured in record["measured"].items():
         predicted = region_text(record["predicted"][quantity])
-        yield [name, quantity, predicted, measured_text(measured, 3), verdict]
+        yield [name, plain_words(quantity), predicted, measured_text(measured, 3), verdict]
         name, verdict = "", Text("")
-    due = "not seen" if record["kind"] in FINDINGS else "fails"
+    due = _due(record)
     for control in record["controls"]:
-        reason = Text(f"control: {control['reason']}", "dim")
+        reason = Text(f"control: {plain_words(control['reason'])}", "dim")
         yield ["", reason, due, "", Text(control["verdict"], "dim")]
     for repeated in record["tuned"]:
         yield ["", *dim(f"tuned: {changes_text(repeated)}", "", "", repeated["verdict"])]
     if record["corrected"]:
-        yield ["", f"measured: {record['measured_instead']}"]
+        yield ["", f"measured: {plain_words(record['measured_instead'])}"]
         yield ["", f"holds instead: {record['corrected']}"]
 
 
@@ -123,13 +146,20 @@ def _badge(verdict: str) -> Text:
     return Text(verdict, STYLES.get(verdict, ""))
 
 
+def _verb(count: int, verdict: str) -> str:
+    """1 holds, 2 hold, 3 seen."""
+    several = {"holds": "hold", "fails": "fail"}.get(verdict, verdict)
+    return f"{count} {verdict if count == 1 else several}"
+
+
 def counts_by_kind(records: Sequence[dict[str, Any]]) -> list[str]:
     """Verdicts of the papers' statements and of findings, a line each."""
     lines = []
-    for name, findings in (("statement of the papers", False), ("finding", True)):
+    for name, findings in (("statement", False), ("finding", True)):
         members = [r for r in records if (r["kind"] in FINDINGS) == findings]
         counts = {word: sum(r["verdict"] == word for r in members) for word in STYLES}
-        listed = ", ".join(f"{count} {word}" for word, count in counts.items() if count)
+        listed = ", ".join(_verb(count, word) for word, count in counts.items() if count)
         if members:
-            lines.append(f"{counted(len(members), name)}: {listed}")
+            of_papers = "" if findings else " of the papers"
+            lines.append(f"{counted(len(members), name)}{of_papers}: {listed}")
     return lines

@@ -9,6 +9,7 @@ from rich.console import RenderableType
 from rich.text import Text
 
 from giantstep.experiment import Experiment
+from giantstep.prediction.theories import networks_of
 from giantstep.records.comparison import Comparison
 from giantstep.records.observables import UNKNOWN
 from giantstep.records.summary import KNOWN, Value
@@ -37,6 +38,9 @@ def heading(experiment: Experiment) -> Text:
         f"{prediction}",
         style="not bold",
     )
+    if predicted is not None:
+        networks = networks_of(predicted.theory)
+        head.append(f"\ntheory: {predicted.theory}" + f" ({networks})" * bool(networks))
     if simulated.interrupted:
         head.append(f"\ninterrupted after {runs} of {setting.runs} runs", style="yellow")
     head.append("\n")
@@ -44,9 +48,9 @@ def heading(experiment: Experiment) -> Text:
 
 
 def theory_name(experiment: Experiment) -> str:
-    """The label of a row of theory."""
+    """The label of a row of theory; simulations in place of a theory are no theory."""
     predicted = experiment.predicted
-    return "theory" if predicted is None else f"theory ({predicted.theory})"
+    return "Gaussian runs" if predicted is not None and predicted.from_runs else "theory"
 
 
 def rough_remarks(shown: Iterable[Value]) -> list[str]:
@@ -54,8 +58,8 @@ def rough_remarks(shown: Iterable[Value]) -> list[str]:
     if not any(value.known and value.rough for value in shown):
         return []
     return [
-        f"{ROUGH} marks numbers of which theory itself is uncertain by more than {KNOWN:.1%}. The "
-        "comparison takes that uncertainty into account."
+        f"{ROUGH} before a number: theory is uncertain by more than {KNOWN:.1%} there. The "
+        "comparison takes this into account."
     ]
 
 
@@ -72,16 +76,27 @@ def verdict(experiment: Experiment) -> Text:
         return Text(experiment.complaint, style="yellow")
     compared, predicted = experiment.comparison, experiment.predicted
     if compared is None or predicted is None:
-        return Text("Theory and simulation are compared from two runs on.")
+        return Text("One run is not compared with theory. Use --runs 2 or more.")
     if not compared.count:
         return Text(_nothing(predicted), style="yellow")
     word = "agree" if compared.agrees else "disagree"
-    where = "" if compared.agrees else f" ({compared.farthest.replace('_', ' ')})"
     return Text(
-        f"Theory ({predicted.theory}) and simulation {word}: p-value {compared.p_value:.2g} over "
-        f"{compared.count} comparisons. The largest deviation is {compared.sigmas:.1f} "
-        f"sigma{where}.{_power(compared)}",
+        f"Theory and simulation {word}. {certainty(experiment)}",
         style="green" if compared.agrees else "red",
+    )
+
+
+def certainty(experiment: Experiment) -> str:
+    """How sure the verdict is, in sentences; empty where nothing is compared."""
+    compared = experiment.comparison
+    if experiment.complaint is not None or compared is None or not compared.count:
+        return ""
+    where = "" if compared.agrees else f" ({compared.farthest.replace('_', ' ')})"
+    return (
+        f"The p-value of all {compared.count} comparisons, one for each number that theory "
+        f"predicts and the runs measure, is {compared.p_value:.2g}; below {compared.level:g} is a "
+        f"disagreement. The largest deviation is {compared.sigmas:.1f} sigma{where}."
+        f"{_power(compared)}"
     )
 
 
@@ -89,10 +104,10 @@ def _nothing(predicted: Trajectory) -> str:
     """Why there is nothing to compare."""
     if predicted.relative_uncertainty > UNKNOWN:
         return (
-            f"Theory ({predicted.theory}) and simulation are not compared: at these sizes theory "
+            "Theory and simulation are not compared: at these sizes theory "
             f"is uncertain by {predicted.relative_uncertainty:.0%}."
         )
-    return f"Theory ({predicted.theory}) predicts nothing that these runs measure."
+    return "Theory predicts nothing that these runs measure."
 
 
 def _power(compared: Comparison) -> str:
@@ -105,8 +120,8 @@ def _power(compared: Comparison) -> str:
     ]
     runs = f" With {compared.runs} runs"
     if not noticed:
-        return f"{runs} only errors as large as the numbers themselves would be noticed."
+        return f"{runs} only errors of theory above 100 % would be noticed. Use more runs."
     # The first observables, and the test error where there is one.
     first, last = noticed[:-1][:2], noticed[-1]
     errors = f"{', '.join(first)} or {last}" if first else last
-    return f"{runs} an error of {errors} would be noticed."
+    return f"{runs} an error of theory of {errors} would be noticed."

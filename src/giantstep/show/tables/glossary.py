@@ -10,6 +10,7 @@ from rich.text import Text
 
 from giantstep.papers.glossary.term import Term
 from giantstep.show.tables.parts import make_table
+from giantstep.show.tex import plain_words
 
 
 def term_report(term: Term) -> RenderableType:
@@ -17,9 +18,9 @@ def term_report(term: Term) -> RenderableType:
     head = Text(term.name, style="bold")
     if others := ", ".join(term.names[1:]):
         head.append(f" (also {others})", style="not bold dim")
-    parts: list[RenderableType] = [head, term.text.replace("  ", " ")]
+    parts: list[RenderableType] = [head, Text(plain_words(term.text.replace("  ", " ")))]
     if term.formula:
-        parts.append(Padding(Text(term.formula), (0, 0, 0, 4)))
+        parts.append(Padding(Text(plain_words(term.formula)), (0, 0, 0, 4)))
     if term.paper:
         parts.append(Text(f"paper: {term.paper}", style="dim"))
     if term.see:
@@ -32,5 +33,5 @@ def terms_table(terms: Sequence[Term]) -> RenderableType:
     return make_table(
         "Words of the tables; giantstep explain WORD says more",
         ("word", "meaning"),
-        ((term.name, term.text.split(".  ")[0].rstrip(".").split(": ")[0]) for term in terms),
+        ((term.name, plain_words(term.definition)) for term in terms),
     )

@@ -29,10 +29,9 @@ CHANCE = "~ d^-1/2"
 """Theory's cell of a cosine of which it knows the order alone: what a run has of it is chance."""
 
 FLOOR = (
-    "floor: a lower bound of the error, given the directions that are learned as d grows. The "
-    "share p/d of the next degree, which p neurons can fit, is subtracted here. giantstep analyze "
-    "does not subtract it. At small d neurons also overlap with directions that are not learned as "
-    "d grows. Errors may then lie below the floor."
+    "floor: a lower bound of the error for large d, given the directions learned so far. At small "
+    "d errors may lie below it. It is lower than that of giantstep analyze by p/d of the next "
+    "degree, which p neurons can fit."
 )
 """What sets the floors of a run apart from those of an analysis."""
 
@@ -48,12 +47,7 @@ def learn_report(experiment: Experiment) -> RenderableType:
     parts.append(_alignment(experiment))
     if experiment.simulated.test_error is not None:
         parts += ["", _errors(experiment)]
-    texts = [
-        note
-        for record in (experiment.analysis, experiment.predicted)
-        if record is not None
-        for note in record.notes
-    ]
+    texts = [] if experiment.predicted is None else list(experiment.predicted.notes)
     texts += _remarks(experiment)
     left_out = len(experiment.steps) - len(_shown(experiment))
     if left_out:
@@ -73,10 +67,10 @@ def _remarks(experiment: Experiment) -> Iterator[str]:
     if any(not value.known for step in shown for value in step.cosines):
         yield (
             f"{CHANCE}: theory knows only the order of magnitude. The value differs from run to "
-            "run and is not compared (giantstep explain order d^-1/2)."
+            "run and is not compared."
         )
     if any(not value.known for step in shown for value in step.principal_cosines or ()):
-        yield "A principal cosine of the order of chance is not predicted (-)."
+        yield "-: theory does not predict principal cosines as small as those of random rows."
     yield from rough_remarks(value for step in shown for value in step.values)
 
 

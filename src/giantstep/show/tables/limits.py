@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from rich.console import Group, RenderableType
 
 from giantstep.prediction.limits import LimitStatus
+from giantstep.prediction.theories import networks_of
 from giantstep.problem.setting import Setting
 from giantstep.show.tables.parts import counted, make_table, number
 from giantstep.show.tables.setting import setting_lines
@@ -51,7 +52,7 @@ def limits_report(statuses: Sequence[LimitStatus]) -> RenderableType:
         make_table("The limits of the predictions", columns, rows),
         "",
         f"{counted(measured, 'limit')} come from measurements alone: beyond them theory was seen "
-        "to be off, and why is not fully understood.",
+        "to be wrong, and the reason is not fully understood.",
     )
 
 
@@ -84,7 +85,9 @@ def standing_report(
         [(place_words(each), each.complaint) for each in statuses if each.complaint is not None],
     )
     verdict = (
-        f"The theory of this setting is {served}." if served else "No theory covers this setting."
+        f"The theory {served} ({networks_of(served)}) predicts this setting."
+        if served
+        else "No theory covers this setting."
     )
     tables = [each for each in (distances, reasons) if each.rows]
     return Group(setting_lines(setting), verdict, *(Group("", each) for each in tables))

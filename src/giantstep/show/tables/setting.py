@@ -13,6 +13,8 @@ from giantstep.problem.catalog import CATALOG
 from giantstep.problem.setting import GROUPS, Setting
 from giantstep.problem.step_size import size_list
 from giantstep.problem.target import Target
+from giantstep.show.mathtext import formula as set_formula
+from giantstep.show.mathtext import sizes
 from giantstep.show.tables.parts import counted, shortened
 
 SAID = (
@@ -52,17 +54,23 @@ def setting_title(*settings: Setting, width: int = 100) -> str:
     shared = [part for part in first if all(part in parts for parts in others)]
     # A step of so many times the giant one stays on its line.
     text = ", ".join(shared).replace(" * ", "\u00a0*\u00a0")
-    return "\n".join(textwrap.wrap(text, width))
+    return sizes("\n".join(textwrap.wrap(text, width)))
 
 
 def _parts(setting: Setting) -> list[str]:
     """What a title says of a setting, each thing by itself."""
-    sizes = [f"{name} = {getattr(setting, name):,}" for name in ("d", "n", "p")]
+    lengths = [f"{name} = {getattr(setting, name):,}" for name in ("d", "n", "p")]
     inputs = [f"{setting.inputs.text} inputs"] * (not setting.inputs.is_gaussian)
     noise = [noise_text(setting)] * setting.noisy
     start = f"{setting.start} start"
     return [
-        *(setting.target.name, setting.activation.name, *sizes, steps_text(setting), *inputs),
+        *(
+            set_formula(setting.target.name),
+            setting.activation.name,
+            *lengths,
+            steps_text(setting),
+            *inputs,
+        ),
         *(*noise, start, f"{setting.batches} batches", *other_fields(setting)),
     ]
 

@@ -65,22 +65,52 @@ def common_line(both: SideBySide) -> str:
 
 
 def side_by_side_report(both: SideBySide) -> RenderableType:
-    """What each setting is, the steps of all, last steps against the first, verdicts."""
+    """What differs after the last step, verdicts; then settings, steps and differences."""
     parts: list[RenderableType] = [Text(f"differing in {difference_line(both)}\n", style="bold")]
-    parts += [*_headings(both), ""]
-    parts += [_steps(both), "", _differences(both)]
+    parts += [Text(sentence) for sentence in difference_sentences(both)]
     named = list(zip(both.names, both.experiments, strict=True))
+    for name, experiment in named:
+        line = verdict(experiment)
+        parts.append(Text(f"{name}: ", style="bold").append(line.plain.lstrip(), line.style))
+    parts += ["", *_headings(both), ""]
+    parts += [_steps(both), "", _differences(both)]
     texts = [
         f"{name}: {note}"
         for name, experiment in named
         if experiment.predicted is not None
         for note in experiment.predicted.notes
     ]
-    parts += notes(texts)
-    for name, experiment in named:
-        line = verdict(experiment)
-        parts.append(Text(f"\n{name}: ", style="bold").append(line.plain.lstrip(), line.style))
-    return Group(*parts)
+    return Group(*parts, *notes(texts))
+
+
+ANSWERED = {"alignment": "alignment", "test_error": "test error of the readout"}
+"""Observables that the answer speaks of, with their names in a sentence."""
+
+
+def difference_sentences(both: SideBySide) -> list[str]:
+    """How each setting ends against the first: higher, lower, or within two standard errors."""
+    sentences = []
+    for index, name in enumerate(both.names[1:], 1):
+        parts = (_against_first(both, index, observable) for observable in ANSWERED)
+        said = ", ".join(part for part in parts if part)
+        if said:
+            sentences.append(f"After the last step, {name} against {both.names[0]}: {said}.")
+    return sentences
+
+
+def _against_first(both: SideBySide, index: int, observable: str) -> str:
+    """Higher, lower or not clearly either, with both means; empty where one has no such number."""
+    gap = both.difference(index, observable)
+    means = [both.mean(k, observable, -1) for k in (index, 0)]
+    if gap is None:
+        return ""
+    sizes = " against ".join(map(spread, means))
+    name = ANSWERED[observable]
+    if gap.standard_error is None:
+        return f"{name} {sizes}"
+    if abs(gap.mean) <= 2.0 * gap.standard_error:
+        return f"no clear difference in the {name} ({sizes})"
+    return f"{'higher' if gap.mean > 0 else 'lower'} {name} ({sizes})"
 
 
 def _headings(both: SideBySide) -> list[Text]:
@@ -112,7 +142,7 @@ def _steps(both: SideBySide) -> Table:
             if predicted is not None:
                 theory = (both.theory(index, observable, place) for observable in both.shown)
                 cells = (MISSING if value is None else plain(value, 3) for value in theory)
-                rows.append(dim("", f"theory ({predicted.theory})", *cells))
+                rows.append(dim("", "theory", *cells))
             title = ""
     columns = ("step", "setting", *map(observable_title, both.shown))
     return make_table("Step by step", columns, rows)

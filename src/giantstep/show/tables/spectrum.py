@@ -44,8 +44,8 @@ def spectrum_report(experiment: Experiment) -> RenderableType:
     places = range(len(experiment.steps))
     if any(_constant(experiment, "features", place) is not None for place in places):
         texts.append(
-            "constant: an outlier of the features, because the mean of the activation is not 0. It "
-            "is there before any step and says nothing about learning."
+            "constant: this outlier comes from the mean of the activation, which is not 0. It is "
+            "there before any step and says nothing about learning."
         )
     return Group(*parts, *notes(texts))
 
@@ -91,7 +91,7 @@ def _outliers(experiment: Experiment) -> Table:
             first = symbol if step == 0 else ""
             rows.append((first, str(step), expected, *_measured(measured), number(measured.edge)))
     title = "Outlying singular values"
-    title += ". In brackets: predicted between edge and threshold, not counted" * any_inside
+    title += " (in brackets: predicted too close to the bulk to be counted)" * any_inside
     columns = ("matrix", "step", theory_name(experiment), "measured", "count", "edge (theory)")
     return make_table(title, columns, rows)
 

@@ -24,9 +24,10 @@ def preview_lines(preview: Preview) -> list[str]:
     predictions = counted(preview.predictions, "prediction")
     work = f"simulations and {predictions}" if preview.predictions else "simulations"
     lines = [
-        f"{counted(preview.cells, 'cell')}, {counted(preview.runs, 'run')}, {preview.held:,} of "
-        f"them finished; {counted(preview.workers, 'worker')}, up to {in_bytes(preview.bytes)} of "
-        f"arrays each; {work} take about {duration(preview.seconds)}"
+        f"{counted(preview.cells, 'cell')}, {counted(preview.runs, 'run')}, {preview.held:,} "
+        f"already finished. {work.capitalize()} take about {duration(preview.seconds)} with "
+        f"{counted(preview.workers, 'worker')}, each with up to {in_bytes(preview.bytes)} of "
+        "arrays. The largest:"
     ]
     lines += [
         f"  {cell.text}: {duration(each.seconds)} on one core, {in_bytes(each.bytes)}, "
@@ -39,18 +40,17 @@ def preview_lines(preview: Preview) -> list[str]:
 def sweep_report(
     sweep: Sweep, observable: str, *, most_cells: int = 30, most_listed: int = 10
 ) -> RenderableType:
-    """Cells where they are few, exponents in d with verdicts, and what failed.
+    """What came out in sentences; then cells where they are few, exponents in d, and notes.
 
     More cells than ``most_cells`` are left to the map and to the table in the folder; of failed
     cells and changes of theory ``most_listed`` are listed, and the record has all of them.
     """
-    parts: list[RenderableType] = []
-    if len(sweep.outcomes) <= most_cells:
-        parts += [_cells(sweep, observable), ""]
     exponents = sweep.exponents(observable) if observable.startswith(COSINES) else []
-    if exponents:
-        parts += [_exponents(exponents, observable), ""]
-    parts.append(f"{len(sweep.finished):,} of {len(sweep.outcomes):,} cells finished")
+    parts: list[RenderableType] = [
+        f"{len(sweep.finished):,} of {len(sweep.outcomes):,} cells finished.",
+        *_verdict(sweep, observable, most_listed),
+        *_scaling(exponents, observable),
+    ]
     parts += [
         Text(f"failed: {outcome.cell.text}: {outcome.failure}", "red")
         for outcome in sweep.failed[:most_listed]
@@ -58,11 +58,23 @@ def sweep_report(
     if len(sweep.failed) > most_listed:
         others = len(sweep.failed) - most_listed
         parts.append(Text(f"and {others:,} others, in sweep.json", "red"))
+    if len(sweep.outcomes) <= most_cells:
+        parts += ["", _cells(sweep, observable)]
+    if exponents:
+        parts += ["", _exponents(exponents, observable)]
     remarks = [*sweep.skipped, *_changes(sweep, most_listed)]
     if any(len(entry.theories) > 1 for entry in exponents):
-        remarks.append("no exponent is predicted across a change of theory")
+        remarks.append("No exponent is predicted where the theory changes from one d to another.")
     remarks += _remarks(sweep, observable)
-    return Group(*parts, *notes(remarks), *_verdict(sweep, observable, most_listed))
+    return Group(*parts, *notes(remarks))
+
+
+def _scaling(exponents: Sequence[DimensionExponent], observable: str) -> list[str]:
+    """At how many places of the other axes the observable stays as d grows."""
+    counts = {word: sum(e.measured.verdict == word for e in exponents) for word in VERDICTS}
+    said = ", ".join(f"{word} at {count}" for word, count in counts.items() if count)
+    places = counted(len(exponents), "place")
+    return [f"As d grows, {observable} over {places} of the other axes: {said}."] if said else []
 
 
 def _cells(sweep: Sweep, observable: str) -> Table:
@@ -106,11 +118,11 @@ def _remarks(sweep: Sweep, observable: str) -> list[str]:
     """Where runs or predictions are not all alike, or are missing."""
     remarks = []
     if len(sweep.revisions) > 1:
-        remarks.append(f"runs were made by {len(sweep.revisions)} revisions of the package")
+        remarks.append(f"The runs were made by {len(sweep.revisions)} versions of the package.")
     missing = [o for o in sweep.outcomes if o.complaint is not None and o.failure is None]
     if missing:
         remarks.append(
-            f"{counted(len(missing), 'cell')} without a prediction; {missing[0].cell.text}: "
+            f"{counted(len(missing), 'cell')} without a prediction. At {missing[0].cell.text}: "
             f"{missing[0].complaint}"
         )
     silent = [
@@ -121,7 +133,7 @@ def _remarks(sweep: Sweep, observable: str) -> list[str]:
     if silent:
         theories = " and ".join(dict.fromkeys(silent))
         remarks.append(
-            f"theory ({theories}) says nothing of {observable} in {counted(len(silent), 'cell')}"
+            f"Theory ({theories}) does not predict {observable} in {counted(len(silent), 'cell')}."
         )
     return remarks
 
@@ -129,8 +141,8 @@ def _remarks(sweep: Sweep, observable: str) -> list[str]:
 def _changes(sweep: Sweep, most: int) -> list[str]:
     """Where theories change along the axes, in a sentence each."""
     sentences = [
-        f"theory changes from {change.theories[0]} to {change.theories[1]} between {change.axis} = "
-        f"{change.texts[0]} and {change.texts[1]}"
+        f"The theory changes from {change.theories[0]} to {change.theories[1]} between "
+        f"{change.axis} = {change.texts[0]} and {change.texts[1]}"
         + "".join(f", {name} = {text}" for name, text in change.place.items())
         for change in sweep.theory_changes
     ]
@@ -146,9 +158,10 @@ def _verdict(sweep: Sweep, observable: str, most: int) -> list[Text]:
         return []
     word, style = ("agree", "green") if agreement.agrees else ("disagree", "red")
     text = (
-        f"theory and simulation {word} in {observable}: p-value {agreement.p_value:.2g} of "
-        f"{counted(agreement.cells, 'cell')}"
+        f"Theory and simulation {word} in {observable}: the p-value is {agreement.p_value:.2g} "
+        f"over {counted(agreement.cells, 'cell')}."
     )
     if agreement.apart:
-        text += "; apart at " + "; ".join(o.cell.text for o in agreement.apart[:most])
-    return [Text(f"\n{text}", style)]
+        places = "; ".join(o.cell.text for o in agreement.apart[:most])
+        text += f" They differ at {places}."
+    return [Text(text, style)]

@@ -13,6 +13,7 @@ import numpy as np
 from giantstep.problem.randomness import generator
 from giantstep.simulation.engines.blocks import HostBlocks, Where
 from giantstep.simulation.engines.counted import counted_samples
+from giantstep.simulation.engines.place import keep_compiled
 from giantstep.simulation.engines.traced import JAX
 
 NUMBERS = 2**26
@@ -26,6 +27,7 @@ class AcceleratedBlocks(HostBlocks):
     keeps = False
 
     def __init__(self, p: int) -> None:
+        keep_compiled()
         self.block = max(NUMBERS // (2 * p + 8), 4096)
 
     def normals(self, where: Where, index: int, samples: int, columns: int) -> Any:

@@ -37,6 +37,8 @@ class Place:
         self.count = len(devices)
         self.on_cpu = devices[0].platform == "cpu"
         self.options = library_options() if devices[0].platform == "gpu" else None
+        if not self.on_cpu:
+            keep_compiled()
         self.spread: NamedSharding | None = None
         self.whole: NamedSharding | None = None
         if self.count > 1:
@@ -84,6 +86,19 @@ class Place:
     def found(self, value: Any) -> Any:
         """A result as an array of NumPy, or where it was found on an accelerator."""
         return np.asarray(value) if self.on_cpu else value
+
+
+def keep_compiled() -> None:
+    """Keep functions compiled for an accelerator in the user's cache folder, for the next process.
+
+    Where JAX has a cache of the user's own it stays as it is.
+    """
+    config: Any = jax.config
+    if config.jax_compilation_cache_dir is None:
+        home = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
+        config.update("jax_compilation_cache_dir", os.path.join(home, "giantstep", "jax"))
+        # Every function is kept: an engine compiles many that take less than a second each.
+        config.update("jax_persistent_cache_min_compile_time_secs", 0.0)
 
 
 def library_options() -> dict[str, bool] | None:

@@ -13,6 +13,7 @@ const KEY = "claims.";
 const VERDICTS = ["holds", "fails", "seen", "not seen", "undecided"];
 const MANY = { holds: "hold", fails: "fail" };
 const MARKS = { holds: "✓", fails: "✗", seen: "✓", "not seen": "–", undecided: "?" };
+const FILTERS = ["claims.find", "claims.paper", "claims.sort", "claims.verdict"];
 const SORTS = [
   ["", "statements and findings"],
   ["statements", "statements of the papers"],
@@ -45,6 +46,15 @@ function chosen() {
       (!verdict || entry.verdict === verdict)
     );
   });
+}
+
+/** Open the first claim of the list where the open one is not in it; none of an empty list. */
+function follow() {
+  const shown = chosen();
+  parts.answer.hidden = shown.length === 0;
+  if (shown.length && !shown.some((entry) => entry.id === state.get("claims.id")))
+    state.set({ "claims.id": shown[0].id });
+  parts.list.scrollTop = 0;
 }
 
 /** How many statements or findings there are of each verdict, in a sentence. */
@@ -271,7 +281,7 @@ export default {
       { class: "card" },
       el("figcaption", {}, "Figure"),
       parts.plot,
-      el("small", {}, "Lines are theory, points runs with bars of two standard errors."),
+      el("small", {}, "Lines are theory or a claimed slope, points are runs with bars of two standard errors."),
       exports({ node: parts.plot, name: "claim" }),
     );
     parts.record = el(
@@ -325,6 +335,7 @@ export default {
 
   update(changed) {
     if (![...changed].some((key) => key.startsWith(KEY))) return;
+    if (FILTERS.some((key) => changed.has(key)) && !changed.has("claims.id")) follow();
     drawList();
     if (changed.has("claims.id")) {
       parts.runner.stop("Cancelled: another claim was chosen.");

@@ -16,6 +16,12 @@ const MARKS = [
 ];
 const DASHES = ["solid", "dash", "dot", "dashdot"];
 
+/** The name of a line: the slope that is claimed, or what theory predicts. */
+function lineName({ guide, label }) {
+  if (guide) return `claimed ${label}, through the first point`;
+  return label.startsWith("theory") ? label : `theory: ${label}`;
+}
+
 /** Curves, levels and marks as the record has them. */
 export function claimPlot(node, shown, words) {
   return plot(node, words, (colour) => {
@@ -24,7 +30,7 @@ export function claimPlot(node, shown, words) {
     let points = 0;
     const data = shown.curves.map((curve) => {
       if (curve.theory) {
-        const name = curve.label.startsWith("theory") ? curve.label : `theory: ${curve.label}`;
+        const name = lineName(curve);
         const first = !named.has(name);
         named.add(name);
         const dash = DASHES[lines++ % DASHES.length];
@@ -36,7 +42,7 @@ export function claimPlot(node, shown, words) {
           name,
           showlegend: first,
           line: { color: colour.theory, width: 2, dash },
-          hovertemplate: "theory %{y:.4g}<extra></extra>",
+          hovertemplate: `${curve.guide ? "claimed slope" : "theory"} %{y:.4g}<extra></extra>`,
         };
       }
       const k = points++;

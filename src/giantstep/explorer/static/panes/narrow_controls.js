@@ -99,21 +99,21 @@ function ways() {
       from: 0.25,
       to: 64,
       log: true,
-      help: "Each step uses n = (n/d) · d samples.",
+      help: "Each step uses so many samples for each of the $d$ inputs.",
     }),
     kappa: slider("narrow.kappa", {
       words: "Exponent of the samples",
-      symbol: "κ, n = d^κ",
+      symbol: "$\\kappa$ in $n = d^\\kappa$",
       field: "n",
       from: 0.5,
       to: 2,
-      help: "A target of leap index k needs κ = k.",
+      help: "A target of leap index $k$ needs $\\kappa = k$.",
     }),
   };
   const steps = {
     giant: slider("narrow.giant", {
       words: "Length of a step",
-      symbol: "η/η giant",
+      symbol: "$\\eta/\\eta_{\\mathrm{giant}}$",
       field: "step_size",
       term: "giant",
       from: 0.01,
@@ -126,7 +126,7 @@ function ways() {
       symbol: "η",
       field: "step_size",
       term: "giant",
-      help: "Type a number, a formula such as p*d^0.5, or one value for each step: 8, 4.",
+      help: ["Type a number, a formula such as ", el("code", {}, "p*d^0.5"), ", or one value for each step: ", el("code", {}, "8, 4"), "."],
     }),
   };
   return { size: sizes, stepping: steps };
@@ -168,7 +168,7 @@ function readout({ readout_starts: starts }) {
   ];
 }
 
-/** {node, show(), mark(problem)}: the column of controls. */
+/** {node, show(), write(formulas), mark(problem)}: the column of controls. */
 export function controls(vocabulary) {
   const { batches, updates, most } = vocabulary;
   // Targets are offered with the whole setting that shows what they are good for.
@@ -261,6 +261,7 @@ export function controls(vocabulary) {
         }
       }
     },
+    write: lines.write,
     /** Show a problem where it belongs, with null nowhere; whether it could be seen there. */
     mark(problem) {
       const shown = [lines.mark(problem), mark(node, problem)].some(Boolean);

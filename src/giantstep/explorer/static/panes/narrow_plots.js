@@ -2,21 +2,25 @@
 
 import { plot } from "../plots.js";
 import { readable } from "../parts/dom.js";
+import { between } from "../parts/flight.js";
 
 const MARKS = ["circle", "square", "diamond", "triangle-up", "cross", "star"];
 
-/** Neurons in the plane up to a step, with the way they came; crosses are the prediction. */
-export function neurons(node, predicted, measured, at) {
+/**
+ * Neurons in the plane up to a step, with the way they came; rings are the prediction. ``at`` may lie
+ * between two steps, as neurons fly from one to the next.
+ */
+export function neurons(node, predicted, measured, at, common = []) {
   const names = predicted.plane.map(readable);
   const single = names.length === 1;
   const recorded = predicted.recorded;
   const points = (run, step) =>
-    run[step].map((place) => (single ? [recorded[step], place[0]] : place));
-  const words = `Neurons after step ${recorded[at]}: cosines with ${names.join(" and ")}`;
+    between(run, step).map((place) => (single ? [between(recorded, step), place[0]] : place));
+  const words = `Neurons after step ${recorded[Math.round(at)]}: cosines with ${names.join(" and ")}`;
   return plot(node, words, (colour) => {
     const data = [];
-    const cloud = (runs, steps, style) => {
-      const places = runs.flatMap((run) => steps.flatMap((step) => points(run, step)));
+    const cloud = (runs, style) => {
+      const places = runs.flatMap((run) => points(run, at));
       data.push({
         x: places.map((p) => p[0]),
         y: places.map((p) => p[1]),
@@ -29,12 +33,14 @@ export function neurons(node, predicted, measured, at) {
     const ways = (all) => {
       const x = [];
       const y = [];
+      const passed = Array.from({ length: Math.floor(at) + 1 }, (_, step) => step);
+      if (at > Math.floor(at)) passed.push(at);
       for (const run of all) {
+        const way = passed.map((step) => points(run, step));
         run[0].forEach((_, neuron) => {
-          for (let step = 0; step <= at; step += 1) {
-            const [a, b] = points(run, step)[neuron];
-            x.push(a);
-            y.push(b);
+          for (const places of way) {
+            x.push(places[neuron][0]);
+            y.push(places[neuron][1]);
           }
           x.push(null);
           y.push(null);
@@ -42,56 +48,44 @@ export function neurons(node, predicted, measured, at) {
       }
       return { x, y };
     };
-    if (runs.length) {
+    const trail = (all, color, opacity) =>
       data.push({
-        ...ways(runs.slice(0, 8)),
+        ...ways(all),
         type: "scatter",
         mode: "lines",
-        line: { color: colour.measured, width: 1 },
-        opacity: 0.35,
+        line: { color, width: 1 },
+        opacity,
         hoverinfo: "skip",
         showlegend: false,
       });
-      cloud(runs, [at], {
-        mode: "markers",
-        name: runs.length === 1 ? "neurons of one run" : `neurons of ${runs.length} runs`,
-        marker: {
-          color: colour.measured,
-          size: 8,
-          opacity: 0.7,
-          line: { color: colour.card, width: 1 },
-        },
-      });
-    }
+    // Theory lies below the runs: where they agree, a point is in every ring.
     if (predicted.neurons) {
-      if (!runs.length) {
-        data.push({
-          ...ways(predicted.neurons.slice(0, 1)),
-          type: "scatter",
-          mode: "lines",
-          line: { color: colour.theory, width: 1 },
-          opacity: 0.4,
-          hoverinfo: "skip",
-          showlegend: false,
-        });
-      }
-      cloud(predicted.neurons, [at], {
+      if (!runs.length) trail(predicted.neurons.slice(0, 1), colour.theory, 0.3);
+      cloud(predicted.neurons, {
         mode: "markers",
         name: "theory",
         marker: {
           color: colour.theory,
-          symbol: "cross-thin",
-          size: 12,
-          line: { color: colour.theory, width: 2 },
+          symbol: "circle-open",
+          size: runs.length ? 8 : 7,
+          opacity: runs.length ? 0.4 : 0.9,
         },
       });
     }
-    const range = [-1.08, 1.08];
+    if (runs.length) {
+      trail(runs.slice(0, 1), colour.measured, 0.15);
+      cloud(runs, {
+        mode: "markers",
+        name: runs.length === 1 ? "neurons of one run" : `neurons of ${runs.length} runs`,
+        marker: { color: colour.measured, size: 4, opacity: 0.8 },
+      });
+    }
+    const range = [-1.15, 1.15];
     const layout = single
       ? {
           xaxis: {
             title: { text: "giant steps t" },
-            range: [-0.3, recorded.at(-1) + 0.3],
+            range: [-0.3, lastStep(predicted, common) + 0.3],
             tickvals: recorded.length < 12 ? recorded : undefined,
           },
           yaxis: { title: { text: `cosine with ${names[0]}` }, range },
@@ -152,22 +146,40 @@ function curves(predicted, measured, { name, pick, colour, symbol, dash = "solid
   return found;
 }
 
-/** A draft leaves out what is of order 1/√d, which is 0 in the plot. */
-const cosine = (value, draft) => (draft && value?.mean === null ? { ...value, mean: 0 } : value);
+// A cosine from which on a direction is learned.
+const LEARNED = 0.1;
 
-/** Median cosines with each subspace. */
-export function alignment(node, predicted, measured) {
-  return plot(node, "Median cosine of the neurons with each subspace, step by step", (colour) => {
+/**
+ * The cosine of a step with a subspace. A draft leaves out what is of order 1/√d, which is 0 in the
+ * plot, as is what lies within the numerical error. Once a direction is learned nothing is put at 0.
+ */
+function cosineOf({ draft, steps }, index) {
+  const told = (value) => value.mean > (value.numerical_error ?? 0);
+  const learned = ({ median_cosines: { [index]: value } }) => told(value) && value.mean >= LEARNED;
+  const first = steps?.find(learned)?.step ?? Infinity;
+  return ({ step, median_cosines: { [index]: value } }) =>
+    draft && step < first && !told(value) ? { ...value, mean: 0 } : value;
+}
+
+/** The last step of all settings that share an axis. */
+const lastStep = (predicted, common) =>
+  Math.max(predicted.recorded.at(-1), ...common.map(([found]) => found.recorded.at(-1)));
+
+/** Median cosines with each subspace; ``common`` are pairs [predicted, measured] on the same axes. */
+export function alignment(node, predicted, measured, common = []) {
+  return plot(node, "Median cosine of the neurons with each subspace, without its sign, step by step", (colour) => {
     const data = predicted.subspaces.flatMap((title, index) =>
       curves(predicted, measured, {
         name: readable(title),
-        pick: (step) => cosine(step.median_cosines[index], predicted.draft),
+        pick: cosineOf(predicted, index),
         colour: colour.series[index % colour.series.length],
         symbol: MARKS[index % MARKS.length],
       }),
     );
-    const layout = axes(predicted, "median cosine of the neurons", { range: [0, 1.05] });
-    return { data, layout: { ...layout, annotations: hint(data, predicted, colour) } };
+    const layout = axes(predicted, "median |cosine| of the neurons", { range: [0, 1.05] }, common);
+    // Plotly names a line that is alone only where it is told to.
+    const shown = { showlegend: true, annotations: hint(data, predicted, colour) };
+    return { data, layout: { ...layout, ...shown } };
   });
 }
 
@@ -191,7 +203,7 @@ function floorLines(predicted, levels, name, line) {
 }
 
 /** Errors step by step over the floors of this activation and of any: lower bounds. */
-export function errors(node, predicted, measured) {
+export function errors(node, predicted, measured, common = []) {
   return plot(node, "Mean squared errors step by step, and floors", (colour) => {
     const data = ERRORS.flatMap(([key, name, symbol, dash], index) =>
       curves(predicted, measured, {
@@ -212,7 +224,8 @@ export function errors(node, predicted, measured) {
         floorLines(predicted, lower, "floor of any activation", { ...line, dash: "dot" }),
       );
     }
-    return { data, layout: axes(predicted, "mean squared error", frame(predicted, measured)) };
+    const shared = common.length ? commonFrame(common) : frame(predicted, measured);
+    return { data, layout: axes(predicted, "mean squared error, linear axis", shared, common) };
   });
 }
 
@@ -230,11 +243,23 @@ function frame(predicted, measured) {
     : { rangemode: "tozero" };
 }
 
-function axes(predicted, title, y) {
+/** One frame for all settings on common axes, from 0 to the largest error of a readout or floor. */
+function commonFrame(common) {
+  const tops = common.flatMap(([predicted, measured]) =>
+    [...(predicted.steps ?? []), ...(measured?.steps ?? [])]
+      .flatMap((step) => [step.test_error?.mean ?? 0, step.train_error?.mean ?? 0])
+      .concat(predicted.floors.map((floor) => floor ?? 0)),
+  );
+  const top = Math.max(...tops, 1e-9);
+  return { range: [-0.02 * top, 1.1 * top] };
+}
+
+function axes(predicted, title, y, common = []) {
   const { recorded } = predicted;
+  const last = lastStep(predicted, common);
   const ticks = recorded.length < 12 ? { tickvals: recorded } : {};
   return {
-    xaxis: { title: { text: "giant steps t" }, range: [-0.5, recorded.at(-1) + 0.5], ...ticks },
+    xaxis: { title: { text: "giant steps t" }, range: [-0.5, last + 0.5], ...ticks },
     yaxis: { title: { text: title }, ...y },
   };
 }

@@ -3,7 +3,7 @@
 import * as api from "../api.js";
 import * as state from "../state.js";
 import { choice, mark, slider, text } from "../parts/controls.js";
-import { debounced, el, number, onceAFrame, replace, table } from "../parts/dom.js";
+import { debounced, el, number, onceAFrame, readable, replace, table } from "../parts/dom.js";
 import { exports } from "../parts/exports.js";
 import { targetAndActivation } from "../parts/expression.js";
 import { complaint } from "../parts/notes.js";
@@ -121,7 +121,7 @@ function titled(found) {
       chosen?.field === axis.name
         ? `${chosen.words}${chosen.symbol ? `: ${chosen.symbol}` : ""}`
         : axis.label;
-    return { ...axis, title: words };
+    return { ...axis, title: words, texts: axis.texts.map(readable) };
   };
   return {
     ...found,
@@ -176,6 +176,7 @@ async function predict(patient = false) {
       if (first === 0) page.say(`First cells in ${Math.round(performance.now() - begun)} ms.`);
       map = titled(found);
       keep(found.cells, theory);
+      parts.lines.write(found.formulas);
       parts.runner.cost(found.cost);
       refuse(null);
       parts.answer.classList.remove("stale");

@@ -3,7 +3,7 @@
 import * as api from "../api.js";
 import * as state from "../state.js";
 import { bars } from "../parts/bars.js";
-import { debounced, el, number, readable, replace } from "../parts/dom.js";
+import { debounced, el, number, replace } from "../parts/dom.js";
 import { targetAndActivation } from "../parts/expression.js";
 import { exports } from "../parts/exports.js";
 import { complaint, notes } from "../parts/notes.js";
@@ -22,31 +22,31 @@ function figures(analysis) {
   const shown = [
     [
       term("leap index", "Leap index"),
-      "ℓ",
+      "$\\ell$",
       analysis.leap_index,
-      "Lowest-degree part of the target. One step needs about dˡ samples to detect it.",
+      "Lowest degree that the target has. One step needs about $d^\\ell$ samples to detect it.",
     ],
     [
       "Leaps",
       "",
-      analysis.leaps.join(" → ") || "–",
-      "Stage k needs about d to this power samples, until all directions are learned.",
+      analysis.leaps.join(", then ") || "–",
+      "The directions are learned in stages. For a leap of $\\ell$ a stage needs about $d^\\ell$ samples.",
     ],
     [
       term("generative exponent", "Generative exponent"),
-      "k*",
+      "$k^\\ast$",
       analysis.generative_exponent,
-      "About d to this power samples suffice after the best transform of the label. Reused batches can use it.",
+      "About $d$ to this power samples suffice after the best transform of the label. Reused batches can use it.",
     ],
     [
       "Directions",
-      "r",
+      "$r$",
       analysis.directions.length,
       "The target depends on at most so many directions.",
     ],
     [
       term("variance", "Variance"),
-      "Var f",
+      "$\\mathrm{Var} f$",
       number(analysis.variance, 4),
       "The mean squared error of the best constant guess.",
     ],
@@ -62,7 +62,7 @@ function figures(analysis) {
 }
 
 function floors(analysis) {
-  const wide = ["d", "d²", "d³"].map((size) => `n,\u00a0p ~\u00a0${size}`);
+  const wide = ["d", "d^2", "d^3"].map((size) => `$n, p \\sim ${size}$`);
   const head = ["After step", "Readout of", "few neurons", ...wide];
   const any = "any activation";
   const row = (floor, whose, first) =>
@@ -124,6 +124,7 @@ function draw() {
   parts.empty.hidden = found !== null;
   if (found === null) return;
   replace(parts.figures, figures(found));
+  parts.lines.write(found.formulas);
   for (const kind of ["fresh", "reused"]) {
     const node = parts[kind];
     const width = Math.max(200, Math.floor(node.clientWidth));
@@ -136,7 +137,7 @@ function draw() {
   notes(
     parts.notes,
     "Notes",
-    [...found.undecided, ...blindness(found), ...found.notes].map(readable),
+    [...found.undecided, ...blindness(found), ...found.notes],
   );
 }
 
@@ -202,7 +203,7 @@ export default {
         "h3",
         {},
         "Hermite coefficients ",
-        el("span", { class: "symbol" }, "cₖ = E[σ(z) Heₖ(z)]/k!"),
+        el("span", { class: "symbol" }, "$c_k = \\mathbb{E}[\\sigma(z)\\,\\mathrm{He}_k(z)]/k!$"),
       ),
       parts.bars,
       el(

@@ -3,7 +3,7 @@
 import * as api from "../api.js";
 import * as state from "../state.js";
 import { choice, mark, slider, text } from "../parts/controls.js";
-import { debounced, duration, el, many, number, readable, replace } from "../parts/dom.js";
+import { debounced, duration, el, many, number, replace } from "../parts/dom.js";
 import { exports } from "../parts/exports.js";
 import { targetAndActivation } from "../parts/expression.js";
 import { complaint, judge, notes } from "../parts/notes.js";
@@ -120,6 +120,7 @@ function spikes() {
 function tell() {
   const { setting, complaint: objection, theory, cost } = predicted;
   const steps = setting.step_size.map((size) => number(size, 3)).join(", then ");
+  parts.lines.write(predicted.formulas);
   parts.sizes.textContent = `d = ${number(setting.d)}, n = ${number(setting.n)}, p = ${number(setting.p)}, step size ${steps}`;
   parts.cost.textContent = cost.seconds
     ? `Simulating ${many(setting.runs, "run")} takes ${duration(cost.seconds)}.`
@@ -129,13 +130,13 @@ function tell() {
   replace(
     parts.regime,
     el("strong", {}, "No theory covers this setting. "),
-    `${readable(objection ?? "")}. `,
+    `${objection ?? ""}. `,
     cost.seconds ? "You can still run the simulation." : "",
   );
   parts.theory.textContent = theory
     ? `Theory of ${theory} networks, for the readout of the first run.`
     : "No prediction.";
-  notes(parts.notes, "Notes", predicted.notes.map(readable));
+  notes(parts.notes, "Notes", predicted.notes);
 }
 
 /** A sentence where the mistake is: in a line, below a control, or above the answer. */
@@ -233,7 +234,7 @@ export default {
     });
     parts.alpha2 = slider("wide.alpha2", {
       words: "Size of the second step",
-      symbol: "α₂, η₂ = n^α₂",
+      symbol: "$\\alpha_2$ in $\\eta_2 = n^{\\alpha_2}$",
       field: "step_size",
       from: 0,
       to: 0.8,
@@ -259,7 +260,7 @@ export default {
       parts[`${name}-none`] = el("small", { hidden: true }, "There is no prediction of this plot. Press Run to simulate it.");
     parts.problem = complaint();
     parts.lines = targetAndActivation(page.vocabulary);
-    parts.verdict = el("p", { class: "verdict", role: "status", hidden: true });
+    parts.verdict = el("div", { class: "verdict", role: "status", hidden: true });
     parts.regime = el("p", { class: "regime", hidden: true });
     parts.sizes = el("p", { class: "sizes" });
     parts.cost = el("small");
@@ -315,7 +316,7 @@ export default {
       }),
       slider("wide.alpha1", {
         words: "Size of the first step",
-        symbol: "α₁, η₁ = n^α₁",
+        symbol: "$\\alpha_1$ in $\\eta_1 = n^{\\alpha_1}$",
         field: "step_size",
         from: 0,
         to: 0.6,

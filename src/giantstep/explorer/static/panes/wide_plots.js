@@ -13,9 +13,7 @@ export function spectrum(node, matrix, found, step) {
       const { bins, heights } = found.bars;
       data.push({
         type: "bar",
-        x: heights.map((_, k) =>
-          found.log ? Math.sqrt(bins[k] * bins[k + 1]) : (bins[k] + bins[k + 1]) / 2,
-        ),
+        x: heights.map((_, k) => Math.sqrt(bins[k] * bins[k + 1])),
         y: heights,
         width: heights.map((_, k) => bins[k + 1] - bins[k]),
         name: "runs: bulk",
@@ -81,18 +79,17 @@ export function spectrum(node, matrix, found, step) {
         hovertemplate: "edge of the bulk at %{x:.4g}<extra></extra>",
       });
     }
-    const unit = found?.log ? "per log unit" : "per unit";
     return {
       data,
       layout: {
         shapes,
         bargap: 0,
         xaxis: {
-          title: { text: `singular value of ${NAMES[matrix]}` },
-          type: found?.log ? "log" : "linear",
-          ...(found?.log ? { dtick: "D2", tickformat: "~g" } : { rangemode: "tozero" }),
+          title: { text: `singular value of ${NAMES[matrix]}, logarithmic axis` },
+          type: "log",
+          dtick: "D2",
         },
-        yaxis: { title: { text: `density (${unit})` }, range: [0, top] },
+        yaxis: { title: { text: "density per log unit" }, range: [0, top] },
       },
     };
   });

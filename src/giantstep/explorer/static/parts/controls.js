@@ -5,7 +5,7 @@
 // button beside the label explains.
 
 import * as state from "../state.js";
-import { el, number } from "./dom.js";
+import { el, number, spoken } from "./dom.js";
 import { question } from "./terms.js";
 
 let count = 0;
@@ -111,12 +111,18 @@ function scale({ from, to, log, whole, multiple = 1 }) {
 /**
  * A slider with the number beside it, which can be typed too, beyond its ends as well. ``log`` spaces
  * values evenly in their logarithm, ``whole`` rounds them to multiples of ``multiple``. The state
- * changes when it is released.
+ * changes while it is dragged, and its address when it is released.
  */
 export function slider(key, given) {
   const id = fresh(key);
   const { from, to, whole = false } = given;
   const { place, value } = scale(given);
+  let dragging = false;
+  const released = () => {
+    if (!dragging) return;
+    dragging = false;
+    state.set({ [key]: value(Number(range.value)) });
+  };
   const range = el("input", {
     type: "range",
     id,
@@ -124,8 +130,13 @@ export function slider(key, given) {
     max: STEPS,
     step: 1,
     "aria-describedby": described(id, given.help),
-    oninput: () => say(value(Number(range.value))),
-    onchange: () => state.set({ [key]: value(Number(range.value)) }),
+    oninput: () => {
+      // A drag that ends where it began is no change, but it ends.
+      if (!dragging) window.addEventListener("pointerup", released, { once: true });
+      dragging = true;
+      state.drag({ [key]: value(Number(range.value)) });
+    },
+    onchange: released,
     onkeydown: (event) => {
       const direction = { ArrowRight: 1, ArrowUp: 1, ArrowLeft: -1, ArrowDown: -1 }[event.key];
       if (!direction) return;
@@ -145,7 +156,7 @@ export function slider(key, given) {
     type: "text",
     inputmode: "decimal",
     class: "number",
-    "aria-label": `${given.words}${given.symbol ? `, ${given.symbol}` : ""}: type a value`,
+    "aria-label": `${given.words}${given.symbol ? `, ${spoken(given.symbol)}` : ""}: type a value`,
     onchange: () =>
       state.set({ [key]: typed.value.replaceAll(",", "").trim() || state.initial(key) }),
   });
@@ -160,7 +171,8 @@ export function slider(key, given) {
   bind(key, (held) => {
     const found = Number(held);
     if (Number.isFinite(found)) {
-      range.value = Math.min(Math.max(place(found), 0), STEPS);
+      // The handle stays below the pointer, between the values that are possible.
+      if (!dragging) range.value = Math.min(Math.max(place(found), 0), STEPS);
       say(found);
     } else typed.value = held;
   });

@@ -77,14 +77,20 @@ export function duration(seconds) {
   return hours < 48 ? `about ${Math.ceil(hours)} hours` : `about ${number(hours / 24, 2)} days`;
 }
 
+/** A symbol as one says it, for those who hear the page: the names of its signs. */
+export const spoken = (symbol) =>
+  symbol.replace(/\\(?:mathrm|mathbb)|[${}\\]/g, "").replace(/[_,]/g, " ").replace("^", " to the ");
+
 const lowered = (digits) => digits.replace(/\d/g, (digit) => "₀₁₂₃₄₅₆₇₈₉"[Number(digit)]);
 const superscript = (digits) =>
   String(digits)
     .replace("-", "⁻")
+    .replace(".", "·")
     .replace(/\d/g, (digit) => "⁰¹²³⁴⁵⁶⁷⁸⁹"[Number(digit)]);
 
-/** A text of the library for reading: x1 as x₁, b_3 as b₃, d^2 as d². */
+/** A text of the library for reading: x1 as x₁, b_3 as b₃, d^2 as d², p*d^-0.5 as p·d⁻⁰·⁵. */
 export const readable = (text) =>
   text
     .replace(/\b([xbc])_?(\d+)\b/g, (_, letter, digits) => letter + lowered(digits))
-    .replace(/\^(\d+)(?![.\d])/g, (_, digits) => superscript(digits));
+    .replace(/\^\(?(-?\d+(?:\.\d+)?)\)?/g, (_, digits) => superscript(digits))
+    .replace(/(?<=\w)\*(?=\w)/g, "·");

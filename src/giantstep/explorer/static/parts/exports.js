@@ -30,6 +30,8 @@ const STYLED = [
   "stroke",
   "stroke-width",
   "stroke-dasharray",
+  "stroke-dashoffset",
+  "paint-order",
   "font-family",
   "font-size",
   "font-weight",
@@ -134,7 +136,8 @@ export function exports({
   if (data) {
     found.push(
       button("JSON data", "Save the data as JSON", () => {
-        saveText(`${name}.json`, JSON.stringify(data(), null, 1), "application/json");
+        const dated = { version: document.documentElement.dataset.version, ...data() };
+        saveText(`${name}.json`, JSON.stringify(dated, null, 1), "application/json");
       }),
     );
   }

@@ -1,12 +1,14 @@
 // A line for an expression, with a menu of known ones; a mistake is marked where it stands.
 
 import * as state from "../state.js";
-import { el, replace } from "./dom.js";
+import { el, readable, replace } from "./dom.js";
 
 let count = 0;
+const code = (text) => el("code", {}, text);
 
 /**
- * {node, show(), mark(problem)} for a key of the state. ``menu`` are pairs [value, words] under the
+ * {node, show(), mark(problem), write(formula)} for a key of the state; what is typed can be shown as
+ * a formula below it. ``menu`` are pairs [value, words] under the
  * ``heading``; without any there is no menu. The state changes with every keystroke.
  */
 export function expression(key, { words, symbol, help, heading, menu }) {
@@ -29,7 +31,8 @@ export function expression(key, { words, symbol, help, heading, menu }) {
     menu.map(([value, text]) => el("option", { value }, text)),
   );
   const echo = el("code", { class: "echo", "aria-hidden": "true", hidden: true });
-  const sentence = el("p", { id: `${id}-problem`, class: "problem", role: "alert", hidden: true });
+  const sentence = el("p", { id: `${id}-problem`, class: "problem verbatim", role: "alert", hidden: true });
+  const written = el("p", { class: "written" });
   const known = new Set(menu.map(([value]) => value));
 
   /** Show the value of the state, unless it is what is being typed. */
@@ -41,6 +44,7 @@ export function expression(key, { words, symbol, help, heading, menu }) {
 
   /** Show which character a problem is about, or with null that there is none. */
   function mark(problem) {
+    written.hidden = problem !== null; // it shows what was typed before
     line.setAttribute("aria-invalid", problem !== null);
     sentence.hidden = problem === null;
     sentence.textContent = problem?.message ?? "";
@@ -57,15 +61,16 @@ export function expression(key, { words, symbol, help, heading, menu }) {
     { class: "control" },
     el("label", { for: id }, words, " ", el("span", { class: "symbol" }, symbol)),
     el("div", { class: "with-menu" }, line, menu.length ? picked : null),
+    written,
     echo,
     sentence,
     help ? el("small", { id: `${id}-help` }, help) : null,
   );
-  return { node, show, mark };
+  return { node, show, mark, write: (formula) => replace(written, formula ?? "") };
 }
 
 /**
- * The lines for target and activation: {nodes, show(), mark(problem)}. Panes share them, unless one has
+ * The lines for target and activation: {nodes, show(), mark(problem), write(formulas)}. Panes share them, unless one has
  * its own under a ``prefix`` of the keys.
  */
 export function targetAndActivation({ catalog, activations }, prefix = "") {
@@ -73,14 +78,14 @@ export function targetAndActivation({ catalog, activations }, prefix = "") {
     target: expression(`${prefix}target`, {
       words: "Target",
       symbol: "f(x)",
-      help: "Write a formula of x1, x2, …, such as x1*x2 + He3(x1) or tanh(x1 + x2).",
+      help: ["Write a formula of ", code("x1, x2, …"), ", such as ", code("x1*x2 + He3(x1)"), "."],
       heading: "Targets of the papers",
-      menu: catalog.map((entry) => [entry.expression, `${entry.name}: ${entry.remark}`]),
+      menu: catalog.map((entry) => [entry.expression, readable(`${entry.name}: ${entry.remark}`)]),
     }),
     activation: expression(`${prefix}activation`, {
       words: "Activation",
       symbol: "σ(z)",
-      help: "Choose a name, or write a formula of z such as He1 + He2/2.",
+      help: ["Choose a name, or write a formula of ", code("z"), " such as ", code("He1 + He2/2"), "."],
       heading: "Activations",
       menu: activations.map((name) => [name, name]),
     }),
@@ -88,6 +93,10 @@ export function targetAndActivation({ catalog, activations }, prefix = "") {
   return {
     nodes: Object.values(lines).map((line) => line.node),
     show: () => Object.values(lines).forEach((line) => line.show()),
+    /** Show target and activation as the formulas {target, activation} of the server. */
+    write(formulas) {
+      for (const [key, line] of Object.entries(lines)) line.write(formulas?.[key]);
+    },
     /** Mark the line that a problem is about; whether there was one. */
     mark(problem) {
       for (const [key, line] of Object.entries(lines))

@@ -39,7 +39,14 @@ export function notes(node, heading, texts) {
 /** What the comparison of theory and runs says, or in its place that there is none yet. */
 export function judge(node, found) {
   node.hidden = false;
-  node.textContent = found?.verdict ?? "No runs yet: how well theory and runs agree will be said here.";
+  const none =
+    "Press Run to add simulations to the plots. How well theory and simulations agree is then said here.";
+  replace(
+    node,
+    el("strong", {}, found?.verdict ?? none),
+    found?.sure ? el("details", {}, el("summary", {}, "How sure?"), found.sure) : null,
+  );
+  node.classList.toggle("empty", found === null);
   node.classList.toggle("agrees", found?.agrees === true);
   node.classList.toggle("differs", found?.agrees === false);
 }

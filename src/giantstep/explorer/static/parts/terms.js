@@ -2,17 +2,38 @@
 //
 // The definition appears while the pointer or the focus is on the button, and goes with Escape.
 
-import { el, readable } from "./dom.js";
+import { el, replace } from "./dom.js";
+
+// Milliseconds in which the pointer may go from a word to a link of its definition.
+const REACH = 250;
 
 let definitions = {};
+let known = { words: null, names: new Map() };
 let shown = null;
-const tip = el("div", { id: "definition", class: "definition", role: "tooltip", hidden: true });
+let leaving = 0;
+const tip = el("div", {
+  id: "definition",
+  class: "definition",
+  role: "tooltip",
+  hidden: true,
+  onpointerenter: () => window.clearTimeout(leaving),
+  onpointerleave: () => hide(),
+});
 
-/** Take the definitions of the server, by name. */
-export function define(given) {
+/** Take the definitions of the server by name, and the words that stand for each of them. */
+export function define(given, words) {
   definitions = given;
+  const names = new Map(
+    Object.entries(words).flatMap(([name, forms]) => forms.map((form) => [form.toLowerCase(), name])),
+  );
+  // The longest first: "standard errors" before "standard error".
+  const forms = [...names.keys()].sort((a, b) => b.length - a.length);
+  known = { words: new RegExp(`(?<![\\w-])(?:${forms.join("|")})(?![\\w-])`, "gi"), names };
   document.body.append(tip);
 }
+
+/** {words, names}: what finds technical words in a text, and the term that each stands for. */
+export const marked = () => known;
 
 /** Put the definition below its button, or above where there is no room; always in the window. */
 function place(button) {
@@ -28,16 +49,38 @@ function place(button) {
 function show(button, name) {
   hide();
   shown = button;
-  tip.textContent = readable(definitions[name]);
+  const { text, formula, papers, plot } = definitions[name];
+  const links = papers.map((paper) =>
+    el("a", { href: paper.address, target: "_blank", rel: "noopener noreferrer" }, paper.name),
+  );
+  replace(
+    tip,
+    el("p", {}, text),
+    formula ? el("p", { class: "formula" }, formula) : null,
+    links.length ? el("p", { class: "row" }, "Read more: ", links) : null,
+  );
   tip.hidden = false;
   button.setAttribute("aria-describedby", tip.id);
   place(button);
+  linked(plot)?.classList.add("linked");
 }
 
+/** The figure of the pane that shows what a term speaks of. */
+const linked = (plot) =>
+  plot && document.querySelector(`.pane:not([hidden]) figure[data-plot="${plot}"]`);
+
 function hide() {
+  window.clearTimeout(leaving);
+  document.querySelector("figure.linked")?.classList.remove("linked");
   shown?.removeAttribute("aria-describedby");
   shown = null;
   tip.hidden = true;
+}
+
+/** Hide it soon, unless the pointer goes to a link of it. */
+function leave() {
+  window.clearTimeout(leaving);
+  leaving = window.setTimeout(hide, REACH);
 }
 
 // First of all who hear the key: what else it does waits for the second time.
@@ -60,10 +103,11 @@ export function term(name, words = name, attributes = {}) {
     {
       type: "button",
       class: "term",
+      "data-term": name,
       onpointerenter: () => show(button, name),
-      onpointerleave: hide,
+      onpointerleave: leave,
       onfocus: () => show(button, name),
-      onblur: hide,
+      onblur: leave,
       onclick: () => show(button, name),
       ...attributes,
     },

@@ -1,0 +1,49 @@
+"""Technical terms of a page: where it uses one for the first time, and which pages use it.
+
+Which terms are technical the records of the glossary say (``Term.linked``).
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+
+from giantstep.papers.glossary import TERMS
+
+LINKED = {name: term.name for term in TERMS for name in term.linked}
+"""Name in a text -> the entry of the glossary that explains it."""
+
+NO_PROSE = re.compile(
+    r"\A---\n.*?\n---\n|^(`{3,}|:{3,}).*?^\1|<!--.*?-->|`[^`\n]+`|\$[^$]+\$|^#.*?$", re.S | re.M
+)
+"""Front matter, blocks, comments, code, formulas and titles of Markdown."""
+
+
+def first_uses(text: str, remaining: dict[str, str]) -> Iterator[tuple[str, str]]:
+    """The pieces of a text in order, each with the entry it is a link to, or with "".
+
+    A name is also found as plural and at the start of a sentence, long names first.  Entries that a
+    piece links to are taken out of ``remaining``.
+    """
+    place = 0
+    while remaining:
+        names = sorted(remaining, key=len, reverse=True)
+        choice = "|".join(f"({re.escape(name)})" for name in names)
+        found = re.compile(rf"(?<![\w-])(?:{choice})(?:e?s)?(?![\w-])", re.I).search(text, place)
+        if found is None or found.lastindex is None:
+            break
+        entry = remaining[names[found.lastindex - 1]]
+        for name in [name for name in names if remaining[name] == entry]:
+            del remaining[name]
+        yield text[place : found.start()], ""
+        yield found[0], entry
+        place = found.end()
+    yield text[place:], ""
+
+
+def appearances(pages: Mapping[str, str]) -> dict[str, list[str]]:
+    """Entry -> the pages, given as name -> Markdown, that use one of its names."""
+    found: dict[str, list[str]] = {}
+    for page, text in pages.items():
+        for _, entry in first_uses(NO_PROSE.sub(" ", text), dict(LINKED)):
+            if entry:
+                found.setdefault(entry, []).append(page)
+    return found

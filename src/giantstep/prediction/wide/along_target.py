@@ -1,0 +1,169 @@
+"""What giant steps make of the small parts that rows have along the target directions.
+
+A row starts with a part gamma ~ N(0, I/d) along the r target directions.  A step moves it along
+this part too, by (e u/sqrt p) E[r sigma''(A) z z^T] gamma, and adds noise of its n samples: some
+that differs from row to row, and some that all rows share.  Labels make both larger along the
+directions that they depend on, by E[r^2 z z^T] in place of E[r^2].
+
+The derivation is docs/derivations/finite_size.md.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, fields
+from functools import lru_cache
+
+import numpy as np
+from jaxtyping import Float
+
+from giantstep.prediction.wide.batch import Batch
+from giantstep.prediction.wide.network import Network, between
+from giantstep.prediction.wide.update import batch_of, update_after
+
+
+@dataclass(frozen=True)
+class AlongTarget:
+    """Parts of rows along the target beside their mean, at given entries u of the readout.
+
+    ``carried`` -> C(u), the part gamma of the start becomes C gamma, eq. (1).  ``noise`` -> d times
+    the covariance of the noise of a row by itself, eq. (2), and ``shared`` -> d times that of the
+    noise which rows of equal u share, eq. (3).
+    """
+
+    carried: Float[np.ndarray, "*u r r"]
+    noise: Float[np.ndarray, "*u r r"]
+    shared: Float[np.ndarray, "*u r r"]
+
+    @property
+    def variance(self) -> Float[np.ndarray, "*u r"]:
+        """d times the variance of an overlap with each target direction."""
+        start = np.sum(self.carried**2, axis=-1)
+        return start + _diagonal(self.noise) + self.shared_variance
+
+    @property
+    def shared_variance(self) -> Float[np.ndarray, "*u r"]:
+        """d times the variance of the part that rows share."""
+        return np.maximum(_diagonal(self.shared), 0.0)
+
+    @classmethod
+    def between(
+        cls, nodes: Float[np.ndarray, " q"], at_nodes: AlongTarget, u: Float[np.ndarray, "*u"]
+    ) -> AlongTarget:
+        """The parts at entries u from those at the nodes of the law of u."""
+        r = at_nodes.carried.shape[-1]
+        parts = {
+            field.name: between(nodes, getattr(at_nodes, field.name).reshape(-1, r * r), u.ravel())
+            for field in fields(cls)
+        }
+        return cls(**{name: part.reshape(*u.shape, r, r) for name, part in parts.items()})
+
+
+def along_target_after_one(
+    network: Network, u: Float[np.ndarray, "*u"], size: float | None = None
+) -> AlongTarget:
+    """The parts after the first step, or before it where its ``size`` is 0.
+
+    docs/derivations/finite_size.md, eqs. (1), (2) and (3).
+    """
+    moments, delta = network.moments, network.noise_ratio
+    step = network.size(0) if size is None else size
+    moved = (step / math.sqrt(network.setting.p) * u)[..., None, None]
+    squares = network.target_squares
+    return AlongTarget(
+        carried=np.eye(len(squares)) + moments.tilt * moved * network.target_means,
+        noise=delta * moments.slope_variance * moved**2 * squares,
+        shared=moments.slope**2 * moved**2 * _noise_of_beta(network),
+    )
+
+
+def along_target_after_more(network: Network) -> AlongTarget:
+    """The parts after the last step at the nodes of u.
+
+    docs/derivations/finite_size.md, eqs. (1), (2) and (3).
+    """
+    return _at_nodes(network)[0]
+
+
+@lru_cache(maxsize=32)
+def _at_nodes(network: Network) -> tuple[AlongTarget, Float[np.ndarray, "q q r r"]]:
+    """The parts after the last step, and the covariance of the shared noise of any two u; kept."""
+    u, root = network.readout[0], math.sqrt(network.setting.p)
+    if network.setting.steps == 1:
+        moved = network.size(0) / root * network.gain * u
+        first = along_target_after_one(network, u)
+        return first, np.multiply.outer(np.outer(moved, moved), _noise_of_beta(network))
+    earlier = network.with_steps(network.setting.steps - 1)
+    before, shared = _at_nodes(earlier)
+    batch = batch_of(network)
+    slopes, delta = batch.slopes, network.noise_ratio
+    moved = (network.size(network.setting.steps - 1) / root * u)[:, None, None]
+    turned = np.eye(before.carried.shape[-1]) + moved * _mean(slopes.curvature, batch.target_mean)
+    # On a batch that is used again the start h of a row is in the slope of the sample itself.
+    again = slopes.on_start - update_after(earlier).kept[:, None] * slopes.curvature
+    noise = delta * moved**2 * _mean(slopes.square - slopes.mean**2, batch.target_square)
+    if batch.target_crossed is not None:
+        first_moved = (network.size(0) / root * u)[:, None, None]
+        both = _mean(slopes.cross - network.gain * slopes.mean, batch.target_crossed)
+        crossed = delta * moved * first_moved * turned @ both
+        noise = noise + crossed + np.swapaxes(crossed, 1, 2)
+    shared = _passed(network, batch, turned, shared)
+    at = np.arange(len(u))
+    parts = AlongTarget(
+        carried=turned @ before.carried + moved * _mean(again, batch.target_mean),
+        noise=_carried(turned, before.noise) + noise,
+        shared=shared[at, at],
+    )
+    return parts, shared
+
+
+def _passed(
+    network: Network,
+    batch: Batch,
+    turned: Float[np.ndarray, "q r r"],
+    shared: Float[np.ndarray, "q q r r"],
+) -> Float[np.ndarray, "q q r r"]:
+    """Covariance of the shared noise after the step: what is passed on, and that of its samples.
+
+    The network's answer to the noise of the steps before is in the residual: noise b(u) along the
+    target becomes turned b - s e u E[sigma' z z^T sum_u' u' sigma'(u') b(u')], a linear map.
+    """
+    slope, (u, weights) = batch.slopes.mean, network.readout
+    q, r = turned.shape[:2]
+    size = network.size(network.setting.steps - 1)
+    pairs = np.einsum("qm,pm,mrs->qrps", slope, slope, batch.target_mass, optimize=True)
+    answered = network.feedback * size * np.einsum("q,p,qrps->qrps", u, weights * u, pairs)
+    passed = -answered.reshape(q * r, q * r)
+    passed += np.einsum("qp,qrs->qrps", np.eye(q), turned).reshape(q * r, q * r)
+    old = shared.transpose(0, 2, 1, 3).reshape(q * r, q * r)
+    carried = (passed @ old @ passed.T).reshape(q, r, q, r).transpose(0, 2, 1, 3)
+    along = slope @ batch.along[:, -1 - r : -1]
+    squares = np.einsum("qm,pm,mrs->qprs", slope, slope, batch.target_square, optimize=True)
+    new = squares - np.einsum("qr,ps->qprs", along, along)
+    moved = size / math.sqrt(network.setting.p) * u
+    noise = network.noise_ratio * np.einsum("q,p,qprs->qprs", moved, moved, new)
+    return np.asarray(carried + noise)
+
+
+def _mean(
+    values: Float[np.ndarray, "q m"], masses: Float[np.ndarray, "m r r"]
+) -> Float[np.ndarray, "q r r"]:
+    """E of a function of u and of the atom, times z z^T."""
+    return np.tensordot(values, masses, axes=1)
+
+
+def _noise_of_beta(network: Network) -> Float[np.ndarray, "r r"]:
+    """d times the covariance of beta = X^T r_1/n along the target, and of its part by g."""
+    linear = network.label[2]
+    noise = network.noise_ratio * (network.target_squares - np.outer(linear, linear))
+    return noise + (network.start_feedback * network.moments.linear) ** 2 * np.eye(len(linear))
+
+
+def _carried(
+    turned: Float[np.ndarray, "q r r"], covariance: Float[np.ndarray, "*q r r"]
+) -> Float[np.ndarray, "q r r"]:
+    return turned @ covariance @ np.swapaxes(turned, 1, 2)
+
+
+def _diagonal(matrices: Float[np.ndarray, "*u r r"]) -> Float[np.ndarray, "*u r"]:
+    return np.diagonal(matrices, axis1=-2, axis2=-1)

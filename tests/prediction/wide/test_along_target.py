@@ -1,0 +1,133 @@
+"""Overlaps of rows with target directions beside their means, after one step and two."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from giantstep.prediction.predict import predict
+from giantstep.prediction.wide.along_target import along_target_after_more, along_target_after_one
+from giantstep.prediction.wide.network import Network
+from giantstep.prediction.wide.row_law import laws_of_runs
+from giantstep.problem.setting import Setting
+from giantstep.records.comparison import compare
+from giantstep.simulation.simulate import simulate
+
+SETTING = Setting(
+    "0.7*x1 + x1*x2",
+    activation="gelu",
+    d=100,
+    n="4d",
+    p="2d",
+    steps=2,
+    output_scale="1/sqrt(p)",
+    start="sphere",
+    readout_start="signs",
+    residual="labels",
+    step_size=[20.0, 18.0],
+    readout_n=0,
+    test_n=0,
+    runs=100,
+    seed=5120,
+)
+FULL = SETTING.vary(
+    target="0.7*x1 + He2(x1)/1.4",
+    activation="erf",
+    n="2d",
+    p="1.4d",
+    start="symmetric",
+    residual="full",
+    noise=0.5,
+    step_size=[12.7, 7.2],
+)
+
+
+def test_no_step_leaves_the_start() -> None:
+    """With a step of size 0 rows have N(0, 1/d) along any direction, and no noise."""
+    parts = along_target_after_one(Network(SETTING), np.array([-1.0, 1.0]), 0.0)
+    assert np.allclose(parts.variance, 1.0)
+    assert not np.any(parts.shared)
+
+
+@pytest.mark.parametrize("batches", ["fresh", "reused"])
+def test_a_second_step_of_size_0_changes_nothing(batches: str) -> None:
+    """Whatever the batch, the parts after a second step of size 0 are those after the first."""
+    network = Network(SETTING.vary(step_size=[20.0, 0.0], batches=batches))
+    first = along_target_after_one(network, network.readout[0])
+    second = along_target_after_more(network)
+    assert np.allclose(second.carried, first.carried)
+    assert np.allclose(second.noise, first.noise)
+    assert np.allclose(second.shared, first.shared)
+
+
+@pytest.mark.law(sentinel="labels")
+@pytest.mark.parametrize("setting", [SETTING, FULL], ids=["labels", "full"])
+def test_variances_of_overlaps_are_those_of_runs(setting: Setting) -> None:
+    """Mean squares of overlaps less their means: 100 runs, steps 1 and 2, each direction.
+
+    At most four comparisons within 4 standard errors and 8 %, for the order 1/d that is left out.
+    Rejected: rows that are equally random in all directions, as outside the target.
+    """
+    runs = simulate(setting)
+    assert runs.readout is not None
+    for step in (1, 2):
+        part = setting.vary(steps=step, step_size=list(setting.step_size[:step]))
+        laws = laws_of_runs(part, runs.readout)
+        off = runs.overlap[:, step] - np.array([law.target for law in laws])
+        squares = setting.d * np.mean(off**2, axis=1)
+        expected = np.mean([law.along_target.variance for law in laws], axis=(0, 1))
+        even = np.mean([law.random_square for law in laws])
+        error = squares.std(axis=0, ddof=1) / np.sqrt(runs.runs)
+        found = squares.mean(axis=0)
+        assert np.all(np.abs(found - expected) < 4 * error + 0.08 * expected)
+        assert np.all(np.abs(found - even) > 4 * error + 0.08 * even)
+
+
+@pytest.mark.law(sentinel="fresh")
+@pytest.mark.parametrize("batches", ["fresh", "reused"])
+def test_cosines_that_are_not_learned_take_part_in_the_comparison(batches: str) -> None:
+    """tanh does not learn x2 from x1 + x1*x2: the table has its cosine, and it is compared.
+
+    100 runs, one comparison at level 1e-3.  Deviations that are too small by a third are rejected.
+    """
+    setting = SETTING.vary(
+        target="x1 + x1*x2", activation="tanh", step_size=[8.0, 8.0], batches=batches, seed=77
+    )
+    predicted, runs = predict(setting, theory="linear-width"), simulate(setting)
+    assert compare(predicted, runs).agrees
+    deviation, shared = predicted.overlap_deviation, predicted.overlap_shared_deviation
+    assert deviation is not None
+    assert shared is not None
+    wrong = replace(
+        predicted, overlap_deviation=deviation / 1.5, overlap_shared_deviation=shared / 1.5
+    )
+    assert not compare(wrong, runs).agrees
+
+
+def test_a_negative_variance_is_no_deviation() -> None:
+    """Steps that are huge on a reused batch: the leading order fails, and runs are compared."""
+    setting = Setting(
+        "-1.14*He2(x1) + 0.53*He2(x2)",
+        activation="silu",
+        d=205,
+        n=1122,
+        p=111,
+        steps=2,
+        step_size=[76.9, 418.0],
+        batches="reused",
+        runs=2,
+        seed=14,
+        output_scale="1",
+        start="gaussian",
+        readout_start="gaussian",
+        residual="labels",
+        readout_n=0,
+        test_n=0,
+    )
+    predicted = predict(setting, theory="linear-width")
+    assert predicted.overlap_deviation is None
+    assert compare(predicted, simulate(setting)).count > 0
+    small = setting.vary(step_size=1.0)
+    assert predict(small, theory="linear-width").overlap_deviation is not None
