@@ -4,7 +4,7 @@ A run's readout counts through its norm and its sum (``ReadoutStatistics``), the
 that it gives to the residual: E r = D sinh x and E r^2 = D^2 cosh^2 x, D free of the sum.  Spectra
 are even in x, the law of a being symmetric, and follow the size log cosh x of the residual; errors
 know its sign and follow x.  A polynomial through Chebyshev-Lobatto nodes between the runs' least
-and largest carries the logarithm of a number, and a parabola that in log |a|, whose spread is of
+and largest carries the logarithm of a number, and a cubic that in log |a|, whose spread is of
 order p^(-1/2).  The product of both spreads is left out.
 """
 
