@@ -107,9 +107,9 @@ def test_what_the_start_has_is_told() -> None:
 
 
 def test_few_inputs_tell_nothing() -> None:
-    experiment = run_experiment(Setting("x1*x2", **{**SIZES, "d": 6, "p": 2, "n": 100}))
+    experiment = run_experiment(Setting("x1*x2", **{**SIZES, "d": 5, "p": 2, "n": 100}))
     assert directions_outcome(experiment) == [
-        "d = 6 is too small to tell a learned direction from chance."
+        "d = 5 is too small to tell a learned direction from chance."
     ]
 
 
