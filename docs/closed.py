@@ -1,12 +1,14 @@
 """Is a built site closed?  ``python docs/closed.py FOLDER``
 
 Links within it lead to files and anchors that are there, and a browser that opens a page asks
-nothing of the network: scripts, styles, fonts and pictures are files of the site.
+nothing of the network: scripts, styles, fonts and pictures are files of the site.  Its search
+finds pages by the words that readers type.
 """
 
+import json
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
@@ -16,6 +18,15 @@ ASKED_FOR = {"script": "src", "img": "src", "iframe": "src", "source": "src", "l
 
 NOT_LOADED = {"canonical", "index", "search", "next", "prev", "author"}
 """Relations of a link that only name a page."""
+
+
+SEARCHED = {
+    "faq": "faq",
+    "glossary": "reference/glossary",
+    "citation": "citing",
+    "pytorch": "pytorch",
+}
+"""Words that readers type into the search, and the page that each must find."""
 
 
 class Page(HTMLParser):
@@ -62,7 +73,24 @@ def complaints(folder: Path) -> Iterator[str]:
             yield f"{path.relative_to(folder)} asks the network for {asked}"
 
 
+def not_found(index: str, stem: Callable[[str], str]) -> Iterator[str]:
+    """One sentence for each word that the search does not find on its page.
+
+    ``index`` is the text of searchindex.js, ``stem`` makes of a word what the index holds.
+    """
+    held = json.loads(index[index.index("(") + 1 : index.rindex(")")])
+    for word, page in SEARCHED.items():
+        places = [held[kind].get(stem(word), []) for kind in ("terms", "titleterms")]
+        numbers = {n for place in places for n in (place if isinstance(place, list) else [place])}
+        if page not in {held["docnames"][number] for number in numbers}:
+            yield f"the search for {word} does not find {page}"
+
+
 if __name__ == "__main__":
-    found = list(complaints(Path(sys.argv[1]).resolve()))
+    from sphinx.search.en import SearchEnglish
+
+    folder = Path(sys.argv[1]).resolve()
+    index = (folder / "searchindex.js").read_text(encoding="utf-8")
+    found = [*complaints(folder), *not_found(index, SearchEnglish({}).stem)]
     print("\n".join(found) or "every link leads somewhere, nothing is asked of the network")
     sys.exit(bool(found))

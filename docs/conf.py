@@ -63,7 +63,7 @@ html_show_sourcelink = False
 html_copy_source = False
 html_theme_options = {
     "logo": {"text": "giantstep"},
-    "header_links_before_dropdown": 7,
+    "header_links_before_dropdown": 9,
     "navbar_align": "left",
     "show_prev_next": True,
     "footer_start": ["copyright"],
@@ -73,4 +73,4 @@ html_theme_options = {
     "pygments_dark_style": "monokai",
 }
 # Pages without neighbours have the width for themselves.
-html_sidebars = {"index": [], "tutorial": [], "choose": []}
+html_sidebars = {page: [] for page in ("index", "explorer", "tutorial", "install", "choose")}

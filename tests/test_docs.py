@@ -72,6 +72,7 @@ def load(path: Path) -> ModuleType:
 
 formulas = load(DOCS / "_ext" / "formulas.py")
 terms = load(DOCS / "_ext" / "terms.py")
+closed = load(DOCS / "closed.py")
 ALL_NAMES = sorted({name for text in PAGES.values() for name in names(text)})
 ALL_COMMANDS = [(page, command) for page, text in PAGES.items() for command in commands(text)]
 
@@ -240,3 +241,36 @@ def test_linked_terms_are_names_that_pages_use() -> None:
     assert "introduction.md" in used["staircase"]
     code = "# Leap index\n\n`leap index` and $spike$\n\n```\nleap index\n```\n"
     assert terms.appearances({"page": code}) == {}
+
+
+def test_the_search_must_find_what_readers_type() -> None:
+    """On an index made here: a word that leads to another page, or to none, is told."""
+    pages = '"docnames":["faq","reference/glossary","citing","pytorch"]'
+    index = f'Search.setIndex({{{pages},"terms":{{"faq":0,"citation":[0,2]}},'
+    index += '"titleterms":{"glossary":1,"pytorch":2}})'
+    said = list(closed.not_found(index, str))
+    assert said == ["the search for pytorch does not find pytorch"]
+
+
+@pytest.mark.parametrize("word", ["faq", "glossary", "pytorch"])
+def test_pages_have_the_words_in_their_titles_that_readers_type(word: str) -> None:
+    title = PAGES[f"{closed.SEARCHED[word]}.md"].partition("# ")[2].partition("\n")[0]
+    assert word in title.lower()
+
+
+def test_explorer_and_tutorial_come_first() -> None:
+    toctree = PAGES["index.md"].rpartition("```{toctree}")[2]
+    assert re.findall(r"<(\S+)>", toctree)[:2] == ["explorer", "tutorial"]
+
+
+def test_names_of_the_glossary_are_mathematics() -> None:
+    assert terms.mathematics("T_k") == "$T_k$"
+    assert terms.mathematics("can learn T_k") == "can learn $T_k$"
+    assert terms.mathematics("order d^-1/2") == "order $d^{-1/2}$"
+    assert terms.mathematics("principal_cosine_1") == "principal_cosine_1"
+    assert terms.key("order d^-1/2") == "order d^{-1/2}"
+
+
+def test_a_floor_is_no_bound_at_finite_sizes() -> None:
+    """Errors may lie below a floor at a finite d, and no page says otherwise."""
+    assert not any("No readout can do better" in text for text in PAGES.values())

@@ -148,7 +148,7 @@ def verdicts(page: str, words: tuple[str, ...]) -> dict[str, tuple[str, str]]:
     # "not seen" is looked for before "seen".
     pattern = "|".join(sorted(words, key=len, reverse=True))
     found = {}
-    for name, _, _, paper, _, full, quick, *_ in rows[1:]:
+    for name, _, full, quick, _, _, _, paper, _ in rows[1:]:
         said = set(re.findall(pattern, full) or re.findall(pattern, quick))
         identifier = re.search(r"\d{4}\.\d{5}", paper)
         assert identifier is not None

@@ -12,14 +12,14 @@ from pathlib import Path
 
 from formulas import formulas_text
 from sphinx.application import Sphinx
-from terms import appearances
+from terms import appearances, key, mathematics
 
 import giantstep
 from giantstep.cli.app import app as command_line
 from giantstep.language.functions import FUNCTIONS
 from giantstep.papers.figures import REPRODUCTIONS
 from giantstep.papers.figures.stored import stored
-from giantstep.papers.glossary import TERMS
+from giantstep.papers.glossary import BY_NAME, TERMS
 from giantstep.papers.glossary.term import Term
 from giantstep.prediction.limits import LimitStatus
 from giantstep.problem.catalog import CATALOG
@@ -157,8 +157,11 @@ def examples(source: Path) -> str:
         run = f"python examples/{path.name}"
         if path.suffix == ".toml":
             run = f"giantstep sweep examples/{path.name} --out results/{path.stem}"
+        words = title[1].rstrip(".") if title else path.stem
+        # Sizes such as n = d^k and k = 2 are set as mathematics.
+        words = re.sub(r"\b[a-z] = (?:[a-z]\^)?\w\b", r"$\g<0>$", words)
         parts.append(
-            f"## {title[1].rstrip('.') if title else path.stem}\n\n"
+            f"## {words}\n\n"
             f"```{{code-block}} console\n$ {run}\n```\n\n"
             f":::{{dropdown}} `examples/{path.name}`\n"
             f"```{{code-block}} {language}\n{text}\n```\n:::"
@@ -184,16 +187,26 @@ MOST_PAGES = 8
 
 def entry(term: Term, pages: Sequence[str]) -> str:
     """A word as ``{glossary}`` takes it: definition, formula, explanation, where it appears."""
-    names = [code(name) if SIGNS.search(name) else name for name in term.names]
+    names = [
+        code(name) if SIGNS.search(name) and mathematics(name) == name else mathematics(name)
+        for name in term.names
+    ]
     shown = ", ".join(f"{{doc}}`/{page}`" for page in pages[:MOST_PAGES])
     more = f" and {len(pages) - MOST_PAGES} more pages" if len(pages) > MOST_PAGES else ""
     after = [f"appears in {shown}{more}"] * bool(pages)
     after += [f"paper: {term.paper}"] * bool(term.paper)
     if term.see:
-        after.append("see also " + ", ".join(f"{{term}}`{name}`" for name in term.see))
+        after.append(
+            "see also " + ", ".join(f"{{term}}`{key(name)}`" for name in map(readable, term.see))
+        )
     last = "; ".join(after)
     parts = (term.definition, term.formula, term.explanation, last[:1].upper() + last[1:])
     return "\n".join(names) + "\n" + "\n\n".join(f"  {part}" for part in parts if part)
+
+
+def readable(name: str) -> str:
+    """A name of the same entry without signs, where there is one: links show no formulas."""
+    return next((other for other in BY_NAME[name].names if not SIGNS.search(other)), name)
 
 
 def glossary(source: Path) -> str:

@@ -7,7 +7,7 @@ glossary itself.
 from docutils import nodes
 from sphinx import addnodes
 from sphinx.application import Sphinx
-from terms import LINKED, first_uses
+from terms import LINKED, first_uses, key
 
 GLOSSARY = "reference/glossary"
 
@@ -51,7 +51,7 @@ def link(words: str, entry: str, page: str) -> nodes.Node:
         "",
         refdomain="std",
         reftype="term",
-        reftarget=entry,
+        reftarget=key(entry),
         refdoc=page,
         refexplicit=True,
         refwarn=True,

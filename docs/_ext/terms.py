@@ -11,6 +11,21 @@ from giantstep.papers.glossary import TERMS
 LINKED = {name: term.name for term in TERMS for name in term.linked}
 """Name in a text -> the entry of the glossary that explains it."""
 
+SYMBOL = re.compile(r"(?<!\w)(?:He|[A-Za-z])_\w(?!\w)")
+"""A letter with an index, such as T_k."""
+
+
+def mathematics(name: str) -> str:
+    """A name of the glossary as Markdown, its symbols and powers of d set as mathematics."""
+    name = name.replace("~ d^-1/2", r"$\sim d^{-1/2}$").replace(" d^-1/2", " $d^{-1/2}$")
+    return SYMBOL.sub(lambda found: "$" + found[0].replace("He", r"\mathrm{He}") + "$", name)
+
+
+def key(name: str) -> str:
+    """The text of such a name, by which Sphinx knows the entry."""
+    return mathematics(name).replace("$", "")
+
+
 NO_PROSE = re.compile(
     r"\A---\n.*?\n---\n|^(`{3,}|:{3,}).*?^\1|<!--.*?-->|`[^`\n]+`|\$[^$]+\$|^#.*?$", re.S | re.M
 )

@@ -1,5 +1,6 @@
 """Figures take axes and return them, with prediction and simulation both on them."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +26,11 @@ def experiment() -> Experiment:
     return run_experiment(setting)
 
 
+def _labels(axes: Axes) -> list[str]:
+    """The names in the legend."""
+    return [text.get_text() for text in axes.get_legend().get_texts()]
+
+
 @pytest.fixture
 def axes() -> Axes:
     return Figure().subplots()
@@ -37,8 +43,10 @@ def test_neurons_show_every_step(experiment: Experiment, axes: Axes) -> None:
     assert predicted is not None
     crosses = (predicted.cosine @ plane.T).reshape(-1, 2)
     assert neurons(axes, simulated.cosine[0] @ plane.T, names, crosses) is axes
-    labels = [text.get_text() for text in axes.get_legend().get_texts()]
-    assert labels == ["start", "after step 1", "after step 2", "theory"]
+    assert _labels(axes) == [
+        *("start, 2 at each point", "after step 1", "after step 2"),
+        *("neuron to its prediction", "theory"),
+    ]
     *clouds, joins, crosses_drawn = axes.collections
     assert [len(cloud.get_offsets()) for cloud in [*clouds, crosses_drawn]] == [4, 4, 4, 12]
     # Each neuron is joined with its own prediction.
@@ -56,8 +64,12 @@ def test_errors_stand_over_their_floors(experiment: Experiment, axes: Axes) -> N
     assert sorted(floors)[-1] == pytest.approx(6.25 - 0.004 * 2.0)
     assert min(floors) == pytest.approx(0.25)
     assert axes.get_ylim()[0] < 0
-    labels = [text.get_text() for text in axes.get_legend().get_texts()]
-    assert "theory" in labels
+    assert "theory" in _labels(axes)
+    crosses = [line.get_ydata() for line in axes.lines if line.get_marker() == "+"]
+    assert predicted is not None
+    for values in (predicted.test_error, predicted.train_error, predicted.network_error):
+        if values is not None:
+            assert any(np.allclose(cross, values.mean(axis=0)) for cross in crosses)
 
 
 @pytest.mark.parametrize("target", ["staircase", "linear", "x1 + x2*x3"])
@@ -111,7 +123,7 @@ def test_the_picture_has_the_floors_of_the_table() -> None:
     blind = run_experiment(Setting("He3(x1)", **sizes))
     assert blind.floors == pytest.approx([6.0, 6.0, 6.0])
     labels = learn_figure(blind).axes[1].get_legend_handles_labels()[1]
-    assert "floor: lower bound for readouts of relu, large $d$" in labels
+    assert "floor of relu: lower bound, large $d$" in labels
     assert "floor of any activation" in labels
 
 
@@ -125,7 +137,7 @@ def test_places_below_the_threshold_are_hollow() -> None:
     values, grid = np.linspace(0.1, 1.0, 50)[None], np.linspace(0.1, 1.0, 9)
     axes = Figure().subplots()
     density = (grid, np.ones(9))
-    spectrum(axes, values, 1.0, density, predicted=[2.0, 1.2], threshold=1.5, constant=2.0)
+    spectrum(axes, values, 1.0, density, predicted=[3.0, 2.0, 1.2], threshold=1.5, constant=3.0)
     faces = {
         str(line.get_label()): (line.get_markerfacecolor(), list(line.get_xdata()))
         for line in axes.lines
@@ -135,7 +147,14 @@ def test_places_below_the_threshold_are_hollow() -> None:
         "theory: outliers": ("firebrick", [2.0]),
         "theory: places below the threshold": ("none", [1.2]),
     }
-    assert [text.get_text() for text in axes.texts] == ["constant"]
+    [constant] = [line for line in axes.lines if line.get_marker() == "d"]
+    assert list(constant.get_xdata()) == [3.0]
+    named = _labels(axes)
+    assert constant.get_label() == "theory: constant, not learned"
+    assert "threshold: noise exceeds it in 1 % of runs" in named
+    # Every mark and line that is drawn has a name below the axes, where it covers nothing.
+    assert {str(line.get_label()) for line in axes.lines} <= set(named)
+    assert axes.get_legend().get_bbox_to_anchor().y0 < axes.bbox.y0
 
 
 def test_line_and_points_of_a_series_have_one_colour() -> None:
@@ -158,3 +177,37 @@ def test_runs_on_gaussian_rows_are_not_called_a_theory() -> None:
     predicted = predict(setting, theory="gaussian-runs")
     assert source_of(predicted) == "other runs, on Gaussian rows"
     assert source_of(predict(setting, theory="narrow")) == "theory"
+
+
+def test_the_picture_says_which_run_it_shows_and_what_it_leaves_out() -> None:
+    sizes: dict[str, Any] = {"d": 40, "n": 80, "p": 4, "steps": 1, "readout_n": 0, "test_n": 0}
+    single = run_experiment(Setting("He2(x1)", runs=3, **sizes))
+    [axes] = learn_figure(single).axes
+    assert single.predicted is not None
+    drawn = single.predicted.rows_a_run
+    assert drawn > 1
+    assert _labels(axes) == ["simulation: the neurons", f"theory: mean of {drawn} random runs"]
+    assert axes.get_title().startswith("Points: run 1 of 3. Crosses: mean of theory")
+    three = run_experiment(Setting("x1*x2*x3", **sizes))
+    assert "that are not drawn: $x_{3}$." in learn_figure(three).axes[0].get_title()
+    pair = run_experiment(Setting("x1 + x1*x2", **sizes))
+    assert "not drawn" not in learn_figure(pair).axes[0].get_title()
+
+
+@pytest.mark.parametrize(("floor", "scale"), [(0.5, "log"), (0.0, "symlog")])
+def test_errors_far_above_the_readout_have_a_logarithmic_axis(
+    experiment: Experiment, axes: Axes, floor: float, scale: str
+) -> None:
+    simulated = experiment.simulated
+    assert simulated.network_error is not None
+    errors(axes, simulated, [floor] * 3)
+    assert axes.get_yscale() == "linear"
+    far = replace(simulated, network_error=1e15 * simulated.network_error)
+    axes = errors(Figure().subplots(), far, [floor] * 3)
+    assert axes.get_yscale() == scale
+    # The readout's errors keep a visible part of the height.
+    assert simulated.test_error is not None
+    height = axes.transAxes.inverted().transform(
+        axes.transData.transform([(0.0, simulated.test_error.mean()), (0.0, 1e-9)])
+    )[:, 1]
+    assert height[0] > 0.02

@@ -3,12 +3,14 @@
 import numpy as np
 import pytest
 from matplotlib.figure import Figure
+from rich.console import Console
 
 import giantstep
 from giantstep import InputError, Setting, Spectrum
 from giantstep.records.plot import Curve, Plot
 from giantstep.show.plots.curves import curves
-from giantstep.show.plots.sweep import curves_figure
+from giantstep.show.plots.sweep import curves_figure, map_figure
+from giantstep.show.tables.sweep import sweep_report
 
 SMALL = {"d": 200, "p": 2, "steps": 1, "readout_n": 50, "test_n": 50, "runs": 2}
 SETTING = Setting("x1 + x1*x2", **SMALL)
@@ -142,9 +144,40 @@ def test_a_picture_of_curves_says_what_is_shared_and_what_is_left_out(tmp_path: 
     found = giantstep.sweep(base, axes, out=tmp_path, workers=1)
     drawn = curves_figure(found, "alignment")
     assert drawn.get_suptitle().split("\n") == [
-        "x1, relu, d = 50, p = 2, 1 step of size 1 (giant), symmetric start, fresh batches, update",
-        "normalised, readout_n 0, test_n 0",
-        "2 series are not drawn; table.csv has all of them",
+        "$x_{1}$, relu, $d$ = 50, $p$ = 2, 1 step of size 1 (giant), symmetric start, fresh "
+        "batches, update",
+        "normalised",
     ]
+    fewer = curves_figure(found, "alignment", most=1).get_suptitle().split("\n")
+    assert fewer[2:] == ["1 series is not drawn; table.csv has all of them"]
+    # The axis with more numbers lies below; each series has one name.
+    assert drawn.axes[0].get_xlabel() == "noise"
+    names = [text.get_text() for text in drawn.axes[0].get_legend().get_texts()]
+    assert names == ["$n$ = 50", "$n$ = 100"]
+    first, second = (bars.lines[0].get_xdata() for bars in drawn.axes[0].containers)
+    assert np.all(first < second), "bars of two series would cover each other"
     assert drawn.axes[0].get_ylabel() == "alignment, mean over runs"
     assert drawn.axes[0].get_ylim()[0] == 0.0
+
+
+@pytest.mark.slow
+def test_a_map_without_a_boundary_says_so(tmp_path: object) -> None:
+    base = Setting("He2(x1)", d=30, n=30, p=2, steps=1, readout_n=0, test_n=0, runs=2)
+    found = giantstep.sweep(base, {"d": [30, 60], "n": ["1d", "2d"]}, out=tmp_path, workers=1)
+    largest = found.measured("alignment").max()
+    assert largest < 0.5
+    said = f"No boundary is measured at 0.5: the largest alignment is {largest:.3g}."
+    title = map_figure(found, "alignment").get_suptitle()
+    assert title.split("\n")[-1] == said
+    assert "1 step of giant size" in title
+    assert "readout_n" not in title
+
+    def report(boundary: float | None) -> str:
+        with (console := Console(width=200)).capture() as capture:
+            console.print(sweep_report(found, "alignment", boundary=boundary))
+        return capture.get()
+
+    assert f"{said} Take larger steps, or set another level with --boundary." in report(None)
+    assert "No boundary" not in report(float(np.median(found.measured("alignment"))))
+    assert "the least alignment is" in report(0.0)
+    assert "larger steps" not in report(0.0)

@@ -40,7 +40,7 @@ def analyze(
         Folder to write analysis.json into.
     """
     files = output.reserve("analysis.json")
-    with patience("analyzing: a function of many directions takes some seconds", output.quiet):
+    with patience("analyzing", output.quiet):
         record = run(target, activation, label_degree=label_degree)
     if files is not None:
         write_json(record.as_dict(), files[0])

@@ -102,7 +102,7 @@ def sweep(
     _write(swept, observable, folder, about, boundary=boundary)
     output.present(
         lambda: swept.as_dict(observable),
-        lambda: sweep_report(swept, observable),
+        lambda: sweep_report(swept, observable, boundary=boundary),
         f"folder: {folder}",
     )
     if swept.failed:

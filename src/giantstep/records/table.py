@@ -74,7 +74,9 @@ class Table:
         try:
             import pandas
         except ImportError:
-            raise InputError("to_pandas needs pandas, which is not installed") from None
+            raise InputError(
+                "to_pandas needs pandas, which is not installed: pip install pandas"
+            ) from None
         return pandas.DataFrame({name: list(values) for name, values in self.columns.items()})
 
     def to_xarray(self) -> xarray.Dataset:
@@ -85,7 +87,9 @@ class Table:
         try:
             return data_set(self.columns, self.index)
         except ImportError:
-            raise InputError("to_xarray needs xarray, which is not installed") from None
+            raise InputError(
+                "to_xarray needs xarray, which is not installed: pip install xarray"
+            ) from None
 
 
 def make_table(

@@ -79,7 +79,7 @@ def test_the_tables_of_verdicts_list_every_claim(
     rows = [line.split(" | ") for line in lines if line.startswith("| ")][1:]
     assert [row[0].removeprefix("| ") for row in rows] == [claim.id for claim in listed]
     assert [row[1].replace("\\|", "|") for row in rows] == [claim.statement for claim in listed]
-    assert {row[5] for row in rows} <= verdicts
+    assert {row[2] for row in rows} <= verdicts
 
 
 def test_what_no_paper_states_is_seen_or_not_and_contradicts_nobody() -> None:

@@ -46,11 +46,11 @@ def test_verdicts_of_seeds_sizes_controls_and_tuned_constants(tmp_path: Path) ->
     measured(tmp_path / "a" / "quick", seed=1)
     measured(tmp_path / "b" / "quick", seed=2, controls=True)
     page = summary({"one": claim_of()}, stored_records(tmp_path))
-    assert row(page)[5:] == ["-", "holds 2", "all fail", "depends (1 of 2 the same)"]
+    assert row(page)[2:6] == ["-", "holds 2", "all fail", "depends (1 of 2 the same)"]
     measured(tmp_path / "c" / "quick", seed=3)
     measured(tmp_path / "d" / "full", seed=1, full=True)
     page = summary({"one": claim_of()}, stored_records(tmp_path))
-    assert row(page)[5:7] == ["holds", "holds 2, fails 1"]
+    assert row(page)[2:4] == ["holds", "holds 2, fails 1"]
     assert "Quick size, seed 1, 2, 3: 2 holds, 1 fails;" in page
     assert "Full size, seed 1: 1 holds;" in page
 
@@ -59,18 +59,27 @@ def test_a_control_that_does_not_fail_is_seen(tmp_path: Path) -> None:
     measured(tmp_path, controls=True)
     [record] = stored_records(tmp_path)
     record["controls"][0]["verdict"] = "holds"
-    assert row(summary({"one": claim_of()}, [record]))[7] == "0 of 1 fail"
+    assert row(summary({"one": claim_of()}, [record]))[4] == "0 of 1 fail"
 
 
 def test_a_record_of_another_statement_does_not_count(tmp_path: Path) -> None:
     measured(tmp_path)
     page = summary({"one": claim_of("Values are positive.")}, stored_records(tmp_path))
-    assert row(page)[1:] == ["Values are positive.", "theorem", "paper", *"-----"]
+    assert row(page)[1:] == ["Values are positive.", *"----", "theorem", "paper", "-"]
 
 
 def test_bars_of_a_statement_do_not_end_a_cell() -> None:
     page = summary({"one": claim_of("|w| falls.")}, [])
-    assert "| one | \\|w\\| falls. | theorem | paper | - | - | - | - | - |" in page
+    assert "| one | \\|w\\| falls. | - | - | - | - | theorem | paper | - |" in page
+
+
+def test_equal_assumptions_are_listed_once() -> None:
+    source = Source("theorem", "paper", assumptions="Inputs are Gaussian.")
+    claims = {name: replace(claim_of(), id=name, source=source) for name in ("one", "two")}
+    page = summary(claims, [])
+    assert row(page)[-1] == row(page, "two")[-1] == "A1"
+    assert page.count("Inputs are Gaussian.") == 1
+    assert page.endswith("## Assumptions\n\n- **A1**: Inputs are Gaussian.\n")
 
 
 def test_the_command_prints_the_page(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -26,19 +26,20 @@ class Page:
 COLUMNS = (
     "claim",
     "what it says",
-    "kind",
-    "source",
-    "assumptions",
     "full size",
     "quick size",
     "controls",
     "tuned",
+    "kind",
+    "source",
+    "assumptions",
 )
 READING = (
     "Verdicts are followed by the number of seeds where there are several; a dash stands where "
     "nothing was measured. Controls violate an assumption, and the statement must fail there. "
     "Where a constant of the experiment was tuned, the verdict is repeated with other values of "
-    "it: `stable` if it is the same with all of them, `depends` otherwise."
+    "it: `stable` if it is the same with all of them, `depends` otherwise. Assumptions have "
+    "numbers, and their list stands below the table."
 )
 STATEMENTS = Page(
     title="The statements of the papers, measured",
@@ -47,9 +48,9 @@ STATEMENTS = Page(
         "This page is what `giantstep claims --table FOLDER` prints of the records that "
         "`giantstep claims` and `giantstep claims --full --controls` left in folders. " + READING
     )
-    + " A statement that fails is contradicted by the measurement; what holds instead is in "
-    "[differences.md](differences.md). What lies outside the assumptions of the papers is in "
-    "[findings.md](findings.md).",
+    + " A statement that fails is contradicted by the measurement; what holds instead is on the "
+    "page [where the papers and the measurements differ](differences.md). What lies outside the "
+    "assumptions of the papers is among the [findings](findings.md).",
     findings=False,
 )
 FINDINGS = Page(
@@ -88,17 +89,19 @@ def summary(claims: Mapping[str, Claim], records: Iterable[Record], page: Page =
         if claim is not None and _is_of(record, claim):
             kept[claim.id].append(record)
     lines = ["| " + " | ".join(COLUMNS) + " |", "|---" * len(COLUMNS) + "|"]
+    made = (claim.source.assumptions for claim in claims.values())
+    numbers = {text: f"A{k}" for k, text in enumerate(dict.fromkeys(filter(None, made)), 1)}
     for claim in claims.values():
         records_of_claim = kept[claim.id]
         cells = (
             claim.id,
             claim.statement,
-            claim.source.kind,
-            claim.source.citation,
-            claim.source.assumptions or "-",
             *(_verdicts(_of_size(records_of_claim, size)) for size in ("full", "quick")),
             _controls(records_of_claim),
             _tuned(records_of_claim),
+            claim.source.kind,
+            claim.source.citation,
+            numbers.get(claim.source.assumptions, "-"),
         )
         lines.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
     everything = [record for some in kept.values() for record in some]
@@ -109,6 +112,9 @@ def summary(claims: Mapping[str, Claim], records: Iterable[Record], page: Page =
         *(text for text in measured if text),
         "\n".join(lines),
     ]
+    if numbers:
+        listed = (f"- **{number}**: {text}" for text, number in numbers.items())
+        parts += ["## Assumptions", "\n".join(listed)]
     return "\n\n".join(parts) + "\n"
 
 

@@ -155,8 +155,8 @@ TERMS = (
     Term(
         ("ridge", "penalty", "cv"),
         (
-            "The ridge is the penalty of the readout.  cv takes the penalty of a grid with the "
-            "least leave-one-out error.  Tables show the one that was taken."
+            "The ridge is the penalty of the readout.  With cv several penalties are tried, and "
+            "the one with the least leave-one-out error is used.  Tables show it."
         ),
         see=("readout",),
         linked=("ridge",),

@@ -40,7 +40,7 @@ def errors(
 
     ``floors`` are those of the setting's activation after each step
     (``giantstep.experiment.floors_of``), ``floors_any`` those of any activation, which are drawn
-    where they are lower; crosses are the prediction, of the readout and of the network itself.
+    where they are lower; crosses are the prediction of each error that theory predicts.
     """
     if trajectory.test_error is None or trajectory.train_error is None:
         raise ValueError("the trajectory has no readout errors to draw")
@@ -51,18 +51,47 @@ def errors(
             points(axes, trajectory.steps, values.mean(axis=0), deviation, label=label, **look)
     if predicted is not None:
         label = source_of(predicted)
-        for values in (predicted.test_error, predicted.network_error):
+        for values in (getattr(predicted, name) for name in LOOKS):
             if values is not None:
                 cross: dict[str, Any] = {"color": THEORY, "ms": 11, "zorder": 20, "label": label}
                 axes.plot(trajectory.steps, values.mean(axis=0), "+", **cross)
-            label = ""
+                label = ""
     _floors(axes, trajectory, floors, floors_any)
     step_axis(axes, trajectory.steps.tolist())
-    # A floor of zero stays visible.
-    axes.set_ylim(bottom=-0.02 * axes.get_ylim()[1])
     axes.set_ylabel("mean squared error")
+    _scale(axes, trajectory, [*floors, *floors_any])
     legend_below(axes, title="bars: 2 standard errors", title_fontsize="x-small")
     return axes
+
+
+def _scale(
+    axes: Axes, trajectory: Trajectory, floors: Sequence[float | None], *, most: float = 30.0
+) -> None:
+    """A logarithmic axis where an error is more than ``most`` times those of the readout.
+
+    On a linear axis the readout's errors would then lie within a thirtieth of its height.
+    """
+    means = {
+        name: values.mean(axis=0)
+        for name in LOOKS
+        if (values := getattr(trajectory, name)) is not None
+    }
+    largest = max(float(np.nanmax(values)) for values in means.values())
+    if largest <= most * float(np.nanmax(means["test_error"])):
+        # A floor of zero stays visible.
+        axes.set_ylim(bottom=-0.02 * axes.get_ylim()[1])
+        return
+    positive = np.concatenate([values[values > 0] for values in means.values()])
+    least = float(positive.min())
+    if any(floor is not None and floor <= 0.0 for floor in floors):
+        # Linear below a power of ten under the errors: a floor of zero stays visible.
+        axes.set_yscale("symlog", linthresh=10.0 ** np.floor(np.log10(least)))
+        axes.set_ylim(bottom=0.0)
+    else:
+        axes.set_yscale("log")
+        axes.set_ylim(bottom=least / 5.0)
+    axes.set_ylim(top=5.0 * largest)
+    axes.set_ylabel("mean squared error, logarithmic axis")
 
 
 def _standard_error(
@@ -85,8 +114,8 @@ def _floors(
     """Solid lines for the activation, dotted ones for any activation where these are lower."""
     lower = [best if best != mine else None for mine, best in zip(floors, floors_any, strict=False)]
     several = any(level is not None for level in lower)
-    whose = trajectory.setting.activation.name if several else "any activation"
-    label = f"floor: lower bound for readouts of {whose}, large $d$"
+    whose = f" of {trajectory.setting.activation.name}" if several else ""
+    label = f"floor{whose}: lower bound, large $d$"
     bounds(axes, floors, trajectory.steps, label, color=THEORY, linestyles="solid")
     name = "floor of any activation"
     bounds(axes, lower, trajectory.steps, name, color=THEORY, linestyles="dotted")

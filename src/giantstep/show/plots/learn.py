@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from jaxtyping import Float
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from giantstep.analysis.staircase import target_plane
+from giantstep.analysis.subspace import completed, name_space
 from giantstep.experiment import Experiment
 from giantstep.records.differences import canonical_order
 from giantstep.records.trajectory import Trajectory
 from giantstep.show.plots.errors import errors
-from giantstep.show.plots.neurons import neurons
+from giantstep.show.plots.neurons import direction_name, neurons
 from giantstep.show.plots.style import THEORY, legend_below, row_of_panels, source_of, step_axis
 from giantstep.show.tables.setting import setting_title
 
@@ -30,12 +33,39 @@ def learn_figure(experiment: Experiment) -> Figure:
         crosses = None if predicted is None else _of_first_run(predicted, trajectory)
         if len(plane) == 2:
             theory = None if crosses is None else (crosses @ plane.T).reshape(-1, 2)
-            neurons(axes, trajectory.cosine[0] @ plane.T, names, theory, source_of(predicted))
+            neurons(axes, trajectory.cosine[0] @ plane.T, names, theory, _source(predicted))
         else:
-            _single_index(axes, trajectory, crosses, source_of(predicted))
+            _single_index(axes, trajectory, crosses, _source(predicted))
+        compared = predicted is not None and not predicted.from_runs
+        axes.set_title(_shown(trajectory, plane, compared), fontsize="small")
     if fitted:
         errors(panels.pop(0), trajectory, experiment.floors, predicted, experiment.floors_any)
     return figure
+
+
+def _shown(
+    trajectory: Trajectory, plane: Float[np.ndarray, "k r"], compared: bool, *, most: int = 3
+) -> str:
+    """Which run the points are, that runs scatter, and which directions are left out.
+
+    More than ``most`` directions that are left out are counted, and not named.
+    """
+    run = "the run" if trajectory.runs == 1 else f"run 1 of {trajectory.runs:,}"
+    lines = [f"Points: the neurons of {run}."]
+    if compared:
+        lines = [f"Points: {run}. Crosses: mean of theory, around which runs scatter."]
+    others = name_space(completed(plane)[len(plane) :])
+    if others:
+        named = ", ".join(map(direction_name, others)) if len(others) <= most else len(others)
+        lines.append(f"Directions of the target that are not drawn: {named}.")
+    return "\n".join(lines)
+
+
+def _source(predicted: Trajectory | None) -> str:
+    """What the crosses of the neurons are; drawn runs are averaged from the start of one run."""
+    if predicted is None or predicted.from_runs or predicted.rows_a_run == 1:
+        return source_of(predicted)
+    return f"theory: mean of {predicted.rows_a_run:,} random runs"
 
 
 def _of_first_run(predicted: Trajectory, simulated: Trajectory) -> Float[np.ndarray, "t p r"]:
@@ -58,11 +88,13 @@ def _single_index(
 ) -> None:
     """One target direction: the cosine of every neuron against the step."""
     steps = trajectory.steps
-    axes.plot(steps, trajectory.cosine[0, :, :, 0], marker="o", color="0.5", linewidth=0.8)
+    look: dict[str, Any] = {"marker": "o", "color": "0.5", "linewidth": 0.8}
+    lines = axes.plot(steps, trajectory.cosine[0, :, :, 0], **look)
+    lines[0].set_label("simulation: the neurons")
     if predicted is not None:
         lines = axes.plot(steps, predicted[:, :, 0], marker="+", color=THEORY, markersize=10)
         lines[0].set_label(source)
-        legend_below(axes)
+    legend_below(axes)
     axes.set_ylim(-1.05, 1.05)
     step_axis(axes, steps.tolist())
     axes.set_ylabel("cosine of each neuron with $x_1$")

@@ -24,9 +24,10 @@ from giantstep.show.plots.learn import learn_figure
 from giantstep.show.plots.side_by_side import side_by_side_figure
 from giantstep.show.plots.spectrum import SYMBOLS, layer_figure, spectrum_figure, spectrum_panel
 from giantstep.show.plots.style import THEORY, bounds, legend_below, row_of_panels, step_axis
-from giantstep.show.plots.sweep import curves_figure, map_axes, map_figure
+from giantstep.show.plots.sweep import curves_figure, map_figure
 from giantstep.show.tables.setting import setting_title
 from giantstep.spectra.layer import LayerOutliers
+from giantstep.sweeps.boundary import map_axes
 from giantstep.sweeps.result import Sweep, check_observable
 from giantstep.sweeps.side_by_side import SideBySide
 

@@ -12,9 +12,10 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import LogLocator, NullFormatter
 
 from giantstep.experiment import Experiment
+from giantstep.prediction.wide.laws import LEVEL as OUTLIER_LEVEL
 from giantstep.records.spectrum import Spectrum
 from giantstep.show.histogram import Histogram, bulk_histogram, per_unit
-from giantstep.show.plots.style import THEORY, row_of_panels, source_of
+from giantstep.show.plots.style import THEORY, legend_below, row_of_panels, source_of
 from giantstep.show.tables.parts import counted
 from giantstep.show.tables.setting import setting_title
 from giantstep.spectra.layer import LayerOutliers
@@ -38,6 +39,7 @@ def spectrum(
     threshold: float | None = None,
     constant: float | None = None,
     reach: float | None = None,
+    level: float = OUTLIER_LEVEL,
 ) -> Axes:
     """Histogram (grey) over all runs, density (line), outliers predicted (down) and measured (up).
 
@@ -45,8 +47,8 @@ def spectrum(
     value, zeros not counted), ``measured`` the outliers that were found in each run,
     ``source`` where density and edge come from; without one the edge is only that of the bins.
     Places predicted below the ``threshold`` are hollow: they do not count as outliers.
-    ``constant`` is the predicted place of the outlier of the activation's mean.  With ``reach`` the
-    axis is logarithmic and ends there, so that panels can be compared.
+    ``constant`` is the predicted place of the outlier of the activation's mean, which has a mark of
+    its own.  With ``reach`` the axis is logarithmic and ends there, so that panels can be compared.
     """
     ends = predicted if reach is None else [*predicted, reach]
     histogram = bulk_histogram(values, edge, ends, margin=1.02 if source else 1.0)
@@ -55,11 +57,9 @@ def spectrum(
     if source:
         axes.axvline(edge, color=THEORY, linewidth=0.8, linestyle=":", label=f"{source}: edge")
     if threshold is not None:
-        axes.axvline(threshold, color="black", linewidth=0.8, linestyle="--", label="threshold")
-    _predicted_places(axes, predicted, threshold, source or "theory", 0.10 * tall)
-    if constant is not None:
-        words: dict[str, Any] = {"ha": "right", "fontsize": "small", "textcoords": "offset points"}
-        axes.annotate("constant", (constant, 0.12 * tall), xytext=(0, 6), **words)
+        words = f"threshold: noise exceeds it in {100 * level:g} % of runs"
+        axes.axvline(threshold, color="black", linewidth=0.8, linestyle="--", label=words)
+    _predicted_places(axes, predicted, threshold, constant, source or "theory", 0.10 * tall)
     look: dict[str, Any] = {"color": "black", "markerfacecolor": "none", "markersize": 7}
     label = "measured outliers" if source else "measured, beyond the bins"
     for run in measured:
@@ -70,7 +70,7 @@ def spectrum(
         axes.set_xlim(right=reach)
     axes.set_xlabel(f"singular value of {symbol}")
     axes.set_ylabel("density (per log unit)" if histogram.log else "density (per unit)")
-    axes.legend(fontsize="small", framealpha=0.9, edgecolor="none")
+    legend_below(axes)
     return axes
 
 
@@ -92,21 +92,27 @@ def _bulk(axes: Axes, histogram: Histogram, density: Density | None, source: str
 
 
 def _predicted_places(
-    axes: Axes, predicted: Sequence[float], threshold: float | None, source: str, height: float
+    axes: Axes,
+    predicted: Sequence[float],
+    threshold: float | None,
+    constant: float | None,
+    source: str,
+    height: float,
 ) -> None:
     """Predicted outliers; hollow where they lie below the threshold and do not count."""
-    counted = [value for value in predicted if threshold is None or value > threshold]
-    inside = [value for value in predicted if value not in counted]
+    others = [value for value in predicted if value != constant]
+    counted = [value for value in others if threshold is None or value > threshold]
+    inside = [value for value in others if value not in counted]
     look: dict[str, Any] = {"color": THEORY, "markersize": 9, "zorder": 5, "linestyle": ""}
-    for places, face, words in (
-        (counted, THEORY, "outliers"),
-        (inside, "none", "places below the threshold"),
+    for places, mark, face, words in (
+        (counted, "v", THEORY, "outliers"),
+        (inside, "v", "none", "places below the threshold"),
+        ([] if constant is None else [constant], "d", THEORY, "constant, not learned"),
     ):
         if places:
             label = f"{source}: {words}"
-            axes.plot(
-                places, [height] * len(places), "v", markerfacecolor=face, label=label, **look
-            )
+            style = look | {"marker": mark, "markerfacecolor": face, "label": label}
+            axes.plot(places, [height] * len(places), **style)
 
 
 def layer_figure(layer: LayerOutliers, name: str) -> Figure:
@@ -124,6 +130,7 @@ def layer_figure(layer: LayerOutliers, name: str) -> Figure:
         symbol="$W$",
         source="fit",
         threshold=layer.threshold,
+        level=layer.level,
     )
     return figure
 

@@ -12,6 +12,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
+from matplotlib.ticker import NullLocator
 
 from giantstep.records.plot import Curve, Plot
 from giantstep.show.mathtext import power
@@ -19,17 +20,8 @@ from giantstep.show.plots.curves import curves
 from giantstep.show.plots.style import THEORY
 from giantstep.show.tables.setting import setting_title
 from giantstep.sweeps.axes import Axis
-from giantstep.sweeps.result import COSINES, LEARNED, POWER, Outcome, Sweep
-
-
-def map_axes(sweep: Sweep) -> tuple[int, int] | None:
-    """The first two axes whose values are numbers, at least two of each; None without."""
-    numeric = [
-        index
-        for index, axis in enumerate(sweep.axes)
-        if axis.coordinates is not None and len(axis.places) > 1
-    ]
-    return (numeric[0], numeric[1]) if len(numeric) > 1 else None
+from giantstep.sweeps.boundary import boundary_level, map_axes, missing_boundary, value_range
+from giantstep.sweeps.result import COSINES, POWER, Outcome, Sweep
 
 
 def map_figure(
@@ -51,9 +43,9 @@ def map_figure(
     others = [axis for index, axis in enumerate(sweep.axes) if index not in chosen]
     every = list(itertools.product(*(range(len(axis.places)) for axis in others)))
     places = every[:most]
-    cosines = observable.startswith(COSINES)
-    ends = (0.0 if cosines else np.nanmin(measured), np.nanmax(measured))
-    level = boundary if boundary is not None else LEARNED if cosines else 0.5 * sum(ends)
+    least, largest = value_range(sweep, observable)
+    ends = (0.0 if observable.startswith(COSINES) else least, largest)
+    level = boundary_level(sweep, observable, boundary)
     figure = Figure(figsize=(1.6 + 4.4 * len(places), 4.4), layout="constrained")
     panels = figure.subplots(1, len(places), squeeze=False, sharey=True)[0]
     drawn: set[str] = set()
@@ -73,7 +65,8 @@ def map_figure(
     panels[0].set_ylabel(power(y.label))
     figure.colorbar(shades, ax=panels, label=_label(observable))
     _legend(figure, sweep, level, drawn)
-    _words(figure, sweep, len(every) - len(places))
+    absent = missing_boundary(sweep, observable, boundary)
+    _words(figure, sweep, len(every) - len(places), *([absent] if absent else []))
     return figure
 
 
@@ -156,46 +149,86 @@ def _scales(axes: Axes, x: Axis, y: Axis) -> None:
 
 
 def curves_figure(sweep: Sweep, observable: str, *, most: int = 6) -> Figure:
-    """The observable over the first axis, a curve for each of ``most`` places on the others."""
-    x, *others = sweep.axes
+    """The observable over the axis with most numbers, a curve for each of ``most`` other places."""
+    along = max(range(len(sweep.axes)), key=lambda k: _many_numbers(sweep.axes[k]))
+    x = sweep.axes[along]
+    others = [axis for k, axis in enumerate(sweep.axes) if k != along]
     places = list(itertools.product(*(range(len(axis.places)) for axis in others)))
     chosen = [places[k] for k in _spread(len(places), most)]
-    measured, predicted = sweep.measured(observable), sweep.predicted(observable)
-    error = sweep.standard_error(observable)
     at = range(len(x.places)) if x.coordinates is None else x.coordinates
-    theories = np.array([_theory(outcome) for outcome in sweep.outcomes], dtype=object)
-    several = len(set(filter(None, theories))) > 1
-    theories = theories.reshape(sweep.grid.shape)
     drawn: list[Curve] = []
-    for place in chosen:
-        line: Any = (slice(None), *place)
-        label = _place(others, place)
-        bars = error[line].tolist() if np.all(np.isfinite(error[line])) else None
-        name = label or "simulation"
-        drawn.append(Curve(name, list(at), measured[line].tolist(), bars))
-        if np.any(np.isfinite(predicted[line])):
-            used = ", ".join(dict.fromkeys(filter(None, theories[line])))
-            words = "theory" + f" ({used})" * several + f": {label}" * bool(label)
-            values = predicted[line].tolist()
-            drawn.append(Curve(words, list(at), values, theory=True, series=name))
+    for number, place in enumerate(chosen):
+        line: Any = (*place[:along], slice(None), *place[along:])
+        shifted = _beside(x, list(at), number, len(chosen))
+        drawn += _series(sweep, observable, line, _place(others, place), list(at), shifted)
     figure = Figure(figsize=(8.4, 4.8), layout="constrained")
     plot = Plot(power(x.label), _label(observable), drawn, x_scale="log" if x.log else "linear")
     axes = curves(figure.subplots(), plot)
     # Nothing here is negative: an axis that starts above 0 would exaggerate differences.
     axes.set_ylim(bottom=0.0)
-    # Beside the curves, which may be anywhere.
+    _series_legend(axes, bool(others))
+    _ticks(axes, x, list(at))
+    _words(figure, sweep, len(places) - len(chosen))
+    return figure
+
+
+def _many_numbers(axis: Axis) -> tuple[bool, int]:
+    """Numbers before words, then the axis with more values."""
+    return axis.coordinates is not None, len(axis.places)
+
+
+def _beside(
+    x: Axis, at: list[float], number: int, count: int, *, width: float = 0.1, most: float = 0.5
+) -> list[float]:
+    """Places shifted sideways, so that the bars of several series do not cover each other.
+
+    Neighbours are ``width`` of the least distance of two places apart, all series within ``most``.
+    """
+    scale = np.log(at) if x.log else np.array(at, dtype=float)
+    gap = float(np.diff(np.sort(scale)).min()) if len(at) > 1 else 0.0
+    shift = (number - 0.5 * (count - 1)) * min(width, most / count) * gap
+    return (np.exp(scale + shift) if x.log else scale + shift).tolist()
+
+
+def _series(
+    sweep: Sweep, observable: str, line: Any, label: str, at: list[float], shifted: list[float]
+) -> list[Curve]:
+    """Runs and theory of one place on the other axes, under one name in the legend."""
+    theories = np.array([_theory(outcome) for outcome in sweep.outcomes], dtype=object)
+    used = ", ".join(dict.fromkeys(filter(None, theories.reshape(sweep.grid.shape)[line])))
+    several = len(set(filter(None, theories))) > 1 and bool(used)
+    name = (label or "simulation") + f" (theory: {used})" * several
+    error = sweep.standard_error(observable)[line]
+    bars = error.tolist() if np.all(np.isfinite(error)) else None
+    drawn = [Curve(name, shifted, sweep.measured(observable)[line].tolist(), bars)]
+    predicted = sweep.predicted(observable)[line]
+    if np.any(np.isfinite(predicted)):
+        drawn.append(Curve("theory", at, predicted.tolist(), theory=True, series=name))
+    return drawn
+
+
+def _series_legend(axes: Axes, several: bool) -> None:
+    """A name for each series beside the curves, which may be anywhere."""
+    handles, names = axes.get_legend_handles_labels()
+    named = [(h, n) for h, n in zip(handles, names, strict=True) if not several or n != "theory"]
+    title = "points: simulation, bars: 2 standard errors"
     axes.legend(
+        *zip(*named, strict=True),
         loc="upper left",
         bbox_to_anchor=(1.0, 1.0),
         fontsize="small",
         frameon=False,
-        title="points: simulation, bars: 2 standard errors\nlines: theory",
+        title=title + "\nlines: theory\npoints are shifted sideways" * several,
         title_fontsize="x-small",
     )
-    if x.coordinates is None:
-        axes.set_xticks(list(at), x.texts)
-    _words(figure, sweep, len(places) - len(chosen))
-    return figure
+
+
+def _ticks(axes: Axes, x: Axis, at: list[float], *, most: int = 8) -> None:
+    """A tick at each place where they are words or few, for points are shifted off it."""
+    if x.coordinates is None or len(at) <= most:
+        words = x.texts if x.coordinates is None else [f"{place:g}" for place in at]
+        axes.set_xticks(at, words)
+        axes.xaxis.set_minor_locator(NullLocator())
 
 
 def _theory(outcome: Outcome) -> str | None:
@@ -207,9 +240,9 @@ def _label(observable: str) -> str:
     return f"{observable.replace('_', ' ')}, mean over runs"
 
 
-def _words(figure: Figure, sweep: Sweep, left_out: int) -> None:
-    """Above a figure what all cells share, and how many series are not drawn."""
-    lines = [setting_title(*(cell.setting for cell in sweep.grid.cells))]
+def _words(figure: Figure, sweep: Sweep, left_out: int, *remarks: str) -> None:
+    """Above a figure what all cells share, how many series are not drawn, and remarks."""
+    lines = [setting_title(*(cell.setting for cell in sweep.grid.cells)), *remarks]
     if left_out:
         series = "1 series is" if left_out == 1 else f"{left_out:,} series are"
         lines.append(f"{series} not drawn; table.csv has all of them")

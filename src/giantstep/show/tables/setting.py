@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import textwrap
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -52,9 +53,25 @@ def setting_title(*settings: Setting, width: int = 100) -> str:
     """Above a picture: everything that the settings share, in lines of ``width`` characters."""
     first, *others = [_parts(setting) for setting in settings]
     shared = [part for part in first if all(part in parts for parts in others)]
+    if steps_text(settings[0]) not in shared:
+        shared += _shared_steps(settings)
     # A step of so many times the giant one stays on its line.
     text = ", ".join(shared).replace(" * ", "\u00a0*\u00a0")
     return sizes("\n".join(textwrap.wrap(text, width)))
+
+
+def _shared_steps(settings: Sequence[Setting]) -> list[str]:
+    """What settings with steps of different sizes share: their number, and a giant size."""
+    counts = {len(setting.step_size) for setting in settings}
+    if len(counts) > 1 or counts == {0}:
+        return []
+    giant = all(_is_giant(setting) for setting in settings)
+    return [counted(counts.pop(), "step") + " of giant size" * giant]
+
+
+def _is_giant(setting: Setting) -> bool:
+    """Whether every step has the giant size, up to the rounding of a size that was typed."""
+    return np.allclose(setting.giant_shares, 1.0, rtol=0.01)
 
 
 def _parts(setting: Setting) -> list[str]:
@@ -63,6 +80,9 @@ def _parts(setting: Setting) -> list[str]:
     inputs = [f"{setting.inputs.text} inputs"] * (not setting.inputs.is_gaussian)
     noise = [noise_text(setting)] * setting.noisy
     start = f"{setting.start} start"
+    # A picture without a readout shows none of its sizes.
+    absent = () if setting.readout_n else ("readout_n 0", "test_n 0")
+    fields = [field for field in other_fields(setting) if field not in absent]
     return [
         *(
             set_formula(setting.target.name),
@@ -71,7 +91,7 @@ def _parts(setting: Setting) -> list[str]:
             steps_text(setting),
             *inputs,
         ),
-        *(*noise, start, f"{setting.batches} batches", *other_fields(setting)),
+        *(*noise, start, f"{setting.batches} batches", *fields),
     ]
 
 
@@ -102,8 +122,7 @@ def steps_text(setting: Setting) -> str:
     if not sizes:
         return "no step"
     one = len(set(sizes)) == 1
-    # The giant size itself, up to the rounding of a size that was typed.
-    if np.allclose(shares, 1.0, rtol=0.01):
+    if _is_giant(setting):
         giant = "giant"
     else:
         giant = f"{size_list(shares[:1] if one else shares, digits=2)} * giant"

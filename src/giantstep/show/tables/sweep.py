@@ -13,6 +13,7 @@ from giantstep.language.units import duration, in_bytes
 from giantstep.records.summary import measured
 from giantstep.show.tables.parts import MISSING, Cell, counted, make_table, notes, number, spread
 from giantstep.sweeps.axes import short
+from giantstep.sweeps.boundary import boundary_level, missing_boundary, value_range
 from giantstep.sweeps.preview import Preview
 from giantstep.sweeps.result import COSINES, DimensionExponent, Sweep
 
@@ -38,7 +39,12 @@ def preview_lines(preview: Preview) -> list[str]:
 
 
 def sweep_report(
-    sweep: Sweep, observable: str, *, most_cells: int = 30, most_listed: int = 10
+    sweep: Sweep,
+    observable: str,
+    *,
+    boundary: float | None = None,
+    most_cells: int = 30,
+    most_listed: int = 10,
 ) -> RenderableType:
     """What came out in sentences; then cells where they are few, exponents in d, and notes.
 
@@ -51,6 +57,7 @@ def sweep_report(
         *_verdict(sweep, observable, most_listed),
         *_scaling(exponents, observable),
     ]
+    parts += _no_boundary(sweep, observable, boundary)
     parts += [
         Text(f"failed: {outcome.cell.text}: {outcome.failure}", "red")
         for outcome in sweep.failed[:most_listed]
@@ -75,6 +82,17 @@ def _scaling(exponents: Sequence[DimensionExponent], observable: str) -> list[st
     said = ", ".join(f"{word} at {count}" for word, count in counts.items() if count)
     places = counted(len(exponents), "place")
     return [f"As d grows, {observable} over {places} of the other axes: {said}."] if said else []
+
+
+def _no_boundary(sweep: Sweep, observable: str, boundary: float | None) -> list[str]:
+    """That the map has no boundary, and what to do about it."""
+    absent = missing_boundary(sweep, observable, boundary)
+    if absent is None:
+        return []
+    low = value_range(sweep, observable)[1] <= boundary_level(sweep, observable, boundary)
+    larger = low and observable.startswith(COSINES)
+    advice = "Take larger steps, or set" if larger else "Set"
+    return [f"{absent} {advice} another level with --boundary."]
 
 
 def _cells(sweep: Sweep, observable: str) -> Table:
