@@ -169,7 +169,7 @@ def fit_models(data: Data, choice: Choice, limits: Limits, report: Report) -> Mo
         spans[choice.k] = mixed(steered, basis, draws, last)
         report(f"all rows: leave-one-out error {spans[choice.k].error:.3f} of the variance")
     ends = label_range(data.y, recipe.label_margin)
-    return Models(*fit_plain(data, limits, choice.soft), spans, *ends)
+    return Models(*fit_plain(data, limits, choice.soft, held=False), spans, *ends)
 
 
 def _consensus(bases: tuple[Float[np.ndarray, "c k"], ...]) -> Float[np.ndarray, "c k"]:

@@ -111,16 +111,17 @@ def fit_soft(
     *,
     diagonal: bool,
     like: SoftModel | None = None,
+    held: bool = True,
 ) -> SoftModel:
     """Soft steps on columns of variance one, or on turns of these: rough ones by column.
 
-    like -> a model of other rows whose width and penalties serve: choosing them takes most of the
-    time of a fit, and rows of the same table choose the same up to chance.  The best by
-    leave-one-out if not given.
+    like -> a model of other rows whose width serves, and whose penalties do if these are ``held``:
+    choosing takes most of the time of a fit, and rows of the same table choose the same up to
+    chance.  All are the best by leave-one-out if it is not given.
     """
     kernel = ROUGH if diagonal else SMOOTH
     given: tuple[float | None, ...] = (None,) * (recipe.soft_steps + 1)
-    given = like.penalties if like else given
+    given = like.penalties if like and held else given
     root: Root = np.ones(x.shape[1])
     some = slice(0, min(len(x), recipe.metric_rows))
     formed = x.dense(some)
