@@ -186,3 +186,52 @@ def test_weights_of_evidence_have_the_least_loss() -> None:
         theta = _least_loss(parts, place, np.ones(120), shares, prior=1.0)
         assert slope_of_loss(theta, parts, place, shares) < 1e-12
         assert slope_of_loss(1.01 * theta, parts, place, shares) > 1e-6
+
+
+def rare(n: int, key: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+    """Rows of which about one in six is of the second class."""
+    x = key.standard_normal((n, 3))
+    return x, np.where(x[:, 0] + 0.5 * key.standard_normal(n) > 1.1, "rare", "usual")
+
+
+def test_a_class_weight_is_so_many_copies_of_its_rows() -> None:
+    key = np.random.default_rng(5)
+    x, y = rare(120, key)
+    fresh, _ = rare(50, key)
+    quick = {"max_directions": 1, "soft": False, "recipe": Recipe(folds=())}
+    weighed = GiantStepClassifier(**quick, class_weight={"rare": 3, "usual": 1}).fit(x, y)
+    copies = np.where(y == "rare", 3, 1)
+    copied = GiantStepClassifier(**quick).fit(np.repeat(x, copies, axis=0), np.repeat(y, copies))
+    np.testing.assert_allclose(weighed.predict_proba(fresh), copied.predict_proba(fresh))
+    # Both kinds of weights multiply.
+    halves = np.where(y == "rare", 0.5, 1.0)
+    product = GiantStepClassifier(**quick, class_weight={"rare": 6, "usual": 1})
+    product.fit(x, y, sample_weight=halves)
+    np.testing.assert_allclose(weighed.predict_proba(fresh), product.predict_proba(fresh))
+
+
+def test_balanced_classes_are_predicted_as_often() -> None:
+    """Without weights most rows of the rare class are missed, balanced ones are found."""
+    key = np.random.default_rng(6)
+    x, y = rare(300, key)
+    fresh, labels = rare(2000, key)
+    found = {
+        weight: np.mean(
+            GiantStepClassifier(
+                max_directions=1, soft=False, recipe=Recipe(folds=()), class_weight=weight
+            )
+            .fit(x, y)
+            .predict(fresh)[labels == "rare"]
+            == "rare"
+        )
+        for weight in (None, "balanced")
+    }
+    assert found["balanced"] > 0.85
+    assert found[None] < 0.8
+
+
+@pytest.mark.parametrize("weight", [{"rare": -1.0, "usual": 1.0}, {"rare": np.inf, "usual": 1.0}])
+def test_bad_class_weights_are_named(weight: dict[str, float]) -> None:
+    x, y = rare(60, np.random.default_rng(7))
+    with pytest.raises(InputError, match="class_weight must be finite and not negative"):
+        GiantStepClassifier(class_weight=weight).fit(x, y)

@@ -1,6 +1,8 @@
 """What the regressor finds, says and refuses."""
 
 import pickle
+from types import SimpleNamespace
+from typing import Any, cast
 
 import numpy as np
 import pandas
@@ -18,6 +20,7 @@ from giantstep.estimator.recipe import Recipe
 from giantstep.estimator.regressor import GiantStepRegressor
 from giantstep.estimator.rows import distinct_rows
 from giantstep.estimator.span import Search
+from giantstep.estimator.words import summary
 
 
 def planted(n: int, d: int, seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -80,6 +83,27 @@ def test_it_says_what_it_found(fit: GiantStepRegressor) -> None:
     assert "column" in text
     assert "With 2 directions fitted, a further direction is not seen" in text
     assert fit.plot().get_suptitle() == "2 directions were found, all certain."
+
+
+@pytest.mark.parametrize(
+    ("fitted", "certain", "sentence"),
+    [
+        (1, 0, "1 direction is fitted and explains 40% of the variance of rows"),
+        (2, 0, "2 directions are fitted and together explain 77% of the variance of rows"),
+        (2, 1, "1 direction is certain. 1 more is fitted since that predicts best"),
+    ],
+)
+def test_uncertain_directions_are_said_with_what_they_explain(
+    fitted: int, certain: int, sentence: str
+) -> None:
+    errors = {0: 1.0, 1: 0.6, 2: 0.23}
+    fit = SimpleNamespace(
+        n_fitted_=fitted,
+        n_directions_=certain,
+        _scale=np.ones(1),
+        _choice=SimpleNamespace(span_errors=errors),
+    )
+    assert sentence in summary(cast("Any", fit))
 
 
 def test_words_numbers_and_picture_tell_one_story(fit: GiantStepRegressor) -> None:

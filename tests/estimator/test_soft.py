@@ -64,3 +64,34 @@ def test_more_rows_than_those_that_teach_the_metric() -> None:
     part = fit_soft(plain(x), y, np.ones(600), Recipe(metric_rows=300), diagonal=False)
     spread = np.std(all_rows.predict(plain(x)) - part.predict(plain(x)))
     assert 0 < spread < 0.1 * np.std(y)
+
+
+def test_choices_of_another_fit_serve() -> None:
+    """Width and penalties of rows of the same table: predictions differ by little.
+
+    Penalties of a fit to noise are others, and serve badly.
+    """
+    x, y = additive(400, 4)
+    weight, recipe = np.ones(200), Recipe()
+    first = fit_soft(plain(x[:200]), y[:200], weight, recipe, diagonal=False)
+    rows, labels = plain(x[200:]), y[200:]
+    free = fit_soft(rows, labels, weight, recipe, diagonal=False)
+    served = fit_soft(rows, labels, weight, recipe, diagonal=False, like=first)
+    assert served.relative_width == first.relative_width
+    np.testing.assert_allclose(served.penalties, first.penalties)
+    spread = np.std(served.predict(rows) - free.predict(rows))
+    assert spread < 0.1 * np.std(labels)
+    # Where they are not held, only the width serves.
+    chosen = fit_soft(rows, labels, weight, recipe, diagonal=False, like=first, held=False)
+    assert chosen.relative_width == first.relative_width
+    noise = fit_soft(
+        plain(x[:200]),
+        np.random.default_rng(2).permutation(y[:200]),
+        weight,
+        recipe,
+        diagonal=False,
+    )
+    wrong = fit_soft(rows, labels, weight, recipe, diagonal=False, like=noise)
+    assert np.std(wrong.predict(rows) - free.predict(rows)) > 3 * spread
+    again = fit_soft(rows, labels, weight, recipe, diagonal=False, like=noise, held=False)
+    assert again.penalties != noise.penalties

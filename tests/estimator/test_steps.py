@@ -5,7 +5,8 @@ import math
 import numpy as np
 import pytest
 
-from giantstep.estimator.coordinates import plain
+from giantstep.estimator.coordinates import Turn, Turned, plain
+from giantstep.estimator.moments import largest, weighed
 from giantstep.estimator.network import SpanFitter
 from giantstep.estimator.recipe import Recipe
 from giantstep.estimator.refine import refined, turned
@@ -50,6 +51,21 @@ def test_label_slices_see_what_the_label_itself_does_not() -> None:
     sliced = first_order(label_slices(y, weight, Recipe()), plain(z), weight, 0.01)
     assert abs(sliced.directions[0, 0]) > 0.9
     assert abs(first_order(y, plain(z), weight, 0.01).directions[0, 0]) < 0.9
+
+
+def test_rows_in_single_precision_have_the_same_moments() -> None:
+    """Permutations use them: the largest eigenvalue agrees to the rounding of float32."""
+    key = np.random.default_rng(7)
+    turn = Turn(np.linalg.qr(key.standard_normal((9, 6)))[0], np.arange(1.0, 7.0))
+    z = Turned(key.standard_normal((300, 9)), turn).without(np.eye(6, 1))
+    columns = weighed(key.standard_normal((300, 2)), np.ones(300))
+    single = z.single()
+    assert single.columns.dtype == np.float32
+    np.testing.assert_allclose(largest(columns, single, 100), largest(columns, z, 100), rtol=1e-5)
+    # Beyond one block the rows are not formed, and only their columns change their type.
+    many = Turned(np.ones((2**20, 9)), turn).single()
+    assert many.turn is turn
+    assert many.columns.dtype == np.float32
 
 
 def test_second_order_finds_a_saddle_and_tests_it() -> None:

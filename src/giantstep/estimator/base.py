@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from giantstep.analysis.analyze import Analysis
+    from giantstep.estimator.readout import DirectionReadout
     from giantstep.problem.target import Target
 
 CONSTANT = "y is constant: it is predicted as such, and there is nothing to be learned from it"
@@ -190,6 +191,13 @@ class GiantStep(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         """The network's value at coordinates on the directions, labels of mean 0 and variance 1."""
         check_is_fitted(self)
         return self._span.respond(np.asarray(u, dtype=float) @ self._turn.T)
+
+    def on_directions(self) -> DirectionReadout:
+        """The network as a fitted regressor of ``transform``'s columns, to inspect directions."""
+        from giantstep.estimator.readout import DirectionReadout
+
+        check_is_fitted(self)
+        return DirectionReadout(self)
 
     def explain(self) -> str:
         """What is certain, what predicts and how much each part adds, in words."""

@@ -113,17 +113,21 @@ def mixed(
     last -> more rows for the readouts than for the turns.
     """
     recipe, last = search.recipe, last or search
-    searches = [replace(search, seed=search.seed + draw) for draw in range(draws)]
-    bases = []
-    for one in searches:
-        trials = [(one.fit(basis, mix), mix) for mix in recipe.last_mixes]
-        best, mix = min(trials, key=lambda pair: pair[0].error)
-        bases.append(refined(one, best, recipe.last_turns, mix, held=False).basis)
+    same_rows = len(last.y) == len(search.y)
+    seeds = [search.seed + draw for draw in range(draws)]
+    bases, penalties = [], {}
+    for seed in seeds:
+        one = replace(search, seed=seed)
+        trials = {mix: one.fit(basis, mix) for mix in recipe.last_mixes}
+        mix, best = min(trials.items(), key=lambda pair: pair[1].error)
+        bases.append(refined(one, best, recipe.last_turns, mix).basis)
+        # The span has hardly turned: on the same rows the penalties would be chosen again.
+        for mix, trial in trials.items():
+            penalties[seed, mix] = trial.ridge.relative if same_rows else None
     basis = _consensus(tuple(bases))
     models = [
-        replace(last, seed=one.seed).fit(basis, mix)
-        for one in searches
-        for mix in recipe.last_mixes
+        replace(last, seed=seed).fit(basis, mix, penalty=penalty)
+        for (seed, mix), penalty in penalties.items()
     ]
     predicted = np.array([last.y - model.ridge.residual for model in models])
     return blended(models, least_squares(predicted, last.y, last.weight), last.y, last.weight)
@@ -154,7 +158,7 @@ def fit_models(data: Data, choice: Choice, limits: Limits, report: Report) -> Mo
     part, steered, last = (make_search(data, limits, most, rows) for rows in (some, more, None))
     spans = {0: last.fit(np.zeros((c, 0)))}
     if choice.k:
-        starts = [refined(part, part.fit(_consensus(choice.bases)), 4, held=False)]
+        starts = [refined(part, part.fit(_consensus(choice.bases)), 4)]
         if not choice.stability > recipe.agreed:
             starts += [model for k, model in part.run().items() if k == choice.k]
         best = min(starts, key=lambda model: model.error)
@@ -165,7 +169,7 @@ def fit_models(data: Data, choice: Choice, limits: Limits, report: Report) -> Mo
         spans[choice.k] = mixed(steered, basis, draws, last)
         report(f"all rows: leave-one-out error {spans[choice.k].error:.3f} of the variance")
     ends = label_range(data.y, recipe.label_margin)
-    return Models(*fit_plain(data, limits, choice.soft), spans, *ends)
+    return Models(*fit_plain(data, limits, choice.soft, held=False), spans, *ends)
 
 
 def _consensus(bases: tuple[Float[np.ndarray, "c k"], ...]) -> Float[np.ndarray, "c k"]:

@@ -9,6 +9,7 @@ import numpy as np
 from jaxtyping import Float
 from scipy.special import softmax
 from sklearn.base import ClassifierMixin
+from sklearn.utils.class_weight import compute_sample_weight
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight
 
@@ -24,6 +25,7 @@ from giantstep.estimator.logistic import (
     log_losses,
     probabilities,
 )
+from giantstep.estimator.recipe import Recipe
 from giantstep.estimator.rows import Rows
 from giantstep.simulation.threads import single_blas
 
@@ -44,6 +46,13 @@ class GiantStepClassifier(ClassifierMixin, GiantStep):
     Parameters and attributes are those of GiantStepRegressor, ``out_of_fold_score_`` being the R^2
     of the class scores, and
 
+    Parameters
+    ----------
+    class_weight : dict, "balanced" or None, default=None
+        Weight of every class, by which the weights of its rows are multiplied.  "balanced" gives
+        all classes the same total weight.  Probabilities are then those of a table with so many
+        copies of the rows: a rare class becomes more probable.
+
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)
@@ -59,11 +68,33 @@ class GiantStepClassifier(ClassifierMixin, GiantStep):
     True
     """
 
+    def __init__(
+        self,
+        *,
+        max_directions: int = 5,
+        level: float = 0.02,
+        soft: bool = True,
+        class_weight: Any = None,
+        random_state: Any = 0,
+        verbose: int = 0,
+        recipe: Recipe | None = None,
+    ) -> None:
+        super().__init__(
+            max_directions=max_directions,
+            level=level,
+            soft=soft,
+            random_state=random_state,
+            verbose=verbose,
+            recipe=recipe,
+        )
+        self.class_weight = class_weight
+
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:  # noqa: N803
         """Find the directions and calibrate; a weight counts as so many copies of a row."""
         x, labels = self._checked(X, y, ensure_min_samples=2)
         check_classification_targets(labels)
         weight = _check_sample_weight(sample_weight, x, dtype=np.float64, ensure_non_negative=True)
+        weight = weight * self._factors(labels)
         self.classes_, place = np.unique(labels, return_inverse=True)
         # A class whose rows all have weight zero has probability zero.
         self._present = np.unique(place[weight > 0])
@@ -78,6 +109,16 @@ class GiantStepClassifier(ClassifierMixin, GiantStep):
         with single_blas():
             self._calibrate(rows)
         return self
+
+    def _factors(self, labels: np.ndarray) -> Float[np.ndarray, " n"]:
+        """The weight of the class of every row."""
+        factors = compute_sample_weight(self.class_weight, labels)
+        if not (np.isfinite(factors).all() and factors.min() >= 0.0):
+            raise InputError(
+                "class_weight must be finite and not negative for every class, got "
+                f"{shown(self.class_weight)}"
+            )
+        return factors
 
     def _calibrate(self, rows: Rows) -> None:
         """The linear logistic regression, and the weights of the evidence of every class."""

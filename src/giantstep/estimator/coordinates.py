@@ -6,7 +6,7 @@ coordinates are S T, and a product with them is S (T B) or T^T (S^T A).
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
@@ -74,6 +74,12 @@ class Turned:
     def without(self, basis: Float[np.ndarray, "c k"]) -> Turned:
         """These rows with the directions of a span taken out."""
         return Turned(self.columns, self.turn, basis)
+
+    def single(self) -> Turned:
+        """These rows in float32, whose products take half the time; formed if they are a block."""
+        if len(list(blocks(*self.shape))) == 1:
+            return plain(self.dense(slice(None)).astype(np.float32))
+        return replace(self, columns=self.columns.astype(np.float32, copy=False))
 
     def _apart(self, b: Float[np.ndarray, "c q"]) -> Float[np.ndarray, "c q"]:
         return b - self.basis @ (self.basis.T @ b) if self.basis.size else b

@@ -73,17 +73,18 @@ class Models:
 
 
 def fit_plain(
-    data: Data, limits: Limits, like: Sequence[SoftModel] = ()
+    data: Data, limits: Limits, like: Sequence[SoftModel] = (), *, held: bool = True
 ) -> tuple[Ridge, tuple[SoftModel, ...]]:
-    """The linear model and the soft ones; like -> models of other rows, whose widths serve."""
+    """The linear model and the soft ones; like, held -> those of ``fit_soft``."""
     recipe, principal = limits.recipe, data.at.principal
     linear = fit_linear(principal, data.y, data.weight, recipe.dense_coordinates)
     if not (limits.soft and principal.shape[1]):
         return linear, ()
-    widths: list[float | None] = [model.relative_width for model in like] or [None, None]
     return linear, tuple(
-        fit_soft(x, data.y, data.weight, recipe, diagonal=diagonal, relative_width=width)
-        for x, diagonal, width in zip(data.at.soft_inputs, (False, True), widths, strict=True)
+        fit_soft(x, data.y, data.weight, recipe, diagonal=diagonal, like=model, held=held)
+        for x, diagonal, model in zip(
+            data.at.soft_inputs, (False, True), like or (None, None), strict=True
+        )
     )
 
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Float
 from scipy.linalg import cholesky
+from scipy.linalg.blas import dtrmm
 from scipy.linalg.lapack import dtrtri
 
 from giantstep.estimator.blocks import blocks
@@ -178,8 +179,8 @@ def _at_one_penalty(
     parts = []
     for block in judged:
         centred = rows.features(block) - rows.root[block] * mean
-        half = centred @ inverse.T
-        leverage = np.einsum("ip,ip->i", half, half) / n + rows.own_leverage(block)
+        half = dtrmm(1.0, inverse, centred.T, lower=1)
+        leverage = np.einsum("pi,pi->i", half, half) / n + rows.own_leverage(block)
         parts.append((rows.labels[block] - centred @ weights) / (1.0 - leverage)[:, None])
     freedoms = p - float(penalties[0]) * float(np.einsum("ij,ij->", inverse, inverse))
     return weights, np.concatenate(parts), freedoms, 0
@@ -188,6 +189,11 @@ def _at_one_penalty(
 def _held(features: Features, root: Float[np.ndarray, "n 1"], p: int) -> Features:
     """Features times the roots of the weights; those of one block are kept."""
     n = len(root)
-    if len(list(blocks(n, p))) == 1:
-        return (features(slice(0, n)) * root).__getitem__
-    return lambda block: features(block) * root[block]
+
+    def rooted(block: slice) -> Float[np.ndarray, "b p"]:
+        part = features(block)
+        return part if equal else part * root[block]
+
+    # Weights that are equal are ones: their mean is one.
+    equal = bool(np.ptp(root) == 0.0)
+    return rooted(slice(0, n)).__getitem__ if len(list(blocks(n, p))) == 1 else rooted

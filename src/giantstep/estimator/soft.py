@@ -11,7 +11,7 @@ A alone it keeps to the columns of the table.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from jaxtyping import Float
@@ -68,7 +68,8 @@ class SoftModel:
     """sum_j a_j k(|x - c_j|_M^2/s^2) + intercept.
 
     ``root`` -> M^(1/2), its diagonal alone where M is diagonal; ``centres`` -> M^(1/2) c_j;
-    ``width`` -> s, and ``relative_width`` in median distances of the centres.
+    ``width`` -> s, and ``relative_width`` in median distances of the centres; ``penalties`` -> of
+    every step and of the readout, relative to the mean eigenvalue.
     """
 
     kernel: Kernel
@@ -79,6 +80,7 @@ class SoftModel:
     weights: Float[np.ndarray, "p m"]
     intercept: Float[np.ndarray, " m"]
     error: float
+    penalties: tuple[float, ...]
 
     def predict(self, x: Turned) -> Float[np.ndarray, "b m"]:
         """Values of the readout, block by block."""
@@ -108,30 +110,52 @@ def fit_soft(
     recipe: Recipe,
     *,
     diagonal: bool,
-    relative_width: float | None = None,
+    like: SoftModel | None = None,
+    held: bool = True,
 ) -> SoftModel:
     """Soft steps on columns of variance one, or on turns of these: rough ones by column.
 
-    relative_width -> the scale in the end, in median distances; the best of the kernel's if not
-    given.
+    like -> a model of other rows whose width serves, and whose penalties do if these are ``held``:
+    choosing takes most of the time of a fit, and rows of the same table choose the same up to
+    chance.  All are the best by leave-one-out if it is not given.
     """
     kernel = ROUGH if diagonal else SMOOTH
+    given: tuple[float | None, ...] = (None,) * (recipe.soft_steps + 1)
+    given = like.penalties if like and held else given
     root: Root = np.ones(x.shape[1])
     some = slice(0, min(len(x), recipe.metric_rows))
     formed = x.dense(some)
     teaching = (plain(formed), y[some], weight[some] / weight[some].mean())
 
-    def tried(width: float) -> SoftModel:
+    def tried(width: float, penalty: float | None = None) -> SoftModel:
         return _readout(
-            *teaching, kernel=kernel, root=root, width=width, centres=recipe.metric_centres
+            *teaching,
+            kernel=kernel,
+            root=root,
+            width=width,
+            centres=recipe.metric_centres,
+            penalty=penalty,
         )
 
-    for _ in range(recipe.soft_steps):
-        gradient = tried(kernel.width).gradient(formed[: recipe.averaged_rows])
+    penalties: tuple[float, ...] = ()
+    for penalty in given[:-1]:
+        teacher = tried(kernel.width, penalty)
+        penalties += teacher.penalties
+        gradient = teacher.gradient(formed[: recipe.averaged_rows])
         root = _learned_root(gradient, recipe.metric_floor, diagonal)
-    widths = kernel.widths if relative_width is None else (relative_width,)
+    widths = (like.relative_width,) if like else kernel.widths
     best = widths[0] if len(widths) == 1 else min(widths, key=lambda width: tried(width).error)
-    return _readout(x, y, weight, kernel=kernel, root=root, width=best, centres=recipe.centres)
+    model = _readout(
+        x,
+        y,
+        weight,
+        kernel=kernel,
+        root=root,
+        width=best,
+        centres=recipe.centres,
+        penalty=given[-1],
+    )
+    return replace(model, penalties=penalties + model.penalties)
 
 
 def _learned_root(gradient: Float[np.ndarray, "n m d"], floor: float, diagonal: bool) -> Root:
@@ -175,11 +199,13 @@ def _readout(
     root: Root,
     width: float,
     centres: int,
+    penalty: float | None,
     jitter: float = 1e-8,
 ) -> SoftModel:
     """Ridge regression on k(x, c_j), in coordinates where its norm is the kernel's own.
 
-    centres -> rows at most that the kernel is centred on; jitter -> added to a kernel of one on the
+    centres -> rows at most that the kernel is centred on; penalty -> relative to the mean
+    eigenvalue, chosen by leave-one-out if not given; jitter -> added to a kernel of one on the
     diagonal, so that rounding leaves it positive.
     """
     places = _turned(x.dense(slice(0, centres)), root)
@@ -193,7 +219,12 @@ def _readout(
         q = _distances(_turned(x.dense(block), root), places) / width**2
         return solve_triangular(lower, kernel.value(q).T, lower=True).T
 
-    ridge = fit_ridge(features, y, weight, p)
+    if penalty is None:
+        ridge = fit_ridge(features, y, weight, p)
+    else:
+        # Nothing is chosen by the error, so that leverages need not be exact.
+        given = np.array([penalty])
+        ridge = fit_ridge(features, y, weight, p, given, judged_per_feature=0, least_judged=1)
     return SoftModel(
         kernel=kernel,
         root=root,
@@ -203,4 +234,5 @@ def _readout(
         weights=solve_triangular(lower, ridge.weights, lower=True, trans="T"),
         intercept=ridge.intercept,
         error=ridge.error,
+        penalties=(ridge.relative,),
     )

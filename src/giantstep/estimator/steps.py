@@ -151,10 +151,10 @@ def second_order(
         Were the labels noise, the statistic would be the largest of these and itself with
         probability level, whatever the law of the inputs: with heavy tails a row may make it.
         """
-        key, edge = np.random.default_rng(0), 0.0
+        key, edge, rows = np.random.default_rng(0), 0.0, z.single()
         for _ in range(max(math.ceil(1.0 / level) - 1, 1)):
             columns = weighed(a[key.permutation(len(a))], weight)
-            edge = max(edge, math.sqrt(largest(columns, z, dense)))
+            edge = max(edge, math.sqrt(largest(columns, rows, dense)))
             if edge > enough:
                 break
         return edge

@@ -63,8 +63,16 @@ def summary(fit: GiantStep) -> str:
             f"{counted(k)} {'was' if k == 1 else 'were'} found, {'all ' if k > 1 else ''}certain."
         )
     if certain == 0:
-        are, them = ("is", "it") if k == 1 else ("are", "them")
-        return f"No direction is certain. {counted(k)} {are} fitted: take {them} with care."
+        share = 1.0 - fit._choice.span_errors[k]
+        if k == 1:
+            return (
+                f"No direction is certain. 1 direction is fitted and explains {share:.0%} of the "
+                "variance of rows that were left out: take it with care."
+            )
+        return (
+            f"No direction is certain by itself. {counted(k)} are fitted and together explain "
+            f"{share:.0%} of the variance of rows that were left out: take each with care."
+        )
     return (
         f"{counted(certain)} {'is' if certain == 1 else 'are'} certain. {k - certain} more "
         f"{'is' if k - certain == 1 else 'are'} fitted since that predicts best: take "
