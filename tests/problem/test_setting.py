@@ -306,6 +306,12 @@ BAD: list[tuple[dict[str, Any], str, str]] = [
     ({"bias": -1}, "bias", "-1"),
     ({"bias_at": "end"}, "bias_at", "'end'"),
     ({"decay": 1.5}, "decay", "1.5"),
+    ({"momentum": 1.0}, "momentum", "1.0"),
+    ({"momentum": -0.1}, "momentum", "-0.1"),
+    ({"momentum": "polyak(0.9)"}, "momentum", "'polyak(0.9)'"),
+    ({"momentum": "nesterov"}, "momentum", "'nesterov'"),
+    ({"momentum": "nesterov(2)"}, "momentum", "'nesterov(2)'"),
+    ({"momentum": ["0.9"]}, "momentum", "['0.9']"),
     ({"rows": "unit"}, "rows", "'unit'"),
     ({"update": "adam"}, "update", "'adam'"),
     ({"update": ["adam"]}, "update", "['adam']"),
@@ -529,6 +535,7 @@ DIRECTIONS = {"x1": 1, " x1*x2 - 0.1 ": 2, "staircase": 2, "relu(x1) + x2/3": 2}
 def storable(draw: st.DrawFn) -> dict[str, Any]:
     """Fields of any kind that texts and numbers give."""
     positive = st.floats(1e-300, 1e300)
+    shares = st.floats(0, 1, exclude_max=True)
     steps = draw(st.integers(0, 4))
     fields: dict[str, Any] = {name: draw(st.sampled_from(words)) for name, words in WORDS.items()}
     p = 2 * draw(st.integers(1, 4))
@@ -560,6 +567,7 @@ def storable(draw: st.DrawFn) -> dict[str, Any]:
         "bias": draw(st.floats(0, 9)),
         "decay": draw(st.floats(0, 1)),
         "loss": draw(st.one_of(st.just("square"), positive.map("huber({!r})".format))),
+        "momentum": draw(shares | shares.map("nesterov({!r})".format)),
         "batches": draw(st.sampled_from(["fresh", "reused", "repeat(3)"])),
         "record": draw(st.sampled_from(["all", "log", "every(7)"])),
         "update": draw(st.sampled_from(list(UPDATES))),

@@ -183,6 +183,7 @@ COVERED: Covered = {
     "inputs": None,
     "label_transform": None,
     "loss": None,
+    "momentum": None,
     "readout_between": None,
     "rows": None,
     "update": None,

@@ -23,6 +23,7 @@ from giantstep.problem.inputs import LAWS, InputLaw, make_inputs
 from giantstep.problem.label_noise import LabelNoise
 from giantstep.problem.label_transform import LabelTransform, make_transform
 from giantstep.problem.losses import LossWord, read_loss
+from giantstep.problem.momentum import Momentum, read_momentum
 from giantstep.problem.readers import kind_of, number, one_of, size, text
 from giantstep.problem.recording import RecordWord, recorded_steps
 from giantstep.problem.starts import (
@@ -53,7 +54,8 @@ class Setting(Record):
 
     and labels are y = f*(<w*_1, x>, ..., <w*_r, x>) + noise.  s_p -> output_scale,
     a -> readout_start, W -> start, b -> bias, sigma -> activation, f* -> target; x has the law
-    ``inputs``.  After every step a ridge readout is fitted and tested on samples of its own.
+    ``inputs``.  ``momentum`` and ``update`` change what the step size multiplies.  After every step
+    a ridge readout is fitted and tested on samples of its own.
 
     Sizes and step sizes may be given in terms of d, n and p (``n="4d"``, ``n="d*log(d)"``,
     ``step_size="p*d^0.5"``) and of the giant step (``step_size="3*giant"``); they are held as
@@ -205,6 +207,14 @@ class Setting(Record):
         "what the step size multiplies: gradient, normalised (unit rows), orthogonal (its "
         "polar factor) or sign",
         default="gradient",
+    )
+    momentum: Field[Size, Momentum] = Field(
+        text(read_momentum),
+        "Steps",
+        "share m of the velocity V that a step keeps, V <- m V + gradient: a number from 0 "
+        "(no momentum) to 1, or nesterov(m)",
+        default=0.0,
+        takes="MOMENTUM",
     )
     loss: Field[str, LossWord] = Field(
         lambda value, name, reading: read_loss(value),
@@ -429,6 +439,11 @@ class Setting(Record):
     def known(self) -> int:
         """Directions known from the start: those of the target, and of the law of the inputs."""
         return self.target.r + self.inputs.known_directions
+
+    @property
+    def moving(self) -> int:
+        """Vectors that a step moves: the rows, and with momentum the velocity of each."""
+        return self.p * (2 if self.momentum else 1)
 
     @property
     def dtype(self) -> type[np.float32 | np.float64]:

@@ -45,6 +45,11 @@ CASES: dict[str, dict[str, Any]] = {
     "logistic": {"loss": "logistic", "label_transform": "sign(y)"},
     "decay": {"decay": 0.3},
     "gradient only": {"decay": 1.0, "activation": "relu"},
+    "momentum": {"momentum": 0.5},
+    "momentum, rows": {"momentum": "nesterov(0.5)", "rows": "normalised", "decay": 0.2},
+    "momentum, update": {"momentum": 0.5, "update": "normalised", "step_size": 1.0},
+    "momentum, orthogonal": {"momentum": "nesterov(0.5)", "update": "orthogonal", "step_size": 0.5},
+    "momentum, between": {"momentum": 0.5, "readout_between": "gradient(2)", "steps": 2},
     "rows": {"rows": "normalised"},
     "rows, decay": {"rows": "normalised", "decay": 0.5, "activation": "relu", "p": 8},
     "update": {"update": "normalised", "step_size": 1.0},
@@ -73,6 +78,10 @@ CASES: dict[str, dict[str, Any]] = {
     "given": {"start": "given", "start_gram": GRAM, "readout_start": "alternating"},
 }
 WITHOUT: dict[str, dict[str, Any]] = {
+    "momentum, rows": {"momentum": 0.5},
+    "momentum, update": {"momentum": 0.0},
+    "momentum, orthogonal": {"momentum": 0.0},
+    "momentum, between": {"momentum": 0.0},
     "bias, deflated": {"bias": 0.0},
     "bias of the readout": {"bias_at": "start"},
     "spiked": {"inputs": "spiked(3, 0)"},

@@ -22,7 +22,8 @@ from giantstep.prediction.narrow.noise import Fluctuations
 from giantstep.prediction.narrow.points import Points
 from giantstep.prediction.narrow.state import State, labels_at
 from giantstep.problem.batches import set_size
-from giantstep.problem.network import coefficients, moved_readout, readout_descent, stepped_rows
+from giantstep.problem.motion import stepped_rows
+from giantstep.problem.network import coefficients, moved_readout, readout_descent
 from giantstep.problem.setting import Setting
 
 
@@ -35,10 +36,9 @@ class Gradients:
 
     def moved(self, setting: Setting, state: State, size: float) -> State:
         """The state after a step of this size."""
-        rows = stepped_rows(setting, state.rows, self.rows, size, state.basis)
-        return replace(
-            state, rows=rows, readout=moved_readout(setting, state.readout, self.readout)
-        )
+        moved = stepped_rows(setting, state.motion, self.rows, size, state.basis)
+        readout = moved_readout(setting, state.readout, self.readout)
+        return replace(state, rows=moved.rows, velocity=moved.velocity, readout=readout)
 
 
 def seen_share(setting: Setting) -> float:

@@ -191,9 +191,12 @@ def deviations_by_covariance(
 
 
 def told_by_runs(setting: Setting) -> bool:
-    """Whether there is no recursion for V: samples are seen again, or labels or updates fitted."""
+    """Whether there is no recursion for V: samples are seen again, or labels or updates fitted.
+
+    With momentum the state has velocities, which V has not.
+    """
     frozen = setting.readout_between.kind.frozen and setting.update.kind.plain
-    return setting.seen_again or setting.deflate >= 0 or not frozen
+    return setting.seen_again or setting.deflate >= 0 or not frozen or bool(setting.momentum)
 
 
 def fewer_samples(setting: Setting, *, least: int = 2**11, room: int = 4) -> int:
@@ -238,7 +241,7 @@ def deviations_by_runs(
         engine.begin(run)
         engine.readout = start.readout
         if given:
-            engine.rows, engine.biases = start.rows, start.biases
+            engine.motion, engine.biases = start.motion, start.biases
         states = [(engine.overlap, engine.gram)]
         for step in range(setting.steps):
             engine.step(step)

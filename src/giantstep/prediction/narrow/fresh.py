@@ -27,6 +27,7 @@ from jaxtyping import Float
 from giantstep.prediction.narrow.evolution import Evolution, direction_cosines
 from giantstep.prediction.narrow.points import Points, Quadrature, points_for
 from giantstep.prediction.narrow.state import State, coordinates, labels_at, squared_error
+from giantstep.prediction.narrow.velocity import MeanGradient, moved_with_velocity
 from giantstep.problem.network import moved_readout, network_and_coefficients, readout_descent
 from giantstep.problem.setting import Setting
 
@@ -186,11 +187,17 @@ def state_evolution(setting: Setting, start: State, quadrature: Quadrature) -> E
         cosines.append(direction_cosines(pull, lengths)[None])
         descent = readout_descent(setting, inputs, seen.labels, readout, counts=points.weights)
         state = replace(
-            state,
-            rows=coordinates(moved.overlap, moved.gram),
-            readout=moved_readout(setting, readout, descent),
+            _moved(setting, step, state, moved), readout=moved_readout(setting, readout, descent)
         )
     return Evolution(np.stack(overlaps), np.stack(grams), np.concatenate(cosines), np.array(errors))
+
+
+def _moved(setting: Setting, step: int, state: State, moved: MeanStep) -> State:
+    """The mean rows after a step, and their velocities where they have some."""
+    if setting.momentum:
+        gradient = MeanGradient(moved.mean, moved.drift.gradient)
+        return moved_with_velocity(setting, step, state, gradient)
+    return replace(state, rows=coordinates(moved.overlap, moved.gram))
 
 
 def unsteadiness(setting: Setting, start: State, *, log2_points: int = 14) -> float:

@@ -38,8 +38,12 @@ FEW_NEURONS = Limit(
 
 
 def small_batches(setting: Setting) -> bool:
-    """Whether a batch adds little to the inner products of the rows: fresh ones of n <= d/20."""
-    return not setting.seen_again and setting.n <= FEW_NEURONS.most * setting.d
+    """Whether a batch adds little to the inner products of the rows: fresh ones of n <= d/20.
+
+    Velocities add up what many batches have.
+    """
+    apart = not (setting.seen_again or setting.momentum)
+    return apart and setting.n <= FEW_NEURONS.most * setting.d
 
 
 ONE_PASS_NEURONS = Limit(
@@ -239,8 +243,8 @@ SINGLE_STEPS = Limit(
     name="steps that are taken one by one",
     quantity=lambda s: None if is_long(s) else float(s.steps),
     most=1000.0,
-    sentence="steps must be at most {most:g} where batches are reused, inputs are spiked or "
-    "the readout moves, got {setting.steps}",
+    sentence="steps must be at most {most:g} where batches are reused, inputs are spiked, the "
+    "readout moves or there is momentum, got {setting.steps}",
     # Some seconds.
     evidence="tests/prediction/test_limits.py",
     kind="chosen",
@@ -252,6 +256,7 @@ COVERED_SEEN_AGAIN: Covered = {
     "decay": None,
     "label_transform": None,
     "loss": None,
+    "momentum": None,
     "rows": None,
     "update": ("gradient", "normalised"),
 }
