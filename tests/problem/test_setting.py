@@ -243,6 +243,9 @@ def test_one_size_or_one_a_step(sizes: object, expected: tuple[float, ...]) -> N
 
 def test_no_steps_have_no_sizes() -> None:
     assert Setting(TARGET, steps=0).step_size == ()
+    logarithmic = Setting(TARGET, d=1000, steps="2*log(d)", step_size=0.5)
+    assert logarithmic.step_size == (0.5,) * 14
+    assert logarithmic.vary(d=100).steps == 9
     assert Setting(TARGET, steps=0, step_size=[]).step_size == ()
 
 
@@ -279,6 +282,9 @@ BAD: list[tuple[dict[str, Any], str, str]] = [
     ({"steps": -1}, "steps", "-1"),
     ({"steps": 1.5}, "steps", "1.5"),
     ({"steps": "1.9"}, "steps", "'1.9'"),
+    ({"steps": "log(n)"}, "steps", "'log(n)'"),
+    ({"steps": "-log(d)"}, "steps", "'-log(d)'"),
+    ({"steps": "d^3"}, "steps", "'d^3'"),
     ({"steps": 10**6 + 1}, "steps", "1000001"),
     ({"step_size": "1e39"}, "step_size", "'1e39'"),
     ({"step_size": 1e39}, "step_size", "1e+39"),

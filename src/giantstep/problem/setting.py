@@ -58,11 +58,12 @@ class Setting(Record):
     a ridge readout is fitted and tested on samples of its own.
 
     Sizes and step sizes may be given in terms of d, n and p (``n="4d"``, ``n="d*log(d)"``,
-    ``step_size="p*d^0.5"``) and of the giant step (``step_size="3*giant"``); they are held as
-    numbers, sizes rounded to the nearest integer.  A plain number must be whole.  Sizes go up to
-    2^53, runs to 2^32, steps to 10^6, seeds to 2^63 - 1.  ``vary`` gives the setting anew with some
-    of the fields changed, those given in terms of others following along.  The setting is that of
-    arXiv 2305.18270; at linear width (``Setting.linear_width``) that of arXiv 2310.07891.
+    ``step_size="p*d^0.5"``), steps in terms of d (``steps="2*log(d)"``), and step sizes in terms of
+    the giant one (``step_size="3*giant"``).  They are held as numbers, sizes and steps rounded to
+    the nearest integer.  A plain number must be whole.  Sizes go up to 2^53, runs to 2^32, steps to
+    10^6, seeds to 2^63 - 1.  ``vary`` gives the setting anew with some of the fields changed, those
+    given in terms of others following along.  The setting is that of arXiv 2305.18270; at linear
+    width (``Setting.linear_width``) that of arXiv 2310.07891.
 
     >>> from giantstep import Setting
     >>> setting = Setting("x1 + He2(x1)*x2", d=1000, n="4d", step_size="3*giant")
@@ -112,11 +113,11 @@ class Setting(Record):
     )
     # A step size is held for every step: beyond a million they fill megabytes of each record.
     steps: Field[Size, int] = Field(
-        size(least=0, most=10**6),
+        size("d", least=0, most=10**6),
         "Experiment",
-        "number of giant steps, a whole number",
+        "number of giant steps, may be given in terms of d, such as 2*log(d)",
         default=2,
-        takes="INTEGER",
+        takes="SIZE",
     )
     step_size: Field[Size | Sequence[Size], tuple[float, ...]] = Field(
         readers.sizes_of_steps,

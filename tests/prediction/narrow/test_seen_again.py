@@ -69,6 +69,7 @@ COMPARISONS = {
     "repeat, not reused": 128,
     "minibatch": 137,
     "minibatch, not reused": 128,
+    "momentum, repeat": 137,
     "update": 127,
     "transform": 128,
     "bias": 140,

@@ -107,6 +107,7 @@ COMPARISONS = {
     "bias, deflated": 140,
     "bias of the readout": 140,
     "spiked, framed": 140,
+    "momentum, between": 101,
     "readout between": 101,
 }
 

@@ -35,7 +35,7 @@ class State:
     biases: Float[np.ndarray, " k"] = field(default_factory=lambda: np.zeros(1))
     readout_biases: Float[np.ndarray, " k"] = field(default_factory=lambda: np.zeros(1))
     basis: Float[np.ndarray, "d d"] | None = None
-    velocity: Float[np.ndarray, "p k"] | None = None
+    velocity: Float[np.ndarray, "p m"] | None = None
 
     @property
     def motion(self) -> Motion:
