@@ -40,6 +40,7 @@ WORDS: dict[str, Sequence[Any]] = {
     "readout_between": ("frozen", "ridge", "gradient(0.1)", "gradient(-1)", "gradient"),
     "bias_at": ("start", "readout"),
     "update": tuple(UPDATES),
+    "gradient": ("full", "tangent", "normal"),
     "momentum": (0.0, 0.9, "nesterov(0.9)", "nesterov", "nesterov(1)", "polyak(0.5)"),
     "loss": (*LOSSES, "huber(1)", "huber(0)", "huber(nan)"),
     "residual": ("full", "labels"),

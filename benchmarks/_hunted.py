@@ -124,6 +124,7 @@ SELDOM: dict[str, tuple[Any, ...]] = {
     "deflate": (0, 1),
     "decay": (0.1, 0.5),
     "rows": ("normalised",),
+    "gradient": ("tangent",),
     "momentum": (0.5, 0.9, "nesterov(0.7)"),
     "readout_batch": ("last",),
 }

@@ -312,6 +312,7 @@ BAD: list[tuple[dict[str, Any], str, str]] = [
     ({"bias": -1}, "bias", "-1"),
     ({"bias_at": "end"}, "bias_at", "'end'"),
     ({"decay": 1.5}, "decay", "1.5"),
+    ({"gradient": "normal"}, "gradient", "'normal'"),
     ({"momentum": 1.0}, "momentum", "1.0"),
     ({"momentum": -0.1}, "momentum", "-0.1"),
     ({"momentum": "polyak(0.9)"}, "momentum", "'polyak(0.9)'"),

@@ -180,6 +180,7 @@ COVERED: Covered = {
     "batches": None,
     "bias": None,
     "decay": None,
+    "gradient": None,
     "inputs": None,
     "label_transform": None,
     "loss": None,

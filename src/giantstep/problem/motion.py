@@ -43,6 +43,15 @@ class Motion:
         return Motion(*np.split(vectors, 2))
 
 
+def used_gradient(
+    setting: Setting, rows: Float[np.ndarray, "p q"], gradient: Float[np.ndarray, "p k"]
+) -> Float[np.ndarray, "p k"]:
+    """The part of a gradient that a step uses, in its basis, which begins with that of the rows."""
+    if not setting.gradient.kind.tangent:
+        return gradient
+    return np.asarray(setting.gradient.kind.part(widened(rows, gradient.shape[1]), gradient))
+
+
 def stepped_rows(
     setting: Setting,
     motion: Motion,

@@ -10,6 +10,7 @@ from giantstep.problem.momentum import Momentum
 PLAIN: dict[str, tuple[Any, ...]] = {
     "bias": (0.0,),
     "decay": (0.0,),
+    "gradient": ("full",),
     "label_transform": (make_transform("y"),),
     "loss": ("square",),
     "momentum": (Momentum(),),

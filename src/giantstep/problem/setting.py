@@ -19,6 +19,7 @@ from giantstep.problem.between import BetweenWord
 from giantstep.problem.consistency import check_setting
 from giantstep.problem.fields import Field, Reading, Record, groups
 from giantstep.problem.given_rows import GivenRows, make_rows
+from giantstep.problem.gradients import GradientWord
 from giantstep.problem.inputs import LAWS, InputLaw, make_inputs
 from giantstep.problem.label_noise import LabelNoise
 from giantstep.problem.label_transform import LabelTransform, make_transform
@@ -54,8 +55,8 @@ class Setting(Record):
 
     and labels are y = f*(<w*_1, x>, ..., <w*_r, x>) + noise.  s_p -> output_scale,
     a -> readout_start, W -> start, b -> bias, sigma -> activation, f* -> target; x has the law
-    ``inputs``.  ``momentum`` and ``update`` change what the step size multiplies.  After every step
-    a ridge readout is fitted and tested on samples of its own.
+    ``inputs``.  ``gradient``, ``momentum`` and ``update`` change what the step size multiplies.
+    After every step a ridge readout is fitted and tested on samples of its own.
 
     Sizes and step sizes may be given in terms of d, n and p (``n="4d"``, ``n="d*log(d)"``,
     ``step_size="p*d^0.5"``), steps in terms of d (``steps="2*log(d)"``), and step sizes in terms of
@@ -208,6 +209,12 @@ class Setting(Record):
         "what the step size multiplies: gradient, normalised (unit rows), orthogonal (its "
         "polar factor) or sign",
         default="gradient",
+    )
+    gradient: Field[str, GradientWord] = Field(
+        kind_of(GradientWord),
+        "Steps",
+        "part of the gradient that a step uses: full, or tangent (at right angles to its row)",
+        default="full",
     )
     momentum: Field[Size, Momentum] = Field(
         text(read_momentum),
@@ -440,6 +447,11 @@ class Setting(Record):
     def known(self) -> int:
         """Directions known from the start: those of the target, and of the law of the inputs."""
         return self.target.r + self.inputs.known_directions
+
+    @property
+    def along_gradient(self) -> bool:
+        """Whether a step moves rows along all of its own gradient, and along nothing else."""
+        return not (self.momentum or self.gradient.kind.tangent)
 
     @property
     def moving(self) -> int:

@@ -45,6 +45,9 @@ CASES: dict[str, dict[str, Any]] = {
     "logistic": {"loss": "logistic", "label_transform": "sign(y)"},
     "decay": {"decay": 0.3},
     "gradient only": {"decay": 1.0, "activation": "relu"},
+    "tangent": {"gradient": "tangent", "activation": "relu"},
+    "tangent, rows": {"gradient": "tangent", "rows": "normalised", "activation": "relu"},
+    "tangent, momentum": {"gradient": "tangent", "momentum": 0.5, "activation": "relu"},
     "momentum": {"momentum": 0.5},
     "momentum, rows": {"momentum": "nesterov(0.5)", "rows": "normalised", "decay": 0.2},
     "momentum, update": {"momentum": 0.5, "update": "normalised", "step_size": 1.0},
@@ -78,6 +81,8 @@ CASES: dict[str, dict[str, Any]] = {
     "given": {"start": "given", "start_gram": GRAM, "readout_start": "alternating"},
 }
 WITHOUT: dict[str, dict[str, Any]] = {
+    "tangent, rows": {"gradient": "full"},
+    "tangent, momentum": {"gradient": "full"},
     "momentum, rows": {"momentum": 0.5},
     "momentum, update": {"momentum": 0.0},
     "momentum, orthogonal": {"momentum": 0.0},
@@ -96,7 +101,7 @@ WITHOUT: dict[str, dict[str, Any]] = {
 # cases 137: the cosine with w*_2, which nothing has learned, is known at the start alone.  It is
 # known after steps too where every run has a row, where runs are drawn (with deflated labels, and
 # rows that hold little of w*_2 and see the spike from a start of their own) and where decay forgets
-# the start (but for a principal cosine).
+# the start or relu learns it (but for a principal cosine).
 MOST_CASES = 137
 COMPARISONS = {
     "transform, deflated": 140,
@@ -107,6 +112,9 @@ COMPARISONS = {
     "bias, deflated": 140,
     "bias of the readout": 140,
     "spiked, framed": 140,
+    "tangent": 139,
+    "tangent, rows": 139,
+    "tangent, momentum": 139,
     "momentum, between": 101,
     "readout between": 101,
 }

@@ -34,6 +34,13 @@ BASE: dict[str, Any] = {
     "test_n": 0,
     "frame": "axes",
 }
+TANGENT: dict[str, Any] = {
+    # The network's own output pulls along the rows.
+    "gradient": "tangent",
+    "output_scale": "1",
+    "step_size": 1.0,
+    "n": 100,
+}
 CASES: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
     "heavy ball": ({"momentum": 0.7}, {"momentum": 0.0}),
     "nesterov": ({"momentum": "nesterov(0.7)", "step_size": 1.0, "n": 200}, {"momentum": 0.7}),
@@ -55,6 +62,9 @@ CASES: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
         {"momentum": 0.7, "update": "sign", "step_size": 0.1},
         {"momentum": 0.0},
     ),
+    "tangent": (TANGENT, {"gradient": "full"}),
+    "tangent, reused": (TANGENT | {"batches": "reused", "momentum": 0.5}, {"gradient": "full"}),
+    "tangent, rows": (TANGENT | {"rows": "normalised", "step_size": 3.0}, {"gradient": "full"}),
 }
 LEVEL = 1e-3 / (8 * 2 * len(CASES))
 
@@ -86,6 +96,8 @@ def plain_loop(setting: Setting, seed: int) -> list[np.ndarray]:
         phi, slope = erf(h / 2**0.5), (2 / np.pi) ** 0.5 * np.exp(-(h**2) / 2)
         r = y - scale * np.sum(phi, axis=1, keepdims=True)
         g = scale * (slope * r) @ np.swapaxes(x, 1, 2) / n
+        if setting.gradient == "tangent":
+            g = g - w * np.sum(g * w, 2, keepdims=True) / np.sum(w * w, 2, keepdims=True)
         cosine = g[:, 0, 0] / np.linalg.norm(g[:, 0], axis=1)
         v = m * v + g
         w = (1.0 - setting.decay) * w + setting.step_size[step] * directions(

@@ -22,7 +22,7 @@ from giantstep.prediction.narrow.noise import Fluctuations
 from giantstep.prediction.narrow.points import Points
 from giantstep.prediction.narrow.state import State, labels_at
 from giantstep.problem.batches import set_size
-from giantstep.problem.motion import stepped_rows
+from giantstep.problem.motion import stepped_rows, used_gradient
 from giantstep.problem.network import coefficients, moved_readout, readout_descent
 from giantstep.problem.setting import Setting
 
@@ -33,6 +33,17 @@ class Gradients:
 
     rows: Float[np.ndarray, "p k"]
     readout: Float[np.ndarray, " p"]
+
+    @classmethod
+    def used(
+        cls,
+        setting: Setting,
+        state: State,
+        rows: Float[np.ndarray, "p k"],
+        readout: Float[np.ndarray, " p"],
+    ) -> Gradients:
+        """The part of the rows' gradients that a step from a state uses, and that of a."""
+        return cls(used_gradient(setting, state.rows, rows), readout)
 
     def moved(self, setting: Setting, state: State, size: float) -> State:
         """The state after a step of this size."""
@@ -77,7 +88,7 @@ class Batch(ABC):
         gradient[:, : state.rows.shape[1]] += self.missing(state)
         counts = self.weights if share == 1.0 else self.weights * seen / share
         descent = readout_descent(self.setting, inputs, labels, state.readout, counts=counts)
-        return Gradients(gradient, descent)
+        return Gradients.used(self.setting, state, gradient, descent)
 
     def deflated(self, labels: Float[np.ndarray, " n"]) -> Float[np.ndarray, " n"]:
         """The labels without their fitted part."""

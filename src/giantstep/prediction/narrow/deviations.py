@@ -193,10 +193,12 @@ def deviations_by_covariance(
 def told_by_runs(setting: Setting) -> bool:
     """Whether there is no recursion for V: samples are seen again, or labels or updates fitted.
 
-    With momentum the state has velocities, which V has not.
+    With momentum the state has velocities, which V has not; of tangent gradients its noise is
+    not derived.
     """
-    frozen = setting.readout_between.kind.frozen and setting.update.kind.plain
-    return setting.seen_again or setting.deflate >= 0 or not frozen or bool(setting.momentum)
+    plain = setting.update.kind.plain and setting.along_gradient
+    frozen = setting.readout_between.kind.frozen and plain
+    return setting.seen_again or setting.deflate >= 0 or not frozen
 
 
 def fewer_samples(setting: Setting, *, least: int = 2**11, room: int = 4) -> int:

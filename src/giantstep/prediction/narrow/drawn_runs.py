@@ -302,7 +302,7 @@ class HeldSamples:
             chosen = self.noise.key.choice(len(labels), drawn, replace=False)
             samples, labels = replace(samples, x=samples.x[chosen]), labels[chosen]
         along, _, descent = _summed(self.setting, state, samples, labels)
-        return Gradients(along, descent)
+        return Gradients.used(self.setting, state, along, descent)
 
     def fitted_part(self, labels: Float[np.ndarray, " n"]) -> tuple[float, Float[np.ndarray, " d"]]:
         """The mean and linear part that deflation removes."""
@@ -340,7 +340,7 @@ def _fresh_gradients(
     symmetric = (vectors * np.sqrt(np.maximum(values, 0.0))) @ vectors.T
     outside = symmetric @ noise.vectors(setting.p, setting.d - state.rows.shape[1])
     rows = np.concatenate([along, outside / math.sqrt(setting.n)], axis=1)
-    return Gradients(rows, descent)
+    return Gradients.used(setting, state, rows, descent)
 
 
 def _summed(

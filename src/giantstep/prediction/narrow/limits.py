@@ -40,9 +40,9 @@ FEW_NEURONS = Limit(
 def small_batches(setting: Setting) -> bool:
     """Whether a batch adds little to the inner products of the rows: fresh ones of n <= d/20.
 
-    Velocities add up what many batches have.
+    Velocities add up what many batches have, and the noise of tangent gradients is another one.
     """
-    apart = not (setting.seen_again or setting.momentum)
+    apart = setting.along_gradient and not setting.seen_again
     return apart and setting.n <= FEW_NEURONS.most * setting.d
 
 
@@ -244,7 +244,7 @@ SINGLE_STEPS = Limit(
     quantity=lambda s: None if is_long(s) else float(s.steps),
     most=1000.0,
     sentence="steps must be at most {most:g} where batches are reused, inputs are spiked, the "
-    "readout moves or there is momentum, got {setting.steps}",
+    "readout moves, gradients are tangent or there is momentum, got {setting.steps}",
     # Some seconds.
     evidence="tests/prediction/test_limits.py",
     kind="chosen",
@@ -254,6 +254,7 @@ COVERED_SEEN_AGAIN: Covered = {
     "batches": None,
     "bias": None,
     "decay": None,
+    "gradient": None,
     "label_transform": None,
     "loss": None,
     "momentum": None,

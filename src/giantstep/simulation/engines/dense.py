@@ -259,8 +259,10 @@ class DenseEngine:
         stream = self.batch(index).deflate()
         with self.context():
             total, readout_sum = stream.total(self.gradient, self.readout.astype(setting.dtype))
-            used, self.velocity = setting.momentum.combined(total / setting.n, self.velocity)
-            gradient = self.place.put(total / setting.n, setting.dtype)
+            full = total / setting.n
+            part = setting.gradient.kind.part(self.weights.astype(full.dtype), full)
+            gradient = self.place.put(part, setting.dtype)
+            used, self.velocity = setting.momentum.combined(part, self.velocity)
             if not setting.update.kind.plain:
                 used = setting.update.kind(np.asarray(used))
             direction = self.place.put(used, setting.dtype)

@@ -11,7 +11,7 @@ import numpy as np
 from jaxtyping import Float
 
 from giantstep.gaussian.coordinates import bartlett, root
-from giantstep.problem.motion import Motion, stepped_rows
+from giantstep.problem.motion import Motion, stepped_rows, used_gradient
 from giantstep.problem.network import coefficients, readout_descent
 from giantstep.problem.randomness import Purpose, generator
 from giantstep.problem.setting import Setting
@@ -37,7 +37,8 @@ class Stepped:
         size: float,
     ) -> Stepped:
         """The step along a gradient in a basis that begins with that of the rows."""
-        return cls(stepped_rows(setting, motion, gradient, size), gradient, readout_gradient)
+        used = used_gradient(setting, motion.rows, gradient)
+        return cls(stepped_rows(setting, motion, used, size), used, readout_gradient)
 
 
 @dataclass(frozen=True)

@@ -39,7 +39,7 @@ def covers(setting: Setting) -> bool:
         and not setting.readout_on_last
         and not setting.readout_between.kind.fitted
         and setting.deflate < 0
-        and not setting.momentum
+        and setting.along_gradient
     )
 
 
