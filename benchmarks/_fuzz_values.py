@@ -39,7 +39,7 @@ WORDS: dict[str, Sequence[Any]] = {
     "readout_start": (*READOUT_STARTS, [1.0, -1.0], [1.0] * 4, "1,-1", "0,0"),
     "readout_between": ("frozen", "ridge", "gradient(0.1)", "gradient(-1)", "gradient"),
     "bias_at": ("start", "readout"),
-    "update": tuple(UPDATES),
+    "update": (*UPDATES, "clipped(1)", "clipped(0)", "clippedwhole(2/p)", "sign(1)"),
     "gradient": ("full", "tangent", "normal"),
     "momentum": (0.0, 0.9, "nesterov(0.9)", "nesterov", "nesterov(1)", "polyak(0.5)"),
     "loss": (*LOSSES, "huber(1)", "huber(0)", "huber(nan)"),

@@ -118,7 +118,7 @@ SMALL_ACTIVATIONS = (*ACTIVATIONS, "tanh(z+0.5)")
 SELDOM: dict[str, tuple[Any, ...]] = {
     "readout_between": ("gradient(0.1)", "gradient(0.5)", "ridge"),
     "bias_at": ("start", "readout"),
-    "update": ("normalised", "orthogonal", "sign"),
+    "update": ("normalised", "orthogonal", "sign", "clipped(0.2)", "clippedwhole(0.4)"),
     "loss": ("huber(1)", "absolute", "logistic"),
     "label_transform": ("tanh(y)", "sign(y)", "y^2", "relu(y)"),
     "deflate": (0, 1),

@@ -322,6 +322,9 @@ BAD: list[tuple[dict[str, Any], str, str]] = [
     ({"rows": "unit"}, "rows", "'unit'"),
     ({"update": "adam"}, "update", "'adam'"),
     ({"update": ["adam"]}, "update", "['adam']"),
+    ({"update": "clipped"}, "update", "'clipped'"),
+    ({"update": "clipped(0)"}, "update", "'0'"),
+    ({"update": "sign(2)"}, "update", "'sign(2)'"),
     ({"loss": "hinge"}, "loss", "'hinge'"),
     ({"loss": "huber"}, "loss", "'huber'"),
     ({"loss": "huber(0)"}, "loss", "'huber(0)'"),
@@ -432,7 +435,6 @@ WORDS: dict[str, tuple[object, ...]] = {
     "start": tuple(STARTS),
     "bias_at": ("start", "readout"),
     "residual": ("full", "labels"),
-    "update": tuple(UPDATES),
     "rows": ("free", "normalised"),
     "deflate": (-1, 0, 1, 2),
     "readout_batch": ("fresh", "last"),
@@ -445,6 +447,7 @@ FORMS: dict[str, tuple[object, ...]] = {
     "readout_between": tuple(BETWEEN),
     "batches": tuple(BATCHES),
     "loss": tuple(LOSSES),
+    "update": tuple(UPDATES),
     "record": tuple(RECORDINGS),
     "inputs": tuple(LAWS),
     "frame": ("random", "axes", "columns(NAME, ...)"),
@@ -577,7 +580,13 @@ def storable(draw: st.DrawFn) -> dict[str, Any]:
         "momentum": draw(shares | shares.map("nesterov({!r})".format)),
         "batches": draw(st.sampled_from(["fresh", "reused", "repeat(3)"])),
         "record": draw(st.sampled_from(["all", "log", "every(7)"])),
-        "update": draw(st.sampled_from(list(UPDATES))),
+        "update": draw(
+            st.one_of(
+                st.sampled_from([name for name, kind in UPDATES.items() if not kind.numbers]),
+                positive.map("clipped({!r})".format),
+                positive.map("clippedwhole({!r})".format),
+            )
+        ),
         "label_transform": draw(st.sampled_from(["y", "tanh(y)", "step(y - 1)", " y^2"])),
     }
     if fields["start"] == "given":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -52,6 +53,16 @@ def used_gradient(
     return np.asarray(setting.gradient.kind.part(widened(rows, gradient.shape[1]), gradient))
 
 
+def combined(
+    setting: Setting, gradient: Any, velocity: Any, update: Callable[[Any], Any]
+) -> tuple[Any, Any]:
+    """What the step size multiplies, and the velocities after the step."""
+    if setting.update.kind.clips:
+        return setting.momentum.combined(update(gradient), velocity)
+    used, velocity = setting.momentum.combined(gradient, velocity)
+    return update(used), velocity
+
+
 def stepped_rows(
     setting: Setting,
     motion: Motion,
@@ -64,11 +75,13 @@ def stepped_rows(
     ``basis`` are its vectors in R^d, for an update that depends on the axes.
     """
     motion = motion.grown(gradient.shape[1])
-    used, velocity = setting.momentum.combined(gradient, motion.velocity)
-    if basis is None:
-        direction = setting.update.kind(used)
-    else:
-        direction = setting.update.kind(used @ basis) @ basis.T
+
+    def update(used: Float[np.ndarray, "p k"]) -> Float[np.ndarray, "p k"]:
+        if basis is None:
+            return setting.update(used)
+        return setting.update(used @ basis) @ basis.T
+
+    direction, velocity = combined(setting, gradient, motion.velocity, update)
     return Motion(np.asarray(moved_rows(setting, motion.rows, direction, size)), velocity)
 
 

@@ -204,10 +204,10 @@ class Setting(Record):
         default="start",
     )
     update: Field[str, UpdateWord] = Field(
-        kind_of(UpdateWord),
+        readers.update,
         "Steps",
         "what the step size multiplies: gradient, normalised (unit rows), orthogonal (its "
-        "polar factor) or sign",
+        "polar factor), sign, clipped(c) (rows of length c at most) or clippedwhole(c)",
         default="gradient",
     )
     gradient: Field[str, GradientWord] = Field(

@@ -56,6 +56,8 @@ CASES: dict[str, dict[str, Any]] = {
     "rows": {"rows": "normalised"},
     "rows, decay": {"rows": "normalised", "decay": 0.5, "activation": "relu", "p": 8},
     "update": {"update": "normalised", "step_size": 1.0},
+    "clipped": {"update": "clipped(0.13)"},
+    "clipped whole": {"update": "clippedwhole(0.25)", "momentum": 0.5},
     "orthogonal": {"update": "orthogonal", "step_size": 1.0},
     "orthogonal, rank": {
         "update": "orthogonal",
@@ -81,6 +83,7 @@ CASES: dict[str, dict[str, Any]] = {
     "given": {"start": "given", "start_gram": GRAM, "readout_start": "alternating"},
 }
 WITHOUT: dict[str, dict[str, Any]] = {
+    "clipped whole": {"update": "clipped(0.25)"},
     "tangent, rows": {"gradient": "full"},
     "tangent, momentum": {"gradient": "full"},
     "momentum, rows": {"momentum": 0.5},
@@ -99,8 +102,8 @@ WITHOUT: dict[str, dict[str, Any]] = {
 
 # Entries of overlaps, Gram matrices and gradient cosines, numbers of tables, and errors.  In most
 # cases 137: the cosine with w*_2, which nothing has learned, is known at the start alone.  It is
-# known after steps too where every run has a row, where runs are drawn (with deflated labels, and
-# rows that hold little of w*_2 and see the spike from a start of their own) and where decay forgets
+# known after steps too where every run has a row, where runs are drawn (with deflated labels,
+# clipped gradients, and rows that hold little of w*_2 and see the spike from a start of their own) and where decay forgets
 # the start or relu learns it (but for a principal cosine).
 MOST_CASES = 137
 COMPARISONS = {
@@ -112,6 +115,8 @@ COMPARISONS = {
     "bias, deflated": 140,
     "bias of the readout": 140,
     "spiked, framed": 140,
+    "clipped": 140,
+    "clipped whole": 140,
     "tangent": 139,
     "tangent, rows": 139,
     "tangent, momentum": 139,

@@ -65,8 +65,23 @@ CASES: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
     "tangent": (TANGENT, {"gradient": "full"}),
     "tangent, reused": (TANGENT | {"batches": "reused", "momentum": 0.5}, {"gradient": "full"}),
     "tangent, rows": (TANGENT | {"rows": "normalised", "step_size": 3.0}, {"gradient": "full"}),
+    "clipped": ({"update": "clipped(0.3)"}, {"update": "gradient"}),
+    "clipped, reused": (
+        {"update": "clipped(0.3)", "batches": "reused", "momentum": 0.7},
+        {"update": "gradient"},
+    ),
+    "clipped whole": ({"update": "clippedwhole(0.3)"}, {"update": "clipped(0.3)"}),
 }
 LEVEL = 1e-3 / (8 * 2 * len(CASES))
+
+
+def clipped(setting: Setting, g: np.ndarray) -> np.ndarray:
+    """The gradient, its rows or all of it no longer than they may be."""
+    if not setting.update.numbers:
+        return g
+    axes = (1, 2) if setting.update.name == "clippedwhole" else 2
+    length = np.sqrt(np.sum(g**2, axis=axes, keepdims=True))
+    return g * np.minimum(1.0, setting.update.numbers[0] / length)
 
 
 def directions(setting: Setting, g: np.ndarray) -> np.ndarray:
@@ -99,6 +114,7 @@ def plain_loop(setting: Setting, seed: int) -> list[np.ndarray]:
         if setting.gradient == "tangent":
             g = g - w * np.sum(g * w, 2, keepdims=True) / np.sum(w * w, 2, keepdims=True)
         cosine = g[:, 0, 0] / np.linalg.norm(g[:, 0], axis=1)
+        g = clipped(setting, g)
         v = m * v + g
         w = (1.0 - setting.decay) * w + setting.step_size[step] * directions(
             setting, g + m * v if ahead else v

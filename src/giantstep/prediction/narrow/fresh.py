@@ -192,9 +192,7 @@ def moved_state(
     eta, kept = setting.step_size[step], 1.0 - setting.decay
     pull, cross, gradient = drift.pull, drift.cross, drift.gradient
     if not setting.update.kind.plain:
-        factor_of = setting.update.kind.factor
-        assert factor_of is not None
-        factor = factor_of(gradient)
+        factor = setting.update.factor(gradient)
         pull, cross, gradient = factor @ pull, factor @ cross, factor @ gradient @ factor
     overlap = kept * overlap + eta * pull
     gram = kept**2 * gram + kept * eta * (cross + cross.mT) + eta**2 * gradient

@@ -269,7 +269,13 @@ MEANS: tuple[Limit, ...] = (
     ORTHOGONAL_ROWS,
     SPIKE_SAMPLES,
     SINGLE_STEPS,
-    must_be("update", "gradient, normalised or orthogonal", "means", lambda s: s.update.kind.turns),
+    must_be(
+        "update",
+        "gradient, normalised or orthogonal",
+        "means",
+        # Where a gradient is as long as it may be, the mean clipped one is not that of the mean.
+        lambda s: s.update.kind.turns and not s.update.kind.clips,
+    ),
     *when(
         lambda s: s.seen_again, plain_step("a prediction with reused batches", COVERED_SEEN_AGAIN)
     ),

@@ -74,11 +74,9 @@ def _matrices(
     a, b = momentum.kind.weights(momentum.share)
     factor = identity
     if not setting.update.kind.plain:
-        factor_of = setting.update.kind.factor
-        assert factor_of is not None
         cross = mean @ velocity[:, : mean.shape[1]].T
         square = a**2 * gradient.square + a * b * (cross + cross.T)
-        factor = factor_of(square + b**2 * velocity @ velocity.T)
+        factor = setting.update.factor(square + b**2 * velocity @ velocity.T)
     transfer = np.block(
         [
             [(1.0 - setting.decay) * identity, eta * b * factor],

@@ -18,7 +18,7 @@ import numpy as np
 from jaxtyping import Float
 
 from giantstep.problem.batches import set_of, set_size
-from giantstep.problem.motion import moved_rows
+from giantstep.problem.motion import combined, moved_rows
 from giantstep.problem.network import (
     chosen_samples,
     coefficients,
@@ -262,15 +262,18 @@ class DenseEngine:
             full = total / setting.n
             part = setting.gradient.kind.part(self.weights.astype(full.dtype), full)
             gradient = self.place.put(part, setting.dtype)
-            used, self.velocity = setting.momentum.combined(part, self.velocity)
-            if not setting.update.kind.plain:
-                used = setting.update.kind(np.asarray(used))
+            used, self.velocity = combined(setting, part, self.velocity, self._update)
             direction = self.place.put(used, setting.dtype)
             size = setting.dtype(setting.step_size[index])
             self.weights = moved_rows(setting, self.weights, direction, size)
             self.readout = moved_readout(setting, self.readout, np.asarray(readout_sum) / setting.n)
             along = np.asarray(precise(gradient, self.frame), dtype=float)
         return along, self._gram(gradient)
+
+    def _update(self, used: Any) -> Any:
+        """What the update makes of a direction, on the host unless it is plain."""
+        update = self.setting.update
+        return used if update.kind.plain else update(np.asarray(used))
 
     def stream(self, purpose: Purpose, step: int, count: int) -> DenseStream:
         there = not self.setting.biased_readout_only or purpose is Purpose.READOUT
