@@ -103,8 +103,8 @@ WITHOUT: dict[str, dict[str, Any]] = {
 # Entries of overlaps, Gram matrices and gradient cosines, numbers of tables, and errors.  In most
 # cases 137: the cosine with w*_2, which nothing has learned, is known at the start alone.  It is
 # known after steps too where every run has a row, where runs are drawn (with deflated labels,
-# clipped gradients, and rows that hold little of w*_2 and see the spike from a start of their own) and where decay forgets
-# the start or relu learns it (but for a principal cosine).
+# clipped gradients, and rows that hold little of w*_2 and see the spike from a start of their own)
+# and where decay forgets the start or relu learns it (but for a principal cosine).
 MOST_CASES = 137
 COMPARISONS = {
     "transform, deflated": 140,
