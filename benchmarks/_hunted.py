@@ -118,12 +118,14 @@ SMALL_ACTIVATIONS = (*ACTIVATIONS, "tanh(z+0.5)")
 SELDOM: dict[str, tuple[Any, ...]] = {
     "readout_between": ("gradient(0.1)", "gradient(0.5)", "ridge"),
     "bias_at": ("start", "readout"),
-    "update": ("normalised", "orthogonal", "sign"),
+    "update": ("normalised", "orthogonal", "sign", "clipped(0.2)", "clippedwhole(0.4)"),
     "loss": ("huber(1)", "absolute", "logistic"),
     "label_transform": ("tanh(y)", "sign(y)", "y^2", "relu(y)"),
     "deflate": (0, 1),
     "decay": (0.1, 0.5),
     "rows": ("normalised",),
+    "gradient": ("tangent",),
+    "momentum": (0.5, 0.9, "nesterov(0.7)"),
     "readout_batch": ("last",),
 }
 """Fields that one small setting in eight has other than by default, and what they may be."""

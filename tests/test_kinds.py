@@ -8,6 +8,7 @@ import giantstep
 from giantstep.prediction.theories import GAUSSIAN_RUNS, THEORIES
 from giantstep.problem.batches import BATCHES
 from giantstep.problem.between import BETWEEN
+from giantstep.problem.gradients import GRADIENTS
 from giantstep.problem.inputs import LAWS
 from giantstep.problem.losses import LOSSES
 from giantstep.problem.starts import READOUT_STARTS, STARTS
@@ -15,7 +16,7 @@ from giantstep.problem.updates import UPDATES
 
 SOURCE = Path(giantstep.__file__).parent
 
-TABLES = (BATCHES, BETWEEN, LAWS, LOSSES, READOUT_STARTS, STARTS, UPDATES)
+TABLES = (BATCHES, BETWEEN, GRADIENTS, LAWS, LOSSES, READOUT_STARTS, STARTS, UPDATES)
 WORDS = ("full", "labels", "free", "normalised", "last", "cv")
 NAMES = {*WORDS, *(name for table in TABLES for name in table)}
 NAMES |= {theory.name for theory in (*THEORIES, GAUSSIAN_RUNS)}
@@ -26,6 +27,7 @@ DECLARED = {
     for name in (
         "batches",
         "between",
+        "gradients",
         "inputs",
         "losses",
         "readers",

@@ -80,7 +80,7 @@ def test_options_stand_in_groups_the_common_ones_first(capsys: pytest.CaptureFix
     places = [text.index(f"─ {title} ─") for title in [*titles, "Computation"]]
     assert places == sorted(places)
     assert "--d SIZE" in text
-    assert "--steps INTEGER" in text
+    assert "--steps SIZE" in text
     assert "--no-json" not in text
 
 

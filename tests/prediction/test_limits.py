@@ -71,6 +71,8 @@ BEYOND: dict[str, list[dict[str, Any]]] = {
     "decay": [NARROW | {"decay": 0.1}],
     "label_transform": [NARROW | {"label_transform": "tanh(y)"}],
     "loss": [NARROW | {"loss": "huber(1)"}],
+    "gradient": [NARROW | {"gradient": "tangent"}],
+    "momentum": [NARROW | {"momentum": 0.5}],
     "batches": [NARROW | {"batches": "repeat(2)"}, WIDE | {"steps": 3, "batches": "reused"}],
     "ridge": [NARROW | {"ridge": "cv"}],
     "corruption": [NARROW | {"target": "sign(x1)", "corruption": 0.1}],

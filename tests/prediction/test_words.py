@@ -25,6 +25,8 @@ WORDS: list[tuple[dict[str, Any], str]] = [
     ({"decay": 0.02}, "decay must be 0.0 for .*, got 0.02"),
     ({"label_transform": "tanh(y)"}, r"label_transform must be y for .*, got 'tanh\(y\)'"),
     ({"loss": "huber(1)"}, r"loss must be square for .*, got 'huber\(1\)'"),
+    ({"gradient": "tangent"}, "gradient must be full for .*, got 'tangent'"),
+    ({"momentum": 0.5}, "momentum must be 0 for .*, got '0.5'"),
     ({"readout_between": "ridge"}, "readout_between must be frozen.* for .*, got 'ridge'"),
     ({"rows": "normalised"}, "rows must be free for .*, got 'normalised'"),
     ({"update": "sign"}, "update must be gradient.* for .*, got 'sign'"),

@@ -243,6 +243,9 @@ def test_one_size_or_one_a_step(sizes: object, expected: tuple[float, ...]) -> N
 
 def test_no_steps_have_no_sizes() -> None:
     assert Setting(TARGET, steps=0).step_size == ()
+    logarithmic = Setting(TARGET, d=1000, steps="2*log(d)", step_size=0.5)
+    assert logarithmic.step_size == (0.5,) * 14
+    assert logarithmic.vary(d=100).steps == 9
     assert Setting(TARGET, steps=0, step_size=[]).step_size == ()
 
 
@@ -279,6 +282,9 @@ BAD: list[tuple[dict[str, Any], str, str]] = [
     ({"steps": -1}, "steps", "-1"),
     ({"steps": 1.5}, "steps", "1.5"),
     ({"steps": "1.9"}, "steps", "'1.9'"),
+    ({"steps": "log(n)"}, "steps", "'log(n)'"),
+    ({"steps": "-log(d)"}, "steps", "'-log(d)'"),
+    ({"steps": "d^3"}, "steps", "'d^3'"),
     ({"steps": 10**6 + 1}, "steps", "1000001"),
     ({"step_size": "1e39"}, "step_size", "'1e39'"),
     ({"step_size": 1e39}, "step_size", "1e+39"),
@@ -306,9 +312,19 @@ BAD: list[tuple[dict[str, Any], str, str]] = [
     ({"bias": -1}, "bias", "-1"),
     ({"bias_at": "end"}, "bias_at", "'end'"),
     ({"decay": 1.5}, "decay", "1.5"),
+    ({"gradient": "normal"}, "gradient", "'normal'"),
+    ({"momentum": 1.0}, "momentum", "1.0"),
+    ({"momentum": -0.1}, "momentum", "-0.1"),
+    ({"momentum": "polyak(0.9)"}, "momentum", "'polyak(0.9)'"),
+    ({"momentum": "nesterov"}, "momentum", "'nesterov'"),
+    ({"momentum": "nesterov(2)"}, "momentum", "'nesterov(2)'"),
+    ({"momentum": ["0.9"]}, "momentum", "['0.9']"),
     ({"rows": "unit"}, "rows", "'unit'"),
     ({"update": "adam"}, "update", "'adam'"),
     ({"update": ["adam"]}, "update", "['adam']"),
+    ({"update": "clipped"}, "update", "'clipped'"),
+    ({"update": "clipped(0)"}, "update", "'0'"),
+    ({"update": "sign(2)"}, "update", "'sign(2)'"),
     ({"loss": "hinge"}, "loss", "'hinge'"),
     ({"loss": "huber"}, "loss", "'huber'"),
     ({"loss": "huber(0)"}, "loss", "'huber(0)'"),
@@ -419,7 +435,6 @@ WORDS: dict[str, tuple[object, ...]] = {
     "start": tuple(STARTS),
     "bias_at": ("start", "readout"),
     "residual": ("full", "labels"),
-    "update": tuple(UPDATES),
     "rows": ("free", "normalised"),
     "deflate": (-1, 0, 1, 2),
     "readout_batch": ("fresh", "last"),
@@ -432,6 +447,7 @@ FORMS: dict[str, tuple[object, ...]] = {
     "readout_between": tuple(BETWEEN),
     "batches": tuple(BATCHES),
     "loss": tuple(LOSSES),
+    "update": tuple(UPDATES),
     "record": tuple(RECORDINGS),
     "inputs": tuple(LAWS),
     "frame": ("random", "axes", "columns(NAME, ...)"),
@@ -529,6 +545,7 @@ DIRECTIONS = {"x1": 1, " x1*x2 - 0.1 ": 2, "staircase": 2, "relu(x1) + x2/3": 2}
 def storable(draw: st.DrawFn) -> dict[str, Any]:
     """Fields of any kind that texts and numbers give."""
     positive = st.floats(1e-300, 1e300)
+    shares = st.floats(0, 1, exclude_max=True)
     steps = draw(st.integers(0, 4))
     fields: dict[str, Any] = {name: draw(st.sampled_from(words)) for name, words in WORDS.items()}
     p = 2 * draw(st.integers(1, 4))
@@ -560,9 +577,16 @@ def storable(draw: st.DrawFn) -> dict[str, Any]:
         "bias": draw(st.floats(0, 9)),
         "decay": draw(st.floats(0, 1)),
         "loss": draw(st.one_of(st.just("square"), positive.map("huber({!r})".format))),
+        "momentum": draw(shares | shares.map("nesterov({!r})".format)),
         "batches": draw(st.sampled_from(["fresh", "reused", "repeat(3)"])),
         "record": draw(st.sampled_from(["all", "log", "every(7)"])),
-        "update": draw(st.sampled_from(list(UPDATES))),
+        "update": draw(
+            st.one_of(
+                st.sampled_from([name for name, kind in UPDATES.items() if not kind.numbers]),
+                positive.map("clipped({!r})".format),
+                positive.map("clippedwhole({!r})".format),
+            )
+        ),
         "label_transform": draw(st.sampled_from(["y", "tanh(y)", "step(y - 1)", " y^2"])),
     }
     if fields["start"] == "given":

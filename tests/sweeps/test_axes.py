@@ -133,3 +133,12 @@ def test_a_file_that_is_not_there() -> None:
 def test_vary_is_field_and_values(text: str) -> None:
     with pytest.raises(InputError, match="vary must be FIELD=VALUES"):
         read_vary([text])
+
+
+def test_steps_follow_d() -> None:
+    """Of ``steps`` in terms of d every cell takes as many as its d says: 2 log 50 is 7.8."""
+    grid = make_grid(BASE | {"steps": "2*log(d)"}, {"d": "50, 1000"})
+    assert [cell.setting.steps for cell in grid.cells] == [8, 14]
+    grid = make_grid(BASE | {"d": 1000}, {"steps": "log(d), 2*log(d)", "momentum": "0, 0.5"})
+    assert [cell.setting.steps for cell in grid.cells] == [7, 7, 14, 14]
+    assert [cell.setting.momentum.share for cell in grid.cells] == [0.0, 0.5, 0.0, 0.5]

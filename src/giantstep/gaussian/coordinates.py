@@ -41,6 +41,13 @@ def compressed(rows: Float[np.ndarray, "p q"], r: int) -> Float[np.ndarray, "p k
     return np.concatenate([rows[:, :r], remaining.T], axis=1)
 
 
+def widened(rows: Float[np.ndarray, "p q"], columns: int) -> Float[np.ndarray, "p k"]:
+    """The same rows in a basis of so many vectors, which begins with their own."""
+    grown = np.zeros((len(rows), columns))
+    grown[:, : rows.shape[1]] = rows
+    return grown
+
+
 @dataclass(frozen=True)
 class Known:
     """What is known of n Gaussian samples x_mu: their components along a few directions.

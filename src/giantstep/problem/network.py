@@ -132,34 +132,6 @@ def chosen_samples(setting: Setting, run: int, step: int) -> Int[np.ndarray, " n
     return np.sort(key.choice(size, setting.n, replace=False))
 
 
-def moved_rows(setting: Setting, rows: Any, direction: Any, size: Any) -> Any:
-    """Rows after a step: (1 - decay) W + size times the direction, normalised if they are to be."""
-    moved = (1.0 - setting.decay) * rows + size * direction
-    if not setting.normalises_rows:
-        return moved
-    return moved / ((moved**2).sum(axis=1) ** 0.5)[:, None]
-
-
-def stepped_rows(
-    setting: Setting,
-    rows: Float[np.ndarray, "p q"],
-    gradient: Float[np.ndarray, "p k"],
-    size: float,
-    basis: Float[np.ndarray, "k d"] | None = None,
-) -> Float[np.ndarray, "p k"]:
-    """Rows after a step along a gradient, in its basis, which begins with that of the rows.
-
-    ``basis`` are its vectors in R^d, for an update that depends on the axes.
-    """
-    grown = np.zeros_like(gradient)
-    grown[:, : rows.shape[1]] = rows
-    if basis is None:
-        direction = setting.update.kind(gradient)
-    else:
-        direction = setting.update.kind(gradient @ basis) @ basis.T
-    return np.asarray(moved_rows(setting, grown, direction, size))
-
-
 def moved_readout(
     setting: Setting, readout: Float[np.ndarray, "*k p"], gradient: Float[np.ndarray, "*k p"]
 ) -> Float[np.ndarray, "*k p"]:

@@ -5,12 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 from giantstep.problem.label_transform import make_transform
+from giantstep.problem.momentum import Momentum
 
 PLAIN: dict[str, tuple[Any, ...]] = {
     "bias": (0.0,),
     "decay": (0.0,),
+    "gradient": ("full",),
     "label_transform": (make_transform("y"),),
     "loss": ("square",),
+    "momentum": (Momentum(),),
     "readout_between": ("frozen",),
     "rows": ("free",),
     "update": ("gradient",),

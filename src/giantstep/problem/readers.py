@@ -32,6 +32,7 @@ from giantstep.problem.step_size import (
 )
 from giantstep.problem.tables import DataSet, frame_columns, rows_taken
 from giantstep.problem.target import Target, make_target
+from giantstep.problem.updates import Update, UpdateWord
 
 Held = TypeVar("Held")
 AnyWord = TypeVar("AnyWord", bound=Word[Any])
@@ -211,6 +212,18 @@ def recording(value: Any, name: str, reading: Reading) -> RecordWord:
     return RecordWord.read(value, name, lambda text, field, _: float(whole(text, {}, field)))
 
 
+def update(value: Any, name: str, reading: Reading) -> UpdateWord:
+    """What a step makes of the gradient; the length that it is clipped at is positive."""
+
+    def length(text: str, field: str, kind: Update) -> float:
+        number = quantity(text, reading.numbers("d", "n", "p"), field)
+        if not number > 0:
+            raise InputError(f"{field} needs a positive length, got {shown(text)}")
+        return number
+
+    return UpdateWord.read(value, name, length)
+
+
 def deflate(value: Any, name: str, reading: Reading) -> int:
     """The degree up to which the fitted part of the labels is removed."""
     try:
@@ -246,7 +259,7 @@ def sizes_of_steps(value: Any, name: str, reading: Reading) -> tuple[float, ...]
                 readout_start=readout_start,
                 deflate=degree,
                 seen=seen,
-                update=update,
+                update=update.name,
                 length=length,
             )
         except InputError:

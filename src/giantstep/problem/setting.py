@@ -19,10 +19,12 @@ from giantstep.problem.between import BetweenWord
 from giantstep.problem.consistency import check_setting
 from giantstep.problem.fields import Field, Reading, Record, groups
 from giantstep.problem.given_rows import GivenRows, make_rows
+from giantstep.problem.gradients import GradientWord
 from giantstep.problem.inputs import LAWS, InputLaw, make_inputs
 from giantstep.problem.label_noise import LabelNoise
 from giantstep.problem.label_transform import LabelTransform, make_transform
 from giantstep.problem.losses import LossWord, read_loss
+from giantstep.problem.momentum import Momentum, read_momentum
 from giantstep.problem.readers import kind_of, number, one_of, size, text
 from giantstep.problem.recording import RecordWord, recorded_steps
 from giantstep.problem.starts import (
@@ -53,14 +55,16 @@ class Setting(Record):
 
     and labels are y = f*(<w*_1, x>, ..., <w*_r, x>) + noise.  s_p -> output_scale,
     a -> readout_start, W -> start, b -> bias, sigma -> activation, f* -> target; x has the law
-    ``inputs``.  After every step a ridge readout is fitted and tested on samples of its own.
+    ``inputs``.  ``gradient``, ``momentum`` and ``update`` change what the step size multiplies.
+    After every step a ridge readout is fitted and tested on samples of its own.
 
     Sizes and step sizes may be given in terms of d, n and p (``n="4d"``, ``n="d*log(d)"``,
-    ``step_size="p*d^0.5"``) and of the giant step (``step_size="3*giant"``); they are held as
-    numbers, sizes rounded to the nearest integer.  A plain number must be whole.  Sizes go up to
-    2^53, runs to 2^32, steps to 10^6, seeds to 2^63 - 1.  ``vary`` gives the setting anew with some
-    of the fields changed, those given in terms of others following along.  The setting is that of
-    arXiv 2305.18270; at linear width (``Setting.linear_width``) that of arXiv 2310.07891.
+    ``step_size="p*d^0.5"``), steps in terms of d (``steps="2*log(d)"``), and step sizes in terms of
+    the giant one (``step_size="3*giant"``).  They are held as numbers, sizes and steps rounded to
+    the nearest integer.  A plain number must be whole.  Sizes go up to 2^53, runs to 2^32, steps to
+    10^6, seeds to 2^63 - 1.  ``vary`` gives the setting anew with some of the fields changed, those
+    given in terms of others following along.  The setting is that of arXiv 2305.18270; at linear
+    width (``Setting.linear_width``) that of arXiv 2310.07891.
 
     >>> from giantstep import Setting
     >>> setting = Setting("x1 + He2(x1)*x2", d=1000, n="4d", step_size="3*giant")
@@ -110,11 +114,11 @@ class Setting(Record):
     )
     # A step size is held for every step: beyond a million they fill megabytes of each record.
     steps: Field[Size, int] = Field(
-        size(least=0, most=10**6),
+        size("d", least=0, most=10**6),
         "Experiment",
-        "number of giant steps, a whole number",
+        "number of giant steps, may be given in terms of d, such as 2*log(d)",
         default=2,
-        takes="INTEGER",
+        takes="SIZE",
     )
     step_size: Field[Size | Sequence[Size], tuple[float, ...]] = Field(
         readers.sizes_of_steps,
@@ -200,11 +204,25 @@ class Setting(Record):
         default="start",
     )
     update: Field[str, UpdateWord] = Field(
-        kind_of(UpdateWord),
+        readers.update,
         "Steps",
         "what the step size multiplies: gradient, normalised (unit rows), orthogonal (its "
-        "polar factor) or sign",
+        "polar factor), sign, clipped(c) (rows of length c at most) or clippedwhole(c)",
         default="gradient",
+    )
+    gradient: Field[str, GradientWord] = Field(
+        kind_of(GradientWord),
+        "Steps",
+        "part of the gradient that a step uses: full, or tangent (at right angles to its row)",
+        default="full",
+    )
+    momentum: Field[Size, Momentum] = Field(
+        text(read_momentum),
+        "Steps",
+        "share m of the velocity V that a step keeps, V <- m V + gradient: a number from 0 "
+        "(no momentum) to 1, or nesterov(m)",
+        default=0.0,
+        takes="MOMENTUM",
     )
     loss: Field[str, LossWord] = Field(
         lambda value, name, reading: read_loss(value),
@@ -429,6 +447,16 @@ class Setting(Record):
     def known(self) -> int:
         """Directions known from the start: those of the target, and of the law of the inputs."""
         return self.target.r + self.inputs.known_directions
+
+    @property
+    def along_gradient(self) -> bool:
+        """Whether a step moves rows along all of its own gradient, and along nothing else."""
+        return not (self.momentum or self.gradient.kind.tangent)
+
+    @property
+    def moving(self) -> int:
+        """Vectors that a step moves: the rows, and with momentum the velocity of each."""
+        return self.p * (2 if self.momentum else 1)
 
     @property
     def dtype(self) -> type[np.float32 | np.float64]:

@@ -17,34 +17,28 @@ from giantstep.language.word import Word
 class Update:
     """A step size multiplies the direction F G of a gradient G, or another ``direction(G)``.
 
-    ``factor`` -> F, from G G^T: such an update turns with the coordinates, so that any orthonormal
-    basis serves.  ``length(d)`` is that of its rows, None where it is that of the gradient.
-    ``plain``: the direction is the gradient itself.  ``rowwise``: it is that of every row divided
-    by its length.  ``polar``: it mixes the rows, and its singular values are one.
+    ``factor`` -> F, from G G^T and the ``numbers``: such an update turns with the coordinates, so
+    that any orthonormal basis serves.  ``length(d)`` is that of its rows, None where it is that of
+    the gradient.  ``plain``: the direction is the gradient itself.  ``rowwise``: it is that of
+    every row divided by its length.  ``polar``: it mixes the rows, and its singular values are one.
+    ``clips``: gradients up to a length are left as they are; with momentum velocities add up what
+    is left of them, and are not clipped themselves.
     """
 
     name: str
     length: Callable[[float], float] | None = None
-    factor: Callable[[Float[np.ndarray, "*k p p"]], Float[np.ndarray, "*k p p"]] | None = None
+    factor: Callable[..., Float[np.ndarray, "*k p p"]] | None = None
     direction: Callable[[Float[np.ndarray, "p q"]], Float[np.ndarray, "p q"]] | None = None
     plain: bool = False
     rowwise: bool = False
     polar: bool = False
+    clips: bool = False
     numbers: tuple[str, ...] = ()
 
     @property
     def turns(self) -> bool:
         """Whether the update of turned coordinates is the turned update."""
         return self.factor is not None
-
-    def __call__(self, gradient: Float[np.ndarray, "p q"]) -> Float[np.ndarray, "p q"]:
-        """What the step size multiplies, the rows in any coordinates that serve."""
-        if self.plain:
-            return gradient
-        if self.factor is None:
-            assert self.direction is not None
-            return self.direction(gradient)
-        return self.factor(gradient @ gradient.T) @ gradient
 
 
 def _identity(square: Float[np.ndarray, "*k p p"]) -> Float[np.ndarray, "*k p p"]:
@@ -67,6 +61,18 @@ def _polar(square: Float[np.ndarray, "*k p p"]) -> Float[np.ndarray, "*k p p"]:
     return (vectors * inverse[..., None, :]) @ np.swapaxes(vectors, -1, -2)
 
 
+def _short_rows(square: Float[np.ndarray, "*k p p"], c: float) -> Float[np.ndarray, "*k p p"]:
+    """The diagonal of c/|g_i| where a row is longer than c, elsewhere of 1."""
+    norms = np.sqrt(np.diagonal(square, axis1=-2, axis2=-1))
+    return np.eye(square.shape[-1]) * (c / np.maximum(norms, c))[..., None]
+
+
+def _short_whole(square: Float[np.ndarray, "*k p p"], c: float) -> Float[np.ndarray, "*k p p"]:
+    """c/|G| for all rows where the gradient is longer than c, else 1; |G|^2 = trace G G^T."""
+    norm = np.sqrt(np.trace(square, axis1=-2, axis2=-1))
+    return _identity(square) * (c / np.maximum(norm, c))[..., None, None]
+
+
 UPDATES = {
     update.name: update
     for update in (
@@ -74,6 +80,8 @@ UPDATES = {
         Update("normalised", lambda d: 1.0, _unit_rows, rowwise=True),
         Update("orthogonal", lambda d: 1.0, _polar, polar=True),
         Update("sign", math.sqrt, direction=np.sign),
+        Update("clipped", factor=_short_rows, clips=True, numbers=("c",)),
+        Update("clippedwhole", factor=_short_whole, clips=True, numbers=("c",)),
     )
 }
 
@@ -82,3 +90,17 @@ class UpdateWord(Word[Update]):
     """What a step makes of the gradient."""
 
     kinds = UPDATES
+
+    def __call__(self, gradient: Float[np.ndarray, "p q"]) -> Float[np.ndarray, "p q"]:
+        """What the step size multiplies, the rows in any coordinates that serve."""
+        if self.kind.plain:
+            return gradient
+        if self.kind.factor is None:
+            assert self.kind.direction is not None
+            return self.kind.direction(gradient)
+        return self.factor(gradient @ gradient.T) @ gradient
+
+    def factor(self, square: Float[np.ndarray, "*k p p"]) -> Float[np.ndarray, "*k p p"]:
+        """F of G G^T, for an update that turns with the coordinates."""
+        assert self.kind.factor is not None
+        return self.kind.factor(square, *self.numbers)

@@ -38,6 +38,12 @@ CASES: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
     "minibatch": ({"batches": "minibatch(3d)"} | READOUT, {"batches": "fresh"}),
     "minibatch, not reused": ({"batches": "minibatch(3d)", "n": "d"}, {"batches": "reused"}),
     "decay": ({"decay": 0.3}, {"decay": 0.0}),
+    "tangent": ({"gradient": "tangent", "activation": "relu"}, {"gradient": "full"}),
+    "momentum": ({"momentum": 0.5, "step_size": 4.0}, {"momentum": 0.0}),
+    "momentum, repeat": (
+        {"momentum": "nesterov(0.5)", "step_size": 4.0, "batches": "repeat(2)"} | READOUT,
+        {"momentum": 0.5},
+    ),
     "rows": ({"rows": "normalised", "batches": "repeat(2)"}, {"rows": "free"}),
     "update": (
         {"update": "normalised", "step_size": 1.0, "decay": 0.5, "activation": "relu"},
@@ -64,6 +70,8 @@ COMPARISONS = {
     "repeat, not reused": 128,
     "minibatch": 137,
     "minibatch, not reused": 128,
+    "tangent": 127,
+    "momentum, repeat": 137,
     "update": 127,
     "transform": 128,
     "bias": 140,

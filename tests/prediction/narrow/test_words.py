@@ -45,9 +45,19 @@ CASES: dict[str, dict[str, Any]] = {
     "logistic": {"loss": "logistic", "label_transform": "sign(y)"},
     "decay": {"decay": 0.3},
     "gradient only": {"decay": 1.0, "activation": "relu"},
+    "tangent": {"gradient": "tangent", "activation": "relu"},
+    "tangent, rows": {"gradient": "tangent", "rows": "normalised", "activation": "relu"},
+    "tangent, momentum": {"gradient": "tangent", "momentum": 0.5, "activation": "relu"},
+    "momentum": {"momentum": 0.5},
+    "momentum, rows": {"momentum": "nesterov(0.5)", "rows": "normalised", "decay": 0.2},
+    "momentum, update": {"momentum": 0.5, "update": "normalised", "step_size": 1.0},
+    "momentum, orthogonal": {"momentum": "nesterov(0.5)", "update": "orthogonal", "step_size": 0.5},
+    "momentum, between": {"momentum": 0.5, "readout_between": "gradient(2)", "steps": 2},
     "rows": {"rows": "normalised"},
     "rows, decay": {"rows": "normalised", "decay": 0.5, "activation": "relu", "p": 8},
     "update": {"update": "normalised", "step_size": 1.0},
+    "clipped": {"update": "clipped(0.13)"},
+    "clipped whole": {"update": "clippedwhole(0.25)", "momentum": 0.5},
     "orthogonal": {"update": "orthogonal", "step_size": 1.0},
     "orthogonal, rank": {
         "update": "orthogonal",
@@ -73,6 +83,13 @@ CASES: dict[str, dict[str, Any]] = {
     "given": {"start": "given", "start_gram": GRAM, "readout_start": "alternating"},
 }
 WITHOUT: dict[str, dict[str, Any]] = {
+    "clipped whole": {"update": "clipped(0.25)"},
+    "tangent, rows": {"gradient": "full"},
+    "tangent, momentum": {"gradient": "full"},
+    "momentum, rows": {"momentum": 0.5},
+    "momentum, update": {"momentum": 0.0},
+    "momentum, orthogonal": {"momentum": 0.0},
+    "momentum, between": {"momentum": 0.0},
     "bias, deflated": {"bias": 0.0},
     "bias of the readout": {"bias_at": "start"},
     "spiked": {"inputs": "spiked(3, 0)"},
@@ -85,9 +102,9 @@ WITHOUT: dict[str, dict[str, Any]] = {
 
 # Entries of overlaps, Gram matrices and gradient cosines, numbers of tables, and errors.  In most
 # cases 137: the cosine with w*_2, which nothing has learned, is known at the start alone.  It is
-# known after steps too where every run has a row, where runs are drawn (with deflated labels, and
-# rows that hold little of w*_2 and see the spike from a start of their own) and where decay forgets
-# the start (but for a principal cosine).
+# known after steps too where every run has a row, where runs are drawn (with deflated labels,
+# clipped gradients, and rows that hold little of w*_2 and see the spike from a start of their own)
+# and where decay forgets the start or relu learns it (but for a principal cosine).
 MOST_CASES = 137
 COMPARISONS = {
     "transform, deflated": 140,
@@ -98,6 +115,12 @@ COMPARISONS = {
     "bias, deflated": 140,
     "bias of the readout": 140,
     "spiked, framed": 140,
+    "clipped": 140,
+    "clipped whole": 140,
+    "tangent": 139,
+    "tangent, rows": 139,
+    "tangent, momentum": 139,
+    "momentum, between": 101,
     "readout between": 101,
 }
 

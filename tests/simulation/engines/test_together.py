@@ -42,6 +42,7 @@ CASES: dict[str, dict[str, Any]] = {
     "rows": {"rows": "normalised"},
     "normalised": {"update": "normalised", "step_size": 0.2, "decay": 0.1},
     "orthogonal": {"update": "orthogonal", "step_size": 0.2},
+    "clipped": {"update": "clipped(0.3)"},
     "huber": {"loss": "huber(0.5)"},
     "labels": {"residual": "labels", "step_size": 0.4},
     "transform": {"label_transform": "tanh(y)"},
@@ -88,6 +89,8 @@ def plain_loop(setting: Setting, seed: int) -> list[np.ndarray]:
         cosine = np.divide(g[:, 0, 0], length, where=length > 0, out=np.zeros(runs))
         if setting.readout_between != "frozen":
             a = a + scale * np.sum(r * phi, axis=2, keepdims=True) / n
+        if setting.update.kind.clips:
+            g *= np.minimum(1.0, 0.3 / np.linalg.norm(g, axis=2, keepdims=True))
         if setting.update == "normalised":
             g /= np.linalg.norm(g, axis=2, keepdims=True)
         if setting.update == "orthogonal":

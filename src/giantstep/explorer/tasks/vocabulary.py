@@ -40,7 +40,7 @@ def vocabulary(request: Mapping[str, Any], emit: Emit) -> dict[str, Any]:
         "activations": [*FIRST_ACTIVATIONS, *others],
         "functions": sorted(FUNCTIONS),
         "batches": list(BATCHES),
-        "updates": list(UPDATES),
+        "updates": [name for name, kind in UPDATES.items() if not kind.numbers],
         "starts": list(STARTS),
         "readout_starts": list(READOUT_STARTS),
         "output_scales": list(get_args(OutputScale)),

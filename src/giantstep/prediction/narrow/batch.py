@@ -22,7 +22,8 @@ from giantstep.prediction.narrow.noise import Fluctuations
 from giantstep.prediction.narrow.points import Points
 from giantstep.prediction.narrow.state import State, labels_at
 from giantstep.problem.batches import set_size
-from giantstep.problem.network import coefficients, moved_readout, readout_descent, stepped_rows
+from giantstep.problem.motion import stepped_rows, used_gradient
+from giantstep.problem.network import coefficients, moved_readout, readout_descent
 from giantstep.problem.setting import Setting
 
 
@@ -33,12 +34,22 @@ class Gradients:
     rows: Float[np.ndarray, "p k"]
     readout: Float[np.ndarray, " p"]
 
+    @classmethod
+    def used(
+        cls,
+        setting: Setting,
+        state: State,
+        rows: Float[np.ndarray, "p k"],
+        readout: Float[np.ndarray, " p"],
+    ) -> Gradients:
+        """The part of the rows' gradients that a step from a state uses, and that of a."""
+        return cls(used_gradient(setting, state.rows, rows), readout)
+
     def moved(self, setting: Setting, state: State, size: float) -> State:
         """The state after a step of this size."""
-        rows = stepped_rows(setting, state.rows, self.rows, size, state.basis)
-        return replace(
-            state, rows=rows, readout=moved_readout(setting, state.readout, self.readout)
-        )
+        moved = stepped_rows(setting, state.motion, self.rows, size, state.basis)
+        readout = moved_readout(setting, state.readout, self.readout)
+        return replace(state, rows=moved.rows, velocity=moved.velocity, readout=readout)
 
 
 def seen_share(setting: Setting) -> float:
@@ -77,7 +88,7 @@ class Batch(ABC):
         gradient[:, : state.rows.shape[1]] += self.missing(state)
         counts = self.weights if share == 1.0 else self.weights * seen / share
         descent = readout_descent(self.setting, inputs, labels, state.readout, counts=counts)
-        return Gradients(gradient, descent)
+        return Gradients.used(self.setting, state, gradient, descent)
 
     def deflated(self, labels: Float[np.ndarray, " n"]) -> Float[np.ndarray, " n"]:
         """The labels without their fitted part."""

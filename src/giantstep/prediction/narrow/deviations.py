@@ -191,8 +191,13 @@ def deviations_by_covariance(
 
 
 def told_by_runs(setting: Setting) -> bool:
-    """Whether there is no recursion for V: samples are seen again, or labels or updates fitted."""
-    frozen = setting.readout_between.kind.frozen and setting.update.kind.plain
+    """Whether there is no recursion for V: samples are seen again, or labels or updates fitted.
+
+    With momentum the state has velocities, which V has not; of tangent gradients its noise is
+    not derived.
+    """
+    plain = setting.update.kind.plain and setting.along_gradient
+    frozen = setting.readout_between.kind.frozen and plain
     return setting.seen_again or setting.deflate >= 0 or not frozen
 
 
@@ -238,7 +243,7 @@ def deviations_by_runs(
         engine.begin(run)
         engine.readout = start.readout
         if given:
-            engine.rows, engine.biases = start.rows, start.biases
+            engine.motion, engine.biases = start.motion, start.biases
         states = [(engine.overlap, engine.gram)]
         for step in range(setting.steps):
             engine.step(step)

@@ -17,7 +17,6 @@ from dataclasses import dataclass, replace
 import numpy as np
 from jaxtyping import Float
 
-from giantstep.gaussian.coordinates import compressed
 from giantstep.prediction.narrow.batch import Gradients, NoisyBatch
 from giantstep.prediction.narrow.drawn_readout import Fit, drawn_fit
 from giantstep.prediction.narrow.evolution import Snapshot, evolution_of
@@ -51,8 +50,10 @@ def log2_points_of_step(
 
 
 def row_coordinates(setting: Setting) -> int:
-    """Coordinates of a row in the span of the rows and of the known directions, or along axes."""
-    return min(setting.d, setting.p + setting.known) if setting.update.kind.turns else setting.d
+    """Coordinates of a row in the span of rows, velocities and known directions, or along axes."""
+    if not setting.update.kind.turns:
+        return setting.d
+    return min(setting.d, setting.moving + setting.known)
 
 
 def points_serve(setting: Setting) -> bool:
@@ -255,7 +256,7 @@ class DrawnRun:
         self.state = gradients.moved(setting, self.state, setting.step_size[step])
         compact = self.state
         if setting.update.kind.turns:
-            compact = replace(compact, rows=compressed(compact.rows, setting.known))
+            compact = compact.compressed(setting.known)
         points = self.quadrature(compact.rows, step + 1)
         self.snapshot = Snapshot(compact, points, gradients.rows)
 
@@ -301,7 +302,7 @@ class HeldSamples:
             chosen = self.noise.key.choice(len(labels), drawn, replace=False)
             samples, labels = replace(samples, x=samples.x[chosen]), labels[chosen]
         along, _, descent = _summed(self.setting, state, samples, labels)
-        return Gradients(along, descent)
+        return Gradients.used(self.setting, state, along, descent)
 
     def fitted_part(self, labels: Float[np.ndarray, " n"]) -> tuple[float, Float[np.ndarray, " d"]]:
         """The mean and linear part that deflation removes."""
@@ -339,7 +340,7 @@ def _fresh_gradients(
     symmetric = (vectors * np.sqrt(np.maximum(values, 0.0))) @ vectors.T
     outside = symmetric @ noise.vectors(setting.p, setting.d - state.rows.shape[1])
     rows = np.concatenate([along, outside / math.sqrt(setting.n)], axis=1)
-    return Gradients(rows, descent)
+    return Gradients.used(setting, state, rows, descent)
 
 
 def _summed(

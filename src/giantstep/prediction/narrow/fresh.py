@@ -27,6 +27,7 @@ from jaxtyping import Float
 from giantstep.prediction.narrow.evolution import Evolution, direction_cosines
 from giantstep.prediction.narrow.points import Points, Quadrature, points_for
 from giantstep.prediction.narrow.state import State, coordinates, labels_at, squared_error
+from giantstep.prediction.narrow.velocity import MeanGradient, moved_with_velocity
 from giantstep.problem.network import moved_readout, network_and_coefficients, readout_descent
 from giantstep.problem.setting import Setting
 
@@ -104,7 +105,8 @@ def mean_step(
 ) -> MeanStep:
     """Giant step ``step`` from ``rows``, of one network or several, g their coefficients.
 
-    docs/theory/index.md, eq. (5); docs/derivations/long_runs.md, eq. (1).
+    docs/theory/index.md, eq. (5); docs/derivations/long_runs.md, eq. (1);
+    docs/derivations/tangent.md, eqs. (1) and (2).
     """
     weights, x = seen.points.weights, seen.coordinates
     weighted = g * weights
@@ -114,6 +116,10 @@ def mean_step(
     spread = (g * (weights * (np.sum(x**2, axis=1) + outside))) @ g.mT
     if seen.pulled is not None:
         spread -= outside * _pulled(seen.pulled, weighted)
+    if setting.gradient.kind.tangent:
+        inner = rows @ x[:, : rows.shape[-1]].mT
+        spread -= _along_rows(rows, weighted, g, inner)
+        mean, product = _without_rows(mean, product, rows)
     drift = Drift(
         pull=mean[..., : setting.known],
         cross=mean[..., : rows.shape[-1]] @ rows.mT,
@@ -121,6 +127,44 @@ def mean_step(
     )
     state = (rows[..., : setting.known], rows @ rows.mT)
     return MeanStep(mean, drift, *moved_state(setting, step, *state, drift))
+
+
+def _without_rows(
+    mean: Float[np.ndarray, "*k p m"],
+    product: Float[np.ndarray, "*k p p"],
+    rows: Float[np.ndarray, "*k p q"],
+) -> tuple[Float[np.ndarray, "*k p m"], Float[np.ndarray, "*k p p"]]:
+    """G and G G^T of gradients at right angles to the row of each.
+
+    G_i - t_i w_i with t_i = G_i.w_i/|w_i|^2; the product is corrected and not formed anew, since
+    its own error is smaller than that of a square (docs/derivations/tangent.md).
+    """
+    q, gram = rows.shape[-1], rows @ rows.mT
+    cross = mean[..., :q] @ rows.mT
+    shares = np.diagonal(cross, axis1=-2, axis2=-1) / np.diagonal(gram, axis1=-2, axis2=-1)
+    lost = shares[..., :, None] * cross.mT
+    kept = shares[..., :, None] * shares[..., None, :] * gram
+    tangent = mean.copy()
+    tangent[..., :q] -= shares[..., None] * rows
+    return tangent, product - lost - lost.mT + kept
+
+
+def _along_rows(
+    rows: Float[np.ndarray, "*k p q"],
+    weighted: Float[np.ndarray, "*k p n"],
+    g: Float[np.ndarray, "*k p n"],
+    inner: Float[np.ndarray, "*k p n"],
+) -> Float[np.ndarray, "*k p p"]:
+    """What B + (d - q) A loses where samples are taken at right angles to the row of each neuron.
+
+    With u_i = <w_i, x> (``inner``) and P_i the projection off w_i,
+    |x|^2 - <P_i x, P_j x> = u_i^2/|w_i|^2 + u_j^2/|w_j|^2 - u_i u_j Q_ij/(|w_i| |w_j|)^2.
+    """
+    gram = rows @ rows.mT
+    squares = np.diagonal(gram, axis1=-2, axis2=-1)
+    one = (weighted * inner**2 / squares[..., None]) @ g.mT
+    both = (weighted * inner) @ (g * inner).mT
+    return one + one.mT - both * gram / (squares[..., :, None] * squares[..., None, :])
 
 
 def mean_square(seen: Seen, g: Float[np.ndarray, "p n"]) -> Float[np.ndarray, "p p"]:
@@ -148,9 +192,7 @@ def moved_state(
     eta, kept = setting.step_size[step], 1.0 - setting.decay
     pull, cross, gradient = drift.pull, drift.cross, drift.gradient
     if not setting.update.kind.plain:
-        factor_of = setting.update.kind.factor
-        assert factor_of is not None
-        factor = factor_of(gradient)
+        factor = setting.update.factor(gradient)
         pull, cross, gradient = factor @ pull, factor @ cross, factor @ gradient @ factor
     overlap = kept * overlap + eta * pull
     gram = kept**2 * gram + kept * eta * (cross + cross.mT) + eta**2 * gradient
@@ -186,11 +228,17 @@ def state_evolution(setting: Setting, start: State, quadrature: Quadrature) -> E
         cosines.append(direction_cosines(pull, lengths)[None])
         descent = readout_descent(setting, inputs, seen.labels, readout, counts=points.weights)
         state = replace(
-            state,
-            rows=coordinates(moved.overlap, moved.gram),
-            readout=moved_readout(setting, readout, descent),
+            _moved(setting, step, state, moved), readout=moved_readout(setting, readout, descent)
         )
     return Evolution(np.stack(overlaps), np.stack(grams), np.concatenate(cosines), np.array(errors))
+
+
+def _moved(setting: Setting, step: int, state: State, moved: MeanStep) -> State:
+    """The mean rows after a step, and their velocities where they have some."""
+    if setting.momentum:
+        gradient = MeanGradient(moved.mean, moved.drift.gradient)
+        return moved_with_velocity(setting, step, state, gradient)
+    return replace(state, rows=coordinates(moved.overlap, moved.gram))
 
 
 def unsteadiness(setting: Setting, start: State, *, log2_points: int = 14) -> float:

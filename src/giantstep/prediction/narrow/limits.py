@@ -38,8 +38,12 @@ FEW_NEURONS = Limit(
 
 
 def small_batches(setting: Setting) -> bool:
-    """Whether a batch adds little to the inner products of the rows: fresh ones of n <= d/20."""
-    return not setting.seen_again and setting.n <= FEW_NEURONS.most * setting.d
+    """Whether a batch adds little to the inner products of the rows: fresh ones of n <= d/20.
+
+    Velocities add up what many batches have, and the noise of tangent gradients is another one.
+    """
+    apart = setting.along_gradient and not setting.seen_again
+    return apart and setting.n <= FEW_NEURONS.most * setting.d
 
 
 ONE_PASS_NEURONS = Limit(
@@ -239,8 +243,8 @@ SINGLE_STEPS = Limit(
     name="steps that are taken one by one",
     quantity=lambda s: None if is_long(s) else float(s.steps),
     most=1000.0,
-    sentence="steps must be at most {most:g} where batches are reused, inputs are spiked or "
-    "the readout moves, got {setting.steps}",
+    sentence="steps must be at most {most:g} where batches are reused, inputs are spiked, the "
+    "readout moves, gradients are tangent or there is momentum, got {setting.steps}",
     # Some seconds.
     evidence="tests/prediction/test_limits.py",
     kind="chosen",
@@ -250,8 +254,10 @@ COVERED_SEEN_AGAIN: Covered = {
     "batches": None,
     "bias": None,
     "decay": None,
+    "gradient": None,
     "label_transform": None,
     "loss": None,
+    "momentum": None,
     "rows": None,
     "update": ("gradient", "normalised"),
 }
@@ -263,7 +269,13 @@ MEANS: tuple[Limit, ...] = (
     ORTHOGONAL_ROWS,
     SPIKE_SAMPLES,
     SINGLE_STEPS,
-    must_be("update", "gradient, normalised or orthogonal", "means", lambda s: s.update.kind.turns),
+    must_be(
+        "update",
+        "gradient, normalised or orthogonal",
+        "means",
+        # Where a gradient is as long as it may be, the mean clipped one is not that of the mean.
+        lambda s: s.update.kind.turns and not s.update.kind.clips,
+    ),
     *when(
         lambda s: s.seen_again, plain_step("a prediction with reused batches", COVERED_SEEN_AGAIN)
     ),

@@ -29,8 +29,9 @@ FEW_STEPS = 100
 
 def is_long(setting: Setting) -> bool:
     """Whether the steps of a setting are taken in groups: the state is (M, Q) alone."""
-    frozen = setting.readout_between.kind.frozen and not setting.inputs.known_directions
-    return not setting.seen_again and frozen and setting.steps > FEW_STEPS
+    frozen = setting.readout_between.kind.frozen and setting.along_gradient
+    alone = frozen and not setting.inputs.known_directions and not setting.seen_again
+    return alone and setting.steps > FEW_STEPS
 
 
 def closed_forms(setting: Setting) -> Committee | None:

@@ -77,7 +77,7 @@ def points_for(setting: Setting, seed: int, log2_points: int, *, sets: int = 2**
 
     There are at most so many ``sets``, for one step or one group of steps after the other.
     """
-    dimension, r = setting.known + setting.p, setting.target.r
+    dimension, r = setting.known + setting.moving, setting.target.r
     if not setting.update.kind.turns:  # rows are held along the axes
         dimension = setting.d
     steps = min(setting.steps, sets - 1)

@@ -13,7 +13,6 @@ from dataclasses import replace
 import numpy as np
 from jaxtyping import Float
 
-from giantstep.gaussian.coordinates import compressed
 from giantstep.prediction.narrow.batch import Batch, LimitBatch, NoisyBatch, seen_share
 from giantstep.prediction.narrow.evolution import Evolution, Snapshot, evolution_of
 from giantstep.prediction.narrow.noise import Fluctuations
@@ -26,7 +25,7 @@ from giantstep.problem.setting import Setting
 def path_dimensions(setting: Setting) -> int:
     """Normals a path takes: its start coordinates, its noise, and p (+1) for every step."""
     a_step = setting.p + (setting.deflate == 1) + (seen_share(setting) < 1)
-    return setting.target.r + setting.p + 1 + a_step * uses(setting.batches, setting.steps)
+    return setting.target.r + setting.moving + 1 + a_step * uses(setting.batches, setting.steps)
 
 
 def path_normals(setting: Setting, seed: int, log2_points: int) -> Normals:
@@ -47,7 +46,7 @@ def seen_again_states(
     state, number, gradient = start, -1, None
     for step in range(setting.steps + 1):
         # Samples that are new see the rows in any coordinates.
-        compact = replace(state, rows=_compact(setting, state.rows, noise))
+        compact = _compact(setting, state, noise)
         if step < setting.steps and set_of(setting.batches, step) != number:
             number = set_of(setting.batches, step)
             normals = sets(number)
@@ -68,13 +67,17 @@ def seen_again_evolution(setting: Setting, start: State, sets: Normals) -> Evolu
     return evolution_of(setting, seen_again_states(setting, start, sets))
 
 
-def _compact(
-    setting: Setting, rows: Float[np.ndarray, "p q"], noise: Fluctuations | None
-) -> Float[np.ndarray, "p k"]:
-    """The rows in at most r + p coordinates, of (M, Q) by Cholesky or of a drawn run by QR."""
-    if noise is None:
-        return coordinates(rows[:, : setting.target.r], rows @ rows.T)
-    return compressed(rows, setting.target.r)
+def _compact(setting: Setting, state: State, noise: Fluctuations | None) -> State:
+    """The state in as few coordinates as may be, of (M, Q) by Cholesky or of a drawn run by QR."""
+    r = setting.target.r
+    if noise is not None:
+        return state.compressed(r)
+    motion = state.motion.grown(state.rows.shape[1])
+    if motion.velocity is None:
+        return replace(state, rows=coordinates(motion.rows[:, :r], motion.rows @ motion.rows.T))
+    vectors = np.concatenate([motion.rows, motion.velocity])
+    rows, velocity = np.split(coordinates(vectors[:, :r], vectors @ vectors.T), 2)
+    return replace(state, rows=rows, velocity=velocity)
 
 
 def _path_batch(

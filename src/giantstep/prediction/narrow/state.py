@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from jaxtyping import Float
 
 from giantstep.prediction.limits import DENSE_START
+from giantstep.problem.motion import Motion
 from giantstep.problem.network import start_biases, start_readout, start_rows, target_frame
 from giantstep.problem.randomness import Purpose, generator
 from giantstep.problem.setting import Setting
@@ -26,7 +27,7 @@ class State:
     The first r coordinates are along the target directions, then come other known ones.
     ``biases`` -> b in the steps, of every neuron, or one for all of them; ``readout_biases`` -> b
     in the features that the readout is fitted on.  ``basis`` -> the basis itself, of R^d, where an
-    update depends on the axes.
+    update depends on the axes.  ``velocity`` -> velocities of the rows, with momentum.
     """
 
     rows: Float[np.ndarray, "p q"]
@@ -34,6 +35,17 @@ class State:
     biases: Float[np.ndarray, " k"] = field(default_factory=lambda: np.zeros(1))
     readout_biases: Float[np.ndarray, " k"] = field(default_factory=lambda: np.zeros(1))
     basis: Float[np.ndarray, "d d"] | None = None
+    velocity: Float[np.ndarray, "p m"] | None = None
+
+    @property
+    def motion(self) -> Motion:
+        """The rows and their velocities."""
+        return Motion(self.rows, self.velocity)
+
+    def compressed(self, known: int) -> State:
+        """The same network in as few coordinates as may be, the ``known`` first ones unchanged."""
+        motion = self.motion.compressed(known)
+        return replace(self, rows=motion.rows, velocity=motion.velocity)
 
     def preactivations(self, x: Float[np.ndarray, "n q"]) -> Float[np.ndarray, "p n"]:
         """W x + b on the points."""
@@ -54,7 +66,7 @@ def typical_start(setting: Setting, readout: Float[np.ndarray, " p"] | None = No
         else:
             readout = np.where(np.arange(p) >= p // 2, 1.0, -1.0)
     space = typical_span(setting.target.r, setting.d, setting.inputs.known_directions)
-    return State(start_rows(setting, space), readout)
+    return State(start_rows(setting, space), readout, velocity=Motion.at_rest(setting))
 
 
 def start_of_run(setting: Setting, run: int) -> State:
@@ -63,8 +75,10 @@ def start_of_run(setting: Setting, run: int) -> State:
     key = generator(setting.seed, run, Purpose.START, 0)
     readout, drawn = start_readout(setting, run), start_biases(setting, run)
     biases = drawn if setting.bias_at == "start" else np.zeros_like(drawn)
+    velocity = Motion.at_rest(setting)
     if choose_engine(setting) == "deferred":
-        return State(start_rows(setting, known_span(key, r, d, others)), readout, biases, drawn)
+        rows = start_rows(setting, known_span(key, r, d, others))
+        return State(rows, readout, biases, drawn, velocity=velocity)
     DENSE_START.refuse(float(setting.p * d), setting)
     frame = target_frame(setting, run)
     rows = start_rows(setting, whole_space(key, frame, others))
@@ -72,8 +86,9 @@ def start_of_run(setting: Setting, run: int) -> State:
     if not setting.update.kind.turns:
         basis = np.linalg.qr(np.concatenate([directions, np.eye(d)]).T)[0].T
         basis[: len(directions)] = directions  # up to signs, which QR is free to choose
-        return State(rows @ basis.T, readout, biases, drawn, basis)
-    return State(coordinates(rows @ directions.T, rows @ rows.T), readout, biases, drawn)
+        return State(rows @ basis.T, readout, biases, drawn, basis, velocity)
+    rows = coordinates(rows @ directions.T, rows @ rows.T)
+    return State(rows, readout, biases, drawn, velocity=velocity)
 
 
 def coordinates(

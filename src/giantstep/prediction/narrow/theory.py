@@ -8,6 +8,7 @@ is far from any mean, runs are drawn instead (drawn_runs.py).
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -225,7 +226,7 @@ def start_share(
     """
     r, d, others = setting.target.r, setting.d, setting.inputs.known_directions
     spaces = [known_span(np.random.default_rng(probe), r, d, others) for probe in range(probes)]
-    starts = [State(start_rows(setting, space), typical.readout) for space in spaces]
+    starts = [replace(typical, rows=start_rows(setting, space)) for space in spaces]
     points = log2_points(setting, probes + 1, share_of_work)
     if asked_log2_points is not None:
         least = math.ceil(math.log2(resolving * setting.p * setting.n / d))

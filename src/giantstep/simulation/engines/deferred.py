@@ -19,6 +19,7 @@ from giantstep.errors import InputError
 from giantstep.gaussian.coordinates import compressed
 from giantstep.language.units import in_bytes
 from giantstep.problem.batches import set_of, set_size, uses
+from giantstep.problem.motion import Motion
 from giantstep.problem.network import moved_readout, start_biases, start_readout, start_rows
 from giantstep.problem.randomness import Purpose, generator
 from giantstep.problem.setting import Setting
@@ -40,7 +41,7 @@ def directions_revealed(setting: Setting) -> int:
 
 def dimensions_needed(setting: Setting) -> int:
     """Dimensions the basis may come to span, where R^d has as many."""
-    return setting.known + setting.p + directions_revealed(setting)
+    return setting.known + setting.moving + directions_revealed(setting)
 
 
 def held_bytes(setting: Setting) -> int:
@@ -52,7 +53,7 @@ def held_bytes(setting: Setting) -> int:
 
 def rows_bytes(setting: Setting) -> int:
     """Memory of the rows and of what a step makes of them: p x p matrices, 20 were measured."""
-    return 8 * 24 * setting.p * (setting.p + setting.known)
+    return 8 * 24 * setting.moving * (setting.moving + setting.known)
 
 
 def objection(setting: Setting, memory: int) -> str | None:
@@ -65,9 +66,13 @@ def objection(setting: Setting, memory: int) -> str | None:
         return "the deferred engine holds batches on the host, got device = 'gpu'"
     if setting.deflate == 2:
         return "the deferred engine cannot hold a fit of degree 2, got deflate = 2"
-    needed = setting.known + setting.p + (setting.deflate == 1)
+    needed = setting.known + setting.moving + (setting.deflate == 1)
     if needed > setting.d:
-        return f"the deferred engine needs d >= {needed} for these p and r, got {setting.d}"
+        velocities = " with their velocities" if setting.momentum else ""
+        return (
+            f"the deferred engine needs d >= {needed} for these p and r{velocities}, got "
+            f"{setting.d}"
+        )
     if rows_bytes(setting) > memory:
         return (
             f"memory must be at least {in_bytes(rows_bytes(setting))} for p = {setting.p:,} "
@@ -124,7 +129,7 @@ class DeferredEngine:
         self.run = 0
         self.readout = np.zeros(setting.p)
         self.biases = np.zeros(setting.p)
-        self.rows = np.zeros((setting.p, setting.known))
+        self.motion = Motion(np.zeros((setting.p, setting.known)))
         self.batch: HeldBatch | None = None
         self.together = self.work is HOST and covers(self.setting)
         self.group = group_size(setting, memory) if self.together else 1
@@ -151,7 +156,7 @@ class DeferredEngine:
         group = Together(self.setting, runs, State(rows, readouts, biases), self.meter)
         for after in group.steps():
             for place, self.run in enumerate(runs):
-                self.rows, self.readout = after.rows[place], after.readout[place]
+                self.motion, self.readout = Motion(after.rows[place]), after.readout[place]
                 self.biases = biases[place]
                 yield Moment(self.run, after.step, (after.along[place], after.square[place]))
 
@@ -163,7 +168,13 @@ class DeferredEngine:
         key = generator(self.setting.seed, run, Purpose.START, 0)
         others = self.setting.inputs.known_directions
         space = known_span(key, self.setting.target.r, self.setting.d, others)
-        self.rows = start_rows(self.setting, space)
+        self.motion = Motion(start_rows(self.setting, space), Motion.at_rest(self.setting))
+
+    @property
+    def rows(self) -> Float[np.ndarray, "p q"]:
+        """Coordinates of the rows of W."""
+        rows: Float[np.ndarray, "p q"] = self.motion.rows
+        return rows
 
     @property
     def overlap(self) -> Float[np.ndarray, "p r"]:
@@ -194,15 +205,17 @@ class DeferredEngine:
         if holds_batches(setting):
             number = set_of(setting.batches, index)
             if self.batch is None or self.batch.step != number:
-                self.rows = compressed(self.rows, setting.known)
+                self.motion = self.motion.compressed(setting.known)
                 self.batch = HeldBatch(setting, self.run, number, self.rows.shape[1])
             biases = self.biases_of(Purpose.BATCH)
-            stepped = self.batch.step_rows(self.rows, biases, self.readout, index)
+            stepped = self.batch.step_rows(self.motion, biases, self.readout, index)
             self.meter.add(setting.n * (1 + (setting.deflate >= 0)))
         else:
-            stream = self.stream(Purpose.BATCH, index, setting.n).deflate()
-            stepped = stream.step_rows(self.readout, setting.step_size[index])
-        self.rows = stepped.rows
+            self.motion = self.motion.compressed(setting.known)
+            stream = self.stream(Purpose.BATCH, index, setting.n, self.rows).deflate()
+            size, velocity = setting.step_size[index], self.motion.velocity
+            stepped = stream.step_rows(self.readout, size, velocity)
+        self.motion = stepped.motion
         self.readout = moved_readout(setting, self.readout, stepped.readout_gradient)
         return stepped.gradient[:, :r], stepped.gradient @ stepped.gradient.T
 
@@ -223,9 +236,15 @@ class DeferredEngine:
         """Fresh data with the labels as they are, for the network's own error."""
         return self.stream(Purpose.TEST, index, self.setting.test_n)
 
-    def stream(self, purpose: Purpose, index: int, count: int) -> Stream:
-        """Fresh samples for the network as it is now."""
-        rows = compressed(self.rows, self.setting.known)
+    def stream(
+        self,
+        purpose: Purpose,
+        index: int,
+        count: int,
+        rows: Float[np.ndarray, "p q"] | None = None,
+    ) -> Stream:
+        """Fresh samples for the network as it is now, or for its rows in other coordinates."""
+        rows = compressed(self.rows, self.setting.known) if rows is None else rows
         biases = self.biases_of(purpose)
         return Stream(
             self.setting, self.run, purpose, index, count, rows, biases, self.meter, work=self.work

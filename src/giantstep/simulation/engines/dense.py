@@ -18,11 +18,11 @@ import numpy as np
 from jaxtyping import Float
 
 from giantstep.problem.batches import set_of, set_size
+from giantstep.problem.motion import combined, moved_rows
 from giantstep.problem.network import (
     chosen_samples,
     coefficients,
     moved_readout,
-    moved_rows,
     readout_descent,
     start_biases,
     start_readout,
@@ -64,6 +64,7 @@ class DenseEngine:
         self.readout = np.zeros(setting.p)
         self.biases = np.zeros(setting.p)
         self.weights: Any = None
+        self.velocity: Any = None
         self.frame: Any = None
         self.held: dict[tuple[int, int], tuple[Any, Any]] = {}
         self.reducers: dict[tuple[Any, bool], Any] = {}
@@ -115,6 +116,8 @@ class DenseEngine:
         rows = start_rows(setting, whole_space(key, frame, others))
         with self.context():
             self.weights = self.place.put(rows, setting.dtype)
+            if setting.momentum:
+                self.velocity = self.place.put(np.zeros_like(rows), np.float64)
             measured = frame if self.directions is None else self.directions
             self.frame = self.place.put(measured, setting.dtype)
 
@@ -256,16 +259,21 @@ class DenseEngine:
         stream = self.batch(index).deflate()
         with self.context():
             total, readout_sum = stream.total(self.gradient, self.readout.astype(setting.dtype))
-            gradient = self.place.put(total / setting.n, setting.dtype)
-            direction = gradient
-            if not setting.update.kind.plain:
-                turned = setting.update.kind(np.asarray(total) / setting.n)
-                direction = self.place.put(turned, setting.dtype)
+            full = total / setting.n
+            part = setting.gradient.kind.part(self.weights.astype(full.dtype), full)
+            gradient = self.place.put(part, setting.dtype)
+            used, self.velocity = combined(setting, part, self.velocity, self._update)
+            direction = self.place.put(used, setting.dtype)
             size = setting.dtype(setting.step_size[index])
             self.weights = moved_rows(setting, self.weights, direction, size)
             self.readout = moved_readout(setting, self.readout, np.asarray(readout_sum) / setting.n)
             along = np.asarray(precise(gradient, self.frame), dtype=float)
         return along, self._gram(gradient)
+
+    def _update(self, used: Any) -> Any:
+        """What the update makes of a direction, on the host unless it is plain."""
+        update = self.setting.update
+        return used if update.kind.plain else update(np.asarray(used))
 
     def stream(self, purpose: Purpose, step: int, count: int) -> DenseStream:
         there = not self.setting.biased_readout_only or purpose is Purpose.READOUT

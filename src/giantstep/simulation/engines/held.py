@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float
 
-from giantstep.gaussian.coordinates import Known, bartlett
+from giantstep.gaussian.coordinates import Known, bartlett, widened
 from giantstep.problem.batches import set_size
+from giantstep.problem.motion import Motion
 from giantstep.problem.network import chosen_samples, coefficients, readout_descent
 from giantstep.problem.randomness import Purpose, generator
 from giantstep.problem.setting import Setting
@@ -78,17 +79,17 @@ class HeldBatch:
 
     def step_rows(
         self,
-        rows: Float[np.ndarray, "p q"],
+        motion: Motion,
         biases: Float[np.ndarray, " p"],
         readout: Float[np.ndarray, " p"],
         index: int,
     ) -> Stepped:
         """Giant step ``index`` on the held samples, or on those of them that it draws."""
-        setting, q = self.setting, rows.shape[1]
+        setting, rows = self.setting, motion.rows
         labels, _ = self.deflated(setting.label_transform(self.labels()))
         drawn = chosen_samples(setting, self.run, index)
         chosen: Any = slice(None) if drawn is None else drawn
-        pre = rows @ self.data[chosen, :q].T + biases[:, None]
+        pre = rows @ self.data[chosen, : rows.shape[1]].T + biases[:, None]
         part = coefficients(setting, pre, labels[chosen], readout)
         readout_sum = readout_descent(setting, pre, labels[chosen], readout)
         c = np.zeros((setting.p, self.count))
@@ -96,7 +97,7 @@ class HeldBatch:
         self.reveal(c.T)
         gradient = c @ self.data / setting.n
         return Stepped.of(
-            setting, rows, gradient, readout_sum / setting.n, setting.step_size[index]
+            setting, motion, gradient, readout_sum / setting.n, setting.step_size[index]
         )
 
 
@@ -115,8 +116,7 @@ class HeldStream(FeatureTable):
         if self.deflation is not None:
             meter.add(batch.setting.n)
         # The fit may have revealed one more direction, in which W has no component yet.
-        self.rows = np.zeros((len(rows), batch.data.shape[1]))
-        self.rows[:, : rows.shape[1]] = rows
+        self.rows = widened(rows, batch.data.shape[1])
         features = batch.setting.activation(batch.data @ self.rows.T + biases)
         super().__init__(features, labels, meter)
 

@@ -11,7 +11,8 @@ import numpy as np
 from jaxtyping import Float
 
 from giantstep.gaussian.coordinates import bartlett, root
-from giantstep.problem.network import coefficients, readout_descent, stepped_rows
+from giantstep.problem.motion import Motion, stepped_rows, used_gradient
+from giantstep.problem.network import coefficients, readout_descent
 from giantstep.problem.randomness import Purpose, generator
 from giantstep.problem.setting import Setting
 from giantstep.simulation.engines.blocks import HOST, HostBlocks, Where
@@ -20,9 +21,9 @@ from giantstep.simulation.meter import Meter
 
 @dataclass(frozen=True)
 class Stepped:
-    """Rows after a step, the gradient it took, in the same basis, and the readout's gradient."""
+    """The motion after a step, the gradient it took, in one basis, and the readout's gradient."""
 
-    rows: Float[np.ndarray, "p k"]
+    motion: Motion
     gradient: Float[np.ndarray, "p k"]
     readout_gradient: Float[np.ndarray, " p"]
 
@@ -30,13 +31,14 @@ class Stepped:
     def of(
         cls,
         setting: Setting,
-        rows: Float[np.ndarray, "p q"],
+        motion: Motion,
         gradient: Float[np.ndarray, "p k"],
         readout_gradient: Float[np.ndarray, " p"],
         size: float,
     ) -> Stepped:
         """The step along a gradient in a basis that begins with that of the rows."""
-        return cls(stepped_rows(setting, rows, gradient, size), gradient, readout_gradient)
+        used = used_gradient(setting, motion.rows, gradient)
+        return cls(stepped_rows(setting, motion, used, size), used, readout_gradient)
 
 
 @dataclass(frozen=True)
@@ -193,8 +195,12 @@ class Stream:
         """Fresh samples of another purpose, labels deflated by the same fit."""
         return replace(self, purpose=purpose, count=count, fitted_here=False, kept=None)
 
-    def step_rows(self, readout: Float[np.ndarray, " p"], size: float) -> Stepped:
+    def step_rows(
+        self, readout: Float[np.ndarray, " p"], size: float, velocity: Any = None
+    ) -> Stepped:
         """One giant step on these samples, in a basis grown to fit.
+
+        ``velocity`` are the velocities of the rows, in their basis.
 
         docs/theory/index.md, eq. (11); docs/derivations/deferred.md, eq. (1).
         """
@@ -225,4 +231,5 @@ class Stream:
         null = float(np.finfo(setting.dtype).eps)
         pieces.append(root(square, null) @ bartlett(rng, p, setting.d - columns))
         gradient = np.concatenate(pieces, axis=1) / self.count
-        return Stepped.of(setting, self.rows, gradient, readout_sum / self.count, size)
+        motion = Motion(self.rows, velocity)
+        return Stepped.of(setting, motion, gradient, readout_sum / self.count, size)

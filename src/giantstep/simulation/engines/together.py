@@ -39,6 +39,7 @@ def covers(setting: Setting) -> bool:
         and not setting.readout_on_last
         and not setting.readout_between.kind.fitted
         and setting.deflate < 0
+        and setting.along_gradient
     )
 
 
@@ -189,9 +190,8 @@ class Chunk:
             return (c / n) @ inner @ np.swapaxes(c / n, 1, 2)
 
         size = setting.step_size[index] / n
-        factor = setting.update.kind.factor
-        assert factor is not None
-        move = size * c if setting.update.kind.plain else size * (factor(square()) @ c)
+        update = setting.update
+        move = size * c if update.kind.plain else size * (update.factor(square()) @ c)
         shrink: Any = 1.0 - setting.decay
         if setting.normalises_rows:
             # |W'|^2 = (1 - decay)^2 |W|^2 + 2 (1 - decay) <W, move> + |move|^2
