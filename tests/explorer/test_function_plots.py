@@ -81,7 +81,7 @@ def test_the_sentence_says_which_directions_are_flat(visit) -> None:
     seen.settle()
     told = reading(page, "What the network computes")
     assert re.match(
-        r"After step 1 the network follows .* only; along .* it is flat. The test error is .*: \d+%",
+        r"After step 1 the network follows .* only; along .* it is flat. The test error is .* \d+%",
         told.text_content(),
     )
     formulas = told.locator("math").evaluate_all("(found) => found.map((at) => at.dataset.latex)")

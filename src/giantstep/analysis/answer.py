@@ -9,10 +9,9 @@ import numpy as np
 from jaxtyping import Float
 
 from giantstep.analysis.analyze import Analysis
+from giantstep.analysis.notes import lacks as lacks
 from giantstep.analysis.staircase import Stage, added
 from giantstep.analysis.subspace import name_space, span
-from giantstep.gaussian.accuracy import VANISHING
-from giantstep.problem.activation import Activation
 
 Basis = Float[np.ndarray, "_ r"]
 
@@ -120,15 +119,6 @@ def _nothing(analysis: Analysis) -> str:
     if analysis.leap_index is None or not analysis.fresh.converged:
         return f"{text}, as far as could be decided."
     return f"{text}: the lowest degree of the target is {analysis.leap_index}."
-
-
-def lacks(activation: Activation, degree: int) -> str:
-    """Why a gradient step with an activation cannot use target parts of a degree."""
-    coefficient = activation.coefficients(degree)
-    if abs(float(coefficient.values[degree])) <= max(VANISHING, 100.0 * coefficient.error):
-        return f"{activation.name} has no part of degree {degree}"
-    # A jump: the function has the part, its derivative almost everywhere does not.
-    return f"the slope of {activation.name} has no part of degree {degree - 1}"
 
 
 def _blocked(analysis: Analysis, learned: Basis) -> list[str]:

@@ -56,6 +56,10 @@ export function prepare(node, given) {
   document.addEventListener("keydown", (event) => {
     if (event.key === "Escape" && current()) leave();
   });
+  // An address that names a scene and no setting means the setting of the scene.
+  const scene = scenes[current() - 1];
+  if (scene && !state.given(/^(narrow\.|side\.|target$|activation$)/))
+    state.replace({ pane: "narrow", ...sided(scene.beside), ...adopted(scene.setting) });
   show(new Set(["tour"]));
 }
 

@@ -76,7 +76,7 @@ def fitted_function(
     places = sorted({round(at) for at in np.linspace(0, count - 1, min(count, most_steps))})
     readout = np.stack([_readout(prediction, place, log2_points) for place in places])
 
-    def surfaces(values: Float[np.ndarray, " g"]) -> tuple[Float[np.ndarray, "*k"], ...]:
+    def surfaces(values: Float[np.ndarray, " g"]) -> tuple[np.ndarray, np.ndarray]:
         u, shape = _on_grid(values, len(plane)), (len(values),) * len(plane)
         networks = [
             _network(prediction, place, plane, a, u).reshape(shape)

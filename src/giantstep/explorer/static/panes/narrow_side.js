@@ -86,7 +86,7 @@ export function sideControl() {
 const PLOTS = {
   neurons: "Where the neurons point",
   alignment: "What each step has learned",
-  errors: "How the error falls",
+  errors: "The error after each step",
 };
 
 /**

@@ -387,7 +387,7 @@ function controls() {
       "p",
       { class: "row" },
       el("small", {}, "This pane has a target of its own."),
-      el("button", { type: "button", class: "export", onclick: shared }, "Take that of the others"),
+      el("button", { type: "button", class: "export", onclick: shared }, "Use the target of the other panes"),
     ),
     choice("phase.x", { words: "Across", field: "axes", options }),
     text("phase.xs", { words: "Values across", field: "axes", help }),

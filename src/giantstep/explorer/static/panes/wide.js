@@ -102,7 +102,10 @@ function spikes() {
     el(
       "caption",
       {},
-      defined("Singular values outside the [bulk]. Noise may hide those in brackets."),
+      defined(
+        "Singular values outside the [bulk]. Those in brackets lie so close to it that noise may " +
+          "cover them, and they are not counted.",
+      ),
     ),
     el(
       "thead",
@@ -374,7 +377,7 @@ export default {
         Object.entries(MATRICES).map(([name, title]) => figure(name, title, parts[`${name}-none`])),
         figure(
           "losses",
-          "How the error falls",
+          "The error after each step",
           el(
             "p",
             { class: "caption" },
