@@ -129,11 +129,12 @@ def lacks(activation: Activation, degree: int) -> str:
 
 def _of_blocked_step(entry: OneStep, activation: Activation) -> str:
     """What one step would learn with another activation."""
+    assert entry.degree is not None, "a step is blocked through a degree"
     removed = f" with degrees below {entry.batch_exponent} removed" if entry.deflated else ""
     return (
         f"One step at n ~ d^{entry.batch_exponent}{removed} would learn "
         f"{' and '.join(name_space(entry.basis))}, but {activation.name} cannot: "
-        f"{lacks(activation, entry.degree or 0)}."
+        f"{lacks(activation, entry.degree)}."
     )
 
 

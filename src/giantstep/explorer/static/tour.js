@@ -102,8 +102,9 @@ export function look() {
   }
   document.documentElement.style.setProperty("--scene-height", `${root.offsetHeight}px`);
   if (answered) document.querySelector(".narrow .plots").scrollIntoView({ block: "start" });
-  const covered = control.getBoundingClientRect().top < root.getBoundingClientRect().bottom;
-  if (!answered || covered) control.scrollIntoView({ block: "nearest" });
+  const { top, bottom } = control.getBoundingClientRect();
+  const unseen = top < root.getBoundingClientRect().bottom || bottom > window.innerHeight;
+  if (!answered || unseen) control.scrollIntoView({ block: "nearest" });
 }
 
 /** The words of a scene: its question with buttons, or what happened and the way on. */
@@ -134,6 +135,7 @@ function asked(scene) {
     el("p", { class: "asked-now" }, scene.question),
     el("div", { class: "row", role: "group", "aria-label": "Answers" }, options),
     el("small", {}, "The plots appear when you have answered."),
+    el("small", { class: "on-phone" }, "The control of this scene is marked in Settings, below."),
   ];
 }
 
@@ -146,7 +148,8 @@ function happened(number, scene, answer) {
       { class: "happened", tabindex: -1 },
       `You said: “${scene.options[answer]}”. `,
       el("strong", {}, answer === scene.right ? "Right. " : "Not so. "),
-      scene.happened,
+      el("span", { class: "with-plots" }, scene.happened),
+      el("span", { class: "without-plots" }, "The plots are being computed."),
     ),
     el("button", { type: "button", class: "main", onclick: run }, words),
     el("small", {}, "The lines in the plots are theory. The button Run adds simulations."),

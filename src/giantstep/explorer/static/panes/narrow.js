@@ -141,6 +141,7 @@ function tell(dragging) {
   const { setting, giant_shares: shares, complaint: objection, cost } = predicted;
   parts.asked.write(predicted.formulas);
   parts.sizes.textContent = sizes(setting, shares);
+  parts.sizes.classList.remove("old");
   // What would move the plots waits until the control is released.
   if (dragging) return;
   parts.cost.textContent = cost.seconds
@@ -183,6 +184,7 @@ function show(found, words, dragging = false) {
   parts.single.forEach((node) => (node.hidden = Boolean(found.other)));
   if (revealed) page.revealed();
   parts.theory.textContent = words;
+  parts.plots.classList.toggle("draft", Boolean(found.draft));
   parts.player.steps(predicted.recorded);
   tell(dragging);
   return draw();
@@ -340,17 +342,17 @@ export default {
       el(
         "div",
         { class: "card" },
+        parts.asked.printed,
         parts.runner.node,
-        parts.waiting.node,
+        el("div", { class: "slot" }, parts.waiting.node, parts.problem.node),
         parts.sizes,
         parts.cost,
-        parts.problem.node,
         parts.regime,
-        parts.verdict,
       ),
       (parts.plots = el(
         "div",
         { class: "plots", hidden: true },
+        parts.verdict,
         parts.player.node,
         parts.sides.node,
         parts.single,
@@ -391,6 +393,7 @@ export default {
       return;
     }
     turn += 1; // what was asked of the setting before is not shown any more
+    parts.sizes.classList.add("old");
     // A scene of the tour shows its own plots or none, never those of the scene before.
     if (state.get("tour")) parts.plots.hidden = true;
     if (typed) soon();

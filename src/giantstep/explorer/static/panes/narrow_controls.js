@@ -261,6 +261,7 @@ export function controls(vocabulary) {
         }
       }
     },
+    printed: lines.printed,
     write: lines.write,
     /** Show a problem where it belongs, with null nowhere; whether it could be seen there. */
     mark(problem) {

@@ -207,7 +207,13 @@ export default {
     parts.answer = el(
       "div",
       { class: "answer" },
-      el("div", { class: "card" }, el("h2", {}, "What can be learned"), parts.figures),
+      el(
+        "div",
+        { class: "card" },
+        parts.lines.printed,
+        el("h2", {}, "What can be learned"),
+        parts.figures,
+      ),
       el(
         "div",
         { class: "card" },
