@@ -216,23 +216,23 @@ def test_a_scene_without_a_setting_in_its_address_has_its_own(visit) -> None:
 def test_what_is_old_is_marked_while_theory_is_computed(visit) -> None:
     """A tour's result is not told above an empty page, nor an old formula below a new target."""
     seen = visit()
-    page = seen.open("tour=6")
+    page = seen.page
     held: list[Any] = []
-    page.route("**/api/beside", held.append)
-    page.route("**/api/predict", held.append)
-    page.get_by_role("button", name="The right side only").click()
-    page.reload()
+    for task in ("beside", "predict"):
+        page.route(f"**/api/{task}", lambda route: held.append(route))
+    page.goto(f"{seen.address}/#tour=6&tour.answer=0")
     panel = page.get_by_role("region", name="Guided tour")
     panel.get_by_text("The plots are being computed.").wait_for()
     assert not panel.get_by_text(SCENES[5].happened[:40]).is_visible()
-    line = page.locator(".narrow").get_by_label("Target f(x)")
-    line.fill("He4(x1)")
     seen.until(lambda: held)
     assert page.locator(".narrow .sizes.old").count() == 1
-    page.unroute_all(behavior="ignoreErrors")
-    for route in held:
-        route.abort()
+    page.goto(f"{seen.address}/#")
+    page.reload()
+    seen.until(lambda: page.locator(".narrow .plots").is_visible())  # floors alone
+    page.locator(".narrow").get_by_label("Target f(x)").fill("He4(x1)")
+    page.locator(".narrow .written.old").wait_for()
     seen.allowed += ["net::ERR", "Failed"]
+    page.unroute_all(behavior="ignoreErrors")
 
 
 def test_drafts_are_marked_on_the_plots(visit) -> None:
