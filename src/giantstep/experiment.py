@@ -95,8 +95,7 @@ class Experiment(Drawn):
     @cached_property
     def subspaces(self) -> list[tuple[str, Float[np.ndarray, "k r"]]]:
         """What each step of the staircase adds, and what is left, with a title each."""
-        stairs = self.stairs
-        return [] if stairs is None else subspaces_of(stairs, self.model.target.r)
+        return [] if self.analysis is None else subspaces_of(self.analysis, self.model)
 
     @cached_property
     def steps(self) -> tuple[StepSummary, ...]:
@@ -141,16 +140,32 @@ def _title(stairs: Staircase, step: int) -> str:
     return f"{_names(basis)} ({'blocked' if blocked else f'step {step}'})"
 
 
-def subspaces_of(stairs: Staircase, r: int) -> list[tuple[str, Float[np.ndarray, "k r"]]]:
-    """What each step of a staircase adds, and what is left, with a title each.
+def subspaces_of(
+    analysis: Analysis, setting: Setting
+) -> list[tuple[str, Float[np.ndarray, "k r"]]]:
+    """What each step of the staircase of a setting adds, and what is left, with a title each.
 
     The title says where the activation keeps the network from all or some of these directions.
     """
+    stairs = stairs_of(analysis, setting)
     steps = range(1, len(stairs.bases) + 1)
     named = [(_title(stairs, t), basis) for t in steps if len(basis := stairs.added(t))]
-    learned = stairs.bases[-1] if stairs.bases else np.zeros((0, r))
+    learned = stairs.bases[-1] if stairs.bases else np.zeros((0, setting.target.r))
     left = completed(learned)[len(learned) :]
-    return [*named, (f"{_names(left)} (not at n ~ d)", left)] if len(left) else named
+    return [*named, (_names(left) + _remark(analysis, setting, left), left)] if len(left) else named
+
+
+def _remark(analysis: Analysis, setting: Setting, left: Float[np.ndarray, "k r"]) -> str:
+    """What a title says of directions that n ~ d samples a step do not teach."""
+    order = order_in(setting.n, setting.d)
+    if order <= 1 or not setting.steps:
+        return " (not at n ~ d)"
+    first = learned_subspaces(analysis, setting)[1]
+    if first is None:
+        return ""
+    if len(first) and not len(added(first, left)):
+        return " (step 1)"
+    return f" (not at n ~ d^{order})"
 
 
 def stairs_of(analysis: Analysis, setting: Setting) -> Staircase:
@@ -284,9 +299,7 @@ def run_experiment(
         if simulated.runs > 1:
             # Labels of a data set are compared with those of the function fitted to them.
             others = () if labels is None else ("target", "inputs", "noise", "frame")
-            stairs = None if analysis is None else stairs_of(analysis, setting)
-            r = predicted.overlap.shape[-1]
-            shown = None if stairs is None else dict(subspaces_of(stairs, r))
+            shown = None if analysis is None else dict(subspaces_of(analysis, predicted.setting))
             comparison = compare(predicted, simulated, ignoring=others, subspaces=shown)
     return Experiment(analysis, predicted, complaint, simulated, comparison, labels)
 

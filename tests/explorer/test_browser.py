@@ -242,7 +242,7 @@ def test_no_answer_is_told_in_place(visit) -> None:
 def test_a_slow_prediction_is_told_and_goes_on_when_it_is_asked_to(visit, drafted: bool) -> None:
     seen = visit()
     seen.allowed += ["504"]
-    words = "this takes longer than the 15 s that a page waits"
+    words = "this takes longer than 15 s and was stopped"
 
     def answer(route: Any) -> None:
         asked = route.request.post_data_json

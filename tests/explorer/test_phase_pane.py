@@ -78,7 +78,7 @@ def test_a_target_of_its_own_and_that_of_the_others(visit) -> None:
     page = visit().open(urlencode({"pane": "phase", "target": "He3(x1)"} | small))
     line = page.locator(".pane.phase .expression").first
     assert line.input_value() == "x1*x2"
-    page.get_by_role("button", name="Take that of the others").click()
+    page.get_by_role("button", name="Use the target of the other panes").click()
     assert line.input_value() == "He3(x1)"
 
 

@@ -58,7 +58,10 @@ def test_the_page_opens_where_the_error_falls_step_by_step(visit) -> None:
     assert "Step 1 found x_{1} + x_{2}" in told[1]
     assert "Step 2 found x_{1} - x_{2}" in told[1]
     assert "6.00 at the start" in told[2]
-    assert "Theory covers steps before a readout up to 100" in page.locator(".narrow").inner_text()
+    assert (
+        "The nearest limit of this theory: number of steps at most 100. Here: 2."
+        in page.locator(".narrow").inner_text()
+    )
     menu = page.get_by_label("Example")
     assert menu.locator("option:checked").inner_text().startswith(EXAMPLES[0].name)
 

@@ -80,7 +80,7 @@ BEYOND: dict[str, list[dict[str, Any]]] = {
     "neurons over inputs, steps in groups": [LONG | {"p": 6}],
     "inputs of samples that are seen again": [AGAIN],
     "steps of a drawn run": [MANY | {"steps": 101, "batches": "reused"}],
-    "seconds of drawn runs": [MANY | {"runs": 10**6}],
+    "seconds in which theory draws random runs": [MANY | {"runs": 10**6}],
     "samples that no points stand for": [MANY | {"loss": "huber(1)", "n": 10**8}],
     "features of a readout that is drawn": [
         MANY | {"readout_between": "ridge", "readout_n": 10**6}
@@ -96,7 +96,7 @@ BEYOND: dict[str, list[dict[str, Any]]] = {
     ],
     "steps that are taken one by one": [AGAIN | {"steps": 1001}],
     "entries of a dense start": [AGAIN | {"d": 10**8, "n": "2d", "bias": 1.0}],
-    "steps before a readout": [NARROW | {"steps": 101}],
+    "number of steps": [NARROW | {"steps": 101}],
     "samples of the readout over neurons": [NARROW | {"readout_n": 39}],
     "samples of a deflated readout over inputs": [NARROW | {"deflate": 1, "readout_n": 99_999}],
     "samples of a gradient's length": [NARROW | {"n": 99}],

@@ -9,8 +9,9 @@ import numpy as np
 from giantstep.analysis.exponents import Exponent, OneStep, picks_up
 from giantstep.analysis.fitted_degrees import FittedDegrees
 from giantstep.analysis.floors import fitted_terms
-from giantstep.analysis.staircase import Staircase
+from giantstep.analysis.staircase import Blocked, Staircase
 from giantstep.analysis.subspace import name_space
+from giantstep.gaussian.accuracy import VANISHING
 from giantstep.gaussian.series import HermiteSeries
 from giantstep.gaussian.tensors import RELEVANT, rank_tolerance
 from giantstep.problem.activation import Activation
@@ -55,7 +56,8 @@ def warnings(
     """What a reader must know before trusting the record."""
     return [
         *_of_expansion(series),
-        *(note for name, entry in stairs.items() for note in _of_stairs(name, entry, activation)),
+        *_near_ties(stairs),
+        *_of_blocked(stairs, activation),
         *(_of_blocked_step(entry, activation) for entry in steps if entry.blocked),
         *_of_missing_degrees(series, activation, fits),
     ]
@@ -83,33 +85,56 @@ def _of_expansion(series: HermiteSeries) -> Iterator[str]:
         )
 
 
-def _of_stairs(name: str, stairs: Staircase, activation: Activation) -> Iterator[str]:
-    """Near-ties of a staircase, and directions that the activation cannot learn."""
-    if any(decision.near_tie for decision in stairs.decisions):
-        yield (
-            f"A direction of the staircase with {name} batches is a near-tie: its singular value "
-            "is close to the tolerance below which it counts as zero."
-        )
-    for blocked in stairs.blocked:
-        reason = (
-            f"a step with it does not depend on y^{blocked.label_power}"
-            if picks_up(activation, blocked.coefficient)
-            else f"its coefficient b_{blocked.coefficient} is zero"
-        )
-        yield (
-            f"Step {blocked.step} ({name} batches) would add "
-            f"{', '.join(name_space(blocked.basis))}, but {activation.name} cannot learn it: "
-            f"{reason}."
-        )
+def _near_ties(stairs: Mapping[str, Staircase]) -> Iterator[str]:
+    """Staircases whose rank is close to a tie."""
+    for name, staircase in stairs.items():
+        if any(decision.near_tie for decision in staircase.decisions):
+            yield (
+                f"A direction of the staircase with {name} batches is a near-tie: its singular "
+                "value is close to the tolerance below which it counts as zero."
+            )
+
+
+def _of_blocked(stairs: Mapping[str, Staircase], activation: Activation) -> list[str]:
+    """Directions that the activation cannot learn, each once for all batches that offer it so."""
+    batches: dict[tuple[int, str, str], list[str]] = {}
+    for name, staircase in stairs.items():
+        for blocked in staircase.blocked:
+            directions = " and ".join(name_space(blocked.basis))
+            reason = obstacle(activation, blocked)
+            batches.setdefault((blocked.step, directions, reason), []).append(name)
+    return [
+        f"With {' or '.join(names)} batches step {step} would add {directions}, but "
+        f"{activation.name} cannot learn it: {reason}."
+        for (step, directions, reason), names in batches.items()
+    ]
+
+
+def obstacle(activation: Activation, blocked: Blocked) -> str:
+    """Why an activation does not learn directions that a step offers."""
+    if picks_up(activation, blocked.coefficient):
+        power = f"y^{blocked.label_power}"
+        return f"a step with {activation.name} does not depend on {power}"
+    return lacks(activation, blocked.coefficient)
+
+
+def lacks(activation: Activation, degree: int) -> str:
+    """Why a gradient step with an activation cannot use target parts of a degree."""
+    coefficient = activation.coefficients(degree)
+    if abs(float(coefficient.values[degree])) <= max(VANISHING, 100.0 * coefficient.error):
+        return f"{activation.name} has no part of degree {degree}"
+    # A jump: the function has the part, its derivative almost everywhere does not.
+    return f"the slope of {activation.name} has no part of degree {degree - 1}"
 
 
 def _of_blocked_step(entry: OneStep, activation: Activation) -> str:
     """What one step would learn with another activation."""
+    assert entry.degree is not None, "a step is blocked through a degree"
     removed = f" with degrees below {entry.batch_exponent} removed" if entry.deflated else ""
     return (
         f"One step at n ~ d^{entry.batch_exponent}{removed} would learn "
-        f"{', '.join(name_space(entry.basis))}, but {activation.name} cannot: its coefficient "
-        f"b_{entry.degree} is zero."
+        f"{' and '.join(name_space(entry.basis))}, but {activation.name} cannot: "
+        f"{lacks(activation, entry.degree)}."
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from shlex import quote as quoted
 from typing import Any
 
 from giantstep.papers.glossary import look_up
@@ -31,7 +32,8 @@ MARKED: dict[str, tuple[str, ...]] = {
     "conditional mean": ("conditional mean",),
     "ridge": ("ridge",),
     "noise": ("label noise",),
-    "linear width": ("linear width", "linear-width networks", "narrow networks"),
+    "linear width": ("linear width", "linear-width networks"),
+    "narrow": ("narrow networks",),
     "bulk": ("bulk",),
     "outlier": ("outlier", "outliers"),
     "spike": ("spike", "spikes"),
@@ -47,7 +49,7 @@ MARKED: dict[str, tuple[str, ...]] = {
 }
 """Terms of the glossary, each with the words that stand for it in the texts of the page."""
 
-ASKED = ("sizes", "start")
+ASKED = ("sizes",)
 """Terms that only a question mark beside a control explains."""
 
 PLOTS = {
@@ -65,7 +67,10 @@ _ARXIV = re.compile(r"arXiv ([0-9]{4}\.[0-9]{5})")
 
 
 def definition(name: str, *, sentences: int = 2) -> dict[str, Any]:
-    """The first sentences of a term, its formula, its papers with their addresses, its plot."""
+    """The first sentences of a term, its formula, its papers, its plot, its command.
+
+    The command prints the whole entry: pages of the documentation are not in the package.
+    """
     term = look_up(name)
     text = " ".join(term.text.split("  ")[:sentences])
     papers = [
@@ -77,6 +82,7 @@ def definition(name: str, *, sentences: int = 2) -> dict[str, Any]:
         "formula": term.formula,
         "papers": papers,
         "plot": PLOTS.get(name),
+        "command": f"giantstep explain {quoted(term.name)}",
     }
 
 

@@ -86,7 +86,7 @@ SCENES = (
     Scene(
         "One neuron takes one step",
         "The smallest network here is one neuron and its mirror image. It starts in a random "
-        "direction of 10,000 dimensions and takes one step of two giant sizes.",
+        "direction of 10,000 dimensions and takes one step, twice as long as a giant step.",
         control="p",
         question="Where will the neuron point after one step?",
         options=("Along x1 + x2", "Along x1 - x2", "Still in a random direction"),

@@ -42,7 +42,9 @@ def moment(
     )
     # A mean may vanish by symmetry.
     allowed = divergent_share * max(abs(mean), ROUNDING)
-    if not math.isfinite(mean + far) or (far > near and max(doubt, far) > allowed):
+    if not math.isfinite(mean + far):
+        raise too_large(overflow=True)
+    if far > near and max(doubt, far) > allowed:
         raise too_large()
     if doubt > allowed:
         # The panels close in on a pole, and find values far above the mean there.
@@ -75,15 +77,19 @@ def check_edge(
     inner = values**2
     for _ in range(values.ndim):
         inner = np.tensordot(inner, rule[1] * (np.abs(rule[0]) < REACH), axes=(0, 0))
-    if not math.isfinite(mass) or mass - float(inner) > divergent_share * mass:
+    if not math.isfinite(mass):
+        raise too_large(overflow=True)
+    if mass - float(inner) > divergent_share * mass:
         raise too_large()
 
 
-def too_large() -> InputError:
-    """The complaint about a target that outgrows the normal density, or floating-point numbers.
+def too_large(*, overflow: bool = False) -> InputError:
+    """The complaint about a target that outgrows floating-point numbers, or the normal density.
 
-    exp(z^2/2) has no second moment; that of exp(z)^16 is exp(512), of values that overflow.
+    That of exp(z)^16 is exp(512), of values that overflow; exp(z^2/2) has no second moment.
     """
+    if overflow:
+        return InputError("target grows too fast: its second moment is too large to compute")
     return InputError(
         "target grows too fast: its second moment is infinite or too large to compute"
     )

@@ -53,7 +53,7 @@ CATALOG: dict[str, Entry] = {
     "hidden-by-oddness": Entry(
         "He3(x1)", "arXiv 2402.03220", "fresh batches never, reused ones through y^3"
     ),
-    "even": Entry("He2(x1)", "arXiv 2402.03220", "even: neither fresh nor reused at n ~ d"),
+    "even": Entry("He2(x1)", "arXiv 2402.03220", "n ~ d samples do not teach it, fresh or reused"),
     "tanh-cubic": Entry(
         "tanh(x1 + He3(x2))", "arXiv 2402.03220", "the published reused-batch simulation"
     ),
@@ -69,6 +69,6 @@ CATALOG: dict[str, Entry] = {
     "threshold-deep": Entry(
         f"(step(x1 - 1.5) - {_TAIL} - {_DENSITY}*x1 - 0.75*{_DENSITY}*He2(x1))/({_VARIANCE_2})^0.5",
         f"{MH}, fresh against reused",
-        "the same without degree 2: information exponent 3",
+        "threshold without its part of degree 2: information exponent 3",
     ),
 }

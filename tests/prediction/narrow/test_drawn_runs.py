@@ -139,7 +139,8 @@ def test_which_theory_serves_many_neurons() -> None:
     assert fitted.theory == "narrow"
     assert fitted.test_error is not None
     assert fitted.notes == (
-        "theory is the mean over 96 random runs, each step drawn from its exact law",
+        "theory draws 96 random runs, each step from the known distribution of "
+        "the gradient, and shows their mean",
     )
     assert fitted.readout_relative_uncertainty == 0.0
 
@@ -250,7 +251,7 @@ def test_principal_cosines_that_are_not_learned_are_drawn(
         return float(abs(cosines.mean() - measured.mean()) / np.hypot(*parts))
 
     drawn = predict(setting)
-    assert "each step drawn from its exact law" in drawn.notes[0]
+    assert "each step from the known distribution" in drawn.notes[0]
     assert distance(observed(drawn)["principal_cosine_2"][:, -1]) < 4
     monkeypatch.setattr(theory, "LEARNED_SPAN", replace(theory.LEARNED_SPAN, most=math.inf))
     around = predict(setting)
@@ -336,7 +337,7 @@ def test_drawn_runs_agree_where_means_do_not_serve(name: str) -> None:
     fields, wrong = FOUND_WRONG[name]
     setting = Setting(**PLAIN | {"runs": 30} | fields)
     predicted, simulated = predict(setting), simulate(setting)
-    assert "each step drawn from its exact law" in predicted.notes[0]
+    assert "each step from the known distribution" in predicted.notes[0]
     assert compare(predicted, simulated).p_value > 1e-3 / len(FOUND_WRONG)
     assert not compare(predict(setting.vary(**wrong)), simulated, ignoring=list(wrong)).agrees
 

@@ -63,7 +63,8 @@ def test_widths_that_are_no_small_share_of_d(fields: dict[str, Any]) -> None:
     assert predicted.theory == "narrow"
     assert compare(predicted, simulated).agrees
     assert predicted.notes == (
-        f"theory is the mean over {predicted.runs} random runs, each step drawn from its exact law",
+        f"theory draws {predicted.runs} random runs, each step from the known distribution of "
+        "the gradient, and shows their mean",
     )
     assert np.all(distances(predicted, simulated) < 4)
     assert np.all(distances(predict(setting.vary(n=5)), simulated) > 4)
@@ -93,5 +94,6 @@ def test_readouts_of_few_samples_are_drawn() -> None:
     assert found.network_error is not None
     assert found.test_error is not None
     assert found.notes == (
-        "theory is the mean over 96 random runs, each step drawn from its exact law",
+        "theory draws 96 random runs, each step from the known distribution of "
+        "the gradient, and shows their mean",
     )

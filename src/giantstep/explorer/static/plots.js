@@ -90,6 +90,17 @@ export async function plot(node, words, make) {
   document.getElementById("js-plotly-tester")?.setAttribute("aria-hidden", "true");
 }
 
+/** On paper a plot is as wide as its card: with a view box its drawing can be made smaller. */
+function fitPaper() {
+  for (const svg of document.querySelectorAll(".plot .main-svg"))
+    svg.setAttribute("viewBox", `0 0 ${svg.getAttribute("width")} ${svg.getAttribute("height")}`);
+}
+
+window.addEventListener("beforeprint", fitPaper);
+window.addEventListener("afterprint", () => {
+  for (const svg of document.querySelectorAll(".plot .main-svg")) svg.removeAttribute("viewBox");
+});
+
 /** Draw everything anew in the colours of the theme. */
 export function themed() {
   for (const [node, { words, make }] of drawn) if (node.isConnected) plot(node, words, make);

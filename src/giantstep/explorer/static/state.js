@@ -37,6 +37,15 @@ export function under(prefix) {
   return found;
 }
 
+/** Whether some known key whose name has a form is not at its default. */
+export const given = (form) =>
+  [...values].some(([key, value]) => form.test(key) && value !== defaults.get(key));
+
+/** Change some keys before anybody listens: the address is written anew in its place. */
+export function replace(changes) {
+  if (hold(changes).size > 0) window.history.replaceState(null, "", address());
+}
+
 // A change of one of these is a new place, to which the browser's back button returns.
 const PLACES = new Set(["pane", "tour", "tour.answer", "side.field"]);
 

@@ -56,6 +56,10 @@ export function prepare(node, given) {
   document.addEventListener("keydown", (event) => {
     if (event.key === "Escape" && current()) leave();
   });
+  // An address that names a scene and no setting means the setting of the scene.
+  const scene = scenes[current() - 1];
+  if (scene && !state.given(/^(narrow\.|side\.|target$|activation$)/))
+    state.replace({ pane: "narrow", ...sided(scene.beside), ...adopted(scene.setting) });
   show(new Set(["tour"]));
 }
 
@@ -98,8 +102,9 @@ export function look() {
   }
   document.documentElement.style.setProperty("--scene-height", `${root.offsetHeight}px`);
   if (answered) document.querySelector(".narrow .plots").scrollIntoView({ block: "start" });
-  const covered = control.getBoundingClientRect().top < root.getBoundingClientRect().bottom;
-  if (!answered || covered) control.scrollIntoView({ block: "nearest" });
+  const { top, bottom } = control.getBoundingClientRect();
+  const unseen = top < root.getBoundingClientRect().bottom || bottom > window.innerHeight;
+  if (!answered || unseen) control.scrollIntoView({ block: "nearest" });
 }
 
 /** The words of a scene: its question with buttons, or what happened and the way on. */
@@ -130,6 +135,7 @@ function asked(scene) {
     el("p", { class: "asked-now" }, scene.question),
     el("div", { class: "row", role: "group", "aria-label": "Answers" }, options),
     el("small", {}, "The plots appear when you have answered."),
+    el("small", { class: "on-phone" }, "The control of this scene is marked in Settings, below."),
   ];
 }
 
@@ -142,7 +148,8 @@ function happened(number, scene, answer) {
       { class: "happened", tabindex: -1 },
       `You said: “${scene.options[answer]}”. `,
       el("strong", {}, answer === scene.right ? "Right. " : "Not so. "),
-      scene.happened,
+      el("span", { class: "with-plots" }, scene.happened),
+      el("span", { class: "without-plots" }, "The plots are being computed."),
     ),
     el("button", { type: "button", class: "main", onclick: run }, words),
     el("small", {}, "The lines in the plots are theory. The button Run adds simulations."),

@@ -46,10 +46,15 @@ def run(request: Mapping[str, Any], emit: Emit) -> dict[str, Any]:
 
 
 def verdict_view(experiment: Experiment) -> dict[str, str]:
-    """Whether theory and runs agree in one sentence, and how sure that is, each on one line."""
+    """Whether theory and runs agree, with the error that would be noticed, and the p-value.
+
+    Each is on one line.
+    """
     sure = certainty(experiment)
     whole = verdict(experiment).plain.strip().replace("\n", ". ")
-    return {"verdict": whole.removesuffix(sure).strip(), "sure": sure}
+    agree = whole.removesuffix(sure).strip()
+    tested, of_runs, noticed = sure.partition(f" With {experiment.simulated.runs} runs ")
+    return {"verdict": f"{agree}{of_runs}{noticed}", "sure": tested}
 
 
 def streaming(frame: Frame, emit: Emit) -> Callable[..., Trajectory]:

@@ -13,7 +13,8 @@ from giantstep.explorer.tasks import Emit
 from giantstep.explorer.tasks.analyze import analysis_of
 from giantstep.explorer.tasks.learn import verdict_view
 from giantstep.explorer.tasks.predict import WEIGHTS_ALONE, cost_of
-from giantstep.explorer.views.spectrum import MATRICES, spectra_view
+from giantstep.explorer.views.reading import errors_reading
+from giantstep.explorer.views.spectrum import MATRICES, spectra_reading, spectra_view
 from giantstep.explorer.views.trajectory import Frame, steps_view
 from giantstep.prediction.predict import predict as predict_setting
 from giantstep.problem.setting import Setting
@@ -31,18 +32,22 @@ def predict(request: Mapping[str, Any], emit: Emit) -> dict[str, Any]:
         "setting": setting.as_dict(),
         "cost": cost_of(setting),
         "theory": None,
+        "reading": None,
     }
     asked = setting.vary(**WEIGHTS_ALONE) if request.get("draft") else setting
     predicted, complaint = of_first_run(asked)
     if predicted is None:
         return answer | {"complaint": complaint, "notes": list(frame.analysis.notes)}
+    steps, spectra = steps_view(predicted, frame), spectra_view(predicted, None)
     return answer | {
         "complaint": None,
         "theory": predicted.theory,
         "notes": [*frame.analysis.notes, *predicted.notes],
         "seconds": predicted.seconds,
-        "steps": steps_view(predicted, frame),
-        "spectra": spectra_view(predicted, None),
+        "steps": steps,
+        "spectra": spectra,
+        "reading": spectra_reading(spectra, predicted.steps.tolist())
+        | {"losses": errors_reading(steps, answer["floors"])},
     }
 
 

@@ -8,12 +8,18 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float
 
+from giantstep.explorer.views.reading import short
 from giantstep.explorer.views.trajectory import Frame, shown_neurons
 from giantstep.prediction.narrow.fitted_function import FittedFunction, fitted_function, lacks
 from giantstep.records.trajectory import Trajectory
 
 FLAT = 0.01
 """Share of the target's variance below which a surface is called flat: a tenth of its height."""
+
+LITTLE = 0.02
+"""Share of the target's variance from which on a network with a flat surface has learned a little.
+
+A surface of a tenth of the target's height explains up to a fifth of its variance."""
 
 
 def function_view(prediction: Trajectory, frame: Frame, *, log2_points: int) -> dict[str, Any]:
@@ -27,7 +33,7 @@ def function_view(prediction: Trajectory, frame: Frame, *, log2_points: int) -> 
         return {"complaint": f"What the network computes is not drawn: {reason}."}
     function = fitted_function(prediction, plane, log2_points=log2_points)
     steps = prediction.steps[function.places].tolist()
-    rest = rest_of_target(prediction, function, len(plane))
+    told = explained_sentences(prediction, function, names)
     return {
         "complaint": None,
         "places": function.places.tolist(),
@@ -36,24 +42,25 @@ def function_view(prediction: Trajectory, frame: Frame, *, log2_points: int) -> 
         "network": _short(function.network),
         "readout": _short(function.readout[:, shown_neurons(prediction)]),
         "reading": [
-            f"{function_reading(step, names, function, at)}{rest[at]}"
+            function_reading(step, names, function.varies[at].tolist(), *told[at])
             for at, step in enumerate(steps)
         ],
     }
 
 
-def function_reading(step: int, names: Sequence[str], function: FittedFunction, at: int) -> str:
-    """Along which directions the network varies after a step, and how much of the target it has."""
+def function_reading(
+    step: int, names: Sequence[str], varies: Sequence[float], share: float, explained: str
+) -> str:
+    """Along which directions the network varies after a step, and how much of the target it has.
+
+    ``share`` of the variance is explained, which the sentence ``explained`` says.
+    """
     time = "At the start" if step == 0 else f"After step {step}"
-    pairs = list(zip(names, function.varies[at].tolist(), strict=True))
-    followed = [name for name, share in pairs if share >= FLAT]
-    flat = [name for name, share in pairs if share < FLAT]
-    share = f"{max(float(function.explained[at]), 0.0):.0%}"
-    explained = f"It explains {share} of the target's variance over these directions."
-    if len(names) == 1:
-        explained = f"It explains {share} of the target's variance along {names[0]}."
+    followed = [name for name, along in zip(names, varies, strict=True) if along >= FLAT]
+    flat = [name for name, along in zip(names, varies, strict=True) if along < FLAT]
     if not followed:
-        return f"{time} the network is nearly flat along {' and '.join(names)}. {explained}"
+        shape = "varies little" if share >= LITTLE else "is nearly flat"
+        return f"{time} the network {shape} along {' and '.join(names)}. {explained}"
     if flat:
         return (
             f"{time} the network follows {followed[0]} only; along {flat[0]} it is flat. "
@@ -62,26 +69,34 @@ def function_reading(step: int, names: Sequence[str], function: FittedFunction, 
     return f"{time} the network follows {' and '.join(followed)}. {explained}"
 
 
-def rest_of_target(prediction: Trajectory, function: FittedFunction, shown: int) -> list[str]:
-    """After each step how much of the whole target is explained, where it has more directions.
+def explained_sentences(
+    prediction: Trajectory, function: FittedFunction, names: Sequence[str]
+) -> list[tuple[float, str]]:
+    """The share of the target's variance that is explained after each step, and a sentence.
 
-    The share is 1 - test error / variance.  It is left out where the test error is not known, and
-    where it contains noise of the labels.
+    The share is 1 - test error / variance: it counts all inputs, as the plot of the errors does.
+    Where the test error is not known, or contains noise of the labels, the share is that of the
+    surface, which has less to explain.
     """
     setting, errors = prediction.setting, prediction.test_error
-    if setting.target.r <= shown:
-        return [""] * len(function.places)
-    averaged = " The other directions of the target are averaged out here."
-    if errors is None or setting.label_noise:
-        return [averaged] * len(function.places)
-    series = setting.target.series
-    unexplained = errors.mean(axis=0)[function.places] / (series.variance + series.tail)
-    return [
-        f" The target has other directions: over all of them it explains {max(share, 0.0):.0%}."
-        if np.isfinite(share)
-        else averaged
-        for share in (1.0 - unexplained).tolist()
-    ]
+    variance = setting.target.series.variance + setting.target.series.tail
+    others = " The drawing averages over the other directions of the target."
+    averaged = others if setting.target.r > len(names) else ""
+    known = np.full(len(function.places), np.nan)
+    if errors is not None and not setting.label_noise:
+        known = errors.mean(axis=0)[function.places]
+    told = []
+    for error, of_surface in zip(known.tolist(), function.explained.tolist(), strict=True):
+        share = max(1.0 - error / variance if np.isfinite(error) else of_surface, 0.0)
+        sentence = (
+            f"The test error is {short(error)} and the target's variance {short(variance)}: "
+            f"{share:.0%} of the variance is explained."
+            if np.isfinite(error)
+            else f"Averaged over all other inputs it explains {share:.0%} of what the target "
+            f"varies by along {' and '.join(names)}."
+        )
+        told.append((share, sentence + averaged))
+    return told
 
 
 def _short(values: Float[np.ndarray, "..."], digits: int = 4) -> list[Any]:

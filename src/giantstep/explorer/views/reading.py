@@ -33,7 +33,7 @@ def neurons_reading(step: Step, names: Names, d: int) -> str:
     if step["step"] == 0:
         return f"At the start the neurons point in random directions. {_chance(d)}"
     along, others = sorted_directions(step, names, d)
-    cosines = [f"at least {short(cosine)} with {name}" for name, cosine in along]
+    cosines = [f"at least {short(cosine)} with {spanned(name)}" for name, cosine in along]
     told = f"After step {step['step']} half of the neurons have a |cosine| of "
     first = [f"{told}{', and of '.join(cosines)}."] if cosines else []
     return " ".join([*first, *others])
@@ -42,6 +42,7 @@ def neurons_reading(step: Step, names: Names, d: int) -> str:
 def alignment_reading(steps: Sequence[Step], names: Names, d: int) -> str:
     """Which step found which direction, and what is still at chance after the last."""
     told: list[str] = []
+    idle: list[int] = []
     seen: set[str] = set()
     for step in steps:
         if step["step"] == 0:
@@ -49,12 +50,34 @@ def alignment_reading(steps: Sequence[Step], names: Names, d: int) -> str:
         along, _ = sorted_directions(step, names, d)
         new = [(name, cosine) for name, cosine in along if name not in seen]
         seen.update(name for name, _ in new)
-        if new:
-            found = " and ".join(f"{name} (|cosine| {short(cosine)})" for name, cosine in new)
-            told.append(f"Step {step['step']} found {found}.")
-        elif len(told) < 3:
-            told.append(f"Step {step['step']} found no new direction.")
+        if not new:
+            idle.append(step["step"])
+            continue
+        found = " and ".join(f"{name} ({_cosine_with(name, cosine)})" for name, cosine in new)
+        told += [*_found_nothing(idle), f"Step {step['step']} found {found}."]
+        idle = []
+    told += _found_nothing(idle)
     return " ".join([*told, *sorted_directions(steps[-1], names, d)[1]]) if steps else ""
+
+
+def _found_nothing(steps: Sequence[int]) -> list[str]:
+    """A sentence about consecutive steps that found no direction, none where there are none."""
+    if not steps:
+        return []
+    which = f"Step {steps[0]}" if len(steps) == 1 else f"Steps {steps[0]} to {steps[-1]}"
+    return [f"{which} found no new direction."]
+
+
+def spanned(name: str) -> str:
+    """What a cosine is measured with: a direction, or the space that several of them span."""
+    count = 1 + name.count(" and ")
+    return name if count == 1 else f"the {'plane' if count == 2 else 'space'} of {name}"
+
+
+def _cosine_with(name: str, cosine: float) -> str:
+    count = 1 + name.count(" and ")
+    space = "" if count == 1 else f" with their {'plane' if count == 2 else 'space'}"
+    return f"|cosine| {short(cosine)}{space}"
 
 
 def errors_reading(steps: Sequence[Step], floors: Sequence[float | None], *, most: int = 4) -> str:
@@ -98,7 +121,8 @@ def sorted_directions(
         if cosine is not None and cosine >= max(learned, times * chance):
             found.append((name, cosine))
         elif cosine is None or cosine < times * chance:
-            others.append(f"{name} {verb} still at chance, about 1/√d = {short(chance)}.")
+            size = "1/√d" if len(directions) == 1 else rf"$\sqrt{{{len(directions)}/d}}$"
+            others.append(f"{name} {verb} still at chance, about {size} = {short(chance)}.")
         elif cosine < times * value.get("numerical_error", 0.0):
             others.append(
                 f"{name}: the |cosine| is too small for the numerical accuracy of theory, about "

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
+from giantstep.explorer.views.reading import short
 from giantstep.records.spectrum import Spectrum
 from giantstep.records.trajectory import Trajectory
 from giantstep.show.histogram import bulk_histogram, per_unit
@@ -27,6 +29,33 @@ def spectra_view(
         )
         views[matrix] = [step_view(theory, runs, step) for step in range(steps)]
     return views
+
+
+def spectra_reading(
+    views: Mapping[str, Sequence[Mapping[str, Any] | None]], steps: Sequence[int]
+) -> dict[str, list[str]]:
+    """For weights and features a sentence for every step: what theory finds outside the bulk."""
+    return {
+        matrix: [
+            "" if view is None else spectrum_reading(step, view)
+            for step, view in zip(steps, views[matrix], strict=True)
+        ]
+        for matrix in MATRICES
+    }
+
+
+def spectrum_reading(step: int, view: Mapping[str, Any]) -> str:
+    """Where the bulk ends after a step, and which singular values theory predicts beyond it."""
+    if view["edge"] is None:
+        return ""
+    time = "At the start" if step == 0 else f"After step {step}"
+    bulk = f"{time} theory lets the bulk end at {short(view['edge'])}"
+    places = [value for value in view["predicted"] if value > view["edge"]]
+    if not places:
+        return f"{bulk} and predicts no singular value beyond it."
+    told = " and ".join(filter(None, [", ".join(map(short, places[:-1])), short(places[-1])]))
+    values = "one singular value" if len(places) == 1 else f"{len(places)} singular values"
+    return f"{bulk} and predicts {values} beyond it, at {told}."
 
 
 def step_view(

@@ -27,8 +27,7 @@ class Frame:
 
     @cached_property
     def subspaces(self) -> list[tuple[str, Float[np.ndarray, "k r"]]]:
-        stairs = stairs_of(self.analysis, self.setting)
-        return subspaces_of(stairs, self.setting.target.r)
+        return subspaces_of(self.analysis, self.setting)
 
     @cached_property
     def plane(self) -> tuple[Float[np.ndarray, "k r"], tuple[str, ...]]:

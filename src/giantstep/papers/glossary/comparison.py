@@ -113,9 +113,9 @@ TERMS = (
     Term(
         ("runs", "run", "seed", "run by run", "interrupted"),
         (
-            "Runs are independent repetitions of an experiment.  Run $k$ is the same for any "
-            "number of runs.  A difference run by run compares runs of the same number in two "
-            "settings.  Both use the same random numbers wherever the settings allow it."
+            "Runs are independent repetitions of an experiment.  More runs repeat the first ones "
+            "exactly and add new ones.  A difference run by run compares runs of the same number "
+            "in two settings.  Both use the same random numbers wherever the settings allow it."
         ),
         see=("standard error",),
     ),

@@ -15,15 +15,32 @@ TERMS = (
         see=("giant", "width"),
     ),
     Term(
-        ("width", "narrow", "linear width", "quadratic width", "wide"),
+        ("width", "quadratic width", "wide"),
         (
-            "The width says how the number of neurons $p$ grows with $d$.  Narrow: $p$ is fixed. "
-            " Linear width: $p$ and $n$ grow in proportion to $d$.  Quadratic width: $p$ or $n$ "
-            "grows like $d^2$.  Each has its own theory, and every row of a table names the "
-            "theory it is from."
+            "The width says how the number of neurons $p$ grows with $d$.  It is fixed for narrow "
+            "networks.  At linear width $p$ and $n$ grow in proportion to $d$, at quadratic width "
+            "$p$ or $n$ grows like $d^2$.  Each has its own theory, and every row of a table "
+            "names the theory it is from."
         ),
-        see=("theory", "bulk"),
-        linked=("linear width", "quadratic width"),
+        see=("narrow", "linear width", "theory"),
+        linked=("quadratic width",),
+    ),
+    Term(
+        ("narrow",),
+        (
+            "A network is narrow if the number of neurons $p$ stays fixed while $d$ grows.  The "
+            "page calls this few neurons."
+        ),
+        see=("width", "linear width"),
+    ),
+    Term(
+        ("linear width",),
+        (
+            "At linear width the number of neurons $p$ and the number of samples $n$ grow in "
+            "proportion to $d$.  Theory then predicts the singular values of the weights."
+        ),
+        see=("width", "bulk"),
+        linked=("linear width",),
     ),
     Term(
         ("b_k", "b_1", "b_2", "b_3", "c_k", "k", "b_k of the slope", "can learn T_k"),
@@ -91,8 +108,9 @@ TERMS = (
         ("conditional mean", "what the network computes", "explained"),
         "The conditional mean is the average output where one or two coordinates of the input are "
         "held and all others are random.  The explorer draws it for the target and for the "
-        "network with its fitted readout.  It explains 100% where both surfaces are the same, and "
-        "0% where the network's is no better than a constant.",
+        "network with its fitted readout.  The share of the variance that is explained is 1 minus "
+        "test error over variance.  It is 100% where both surfaces are the same and the network "
+        "ignores all other inputs, and 0% for the best constant.",
         (
             r"$\mathbb{E}[f(x)\mid{u}]=s_p\sum_ia_i\mathbb{E}_t[\sigma(\langle{m_i,u}\rangle+b_i"
             r"+\|v_i\|t)]$, $t\sim\mathcal{N}(0,1)$"
@@ -164,10 +182,9 @@ TERMS = (
     Term(
         ("kappa",),
         (
-            r"The letter $\kappa$ has two uses in the papers, an exponent and a vector.  As an "
-            r"exponent: $n=d^\kappa$ samples, $p=d^\kappa$ neurons.  As a vector: the coordinates "
-            "of a sample along the learned directions.  Given these coordinates the features are "
-            "Gaussian again."
+            r"The letter $\kappa$ is the exponent in $n=d^\kappa$ samples or $p=d^\kappa$ "
+            "neurons.  In the papers it is also a vector, the coordinates of a sample along the "
+            "learned directions.  Given these coordinates the features are Gaussian again."
         ),
         r"$n=d^\kappa$; $\kappa=Vx$, where the rows of $V$ are the learned directions",
         ("conditional equivalence", "floor"),

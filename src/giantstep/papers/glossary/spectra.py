@@ -69,7 +69,16 @@ TERMS = (
         linked=("closed system",),
     ),
     Term(
-        ("matrix", "weights_singular_value", "features_singular_value", "singular value"),
+        ("singular value",),
+        (
+            "The singular values of a matrix are the factors by which it stretches orthogonal "
+            "directions.  Those of a random matrix fill an interval, the bulk, and a direction "
+            "that is learned can stand out of it."
+        ),
+        see=("bulk", "outlier"),
+    ),
+    Term(
+        ("matrix", "weights_singular_value", "features_singular_value"),
         (
             "The matrix is the one whose singular values are shown: the weights $W$, or the "
             "features of the readout's samples.  In a sweep, the largest singular value of it is "

@@ -40,11 +40,11 @@ TERMS = (
     Term(
         ("reused", "reused batches", "repeat", "minibatch"),
         (
-            "Batches are reused if steps use the same samples more than once.  After one step a "
-            "neuron has moved along every sample by its own label.  The next step therefore "
-            "depends on transforms of the label, such as $y^2$, and can learn what fresh batches "
-            "cannot.  repeat(k): each batch $k$ times in a row.  minibatch(N): $n$ samples of a "
-            "fixed set of $N$."
+            "Batches are reused if steps use the same samples more than once.  The first step "
+            "moves a neuron along each sample in proportion to the label of that sample.  The "
+            "next step on the same samples therefore depends on transforms of the label, such as "
+            "$y^2$, and can learn what fresh batches cannot.  repeat(k): each batch $k$ times in a "
+            "row.  minibatch(N): $n$ samples of a fixed set of $N$."
         ),
         see=("fresh", "generative exponent"),
         paper=f"{REUSE}; {TWO_STEPS}",

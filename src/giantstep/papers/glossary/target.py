@@ -126,7 +126,15 @@ TERMS = (
         linked=("staircase",),
     ),
     Term(
-        ("kept and dropped", "kept / dropped", "kept", "dropped", "near-tie"),
+        ("near-tie",),
+        (
+            "A near-tie is a singular value close to the tolerance below which it counts as zero. "
+            " It is then hard to say whether a step learns the direction."
+        ),
+        see=("kept and dropped", "undecided"),
+    ),
+    Term(
+        ("kept and dropped", "kept / dropped", "kept", "dropped"),
         (
             "Kept and dropped are two singular values that say how clear the rank of a step of "
             "the staircase is.  The first is the smallest that counts as a direction, the second "
@@ -178,9 +186,10 @@ TERMS = (
         ),
         (
             "The floor is a lower bound of the test error as $d$ grows, given the directions $U$ "
-            "that the first layer has learned.  No readout does better, and it may do worse.  At "
-            "small $d$ neurons also overlap with directions that are not learned as $d$ grows, "
-            "and errors may lie below the floor.  A narrow network can fit functions of $U$ "
+            "that the first layer has learned.  At finite $d$ errors may lie slightly below it, "
+            "because neurons also overlap with directions that are not learned as $d$ grows.  As "
+            "$d$ grows no readout does better, and it may do worse.  A narrow network can fit "
+            "functions of $U$ "
             r"only.  $p\sim{d^{\kappa_1}}$ neurons and $n\sim{d^{\kappa_2}}$ samples can also fit "
             r"every term of degree up to $k=\min(\kappa_1,\kappa_2)$ outside $U$.  That is the "
             "floor of any activation.  The floor of one activation also counts the terms whose "

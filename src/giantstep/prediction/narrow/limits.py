@@ -100,7 +100,7 @@ DRAWN_RUNS = (
         kind="chosen",
     ),
     Limit(
-        name="seconds of drawn runs",
+        name="seconds in which theory draws random runs",
         quantity=drawn_runs.expected_seconds,
         most=30.0,
         sentence="theory would draw random runs for about {value:.0f} seconds, at most {most:.0f} "
@@ -313,7 +313,7 @@ NARROW: tuple[Limit, ...] = (
 
 READOUT = (
     Limit(
-        name="steps before a readout",
+        name="number of steps",
         quantity=lambda s: float(s.steps) if s.steps <= FEW_STEPS or is_long(s) else None,
         most=float(FEW_STEPS),
         sentence="steps must be at most {most:g}, got {setting.steps}",

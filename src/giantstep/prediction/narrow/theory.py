@@ -190,7 +190,10 @@ def _drawn(setting: Setting, accuracy: Accuracy) -> Fields:
     _refuse_infinite(fields)
     fields["overlap_deviation"] = np.zeros_like(fields["overlap"])
     count = len(fields["overlap"])
-    note = f"theory is the mean over {count} random runs, each step drawn from its exact law"
+    note = (
+        f"theory draws {count} random runs, each step from the known distribution of "
+        "the gradient, and shows their mean"
+    )
     return _completed(setting, fields) | {"notes": (note, *_notes(complaint)), "own_runs": True}
 
 

@@ -10,7 +10,8 @@ import numpy as np
 from scipy.special import chdtri
 
 from giantstep.analysis.analyze import Analysis
-from giantstep.analysis.answer import Basis, lacks, named, why_blocked
+from giantstep.analysis.answer import Basis, named
+from giantstep.analysis.notes import lacks, obstacle
 from giantstep.analysis.staircase import added
 from giantstep.analysis.subspace import span
 from giantstep.experiment import Experiment, learned_subspaces, stairs_of, step_of_batch
@@ -141,7 +142,7 @@ def _obstacle(experiment: Experiment, analysis: Analysis, never: Basis) -> str:
     stairs = stairs_of(analysis, setting)
     for cause in stairs.blocked:
         if cause.step <= setting.steps and len(_outside(cause.basis, never)) < len(never):
-            return why_blocked(analysis.activation, cause)
+            return obstacle(analysis.activation, cause)
     return ""
 
 

@@ -179,13 +179,13 @@ function draw() {
     replace(parts.verdict, "Not measured yet: press the button.");
     return;
   }
-  const where = fresh ? `measured here, seed ${record.seed}` : `stored record, seed ${record.seed}`;
+  const where = fresh ? "Measured here" : "Measured in advance";
   const before =
     fresh && claim.record ? ` Stored: ${claim.record.verdict} (seed ${claim.record.seed}).` : "";
   replace(
     parts.verdict,
     badge(record.verdict),
-    ` ${where}, ${record.size} size, ${number(record.seconds, 2)} s.${before}`,
+    ` ${where} at ${record.size} size with seed ${record.seed}, in ${number(record.seconds, 2)} s.${before}`,
   );
   parts.verdict.className = `verdict ${{ holds: "agrees", seen: "agrees", fails: "differs" }[record.verdict] ?? ""}`;
   replace(parts.table, quantities(record));

@@ -49,7 +49,8 @@ const CAPTIONS = {
     "Points are simulations; their bars are two [standard errors|standard error].",
   errors:
     "Lines are theory, points are simulations. A [floor] is a lower bound as d grows. At finite d " +
-    "errors can lie slightly below it.",
+    "errors can lie slightly below it. The floors of the pane Target leave out the share p/d of the " +
+    "next degree, which p neurons can fit and which is subtracted here.",
 };
 
 /** A plot with its title, what its numbers say, and how to read it. */
@@ -86,8 +87,8 @@ function nearest({ nearest: limit, theory }) {
   if (!theory) return "";
   if (!limit) return "This setting is far from every limit of theory.";
   const { name, value, bound, upper } = limit;
-  const covered = `${name} ${upper ? "up to" : "from"} ${number(bound)}`;
-  return `Theory covers ${covered}; this setting has ${number(value)}. Its other limits are farther away.`;
+  const covered = `${name} ${upper ? "at most" : "at least"} ${number(bound)}`;
+  return `The nearest limit of this theory: ${covered}. Here: ${number(value)}.`;
 }
 
 function sizes(setting, shares) {
@@ -140,6 +141,7 @@ function tell(dragging) {
   const { setting, giant_shares: shares, complaint: objection, cost } = predicted;
   parts.asked.write(predicted.formulas);
   parts.sizes.textContent = sizes(setting, shares);
+  parts.sizes.classList.remove("old");
   // What would move the plots waits until the control is released.
   if (dragging) return;
   parts.cost.textContent = cost.seconds
@@ -166,8 +168,8 @@ function refuse(problem) {
 
 /** Theory takes long: what is drawn of it stays, and it is computed on where that is wanted. */
 function wait(problem, drafted) {
-  const rest = drafted ? "what is drawn is a draft" : "there is no prediction yet";
-  parts.problem.say(`${problem.message}: ${rest}`, () => predict(true));
+  const rest = drafted ? "The plots show a draft" : "There is no prediction yet";
+  parts.problem.say(`${problem.message}. ${rest}.`, () => predict(true));
   if (drafted) parts.theory.textContent = "A draft.";
   else if (predicted?.pending) show({ ...predicted, pending: false }, "No prediction yet.");
   else parts.answer.classList.add("stale");
@@ -182,6 +184,7 @@ function show(found, words, dragging = false) {
   parts.single.forEach((node) => (node.hidden = Boolean(found.other)));
   if (revealed) page.revealed();
   parts.theory.textContent = words;
+  parts.plots.classList.toggle("draft", Boolean(found.draft));
   parts.player.steps(predicted.recorded);
   tell(dragging);
   return draw();
@@ -331,7 +334,7 @@ export default {
       figure("function", "What the network computes"),
       figure("network", "The network"),
       figure("alignment", "What each step has learned"),
-      figure("errors", "How the error falls"),
+      figure("errors", "The error after each step"),
     ];
     parts.answer = el(
       "div",
@@ -339,17 +342,17 @@ export default {
       el(
         "div",
         { class: "card" },
+        parts.asked.printed,
         parts.runner.node,
-        parts.waiting.node,
+        el("div", { class: "slot" }, parts.waiting.node, parts.problem.node),
         parts.sizes,
         parts.cost,
-        parts.problem.node,
         parts.regime,
-        parts.verdict,
       ),
       (parts.plots = el(
         "div",
         { class: "plots", hidden: true },
+        parts.verdict,
         parts.player.node,
         parts.sides.node,
         parts.single,
@@ -390,6 +393,7 @@ export default {
       return;
     }
     turn += 1; // what was asked of the setting before is not shown any more
+    parts.sizes.classList.add("old");
     // A scene of the tour shows its own plots or none, never those of the scene before.
     if (state.get("tour")) parts.plots.hidden = true;
     if (typed) soon();

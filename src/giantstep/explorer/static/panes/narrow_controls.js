@@ -207,7 +207,7 @@ export function controls(vocabulary) {
       log: true,
       whole: true,
       multiple: 2,
-      term: "start",
+      term: "sizes",
       help: "Neurons start in pairs that cancel, so the output starts at 0.",
     }),
     slider("narrow.steps", { words: "Giant steps", symbol: "T", from: 1, to: 10, whole: true }),
@@ -261,6 +261,7 @@ export function controls(vocabulary) {
         }
       }
     },
+    printed: lines.printed,
     write: lines.write,
     /** Show a problem where it belongs, with null nowhere; whether it could be seen there. */
     mark(problem) {

@@ -3,6 +3,7 @@
 import * as state from "../state.js";
 import { el, replace } from "../parts/dom.js";
 import { exports } from "../parts/exports.js";
+import { functions, known } from "./function_plots.js";
 import { fields } from "./narrow_controls.js";
 import { alignment, errors, neurons } from "./narrow_plots.js";
 
@@ -86,7 +87,8 @@ export function sideControl() {
 const PLOTS = {
   neurons: "Where the neurons point",
   alignment: "What each step has learned",
-  errors: "How the error falls",
+  errors: "The error after each step",
+  function: "What the network computes",
 };
 
 /**
@@ -97,6 +99,7 @@ export function sides() {
   const names = [0, 1].map(() => el("h3", { class: "side-name" }));
   const sentence = el("p", { class: "reading difference", role: "status" });
   const nodes = {};
+  const readings = {};
   const column = (name, k) => {
     nodes[`${name}-${k}`] = el("div", { class: "plot" });
     return el(
@@ -104,6 +107,7 @@ export function sides() {
       { class: "side" },
       el("p", { class: "side-of" }),
       nodes[`${name}-${k}`],
+      (readings[`${name}-${k}`] = el("p", { class: "reading" })),
       exports({ node: nodes[`${name}-${k}`], name: `${name}-${k ? "right" : "left"}` }),
     );
   };
@@ -127,16 +131,30 @@ export function sides() {
   );
   let predicted = null;
 
+  /** What theory says of one side at a step, below its plots. */
+  function tell({ reading, function: computed }, k, at) {
+    const told = {
+      neurons: reading?.neurons[at],
+      alignment: reading?.alignment,
+      errors: reading?.errors,
+      function: computed?.reading ? computed.reading[known(computed, at)] : computed?.complaint,
+    };
+    for (const [name, text] of Object.entries(told))
+      readings[`${name}-${k}`].textContent = text ?? "";
+  }
+
   /** Draw both columns at a step; ``measured`` are the runs of both. */
   function draw(measured, at) {
     if (predicted === null || node.hidden) return null;
     const both = [predicted, predicted.other];
     const common = both.map((found, k) => [found, measured[k]]);
+    both.forEach((found, k) => tell(found, k, Math.min(at, found.recorded.length - 1)));
     return Promise.all(
       both.flatMap((found, k) => [
         neurons(nodes[`neurons-${k}`], found, measured[k], Math.min(at, found.recorded.length - 1), common),
         alignment(nodes[`alignment-${k}`], found, measured[k], common),
         errors(nodes[`errors-${k}`], found, measured[k], common),
+        functions(nodes[`function-${k}`], found, Math.min(at, found.recorded.length - 1)),
       ]),
     );
   }

@@ -70,9 +70,21 @@ function draw() {
     `in ${none.length} of ${shown.flat().length} cells, left empty: ${none[0]?.no_prediction ?? ""}`,
   );
   parts.theories.textContent = theoriesOf(shown.flat());
+  parts.reading.textContent = reading(shown.flat());
   const lost = shown.flat().filter((cell) => cell?.failure);
   parts.failed.say(lost.length ? `${lost.length} cells failed: ${lost[0].failure}` : "");
   if (parts.numbers.open) replace(parts.table, numbersOf(shown));
+}
+
+/** How many cells theory finds above half of the largest cosine, or between which values others lie. */
+function reading(shown) {
+  const values = shown.map((cell) => cell?.predicted).filter((value) => typeof value === "number");
+  if (!values.length || shown.some((cell) => !cell?.told)) return "";
+  const [low, high] = [Math.min(...values), Math.max(...values)];
+  if (map.level === null)
+    return `Theory predicts values from ${number(low)} to ${number(high)}: ${map.title}.`;
+  const learned = values.filter((value) => value >= map.level * high).length;
+  return `Theory predicts at least half of the largest cosine, ${number(high)}, in ${learned} of ${values.length} cells. Their edge is the line in the map.`;
 }
 
 /** Which theories the cells come from, and that a line divides them where there are several. */
@@ -387,7 +399,7 @@ function controls() {
       "p",
       { class: "row" },
       el("small", {}, "This pane has a target of its own."),
-      el("button", { type: "button", class: "export", onclick: shared }, "Take that of the others"),
+      el("button", { type: "button", class: "export", onclick: shared }, "Use the target of the other panes"),
     ),
     choice("phase.x", { words: "Across", field: "axes", options }),
     text("phase.xs", { words: "Values across", field: "axes", help }),
@@ -427,6 +439,7 @@ export default {
     parts.map = el("div", { class: "plot tall" });
     parts.cut = el("div", { class: "plot" });
     parts.regime = el("p", { class: "regime", hidden: true });
+    parts.reading = el("p", { class: "reading" });
     parts.theories = el("small", { class: "theories" });
     parts.stored = el("div", { class: "control", hidden: true });
     parts.setting = el("p", { class: "sizes", hidden: true });
@@ -465,6 +478,7 @@ export default {
       el(
         "div",
         { class: "card" },
+        parts.lines.printed,
         parts.runner.node,
         parts.waiting.node,
         parts.problem.node,
@@ -482,6 +496,7 @@ export default {
           {},
           "Cell colour: theory. Disc colour: simulation. Same colour means agreement. Point at a cell for its numbers.",
         ),
+        parts.reading,
         parts.theories,
         exports({ node: parts.map, name: "phase-diagram" }),
       ),
@@ -490,7 +505,7 @@ export default {
         { class: "card" },
         el("figcaption", {}, "Along the first axis"),
         parts.cut,
-        el("small", {}, "Lines are theory, points runs with bars of two standard errors."),
+        el("small", {}, "Each line is one row of the map, predicted by theory. Points are simulations, with bars of two standard errors."),
         exports({ node: parts.cut, name: "phase-cut" }),
         parts.numbers,
         parts.exponents,

@@ -236,7 +236,7 @@ export function diagram(node, map, cells) {
         line,
       });
       annotations.push({
-        text: `limit of large d: ${number(map.limit.value)}`,
+        text: `boundary as d grows: ${number(map.limit.value)}`,
         [at]: map.limit.place,
         [along]: across ? 1 : 0.9,
         [`${along}ref`]: "paper",

@@ -7,7 +7,7 @@ import { debounced, el, number, replace } from "../parts/dom.js";
 import { targetAndActivation } from "../parts/expression.js";
 import { exports } from "../parts/exports.js";
 import { complaint, notes } from "../parts/notes.js";
-import { stairs } from "../parts/stairs.js";
+import { blockedSentences, stairs } from "../parts/stairs.js";
 import { defined, term } from "../parts/terms.js";
 import { waiting } from "../parts/waiting.js";
 
@@ -88,8 +88,9 @@ function floors(analysis) {
       {},
       defined(
         "Each number is a [floor]: a lower bound of the mean squared error as d grows, with fresh " +
-          "batches. Rows of an activation are for neurons without biases. Rows of any activation " +
-          "also hold with biases. At finite d errors can lie slightly below a floor.",
+          "batches. A row that names an activation holds for neurons without biases, and one of any " +
+          "activation with biases too. At finite d errors can lie slightly below a floor, and p " +
+          "neurons fit a share p/d of the next degree, which the pane Few neurons subtracts.",
       ),
     ),
     el(
@@ -105,20 +106,6 @@ function floors(analysis) {
   );
 }
 
-function blindness(analysis) {
-  const told = [];
-  for (const [kind, drawn] of Object.entries(analysis.stairs)) {
-    for (const step of drawn.steps) {
-      for (const { directions, coefficient } of step.blocked) {
-        told.push(
-          `With ${kind} batches step ${step.step} offers ${directions.join(", ")}. ${analysis.activation} cannot learn it, because its coefficient of degree ${coefficient} is 0.`,
-        );
-      }
-    }
-  }
-  return told;
-}
-
 function draw() {
   parts.answer.hidden = found === null;
   parts.empty.hidden = found !== null;
@@ -130,6 +117,7 @@ function draw() {
     const width = Math.max(200, Math.floor(node.clientWidth));
     const title = `Staircase with ${kind} batches`;
     replace(node, stairs(found.stairs[kind], title, width));
+    parts[`${kind}-reading`].textContent = blockedSentences(found.stairs[kind]).join(" ");
   }
   const width = Math.max(200, Math.floor(parts.bars.clientWidth));
   replace(parts.bars, bars(found.coefficients.degrees, found.activation, width));
@@ -137,7 +125,7 @@ function draw() {
   notes(
     parts.notes,
     "Notes",
-    [...found.undecided, ...blindness(found), ...found.notes],
+    [...found.undecided, ...found.notes],
   );
 }
 
@@ -191,7 +179,10 @@ export default {
     parts.bars = el("div", { class: "drawing" });
     parts.floors = el("div", { class: "scroll" });
     parts.notes = el("div");
-    for (const kind of ["fresh", "reused"]) parts[kind] = el("div", { class: "drawing" });
+    for (const kind of ["fresh", "reused"]) {
+      parts[kind] = el("div", { class: "drawing" });
+      parts[`${kind}-reading`] = el("p", { class: "reading" });
+    }
     const asked = el(
       "div",
       { class: "card asked" },
@@ -216,7 +207,13 @@ export default {
     parts.answer = el(
       "div",
       { class: "answer" },
-      el("div", { class: "card" }, el("h2", {}, "What can be learned"), parts.figures),
+      el(
+        "div",
+        { class: "card" },
+        parts.lines.printed,
+        el("h2", {}, "What can be learned"),
+        parts.figures,
+      ),
       el(
         "div",
         { class: "card" },
@@ -224,7 +221,8 @@ export default {
         el(
           "p",
           { class: "caption" },
-          "Each stair is one giant step on about d samples, with the directions that it adds.",
+          "Each stair is one giant step on about d samples, with the directions that it adds. Dashed: " +
+            "not learned.",
         ),
         el(
           "div",
@@ -234,6 +232,7 @@ export default {
             {},
             el("figcaption", {}, "Fresh batches"),
             parts.fresh,
+            parts["fresh-reading"],
             exports({ node: parts.fresh, name: "staircase-fresh" }),
           ),
           el(
@@ -241,6 +240,7 @@ export default {
             {},
             el("figcaption", {}, "Reused batches"),
             parts.reused,
+            parts["reused-reading"],
             exports({ node: parts.reused, name: "staircase-reused" }),
           ),
         ),

@@ -38,8 +38,17 @@ function fields() {
   };
 }
 
+const SPECTRUM =
+  "The horizontal axis holds [singular values|singular value]. Line: density of the [bulk] by theory. Bars: " +
+  "simulation. Marks: values outside the bulk. Those that are there at the start come from the mean of the " +
+  "activation, the others from directions that the network has learned.";
+
+const caption = (text) => el("p", { class: "caption" }, defined(text));
+
 function figure(name, title, ...below) {
-  const node = el("figure", { class: "card" }, el("figcaption", {}, title), parts[name], below);
+  parts[`${name}-reading`] = el("p", { class: "reading" });
+  const reading = parts[`${name}-reading`];
+  const node = el("figure", { class: "card" }, el("figcaption", {}, title), parts[name], reading, below);
   node.append(exports({ node: parts[name], name: `spectrum-${name}` }));
   return node;
 }
@@ -55,6 +64,10 @@ async function draw() {
     parts[`${matrix}-none`].hidden = found !== null;
     return spectrum(parts[matrix], matrix, found, predicted.recorded[at]);
   });
+  const told = predicted.reading;
+  for (const matrix of Object.keys(MATRICES))
+    parts[`${matrix}-reading`].textContent = told?.[matrix][at] ?? "";
+  parts["losses-reading"].textContent = told?.losses ?? "";
   replace(parts.table, spikes());
   const losses = errors(parts.losses, readoutOnly(predicted), measured && readoutOnly(measured));
   return Promise.all([...spectra, losses]);
@@ -102,7 +115,10 @@ function spikes() {
     el(
       "caption",
       {},
-      defined("Singular values outside the [bulk]. Noise may hide those in brackets."),
+      defined(
+        "Singular values outside the [bulk]. Those in brackets lie so close to it that noise may " +
+          "cover them, and they are not counted.",
+      ),
     ),
     el(
       "thead",
@@ -358,12 +374,12 @@ export default {
       el(
         "div",
         { class: "card" },
+        parts.lines.printed,
         parts.runner.node,
         parts.comparing.node,
         parts.sizes,
         parts.cost,
-        parts.waiting.node,
-        parts.problem.node,
+        el("div", { class: "slot" }, parts.waiting.node, parts.problem.node),
         parts.regime,
         parts.verdict,
         parts.player.node,
@@ -371,16 +387,12 @@ export default {
       el(
         "div",
         { class: "plots" },
-        Object.entries(MATRICES).map(([name, title]) => figure(name, title, parts[`${name}-none`])),
+        Object.entries(MATRICES).map(([name, title]) => figure(name, title, parts[`${name}-none`], caption(SPECTRUM))),
         figure(
           "losses",
-          "How the error falls",
-          el(
-            "p",
-            { class: "caption" },
-            defined(
-              "Lines are [theory], points are simulations with bars of two [standard errors|standard error].",
-            ),
+          "The error after each step",
+          caption(
+            "Lines are [theory], points are simulations with bars of two [standard errors|standard error].",
           ),
         ),
         el(

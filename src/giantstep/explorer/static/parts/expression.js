@@ -34,12 +34,14 @@ export function expression(key, { words, symbol, help, heading, menu }) {
   const sentence = el("p", { id: `${id}-problem`, class: "problem verbatim", role: "alert", hidden: true });
   const written = el("p", { class: "written" });
   const known = new Set(menu.map(([value]) => value));
+  let of = null; // what the formula was written for
 
   /** Show the value of the state, unless it is what is being typed. */
   function show() {
     const value = state.get(key);
     if (line.value !== value) line.value = value;
     picked.value = known.has(value) ? value : "";
+    written.classList.toggle("old", of !== null && of !== value);
   }
 
   /** Show which character a problem is about, or with null that there is none. */
@@ -66,12 +68,19 @@ export function expression(key, { words, symbol, help, heading, menu }) {
     sentence,
     help ? el("small", { id: `${id}-help` }, help) : null,
   );
-  return { node, show, mark, write: (formula) => replace(written, formula ?? "") };
+  function write(formula) {
+    of = state.get(key);
+    replace(written, formula ?? "");
+    written.classList.remove("old");
+  }
+
+  return { node, show, mark, write };
 }
 
 /**
- * The lines for target and activation: {nodes, show(), mark(problem), write(formulas)}. Panes share them, unless one has
- * its own under a ``prefix`` of the keys.
+ * The lines for target and activation: {nodes, printed, show(), mark(problem), write(formulas)}. Panes share
+ * them, unless one has its own under a ``prefix`` of the keys. ``printed`` holds both formulas on paper, where
+ * there are no controls.
  */
 export function targetAndActivation({ catalog, activations }, prefix = "") {
   const lines = {
@@ -90,12 +99,16 @@ export function targetAndActivation({ catalog, activations }, prefix = "") {
       menu: activations.map((name) => [name, name]),
     }),
   };
+  const printed = el("p", { class: "printed" });
   return {
+    printed,
     nodes: Object.values(lines).map((line) => line.node),
     show: () => Object.values(lines).forEach((line) => line.show()),
     /** Show target and activation as the formulas {target, activation} of the server. */
     write(formulas) {
       for (const [key, line] of Object.entries(lines)) line.write(formulas?.[key]);
+      const typed = Object.keys(lines).map((key) => formulas?.[key] ?? state.get(`${prefix}${key}`));
+      replace(printed, `Target ${typed[0]}, activation ${typed[1]}`);
     },
     /** Mark the line that a problem is about; whether there was one. */
     mark(problem) {

@@ -26,13 +26,48 @@ function label(x, y, texts, kind) {
   );
 }
 
+/** Lines of at most so many characters, broken between words. */
+function wrapped(text, most) {
+  const found = [""];
+  for (const word of text.split(" ")) {
+    const last = found[found.length - 1];
+    if (last && last.length + word.length >= most) found.push(word);
+    else found[found.length - 1] = last ? `${last} ${word}` : word;
+  }
+  return found;
+}
+
+/** What is not learned: directions that are blocked, then those that n ~ d samples do not show. */
+function unlearned(found) {
+  const blocked = found.blocked.map(({ step, directions, reason }) => ({
+    names: directions,
+    tick: `step ${step}`,
+    short: `${step}`,
+    inside: `blocked: ${reason}`,
+    told: `step ${step} offers ${directions.join(" and ")}, which is blocked: ${reason}`,
+  }));
+  if (!found.missing.length) return blocked;
+  const told = `${found.missing.join(" and ")} not learned with n of order d`;
+  return [
+    ...blocked,
+    { names: found.missing, tick: "not at n ~ d", short: "never", inside: "", told },
+  ];
+}
+
+/** A sentence for each direction that is blocked. */
+export const blockedSentences = (found) =>
+  found.blocked.map(
+    ({ step, directions, reason }) =>
+      `Step ${step} offers ${directions.join(" and ")}, but it stays blocked: ${reason}.`,
+  );
+
 /**
- * Draw stairs {steps, dimension, directions, missing}, as the analysis tells them, into a drawing of
- * so many pixels.
+ * Draw stairs {steps, dimension, directions, blocked, missing}, as the analysis tells them, into a
+ * drawing of so many pixels. What is not learned has a dashed outline.
  */
 export function stairs(found, title, width) {
-  const ghost = found.missing.length > 0;
-  const count = found.steps.length + (ghost ? 1 : 0) + 1;
+  const ghosts = unlearned(found);
+  const count = found.steps.length + ghosts.length + 1;
   const tread = width / count;
   const most = Math.max(4, Math.floor(tread / 7.5));
   const rise = (HEIGHT - GROUND - HEAD - 30) / Math.max(found.directions, 1);
@@ -49,17 +84,17 @@ export function stairs(found, title, width) {
     label(tread / 2, floor - 8, ["nothing"], "quiet"),
     ground(0, "start"),
   );
+  const learnedUntil = (found.steps.length + 1) * tread;
   found.steps.forEach((step, index) => {
     const height = rise * step.dimension;
     const x = (index + 1) * tread;
-    const blind = step.blocked.length > 0;
     const words = step.adds.length ? lines(step.adds, most) : ["nothing new"];
     parts.push(
       svg(
         "g",
-        { class: blind ? "stair blind" : "stair" },
+        { class: "stair" },
         svg("title", {}, `step ${step.step} adds ${step.adds.join(", ") || "nothing"}`),
-        svg("rect", { x, y: floor - height, width: width - x, height }),
+        svg("rect", { x, y: floor - height, width: learnedUntil - x, height }),
         svg("line", {
           x1: x,
           y1: floor - height,
@@ -72,19 +107,28 @@ export function stairs(found, title, width) {
       ground(index + 1, tread > 55 ? `step ${step.step}` : step.step),
     );
   });
-  if (ghost) {
-    const x = (count - 1) * tread;
-    const height = rise * found.directions;
+  let dimension = found.dimension;
+  ghosts.forEach((ghost, index) => {
+    const x = learnedUntil + index * tread;
+    dimension += ghost.names.length;
+    const height = rise * dimension;
+    const words = ghost.inside ? wrapped(ghost.inside, most) : [];
     parts.push(
-      svg("rect", { x: x + 1, y: floor - height, width: tread - 2, height, class: "ghost" }),
-      label(x + tread / 2, floor - height - 8, lines(found.missing, most), "quiet"),
-      ground(count - 1, tread > 55 ? "not at n ~ d" : "never"),
+      svg(
+        "g",
+        { class: ghost.inside ? "blocked" : "" },
+        svg("title", {}, ghost.told),
+        svg("rect", { x: x + 1, y: floor - height, width: tread - 2, height, class: "ghost" }),
+      ),
+      label(x + tread / 2, floor - height - 8, lines(ghost.names, most), "quiet"),
+      label(x + tread / 2, floor - height + 18 + 15 * (words.length - 1), words, "quiet why"),
+      ground(found.steps.length + 1 + index, tread > 55 ? ghost.tick : ghost.short),
     );
-  }
+  });
   const told = found.steps.map(
     (step) => `step ${step.step} adds ${step.adds.join(" and ") || "nothing"}`,
   );
-  if (ghost) told.push(`${found.missing.join(" and ")} not learned with n of order d`);
+  told.push(...ghosts.map((ghost) => ghost.told));
   return svg(
     "svg",
     {

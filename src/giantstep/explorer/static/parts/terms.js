@@ -49,21 +49,26 @@ function place(button) {
 function show(button, name) {
   hide();
   shown = button;
-  const { text, formula, papers, plot } = definitions[name];
+  const { text, formula, papers, plot, command } = definitions[name];
   const links = papers.map((paper) =>
     el("a", { href: paper.address, target: "_blank", rel: "noopener noreferrer" }, paper.name),
   );
   replace(
     tip,
-    el("p", {}, text),
+    el("p", {}, coded(text)),
     formula ? el("p", { class: "formula" }, formula) : null,
     links.length ? el("p", { class: "row" }, "Read more: ", links) : null,
+    el("p", { class: "quiet" }, "More in a terminal: ", el("code", {}, command)),
   );
   tip.hidden = false;
   button.setAttribute("aria-describedby", tip.id);
   place(button);
   linked(plot)?.classList.add("linked");
 }
+
+/** A text as nodes: what is between backticks is typed by a user. */
+const coded = (text) =>
+  text.split(/`([^`]+)`/).map((part, at) => (at % 2 ? el("code", {}, part) : part));
 
 /** The figure of the pane that shows what a term speaks of. */
 const linked = (plot) =>
