@@ -61,6 +61,9 @@ from .spectra.start import feature_bulk as feature_bulk
 from .spectra.start import weight_bulk as weight_bulk
 from .store.folder import Results as Results
 from .store.folder import load as load
+from .sweeps.needed import NeededAnswer as NeededAnswer
+from .sweeps.needed import SamplesNeeded as SamplesNeeded
+from .sweeps.needed import samples_needed as samples_needed
 from .sweeps.result import Sweep as Sweep
 from .sweeps.side_by_side import SideBySide as SideBySide
 from .sweeps.side_by_side import compare_settings as compare_settings
