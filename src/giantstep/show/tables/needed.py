@@ -29,7 +29,7 @@ def needed_report(record: SamplesNeeded) -> RenderableType:
     head.append(_setting_line(record.setting) + "\n\n", style="not bold")
     sentences = [_sentence(record, answer) for answer in record.answers if answer.n is not None]
     unreached = [answer.level for answer in record.answers if answer.n is None]
-    sentences += [_never(record, unreached)] * bool(unreached)
+    sentences += [_never(record, unreached)] if unreached else []
     head.append("\n".join(sentences) + "\n", style="not bold")
     parts: list[RenderableType] = [head]
     if len(record.answers) > 1:
