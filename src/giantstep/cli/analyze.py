@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from giantstep.analysis.analyze import analyze as run
+from giantstep.analysis.requirements import sample_requirements
 from giantstep.cli.output import PLAIN, Output, Switch, Typed, write_json
 from giantstep.show.progress import patience
 
@@ -42,12 +43,17 @@ def analyze(
     files = output.reserve("analysis.json")
     with patience("analyzing: a function of many directions takes some seconds", output.quiet):
         record = run(target, activation, label_degree=label_degree)
+
+    def plain_values() -> dict[str, Any]:
+        values = record.as_dict()
+        return values | {"requirements": sample_requirements(record).as_dict()} if all else values
+
     if files is not None:
-        write_json(record.as_dict(), files[0])
+        write_json(plain_values(), files[0])
 
     def report() -> RenderableType:
         from giantstep.show.tables.analysis import analysis_report
 
         return analysis_report(record, everything=all)
 
-    output.present(record.as_dict, report)
+    output.present(plain_values, report)

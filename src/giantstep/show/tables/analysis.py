@@ -202,11 +202,9 @@ def _details(analysis: Analysis) -> list[RenderableType]:
     """Everything beyond the answer, the four numbers and the staircase."""
     series = analysis.series
     variance = _within(series.variance + series.tail, 3.0 * series.tail_uncertainty)
-    leaps = ", ".join(map(str, analysis.leaps)) or "none"
     head = Text(f"degree {series.degree}, variance {variance}\n")
-    head.append(f"leaps, one after the other, until everything is learned: {leaps}\n")
     head.append(_recovery(analysis.weak_recovery))
-    needs = requirements_report(sample_requirements(analysis))
+    needs = requirements_report(analysis, sample_requirements(analysis))
     tables = (_one_step(analysis), "", _floors(analysis), "", _regimes(analysis), "")
     return [head, *needs, *tables, Text(_promise(analysis), style="dim"), *notes(analysis.notes)]
 
