@@ -2,6 +2,8 @@
 
 from .analysis.analyze import Analysis as Analysis
 from .analysis.analyze import analyze as analyze
+from .analysis.overlap import OverlapCurve as OverlapCurve
+from .analysis.overlap import overlap_curve as overlap_curve
 from .analysis.requirements import Requirements as Requirements
 from .analysis.requirements import sample_requirements as sample_requirements
 from .errors import DivergenceError as DivergenceError

@@ -29,6 +29,7 @@ COMMANDS = (
             'giantstep analyze "x1 + x2 + x1^2 - x2^2"',
             'giantstep analyze "x1*x2*x3" --activation "tanh(z + 0.5)" --all',
             "giantstep analyze five-regimes --json",
+            'giantstep analyze "x1*x2" --overlap-curve overlap.png',
         ),
     ),
     Command(

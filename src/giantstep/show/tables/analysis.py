@@ -15,6 +15,7 @@ from giantstep.analysis.activation import ActivationAnalysis, ActivationDegree
 from giantstep.analysis.analyze import Analysis, describe
 from giantstep.analysis.answer import answer, directions, steps_needed
 from giantstep.analysis.floors import Floor
+from giantstep.analysis.overlap import OverlapCurve
 from giantstep.analysis.requirements import sample_requirements
 from giantstep.analysis.staircase import Staircase
 from giantstep.analysis.subspace import name_space
@@ -209,8 +210,25 @@ def _details(analysis: Analysis) -> list[RenderableType]:
     return [head, *needs, *tables, Text(_promise(analysis), style="dim"), *notes(analysis.notes)]
 
 
-def analysis_report(analysis: Analysis, *, everything: bool = False) -> RenderableType:
-    """The answer in sentences, four numbers and the staircase; with ``everything`` all tables."""
+def _overlaps(curve: OverlapCurve) -> list[RenderableType]:
+    """What the best first-order method reaches, a row for each n/d."""
+    r = curve.cosines.shape[1]
+    rows = [
+        (number(ratio), *(f"{cosine:.3f}" for cosine in cosines))
+        for ratio, cosines in zip(curve.ratios.tolist(), curve.cosines.tolist(), strict=True)
+    ]
+    columns = ("n/d", *(["cosine"] if r == 1 else [f"cosine {k + 1}" for k in range(r)]))
+    return [make_table("Overlap that the best first-order method reaches", columns, rows), ""]
+
+
+def analysis_report(
+    analysis: Analysis, *, everything: bool = False, curve: OverlapCurve | None = None
+) -> RenderableType:
+    """The answer in sentences, four numbers and the staircase; with ``everything`` all tables.
+
+    The overlaps of the best first-order method stand below the staircase where there is a
+    ``curve`` of them.
+    """
     head = target_lines(analysis.target)
     head.append(f"activation {analysis.activation.name}\n\n", style="not bold")
     head.append(" ".join(answer(analysis)) + "\n")
@@ -220,6 +238,7 @@ def analysis_report(analysis: Analysis, *, everything: bool = False) -> Renderab
     parts: list[RenderableType] = [head, _four_numbers(analysis), ""]
     parts += [undecided] * bool(analysis.undecided)
     parts += _staircases(analysis, everything)
+    parts += [] if curve is None else _overlaps(curve)
     if everything:
         return Group(*parts, *_details(analysis))
     more = (
