@@ -66,6 +66,14 @@ def test_absolute_values_by_another_quadrature(ratio: float) -> None:
     assert found != pytest.approx(overlaps[1], rel=0.02)
 
 
+@pytest.mark.slow
+def test_phase_retrieval_jumps_to_perfect_recovery() -> None:
+    """Message passing knows the direction of |z| from n/d = 1.128 on (Barbier et al. 2019)."""
+    before, after = overlap_curve("abs(x1)", ratios=[1.11, 1.15]).cosines[:, 0]
+    assert before < 0.9
+    assert after > 0.99
+
+
 def message_passing(
     key: np.random.Generator, d: int, ratio: float, steps: int = 60
 ) -> Float[np.ndarray, ""]:

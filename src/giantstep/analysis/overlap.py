@@ -44,8 +44,8 @@ class OverlapCurve(Drawn):
     """Cosines of the best first-order estimate with the target, over ``ratios`` = n/d.
 
     ``cosines`` are those between the span of the estimate and the span of the target, largest
-    first: square roots of the eigenvalues of the overlaps Q.  ``threshold`` is the ratio at which
-    weak recovery begins, None where it is not known.
+    first: square roots of the eigenvalues of the overlaps Q (arXiv 2405.15480).  ``threshold`` is
+    the ratio at which weak recovery begins, None where it is not known.
     """
 
     target: Target

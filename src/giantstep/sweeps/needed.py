@@ -70,7 +70,8 @@ class SamplesNeeded(Drawn):
     part in the span of the target, relative to theirs) or ``cosine_k`` (the same for direction k).
     ``answers`` has an entry for each level, ``curve`` every n that was predicted, ``refusals`` each
     n for which theory has no number, with its reason.  ``floor`` is the lower bound of the error of
-    readouts of this activation after the last step as n grows, None where it is not known.
+    readouts of this activation after the last step as n grows (arXiv 2305.18270), None where it is
+    not known.
     """
 
     setting: Setting
@@ -103,7 +104,7 @@ class SamplesNeeded(Drawn):
         """Samples of all steps together, and those that the readout is fitted on beside them."""
         setting = self.setting.vary(n=n)
         sets = math.ceil(setting.steps / min(setting.batches.steps_per_set, max(setting.steps, 1)))
-        fresh = setting.readout_n if setting.readout_batch == "fresh" else 0
+        fresh = 0 if setting.readout_on_last else setting.readout_n
         return sets * set_size(setting.batches, setting.n), fresh
 
     def as_dict(self) -> dict[str, Any]:

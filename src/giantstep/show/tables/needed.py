@@ -119,7 +119,7 @@ def _levels(record: SamplesNeeded) -> RenderableType:
                 plain(answer.n / record.setting.d, 3),
             )
         )
-    name = "error" if record.falls else "cosine"
+    name = "test error" if record.falls else "cosine"
     return make_table("Samples of a step", (name, "n", "from", "to", "n/d"), rows)
 
 
