@@ -209,7 +209,7 @@ def test_words_of_the_tables_are_in_the_glossary(
 def test_every_title_of_a_table_is_a_word_that_explain_knows(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """All columns of analyze, needed, activation, learn, compare, spectrum, sweep, claims and estimate."""
+    """All columns of analyze, needed, activation, learn, compare, spectrum, sweep and claims."""
     titles: set[str] = set()
     add = Table.add_column
 
