@@ -140,8 +140,8 @@ class _Channel:
         log2_points: int = 12,
     ) -> None:
         self.target, self.noise, self.r = target, noise, target.r
-        # A line needs fewer points for each bin than a plane.
-        self.bins = 128 if self.r == 1 else 48
+        # On a line without noise few points in a bin settle its mean, and more bins resolve y.
+        self.bins = 128 if self.r == 1 and not noise else 48
         self.omega = normal_points(self.r, 1, log2_omega)
         sets = normal_sets(self.r + (noise > 0.0), 2, log2_points, 2)
         self.points = np.concatenate([sets(0), sets(1)])
@@ -183,7 +183,7 @@ class _Channel:
         turned = [turn @ (square + square.T) @ turn.T for turn in self.turns]
         return np.mean(turned, axis=0) / 2.0
 
-    def interpolated(self, places: int = 40) -> Callable[[Matrix], Matrix]:
+    def interpolated(self, places: int = 32) -> Callable[[Matrix], Matrix]:
         """C of one direction from its values at overlaps that are dense near zero and one."""
         q = 0.5 - 0.5 * np.cos(np.pi * np.linspace(0.0, 1.0, places)) * RECOVERED
         listed = [float(self(np.array([[value]]))[0, 0]) for value in q]
