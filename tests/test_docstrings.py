@@ -28,7 +28,7 @@ PLAIN = {
         "load",
     ),
     *("run_experiment", "run_claims", "sweep", "plot", "GiantStepClassifier", "Findings"),
-    *("Quantity", "exponent_of", "mean_of", "SideBySide", "compare_settings"),
+    *("Quantity", "exponent_of", "mean_of", "SideBySide", "compare_settings", "NeededAnswer"),
     *("GiantStepRegressor", "weight_bulk", "Limit", "LimitStatus", "limits"),
 }
 

@@ -2,6 +2,8 @@
 
 from .analysis.analyze import Analysis as Analysis
 from .analysis.analyze import analyze as analyze
+from .analysis.overlap import OverlapCurve as OverlapCurve
+from .analysis.overlap import overlap_curve as overlap_curve
 from .analysis.requirements import Requirements as Requirements
 from .analysis.requirements import sample_requirements as sample_requirements
 from .errors import DivergenceError as DivergenceError
@@ -61,6 +63,9 @@ from .spectra.start import feature_bulk as feature_bulk
 from .spectra.start import weight_bulk as weight_bulk
 from .store.folder import Results as Results
 from .store.folder import load as load
+from .sweeps.needed import NeededAnswer as NeededAnswer
+from .sweeps.needed import SamplesNeeded as SamplesNeeded
+from .sweeps.needed import samples_needed as samples_needed
 from .sweeps.result import Sweep as Sweep
 from .sweeps.side_by_side import SideBySide as SideBySide
 from .sweeps.side_by_side import compare_settings as compare_settings

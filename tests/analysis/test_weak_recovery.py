@@ -27,6 +27,8 @@ def product(z: Columns) -> Float[np.ndarray, " n"]:
         ("x1*x2", 0.593751),  # a Bessel integral (arXiv 2405.15480)
         ("x1^2 - x2^2", 0.593751),
         ("abs(x1*x2)", 1.461544),
+        # Two values: 1/alpha_c = (2 c phi(c))^2 (1/P + 1/(1 - P)), P = P(|z| > c), here at c = 1.
+        ("step(abs(x1) - 1)", 0.317311 * 0.682689 / (2.0 * 0.241971) ** 2),
         ("x1^2 + x2^2", 1.0),  # r/2 for the squared length in r directions: E G^2 = 2/r
         ("x1^2 + x2^2 + x3^2", 1.5),
     ],

@@ -209,7 +209,7 @@ def test_words_of_the_tables_are_in_the_glossary(
 def test_every_title_of_a_table_is_a_word_that_explain_knows(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """All columns of analyze, activation, learn, compare, spectrum, sweep, claims and estimate."""
+    """All columns of analyze, needed, activation, learn, compare, spectrum, sweep and claims."""
     titles: set[str] = set()
     add = Table.add_column
 
@@ -223,6 +223,8 @@ def test_every_title_of_a_table_is_a_word_that_explain_knows(
     spiked[:, 0] += 9.0
     np.save(tmp_path / "layer.npy", spiked)
     main(["analyze", "five-regimes", "--all"])
+    sizes = ["--d", "300", "--p", "2", "--steps", "1", "--smallest", "d", "--largest", "16d"]
+    main(["needed", "x1", "--error", "0.9,0.7", *sizes])
     main(["activation", "relu"])
     main(["learn", "staircase", *small, "--readout-n", "100", "--test-n", "100"])
     main(["compare", "x1", "x1 + x2", *small, "--steps", "1", "--show", "principal_cosine_1"])

@@ -4,10 +4,13 @@ The exponents behind it, beyond leap index and generative exponent:
 
 - generative leaps: the staircase of leaps with any transform of the label in the place of the
   label; the largest is the generative leap exponent (arXiv 2506.05500);
-- noise-sensitivity exponent: smallest b >= 1 with E[y^b (z z^T - 1)] != 0, which governs learning
-  under strong label noise (arXiv 2603.17896, stated there for one direction);
+- noise-sensitivity exponent: smallest b >= 1 with E[y^b (z z^T - 1)] != 0 (arXiv 2603.17896, stated
+  there for one direction).  With label noise of variance V the law of y depends on z through
+  powers f^b/V^(b/2), so that E[G(y)^2] ~ V^-b and the weak-recovery threshold grows as V^b;
 - information exponents of shifted and of stretched inputs: of f(z + m) and f((1 + s v v^T) z) for
-  a vector m and a direction v of the target's span that are not special (arXiv 2502.06443).
+  a vector m and a direction v of the target's span that are not special.  ArXiv 2502.06443 proves
+  that a random shift makes every function of one direction as easy as a linear one; a spike in the
+  covariance is treated here by the same rule.
 """
 
 from __future__ import annotations
@@ -54,6 +57,7 @@ class Requirement:
     """A row of the table: a method, or a class of methods, and n ~ d^exponent, times log(d) or not.
 
     ``source`` is the arXiv number of the paper; ``beyond`` it where its statement is extended here.
+    ``noise_power`` is the power of the variance V of strong label noise that multiplies n.
     """
 
     method: str
@@ -62,12 +66,14 @@ class Requirement:
     logarithm: bool
     says: str
     source: str
+    noise_power: int = 0
 
     @property
     def samples(self) -> str:
-        """The samples as they are written: ``d^1.5``, ``d log d``."""
+        """The samples as they are written: ``d^1.5``, ``d log d``, ``d V^2`` for noise V."""
         power = "d" if self.exponent == 1 else f"d^{self.exponent:g}"
-        return power + " log d" * self.logarithm
+        noise = {0: "", 1: " V"}.get(self.noise_power, f" V^{self.noise_power}")
+        return power + " log d" * self.logarithm + noise
 
     def as_dict(self) -> dict[str, Any]:
         """Plain values."""
@@ -78,16 +84,20 @@ class Requirement:
             "logarithm": self.logarithm,
             "says": self.says,
             "source": self.source,
+            "noise_power": self.noise_power,
         }
 
 
 # -- exponents -------------------------------------------------------------------------------------
 
 
-def exponents(analysis: Analysis) -> Exponents:
-    """The further exponents of a target."""
+def exponents(analysis: Analysis, label_powers: int = 6) -> Exponents:
+    """The further exponents of a target.
+
+    With fewer ``label_powers`` a direction that y^4 or y^5 shows would seem to need a second leap.
+    """
     natural = analysis.target.aligned[0]
-    source = LabelSource(natural, max(analysis.label_degree, 3))
+    source = LabelSource(natural, max(analysis.label_degree, label_powers))
     leaps, complete = _generative_leaps(source)
     r = natural.r
     # Numbers without a simple ratio: a special shift or direction has measure zero.
@@ -166,7 +176,9 @@ class Requirements:
     """Exponents of a target and the table of the samples that methods need for it.
 
     Every row names its paper: giant steps (arXiv 2305.18270, 2402.03220), one-pass descent (arXiv
-    2003.10409, 2302.11055, 2305.10633), bounds and spectral methods (arXiv 2403.05529, 2506.05500).
+    2003.10409, 2302.11055, 2305.10633), other inputs (arXiv 2502.06443), bounds and spectral
+    methods (arXiv 2403.05529, 2506.05500), first-order methods (arXiv 2405.15480), label noise
+    (arXiv 2603.17896).
     """
 
     exponents: Exponents
@@ -204,8 +216,10 @@ def _giant_steps(analysis: Analysis, further: Exponents) -> list[Requirement]:
         # The conjecture of the paper is about n ~ d; larger batches are its natural extension.
         ours = replace(row, source=f"beyond {row.source}")
         rows.append(row if max(leaps) == 1 else ours)
-    if len(analysis.reused.bases[-1]) == len(analysis.active):
-        rows.append(_row("steps on a reused batch", "every direction", 1, CONJECTURE, "2402.03220"))
+    reused = len(analysis.reused.bases[-1])
+    if reused:
+        learns = "every direction" if reused == len(analysis.active) else "some directions"
+        rows.append(_row("steps on a reused batch", learns, 1, CONJECTURE, "2402.03220"))
     return rows
 
 
@@ -225,6 +239,21 @@ def _one_pass(analysis: Analysis, further: Exponents) -> list[Requirement]:
     return [_row("one-pass descent", "every direction", rate, CONJECTURE, "2302.11055")]
 
 
+def _other_inputs(analysis: Analysis, further: Exponents) -> list[Requirement]:
+    """One step where the inputs have a mean, or more variance, along the target's directions."""
+    source, single = "2502.06443", len(analysis.active) == 1
+    rows = []
+    if further.shifted is not None:
+        says = UPPER if single and further.shifted == 1 else CONJECTURE
+        cited = source if says == UPPER else f"beyond {source}"
+        method = "one step, shifted inputs"
+        rows.append(_row(method, "a first direction", further.shifted, says, cited))
+    if further.stretched is not None:
+        method, cited = "one step, spiked inputs", f"beyond {source}"
+        rows.append(_row(method, "a first direction", further.stretched, CONJECTURE, cited))
+    return rows
+
+
 def _query_bounds(analysis: Analysis, further: Exponents) -> list[Requirement]:
     rows = []
     if analysis.leap_index is not None and len(analysis.active) == 1:
@@ -234,6 +263,8 @@ def _query_bounds(analysis: Analysis, further: Exponents) -> list[Requirement]:
     if analysis.generative_exponent is not None and len(analysis.active) == 1:
         half = 0.5 * analysis.generative_exponent
         method = "statistical queries"
+        rows.append(_row(method, "the direction", half, LOWER, "2403.05529"))
+        method = "low-degree polynomials"
         rows.append(_row(method, "the direction", half, LOWER, "2403.05529"))
         rows.append(_row("partial-trace estimator", "the direction", half, UPPER, "2403.05529"))
     if further.generative_leaps and further.complete and len(analysis.active) > 1:
@@ -247,7 +278,16 @@ def _first_order(analysis: Analysis, further: Exponents) -> list[Requirement]:
     recovery = analysis.weak_recovery
     if recovery is None or not math.isfinite(recovery.threshold):
         return []
-    return [_row("best first-order method", "a first direction", 1, BOTH, "2405.15480")]
+    method, learns = "best first-order method", "a first direction"
+    rows = [_row(method, learns, 1, BOTH, "2405.15480")]
+    power = further.noise_sensitivity
+    # E[z | y] = 0: the threshold is that of E[z z^T - 1 | y], and grows with the noise.
+    if power is not None and recovery.threshold > 0:
+        source = "2603.17896" if len(analysis.active) == 1 else "beyond 2603.17896"
+        row = _row("the same, label noise V", learns, 1, BOTH, source)
+        says = BOTH if len(analysis.active) == 1 else CONJECTURE
+        rows.append(replace(row, noise_power=power, says=says))
+    return rows
 
 
 def _information(analysis: Analysis, further: Exponents) -> list[Requirement]:
@@ -259,6 +299,7 @@ def _information(analysis: Analysis, further: Exponents) -> list[Requirement]:
 RULES: tuple[Callable[[Analysis, Exponents], list[Requirement]], ...] = (
     _giant_steps,
     _one_pass,
+    _other_inputs,
     _query_bounds,
     _first_order,
     _information,

@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+from cyclopts import Parameter
 
 from giantstep.analysis.analyze import analyze as run
-from giantstep.cli.output import PLAIN, Output, Switch, Typed, write_json
+from giantstep.analysis.overlap import overlap_curve as best_overlaps
+from giantstep.analysis.requirements import sample_requirements
+from giantstep.cli.output import PLAIN, Output, Switch, Typed, picture_line, write_json
+from giantstep.errors import InputError
 from giantstep.show.progress import patience
 
 if TYPE_CHECKING:
@@ -19,6 +25,7 @@ def analyze(
     activation: Typed = "relu",
     label_degree: int = 3,
     all: Switch = False,
+    overlap_curve: Annotated[Path | None, Parameter(metavar="FILE")] = None,
     output: Output = PLAIN,
 ) -> None:
     """Say what can be learned, before any simulation, in a few sentences and a small table.
@@ -36,18 +43,50 @@ def analyze(
     all:
         Also print the samples that other methods need, one step at d^2 and d^3 samples, error
         floors, the five regimes and all notes.
+    overlap_curve:
+        Picture (PNG or PDF) of the cosine that the best first-order method reaches over n/d. The
+        numbers are printed below the analysis.
     output.out:
         Folder to write analysis.json into.
     """
     files = output.reserve("analysis.json")
+    picture = _picture(overlap_curve, overwrite=output.overwrite)
     with patience("analyzing", output.quiet):
         record = run(target, activation, label_degree=label_degree)
+        curve = None if picture is None else best_overlaps(record)
+
+    def plain_values() -> dict[str, Any]:
+        values = record.as_dict()
+        if all:
+            values["requirements"] = sample_requirements(record).as_dict()
+        if curve is not None:
+            values["overlap_curve"] = curve.as_dict()
+        return values
+
     if files is not None:
-        write_json(record.as_dict(), files[0])
+        write_json(plain_values(), files[0])
+    if curve is not None and picture is not None:
+        from giantstep.show.plots.overlap import overlap_figure
+        from giantstep.show.plots.style import save
+
+        save(overlap_figure(curve), picture)
 
     def report() -> RenderableType:
         from giantstep.show.tables.analysis import analysis_report
 
-        return analysis_report(record, everything=all)
+        return analysis_report(record, everything=all, curve=curve)
 
-    output.present(record.as_dict, report)
+    output.present(plain_values, report, *picture_line(None if picture is None else [picture]))
+
+
+def _picture(path: Path | None, *, overwrite: bool) -> Path | None:
+    """The file of a picture, refused before any work where it cannot be written."""
+    if path is None:
+        return None
+    if path.suffix not in (".png", ".pdf"):
+        raise InputError(f"overlap_curve must be a file .png or .pdf, got {str(path)!r}")
+    if not path.parent.is_dir():
+        raise InputError(f"overlap_curve must be in a folder that exists, got {str(path)!r}")
+    if path.exists() and not overwrite:
+        raise InputError(f"overlap_curve exists, got {str(path)!r}; --overwrite replaces it")
+    return path

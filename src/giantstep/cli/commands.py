@@ -29,6 +29,7 @@ COMMANDS = (
             'giantstep analyze "x1 + x2 + x1^2 - x2^2"',
             'giantstep analyze "x1*x2*x3" --activation "tanh(z + 0.5)" --all',
             "giantstep analyze five-regimes --json",
+            'giantstep analyze "x1*x2" --overlap-curve overlap.png',
         ),
     ),
     Command(
@@ -70,6 +71,17 @@ COMMANDS = (
         START,
         "Say which parts of a target an activation can learn.",
         ("giantstep activation relu", 'giantstep activation "He1 + He2/2" --degree 4'),
+    ),
+    Command(
+        "needed",
+        "giantstep.cli.needed:needed",
+        GO_ON,
+        "Say how many samples a step needs for an error or a cosine.",
+        (
+            'giantstep needed "x1 + x1*x2" --error 1.2 --steps 2',
+            'giantstep needed "x1 + x2 + x1^2 - x2^2" --error 5,4,3 --steps 2 --out results',
+            'giantstep needed "x1 + x1*x2" --cosine 0.4 --batches reused --residual labels',
+        ),
     ),
     Command(
         "estimate",

@@ -114,7 +114,7 @@ def summarize(trajectory: Trajectory, subspaces: Subspaces) -> tuple[StepSummary
 
     A prediction is not measured: its values have no standard error, whatever its rows.
     """
-    values = _expected_values if trajectory.theory else _measured_values
+    values = expected_values if trajectory.theory else _measured_values
     of_steps = values(trajectory, subspaces)
     over_runs = expected if trajectory.theory else measured
     r = trajectory.overlap.shape[-1]
@@ -150,7 +150,7 @@ def _measured_values(simulated: Trajectory, subspaces: Subspaces) -> dict[str, l
     return summaries
 
 
-def _expected_values(predicted: Trajectory, subspaces: Subspaces) -> dict[str, list[Value]]:
+def expected_values(predicted: Trajectory, subspaces: Subspaces) -> dict[str, list[Value]]:
     """What theory expects step by step, with its uncertainty.
 
     That of a mean over drawn runs includes at most its standard error: runs from the starts that

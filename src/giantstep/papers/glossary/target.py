@@ -75,6 +75,48 @@ TERMS = (
         linked=("generative exponent",),
     ),
     Term(
+        ("generative leap", "generative leaps"),
+        (
+            "Generative leaps are the leaps in the order in which directions are learned, when "
+            "every transform of the label may be used.  The largest of them, $k$, decides how many "
+            "samples the best known polynomial-time methods need for all directions."
+        ),
+        r"$n\sim{d}^{\max(1,k/2)}$",
+        ("generative exponent", "leap"),
+        "arXiv 2506.05500",
+    ),
+    Term(
+        ("noise sensitivity", "noise-sensitivity exponent"),
+        (
+            "The noise-sensitivity exponent is the smallest power of the label that has a part of "
+            "degree 2.  With strong label noise of variance $V$ the threshold of weak recovery "
+            "grows as $V$ to this power."
+        ),
+        r"$\min\{b\geq1:E[y^b(zz^\top-1)]\neq0\}$",
+        ("weak recovery", "noise"),
+        "arXiv 2603.17896",
+    ),
+    Term(
+        ("overlap curve",),
+        (
+            "The overlap curve is the cosine that the best first-order method reaches with the "
+            "directions, over $n/d$.  It is zero up to the threshold of weak recovery."
+        ),
+        r"fixed point of $\hat{Q}=\alpha{E}[gg^\top]$ and $Q=\hat{Q}(1+\hat{Q})^{-1}$",
+        ("weak recovery", "overlap"),
+        "arXiv 2405.15480",
+    ),
+    Term(
+        ("samples needed", "needed", "from", "to", "n/d"),
+        (
+            "The samples needed for a level are the $n$ of a step at which the predicted test "
+            "error falls to the level, or the cosine rises to it.  With more samples the level is "
+            "kept.  The columns from and to are the range that the uncertainty of theory leaves."
+        ),
+        r"$n(e)=\min\{n:E(m)\leq{e},\,m\geq{n}\}$, where $E(m)$ is the test error with $m$ samples",
+        ("floor", "cosine"),
+    ),
+    Term(
         ("weak recovery", "first-order method", "best first-order method"),
         (
             "Weak recovery is a first overlap with some direction, one that does not vanish as "
@@ -233,8 +275,9 @@ TERMS = (
         linked=("deflated",),
     ),
     Term(
-        ("method", "status", "arXiv"),
+        ("method", "status", "arXiv", "is the smallest"),
         (
+            "The table of exponents has the smallest number of which something is true.  "
             "The table of samples has a row for each method that learns a target.  Its status says "
             "whether so many samples are necessary, sufficient, both (exact order) or a "
             "conjecture.  The last column is the arXiv number of the paper that says so."

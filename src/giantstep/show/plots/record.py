@@ -11,6 +11,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
 from giantstep.analysis.analyze import Analysis
+from giantstep.analysis.overlap import OverlapCurve
 from giantstep.errors import InputError
 from giantstep.experiment import Experiment
 from giantstep.prediction.given_weights.curve import LearningCurve
@@ -21,6 +22,8 @@ from giantstep.show.mathtext import formula
 from giantstep.show.plots.curves import curves
 from giantstep.show.plots.errors import errors
 from giantstep.show.plots.learn import learn_figure
+from giantstep.show.plots.needed import needed_figure
+from giantstep.show.plots.overlap import overlap_figure
 from giantstep.show.plots.side_by_side import side_by_side_figure
 from giantstep.show.plots.spectrum import SYMBOLS, layer_figure, spectrum_figure, spectrum_panel
 from giantstep.show.plots.style import THEORY, bounds, legend_below, row_of_panels, step_axis
@@ -28,6 +31,7 @@ from giantstep.show.plots.sweep import curves_figure, map_figure
 from giantstep.show.tables.setting import setting_title
 from giantstep.spectra.layer import LayerOutliers
 from giantstep.sweeps.boundary import map_axes
+from giantstep.sweeps.needed import SamplesNeeded
 from giantstep.sweeps.result import Sweep, check_observable
 from giantstep.sweeps.side_by_side import SideBySide
 
@@ -38,8 +42,8 @@ def plot(record: object) -> Figure:
 
     Drawn are Analysis (floors and dimensions step by step), Trajectory (alignment, errors and
     spectra), Experiment (the picture of ``giantstep learn`` or ``spectrum``), Spectrum (after the
-    last step), LearningCurve, Sweep (the map of two axes, or curves of one), SideBySide and
-    LayerOutliers; each has it as a method too.
+    last step), LearningCurve, Sweep (the map of two axes, or curves of one), SideBySide,
+    SamplesNeeded, OverlapCurve and LayerOutliers; each has it as a method too.
 
     >>> from giantstep import analyze, plot
     >>> len(plot(analyze("x1 + He2(x1)*x2")).axes)
@@ -182,3 +186,13 @@ def _side_by_side(record: SideBySide) -> Figure:
 @plot.register
 def _layer(record: LayerOutliers) -> Figure:
     return layer_figure(record, "weights")
+
+
+@plot.register
+def _samples_needed(record: SamplesNeeded) -> Figure:
+    return needed_figure(record)
+
+
+@plot.register
+def _overlap_curve(record: OverlapCurve) -> Figure:
+    return overlap_figure(record)

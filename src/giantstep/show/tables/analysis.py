@@ -15,6 +15,7 @@ from giantstep.analysis.activation import ActivationAnalysis, ActivationDegree
 from giantstep.analysis.analyze import Analysis, describe
 from giantstep.analysis.answer import answer, directions, steps_needed
 from giantstep.analysis.floors import Floor
+from giantstep.analysis.overlap import OverlapCurve
 from giantstep.analysis.requirements import sample_requirements
 from giantstep.analysis.staircase import Staircase
 from giantstep.analysis.subspace import name_space
@@ -202,17 +203,32 @@ def _details(analysis: Analysis) -> list[RenderableType]:
     """Everything beyond the answer, the four numbers and the staircase."""
     series = analysis.series
     variance = _within(series.variance + series.tail, 3.0 * series.tail_uncertainty)
-    leaps = ", ".join(map(str, analysis.leaps)) or "none"
     head = Text(f"degree {series.degree}, variance {variance}\n")
-    head.append(f"leaps, one after the other, until everything is learned: {leaps}\n")
     head.append(_recovery(analysis.weak_recovery))
-    needs = requirements_report(sample_requirements(analysis))
+    needs = requirements_report(analysis, sample_requirements(analysis))
     tables = (_one_step(analysis), "", _floors(analysis), "", _regimes(analysis), "")
     return [head, *needs, *tables, Text(_promise(analysis), style="dim"), *notes(analysis.notes)]
 
 
-def analysis_report(analysis: Analysis, *, everything: bool = False) -> RenderableType:
-    """The answer in sentences, four numbers and the staircase; with ``everything`` all tables."""
+def _overlaps(curve: OverlapCurve) -> list[RenderableType]:
+    """What the best first-order method reaches, a row for each n/d."""
+    r = curve.cosines.shape[1]
+    rows = [
+        (number(ratio), *(f"{cosine:.3f}" for cosine in cosines))
+        for ratio, cosines in zip(curve.ratios.tolist(), curve.cosines.tolist(), strict=True)
+    ]
+    columns = ("n/d", *(["cosine"] if r == 1 else [f"cosine {k + 1}" for k in range(r)]))
+    return [make_table("Overlap that the best first-order method reaches", columns, rows), ""]
+
+
+def analysis_report(
+    analysis: Analysis, *, everything: bool = False, curve: OverlapCurve | None = None
+) -> RenderableType:
+    """The answer in sentences, four numbers and the staircase; with ``everything`` all tables.
+
+    The overlaps of the best first-order method stand below the staircase where there is a
+    ``curve`` of them.
+    """
     head = target_lines(analysis.target)
     head.append(f"activation {analysis.activation.name}\n\n", style="not bold")
     head.append(" ".join(answer(analysis)) + "\n")
@@ -222,6 +238,7 @@ def analysis_report(analysis: Analysis, *, everything: bool = False) -> Renderab
     parts: list[RenderableType] = [head, _four_numbers(analysis), ""]
     parts += [undecided] * bool(analysis.undecided)
     parts += _staircases(analysis, everything)
+    parts += [] if curve is None else _overlaps(curve)
     if everything:
         return Group(*parts, *_details(analysis))
     more = (
