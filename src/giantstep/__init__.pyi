@@ -27,6 +27,8 @@ from .prediction.given_weights.curve import learning_curve as learning_curve
 from .prediction.given_weights.directions import learned_directions as learned_directions
 from .prediction.limits import Limit as Limit
 from .prediction.limits import LimitStatus as LimitStatus
+from .prediction.narrow.formula import OneStepFormula as OneStepFormula
+from .prediction.narrow.formula import one_step_formula as one_step_formula
 from .prediction.predict import predict as predict
 from .prediction.theories import limits as limits
 from .prediction.wide.losses import Losses as Losses
@@ -46,6 +48,7 @@ from .records.scaling import Scaling as Scaling
 from .records.scaling import scaling_exponent as scaling_exponent
 from .records.spectrum import Spectrum as Spectrum
 from .records.trajectory import Trajectory as Trajectory
+from .show.latex import analysis_latex as analysis_latex
 from .show.plots.record import plot as plot
 from .simulation.estimate import Estimate as Estimate
 from .simulation.estimate import estimate as estimate
