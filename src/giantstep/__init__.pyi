@@ -49,6 +49,7 @@ from .records.scaling import scaling_exponent as scaling_exponent
 from .records.spectrum import Spectrum as Spectrum
 from .records.trajectory import Trajectory as Trajectory
 from .show.latex import analysis_latex as analysis_latex
+from .show.notebook import as_html as as_html
 from .show.plots.record import plot as plot
 from .simulation.estimate import Estimate as Estimate
 from .simulation.estimate import estimate as estimate

@@ -146,7 +146,7 @@ def _number(value: int | Fraction, *, most: int = 100) -> str:
     return sign + _fraction(str(abs(value.numerator)), str(value.denominator))
 
 
-def _is_decimal(value: Fraction, digits: int = 9) -> bool:
+def _is_decimal(value: int | Fraction, digits: int = 9) -> bool:
     """Whether a number has been typed with so many digits, and was not computed."""
     return 10**digits % value.denominator == 0
 

@@ -211,8 +211,13 @@ def _details(analysis: Analysis) -> list[RenderableType]:
     return [head, *needs, *tables, Text(_promise(analysis), style="dim"), *notes(analysis.notes)]
 
 
-def analysis_report(analysis: Analysis, *, everything: bool = False) -> RenderableType:
-    """The answer in sentences, four numbers and the staircase; with ``everything`` all tables."""
+def analysis_report(
+    analysis: Analysis, *, everything: bool = False, hint: bool = True
+) -> RenderableType:
+    """The answer in sentences, four numbers and the staircase; with ``everything`` all tables.
+
+    The ``hint`` says which option of the command prints more.
+    """
     head = target_lines(analysis.target)
     head.append(f"activation {analysis.activation.name}\n\n", style="not bold")
     head.append(" ".join(answer(analysis)) + "\n")
@@ -224,6 +229,8 @@ def analysis_report(analysis: Analysis, *, everything: bool = False) -> Renderab
     parts += _staircases(analysis, everything)
     if everything:
         return Group(*parts, *_details(analysis))
+    if not hint:
+        return Group(*parts)
     more = (
         "n ~ d: n grows in proportion to d. --all adds the samples that other methods need, error "
         "floors and d^2 and d^3 samples"
