@@ -38,6 +38,8 @@ from .prediction.wide.weight_outliers import weight_outliers as weight_outliers
 from .problem.activation import Activation as Activation
 from .problem.activation import make_activation as make_activation
 from .problem.catalog import CATALOG as CATALOG
+from .problem.found_directions import FoundDirections as FoundDirections
+from .problem.found_directions import find_directions as find_directions
 from .problem.setting import Setting as Setting
 from .problem.target import Target as Target
 from .problem.target import make_target as make_target

@@ -107,7 +107,10 @@ def findings_report(findings: Findings) -> RenderableType:
         number = measured_text(interval, 3)
         rows.append((quantity.name, predicted, number, _badge(quantity.verdict)))
     columns = ("quantity", "predicted", "measured", "verdict")
-    return Group(Text(f"Verdict: {findings.verdict}.", STYLES[findings.verdict]), make_table("", columns, rows))
+    return Group(
+        Text(f"Verdict: {findings.verdict}.", STYLES[findings.verdict]),
+        make_table("", columns, rows),
+    )
 
 
 def claims_answer(records: Sequence[dict[str, Any]], most: int = 8) -> RenderableType:
