@@ -44,6 +44,7 @@ def analysis_latex(
 
     Without ``document`` the part between its begin and end, which needs amsmath and amssymb.
     Tensors are listed up to degree ``degrees``, and of a sum or a tensor at most ``most`` numbers.
+    The formula is that of one step of arXiv 2305.18270, section 3, with all its orders.
 
     >>> from giantstep import analysis_latex, analyze
     >>> print(analysis_latex(analyze("x1"), document=False).splitlines()[0])

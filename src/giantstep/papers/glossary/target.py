@@ -63,6 +63,7 @@ TERMS = (
         ),
         r"$\mathbb{E}[\nabla{f(x)}\nabla{f(x)}^\top]$, $x\sim\mathcal{N}(0,I_d)$",
         ("leap", "staircase"),
+        "arXiv 1304.2070, section 2",
         linked=("outer product of gradients",),
     ),
     Term(

@@ -29,8 +29,9 @@ class OneStepFormula:
     has, for each direction, the coefficient of every product of powers of m.
 
     E[m'] = m + eta s_p a (sum_k b_{k+1}/k! T_{k+1}[m^k] + m sum_k b_{k+2}/k! <T_k, m^k>), eta the
-    step size, s_p the output scale, a the output weight of the row (docs/theory/index.md, eq. (2)).
-    Gaussian inputs; the residual is the label, as with a symmetric start.
+    step size, s_p the output scale, a the output weight of the row (docs/theory/index.md, eq. (2);
+    to leading order section 3 of arXiv 2305.18270).  Gaussian inputs; the residual is the label, as
+    with a symmetric start.
 
     >>> from giantstep import one_step_formula
     >>> one_step_formula("x1 + x1*x2").updates[1]  # relu: m_1/sqrt(2 pi) and m_1 m_2^2 b_4
@@ -73,6 +74,11 @@ def one_step_formula(
     """The formula of the mean overlaps after one step, for rows of one norm at the start.
 
     Degrees of the target up to ``highest`` count; overlaps below 1 make further ones negligible.
+    ``OneStepFormula`` has the equation (section 3 of arXiv 2305.18270 to leading order).
+
+    >>> from giantstep import one_step_formula
+    >>> one_step_formula("He2(x1)", activation="He2").updates
+    ({(1,): 4.0},)
     """
     neuron, function = make_activation(activation), make_target(target)
     series = function.series
