@@ -72,6 +72,7 @@ def test_numbers_stay_exact() -> None:
     x = sympy.Symbol("x1", real=True)
     assert make_target("x1/3 + x1^2/sqrt(2)").to_sympy() == x / 3 + x**2 / sympy.sqrt(2)
     assert make_target("0.1*x1").to_sympy() == x / 10
+    assert str(make_target("relu(x1)").to_sympy()) == "Max(0, x1)"
     assert sympy.diff(make_target("relu(x1)").to_sympy(), x) == sympy.Heaviside(x)
 
 

@@ -48,6 +48,8 @@ def exact_number(value: float | Fraction, *, most: int = 10**9) -> Any:
     sympy = sympy_library()
     if isinstance(value, int | Fraction) and value.denominator <= most:
         return sympy.Rational(value.numerator, value.denominator)
+    if value == 0:
+        return sympy.Integer(0)
     known = closed_form(float(value))
     if known is None:
         return sympy.Float(float(value))
