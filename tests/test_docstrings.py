@@ -27,7 +27,15 @@ PLAIN = {
         "Results",
         "load",
     ),
-    *("run_experiment", "run_claims", "sweep", "plot", "GiantStepClassifier", "Findings"),
+    *(
+        "run_experiment",
+        "run_claims",
+        "sweep",
+        "plot",
+        "as_html",
+        "GiantStepClassifier",
+        "Findings",
+    ),
     *("Quantity", "exponent_of", "mean_of", "SideBySide", "compare_settings", "NeededAnswer"),
     *("GiantStepRegressor", "weight_bulk", "Limit", "LimitStatus", "limits"),
 }

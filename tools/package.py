@@ -20,7 +20,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 
-EXTRAS = "app,cluster,sklearn"
+EXTRAS = "app,cluster,sklearn,sympy"
 """Extras that a lock holds; cuda needs its own machine, docs has a lock of its own."""
 
 COMMANDS = (
@@ -32,7 +32,7 @@ COMMANDS = (
     ("giantstep", "reproduce", "spikes", "--out", "figures"),
     ("giantstep", "sweep", "--target", "He2(x1)", "--vary", "d=50,100", "--out", "sweep"),
     ("python", "-c", "import giantstep as g; [getattr(g, name) for name in g.__all__]"),
-    ("python", "-c", "import dask.distributed, sklearn, giantstep.explorer.server"),
+    ("python", "-c", "import dask.distributed, sklearn, sympy, giantstep.explorer.server"),
 )
 
 FILES = """

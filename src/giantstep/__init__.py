@@ -6,7 +6,7 @@ imports nothing heavy.
 
 import lazy_loader
 
-from giantstep.records.drawing import Drawn
+from giantstep.records.drawing import Drawn, Shown
 
 __version__ = "0.1.0"
 
@@ -14,3 +14,5 @@ __getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
 
 # Records draw themselves with ``plot``, which is loaded when the first of them does.
 Drawn.picture = lambda record: __getattr__("plot")(record)
+# Notebooks show them with ``as_html``.
+Shown.page = lambda record: __getattr__("as_html")(record)

@@ -29,6 +29,8 @@ from .prediction.given_weights.curve import learning_curve as learning_curve
 from .prediction.given_weights.directions import learned_directions as learned_directions
 from .prediction.limits import Limit as Limit
 from .prediction.limits import LimitStatus as LimitStatus
+from .prediction.narrow.formula import OneStepFormula as OneStepFormula
+from .prediction.narrow.formula import one_step_formula as one_step_formula
 from .prediction.predict import predict as predict
 from .prediction.theories import limits as limits
 from .prediction.wide.losses import Losses as Losses
@@ -38,6 +40,8 @@ from .prediction.wide.weight_outliers import weight_outliers as weight_outliers
 from .problem.activation import Activation as Activation
 from .problem.activation import make_activation as make_activation
 from .problem.catalog import CATALOG as CATALOG
+from .problem.found_directions import FoundDirections as FoundDirections
+from .problem.found_directions import find_directions as find_directions
 from .problem.setting import Setting as Setting
 from .problem.target import Target as Target
 from .problem.target import make_target as make_target
@@ -48,6 +52,8 @@ from .records.scaling import Scaling as Scaling
 from .records.scaling import scaling_exponent as scaling_exponent
 from .records.spectrum import Spectrum as Spectrum
 from .records.trajectory import Trajectory as Trajectory
+from .show.latex import analysis_latex as analysis_latex
+from .show.notebook import as_html as as_html
 from .show.plots.record import plot as plot
 from .simulation.estimate import Estimate as Estimate
 from .simulation.estimate import estimate as estimate

@@ -197,3 +197,10 @@ def test_stages_are_those_of_one_step() -> None:
             if entry.batch_exponent == analysis.leap_index and not entry.deflated
         ]
         assert name_space(step.learned) == name_space(analysis.stages[0].basis)
+
+
+def test_an_activation_may_take_more_steps_than_the_staircase() -> None:
+    """relu learns in three steps what the staircase offers in two."""
+    analysis = analyze("tanh(x1 + He3(x2))/sqrt(2) + x1*x3")
+    assert len(analysis.fresh.reached) > len(analysis.fresh.decisions)
+    assert "the third" in " ".join(answer(analysis))

@@ -102,8 +102,10 @@ def _fresh(analysis: Analysis) -> str:
 
 def _small_parts(analysis: Analysis) -> list[str]:
     """The first step that uses a small part of the target: it takes far more samples than d."""
-    for step, _ in _steps(analysis.fresh.reached):
-        share = analysis.fresh.decisions[step - 1].smallest_kept
+    # An activation may take more steps than the staircase has: it then climbs what was decided.
+    decisions = analysis.fresh.decisions
+    for step, _ in _steps(analysis.fresh.reached[: len(decisions)]):
+        share = decisions[step - 1].smallest_kept
         if share is not None and share < SMALL_PART:
             return [
                 f"But step {step} uses a small part of the target, {100.0 * share:.2g} % of its "

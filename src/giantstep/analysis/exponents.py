@@ -19,9 +19,9 @@ from giantstep.analysis.subspace import Decision, Evidence, decide, snap, tidy
 from giantstep.gaussian.accuracy import VANISHING
 from giantstep.gaussian.series import HermiteSeries
 from giantstep.gaussian.tensors import (
-    SIGMAS,
     Presence,
     information_exponent,
+    present_terms,
     rank_tolerance,
     standard_deviation,
     tensor_presence,
@@ -75,10 +75,10 @@ def tensor_terms(series: HermiteSeries, degree: int | None = None) -> dict[str, 
 
     Without a degree the whole series.
     """
-    part = series if degree is None else series.select(series.degrees == degree)
-    tolerances = np.maximum(rank_tolerance(series), (1.0 + SIGMAS) * part.standard_errors)
-    present = np.abs(part.coefficients) > tolerances
-    return hermite_terms(part.exponents[present], part.coefficients[present])
+    part = present_terms(series)
+    if degree is not None:
+        part = part.select(part.degrees == degree)
+    return hermite_terms(part.exponents, part.coefficients)
 
 
 def one_step(

@@ -12,6 +12,7 @@ from giantstep.analysis.overlap import overlap_curve as best_overlaps
 from giantstep.analysis.requirements import sample_requirements
 from giantstep.cli.output import PLAIN, Output, Switch, Typed, picture_line, write_json
 from giantstep.errors import InputError
+from giantstep.records.file import write_whole
 from giantstep.show.progress import patience
 
 if TYPE_CHECKING:
@@ -26,6 +27,7 @@ def analyze(
     label_degree: int = 3,
     all: Switch = False,
     overlap_curve: Annotated[Path | None, Parameter(metavar="FILE")] = None,
+    latex: Switch = False,
     output: Output = PLAIN,
 ) -> None:
     """Say what can be learned, before any simulation, in a few sentences and a small table.
@@ -46,10 +48,15 @@ def analyze(
     overlap_curve:
         Picture (PNG or PDF) of the cosine that the best first-order method reaches over n/d. The
         numbers are printed below the analysis.
+    latex:
+        Print a LaTeX document instead: the target, its Hermite tensors, the staircase and the mean
+        overlaps after one step, with their numbers.
     output.out:
-        Folder to write analysis.json into.
+        Folder to write analysis.json into, and with --latex analysis.tex.
     """
-    files = output.reserve("analysis.json")
+    if latex and output.json:
+        raise InputError("latex and json are two forms of output: give one of them, got both")
+    files = output.reserve("analysis.json", *["analysis.tex"] * latex)
     picture = _picture(overlap_curve, overwrite=output.overwrite)
     with patience("analyzing", output.quiet):
         record = run(target, activation, label_degree=label_degree)
@@ -70,6 +77,16 @@ def analyze(
         from giantstep.show.plots.style import save
 
         save(overlap_figure(curve), picture)
+
+    if latex:
+        from giantstep.show.latex import analysis_latex
+
+        text = analysis_latex(record)
+        if files is not None:
+            write_whole(files[1], f"{text}\n".encode())
+        if not output.quiet:
+            print(text)
+        return
 
     def report() -> RenderableType:
         from giantstep.show.tables.analysis import analysis_report

@@ -61,6 +61,12 @@ def noise_bound(matrices: Float[np.ndarray, "c rows columns"], sigmas: float = S
     return size + sigmas * min(size, 3.0 * entry)
 
 
+def present_terms(series: HermiteSeries) -> HermiteSeries:
+    """The terms of a series that are surely not zero."""
+    tolerances = np.maximum(rank_tolerance(series), (1.0 + SIGMAS) * series.standard_errors)
+    return series.select(np.abs(series.coefficients) > tolerances)
+
+
 def tensor_presence(series: HermiteSeries, degree: int) -> Presence:
     """Whether T_degree is zero; beyond the degree of a truncated series that is undecided."""
     if degree > series.degree and series.tail > RELEVANT**2 * standard_deviation(series) ** 2:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Sequence
 from fractions import Fraction
 
+from giantstep.language.closed_form import closed_form
 from giantstep.language.expression import (
     Call,
     Expression,
@@ -90,8 +92,48 @@ def _call(function: str, argument: Expression, variable: str | None) -> str:
     return f"{name}({inside})"
 
 
+def latex_number(value: float) -> str:
+    r"""A computed number: its closed form where one is known, else six digits.
+
+    >>> from giantstep.language.latex import latex_number
+    >>> print(latex_number(-0.3989422804014327), latex_number(0.125))
+    -\frac{1}{\sqrt{2\,\pi}} \frac{1}{8}
+    """
+    known = closed_form(value)
+    if known is None:
+        return _decimal(value)
+    above, below = known.square.numerator, known.square.denominator
+    text = _root(above, max(known.pi_power, 0))
+    if below > 1 or known.pi_power < 0:
+        text = _fraction(text, _root(below, max(-known.pi_power, 0)))
+    return f"{'-' if known.sign < 0 else ''}{text}"
+
+
+def _root(square: int, pi_power: int) -> str:
+    """sqrt(square * pi^pi_power), what is a whole square written before the root."""
+    outside = math.isqrt(square)
+    while square % (outside * outside):
+        outside -= 1
+    inside = square // outside**2
+    under = [str(inside)] * (inside > 1) + [r"\pi"] * (pi_power % 2)
+    root = [rf"\sqrt{{{join_factors(under)}}}"] * bool(under)
+    parts = [str(outside)] * (outside > 1) + [r"\pi"] * (pi_power // 2) + root
+    return join_factors(parts)
+
+
+def join_factors(parts: Sequence[str]) -> str:
+    """Factors with a thin space between them; one for an empty product."""
+    return r"\,".join(parts) or "1"
+
+
+def _decimal(value: float) -> str:
+    """A decimal number of six digits."""
+    mantissa, _, power = f"{value:.6g}".partition("e")
+    return rf"{mantissa} \cdot 10^{{{int(power)}}}" if power else mantissa
+
+
 def _number(value: int | Fraction, *, most: int = 100) -> str:
-    """A whole number, a small fraction, a multiple of pi, or a decimal number of six digits."""
+    """A whole number, a small fraction, a multiple of pi, a root, or a decimal of six digits."""
     turns = Fraction(value) / PI
     if value != 0 and turns.denominator <= most:
         times = "" if abs(turns) == 1 else rf"{_number(abs(turns))}\,"
@@ -99,11 +141,14 @@ def _number(value: int | Fraction, *, most: int = 100) -> str:
     if value.denominator == 1:
         return brief(value)
     if value.denominator > most:
-        text = f"{float(value):.6g}"
-        mantissa, _, power = text.partition("e")
-        return rf"{mantissa} \cdot 10^{{{int(power)}}}" if power else text
+        return _decimal(float(value)) if _is_decimal(value) else latex_number(float(value))
     sign = "-" if value < 0 else ""
     return sign + _fraction(str(abs(value.numerator)), str(value.denominator))
+
+
+def _is_decimal(value: int | Fraction, digits: int = 9) -> bool:
+    """Whether a number has been typed with so many digits, and was not computed."""
+    return 10**digits % value.denominator == 0
 
 
 def _fraction(above: str, below: str) -> str:

@@ -18,26 +18,21 @@ from giantstep.gaussian.kinks import kink_planes
 from giantstep.gaussian.polynomials import polynomial_series
 from giantstep.gaussian.rules import adaptive_coefficients, hermite_values, panel_rule
 from giantstep.language.algebra import Terms, multiplied_out
+from giantstep.language.derivative import differentiate
 from giantstep.language.expression import (
-    ONE,
-    ZERO,
-    Call,
     Expression,
     Number,
-    Power,
-    Product,
-    Sum,
     Variable,
     add,
-    hermite,
     multiply,
     raise_to,
     substitute,
     variables,
 )
-from giantstep.language.functions import FUNCTIONS, NUMPY, Namespace, hermite_degree
+from giantstep.language.functions import FUNCTIONS, NUMPY, Namespace
 from giantstep.language.parser import parse
 from giantstep.language.program import Program
+from giantstep.language.symbols import as_sympy, real_symbols
 
 # The field's erf (Saad and Solla) is erf(z/sqrt 2), whose derivative coefficients have closed
 # forms; every other name is the function of the language at z.
@@ -181,6 +176,17 @@ class Activation:
         kind = np.asarray(self(np.zeros(1))).dtype
         return float(np.finfo(kind if np.issubdtype(kind, np.floating) else float).eps)
 
+    def to_sympy(self) -> Any:
+        """sigma as a sympy expression in the real symbol z; sympy is an optional library.
+
+        >>> from giantstep import make_activation
+        >>> make_activation("sigmoid").to_sympy()
+        tanh(z/2)/2 + 1/2
+        """
+        if self.expression is None:
+            raise InputError(f"activation must be an expression for sympy, got {self.name!r}")
+        return as_sympy(self.expression, real_symbols("z"))
+
     @cached_property
     def kinks(self) -> tuple[float, ...] | None:
         """Where sigma may have a kink or a jump; None if that is not known."""
@@ -310,35 +316,6 @@ class Activation:
 
 def _real(values: Any) -> Float[np.ndarray, "..."]:
     return np.asarray(values, dtype=float)
-
-
-def differentiate(node: Expression) -> Expression:
-    """Derivative of an expression in z, almost everywhere."""
-    match node:
-        case Number():
-            return ZERO
-        case Variable():
-            return ONE
-        case Call(function, argument):
-            degree = hermite_degree(function)
-            if degree is not None:
-                # He_k' = k He_{k-1}
-                outer = multiply(Number(degree), hermite(degree - 1, argument))
-            else:
-                rule = parse(FUNCTIONS[function].derivative, function, variable="z")
-                outer = substitute(rule, (argument,))
-            return multiply(outer, differentiate(argument))
-        case Sum(terms):
-            return add(*(differentiate(term) for term in terms))
-        case Product(factors):
-            return add(
-                *(
-                    multiply(*factors[:i], differentiate(factor), *factors[i + 1 :])
-                    for i, factor in enumerate(factors)
-                )
-            )
-        case Power(base, exponent):
-            return multiply(Number(exponent), raise_to(base, exponent - 1), differentiate(base))
 
 
 def make_activation(value: str | Callable[[Any], Any] | Activation) -> Activation:

@@ -40,6 +40,7 @@ from giantstep.language.expression import (
 from giantstep.language.functions import NUMPY, Namespace
 from giantstep.language.parser import parse
 from giantstep.language.program import Program, evaluate
+from giantstep.language.symbols import as_sympy, real_symbols
 from giantstep.problem.alignment import natural_frame, realign
 from giantstep.problem.catalog import CATALOG
 
@@ -95,6 +96,18 @@ class Target:
     def _program(self) -> Program:
         assert self.expression is not None
         return Program(self.expression)
+
+    def to_sympy(self) -> Any:
+        """f as a sympy expression in the real symbols x1, x2, ...; sympy is an optional library.
+
+        >>> from giantstep import make_target
+        >>> make_target("He2(x1)*x2 + relu(x1)").to_sympy()
+        x2*(x1**2 - 1) + Max(0, x1)
+        """
+        if self.expression is None:
+            raise InputError(f"target must be an expression for sympy, got {self.name!r}")
+        names = [f"x{k + 1}" for k in range(self.r)]
+        return as_sympy(self.expression, real_symbols(*names))
 
     @cached_property
     def terms(self) -> Terms:

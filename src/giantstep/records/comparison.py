@@ -24,6 +24,7 @@ from giantstep.records.differences import (
     shown_numbers,
     statistics,
 )
+from giantstep.records.drawing import Drawn
 from giantstep.records.observables import UNKNOWN, Subspaces
 from giantstep.records.plain import plain
 from giantstep.records.trajectory import Trajectory
@@ -36,7 +37,7 @@ SAME_LAW = (*FREE, "runs", "seed", "engine", "device")
 
 
 @dataclass(frozen=True)
-class Comparison:
+class Comparison(Drawn):
     """(simulated mean - predicted) / standard error, by observable; the first axis is the step.
 
     Neurons are in canonical order, and entries without a prediction are NaN.  Theory and simulation

@@ -10,11 +10,12 @@ from typing import Any
 from giantstep.errors import InputError, shown
 from giantstep.papers.claims.quantity import Quantity, Verdict
 from giantstep.papers.claims.source import Source
+from giantstep.records.drawing import Shown
 from giantstep.records.plot import Plot
 
 
 @dataclass(frozen=True)
-class Findings:
+class Findings(Shown):
     """What the experiment of a claim measured: its quantities, and a plot of them if there is one.
 
     The verdict of the claim follows from those of the quantities (``mean_of``, ``exponent_of``):

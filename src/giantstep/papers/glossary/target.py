@@ -54,6 +54,19 @@ TERMS = (
         linked=("Hermite polynomial",),
     ),
     Term(
+        ("outer product of gradients", "find_directions"),
+        (
+            "The outer product of gradients is a matrix whose largest eigenvectors are the "
+            "directions that a function depends on most.  `find_directions` computes it for a "
+            "trained network.  It keeps as many directions as needed, until the others hold at "
+            "most a stated share of the variance."
+        ),
+        r"$\mathbb{E}[\nabla{f(x)}\nabla{f(x)}^\top]$, $x\sim\mathcal{N}(0,I_d)$",
+        ("leap", "staircase"),
+        "arXiv 1304.2070, section 2",
+        linked=("outer product of gradients",),
+    ),
+    Term(
         ("degree", "expanded", "polynomial", "not a polynomial", "quadrature error"),
         (
             "The degree is that of a target in Hermite polynomials.  A target that is no "

@@ -14,7 +14,9 @@ from giantstep.analysis.analyze import Analysis
 from giantstep.analysis.overlap import OverlapCurve
 from giantstep.errors import InputError
 from giantstep.experiment import Experiment
+from giantstep.papers.claims.record import Findings
 from giantstep.prediction.given_weights.curve import LearningCurve
+from giantstep.records.comparison import Comparison
 from giantstep.records.plot import Curve, Plot
 from giantstep.records.spectrum import Spectrum
 from giantstep.records.trajectory import Trajectory
@@ -42,8 +44,9 @@ def plot(record: object) -> Figure:
 
     Drawn are Analysis (floors and dimensions step by step), Trajectory (alignment, errors and
     spectra), Experiment (the picture of ``giantstep learn`` or ``spectrum``), Spectrum (after the
-    last step), LearningCurve, Sweep (the map of two axes, or curves of one), SideBySide,
-    SamplesNeeded, OverlapCurve and LayerOutliers; each has it as a method too.
+    last step), Comparison (deviations), LearningCurve, Sweep (the map of two axes, or curves of
+    one), SideBySide, SamplesNeeded, OverlapCurve, LayerOutliers and Findings; each but the last has
+    it as a method too.
 
     >>> from giantstep import analyze, plot
     >>> len(plot(analyze("x1 + He2(x1)*x2")).axes)
@@ -52,10 +55,14 @@ def plot(record: object) -> Figure:
     raise InputError(f"record must be one that has a picture, got {type(record).__name__}")
 
 
+def is_wide(record: Experiment) -> bool:
+    """Whether the spectra of an experiment were measured, as those of wide networks are."""
+    return record.simulated.weights is not None or record.simulated.features is not None
+
+
 @plot.register
 def _experiment(record: Experiment) -> Figure:
-    wide = record.simulated.weights is not None or record.simulated.features is not None
-    return spectrum_figure(record) if wide else learn_figure(record)
+    return spectrum_figure(record) if is_wide(record) else learn_figure(record)
 
 
 @plot.register
@@ -181,6 +188,30 @@ def _sweep(record: Sweep) -> Figure:
 @plot.register
 def _side_by_side(record: SideBySide) -> Figure:
     return side_by_side_figure(record)
+
+
+@plot.register
+def _comparison(record: Comparison) -> Figure:
+    """Every deviation from theory in standard errors, a row for each observable."""
+    figure, [axes] = row_of_panels(1, 6.4, 1.4 + 0.3 * max(len(record.deviations), 1))
+    names = list(record.deviations)[::-1]
+    for place, name in enumerate(names):
+        values = record.deviations[name]
+        shown = values[np.isfinite(values)]
+        axes.plot(shown, np.full(shown.size, place), "|", color="black", alpha=0.5)
+    axes.axvspan(-2.0, 2.0, color="0.9", zorder=0)
+    axes.set_yticks(range(len(names)), [name.replace("_", " ") for name in names])
+    axes.set_xlabel("simulated mean less theory, in standard errors (grey: within two)")
+    return figure
+
+
+@plot.register
+def _findings(record: Findings) -> Figure:
+    if record.plot is None:
+        raise InputError("record must have a plot to be drawn, got Findings without one")
+    figure, [axes] = row_of_panels(1, 6.4, 4.6)
+    curves(axes, record.plot)
+    return figure
 
 
 @plot.register

@@ -222,12 +222,16 @@ def _overlaps(curve: OverlapCurve) -> list[RenderableType]:
 
 
 def analysis_report(
-    analysis: Analysis, *, everything: bool = False, curve: OverlapCurve | None = None
+    analysis: Analysis,
+    *,
+    everything: bool = False,
+    curve: OverlapCurve | None = None,
+    hint: bool = True,
 ) -> RenderableType:
     """The answer in sentences, four numbers and the staircase; with ``everything`` all tables.
 
     The overlaps of the best first-order method stand below the staircase where there is a
-    ``curve`` of them.
+    ``curve`` of them.  The ``hint`` says which option of the command prints more.
     """
     head = target_lines(analysis.target)
     head.append(f"activation {analysis.activation.name}\n\n", style="not bold")
@@ -241,6 +245,8 @@ def analysis_report(
     parts += [] if curve is None else _overlaps(curve)
     if everything:
         return Group(*parts, *_details(analysis))
+    if not hint:
+        return Group(*parts)
     more = (
         "n ~ d: n grows in proportion to d. --all adds the samples that other methods need, error "
         "floors and d^2 and d^3 samples"

@@ -8,7 +8,8 @@ from typing import Any
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from giantstep.papers.claims.record import Claim
+from giantstep.papers.claims.quantity import quantity_dict
+from giantstep.papers.claims.record import Claim, Findings
 from giantstep.papers.claims.source import FINDINGS
 from giantstep.papers.claims.stored import stored_records
 from giantstep.papers.references import REFERENCES, papers_in
@@ -93,6 +94,22 @@ def claims_table(records: Sequence[dict[str, Any]]) -> RenderableType:
         ("claim", "quantity", "predicted", "measured", "verdict"),
         (row for record in records for row in _rows(record)),
         unbroken=("claim",),
+    )
+
+
+def findings_report(findings: Findings) -> RenderableType:
+    """The verdict of one measurement and its quantities; formulas stay between dollar signs."""
+    rows = []
+    for quantity in findings.quantities:
+        record = quantity_dict(quantity)
+        predicted = region_text(record | {"value": quantity.expected})
+        interval = {"value": quantity.measured, "interval": (quantity.low, quantity.high)}
+        number = measured_text(interval, 3)
+        rows.append((quantity.name, predicted, number, _badge(quantity.verdict)))
+    columns = ("quantity", "predicted", "measured", "verdict")
+    return Group(
+        Text(f"Verdict: {findings.verdict}.", STYLES[findings.verdict]),
+        make_table("", columns, rows),
     )
 
 

@@ -90,6 +90,11 @@ def certainty(experiment: Experiment) -> str:
     compared = experiment.comparison
     if experiment.complaint is not None or compared is None or not compared.count:
         return ""
+    return comparison_words(compared)
+
+
+def comparison_words(compared: Comparison) -> str:
+    """The p-value of a comparison, its largest deviation, and the errors it would notice."""
     where = "" if compared.agrees else f" ({compared.farthest.replace('_', ' ')})"
     return (
         f"The p-value of all {compared.count} comparisons, one for each number that theory "
