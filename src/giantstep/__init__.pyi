@@ -46,6 +46,8 @@ from .records.scaling import Scaling as Scaling
 from .records.scaling import scaling_exponent as scaling_exponent
 from .records.spectrum import Spectrum as Spectrum
 from .records.trajectory import Trajectory as Trajectory
+from .reports.record import Report as Report
+from .reports.report import report as report
 from .show.plots.record import plot as plot
 from .simulation.estimate import Estimate as Estimate
 from .simulation.estimate import estimate as estimate
