@@ -1,4 +1,4 @@
-"""Reports: what can be learned from a table, on rows that no fit has seen, as a page and a record."""
+"""Reports: what can be learned from a table, measured on rows that no fit has seen."""
 
 from importlib.util import find_spec
 

@@ -1,4 +1,4 @@
-"""The answer in five sentences or so: how much, from how many directions, which, what, what next."""
+"""The answer: how much, how many directions, which columns, what kind, what more rows bring."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ def _how_much(report: Report) -> str:
     score, label = report.score, repr(report.label)
     if not report.predictable:
         return (
-            f"Nothing in these columns predicts {label} reliably: on rows held out the fit explains "
-            f"{score.percent} of its variance."
+            f"Nothing in these columns predicts {label} reliably: on rows held out the fit "
+            f"explains {score.percent} of its variance."
         )
     text = f"On rows held out the fit explains {score.percent} of the variance of {label}."
     if report.accuracy is not None and report.most_frequent is not None:
@@ -53,7 +53,9 @@ def _how_many(report: Report) -> str:
         return "No direction is certain, and none is to be read into the weights below."
     if certain == 0:
         use = " The fit leans on all columns a little, not on a few directions."
-        return f"No small number of directions is certain to carry it.{use if fitted else ''}{worse}"
+        return (
+            f"No small number of directions is certain to carry it.{use if fitted else ''}{worse}"
+        )
     one = certain == 1
     text = f"{certain} direction{' is' if one else 's are'} certain"
     text += f" at level {report.level:g}"
@@ -120,9 +122,11 @@ def shape(curve: Curve, straight: float = 0.99) -> str:
     if 1.0 - left > straight:
         return "follows almost a straight line"
     if turns == 0:
-        return "rises or falls all the way, on a bent line"
+        return f"{'rises' if values[-1] > values[0] else 'falls'} all the way, on a bent line"
     if turns == 1:
-        return "has a valley" if values[len(at) // 2] < (values[0] + values[-1]) / 2 else "has a hill"
+        return (
+            "has a valley" if values[len(at) // 2] < (values[0] + values[-1]) / 2 else "has a hill"
+        )
     return f"turns {turns} times"
 
 
@@ -130,7 +134,7 @@ def _turns(values: np.ndarray, least: float) -> int:
     """How often a curve changes between rising and falling by more than ``least``."""
     turns, way, extreme = 0, 0, float(values[0])
     for value in map(float, values):
-        if way >= 0 and value > extreme or way <= 0 and value < extreme:
+        if (way >= 0 and value > extreme) or (way <= 0 and value < extreme):
             if way or abs(value - extreme) > least:
                 way = way or (1 if value > extreme else -1)
                 extreme = value

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
@@ -114,8 +115,8 @@ def _gaps(columns: Sequence[Column]) -> list[str]:
         return []
     cells = sum(int(column.missing.sum()) for column in gaps)
     return [
-        f"Gaps in columns of numbers ({_listed([c.name for c in gaps])}; {cells:,} cells) are filled "
-        "with the median, and a further column says where they are (SimpleImputer)."
+        f"Gaps in columns of numbers ({_listed([c.name for c in gaps])}; {cells:,} in all) are "
+        "filled with the median, and a further column says where they are (SimpleImputer)."
     ]
 
 
@@ -123,8 +124,8 @@ def _categories(columns: Sequence[Column]) -> list[str]:
     if not columns:
         return []
     return [
-        f"Columns of words ({_listed([column.name for column in columns])}) become columns of 0 and "
-        "1 (OneHotEncoder).",
+        f"Columns of words ({_listed([column.name for column in columns])}) become columns of 0 "
+        "and 1 (OneHotEncoder).",
         f"Categories with fewer than {LEAST_ROWS} rows, and all beyond {MOST_CATEGORIES} of a "
         "column, are one.",
     ]
@@ -137,13 +138,13 @@ def _listed(names: Sequence[str], most: int = 5) -> str:
 
 def _rows(columns: Sequence[Column], words: Sequence[int]) -> Any:
     """A frame where pandas is there, so that the fitted model takes frames; else an array."""
-    try:
-        import pandas
-    except ImportError:
+    if find_spec("pandas") is None:
         kind = object if words else float
         array = np.empty((len(columns[0].values), len(columns)), dtype=kind)
         for j, column in enumerate(columns):
             array[:, j] = column.values
         return array
+    import pandas
+
     frame = pandas.DataFrame({column.name: column.values for column in columns})
     return frame.astype({columns[j].name: object for j in words})

@@ -56,16 +56,16 @@ def compare_models(held: HeldOut) -> tuple[Compared, ...]:
     )
 
 
-def best_peer(compared: tuple[Compared, ...]) -> Compared | None:
+def best_peer(compared: tuple[Compared, ...], errors: float = 2.4) -> Compared | None:
     """The peer that predicts best, if it is beyond doubt better than giant steps.
 
-    The interval of each of the peers has to do without the mistakes of all: a normal error of 2.4
-    in place of 1.96 gives three of them 5 % together.
+    errors -> standard errors that the gain must exceed: 2.4 in place of 1.96 gives three peers 5 %
+    of false alarms together.
     """
     better = [
         peer
         for peer in compared
-        if peer.gain is not None and peer.gain.value > 2.4 * peer.gain.error
+        if peer.gain is not None and peer.gain.value > errors * peer.gain.error
     ]
     return max(better, key=lambda peer: peer.score.value, default=None)
 
@@ -87,7 +87,9 @@ def residual_test(held: HeldOut, seed: int = 1) -> Left:
     residual = problem.labels.scores - held.predictions()
     front = problem.prepared.front()
     x = front.fit_transform(problem.prepared.rows)
-    side = np.random.default_rng(seed).permutation(int(problem.groups.max()) + 1)[problem.groups] % 3
+    side = (
+        np.random.default_rng(seed).permutation(int(problem.groups.max()) + 1)[problem.groups] % 3
+    )
     predicted = np.zeros_like(residual)
     # Of many classes the first ones suffice: shares sum to one.
     for output in range(min(residual.shape[1], 3)):

@@ -56,7 +56,9 @@ def learning_curve(held: HeldOut) -> LearningCurve:
     """Scores of the sizes that were fitted in every fold, and the extrapolation."""
     problem = held.problem
     shares = [s for s in (*problem.plan.shares, 1.0) if held.complete(GIANT_STEPS, s)]
-    sizes = [float(np.mean([len(problem.train(f, s)) for f in range(problem.folds)])) for s in shares]
+    sizes = [
+        float(np.mean([len(problem.train(f, s)) for f in range(problem.folds)])) for s in shares
+    ]
     totals, groups = held.totals, problem.groups
     losses = np.array([held.losses(GIANT_STEPS, share) for share in shares])
     points = [
@@ -104,7 +106,9 @@ def extrapolated(
     """The score at so many rows, averaged over the exponents."""
     s = len(sizes)
     # A ridge of a hundredth keeps points that almost agree from counting without end.
-    inverse = np.linalg.inv(covariance + 0.01 * np.trace(covariance) / s * np.eye(s) + 1e-12 * np.eye(s))
+    inverse = np.linalg.inv(
+        covariance + 0.01 * np.trace(covariance) / s * np.eye(s) + 1e-12 * np.eye(s)
+    )
     root = np.linalg.cholesky(inverse).T
     values, variances, costs = [], [], []
     for power in POWERS:

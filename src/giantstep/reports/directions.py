@@ -127,7 +127,11 @@ def _resampled(
         if name in place:
             weights[place[name]] = towards @ lengths[:, i]
     return Resampled(
-        model, u, towards, min(agreement, 1.0), weights / max(np.linalg.norm(weights), 1e-300)
+        model,
+        u,
+        towards,
+        min(agreement, 1.0),
+        weights / max(float(np.linalg.norm(weights)), 1e-300),
     )
 
 
@@ -163,7 +167,10 @@ def _direction(
 
 
 def _weights(
-    weights: Float[np.ndarray, " d"], names: Sequence[str], seen: Sequence[Resampled], most: int = 12
+    weights: Float[np.ndarray, " d"],
+    names: Sequence[str],
+    seen: Sequence[Resampled],
+    most: int = 12,
 ) -> tuple[Weight, ...]:
     """The largest weights, with what resamples say of their errors."""
     errors, freedom = np.full(len(weights), np.nan), 1.0
@@ -184,7 +191,8 @@ def _curve(
 ) -> Curve:
     """The response averaged over rows, moved along the direction; a band from resamples."""
     goal = u[:, j]
-    at = np.linspace(*np.quantile(goal, [0.01, 0.99]), points)
+    low, high = np.quantile(goal, [0.01, 0.99])
+    at = np.linspace(low, high, points)
     rows = problem.order[:others]
     values = _response(model, u[rows], goal[rows], np.eye(u.shape[1])[j], at)
     if len(seen) < 2:

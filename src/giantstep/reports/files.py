@@ -76,7 +76,9 @@ def _archive(path: Path) -> Named:
             named.append((name, array))
         elif array.ndim == 2:
             one = array.shape[1] == 1
-            parts = [(name if one else f"{name}{j + 1}", array[:, j]) for j in range(array.shape[1])]
+            parts = [
+                (name if one else f"{name}{j + 1}", array[:, j]) for j in range(array.shape[1])
+            ]
             named += parts
         else:
             raise ValueError(f"the array {name!r} has shape {array.shape}, not rows and columns")
@@ -92,4 +94,3 @@ READERS: dict[str, Callable[[Path], Named]] = {
     ".npz": _archive,
 }
 """How a file is read, by the end of its name; any other is a text."""
-

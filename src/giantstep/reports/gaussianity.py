@@ -30,16 +30,15 @@ class Gaussianity:
         verdict = "close to" if self.near else "far from"
         low, high = self.columns
         first = (
-            f"Along the directions found and random ones the rows are {verdict} Gaussian. Kurtosis "
-            f"of columns goes from {low:.3g} to {high:.3g} ({self.heaviest}), where a Gaussian has 3."
+            f"Along the directions found and random ones the rows are {verdict} Gaussian. "
+            f"Kurtosis of columns goes from {low:.3g} to {high:.3g} ({self.heaviest}), where a "
+            "Gaussian has 3."
         )
         free = (
             "Scores, tests of directions, stability, peers and the learning curve are measured on "
             "held-out rows, whatever the law of the inputs."
         )
-        bound = (
-            "Leap, staircase, simulated steps and numbers of rows needed assume Gaussian inputs"
-        )
+        bound = "Leap, staircase, simulated steps and numbers of rows needed assume Gaussian inputs"
         tail = "." if self.near else ": here they are rough guides only."
         return first, free, bound + tail
 

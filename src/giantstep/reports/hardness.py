@@ -72,8 +72,8 @@ class Hardness:
             )
         first, second = self.next_rows
         return (
-            f"The fitted function is close to {self.function}, where x1, x2, ... are the directions "
-            "and He the Hermite polynomials.",
+            f"The fitted function is close to {self.function}, where x1, x2, ... are the "
+            "directions and He the Hermite polynomials.",
             f"Its leap is {self.leap.text}, its generative exponent {self.generative.text}: the "
             "lowest degree that steps can use, of the label and of its best transform.",
             *self.learned,
@@ -110,8 +110,14 @@ def hardness(
         neurons=neurons,
         rows=rows,
         # The coordinates of the fitted function are the directions.
-        learned=tuple(re.sub(r"\bx(\d)\b", r"direction \1", text) for text in answer(here)),
+        learned=tuple(_named(text) for text in answer(here)),
     )
+
+
+def _named(text: str) -> str:
+    """A sentence about x1, x2, ... as one about directions."""
+    named = re.sub(r"\bx(\d)\b", r"direction \1", text)
+    return named[0].upper() + named[1:]
 
 
 def _target(model: Any) -> Target | None:
@@ -165,4 +171,6 @@ def _steps(
         return ()
     squares = np.sqrt(np.mean(cosines**2, axis=2))[:, 1:]
     error = squares.std(axis=0, ddof=1) / math.sqrt(runs)
-    return tuple(interval(*pair, runs - 1) for pair in zip(squares.mean(axis=0), error, strict=True))
+    return tuple(
+        interval(*pair, runs - 1) for pair in zip(squares.mean(axis=0), error, strict=True)
+    )

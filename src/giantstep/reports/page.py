@@ -34,6 +34,9 @@ h1 { font-size: 1.7rem; line-height: 1.2; margin: 0.5rem 0; } h2 { margin-top: 2
 .warn { color: var(--warn); background: var(--warn-ground); padding: 0.6rem 1rem;
   border-radius: 10px; }
 .small, figcaption, .table { font-size: 0.88rem; } .small, figcaption { color: var(--soft); }
+.strips { display: grid; grid-template-columns: minmax(6rem, 13rem) 1fr; gap: 0 0.8rem;
+  align-items: center; font: 0.85rem/1.3 system-ui, sans-serif; } .strips span {
+  text-align: right; }
 figure { margin: 1rem 0; } svg { width: 100%; height: auto; display: block; }
 svg text { font: 12px system-ui, sans-serif; fill: var(--soft); } svg .name { fill: var(--ink); }
 .axis { stroke: var(--soft); fill: none; } .grid { stroke: var(--line); stroke-width: 0.7; }
@@ -52,6 +55,7 @@ th, td { text-align: left; padding: 0.25rem 0.8rem 0.25rem 0; vertical-align: to
   border-bottom: 1px solid var(--line); overflow-wrap: normal; }
 code { font-size: 0.85em; } .badge { font-size: 0.8rem; border: 1px solid currentColor;
   border-radius: 1rem; padding: 0.1rem 0.6rem; vertical-align: middle; white-space: nowrap; }
+@media (max-width: 540px) { svg text { font-size: 19px; } body { font-size: 16px; } }
 @media print { body { max-width: none; font-size: 11pt; } figure, tr { break-inside: avoid; } }
 """
 
@@ -65,7 +69,7 @@ def page(report: Report) -> str:
             f"<h1>{escape(title)}</h1>",
             f'<p class="small">{escape(report.title)}: {report.rows:,} rows, {report.columns} '
             f"columns{classes}. Every score is measured on rows that the fit has not seen; "
-            "brackets hold 95 % intervals.</p>",
+            "brackets hold 95 % intervals, and ± is a standard error.</p>",
             _answer(report),
             _directions(report),
             _hardness(report),
@@ -109,7 +113,9 @@ def _answer(report: Report) -> str:
 def _directions(report: Report) -> str:
     head = '<section id="directions"><h2>Directions</h2>'
     if not report.directions:
-        return f"{head}{_paragraph('No direction was fitted: none predicts rows held out.')}</section>"
+        return (
+            f"{head}{_paragraph('No direction was fitted: none predicts rows held out.')}</section>"
+        )
     intro = (
         "A direction is a weighted sum of columns. It is certain if held-out rows are predicted "
         f"worse without it, at level {report.level:g} for all directions together."
@@ -210,7 +216,7 @@ def _more(report: Report) -> str:
             _figure(
                 curve_picture(report.curve),
                 "Share of the label explained against the rows fitted. Discs: measured on held-out "
-                "rows. Band: extrapolated, 95 %; a direction that only more rows show is not in it.",
+                "rows. Band: extrapolated, 95 %. A direction that only more rows show is left out.",
             )
         )
     if report.left is not None:
@@ -232,9 +238,7 @@ def _rows(report: Report) -> str:
     if not report.leaks:
         lines.append("No column alone gives the label away.")
     lines += [leak.sentence for leak in report.leaks] + list(report.said)
-    return (
-        '<section id="rows"><h2>The rows</h2>' + "".join(map(_paragraph, lines)) + "</section>"
-    )
+    return '<section id="rows"><h2>The rows</h2>' + "".join(map(_paragraph, lines)) + "</section>"
 
 
 def _made(report: Report) -> str:

@@ -13,14 +13,14 @@ from giantstep.reports.comparison import Compared
 from giantstep.reports.curve import LearningCurve
 from giantstep.reports.directions import Direction, Weight
 from giantstep.reports.record import Report
-from giantstep.reports.svg import PALETTE, Axes, diverging
+from giantstep.reports.svg import PALETTE, Axes, Numbers, diverging
 
 MOST_POINTS = 800
 """Rows that a picture shows: more hide each other, and make the page heavy."""
 
 
 def shown_outputs(report: Report) -> list[int]:
-    """The columns of labels that are drawn: the label, the second of two classes, or the largest."""
+    """Columns of labels that are drawn: the label, the second of two classes, or the largest."""
     if not report.classes:
         return [0]
     if len(report.classes) == 2:
@@ -29,7 +29,7 @@ def shown_outputs(report: Report) -> list[int]:
     return sorted(np.argsort(-shares, kind="stable")[: PALETTE - 1].tolist())
 
 
-def padded(values: Sequence[float], share: float = 0.04) -> tuple[float, float]:
+def padded(values: Numbers, share: float = 0.04) -> tuple[float, float]:
     """The range of some numbers and a little more."""
     finite = [v for v in map(float, values) if math.isfinite(v)]
     low, high = min(finite), max(finite)
@@ -49,9 +49,9 @@ def label_picture(report: Report, direction: Direction, number: int) -> str:
     inside = np.flatnonzero((u >= low) & (u <= high))
     drawn = inside[:: max(len(inside) // MOST_POINTS, 1)]
     if len(outputs) == 1:
-        jitter = 0.0
-        if report.classes:
-            jitter = 0.05 * np.random.default_rng(0).uniform(-1, 1, len(drawn))
+        # Rows of one class would hide each other.
+        size = 0.05 if report.classes else 0.0
+        jitter = size * np.random.default_rng(0).uniform(-1, 1, len(drawn))
         axes.points(u[drawn], y[drawn, outputs[0]] + jitter, ["soft"] * len(drawn))
     for place, output in enumerate(outputs):
         kind = f"s{place}"
@@ -89,7 +89,9 @@ def plane_picture(report: Report) -> str:
     y = report.outputs[:, output]
     spans = [padded(np.quantile(d.coordinate, [0.005, 0.995])) for d in (first, second)]
     low, high = np.quantile(y, [0.02, 0.98]) if not report.classes else (0.0, 1.0)
-    axes = Axes(*spans, "direction 1", "direction 2", "plane of the first two directions")
+    axes = Axes(
+        spans[0], spans[1], "direction 1", "direction 2", "plane of the first two directions"
+    )
     many = len(report.classes) > 2
     if not many:
         _surface(axes, report, output, (float(low), float(high)))
@@ -147,40 +149,36 @@ def curve_picture(curve: LearningCurve) -> str:
         lows, highs = (_within(np.array(each), tall) for each in parts)
         axes.band([p.rows for p in line], lows, highs, "s1")
         axes.line([p.rows for p in line], [p.score.value for p in line], "s1")
-    axes.line([p.rows for p in measured], _within(np.array([p.score.value for p in measured]), tall))
+    axes.line(
+        [p.rows for p in measured], _within(np.array([p.score.value for p in measured]), tall)
+    )
     for point in measured:
         axes.bar(point.rows, max(point.score.low, tall[0]), min(point.score.high, tall[1]))
         axes.points([point.rows], _within(np.array([point.score.value]), tall), ["s0"])
     return axes.svg()
 
 
-def strips(
-    rows: Sequence[tuple[str, float, float, float]], title: str, zero: bool = True
-) -> str:
-    """Numbers with intervals below each other: a disc, a bar, the name at the left."""
-    height, width, left = 24.0, 620.0, 190.0
+def strips(rows: Sequence[tuple[str, float, float, float]], title: str, zero: bool = True) -> str:
+    """Numbers with intervals below each other: the name at the left, a disc on a bar beside it."""
+    height, width = 22.0, 400.0
     ends = [v for _, value, low, high in rows for v in (value, low, high) if math.isfinite(v)]
     low, high = padded([*ends, *([0.0] if zero else [])])
-    scale = (width - left - 12.0) / (high - low)
-    at = [left + (0.0 - low) * scale] if zero else []
-    total = height * len(rows) + 8
-    parts = [f'<path class="grid" d="M{x:.1f},0V{total:.0f}"/>' for x in at]
-    for place, (name, value, lower, upper) in enumerate(rows):
-        y = height * place + 16
-        text = name if len(name) <= 26 else name[:25] + "…"
-        parts.append(
-            f'<text x="{left - 8}" y="{y + 4:.0f}" text-anchor="end">{escape(text)}</text>'
-        )
+
+    def across(value: float) -> float:
+        return (value - low) / (high - low) * width
+
+    ground = f'<path class="grid" d="M{across(0.0):.1f},0V{height}"/>' if zero else ""
+    lines = []
+    for name, value, lower, upper in rows:
+        middle, bar = height / 2, ""
         if math.isfinite(lower):
-            a, b = (left + (v - low) * scale for v in (lower, upper))
-            parts.append(f'<path class="bar s0" d="M{a:.1f},{y}H{b:.1f}"/>')
-        parts.append(
-            f'<circle class="point s0" cx="{left + (value - low) * scale:.1f}" cy="{y}" r="4"/>'
+            bar = f'<path class="bar s0" d="M{across(lower):.1f},{middle}H{across(upper):.1f}"/>'
+        disc = f'<circle class="point s0" cx="{across(value):.1f}" cy="{middle}" r="4"/>'
+        lines.append(
+            f'<span>{escape(name)}</span><svg viewBox="0 0 {width:.0f} {height:.0f}" role="img" '
+            f'aria-label="{value:.2f}, {lower:.2f} to {upper:.2f}">{ground}{bar}{disc}</svg>'
         )
-    return (
-        f'<svg viewBox="0 0 {width:.0f} {total:.0f}" role="img" aria-label="{escape(title)}">'
-        f"<title>{escape(title)}</title>{''.join(parts)}</svg>"
-    )
+    return f'<div class="strips" role="group" aria-label="{escape(title)}">{"".join(lines)}</div>'
 
 
 def weights_picture(weights: Sequence[Weight], number: int) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -66,7 +66,6 @@ class Report:
     directions: tuple[Direction, ...]
     estimator: Any
     outputs: Float[np.ndarray, "n m"]
-    names: tuple[str, ...]
     models: tuple[Compared, ...] = ()
     curve: LearningCurve | None = None
     left: Left | None = None
@@ -77,7 +76,6 @@ class Report:
     seconds: float = 0.0
     memory: float = 0.0
     quick: bool = False
-    settings: dict[str, Any] = field(default_factory=dict)
 
     @property
     def predictable(self) -> bool:
@@ -113,8 +111,7 @@ class Report:
             *("directions", "models", "curve", "left", "hardness", "gaussianity", "drift"),
             *("missing", "seconds", "memory"),
         )
-        record = {"format": FORMAT} | {name: _finite(plain(getattr(self, name))) for name in parts}
-        return record
+        return {"format": FORMAT} | {name: _finite(plain(getattr(self, name))) for name in parts}
 
     def html(self) -> str:
         """The page, whole: no network, no script."""
@@ -145,7 +142,9 @@ class Report:
             raise InputError(f"folder already holds {there.name}, got {str(folder)!r}")
         folder.mkdir(parents=True, exist_ok=True)
         write_whole(paths[0], self.html().encode())
-        write_whole(paths[1], (json.dumps(self.as_dict(), indent=2, allow_nan=False) + "\n").encode())
+        write_whole(
+            paths[1], (json.dumps(self.as_dict(), indent=2, allow_nan=False) + "\n").encode()
+        )
         write_whole(paths[2], dump_estimator(self.estimator))
         return paths
 

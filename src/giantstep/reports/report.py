@@ -96,7 +96,7 @@ def report(
     )
 
 
-@dataclass
+@dataclass(frozen=True)
 class Work:
     """A report under way: what all parts look at."""
 
@@ -105,6 +105,7 @@ class Work:
     held: HeldOut
     pipeline: Any
     record: Report
+    begun: float
 
 
 def report_table(
@@ -118,34 +119,45 @@ def report_table(
     note: Note | None = None,
 ) -> Report:
     """The report of a table; see ``report``."""
-    if jobs < 1:
-        raise InputError(f"jobs must be at least 1, got {shown(jobs)}")
-    begun, say = time.perf_counter(), note or (lambda text, share: None)
-    say("reading the columns", 0.0)
-    work = _begin(table, task, plan, jobs, seed, title, say)
-    record, missing = work.record, [part.name for part in PARTS]
+    work = begin(table, task=task, plan=plan, jobs=jobs, seed=seed, title=title, note=note)
+    return finish(work, note)
+
+
+def finish(work: Work, note: Note | None = None) -> Report:
+    """The parts beyond the answer, one after the other; an interrupt keeps those that are done."""
+    say, record = note or _silent, work.record
+    missing = [part.name for part in PARTS]
     try:
-        for part in PARTS:
-            say(part.name, 0.8 + 0.2 * PARTS.index(part) / len(PARTS))
+        for number, part in enumerate(PARTS):
+            say(part.name, 0.8 + 0.2 * number / len(PARTS))
             with threadpool_limits(1):
                 record = replace(record, **part.make(work))
-            work.record = record
             missing.remove(part.name)
     except KeyboardInterrupt:
         say("interrupted", 1.0)
-    return replace(
-        record,
-        missing=tuple(missing),
-        seconds=time.perf_counter() - begun,
-        memory=_memory(),
-        quick=plan == QUICK,
-    )
+    seconds = time.perf_counter() - work.begun
+    return replace(record, missing=tuple(missing), seconds=seconds, memory=_memory())
 
 
-def _begin(
-    table: Table, task: str, plan: Plan, jobs: int, seed: int, title: str, say: Note
+def _silent(text: str, share: float) -> None:
+    """Nobody is told."""
+
+
+def begin(
+    table: Table,
+    *,
+    task: str = "auto",
+    plan: Plan = FULL,
+    jobs: int = 1,
+    seed: int = 0,
+    title: str = "table",
+    note: Note | None = None,
 ) -> Work:
     """Checks, then all fits; what is wrong with the table is said before any of them."""
+    if jobs < 1:
+        raise InputError(f"jobs must be at least 1, got {shown(jobs)}")
+    begun, say = time.perf_counter(), note or _silent
+    say("reading the columns", 0.0)
     table, said = labelled(table)
     labels = make_labels(table.label, task)
     groups = row_groups(table)
@@ -169,10 +181,10 @@ def _begin(
         directions=directions(held, pipeline),
         estimator=pipeline,
         outputs=labels.scores,
-        names=tuple(prepared.encoded_names(pipeline[0])),
+        quick=plan == QUICK,
         **_classes(held, labels),
     )
-    return Work(table, problem, held, pipeline, record)
+    return Work(table, problem, held, pipeline, record, begun)
 
 
 def _classes(held: HeldOut, labels: Labels) -> dict[str, Any]:

@@ -7,8 +7,8 @@ from importlib.util import find_spec
 from typing import Any
 
 WARNING = (
-    "Load such a file only if you trust where it comes from, and with the versions of giantstep and "
-    "scikit-learn that wrote it."
+    "Load such a file only if you trust where it comes from, and with the versions of giantstep "
+    "and scikit-learn that wrote it."
 )
 """What must be said of a saved estimator: loading one can run code."""
 

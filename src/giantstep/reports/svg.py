@@ -9,6 +9,8 @@ from html import escape
 
 import numpy as np
 
+Numbers = Sequence[float] | np.ndarray
+
 PALETTE = 6
 """Colours of series in the style sheet: classes s0, s1, ..."""
 
@@ -36,7 +38,7 @@ class Axes:
     logarithmic: bool = False
     parts: list[str] = field(default_factory=list)
 
-    left, right, top, bottom = 62.0, 12.0, 12.0, 46.0
+    left, right, top, bottom = 74.0, 12.0, 12.0, 50.0
 
     def _across(self, value: float) -> float:
         low, high = self.x
@@ -49,24 +51,22 @@ class Axes:
         share = (value - self.y[0]) / (self.y[1] - self.y[0])
         return self.height - self.bottom - share * (self.height - self.top - self.bottom)
 
-    def _path(self, xs: Sequence[float], ys: Sequence[float]) -> str:
+    def _path(self, xs: Numbers, ys: Numbers) -> str:
         pairs = (f"{self._across(a):.1f},{self._up(b):.1f}" for a, b in zip(xs, ys, strict=True))
         return "M" + "L".join(pairs)
 
-    def points(self, xs: Sequence[float], ys: Sequence[float], kinds: Sequence[str]) -> None:
+    def points(self, xs: Numbers, ys: Numbers, kinds: Sequence[str]) -> None:
         """Discs; ``kinds`` are classes of the style sheet or colours."""
         self.parts += [
             f'<circle cx="{self._across(a):.1f}" cy="{self._up(b):.1f}" r="2.4" {_kind(kind)}/>'
             for a, b, kind in zip(xs, ys, kinds, strict=True)
         ]
 
-    def line(self, xs: Sequence[float], ys: Sequence[float], kind: str = "s0") -> None:
+    def line(self, xs: Numbers, ys: Numbers, kind: str = "s0") -> None:
         self.parts.append(f'<path class="line {kind}" d="{self._path(xs, ys)}"/>')
 
-    def band(
-        self, xs: Sequence[float], low: Sequence[float], high: Sequence[float], kind: str = "s0"
-    ) -> None:
-        edge = self._path([*xs, *reversed(xs)], [*high, *reversed(low)])
+    def band(self, xs: Numbers, low: Numbers, high: Numbers, kind: str = "s0") -> None:
+        edge = self._path([*xs, *list(xs)[::-1]], [*high, *list(low)[::-1]])
         self.parts.append(f'<path class="band {kind}" d="{edge}Z"/>')
 
     def bar(self, x: float, low: float, high: float, kind: str = "s0") -> None:
@@ -86,15 +86,13 @@ class Axes:
 
     def _frame(self) -> str:
         bottom, left = self.height - self.bottom, self.left
-        lines = [
-            f'<path class="axis" d="M{left},{self.top}V{bottom}H{self.width - self.right}"/>'
-        ]
+        lines = [f'<path class="axis" d="M{left},{self.top}V{bottom}H{self.width - self.right}"/>']
         marks = [] if self.logarithmic else ticks(*self.x)
-        for value in marks or _doublings(*self.x):
+        for value in marks or _decades(*self.x):
             at = self._across(value)
             text = f"{round(value):,}" if self.logarithmic else f"{value:.4g}"
             lines.append(f'<path class="grid" d="M{at:.1f},{self.top}V{bottom}"/>')
-            lines.append(f'<text x="{at:.1f}" y="{bottom + 16}" text-anchor="middle">{text}</text>')
+            lines.append(f'<text x="{at:.1f}" y="{bottom + 18}" text-anchor="middle">{text}</text>')
         for value in ticks(*self.y):
             at = self._up(value)
             lines.append(f'<path class="grid" d="M{left},{at:.1f}H{self.width - self.right}"/>')
@@ -125,10 +123,11 @@ def _kind(kind: str) -> str:
     return f'fill="{kind}"' if kind.startswith("#") else f'class="point {kind}"'
 
 
-def _doublings(low: float, high: float) -> list[float]:
-    """Places of a logarithmic axis."""
-    count = max(int(math.log2(high / low)), 1)
-    return [low * (high / low) ** (k / count) for k in range(count + 1)]
+def _decades(low: float, high: float) -> list[float]:
+    """Places of a logarithmic axis: 1, 2 and 5 times powers of ten."""
+    powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
+    places = [unit * 10.0**k for k in powers for unit in (1, 2, 5)]
+    return [place for place in places if low <= place <= high]
 
 
 def diverging(share: float) -> str:

@@ -80,17 +80,18 @@ def make_column(name: str, values: Any) -> Column:
         return Column(name, numbers)
     if array.dtype.kind == "c":
         raise InputError(f"column {name!r} must hold numbers or words, got {shown(array.flat[0])}")
-    return _of_words(name, [None if _gap(value) else value for value in array.tolist()])
+    cells = [None if _gap(value) else value for value in array.tolist()]
+    return _of_words(name, cells, named=_categorical(values) or array.dtype.kind == "b")
 
 
-def _of_words(name: str, cells: list[Any]) -> Column:
-    """Words, or numbers that came as text or beside gaps."""
+def _of_words(name: str, cells: list[Any], named: bool) -> Column:
+    """Words, or numbers that came as text or beside gaps; ``named`` ones are names of something."""
     words = np.empty(len(cells), dtype=object)
     words[:] = [None if cell is None else str(cell).strip() for cell in cells]
     present = [word for word in words if word is not None]
     if present and all(DATES.fullmatch(word) for word in present):
         raise _date(name, present[0])
-    if not any(isinstance(cell, bool) for cell in cells):
+    if not named and not any(isinstance(cell, bool) for cell in cells):
         try:
             numbers = np.array([np.nan if word is None else float(word) for word in words])
         except ValueError:
