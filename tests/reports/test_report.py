@@ -14,6 +14,7 @@ from giantstep import Report, report
 from giantstep.errors import InputError
 from giantstep.estimator.regressor import GiantStepRegressor
 from giantstep.reports import report as made
+from giantstep.reports import resamples
 from giantstep.reports.comparison import Compared, best_peer
 from giantstep.reports.interval import interval
 from giantstep.reports.models import GIANT_STEPS
@@ -127,7 +128,7 @@ def test_an_interrupt_keeps_what_is_there(monkeypatch: pytest.MonkeyPatch) -> No
     assert record.missing == tuple(part.name for part in parts[2:])
     assert record.models
     assert record.drift is None
-    assert "interrupted before: residual tests" in record.html()
+    assert "interrupted, and lacks: residual tests" in record.html()
 
 
 def certain_of_noise(seeds: range, fit: Callable[[np.ndarray, np.ndarray], int]) -> int:
@@ -167,3 +168,25 @@ def test_a_peer_must_be_better_beyond_doubt() -> None:
     far = Compared("linear", interval(0.56, 0.02), interval(0.06, 0.015))
     assert best_peer((here, near)) is None
     assert best_peer((here, near, far)) == far
+
+
+@pytest.mark.slow
+def test_an_interrupt_of_the_fits_keeps_the_answer(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One that comes after the fits of the folds, while peers are fitted."""
+    fitted = resamples.fit_model
+
+    def interrupted(name: str, *arguments: Any) -> Any:
+        if name == "boosting":
+            raise KeyboardInterrupt
+        return fitted(name, *arguments)
+
+    monkeypatch.setattr(resamples, "fit_model", interrupted)
+    key = np.random.default_rng(0)
+    x = key.standard_normal((60, 2))
+    record = report(x, x[:, 0] + 0.1 * key.standard_normal(60), quick=True)
+    assert record.missing[0] == "some fits"
+    assert [model.name for model in record.models] == [GIANT_STEPS, "linear"]
+    assert record.curve is not None
+    assert all(point.measured for point in record.curve.points)
+    assert record.answer[4] == "What more rows would bring has not been computed."
+    assert "lacks: some fits" in record.html()

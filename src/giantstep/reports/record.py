@@ -97,7 +97,7 @@ class Report:
         """Sentences that a reader must not miss: leaks, and what was cut off."""
         lines = [leak.sentence for leak in self.leaks]
         if self.missing:
-            lines.append(f"The report was interrupted before: {', '.join(self.missing)}.")
+            lines.append(f"The report was interrupted, and lacks: {', '.join(self.missing)}.")
         return tuple(lines)
 
     def __repr__(self) -> str:

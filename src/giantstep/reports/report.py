@@ -106,6 +106,7 @@ class Work:
     pipeline: Any
     record: Report
     begun: float
+    interrupted: bool
 
 
 def report_table(
@@ -129,14 +130,17 @@ def finish(work: Work, note: Note | None = None) -> Report:
     missing = [part.name for part in PARTS]
     try:
         for number, part in enumerate(PARTS):
+            if work.interrupted and not part.instant:
+                continue
             say(part.name, 0.8 + 0.2 * number / len(PARTS))
             with threadpool_limits(1):
                 record = replace(record, **part.make(work))
             missing.remove(part.name)
     except KeyboardInterrupt:
         say("interrupted", 1.0)
+    cut = ("some fits",) if work.interrupted else ()
     seconds = time.perf_counter() - work.begun
-    return replace(record, missing=tuple(missing), seconds=seconds, memory=_memory())
+    return replace(record, missing=(*cut, *missing), seconds=seconds, memory=_memory())
 
 
 def _silent(text: str, share: float) -> None:
@@ -165,7 +169,7 @@ def begin(
     table = table.without([leak.column for leak in suspects if leak.exact])
     prepared = prepare(table)
     problem = make_problem(prepared, labels, groups, plan, seed)
-    held, pipeline = _fits(problem, jobs, say)
+    held, pipeline, interrupted = _fits(problem, jobs, say)
     words = (*said, *labels.said, *prepared.said, *duplicates(table, groups))
     record = Report(
         title=title,
@@ -184,7 +188,7 @@ def begin(
         quick=plan == QUICK,
         **_classes(held, labels),
     )
-    return Work(table, problem, held, pipeline, record, begun)
+    return Work(table, problem, held, pipeline, record, begun, interrupted)
 
 
 def _classes(held: HeldOut, labels: Labels) -> dict[str, Any]:
@@ -196,8 +200,8 @@ def _classes(held: HeldOut, labels: Labels) -> dict[str, Any]:
     return {"accuracy": share, "most_frequent": float(labels.scores.mean(axis=0).max())}
 
 
-def _fits(problem: Problem, jobs: int, say: Note) -> tuple[HeldOut, Any]:
-    """The fit on all rows, then those of folds; peers and smaller sizes may be interrupted."""
+def _fits(problem: Problem, jobs: int, say: Note) -> tuple[HeldOut, Any, bool]:
+    """The fit on all rows, then those of folds; whether peers or smaller sizes were interrupted."""
     folds, peers = range(problem.folds), [m.name for m in MODELS if m.name != GIANT_STEPS]
     first = [Job(GIANT_STEPS, fold) for fold in folds]
     later = [Job(name, fold) for name in peers for fold in folds]
@@ -220,21 +224,28 @@ def _fits(problem: Problem, jobs: int, say: Note) -> tuple[HeldOut, Any]:
             GIANT_STEPS, problem.prepared, problem.labels, np.arange(len(problem.groups))
         )
     run(first, 1)
-    run(later, 1 + len(first))
-    return held, pipeline
+    try:
+        run(later, 1 + len(first))
+    except KeyboardInterrupt:
+        return held, pipeline, True
+    return held, pipeline, False
 
 
 @dataclass(frozen=True)
 class Part:
-    """A part of the page beyond the answer, computed after the fits, that may be cut off."""
+    """A part of the page beyond the answer, computed after the fits, that may be cut off.
+
+    instant -> takes no time, so that it is made of whatever fits there are after an interrupt.
+    """
 
     name: str
     make: Callable[[Work], dict[str, Any]]
+    instant: bool = False
 
 
 PARTS = (
-    Part("comparison with other models", lambda work: {"models": compare_models(work.held)}),
-    Part("learning curve", lambda work: {"curve": learning_curve(work.held)}),
+    Part("other models", lambda work: {"models": compare_models(work.held)}, instant=True),
+    Part("learning curve", lambda work: {"curve": learning_curve(work.held)}, instant=True),
     Part("residual tests", lambda work: {"left": residual_test(work.held)}),
     Part(
         "distance from Gaussian",
