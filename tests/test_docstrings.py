@@ -29,7 +29,7 @@ PLAIN = {
     ),
     *("run_experiment", "run_claims", "sweep", "plot", "GiantStepClassifier", "Findings"),
     *("Quantity", "exponent_of", "mean_of", "SideBySide", "compare_settings"),
-    *("GiantStepRegressor", "weight_bulk", "Limit", "LimitStatus", "limits"),
+    *("GiantStepRegressor", "Report", "report", "weight_bulk", "Limit", "LimitStatus", "limits"),
 }
 
 
