@@ -59,7 +59,7 @@ def report(
     """
     from giantstep.reports.files import read_table
     from giantstep.reports.plan import FULL, QUICK
-    from giantstep.reports.report import report_table
+    from giantstep.reports.report import begin, finish
     from giantstep.reports.saving import WARNING, model_name
 
     table = read_table(file, label, drop or ())
@@ -71,7 +71,7 @@ def report(
             f"out already holds {held[0]}, got {str(folder)!r}; --overwrite replaces it"
         )
     with _progress(output.quiet) as note:
-        record = report_table(
+        work = begin(
             table,
             task=task,
             plan=QUICK if quick else FULL,
@@ -80,6 +80,7 @@ def report(
             title=file.name,
             note=note,
         )
+        record = finish(work, note)
     # Only now: a table that is refused leaves no folder.
     reserve(folder, *names, overwrite=output.overwrite)
     paths = record.save(folder, overwrite=True)
@@ -128,4 +129,5 @@ def _shown(record: Report) -> RenderableType:
             for m in record.models
         ],
     )
-    return Group(*lines, "", models, *notes([*record.warnings, *record.said]))
+    moved = record.drift.sentences[:-1] if record.drift is not None and record.drift.seen else ()
+    return Group(*lines, "", models, *notes([*record.warnings, *moved, *record.said]))

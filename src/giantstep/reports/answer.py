@@ -50,7 +50,7 @@ def _how_many(report: Report) -> str:
         more = f"it explains {peer.gain.percent} more"
         worse = f" {peer.name.capitalize()} predicts better on this table: {more}."
     if not report.predictable:
-        return "No direction is certain, and none is to be read into the weights below."
+        return "So no direction is to be read into these columns."
     if certain == 0:
         use = " The fit leans on all columns a little, not on a few directions."
         return (
@@ -67,7 +67,7 @@ def _how_many(report: Report) -> str:
 def _which(report: Report) -> str:
     certain = [direction for direction in report.directions if direction.certain]
     if not certain:
-        return "So there is no combination of columns to name."
+        return "There is no combination of columns to name."
     parts = [_made_of(number, d) for number, d in enumerate(report.directions, 1) if d.certain]
     return " ".join(parts[:3])
 
@@ -86,32 +86,40 @@ def _made_of(number: int, direction: Direction, most: int = 4) -> str:
 
 
 def _what_kind(report: Report) -> str:
-    certain = [d for d in report.directions if d.certain]
+    certain = [(number, d.curve) for number, d in enumerate(report.directions, 1) if d.certain]
     straight = next((m for m in report.models if m.name == LINEAR), None)
     peer = best_peer(report.models)
     kind = ""
     if certain:
-        kind = f"Along direction 1 the label {shape(certain[0].curve)}."
+        number, curve = certain[0]
+        # The score of two classes is that of the second.
+        names = report.classes[1:] if len(report.classes) == 2 else report.classes
+        what = f"the share of class {names[steepest(curve)]!r}" if names else "the label"
+        kind = f"Along direction {number} {what} {shape(curve)}."
     if straight is not None and straight.gain is not None and report.predictable:
         better = -straight.gain.value
         if straight.gain.high < 0:
             kind += (
-                f" A straight line explains {straight.score.percent}: bends and products add the "
+                f" A linear model explains {straight.score.percent}: bends and products add the "
                 "difference."
             )
         elif better < 0.02:
-            kind += f" A straight line does as well, with {straight.score.percent}."
+            kind += f" A linear model does as well, with {straight.score.percent}."
         else:
-            kind += f" A straight line explains {straight.score.percent}, which may be as good."
+            kind += f" A linear model explains {straight.score.percent}, which may be as good."
     if peer is not None and peer.name != LINEAR:
         kind += f" {what_is_better(peer)}"
     return kind.strip() or "What kind of function it is cannot be said."
 
 
+def steepest(curve: Curve) -> int:
+    """The output that changes most along a direction."""
+    return int(np.argmax(np.ptp(curve.values, axis=1)))
+
+
 def shape(curve: Curve, straight: float = 0.99) -> str:
     """The form of the fitted label along a direction, in words."""
-    place = int(np.argmax(np.ptp(curve.values, axis=1)))
-    values, at = curve.values[place], curve.at
+    values, at = curve.values[steepest(curve)], curve.at
     spread = float(np.ptp(values))
     if spread <= 0:
         return "is constant on its own"

@@ -125,4 +125,4 @@ def extrapolated(
     weights /= weights.sum()
     centre = float(weights @ values)
     variance = float(weights @ (np.array(variances) + (np.array(values) - centre) ** 2))
-    return interval(1.0 - centre, math.sqrt(variance))
+    return interval(1.0 - centre, math.sqrt(variance), most=1.0)

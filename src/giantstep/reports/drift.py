@@ -34,6 +34,11 @@ class Drift:
     tests: int
 
     @property
+    def seen(self) -> bool:
+        """Whether anything differs."""
+        return bool(self.inputs) or self.label is not None or self.relation is not None
+
+    @property
     def sentences(self) -> tuple[str, ...]:
         lines = []
         if self.inputs:

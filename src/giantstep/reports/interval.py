@@ -41,10 +41,16 @@ def _percent(share: float) -> str:
     return f"{'0' if float(text) == 0.0 else text} %"
 
 
-def interval(value: float, error: float, freedom: float = math.inf) -> Interval:
-    """The interval of Student's law with so many degrees of freedom, of the normal law if many."""
+def interval(
+    value: float, error: float, freedom: float = math.inf, most: float = math.inf
+) -> Interval:
+    """The interval of Student's law with so many degrees of freedom, of the normal law if many.
+
+    most -> what the number cannot exceed.
+    """
     reach = float(student.ppf(0.5 + LEVEL / 2.0, freedom)) * error
-    return Interval(float(value), float(error), float(value - reach), float(value + reach))
+    high = min(float(value + reach), most)
+    return Interval(float(value), float(error), float(value - reach), high)
 
 
 def explained(
@@ -59,7 +65,7 @@ def explained(
     """
     total = max(float(totals.sum()), 1e-300)
     ratio = float(losses.sum()) / total
-    return interval(1.0 - ratio, _clustered(losses - ratio * totals, groups) / total)
+    return interval(1.0 - ratio, _clustered(losses - ratio * totals, groups) / total, most=1.0)
 
 
 def gained(

@@ -66,7 +66,7 @@ GIANT_STEPS, LINEAR, BOOSTING = "giant steps", "linear", "boosting"
 
 MODELS = (
     Model(GIANT_STEPS, GiantStepRegressor, GiantStepClassifier),
-    Model(LINEAR, _ridge, _logistic, "A straight line is all that these rows show."),
+    Model(LINEAR, _ridge, _logistic, "A linear model is all that these rows show."),
     Model(
         BOOSTING,
         lambda: HistGradientBoostingRegressor(random_state=0),

@@ -55,7 +55,8 @@ th, td { text-align: left; padding: 0.25rem 0.8rem 0.25rem 0; vertical-align: to
   border-bottom: 1px solid var(--line); overflow-wrap: normal; }
 code { font-size: 0.85em; } .badge { font-size: 0.8rem; border: 1px solid currentColor;
   border-radius: 1rem; padding: 0.1rem 0.6rem; vertical-align: middle; white-space: nowrap; }
-@media (max-width: 540px) { svg text { font-size: 19px; } body { font-size: 16px; } }
+@media (max-width: 540px) { .strips { grid-template-columns: 42% 1fr; }
+  svg text { font-size: 19px; } body { font-size: 16px; } }
 @media print { body { max-width: none; font-size: 11pt; } figure, tr { break-inside: avoid; } }
 """
 
@@ -164,7 +165,7 @@ def _direction(report: Report, direction: Direction, number: int) -> str:
         + _figure(
             label_picture(report, direction, number),
             "Small discs: held-out rows. Large discs: their means with 95 % intervals. Line: the "
-            "fit, its other directions averaged. Band: 95 % over refits.",
+            "fit, its other directions averaged, with a band of 95 % over refits for one label.",
         )
     )
 

@@ -58,7 +58,8 @@ def label_picture(report: Report, direction: Direction, number: int) -> str:
         # The estimator of two classes has one score, that of the second.
         row = output if direction.curve.values.shape[0] > output else 0
         curve = direction.curve
-        if np.isfinite(curve.low).all():
+        # Bands of several classes would hide each other.
+        if len(outputs) == 1 and np.isfinite(curve.low).all():
             axes.band(curve.at, _within(curve.low[row], tall), _within(curve.high[row], tall), kind)
         axes.line(curve.at, _within(curve.values[row], tall), kind)
         for at, mean, error in binned(u, y[:, output]):
@@ -175,7 +176,8 @@ def strips(rows: Sequence[tuple[str, float, float, float]], title: str, zero: bo
             bar = f'<path class="bar s0" d="M{across(lower):.1f},{middle}H{across(upper):.1f}"/>'
         disc = f'<circle class="point s0" cx="{across(value):.1f}" cy="{middle}" r="4"/>'
         lines.append(
-            f'<span>{escape(name)}</span><svg viewBox="0 0 {width:.0f} {height:.0f}" role="img" '
+            f"<span>{escape(name)} <b>{value:.2f}</b></span>"
+            f'<svg viewBox="0 0 {width:.0f} {height:.0f}" role="img" '
             f'aria-label="{value:.2f}, {lower:.2f} to {upper:.2f}">{ground}{bar}{disc}</svg>'
         )
     return f'<div class="strips" role="group" aria-label="{escape(title)}">{"".join(lines)}</div>'

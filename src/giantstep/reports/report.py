@@ -85,7 +85,7 @@ def report(
     >>> found.certain, found.score.low > 0.9
     (1, True)
     """
-    return report_table(
+    work = begin(
         table_of(X, y, label),
         task=task,
         plan=QUICK if quick else FULL,
@@ -94,6 +94,7 @@ def report(
         title=title,
         note=note,
     )
+    return finish(work, note)
 
 
 @dataclass(frozen=True)
@@ -107,21 +108,6 @@ class Work:
     record: Report
     begun: float
     interrupted: bool
-
-
-def report_table(
-    table: Table,
-    *,
-    task: str = "auto",
-    plan: Plan = FULL,
-    jobs: int = 1,
-    seed: int = 0,
-    title: str = "table",
-    note: Note | None = None,
-) -> Report:
-    """The report of a table; see ``report``."""
-    work = begin(table, task=task, plan=plan, jobs=jobs, seed=seed, title=title, note=note)
-    return finish(work, note)
 
 
 def finish(work: Work, note: Note | None = None) -> Report:
