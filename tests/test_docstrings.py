@@ -37,7 +37,7 @@ PLAIN = {
         "Findings",
     ),
     *("Quantity", "exponent_of", "mean_of", "SideBySide", "compare_settings", "NeededAnswer"),
-    *("GiantStepRegressor", "weight_bulk", "Limit", "LimitStatus", "limits"),
+    *("GiantStepRegressor", "Report", "report", "weight_bulk", "Limit", "LimitStatus", "limits"),
 }
 
 

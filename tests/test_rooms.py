@@ -24,6 +24,7 @@ ROOMS = [
     "papers",
     "show",
     "estimator",
+    "reports",
     "explorer",
     "cli",
 ]

@@ -52,6 +52,8 @@ from .records.scaling import Scaling as Scaling
 from .records.scaling import scaling_exponent as scaling_exponent
 from .records.spectrum import Spectrum as Spectrum
 from .records.trajectory import Trajectory as Trajectory
+from .reports.record import Report as Report
+from .reports.report import report as report
 from .show.latex import analysis_latex as analysis_latex
 from .show.notebook import as_html as as_html
 from .show.plots.record import plot as plot

@@ -84,6 +84,16 @@ COMMANDS = (
         ),
     ),
     Command(
+        "report",
+        "giantstep.cli.report:report",
+        GO_ON,
+        "Say what can be learned from your own table, on a page with its pictures.",
+        (
+            "giantstep report houses.csv --label price",
+            "giantstep report patients.parquet --label outcome --drop id --quick --out results",
+        ),
+    ),
+    Command(
         "estimate",
         "giantstep.cli.estimate:estimate_command",
         GO_ON,

@@ -8,6 +8,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 
 import numpy as np
+from jaxtyping import Float
 
 from giantstep.estimator.needs import SECOND
 from giantstep.estimator.parts import DIRECTIONS
@@ -152,12 +153,17 @@ def column_names(fit: GiantStep) -> list[str]:
     return [f"x{j + 1}" for j in range(fit.n_features_in_)]
 
 
+def column_weights(fit: GiantStep) -> Float[np.ndarray, "k d"]:
+    """Weights of standardised columns in every direction, rows of length one."""
+    scale = fit._inputs.scaling.scale * fit._inputs.scaling.deviation
+    weights = fit.directions_ * np.where(np.isinf(scale), 0.0, scale)
+    lengths = np.linalg.norm(weights, axis=1, keepdims=True)
+    return weights / np.maximum(lengths, 1e-300)
+
+
 def _direction(fit: GiantStep, j: int) -> str:
     """The leading columns of a direction, weights as for standardised columns."""
-    scale = fit._inputs.scaling.scale * fit._inputs.scaling.deviation
-    weights = fit.directions_[j] * np.where(np.isinf(scale), 0.0, scale)
-    weights = weights / max(float(np.linalg.norm(weights)), 1e-300)
-    names = column_names(fit)
+    weights, names = column_weights(fit)[j], column_names(fit)
     terms = [f"{weights[i]:+.2f} {names[i]}" for i in np.argsort(-np.abs(weights))]
     return (
         f"  Direction {j + 1}, {'' if fit.certain_[j] else 'not '}certain, has strength "

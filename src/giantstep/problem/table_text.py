@@ -28,7 +28,7 @@ def read_text(path: str) -> tuple[tuple[str, ...], Float[np.ndarray, "rows d"]]:
 
     The first line are the names of the columns, unless it consists of numbers: then there are none.
     """
-    separator = _separator(path)
+    separator = separator_of(path)
     names = _header(path, separator)
     try:
         with warnings.catch_warnings():
@@ -49,7 +49,7 @@ def read_text(path: str) -> tuple[tuple[str, ...], Float[np.ndarray, "rows d"]]:
     return names, rows
 
 
-def _separator(path: str) -> str:
+def separator_of(path: str) -> str:
     """The separator that parts the first line into most cells.
 
     In a line of numbers with semicolons or tabs commas stand for decimal points.
@@ -63,20 +63,20 @@ def _separator(path: str) -> str:
 
 def _header(path: str, separator: str) -> tuple[str, ...]:
     """The first line of a text where it is not made of numbers."""
-    _, cells = next(_lines(path, separator), (1, []))
-    if all(_is_number(cell) or _DECIMAL_COMMA.fullmatch(cell) for cell in cells):
+    _, cells = next(cells_of(path, separator), (1, []))
+    if all(is_number(cell) or _DECIMAL_COMMA.fullmatch(cell) for cell in cells):
         return ()
     return tuple(cell.strip() for cell in cells)
 
 
-def _lines(path: str, separator: str) -> Iterator[tuple[int, list[str]]]:
+def cells_of(path: str, separator: str) -> Iterator[tuple[int, list[str]]]:
     """The cells of every line with its number, empty lines left out."""
     with open(path, newline="", encoding="utf-8-sig") as file:
         reader = csv.reader(file, delimiter=separator)
         yield from ((reader.line_num, cells) for cells in reader if cells)
 
 
-def _is_number(cell: str) -> bool:
+def is_number(cell: str) -> bool:
     try:
         float(cell)
     except ValueError:
@@ -87,14 +87,14 @@ def _is_number(cell: str) -> bool:
 def _complaint(path: str, separator: str, names: Sequence[str]) -> str | None:
     """The first cell that is no finite number, or the first line of another length."""
     width = len(names)
-    for number, cells in _lines(path, separator):
+    for number, cells in cells_of(path, separator):
         width = width or len(cells)
         if len(cells) != width:
             return f"line {number} has {len(cells)} cells, the first line {width}"
         if names and number == 1:
             continue
         for place, cell in enumerate(cells):
-            if not (_is_number(cell) and math.isfinite(float(cell))):
+            if not (is_number(cell) and math.isfinite(float(cell))):
                 named = names[place] if names else ""
                 where = f"line {number}, column {repr(named) if named else place + 1}"
                 return f"{where} {_what_is_wrong(cell, separator)}"

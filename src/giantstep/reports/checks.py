@@ -1,0 +1,154 @@
+"""What is wrong with a table before any fit: too few rows, columns that are the label, copies."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from jaxtyping import Int
+
+from giantstep.errors import InputError
+from giantstep.reports.interval import Interval, explained
+from giantstep.reports.labels import Labels
+from giantstep.reports.table import Column, Table
+
+LEAST_ROWS = 20
+"""Different rows below which nothing can be held out."""
+
+LEAK = 0.99
+"""Share of the label that one column alone explains, from which on it is called a leak."""
+
+
+@dataclass(frozen=True)
+class Leak:
+    """A column that alone predicts (almost) all of the label on rows held out.
+
+    exact -> it is the label itself, in other units or under other names, and was left out.
+    """
+
+    column: str
+    share: Interval
+    exact: bool
+
+    @property
+    def sentence(self) -> str:
+        if self.exact:
+            return (
+                f"Column {self.column!r} is the label itself, as it is or in other units or names. "
+                "It was left out."
+            )
+        return (
+            f"Column {self.column!r} alone predicts {self.share.percent} of the label: is it known "
+            "before the label is? If not, leave it out (--drop)."
+        )
+
+
+def labelled(table: Table) -> tuple[Table, tuple[str, ...]]:
+    """The rows that have a label, and what was left out."""
+    missing = table.label.missing
+    if missing.all():
+        raise InputError(f"label {table.label.name!r} must have values, got only empty cells")
+    if not missing.any():
+        return table, ()
+    count = int(missing.sum())
+    return table.take(np.flatnonzero(~missing)), (f"{count:,} rows without a label are left out.",)
+
+
+def row_groups(table: Table) -> Int[np.ndarray, " n"]:
+    """A number for every row, the same for rows with the same inputs; too few are refused."""
+    codes = [_codes(column) for column in table.columns]
+    groups = np.unique(np.column_stack(codes), axis=0, return_inverse=True)[1].ravel()
+    distinct = int(groups.max()) + 1
+    if distinct < LEAST_ROWS:
+        raise InputError(
+            f"the table must have at least {LEAST_ROWS} different rows, so that some can be held "
+            f"out, got {distinct}"
+        )
+    return groups
+
+
+def _codes(column: Column) -> Int[np.ndarray, " n"]:
+    if column.numeric:
+        return np.unique(column.values, return_inverse=True)[1].ravel()
+    known: dict[str | None, int] = {}
+    return np.array([known.setdefault(value, len(known)) for value in column.values])
+
+
+def duplicates(table: Table, groups: Int[np.ndarray, " n"]) -> tuple[str, ...]:
+    """A sentence on rows with the same inputs, and whether their labels differ."""
+    repeated = len(groups) - (int(groups.max()) + 1)
+    if not repeated:
+        return ()
+    pairs = np.unique(np.column_stack([groups, _codes(table.label)]), axis=0)
+    differ = int(np.sum(np.bincount(pairs[:, 0]) > 1))
+    sentence = (
+        f"{repeated:,} rows repeat the inputs of another row. They are held out together, so that "
+        "no fit sees them."
+    )
+    labels = f"{differ:,} groups of such rows have different labels." if differ else ""
+    return (sentence, *([labels] if labels else []))
+
+
+def leaks(
+    table: Table, labels: Labels, groups: Int[np.ndarray, " n"], most: int = 5_000
+) -> tuple[Leak, ...]:
+    """Columns that alone predict the label on rows held out, the exact ones marked.
+
+    most -> rows that trees are fitted on and try, drawn at random.
+    """
+    if len(table) > most:
+        some = np.sort(np.random.default_rng(0).permutation(len(table))[:most])
+        groups = np.unique(groups[some], return_inverse=True)[1].ravel()
+        table, labels = table.take(some), replace(labels, scores=labels.scores[some])
+    order = np.random.default_rng(0).permutation(int(groups.max()) + 1)
+    half = order[groups] % 2 == 0
+    listed = []
+    for column in table.columns:
+        codes = _codes(column)
+        if _same(column, table.label, codes, labels):
+            one = Interval(1.0, 0.0, 1.0, 1.0)
+            listed.append(Leak(column.name, one, exact=True))
+            continue
+        share = _alone(column, codes, labels, half, groups)
+        if share is not None and share.value > LEAK:
+            listed.append(Leak(column.name, share, exact=False))
+    return tuple(listed)
+
+
+def _same(column: Column, label: Column, codes: np.ndarray, labels: Labels) -> bool:
+    """Whether a column is the label in other units, or in other names."""
+    if column.missing.any():
+        return False
+    if labels.classes:
+        pairs = len(np.unique(np.column_stack([codes, labels.place]), axis=0))
+        return pairs == len(labels.classes) == len(np.unique(codes))
+    if not column.numeric or column.distinct < 3:
+        return False
+    x, y = column.values - column.values.mean(), labels.scores[:, 0] - labels.scores[:, 0].mean()
+    # Up to rounding of numbers that were written with six digits.
+    return bool(abs(x @ y) > (1.0 - 1e-10) * np.sqrt((x @ x) * (y @ y)) > 0)
+
+
+def _alone(
+    column: Column,
+    codes: np.ndarray,
+    labels: Labels,
+    half: np.ndarray,
+    groups: Int[np.ndarray, " n"],
+) -> Interval | None:
+    """What a small tree on the column alone explains of the halves it has not seen."""
+    from sklearn.tree import DecisionTreeRegressor
+
+    if column.numeric:
+        x = np.where(column.missing, np.nan, column.values)[:, None]
+    else:
+        # Means of the label by category are what a tree needs to cut between categories.
+        x = codes[:, None].astype(float)
+    losses, totals = np.zeros(len(codes)), np.zeros(len(codes))
+    for side in (half, ~half):
+        train, test = np.flatnonzero(~side), np.flatnonzero(side)
+        tree = DecisionTreeRegressor(min_samples_leaf=3, random_state=0)
+        predicted = tree.fit(x[train], labels.scores[train]).predict(x[test])
+        losses[test] = labels.losses(predicted.reshape(len(test), -1), test)
+        totals[test] = labels.totals(train, test)
+    return explained(losses, totals, groups)

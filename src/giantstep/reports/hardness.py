@@ -1,0 +1,176 @@
+"""How hard the fitted function is for giant steps: leap, staircase, samples, simulated steps."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from giantstep.analysis.analyze import analyze
+from giantstep.analysis.answer import answer
+from giantstep.errors import DivergenceError, InputError
+from giantstep.estimator.needs import SECOND
+from giantstep.estimator.steps import noise_edge
+from giantstep.problem.setting import Setting
+from giantstep.problem.target import Target
+from giantstep.reports.interval import Interval, interval
+from giantstep.reports.resamples import HeldOut
+from giantstep.simulation.simulate import simulate
+
+
+@dataclass(frozen=True)
+class Agreed:
+    """A number of the fitted function, and in how many resamples it is the same."""
+
+    value: int | None
+    same: int
+    resamples: int
+
+    @property
+    def text(self) -> str:
+        value = "not decided" if self.value is None else self.value
+        return f"{value} ({self.same} of {self.resamples} refits agree)"
+
+
+@dataclass(frozen=True)
+class Hardness:
+    """The fitted function as a target of giant steps, Gaussian inputs assumed.
+
+    function -> a polynomial in the directions; needed -> rows after which the steps of the search
+    are aligned with its directions, the least and the most over resamples; next_rows -> rows that
+    show a further direction which explains 1 % of the label linearly, and quadratically; steps ->
+    root mean square of the principal cosines after 1, 2, ... steps at this number of rows.
+    """
+
+    function: str
+    leap: Agreed
+    generative: Agreed
+    staircase: tuple[int, ...]
+    needed: tuple[float, float, float]
+    next_rows: tuple[float, float]
+    steps: tuple[Interval, ...]
+    neurons: int
+    rows: int
+    learned: tuple[str, ...]
+
+    @property
+    def sentences(self) -> tuple[str, ...]:
+        """What theory says of the fitted function."""
+        now, low, high = self.needed
+        if math.isinf(now):
+            rows = "Steps of first and second order do not see all of its directions."
+        else:
+            end = f"{high:,.0f}" if math.isfinite(high) else "any number"
+            rows = (
+                f"Steps of the search are half aligned with its directions from about {now:,.0f} "
+                f"rows on ({low:,.0f} to {end} over refits); the table has {self.rows:,}."
+            )
+        first, second = self.next_rows
+        return (
+            f"The fitted function is close to {self.function}, where x1, x2, ... are the "
+            "directions and He the Hermite polynomials.",
+            f"Its leap is {self.leap.text}, its generative exponent {self.generative.text}: the "
+            "lowest degree that steps can use, of the label and of its best transform.",
+            *self.learned,
+            rows,
+            f"A further direction that explains 1 % of the label linearly would be seen from "
+            f"{first:,.0f} rows on, one that does so quadratically from {second:,.0f}.",
+        )
+
+
+def hardness(
+    held: HeldOut, pipeline: Any, score: Interval, share: float = 0.01, neurons: int = 4
+) -> Hardness | None:
+    """None where no direction was fitted, or no coefficient is beyond its error."""
+    model, problem = pipeline[-1], held.problem
+    target = _target(model)
+    if target is None:
+        return None
+    refits = [t for t in map(_target, (p[-1] for p in held.pipelines.values())) if t is not None]
+    analyses = [analyze(each, label_degree=2) for each in refits]
+    here = analyze(target)
+    rows, c = len(problem.groups), model._inputs.to_white.shape[1]
+    residual = min(max(1.0 - score.value, 0.0), 1.0)
+    needed = [_needed(p[-1]) for p in held.pipelines.values()]
+    now = _needed(model)
+    first = residual * max(noise_edge(2, c, model.level) ** 2 - c, 0.0) / share
+    return Hardness(
+        function=target.name,
+        leap=_agreed(here.leap_index, [a.leap_index for a in analyses]),
+        generative=_agreed(here.generative_exponent, [a.generative_exponent for a in analyses]),
+        staircase=tuple(here.fresh.dimensions),
+        needed=(now, min([now, *needed]), max([now, *needed])),
+        next_rows=(first, SECOND * residual * c / share),
+        steps=_steps(target, c, rows, score, held.problem.plan.runs, neurons),
+        neurons=neurons,
+        rows=rows,
+        # The coordinates of the fitted function are the directions.
+        learned=tuple(_named(text) for text in answer(here)),
+    )
+
+
+def _named(text: str) -> str:
+    """A sentence about x1, x2, ... as one about directions."""
+    named = re.sub(r"\bx(\d)\b", r"direction \1", text)
+    return named[0].upper() + named[1:]
+
+
+def _target(model: Any) -> Target | None:
+    """The fitted function of the output that varies most on the directions."""
+    if model.n_fitted_ == 0:
+        return None
+    u = np.random.default_rng(0).standard_normal((500, model.n_fitted_))
+    output = int(np.argmax(np.var(model.response(u), axis=0)))
+    try:
+        return model.fitted_target(output)
+    except InputError:
+        return None
+
+
+def _agreed(value: int | None, others: Sequence[int | None]) -> Agreed:
+    return Agreed(value, Counter(others)[value], len(others))
+
+
+def _needed(model: Any) -> float:
+    try:
+        return float(model.needed_samples()) if model.n_fitted_ else math.inf
+    except InputError:
+        return math.inf
+
+
+def _steps(
+    target: Target, c: int, rows: int, score: Interval, runs: int, neurons: int, steps: int = 3
+) -> tuple[Interval, ...]:
+    """Simulated giant steps of a small network on this function with as many Gaussian rows.
+
+    Every step takes fresh rows.  Their noise is what the fit does not explain.
+    """
+    variance = target.series.variance
+    share = min(max(score.value, 1e-3), 1.0)
+    d = max(c, target.r + 2)
+    setting = Setting(
+        target,
+        d=d,
+        n=rows,
+        p=neurons,
+        steps=steps,
+        noise=math.sqrt(variance * (1.0 - share) / share),
+        engine="deferred",
+        runs=runs,
+        readout_n=0,
+        test_n=0,
+    )
+    try:
+        cosines = simulate(setting).principal_cosines(np.eye(target.r))
+    except (DivergenceError, InputError):
+        return ()
+    squares = np.sqrt(np.mean(cosines**2, axis=2))[:, 1:]
+    error = squares.std(axis=0, ddof=1) / math.sqrt(runs)
+    return tuple(
+        interval(*pair, runs - 1) for pair in zip(squares.mean(axis=0), error, strict=True)
+    )

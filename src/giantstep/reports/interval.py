@@ -1,0 +1,101 @@
+"""Numbers with their uncertainty: every number of a report is one of these."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Float, Int
+from scipy.stats import t as student
+
+LEVEL = 0.95
+"""Share of intervals that are to hold the number they are about."""
+
+
+@dataclass(frozen=True)
+class Interval:
+    """A number, its standard error, and the interval that holds the truth with probability 95 %."""
+
+    value: float
+    error: float
+    low: float
+    high: float
+
+    @property
+    def percent(self) -> str:
+        """As a share: 63 % (58 % to 67 %)."""
+        value, low, high = (_percent(number) for number in (self.value, self.low, self.high))
+        return f"{value} ({low} to {high})"
+
+    @property
+    def above_zero(self) -> bool:
+        """Whether all of the interval is positive."""
+        return self.low > 0.0
+
+
+def _percent(share: float) -> str:
+    """A share in per cent, with a digit behind the point where it is small or almost all."""
+    digits = 1 if abs(share) < 0.0995 or 0.9 < share < 1.0 else 0
+    text = f"{100.0 * share:.{digits}f}"
+    return f"{'0' if float(text) == 0.0 else text} %"
+
+
+def interval(
+    value: float, error: float, freedom: float = math.inf, most: float = math.inf
+) -> Interval:
+    """The interval of Student's law with so many degrees of freedom, of the normal law if many.
+
+    most -> what the number cannot exceed.
+    """
+    reach = float(student.ppf(0.5 + LEVEL / 2.0, freedom)) * error
+    high = min(float(value + reach), most)
+    return Interval(float(value), float(error), float(value - reach), high)
+
+
+def explained(
+    losses: Float[np.ndarray, " n"],
+    totals: Float[np.ndarray, " n"],
+    groups: Int[np.ndarray, " n"],
+) -> Interval:
+    """1 - sum of losses/sum of totals, with the standard error of a ratio of means.
+
+    losses -> squared errors of rows that were left out; totals -> those of the mean label; groups
+    -> rows with the same inputs count as one draw.
+    """
+    total = max(float(totals.sum()), 1e-300)
+    ratio = float(losses.sum()) / total
+    return interval(1.0 - ratio, _clustered(losses - ratio * totals, groups) / total, most=1.0)
+
+
+def gained(
+    losses: Float[np.ndarray, " n"],
+    others: Float[np.ndarray, " n"],
+    totals: Float[np.ndarray, " n"],
+    groups: Int[np.ndarray, " n"],
+) -> Interval:
+    """What the ``others`` lose more than these, as a share of the totals, row by row in pairs."""
+    total = max(float(totals.sum()), 1e-300)
+    differences = others - losses
+    value = float(differences.sum()) / total
+    return interval(value, _clustered(differences - value * totals, groups) / total)
+
+
+def _clustered(values: Float[np.ndarray, " n"], groups: Int[np.ndarray, " n"]) -> float:
+    """Standard error of a sum of rows that are drawn in groups."""
+    sums = np.bincount(groups, weights=values)
+    sums = sums[np.bincount(groups) > 0]
+    return float(np.std(sums, ddof=1 if len(sums) > 1 else 0)) * math.sqrt(len(sums))
+
+
+def jackknife(
+    values: Float[np.ndarray, "folds *k"], centre: Float[np.ndarray, " *k"]
+) -> tuple[Float[np.ndarray, " *k"], float]:
+    """Standard errors of what all rows give, from what they give without each fold; its freedom.
+
+    With F folds the variance is (F - 1)/F times the sum of squared deviations from the ``centre``,
+    which is what all rows give.
+    """
+    folds = len(values)
+    squares = np.sum((values - centre) ** 2, axis=0)
+    return np.sqrt(squares * (folds - 1) / folds), float(max(folds - 1, 1))

@@ -1,0 +1,31 @@
+"""How much a report computes: folds, sizes of the learning curve, draws."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Sizes of a report; a quick one is coarser.
+
+    folds -> every row is held out once, the others are fitted; shares -> of the training rows of a
+    fold, for the learning curve; kernel_rows -> rows that kernel ridge sees at most, its cost being
+    their cube; runs -> simulated networks.
+    """
+
+    folds: int = 5
+    shares: tuple[float, ...] = (0.25, 0.5)
+    kernel_rows: int = 2_000
+    runs: int = 20
+    # With so many rows half of them leave no error to speak of, and a fit takes a minute.
+    many_rows: int = 20_000
+    many_folds: int = 2
+
+    def folds_of(self, rows: int) -> int:
+        """Folds for so many rows."""
+        return min(self.folds, self.many_folds) if rows > self.many_rows else self.folds
+
+
+FULL = Plan()
+QUICK = Plan(folds=3, shares=(0.4,), kernel_rows=300, runs=5)

@@ -1,0 +1,146 @@
+"""Folds: models are fitted without the rows of a fold, and these are predicted."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from jaxtyping import Float, Int
+from threadpoolctl import threadpool_limits
+
+from giantstep.reports.columns import Prepared
+from giantstep.reports.interval import Interval, explained, gained
+from giantstep.reports.labels import Labels
+from giantstep.reports.models import GIANT_STEPS, fit_model, predict_scores
+from giantstep.reports.plan import Plan
+
+
+@dataclass(frozen=True)
+class Job:
+    """One fit: a model, the fold it leaves out, and the share of the other rows that it sees."""
+
+    model: str
+    fold: int
+    share: float = 1.0
+
+
+@dataclass(frozen=True)
+class Problem:
+    """All that a fit needs: rows, labels, folds; equal rows are in one fold."""
+
+    prepared: Prepared
+    labels: Labels
+    groups: Int[np.ndarray, " n"]
+    fold_of: Int[np.ndarray, " n"]
+    order: Int[np.ndarray, " n"]
+    plan: Plan
+
+    @property
+    def folds(self) -> int:
+        return int(self.fold_of.max()) + 1
+
+    def test(self, fold: int) -> Int[np.ndarray, " k"]:
+        """Rows that a fold holds out."""
+        return np.flatnonzero(self.fold_of == fold)
+
+    def train(self, fold: int, share: float = 1.0) -> Int[np.ndarray, " k"]:
+        """Rows that a fold is fitted on, in random order; the first of them for a share."""
+        rows = self.order[self.fold_of[self.order] != fold]
+        return rows[: max(round(share * len(rows)), 2)]
+
+
+def make_problem(
+    prepared: Prepared, labels: Labels, groups: Int[np.ndarray, " n"], plan: Plan, seed: int = 0
+) -> Problem:
+    """Folds at random, classes spread over all of them."""
+    key = np.random.default_rng(seed)
+    count = int(groups.max()) + 1
+    first = np.full(count, 0)
+    first[groups[::-1]] = np.arange(len(groups))[::-1]
+    shuffled = key.permutation(count)
+    if labels.classes:
+        shuffled = shuffled[np.argsort(labels.place[first[shuffled]], kind="stable")]
+    fold_of_group = np.empty(count, dtype=int)
+    fold_of_group[shuffled] = np.arange(count) % plan.folds_of(count)
+    order = key.permutation(len(groups))
+    return Problem(prepared, labels, groups, fold_of_group[groups], order, plan)
+
+
+def held_out(job: Job, problem: Problem) -> tuple[Job, Float[np.ndarray, "k m"], Any]:
+    """Predictions of the rows that a fold holds out, and the pipeline where others look at it."""
+    train = problem.train(job.fold, job.share)
+    # Trees and linear algebra: one thread each, since folds are fitted side by side.
+    with threadpool_limits(1):
+        pipeline = fit_model(
+            job.model, problem.prepared, problem.labels, train, problem.plan.kernel_rows
+        )
+        predicted = predict_scores(
+            pipeline, problem.prepared, problem.labels, problem.test(job.fold)
+        )
+    kept = pipeline if job.model == GIANT_STEPS and job.share == 1.0 else None
+    return job, predicted, kept
+
+
+def run_jobs(
+    jobs: Sequence[Job], problem: Problem, workers: int, note: Callable[[int], None]
+) -> Iterator[tuple[Job, Float[np.ndarray, "k m"], Any]]:
+    """Results of all fits as they are ready, ``note`` being told how many."""
+    if workers < 2:
+        results: Any = (held_out(job, problem) for job in jobs)
+    else:
+        from joblib import Parallel, delayed
+
+        parallel = Parallel(n_jobs=workers, return_as="generator_unordered")
+        results = parallel(delayed(held_out)(job, problem) for job in jobs)
+    for number, result in enumerate(results, start=1):
+        note(number)
+        yield result
+
+
+@dataclass
+class HeldOut:
+    """What the fits of all folds predict of the rows that they have not seen."""
+
+    problem: Problem
+    predicted: dict[Job, Float[np.ndarray, "k m"]]
+    pipelines: dict[int, Any]
+
+    def complete(self, model: str, share: float = 1.0) -> bool:
+        """Whether every fold has been predicted by a model."""
+        folds = range(self.problem.folds)
+        return all(Job(model, fold, share) in self.predicted for fold in folds)
+
+    def predictions(self, model: str = GIANT_STEPS) -> Float[np.ndarray, "n m"]:
+        """Predictions of all rows, each by the fit that has not seen it."""
+        values = np.empty_like(self.problem.labels.scores)
+        for fold in range(self.problem.folds):
+            values[self.problem.test(fold)] = self.predicted[Job(model, fold)]
+        return values
+
+    def losses(self, model: str = GIANT_STEPS, share: float = 1.0) -> Float[np.ndarray, " n"]:
+        """Squared errors of all rows by a model."""
+        problem, values = self.problem, np.empty(len(self.problem.groups))
+        for fold in range(problem.folds):
+            test = problem.test(fold)
+            predicted = self.predicted[Job(model, fold, share)]
+            values[test] = problem.labels.losses(predicted, test)
+        return values
+
+    @property
+    def totals(self) -> Float[np.ndarray, " n"]:
+        """Squared errors of all rows by the mean of the rows that a fold is fitted on."""
+        problem, values = self.problem, np.empty(len(self.problem.groups))
+        for fold in range(problem.folds):
+            test = problem.test(fold)
+            values[test] = problem.labels.totals(problem.train(fold), test)
+        return values
+
+    def score(self, model: str = GIANT_STEPS) -> Interval:
+        """Share of the label's variance that a model explains of rows it has not seen."""
+        return explained(self.losses(model), self.totals, self.problem.groups)
+
+    def gain(self, model: str, over: str) -> Interval:
+        """What a model explains more than another, on the same rows."""
+        return gained(self.losses(model), self.losses(over), self.totals, self.problem.groups)

@@ -1,0 +1,73 @@
+"""``giantstep report``: what it refuses leaves nothing behind, what it makes is a folder."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from giantstep.cli.main import main
+
+
+def table(folder: Path, rows: int = 60) -> Path:
+    key = np.random.default_rng(0)
+    x = key.standard_normal((rows, 2))
+    path = folder / "table.csv"
+    y = x[:, 0] + 0.1 * key.standard_normal(rows)
+    lines = [f"{a:.4f},{b:.4f},{c:.4f},1" for (a, b), c in zip(x, y, strict=True)]
+    path.write_text("\n".join(["a,b,y,constant", *lines]), encoding="utf-8")
+    return path
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["--label", "constant"], "label 'constant' must vary, got"),
+        (["--label", "z"], "label must be a column (a, b, y, constant), got 'z'"),
+        (["--label", "y", "--task", "guess"], "task must be one of auto, numbers, classes"),
+        (["--label", "y", "--jobs", "0"], "jobs must be at least 1, got 0"),
+        (["--label", "y", "--drop", "q"], "drop must name a column of"),
+    ],
+)
+def test_bad_input_is_one_sentence_and_nothing_is_written(
+    arguments: list[str],
+    sentence: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    path = table(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(SystemExit) as end:
+        main(["report", str(path), "--quiet", *arguments])
+    assert end.value.code == 2
+    assert sentence in capsys.readouterr().err
+    assert [each.name for each in tmp_path.iterdir()] == ["table.csv"]
+
+
+def test_a_folder_that_holds_a_report_is_refused_before_any_fit(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path, folder = table(tmp_path), tmp_path / "out"
+    folder.mkdir()
+    (folder / "report.html").write_text("mine", encoding="utf-8")
+    with pytest.raises(SystemExit) as end:
+        main(["report", str(path), "--label", "y", "--out", str(folder)])
+    assert end.value.code == 2
+    assert "out already holds report.html" in capsys.readouterr().err
+    assert (folder / "report.html").read_text(encoding="utf-8") == "mine"
+
+
+@pytest.mark.slow
+def test_it_writes_a_page_a_record_and_a_model(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path, folder = table(tmp_path), tmp_path / "out"
+    main(["report", str(path), "--label", "y", "--quick", "--json", "--out", str(folder)])
+    said = capsys.readouterr()
+    record = json.loads(said.out)
+    assert record == json.loads((folder / "report.json").read_text(encoding="utf-8"))
+    assert record["title"] == "table.csv"
+    assert "all of its cells are the same" in " ".join(record["said"])
+    assert "fit 1 of" in said.err
+    assert {each.suffix for each in folder.iterdir()} <= {".html", ".json", ".joblib", ".skops"}

@@ -1,0 +1,120 @@
+"""Too few rows, constant labels, classes, copies of rows, and columns that give the label away."""
+
+import numpy as np
+import pytest
+
+from giantstep.errors import InputError
+from giantstep.reports.checks import duplicates, labelled, leaks, row_groups
+from giantstep.reports.labels import make_labels
+from giantstep.reports.table import Table, make_column, make_table, table_of
+
+KEY = np.random.default_rng(0)
+
+
+def normal(rows: int = 200, columns: int = 3) -> np.ndarray:
+    return np.random.default_rng(rows).standard_normal((rows, columns))
+
+
+def leaks_of(table: Table) -> dict[str, bool]:
+    found = leaks(table, make_labels(table.label), row_groups(table))
+    return {leak.column: leak.exact for leak in found}
+
+
+def test_the_label_in_other_units_is_an_exact_leak() -> None:
+    x = normal()
+    y = x[:, 0] + 0.3 * KEY.standard_normal(200)
+    copy = np.round(3.0 - 7.0 * y, 9)
+    assert leaks_of(table_of(np.column_stack([x, copy]), y)) == {"x4": True}
+
+
+def test_the_class_under_other_names_is_an_exact_leak() -> None:
+    y = np.array(["sick", "well"] * 100)
+    code = np.where(y == "sick", 17.0, 4.0)
+    assert leaks_of(table_of(np.column_stack([normal(), code]), y)) == {"x4": True}
+    code[0] = 4.0
+    # One row of another class makes it a column that predicts almost all, not the label itself.
+    assert leaks_of(table_of(np.column_stack([normal(), code]), y)) in ({}, {"x4": False})
+
+
+def test_a_column_that_almost_gives_the_label_is_named_and_kept() -> None:
+    x = normal(2000)
+    y = x[:, 0] + x[:, 1]
+    bent = np.exp(y + 0.01 * np.random.default_rng(1).standard_normal(2000))
+    assert leaks_of(table_of(np.column_stack([x, bent]), y)) == {"x4": False}
+
+
+def test_a_column_that_predicts_well_is_no_leak() -> None:
+    x = normal(2000)
+    assert leaks_of(table_of(x, x[:, 0] + 0.3 * x[:, 1])) == {}
+
+
+def test_rows_with_the_same_inputs_are_counted() -> None:
+    x = normal(40)
+    x[7] = x[3]
+    table = table_of(x, np.arange(40.0))
+    groups = row_groups(table)
+    assert groups[7] == groups[3]
+    assert len(set(groups.tolist())) == 39
+    said = duplicates(table, groups)
+    assert said[0].startswith("1 rows repeat the inputs")
+    assert said[1] == "1 groups of such rows have different labels."
+    assert (
+        duplicates(
+            table_of(normal(40), np.arange(40.0)), row_groups(table_of(normal(40), np.arange(40.0)))
+        )
+        == ()
+    )
+
+
+@pytest.mark.parametrize(
+    ("y", "sentence"),
+    [
+        ([2.0] * 30, "must vary, got np.float64(2.0) in every row"),
+        ([np.nan] * 30, "must have values, got only empty cells"),
+        ([f"name {k}" for k in range(30)], "several rows a class, got 30 classes in 30 rows"),
+    ],
+)
+def test_labels_that_tell_nothing_are_refused(y: list, sentence: str) -> None:
+    with pytest.raises(InputError) as error:
+        make_labels(labelled(table_of(normal(30), y))[0].label)
+    assert sentence in str(error.value)
+
+
+def test_too_few_rows_are_refused() -> None:
+    with pytest.raises(InputError, match=r"at least 20 different rows.* got 1"):
+        row_groups(table_of(normal(1), [1.0]))
+    with pytest.raises(InputError, match="got 1"):
+        row_groups(table_of(np.ones((50, 2)), np.arange(50.0)))
+
+
+def test_rows_without_a_label_are_left_out_and_said() -> None:
+    table, said = labelled(table_of(normal(30), [np.nan, *range(29)]))
+    assert len(table) == 29
+    assert said == ("1 rows without a label are left out.",)
+
+
+@pytest.mark.parametrize(
+    ("values", "task", "classes"),
+    [
+        ([1, 2, 3] * 10, "auto", ("1", "2", "3")),
+        ([1, 2, 3] * 10, "numbers", ()),
+        ([0.5, 1.5] * 15, "auto", ("0.5", "1.5")),
+        (list(np.linspace(0, 1, 30)), "auto", ()),
+        (["b", "a"] * 15, "auto", ("a", "b")),
+        ([10, 9] * 15, "classes", ("9", "10")),
+    ],
+)
+def test_labels_are_numbers_or_classes(values: list, task: str, classes: tuple) -> None:
+    labels = make_labels(make_column("y", values), task)
+    assert labels.classes == classes
+    assert labels.scores.shape == (30, max(len(classes), 1))
+    if classes:
+        assert labels.given[0] == str(values[0])
+
+
+def test_a_task_must_fit_the_label() -> None:
+    words = make_table([make_column("y", ["a", "b"] * 9)], "y").label
+    with pytest.raises(InputError, match="must be numbers, got 'a'"):
+        make_labels(words, "numbers")
+    with pytest.raises(InputError, match="task must be one of auto, numbers, classes"):
+        make_labels(words, "guess")

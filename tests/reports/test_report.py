@@ -1,0 +1,192 @@
+"""Reports of planted tables: what they say is true, and nothing is said of noise."""
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.stats import binom
+
+from giantstep import Report, report
+from giantstep.errors import InputError
+from giantstep.estimator.regressor import GiantStepRegressor
+from giantstep.reports import report as made
+from giantstep.reports import resamples
+from giantstep.reports.comparison import Compared, best_peer
+from giantstep.reports.interval import interval
+from giantstep.reports.models import GIANT_STEPS
+from giantstep.reports.saving import model_name
+
+HOSTILE = ('<img src=x onerror="alert(1)">', "quotes \"'&", "wave 🌊", "{braces}")
+
+
+def planted(rows: int = 150) -> tuple[Any, np.ndarray]:
+    """|x1 - x2| of columns with hostile names."""
+    pandas = pytest.importorskip("pandas")
+    key = np.random.default_rng(2)
+    x = key.standard_normal((rows, 4))
+    y = np.abs(x[:, 0] - x[:, 1]) + 0.1 * key.standard_normal(rows)
+    return pandas.DataFrame(x, columns=list(HOSTILE)), y
+
+
+@pytest.fixture(scope="module")
+def found() -> Report:
+    return report(*planted(), quick=True, label="<b>yield</b>", title="t<i>.csv")
+
+
+@pytest.mark.slow
+def test_the_answer_is_true(found: Report) -> None:
+    """A straight line sees nothing of the absolute value, and both columns have equal weights."""
+    assert found.certain == 1
+    assert 0.8 < found.score.low < found.score.high < 1.0
+    [direction] = found.directions
+    weights = {w.column: w.weight.value for w in direction.weights[:2]}
+    assert set(weights) == set(HOSTILE[:2])
+    assert np.abs(list(weights.values())) == pytest.approx([2**-0.5] * 2, abs=0.1)
+    assert weights[HOSTILE[0]] * weights[HOSTILE[1]] < 0
+    how_much, how_many, which, kind, ahead = found.answer
+    assert how_much.startswith("On rows held out the fit explains 9")
+    assert how_many == "1 direction is certain at level 0.02."
+    assert HOSTILE[0] in which
+    assert HOSTILE[2] not in which
+    assert "has a valley" in kind
+    assert "bends and products add the difference" in kind
+    assert "With twice as many rows" in ahead
+    assert direction.steady > 0.9
+    assert best_peer(found.models) is None
+
+
+@pytest.mark.slow
+def test_every_number_of_the_record_is_plain(found: Report) -> None:
+    record = json.loads(json.dumps(found.as_dict(), allow_nan=False))
+    assert record["format"] == 1
+    assert record["answer"] == list(found.answer)
+    assert record["missing"] == []
+    assert record["models"][0]["name"] == GIANT_STEPS
+    assert {"value", "error", "low", "high"} == set(record["score"])
+    assert "coordinate" not in record["directions"][0]
+    assert record["hardness"]["leap"]["value"] == 2
+
+
+@pytest.mark.slow
+def test_names_are_escaped_and_nothing_is_loaded(found: Report) -> None:
+    page = found.html()
+    assert "<img" not in page
+    assert "<script" not in page
+    assert "<b>yield" not in page
+    assert "t<i>" not in page
+    assert "&lt;img src=x onerror=&quot;alert(1)&quot;&gt;" in page
+    assert "http://" not in page
+    assert "https://" not in page
+    assert "default-src 'none'" in page
+    assert found._repr_html_().startswith('<iframe srcdoc="&lt;!doctype html&gt;')
+
+
+@pytest.mark.slow
+def test_the_model_that_is_saved_predicts_as_the_one_that_was_fitted(
+    found: Report, tmp_path: Path
+) -> None:
+    joblib = pytest.importorskip("joblib")
+    paths = found.save(tmp_path / "new")
+    assert [path.name for path in paths] == ["report.html", "report.json", model_name()]
+    x, _ = planted()
+    if paths[2].suffix == ".joblib":
+        assert np.array_equal(joblib.load(paths[2]).predict(x), found.estimator.predict(x))
+    with pytest.raises(InputError, match=r"already holds report\.html"):
+        found.save(tmp_path / "new")
+    assert found.save(tmp_path / "new", overwrite=True) == paths
+
+
+@pytest.mark.slow
+def test_classes_have_an_accuracy_and_three_of_them_a_page() -> None:
+    key = np.random.default_rng(0)
+    x = key.standard_normal((120, 3))
+    y = np.array(["low", "middle", "high"])[np.digitize(x[:, 0], [-0.5, 0.5])]
+    record = report(x, y, quick=True)
+    assert record.classes == ("high", "low", "middle")
+    assert record.accuracy is not None
+    assert record.accuracy.low > 0.7
+    assert record.most_frequent == pytest.approx(np.max(np.unique(y, return_counts=True)[1]) / 120)
+    assert "names the class of" in record.answer[0]
+    assert "Share of the class" in record.html()
+
+
+@pytest.mark.slow
+@pytest.mark.sentinel
+def test_an_interrupt_keeps_what_is_there(monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupt(work: made.Work) -> dict[str, Any]:
+        raise KeyboardInterrupt
+
+    parts = [*made.PARTS[:2], replace(made.PARTS[2], make=interrupt), *made.PARTS[3:]]
+    monkeypatch.setattr(made, "PARTS", tuple(parts))
+    key = np.random.default_rng(0)
+    x = key.standard_normal((60, 2))
+    record = report(x, x[:, 0] + 0.1 * key.standard_normal(60), quick=True)
+    assert record.missing == tuple(part.name for part in parts[2:])
+    assert record.models
+    assert record.drift is None
+    assert "interrupted, and lacks: residual tests" in record.html()
+
+
+def certain_of_noise(seeds: range, fit: Callable[[np.ndarray, np.ndarray], int]) -> int:
+    """How many tables with shuffled labels give a certain direction."""
+    count = 0
+    for seed in seeds:
+        key = np.random.default_rng(seed)
+        x = key.standard_normal((100, 5))
+        y = key.permutation(np.tanh(2.0 * x[:, 0]) + 0.3 * key.standard_normal(100))
+        count += fit(x, y) > 0
+    return count
+
+
+@pytest.mark.law
+def test_shuffled_labels_give_no_direction() -> None:
+    """20 tables at level .02: at most 3 with probability .9993."""
+    allowed = int(binom.ppf(0.999, 20, 0.02))
+    assert allowed == 3
+    quiet = certain_of_noise(range(20), lambda x, y: GiantStepRegressor().fit(x, y).n_directions_)
+    assert quiet <= allowed
+
+
+@pytest.mark.law
+@pytest.mark.sentinel
+def test_a_test_that_correlates_columns_with_labels_is_seen() -> None:
+    """Calling the best of five columns certain at level .3 each fails the same bound."""
+
+    def hasty(x: np.ndarray, y: np.ndarray) -> int:
+        return int(np.max(np.abs(np.corrcoef(x.T, y)[-1, :-1])) * 10.0 > 1.04)
+
+    assert certain_of_noise(range(20), hasty) > 3
+
+
+def test_a_peer_must_be_better_beyond_doubt() -> None:
+    here = Compared(GIANT_STEPS, interval(0.5, 0.02), None)
+    near = Compared("boosting", interval(0.53, 0.02), interval(0.03, 0.015))
+    far = Compared("linear", interval(0.56, 0.02), interval(0.06, 0.015))
+    assert best_peer((here, near)) is None
+    assert best_peer((here, near, far)) == far
+
+
+@pytest.mark.slow
+def test_an_interrupt_of_the_fits_keeps_the_answer(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One that comes after the fits of the folds, while peers are fitted."""
+    fitted = resamples.fit_model
+
+    def interrupted(name: str, *arguments: Any) -> Any:
+        if name == "boosting":
+            raise KeyboardInterrupt
+        return fitted(name, *arguments)
+
+    monkeypatch.setattr(resamples, "fit_model", interrupted)
+    key = np.random.default_rng(0)
+    x = key.standard_normal((60, 2))
+    record = report(x, x[:, 0] + 0.1 * key.standard_normal(60), quick=True)
+    assert record.missing[0] == "some fits"
+    assert [model.name for model in record.models] == [GIANT_STEPS, "linear"]
+    assert record.curve is not None
+    assert all(point.measured for point in record.curve.points)
+    assert record.answer[4] == "What more rows would bring has not been computed."
+    assert "lacks: some fits" in record.html()
