@@ -89,7 +89,7 @@ BEYOND: dict[str, list[dict[str, Any]]] = {
         HEAVY | {"rows": "normalised", "n": 50, "step_size": 1e6}
     ],
     "samples of a normalised update": [HEAVY | {"update": "normalised", "n": 99}],
-    "samples to deflate along a spike, over (1 + strength)^2": [
+    "samples to deflate along a spike or a shift, over E[x^2]^2": [
         HEAVY | SPIKED | {"n": 4799, "d": 10**5}
     ],
     "steps that are taken one by one": [AGAIN | {"steps": 1001}],

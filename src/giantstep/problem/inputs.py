@@ -22,7 +22,10 @@ from giantstep.problem.tables import DataSet, data_set, standardised, whitened
 
 @dataclass(frozen=True)
 class InputLaw:
-    """A law with mean 0 and covariance the identity, but for correlated, spiked and raw data."""
+    """A law with mean 0 and covariance the identity, unless its name says otherwise.
+
+    Correlated, spiked and raw data have another covariance, shifted inputs another mean.
+    """
 
     kind: str
     numbers: tuple[float, ...] = ()
@@ -60,15 +63,25 @@ class InputLaw:
         """Directions beyond those of the target that the law knows."""
         return int(self.law.stretch is not None)
 
+    @property
+    def mean_along_target(self) -> float:
+        """E <w*_1, x>, the mean of the inputs along the first target direction."""
+        return self.law.mean(self)
+
+    @property
+    def largest_square(self) -> float:
+        """The largest mean square E <u, x>^2 along any unit vector u that the law knows, or one."""
+        return max(1.0, self.law.square(self))
+
     def stretched(self, data: Any, r: int) -> Any:
-        """Samples by their known coordinates: normals, those along the law's directions stretched.
+        """Samples by their known coordinates: normals, along the law's directions made into x.
 
         The first r are along the target, then come the ``known_directions``.
         """
         return data if self.law.stretch is None else self.law.stretch(self, data, r)
 
     def check(self, d: int, r: int) -> None:
-        """Refuse a spike without room for it."""
+        """Refuse a spike or a shift without room for it."""
         if r + self.known_directions > d:
             raise InputError(
                 f"d must be at least {r + self.known_directions} for inputs {self.text}, got {d}"
@@ -100,12 +113,21 @@ class Block:
 
 @dataclass(frozen=True)
 class Range:
-    """A law's parameter: its letters, its smallest and largest value (exclusive), what it is."""
+    """A law's parameter: its letters, its smallest and largest value, what it is.
+
+    ``closed``: the smallest and the largest value are themselves allowed.
+    """
 
     letters: str
     low: float
     high: float
     meaning: str
+    closed: bool = False
+
+    def allows(self, number: float) -> bool:
+        """Whether a number is in the range."""
+        ends = self.closed and number in (self.low, self.high)
+        return ends or self.low < number < self.high
 
 
 def _nothing(law: InputLaw, d: int, key: np.random.Generator) -> Float[np.ndarray, " k"]:
@@ -119,8 +141,9 @@ class Law:
     ``fill`` draws a block of rows, ``prepare`` what a run keeps, from d and a key; ``table`` makes
     inputs of the columns of a data set, whose rows are dealt out and not drawn.
     ``stretch(law, data, r)`` makes samples of normal ones in known coordinates, where these tell
-    all there is to tell.  ``white``: all rows of the data set together have the identity for their
-    covariance.
+    all there is to tell, and ``square(law)`` is the mean square E <u, x>^2 along the law's own
+    direction u, ``mean(law)`` the mean along the first target direction.  ``white``: all rows of
+    the data set together have the identity for their covariance.
     """
 
     name: str
@@ -129,6 +152,8 @@ class Law:
     ranges: tuple[Range, ...] = ()
     table: Callable[[DataSet], DataSet] | None = None
     stretch: Callable[[InputLaw, Any, int], Any] | None = None
+    square: Callable[[InputLaw], float] = lambda law: 1.0
+    mean: Callable[[InputLaw], float] = lambda law: 0.0
     is_gaussian: bool = False
     white: bool = False
 
@@ -190,10 +215,14 @@ def _mixture(law: InputLaw, block: Block) -> None:
     np.add(out, np.outer(shift, direction).astype(out.dtype), out=out)
 
 
-def _spike(law: InputLaw, d: int, key: np.random.Generator) -> Float[np.ndarray, " two"]:
+def _known_direction(law: InputLaw, d: int, key: np.random.Generator) -> Float[np.ndarray, " two"]:
     """The entries of u along the first axis, the target's first direction, and the last one."""
     overlap = law.numbers[1]
     return np.array([overlap, math.sqrt(1.0 - overlap**2)])
+
+
+Entries = Callable[[InputLaw, Any, Any, Any], tuple[Any, Any]]
+"""The two entries of x along the plane of the law's direction, from two normals."""
 
 
 def _along_spike(law: InputLaw, first: Any, last: Any, spike: Any) -> tuple[Any, Any]:
@@ -202,17 +231,32 @@ def _along_spike(law: InputLaw, first: Any, last: Any, spike: Any) -> tuple[Any,
     return first + more * spike[0], last + more * spike[1]
 
 
-def _spiked(law: InputLaw, block: Block) -> None:
-    block.normals()
-    out = block.out
-    out[:, 0], out[:, -1] = _along_spike(law, out[:, 0], out[:, -1], block.prepared)
+def _along_shift(law: InputLaw, first: Any, last: Any, mean: Any) -> tuple[Any, Any]:
+    """x = g + length u, by its two entries along u's plane."""
+    return first + law.numbers[0] * mean[0], last + law.numbers[0] * mean[1]
 
 
-def _spiked_columns(law: InputLaw, data: Any, r: int) -> Any:
-    spike = _spike(law, 0, np.random.default_rng(0)).astype(data.dtype)
-    first, second = _along_spike(law, data[:, 0], data[:, r], spike)
-    parts = (first[:, None], data[:, 1:r], second[:, None], data[:, r + 1 :])
-    return data.__array_namespace__().concatenate(parts, axis=1)
+def _filled(entries: Entries) -> Callable[[InputLaw, Block], None]:
+    """How a block is filled where two entries are not normal."""
+
+    def fill(law: InputLaw, block: Block) -> None:
+        block.normals()
+        out = block.out
+        out[:, 0], out[:, -1] = entries(law, out[:, 0], out[:, -1], block.prepared)
+
+    return fill
+
+
+def _stretched(entries: Entries) -> Callable[[InputLaw, Any, int], Any]:
+    """Known coordinates of samples, those along the first target direction and u not normal."""
+
+    def columns(law: InputLaw, data: Any, r: int) -> Any:
+        direction = _known_direction(law, 0, np.random.default_rng(0)).astype(data.dtype)
+        first, second = entries(law, data[:, 0], data[:, r], direction)
+        parts = (first[:, None], data[:, 1:r], second[:, None], data[:, r + 1 :])
+        return data.__array_namespace__().concatenate(parts, axis=1)
+
+    return columns
 
 
 LAWS = {
@@ -236,18 +280,36 @@ LAWS = {
         ),
         Law(
             "spiked",
-            _spiked,
-            _spike,
+            _filled(_along_spike),
+            _known_direction,
             (
                 Range("strength", -1.0, math.inf, "strength of the spike"),
                 Range("overlap", -1.0, 1.0, "overlap of the spike with the target"),
             ),
-            stretch=_spiked_columns,
+            stretch=_stretched(_along_spike),
+            square=lambda law: 1.0 + law.numbers[0],
+        ),
+        Law(
+            "shifted",
+            _filled(_along_shift),
+            _known_direction,
+            (
+                Range("length", -math.inf, math.inf, "length of the mean"),
+                Range("overlap", -1.0, 1.0, "overlap of the mean with the target", closed=True),
+            ),
+            stretch=_stretched(_along_shift),
+            square=lambda law: 1.0 + law.numbers[0] ** 2,
+            mean=lambda law: law.numbers[0] * law.numbers[1],
         ),
         Law("data", table=standardised),
         Law("whitened", table=whitened, white=True),
     )
 }
+
+
+_names = [name for name in LAWS if InputLaw(name).deferrable]
+DEFERRABLE = f"{', '.join(_names[:-1])} or {_names[-1]}"
+"""The laws that look the same along all directions but a few, in words."""
 
 
 # -- reading --------------------------------------------------------------------------------------
@@ -278,15 +340,14 @@ def _numbers(law: Law, argument: str | None, value: str) -> tuple[float, ...]:
     for expected, text in zip_longest(law.ranges, texts, fillvalue=None):
         if expected is None:
             raise InputError(f"inputs must be of the form {law.form()}, got {value!r}")
-        low, high = expected.low, expected.high
         try:
             number = float(text or "")
         except ValueError:
             number = math.nan
-        if not low < number < high:
+        if not expected.allows(number):
             raise InputError(
-                f"inputs {law.name}: {expected.meaning} must be between {low:g} "
-                f"and {high:g}, got {value!r}"
+                f"inputs {law.name}: {expected.meaning} must be between {expected.low:g} "
+                f"and {expected.high:g}, got {value!r}"
             )
         numbers.append(number)
     return tuple(numbers)

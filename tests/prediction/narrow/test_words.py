@@ -62,6 +62,9 @@ CASES: dict[str, dict[str, Any]] = {
     "bias of the readout": {"bias": 1.0, "bias_at": "readout", "activation": "relu"},
     "spiked": {"inputs": "spiked(3, 0.6)"},
     "spiked, framed": {"inputs": "spiked(3, 0.6)", "start": "orthogonal", "rows": "normalised"},
+    "shifted": {"inputs": "shifted(1.5, 0.6)"},
+    "shifted, framed": {"inputs": "shifted(1.5, 0.6)", "start": "orthogonal", "rows": "normalised"},
+    "shifted, again": {"inputs": "shifted(1.5, 0.6)", "batches": "reused"},
     "readout between": {
         "readout_between": "gradient(8)",
         "start": "orthogonal",
@@ -77,6 +80,9 @@ WITHOUT: dict[str, dict[str, Any]] = {
     "bias of the readout": {"bias_at": "start"},
     "spiked": {"inputs": "spiked(3, 0)"},
     "spiked, framed": {"inputs": "spiked(3, 0)"},
+    "shifted": {"inputs": "shifted(1.5, 0)"},
+    "shifted, framed": {"inputs": "shifted(1.5, 0)"},
+    "shifted, again": {"inputs": "shifted(1.5, 0)"},
     "logistic": {"loss": "square"},
     "ones": {"readout_start": "alternating"},
     "numbers": {"readout_start": "alternating"},
@@ -85,9 +91,9 @@ WITHOUT: dict[str, dict[str, Any]] = {
 
 # Entries of overlaps, Gram matrices and gradient cosines, numbers of tables, and errors.  In most
 # cases 137: the cosine with w*_2, which nothing has learned, is known at the start alone.  It is
-# known after steps too where every run has a row, where runs are drawn (with deflated labels, and
-# rows that hold little of w*_2 and see the spike from a start of their own) and where decay forgets
-# the start (but for a principal cosine).
+# known after steps too where every run has a row, where runs are drawn (with deflated labels,
+# reused batches, and rows that hold little of w*_2 and see the spike or the shift from a start of
+# their own) and where decay forgets the start (but for a principal cosine).
 MOST_CASES = 137
 COMPARISONS = {
     "transform, deflated": 140,
@@ -98,6 +104,8 @@ COMPARISONS = {
     "bias, deflated": 140,
     "bias of the readout": 140,
     "spiked, framed": 140,
+    "shifted, framed": 140,
+    "shifted, again": 140,
     "readout between": 101,
 }
 

@@ -68,6 +68,13 @@ CASES: dict[str, dict[str, Any]] = {
         "start": "orthogonal",
         "deflate": 1,
     },
+    "shifted": {"inputs": "shifted(1, 0.6)"},
+    "shifted, reused": {
+        "inputs": "shifted(1, 0.6)",
+        "batches": "reused",
+        "start": "orthogonal",
+        "deflate": 1,
+    },
     "given": {"start": "given", "start_gram": 4.0 * np.eye(4), "step_size": 1.0},
 }
 LEVEL = 1e-3 / (21 * len(CASES))
@@ -113,6 +120,8 @@ WITHOUT: dict[str, dict[str, Any]] = {
     "minibatch": {"readout_start": "ones", "runs": MANY},
     "spiked": {"inputs": "spiked(3, 0)"},
     "spiked, reused": {"batches": "reused", "start": "orthogonal", "deflate": 1},
+    "shifted": {"inputs": "shifted(1, 0)"},
+    "shifted, reused": {"batches": "reused", "start": "orthogonal", "deflate": 1},
     "given": {"start": "orthogonal", "step_size": 1.0},
 }
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from giantstep.prediction.limits import (
-    GAUSSIAN_OR_SPIKED,
+    PREDICTED_INPUTS,
     Covered,
     Limit,
     computed,
@@ -219,15 +219,13 @@ ORTHOGONAL_ROWS = must_be(
 )
 
 SPIKE_SAMPLES = Limit(
-    name="samples to deflate along a spike, over (1 + strength)^2",
+    name="samples to deflate along a spike or a shift, over E[x^2]^2",
     quantity=lambda s: (
-        s.n / max(1.0 + s.inputs.numbers[0], 1.0) ** 2
-        if s.deflate == 1 and s.inputs.known_directions
-        else None
+        s.n / s.inputs.largest_square**2 if s.deflate == 1 and s.inputs.known_directions else None
     ),
     least=300.0,
-    sentence="n must be at least {least:g} (1 + strength)^2 for deflate = 1 with inputs "
-    "{setting.inputs.text}, got {setting.n}",
+    sentence="n must be at least {least:g} E[x^2]^2 for deflate = 1 with inputs "
+    "{setting.inputs.text}, x being the component along the spike or the shift, got {setting.n}",
     # The noise of the fitted linear part along the spike adds E[y^2 x^2] E[x^2]/n to the labels'
     # square, for labels of degree 2 15 (1 + strength)^2/n of it, 5 % at so many.  At an eighth of
     # them Gram matrices were off by 6 standard errors of 160 runs.
@@ -240,7 +238,7 @@ SINGLE_STEPS = Limit(
     quantity=lambda s: None if is_long(s) else float(s.steps),
     most=1000.0,
     sentence="steps must be at most {most:g} where batches are reused, inputs are spiked or "
-    "the readout moves, got {setting.steps}",
+    "shifted, or the readout moves, got {setting.steps}",
     # Some seconds.
     evidence="tests/prediction/test_limits.py",
     kind="chosen",
@@ -288,7 +286,7 @@ ROWS_OF_DATA = (
 """The limits of rows that are dealt out from a data set: Gaussian runs deal theirs out too."""
 
 NARROW: tuple[Limit, ...] = (
-    GAUSSIAN_OR_SPIKED,
+    PREDICTED_INPUTS,
     *when(lambda s: s.data is not None, ROWS_OF_DATA),
     ONE_PASS_NEURONS,
     LONG_RUN_NEURONS,

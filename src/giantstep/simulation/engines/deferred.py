@@ -19,6 +19,7 @@ from giantstep.errors import InputError
 from giantstep.gaussian.coordinates import compressed
 from giantstep.language.units import in_bytes
 from giantstep.problem.batches import set_of, set_size, uses
+from giantstep.problem.inputs import DEFERRABLE
 from giantstep.problem.network import moved_readout, start_biases, start_readout, start_rows
 from giantstep.problem.randomness import Purpose, generator
 from giantstep.problem.setting import Setting
@@ -58,7 +59,7 @@ def rows_bytes(setting: Setting) -> int:
 def objection(setting: Setting, memory: int) -> str | None:
     """Why the deferred engine cannot run a setting, None if it can."""
     if not setting.inputs.deferrable:
-        return f"the deferred engine needs gaussian or spiked inputs, got {setting.inputs.text!r}"
+        return f"the deferred engine needs {DEFERRABLE} inputs, got {setting.inputs.text!r}"
     if not setting.update.kind.turns:
         return f"the deferred engine has no axes of the inputs, got update = {setting.update!r}"
     if setting.device == "gpu" and holds_batches(setting):
