@@ -201,9 +201,11 @@ def floors_of(
     network.  With s = c d^k of them, c < d, they span the share s/C(d + k, k + 1) of the monomials
     of the next degree, and reach at most as much of it.  Deflated labels have lost their lower
     degrees.  The degrees which the neurons of the setting, with its biases, do not have count
-    beside that, unless ``any_activation`` is asked for.  Spiked and shifted inputs have none.
+    beside that, unless ``any_activation`` is asked for.  Inputs with a spike, a mean or
+    blocks have none.
     """
-    if setting.inputs.known_directions:  # averages over N(0, I) say nothing of these inputs
+    if setting.inputs.deferrable and not setting.inputs.is_gaussian:
+        # Averages over N(0, I) say nothing of these inputs.
         return [None] * (setting.steps + 1)
     fewest = min(setting.p, setting.readout_n or setting.n)
     k = max(0, math.floor(math.log(fewest) / math.log(max(setting.d, 2))))

@@ -472,7 +472,7 @@ def test_learn_reads_a_toml_file(tmp_path: Path, capsys: pytest.CaptureFixture[s
         (["learn", "x1", "--file", "/nowhere.toml"], "'/nowhere.toml'"),
         (
             ["learn", "x1", "--engine", "deferred", "--inputs", "uniform"],
-            "gaussian, spiked or shifted inputs",
+            "gaussian, spiked, shifted or blocks inputs",
         ),
     ],
 )

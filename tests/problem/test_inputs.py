@@ -7,6 +7,7 @@ import pytest
 
 from giantstep.errors import InputError
 from giantstep.problem.inputs import LAWS, Block, make_inputs
+from giantstep.problem.setting import Setting
 
 
 @pytest.mark.parametrize(
@@ -18,6 +19,12 @@ from giantstep.problem.inputs import LAWS, Block, make_inputs
         ("shifted(1, 1.01)", "overlap of the mean with the target must be between -1 and 1, got"),
         ("shifted(1, nan)", "overlap of the mean with the target must be between -1 and 1, got"),
         ("shifted(1, 0, 2)", "inputs must be of the form shifted(length, overlap), got"),
+        ("blocks", "share of a block must be between 0 and 1, got 'blocks'"),
+        ("blocks(0.5, 2, 0.4, 1)", "inputs blocks: the shares must sum to 1, they sum to 0.9, got"),
+        ("blocks(0.5, 2, 0.5)", "inputs must be of the form blocks(share, variance, ..), got"),
+        ("blocks(0.5, 2, 0.5, 0)", "variance of a block must be between 0 and inf, got"),
+        ("blocks(0.5, 2, 0.5, -1)", "variance of a block must be between 0 and inf, got"),
+        ("blocks(1.5, 2, -0.5, 1)", "share of a block must be between 0 and 1, got"),
         ("spiked(1, 1)", "overlap of the spike with the target must be between -1 and 1, got"),
     ],
 )
@@ -47,3 +54,19 @@ def test_a_shift_adds_its_mean_in_both_engines(overlap: float) -> None:
     assert known - x["gaussian"][:, :4] == pytest.approx(expected)
     assert law.mean_along_target == 2.0 * overlap
     assert law.largest_square == 5.0
+
+
+def test_blocks_share_the_axes() -> None:
+    """Shares are rounded to axes, all axes are shared out, and thirds may be typed with digits."""
+    blocks = make_inputs("blocks(0.333333, 9, 0.333333, 1, 0.333334, 0.25)").blocks(10)
+    assert blocks.sizes.tolist() == [3, 4, 3]
+    assert blocks.along_axes.tolist() == [3.0] * 3 + [1.0] * 4 + [0.5] * 3
+    assert blocks.at(np.array([0, 2, 3, 6, 7, 9])).tolist() == [0, 0, 1, 1, 2, 2]
+
+
+def test_a_block_needs_a_direction() -> None:
+    text = "blocks(0.01, 4, 0.99, 1)"
+    sentence = f"d must be so large that every block of inputs {text} has a direction, got 40"
+    assert Setting("x1", d=60, inputs=text).d == 60
+    with pytest.raises(InputError, match=f"^{re.escape(sentence)}$"):
+        Setting("x1", d=40, inputs=text)

@@ -17,6 +17,7 @@ from jaxtyping import Float
 
 from giantstep.errors import InputError
 from giantstep.language.word import Word
+from giantstep.problem.input_blocks import InputBlocks, blocks_by_share, complaint_about_shares
 from giantstep.problem.tables import DataSet, data_set, standardised, whitened
 
 
@@ -24,7 +25,7 @@ from giantstep.problem.tables import DataSet, data_set, standardised, whitened
 class InputLaw:
     """A law with mean 0 and covariance the identity, unless its name says otherwise.
 
-    Correlated, spiked and raw data have another covariance, shifted inputs another mean.
+    Correlated, spiked, blocks and raw data have another covariance, shifted inputs another mean.
     """
 
     kind: str
@@ -54,9 +55,24 @@ class InputLaw:
         return self.is_gaussian or self.law.table is not None
 
     @property
-    def deferrable(self) -> bool:
+    def isotropic(self) -> bool:
         """Whether the law looks the same along all directions but those that are known."""
         return self.is_gaussian or self.law.stretch is not None
+
+    @property
+    def in_blocks(self) -> bool:
+        """Whether the law looks the same along all directions of each of some blocks."""
+        return self.law.blocks is not None
+
+    @property
+    def deferrable(self) -> bool:
+        """Whether a run needs only inner products, of vectors or of their parts in blocks."""
+        return self.isotropic or self.in_blocks
+
+    def blocks(self, d: int) -> InputBlocks:
+        """The blocks of a law that has them."""
+        assert self.law.blocks is not None
+        return self.law.blocks(self.numbers, d)
 
     @property
     def known_directions(self) -> int:
@@ -81,7 +97,12 @@ class InputLaw:
         return data if self.law.stretch is None else self.law.stretch(self, data, r)
 
     def check(self, d: int, r: int) -> None:
-        """Refuse a spike or a shift without room for it."""
+        """Refuse a spike, a shift or a block without room for it."""
+        if self.in_blocks and not np.all(self.blocks(d).sizes > 0):
+            raise InputError(
+                f"d must be so large that every block of inputs {self.text} has a direction, "
+                f"got {d}"
+            )
         if r + self.known_directions > d:
             raise InputError(
                 f"d must be at least {r + self.known_directions} for inputs {self.text}, got {d}"
@@ -142,8 +163,10 @@ class Law:
     inputs of the columns of a data set, whose rows are dealt out and not drawn.
     ``stretch(law, data, r)`` makes samples of normal ones in known coordinates, where these tell
     all there is to tell, and ``square(law)`` is the mean square E <u, x>^2 along the law's own
-    direction u, ``mean(law)`` the mean along the first target direction.  ``white``: all rows of
-    the data set together have the identity for their covariance.
+    direction u, ``mean(law)`` the mean along the first target direction.
+    ``blocks(numbers, d)`` are blocks of axes.  ``repeated``: the parameters may be given several
+    times; ``complaint(numbers)`` says what is wrong with all of them together.  ``white``: all rows
+    of the data set together have the identity for their covariance.
     """
 
     name: str
@@ -154,6 +177,9 @@ class Law:
     stretch: Callable[[InputLaw, Any, int], Any] | None = None
     square: Callable[[InputLaw], float] = lambda law: 1.0
     mean: Callable[[InputLaw], float] = lambda law: 0.0
+    blocks: Callable[[tuple[float, ...], int], InputBlocks] | None = None
+    repeated: bool = False
+    complaint: Callable[[tuple[float, ...]], str | None] = lambda numbers: None
     is_gaussian: bool = False
     white: bool = False
 
@@ -162,6 +188,7 @@ class Law:
         if self.table:
             return f"{self.name}(FILE)"
         parameters = ", ".join(expected.letters for expected in self.ranges)
+        parameters += ", .." if self.repeated else ""
         return f"{self.name}({letters or parameters})" if self.ranges else self.name
 
 
@@ -196,6 +223,10 @@ def _spectrum(law: InputLaw, d: int, key: np.random.Generator) -> Float[np.ndarr
 def _correlated(law: InputLaw, block: Block) -> None:
     block.normals()
     np.multiply(block.out, block.prepared, out=block.out)
+
+
+def _deviations(law: InputLaw, d: int, key: np.random.Generator) -> Float[np.ndarray, " d"]:
+    return law.blocks(d).along_axes
 
 
 def _direction(law: InputLaw, d: int, key: np.random.Generator) -> Float[np.ndarray, " d"]:
@@ -301,15 +332,34 @@ LAWS = {
             square=lambda law: 1.0 + law.numbers[0] ** 2,
             mean=lambda law: law.numbers[0] * law.numbers[1],
         ),
+        Law(
+            "blocks",
+            _correlated,
+            _deviations,
+            (
+                Range("share", 0.0, 1.0, "share of a block", closed=True),
+                Range("variance", 0.0, math.inf, "variance of a block"),
+            ),
+            blocks=blocks_by_share,
+            repeated=True,
+            complaint=complaint_about_shares,
+        ),
         Law("data", table=standardised),
         Law("whitened", table=whitened, white=True),
     )
 }
 
 
-_names = [name for name in LAWS if InputLaw(name).deferrable]
-DEFERRABLE = f"{', '.join(_names[:-1])} or {_names[-1]}"
-"""The laws that look the same along all directions but a few, in words."""
+def _in_words(kinds: Callable[[InputLaw], bool]) -> str:
+    names = [name for name in LAWS if kinds(InputLaw(name))]
+    return f"{', '.join(names[:-1])} or {names[-1]}"
+
+
+ISOTROPIC = _in_words(lambda law: law.isotropic)
+"""The laws that look the same along all directions but a few."""
+
+DEFERRABLE = _in_words(lambda law: law.deferrable)
+"""The laws of which the deferred engine needs only inner products."""
 
 
 # -- reading --------------------------------------------------------------------------------------
@@ -336,8 +386,9 @@ def make_inputs(value: str | InputLaw) -> InputLaw:
 
 def _numbers(law: Law, argument: str | None, value: str) -> tuple[float, ...]:
     texts = (argument or "").split(",")
-    numbers = []
-    for expected, text in zip_longest(law.ranges, texts, fillvalue=None):
+    numbers: list[float] = []
+    times = max(1, len(texts) // len(law.ranges)) if law.repeated else 1
+    for expected, text in zip_longest(law.ranges * times, texts, fillvalue=None):
         if expected is None:
             raise InputError(f"inputs must be of the form {law.form()}, got {value!r}")
         try:
@@ -350,4 +401,7 @@ def _numbers(law: Law, argument: str | None, value: str) -> tuple[float, ...]:
                 f"and {expected.high:g}, got {value!r}"
             )
         numbers.append(number)
+    complaint = law.complaint(tuple(numbers))
+    if complaint is not None:
+        raise InputError(f"inputs {law.name}: {complaint}, got {value!r}")
     return tuple(numbers)

@@ -75,6 +75,16 @@ CASES: dict[str, dict[str, Any]] = {
         "start": "orthogonal",
         "deflate": 1,
     },
+    "blocks": {"inputs": "blocks(0.5, 4, 0.5, 0.04)", "frame": "axes"},
+    "blocks, last batch": {
+        "inputs": "blocks(0.5, 4, 0.5, 0.04)",
+        "frame": "axes",
+        "start": "orthogonal",
+        "deflate": 0,
+        "batches": "repeat(2)",
+        "readout_batch": "last",
+        "readout_n": 30,
+    },
     "given": {"start": "given", "start_gram": 4.0 * np.eye(4), "step_size": 1.0},
 }
 LEVEL = 1e-3 / (21 * len(CASES))
@@ -122,6 +132,8 @@ WITHOUT: dict[str, dict[str, Any]] = {
     "spiked, reused": {"batches": "reused", "start": "orthogonal", "deflate": 1},
     "shifted": {"inputs": "shifted(1, 0)"},
     "shifted, reused": {"batches": "reused", "start": "orthogonal", "deflate": 1},
+    "blocks": {"inputs": "blocks(1, 2.02)"},
+    "blocks, last batch": CASES["blocks, last batch"] | {"inputs": "blocks(1, 2.02)"},
     "given": {"start": "orthogonal", "step_size": 1.0},
 }
 
