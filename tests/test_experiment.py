@@ -199,7 +199,7 @@ def test_theories() -> None:
         ({"steps": 3, "batches": "reused"}, "batches must be fresh for three steps and more"),
         (
             {"inputs": "uniform"},
-            "inputs must be gaussian, spiked or shifted for a prediction, got 'uniform'",
+            "inputs must be gaussian, spiked, shifted or blocks for a prediction, got 'uniform'",
         ),
     ):
         with pytest.raises(NoTheoryError, match=piece):
@@ -227,7 +227,7 @@ def test_no_theory_is_no_failure() -> None:
     assert found.comparison is None
     assert found.complaint is not None
     assert (
-        "inputs must be gaussian, spiked or shifted for a prediction, got 'rademacher'"
+        "inputs must be gaussian, spiked, shifted or blocks for a prediction, got 'rademacher'"
         in found.complaint
     )
 

@@ -392,7 +392,10 @@ def test_spectrum_says_what_it_cannot_count(capsys: pytest.CaptureFixture[str]) 
     main(["spectrum", "x1", "--d", "30", "--inputs", "rademacher", "--test-n", "100"])
     text = " ".join(capsys.readouterr().out.split())
     assert "not counted" in text
-    assert "inputs must be gaussian, spiked or shifted for a prediction, got 'rademacher'" in text
+    assert (
+        "inputs must be gaussian, spiked, shifted or blocks for a prediction, got 'rademacher'"
+        in text
+    )
     assert "none" not in text.split("Ridge readout")[0].split("Outlying")[1]
 
 

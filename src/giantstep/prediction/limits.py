@@ -17,7 +17,7 @@ from types import MappingProxyType
 from typing import Any, Literal
 
 from giantstep.errors import NoTheoryError, shown
-from giantstep.problem.inputs import ISOTROPIC
+from giantstep.problem.inputs import DEFERRABLE
 from giantstep.problem.plain import PLAIN
 from giantstep.problem.setting import Setting
 from giantstep.simulation.simulate import choose_engine
@@ -165,9 +165,9 @@ def plain_step(what: str, covered: Covered = MappingProxyType({})) -> tuple[Limi
 
 PREDICTED_INPUTS = must_be(
     "inputs",
-    ISOTROPIC,
+    DEFERRABLE,
     "a prediction",
-    lambda setting: setting.inputs.taken_for_gaussian or setting.inputs.isotropic,
+    lambda setting: setting.inputs.taken_for_gaussian or setting.inputs.deferrable,
 )
 
 # -- limits of every theory -----------------------------------------------------------------------

@@ -350,16 +350,9 @@ LAWS = {
 }
 
 
-def _in_words(kinds: Callable[[InputLaw], bool]) -> str:
-    names = [name for name in LAWS if kinds(InputLaw(name))]
-    return f"{', '.join(names[:-1])} or {names[-1]}"
-
-
-ISOTROPIC = _in_words(lambda law: law.isotropic)
-"""The laws that look the same along all directions but a few."""
-
-DEFERRABLE = _in_words(lambda law: law.deferrable)
-"""The laws of which the deferred engine needs only inner products."""
+_deferrable = [name for name in LAWS if InputLaw(name).deferrable]
+DEFERRABLE = f"{', '.join(_deferrable[:-1])} or {_deferrable[-1]}"
+"""The laws of which a run needs only inner products, in words."""
 
 
 # -- reading --------------------------------------------------------------------------------------

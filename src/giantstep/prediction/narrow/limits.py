@@ -138,8 +138,9 @@ def drawn_for_width(setting: Setting) -> bool:
 
 
 def must_be_drawn(setting: Setting) -> bool:
-    """Whether no mean serves: the rows are many, or the steps or errors need drawn readouts."""
-    return drawn_for_width(setting) or drawn_runs.needs_samples(setting)
+    """Whether no mean serves: rows are many, readouts are drawn, or inputs come in blocks."""
+    wide = drawn_for_width(setting)
+    return wide or setting.inputs.in_blocks or drawn_runs.needs_samples(setting)
 
 
 # -- lengths that are divided by -------------------------------------------------------------------
@@ -285,8 +286,22 @@ ROWS_OF_DATA = (
 )
 """The limits of rows that are dealt out from a data set: Gaussian runs deal theirs out too."""
 
+IN_BLOCKS = (
+    must_be("deflate", "-1 or 0", "inputs in blocks", lambda s: s.deflate < 1),
+    one_of("readout_batch", ("fresh",), "inputs in blocks"),
+    one_of("start_rows", (None,), "inputs in blocks"),
+    must_be(
+        "update",
+        "gradient, normalised or orthogonal",
+        "inputs in blocks",
+        lambda s: s.update.kind.turns,
+    ),
+)
+"""The limits of inputs in blocks, whose runs are drawn."""
+
 NARROW: tuple[Limit, ...] = (
     PREDICTED_INPUTS,
+    *when(lambda s: s.inputs.in_blocks, IN_BLOCKS),
     *when(lambda s: s.data is not None, ROWS_OF_DATA),
     ONE_PASS_NEURONS,
     LONG_RUN_NEURONS,

@@ -66,6 +66,25 @@ class BlockSpan:
         known = np.repeat(np.arange(len(blocks.sizes)), [part.shape[1] for part in drawn])
         return cls(blocks, setting.p, targets, known)
 
+    @classmethod
+    def of_vectors(
+        cls, blocks: InputBlocks, targets: Float[np.ndarray, "r d"], rows: Float[np.ndarray, "p d"]
+    ) -> tuple[BlockSpan, Float[np.ndarray, "p q"]]:
+        """The span of target directions that are given in R^d, and the coordinates of rows."""
+        r, ends = len(targets), np.cumsum(blocks.sizes)
+        parts = np.split(np.concatenate([targets, rows]), ends[:-1], axis=1)
+        triangles: list[Any] = [np.linalg.qr(part.T, mode="r") for part in parts]
+        known = [min(r, int(size)) for size in blocks.sizes]
+        first, others = (
+            [triangle.T[:, cut] for triangle, cut in zip(triangles, cuts, strict=True)]
+            for cuts in ([slice(k) for k in known], [slice(k, None) for k in known])
+        )
+        along, labels = np.concatenate(first, axis=1), np.arange(len(known))
+        span = cls(blocks, len(rows), along[:r], np.repeat(labels, known))
+        columns = np.concatenate([span.known, np.repeat(labels, [o.shape[1] for o in others])])
+        held = np.concatenate([along, *others], axis=1)[r:]
+        return span, span.compressed(held, columns)
+
     @cached_property
     def outside(self) -> Int[np.ndarray, " m"]:
         """Directions of each block that no target direction has a part along."""
@@ -126,6 +145,28 @@ class BlockSpan:
         root, seen = triangle[:r, :r].T, triangle[:, r:].T
         along = np.linalg.solve(root.T, seen[:, :r].T).T
         return SeenRows(np.concatenate([along, seen[:, r:]], axis=1), root, basis)
+
+    def summed(
+        self,
+        seen: SeenRows,
+        known: Float[np.ndarray, "p k"],
+        root: Float[np.ndarray, "p p"],
+        key: np.random.Generator,
+    ) -> tuple[Float[np.ndarray, "p j"], Int[np.ndarray, " j"]]:
+        """Sums of coefficients times new samples, and the blocks of their coordinates.
+
+        ``known`` are they as the rows are seen, ``root`` S has S S^T = sum c c^T.  Along all other
+        directions they are S times normals.
+
+        docs/derivations/blocks.md, eq. (3).
+        """
+        unseen = key.standard_normal((self.p, len(self.columns)))
+        unseen -= (unseen @ seen.basis) @ seen.basis.T
+        parts = [bartlett(key, self.p, int(size)) for size in self.unknown(self.columns)]
+        revealed = np.repeat(np.arange(len(parts)), [part.shape[1] for part in parts])
+        columns = np.concatenate([self.columns, revealed])
+        whole = [seen.in_blocks(known) + root @ unseen, *(root @ part for part in parts)]
+        return np.concatenate(whole, axis=1) * self.deviations(columns), columns
 
     def space(self, key: np.random.Generator) -> Space:
         """The space that rows start in."""

@@ -128,22 +128,15 @@ class BlockEngine(DeferredEngine):
         return stepped
 
     def _fresh_step(self, index: int) -> Stepped:
-        setting, span, p = self.setting, self.span, self.setting.p
+        setting = self.setting
         self.compress()
         stream = self.stream(Purpose.BATCH, index, setting.n)
         sums, seen = stream.deflate().sums(self.readout), stream.seen
         assert seen is not None
         key = generator(setting.seed, self.run, Purpose.HIDDEN, index)
-        # Along the basis that samples were seen in the sum is known, along all others it is noise.
-        unseen = key.standard_normal((p, len(self.blocks)))
-        unseen -= (unseen @ seen.basis) @ seen.basis.T
-        parts = [bartlett(key, p, int(size)) for size in span.unknown(self.blocks)]
-        revealed = np.repeat(np.arange(len(parts)), [part.shape[1] for part in parts])
-        self.blocks = np.concatenate([self.blocks, revealed])
-        whole = [seen.in_blocks(sums.known) + sums.root @ unseen, *(sums.root @ w for w in parts)]
-        gradient = np.concatenate(whole, axis=1) * span.deviations(self.blocks) / setting.n
-        readout = sums.readout / setting.n
-        return Stepped.of(setting, self.rows, gradient, readout, setting.step_size[index])
+        total, self.blocks = self.span.summed(seen, sums.known, sums.root, key)
+        n, size = setting.n, setting.step_size[index]
+        return Stepped.of(setting, self.rows, total / n, sums.readout / n, size)
 
     def training(self, index: int) -> Stream | HeldStream:
         """Data the readout after ``index`` steps is fitted on, labels deflated."""
