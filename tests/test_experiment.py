@@ -199,7 +199,8 @@ def test_theories() -> None:
         ({"steps": 3, "batches": "reused"}, "batches must be fresh for three steps and more"),
         (
             {"inputs": "uniform"},
-            "inputs must be gaussian, spiked, shifted or blocks for a prediction, got 'uniform'",
+            "inputs must be gaussian, spiked, shifted, blocks or power for a prediction, "
+            "got 'uniform'",
         ),
     ):
         with pytest.raises(NoTheoryError, match=piece):
@@ -226,10 +227,8 @@ def test_no_theory_is_no_failure() -> None:
     assert found.predicted is None
     assert found.comparison is None
     assert found.complaint is not None
-    assert (
-        "inputs must be gaussian, spiked, shifted or blocks for a prediction, got 'rademacher'"
-        in found.complaint
-    )
+    refused = "inputs must be gaussian, spiked, shifted, blocks or power for a prediction, got "
+    assert f"{refused}'rademacher'" in found.complaint
 
 
 def test_a_shift_changes_the_leap_index_and_leaves_floors_open() -> None:

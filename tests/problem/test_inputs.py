@@ -64,6 +64,30 @@ def test_blocks_share_the_axes() -> None:
     assert blocks.at(np.array([0, 2, 3, 6, 7, 9])).tolist() == [0, 0, 1, 1, 2, 2]
 
 
+@pytest.mark.parametrize("exponent", [0.3, 1.0, 2.5])
+def test_a_power_law_comes_in_blocks(exponent: float) -> None:
+    """Every block has the sum of its variances k^-exponent, 20,000 of them, and a narrow range."""
+    d = 20_000
+    variances = np.arange(1.0, d + 1.0) ** -exponent
+    variances /= variances.mean()
+    blocks = make_inputs(f"power({exponent})").blocks(d)
+    ends = np.cumsum(blocks.sizes)
+    assert ends[-1] == d
+    sums = [part.sum() for part in np.split(variances, ends[:-1])]
+    assert blocks.sizes * blocks.variances == pytest.approx(sums, rel=1e-12)
+    wide = [part[0] / part[-1] for part in np.split(variances, ends[:-1]) if len(part) > 2]
+    assert max(wide) <= 1.25
+    assert len(wide) > 10
+
+
+def test_a_power_law_has_any_dimension() -> None:
+    blocks = make_inputs("power(1)").blocks(10**9)
+    assert int(np.sum(blocks.sizes)) == 10**9
+    assert float(blocks.sizes @ blocks.variances) == pytest.approx(1e9)
+    # The first variance is d over the harmonic number ln d + gamma.
+    assert blocks.variances[0] == pytest.approx(1e9 / (np.log(1e9) + np.euler_gamma), rel=1e-8)
+
+
 def test_a_block_needs_a_direction() -> None:
     text = "blocks(0.01, 4, 0.99, 1)"
     sentence = f"d must be so large that every block of inputs {text} has a direction, got 40"

@@ -17,7 +17,12 @@ from jaxtyping import Float
 
 from giantstep.errors import InputError
 from giantstep.language.word import Word
-from giantstep.problem.input_blocks import InputBlocks, blocks_by_share, complaint_about_shares
+from giantstep.problem.input_blocks import (
+    InputBlocks,
+    blocks_by_power,
+    blocks_by_share,
+    complaint_about_shares,
+)
 from giantstep.problem.tables import DataSet, data_set, standardised, whitened
 
 
@@ -343,6 +348,13 @@ LAWS = {
             blocks=blocks_by_share,
             repeated=True,
             complaint=complaint_about_shares,
+        ),
+        Law(
+            "power",
+            _correlated,
+            _deviations,
+            (Range("exponent", 0.0, 10.0, "exponent of the variances k^-exponent"),),
+            blocks=blocks_by_power,
         ),
         Law("data", table=standardised),
         Law("whitened", table=whitened, white=True),

@@ -1,7 +1,7 @@
 """Predictions for inputs in blocks of variances, against exact runs of both engines.
 
 Every case is judged by ``compare`` at a family level of 1e-3, its number of comparisons asserted;
-beside it the prediction for one block of the mean variance, which must be rejected at that level
+beside it the prediction for one block of about the mean variance, which must be rejected at that level
 (the nearest, on the dense engine, has the family p-value 1e-9).
 """
 
@@ -43,6 +43,7 @@ CASES: dict[str, tuple[dict[str, Any], int]] = {
     "reused": ({"batches": "reused"}, 140),
     "repeated": ({"batches": "repeat(2)", "start": "sphere", "activation": "relu"}, 140),
     "minibatches": ({"batches": "minibatch(3000)", "steps": 2, "frame": "axes"}, 103),
+    "power law": ({"inputs": "power(0.8)", "noise": 1.0}, 140),
     "dense": ({"engine": "dense", "d": 60, "runs": 20, "steps": 2}, 103),
     "dense, axes": ({"engine": "dense", "d": 60, "runs": 20, "steps": 2, "frame": "axes"}, 103),
 }
