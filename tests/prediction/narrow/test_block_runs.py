@@ -1,8 +1,8 @@
 """Predictions for inputs in blocks of variances, against exact runs of both engines.
 
 Every case is judged by ``compare`` at a family level of 1e-3, its number of comparisons asserted;
-beside it the prediction for one block of about the mean variance, which must be rejected at that level
-(the nearest, on the dense engine, has the family p-value 1e-9).
+beside it the prediction for one block of about the mean variance, which must be rejected at that
+level (the nearest, on the dense engine, has the family p-value 1e-9).
 """
 
 from typing import Any
