@@ -199,7 +199,7 @@ def test_theories() -> None:
         ({"steps": 3, "batches": "reused"}, "batches must be fresh for three steps and more"),
         (
             {"inputs": "uniform"},
-            "inputs must be gaussian, spiked, shifted, blocks or power for a prediction, "
+            "inputs must be gaussian, spiked, shifted, clusters, blocks or power for a prediction, "
             "got 'uniform'",
         ),
     ):
@@ -227,7 +227,9 @@ def test_no_theory_is_no_failure() -> None:
     assert found.predicted is None
     assert found.comparison is None
     assert found.complaint is not None
-    refused = "inputs must be gaussian, spiked, shifted, blocks or power for a prediction, got "
+    refused = (
+        "inputs must be gaussian, spiked, shifted, clusters, blocks or power for a prediction, got "
+    )
     assert f"{refused}'rademacher'" in found.complaint
 
 

@@ -144,7 +144,7 @@ def test_more_points_shrink_the_error() -> None:
     [
         (
             {"inputs": "rademacher"},
-            "inputs must be gaussian, spiked, shifted, blocks or power for a prediction, "
+            "inputs must be gaussian, spiked, shifted, clusters, blocks or power for a prediction, "
             "got 'rademacher'",
         ),
         (

@@ -4,10 +4,12 @@ import re
 
 import numpy as np
 import pytest
+from scipy.stats import norm
 
 from giantstep.errors import InputError
 from giantstep.problem.inputs import LAWS, Block, make_inputs
 from giantstep.problem.setting import Setting
+from giantstep.problem.two_clusters import mixed
 
 
 @pytest.mark.parametrize(
@@ -19,6 +21,8 @@ from giantstep.problem.setting import Setting
         ("shifted(1, 1.01)", "overlap of the mean with the target must be between -1 and 1, got"),
         ("shifted(1, nan)", "overlap of the mean with the target must be between -1 and 1, got"),
         ("shifted(1, 0, 2)", "inputs must be of the form shifted(length, overlap), got"),
+        ("clusters(-1, 0)", "distance of the two centres must be between 0 and 20, got"),
+        ("clusters(1, 2)", "overlap of their line with the target must be between -1 and 1, got"),
         ("blocks", "share of a block must be between 0 and 1, got 'blocks'"),
         ("blocks(0.5, 2, 0.4, 1)", "inputs blocks: the shares must sum to 1, they sum to 0.9, got"),
         ("blocks(0.5, 2, 0.5)", "inputs must be of the form blocks(share, variance, ..), got"),
@@ -62,6 +66,17 @@ def test_blocks_share_the_axes() -> None:
     assert blocks.sizes.tolist() == [3, 4, 3]
     assert blocks.along_axes.tolist() == [3.0] * 3 + [1.0] * 4 + [0.5] * 3
     assert blocks.at(np.array([0, 2, 3, 6, 7, 9])).tolist() == [0, 0, 1, 1, 2, 2]
+
+
+@pytest.mark.parametrize("distance", [0.0, 1.0, 4.0, 10.0, 20.0])
+def test_two_clusters_are_a_mixture(distance: float) -> None:
+    """The map of a normal has the tails of the mixture to 1e-6, on both sides."""
+    normals = np.concatenate([np.linspace(-7.0, 7.0, 1001), [1e-3, -1e-3]])
+    found, half = np.abs(mixed(normals, distance)), 0.5 * distance
+    tails = 0.5 * (norm.sf(found - half) + norm.sf(found + half))
+    assert tails == pytest.approx(norm.sf(np.abs(normals)), rel=1e-6)
+    assert np.all(np.sign(mixed(normals, distance)) == np.sign(normals))
+    assert mixed(normals.astype(np.float32), distance).dtype == np.float32
 
 
 @pytest.mark.parametrize("exponent", [0.3, 1.0, 2.5])

@@ -23,6 +23,14 @@ from giantstep.problem.input_blocks import (
     blocks_by_share,
     complaint_about_shares,
 )
+from giantstep.problem.one_direction import (
+    along_clusters,
+    along_shift,
+    along_spike,
+    filled,
+    known_direction,
+    stretched_columns,
+)
 from giantstep.problem.tables import DataSet, data_set, standardised, whitened
 
 
@@ -251,50 +259,6 @@ def _mixture(law: InputLaw, block: Block) -> None:
     np.add(out, np.outer(shift, direction).astype(out.dtype), out=out)
 
 
-def _known_direction(law: InputLaw, d: int, key: np.random.Generator) -> Float[np.ndarray, " two"]:
-    """The entries of u along the first axis, the target's first direction, and the last one."""
-    overlap = law.numbers[1]
-    return np.array([overlap, math.sqrt(1.0 - overlap**2)])
-
-
-Entries = Callable[[InputLaw, Any, Any, Any], tuple[Any, Any]]
-"""The two entries of x along the plane of the law's direction, from two normals."""
-
-
-def _along_spike(law: InputLaw, first: Any, last: Any, spike: Any) -> tuple[Any, Any]:
-    """x = g + (sqrt(1 + strength) - 1) <u, g> u, by its two entries along u's plane."""
-    more = (math.sqrt(1.0 + law.numbers[0]) - 1.0) * (spike[0] * first + spike[1] * last)
-    return first + more * spike[0], last + more * spike[1]
-
-
-def _along_shift(law: InputLaw, first: Any, last: Any, mean: Any) -> tuple[Any, Any]:
-    """x = g + length u, by its two entries along u's plane."""
-    return first + law.numbers[0] * mean[0], last + law.numbers[0] * mean[1]
-
-
-def _filled(entries: Entries) -> Callable[[InputLaw, Block], None]:
-    """How a block is filled where two entries are not normal."""
-
-    def fill(law: InputLaw, block: Block) -> None:
-        block.normals()
-        out = block.out
-        out[:, 0], out[:, -1] = entries(law, out[:, 0], out[:, -1], block.prepared)
-
-    return fill
-
-
-def _stretched(entries: Entries) -> Callable[[InputLaw, Any, int], Any]:
-    """Known coordinates of samples, those along the first target direction and u not normal."""
-
-    def columns(law: InputLaw, data: Any, r: int) -> Any:
-        direction = _known_direction(law, 0, np.random.default_rng(0)).astype(data.dtype)
-        first, second = entries(law, data[:, 0], data[:, r], direction)
-        parts = (first[:, None], data[:, 1:r], second[:, None], data[:, r + 1 :])
-        return data.__array_namespace__().concatenate(parts, axis=1)
-
-    return columns
-
-
 LAWS = {
     law.name: law
     for law in (
@@ -316,26 +280,37 @@ LAWS = {
         ),
         Law(
             "spiked",
-            _filled(_along_spike),
-            _known_direction,
+            filled(along_spike),
+            known_direction,
             (
                 Range("strength", -1.0, math.inf, "strength of the spike"),
                 Range("overlap", -1.0, 1.0, "overlap of the spike with the target"),
             ),
-            stretch=_stretched(_along_spike),
+            stretch=stretched_columns(along_spike),
             square=lambda law: 1.0 + law.numbers[0],
         ),
         Law(
             "shifted",
-            _filled(_along_shift),
-            _known_direction,
+            filled(along_shift),
+            known_direction,
             (
                 Range("length", -math.inf, math.inf, "length of the mean"),
                 Range("overlap", -1.0, 1.0, "overlap of the mean with the target", closed=True),
             ),
-            stretch=_stretched(_along_shift),
+            stretch=stretched_columns(along_shift),
             square=lambda law: 1.0 + law.numbers[0] ** 2,
             mean=lambda law: law.numbers[0] * law.numbers[1],
+        ),
+        Law(
+            "clusters",
+            filled(along_clusters),
+            known_direction,
+            (
+                Range("distance", 0.0, 20.0, "distance of the two centres", closed=True),
+                Range("overlap", -1.0, 1.0, "overlap of their line with the target", closed=True),
+            ),
+            stretch=stretched_columns(along_clusters),
+            square=lambda law: 1.0 + 0.25 * law.numbers[0] ** 2,
         ),
         Law(
             "blocks",

@@ -65,6 +65,8 @@ CASES: dict[str, dict[str, Any]] = {
     "shifted": {"inputs": "shifted(1.5, 0.6)"},
     "shifted, framed": {"inputs": "shifted(1.5, 0.6)", "start": "orthogonal", "rows": "normalised"},
     "shifted, again": {"inputs": "shifted(1.5, 0.6)", "batches": "reused"},
+    "clusters": {"inputs": "clusters(3, 0.6)"},
+    "clusters, again": {"inputs": "clusters(3, 0.6)", "batches": "reused"},
     "readout between": {
         "readout_between": "gradient(8)",
         "start": "orthogonal",
@@ -83,6 +85,8 @@ WITHOUT: dict[str, dict[str, Any]] = {
     "shifted": {"inputs": "shifted(1.5, 0)"},
     "shifted, framed": {"inputs": "shifted(1.5, 0)"},
     "shifted, again": {"inputs": "shifted(1.5, 0)"},
+    "clusters": {"inputs": "clusters(3, 0)"},
+    "clusters, again": {"inputs": "clusters(3, 0)"},
     "logistic": {"loss": "square"},
     "ones": {"readout_start": "alternating"},
     "numbers": {"readout_start": "alternating"},
@@ -106,6 +110,7 @@ COMPARISONS = {
     "spiked, framed": 140,
     "shifted, framed": 140,
     "shifted, again": 140,
+    "clusters, again": 140,
     "readout between": 101,
 }
 

@@ -94,7 +94,7 @@ def test_memory_of_a_held_batch_is_refused_with_its_bytes() -> None:
         ({"d": 9, "p": 8}, r"needs d >= 10 for these p and r, got 9"),
         (
             {"d": 100, "inputs": "rademacher"},
-            "gaussian, spiked, shifted, blocks or power inputs, got 'rademacher'",
+            "gaussian, spiked, shifted, clusters, blocks or power inputs, got 'rademacher'",
         ),
     ],
 )

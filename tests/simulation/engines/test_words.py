@@ -75,6 +75,8 @@ CASES: dict[str, dict[str, Any]] = {
         "start": "orthogonal",
         "deflate": 1,
     },
+    "clusters": {"inputs": "clusters(4, 0.6)"},
+    "clusters, reused": {"inputs": "clusters(4, 0.6)", "batches": "reused", "start": "orthogonal"},
     "blocks": {"inputs": "blocks(0.5, 4, 0.5, 0.04)", "frame": "axes"},
     "blocks, last batch": {
         "inputs": "blocks(0.5, 4, 0.5, 0.04)",
@@ -132,6 +134,8 @@ WITHOUT: dict[str, dict[str, Any]] = {
     "spiked, reused": {"batches": "reused", "start": "orthogonal", "deflate": 1},
     "shifted": {"inputs": "shifted(1, 0)"},
     "shifted, reused": {"batches": "reused", "start": "orthogonal", "deflate": 1},
+    "clusters": {"inputs": "clusters(4, 0)"},
+    "clusters, reused": {"inputs": "clusters(4, 0)", "batches": "reused", "start": "orthogonal"},
     "blocks": {"inputs": "blocks(1, 2.02)"},
     "blocks, last batch": CASES["blocks, last batch"] | {"inputs": "blocks(1, 2.02)"},
     "given": {"start": "orthogonal", "step_size": 1.0},
