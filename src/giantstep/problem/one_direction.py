@@ -24,7 +24,7 @@ def known_direction(law: InputLaw, d: int, key: np.random.Generator) -> Float[np
     return np.array([overlap, math.sqrt(1.0 - overlap**2)])
 
 
-Entries = Callable[[InputLaw, Any, Any, Any], tuple[Any, Any]]
+Entries = Callable[["InputLaw", Any, Any, Any], tuple[Any, Any]]
 """The two entries of x along the plane of the law's direction, from two normals."""
 
 
