@@ -48,6 +48,8 @@ WORDS: dict[str, Sequence[Any]] = {
     "inputs": (
         *(name for name in LAWS if name not in ("data", "whitened")),
         *("student(5)", "student(2)", "correlated(1)", "correlated(0.5)", "spiked(2, 0.5)"),
+        *("shifted(1, 0.5)", "shifted(1e3, 1)", "shifted(1)", "blocks(0.5, 2, 0.5, 0.1)"),
+        *("blocks(0.5, 2)", "blocks(1, 0)", "blocks(1e-9, 1, 1, 1)", "power(1)", "power(0)"),
         *("spiked(0, 0)", "spiked(1, 2)", "mixture(1)", "data(/no/such)", "data()", "whitened(.)"),
     ),
     "frame": ("random", "axes", "columns(a)", "columns()"),

@@ -8,7 +8,7 @@ import pytest
 
 from giantstep import Experiment, Setting, analyze, run_experiment, simulate
 from giantstep.errors import InputError, NoTheoryError
-from giantstep.experiment import floors_of
+from giantstep.experiment import centred_target, floors_of
 from giantstep.prediction.predict import predict
 from giantstep.prediction.theories import choose_theory
 from giantstep.records.comparison import compare
@@ -199,7 +199,8 @@ def test_theories() -> None:
         ({"steps": 3, "batches": "reused"}, "batches must be fresh for three steps and more"),
         (
             {"inputs": "uniform"},
-            "inputs must be gaussian or spiked for a prediction, got 'uniform'",
+            "inputs must be gaussian, spiked, shifted, clusters, blocks or power for a prediction, "
+            "got 'uniform'",
         ),
     ):
         with pytest.raises(NoTheoryError, match=piece):
@@ -226,7 +227,32 @@ def test_no_theory_is_no_failure() -> None:
     assert found.predicted is None
     assert found.comparison is None
     assert found.complaint is not None
-    assert "inputs must be gaussian or spiked for a prediction, got 'rademacher'" in found.complaint
+    refused = (
+        "inputs must be gaussian, spiked, shifted, clusters, blocks or power for a prediction, got "
+    )
+    assert f"{refused}'rademacher'" in found.complaint
+
+
+def test_a_shift_changes_the_leap_index_and_leaves_floors_open() -> None:
+    """He3(x1 + m) = He3 + 3 m He2 + 3 m^2 x1 + .. has leap 1; a mean elsewhere changes nothing."""
+    fields = {"d": 50, "steps": 1, "runs": 2, "readout_n": 50, "test_n": 50}
+    leaps = []
+    for text in ("gaussian", "shifted(1, 0.5)", "shifted(1, 0)"):
+        found = run_experiment(Setting("He3(x1)", inputs=text, **fields))
+        assert found.analysis is not None
+        leaps.append(found.analysis.leap_index)
+        assert (found.floors == [None, None]) is (text != "gaussian")
+    assert leaps == [3, 1, 3]
+
+
+def test_a_target_is_translated() -> None:
+    """He3(z - 2) has the mean -8 and the slope 3 m^2 = 12, as an expression and as a callable."""
+    for target in ("He3(x1)", lambda z: z**3 - 3.0 * z):
+        series = centred_target(Setting(target, inputs="shifted(2, -1)")).series
+        found = dict(
+            zip(series.exponents[:, 0].tolist(), series.coefficients.tolist(), strict=True)
+        )
+        assert [found[0], found[1]] == pytest.approx([-8.0, 12.0])
 
 
 def test_floors_are_those_of_the_batches() -> None:

@@ -24,6 +24,7 @@ from giantstep.prediction.predict import predict
 from giantstep.prediction.theories import theory_of_rows
 from giantstep.problem.batches import uses
 from giantstep.problem.setting import Setting
+from giantstep.problem.target import Target
 from giantstep.records.comparison import Comparison, compare
 from giantstep.records.drawing import Drawn
 from giantstep.records.labels import FittedLabels
@@ -225,8 +226,12 @@ def floors_of(
     network.  With s = c d^k of them, c < d, they span the share s/C(d + k, k + 1) of the monomials
     of the next degree, and reach at most as much of it.  Deflated labels have lost their lower
     degrees.  The degrees which the neurons of the setting, with its biases, do not have count
-    beside that, unless ``any_activation`` is asked for.
+    beside that, unless ``any_activation`` is asked for.  Inputs with a spike, a mean or
+    blocks have none.
     """
+    if setting.inputs.deferrable and not setting.inputs.is_gaussian:
+        # Averages over N(0, I) say nothing of these inputs.
+        return [None] * (setting.steps + 1)
     fewest = min(setting.p, setting.readout_n or setting.n)
     k = max(0, math.floor(math.log(fewest) / math.log(max(setting.d, 2))))
     share = min(1.0, fewest / math.comb(setting.d + k, k + 1))
@@ -325,13 +330,19 @@ def _theory(
         if labels is not None and theory is None and not setting.spectra:
             theory = theory_of_rows(model).name
         if not model.target.column:
-            analysis = analyze(model.target, model.activation)
+            analysis = analyze(centred_target(model), model.activation)
         predicted = predictor(model, theory=theory)
         if labels is not None:
             predicted = replace(predicted, notes=(*predicted.notes, *_notes_on_rows(setting)))
     except (NoTheoryError, NotConvergedError) as error:
         return analysis, None, str(error)
     return analysis, predicted, None
+
+
+def centred_target(setting: Setting) -> Target:
+    """The target as a function of x less its mean: what a shift makes of its leap index."""
+    offset = setting.inputs.mean_along_target
+    return setting.target.translate(offset) if offset else setting.target
 
 
 def _with_outliers(simulated: Trajectory, predicted: Trajectory) -> Trajectory:

@@ -392,7 +392,10 @@ def test_spectrum_says_what_it_cannot_count(capsys: pytest.CaptureFixture[str]) 
     main(["spectrum", "x1", "--d", "30", "--inputs", "rademacher", "--test-n", "100"])
     text = " ".join(capsys.readouterr().out.split())
     assert "not counted" in text
-    assert "inputs must be gaussian or spiked for a prediction, got 'rademacher'" in text
+    refused = (
+        "inputs must be gaussian, spiked, shifted, clusters, blocks or power for a prediction, got "
+    )
+    assert f"{refused}'rademacher'" in text
     assert "none" not in text.split("Ridge readout")[0].split("Outlying")[1]
 
 
@@ -472,7 +475,7 @@ def test_learn_reads_a_toml_file(tmp_path: Path, capsys: pytest.CaptureFixture[s
         (["learn", "x1", "--file", "/nowhere.toml"], "'/nowhere.toml'"),
         (
             ["learn", "x1", "--engine", "deferred", "--inputs", "uniform"],
-            "gaussian or spiked inputs",
+            "gaussian, spiked, shifted, clusters, blocks or power inputs",
         ),
     ],
 )

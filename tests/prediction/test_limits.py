@@ -43,6 +43,7 @@ PAIRED = WIDE | {"start": "symmetric", "readout_start": "signs", "n": "20d", "p"
 EVEN = TWO | {"target": "He2(x1)", "activation": "relu"}
 ANSWER = {"activation": "tanh", "readout_start": "alternating", "d": 120, "step_size": [0.2, 0.001]}
 HEAVY_AGAIN = HEAVY | {"batches": "reused"}
+BLOCKS = NARROW | {"inputs": "blocks(0.5, 2, 0.5, 0.5)"}
 SPIKED = {"deflate": 1, "inputs": "spiked(3, 0.5)", "d": 1000}
 
 INSIDE: list[dict[str, Any]] = [
@@ -52,18 +53,21 @@ INSIDE: list[dict[str, Any]] = [
     *(HEAVY | {"batches": "reused"}, MANY | {"loss": "huber(1)"}, AGAIN | {"d": 500}),
     *(MANY | {"readout_between": "ridge", "readout_n": 100}, NARROW | {"deflate": 1, "n": 6000}),
     *(NARROW | {"deflate": 1, "readout_n": "1000d"}, WIDE | {"d": 400, "p": 400}),
-    *(WIDE | {"p": "d/2", "step_size": 0.1}, WIDE | {"steps": 3}),
+    *(WIDE | {"p": "d/2", "step_size": 0.1}, WIDE | {"steps": 3}, BLOCKS),
 ]
 """Settings such that each limit applies to one and has nothing to say."""
 
 BEYOND: dict[str, list[dict[str, Any]]] = {
     "inputs": [NARROW | {"inputs": "rademacher"}, HEAVY_AGAIN | {"inputs": "spiked(3, 0.5)"}],
-    "deflate": [NARROW | {"deflate": 2, "n": 6000}],
+    "deflate": [NARROW | {"deflate": 2, "n": 6000}, BLOCKS | {"deflate": 1}],
     "frame": [],  # of the rows of a data set: below
     "target": [],
     "readout_between": [each | {"readout_between": "ridge"} for each in (WIDE, HEAVY_AGAIN)],
-    "update": [each | {"update": "sign"} for each in (HEAVY, HEAVY_AGAIN, LONG)],
-    "readout_batch": [WIDE | {"readout_batch": "last", "readout_n": "n"}],
+    "update": [each | {"update": "sign"} for each in (HEAVY, HEAVY_AGAIN, LONG, BLOCKS)],
+    "readout_batch": [
+        each | {"readout_batch": "last", "readout_n": "n"} for each in (WIDE, BLOCKS)
+    ],
+    "start_rows": [BLOCKS | {"start": "given", "start_rows": np.eye(4, 100)}],
     "rows": [HEAVY | {"rows": "normalised", "update": "orthogonal"}],
     "start": [NARROW | {"start": "orthogonal"}],
     "readout_start": [WIDE | {"readout_start": "ones"}],
@@ -91,7 +95,7 @@ BEYOND: dict[str, list[dict[str, Any]]] = {
         HEAVY | {"rows": "normalised", "n": 50, "step_size": 1e6}
     ],
     "samples of a normalised update": [HEAVY | {"update": "normalised", "n": 99}],
-    "samples to deflate along a spike, over (1 + strength)^2": [
+    "samples to deflate along a spike or a shift, over E[x^2]^2": [
         HEAVY | SPIKED | {"n": 4799, "d": 10**5}
     ],
     "steps that are taken one by one": [AGAIN | {"steps": 1001}],

@@ -144,7 +144,8 @@ def test_more_points_shrink_the_error() -> None:
     [
         (
             {"inputs": "rademacher"},
-            "inputs must be gaussian or spiked for a prediction, got 'rademacher'",
+            "inputs must be gaussian, spiked, shifted, clusters, blocks or power for a prediction, "
+            "got 'rademacher'",
         ),
         (
             {"p": 40_000},

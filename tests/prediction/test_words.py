@@ -1,5 +1,6 @@
 """Theories refuse the words they do not cover, in one sentence with the field and the value."""
 
+import re
 from collections.abc import Callable
 from functools import partial
 from typing import Any
@@ -124,11 +125,16 @@ def test_rows_are_free_where_updates_are_orthogonal() -> None:
 
 
 def test_deflating_along_a_spike_needs_samples() -> None:
-    fields = {"n": 4800, "deflate": 1, "inputs": "spiked(3, 0.5)"}
-    setting = Setting(**(HEAVY | fields))
+    for text in ("spiked(3, 0.5)", "shifted(-1.7320508075688772, 0.5)"):
+        refused_below_4800(Setting(**(HEAVY | {"n": 4800, "deflate": 1, "inputs": text})))
+
+
+def refused_below_4800(setting: Setting) -> None:
+    """300 times the square of E[x^2] = 4."""
     assert choose_theory(setting).name == "narrow"
-    least = r"n must be at least 300 \(1 \+ strength\)\^2 for deflate = 1 with inputs "
-    least += r"spiked\(3, 0.5\), got 4799"
+    least = r"n must be at least 300 E\[x\^2\]\^2 for deflate = 1 with inputs "
+    least += re.escape(setting.inputs.text)
+    least += ", x being the component along the spike or the shift, got 4799"
     with pytest.raises(NoTheoryError, match=f"^no prediction: theory narrow: {least}$"):
         predict(setting.vary(n=4799), theory="narrow")
 

@@ -126,7 +126,10 @@ def test_settings_may_differ_in_sizes_and_steps() -> None:
 def test_what_no_theory_covers_is_said() -> None:
     found = compare_settings(GRADIENT.vary(runs=2), MUON.vary(inputs="rademacher", runs=2))
     assert found.theory(1, "norm", 1) is None
-    assert "no prediction: inputs must be gaussian or spiked" in printed(found)
+    assert (
+        "no prediction: inputs must be gaussian, spiked, shifted, clusters, blocks or power"
+        in printed(found)
+    )
 
 
 def test_bad_input_is_refused() -> None:

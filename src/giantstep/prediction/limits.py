@@ -17,6 +17,7 @@ from types import MappingProxyType
 from typing import Any, Literal
 
 from giantstep.errors import NoTheoryError, shown
+from giantstep.problem.inputs import DEFERRABLE
 from giantstep.problem.plain import PLAIN
 from giantstep.problem.setting import Setting
 from giantstep.simulation.simulate import choose_engine
@@ -162,9 +163,9 @@ def plain_step(what: str, covered: Covered = MappingProxyType({})) -> tuple[Limi
     return (*inputs, *kinds)
 
 
-GAUSSIAN_OR_SPIKED = must_be(
+PREDICTED_INPUTS = must_be(
     "inputs",
-    "gaussian or spiked",
+    DEFERRABLE,
     "a prediction",
     lambda setting: setting.inputs.taken_for_gaussian or setting.inputs.deferrable,
 )

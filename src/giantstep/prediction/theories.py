@@ -20,8 +20,8 @@ from giantstep.prediction import sampled
 from giantstep.prediction.limits import (
     DENSE_START,
     EVERYWHERE,
-    GAUSSIAN_OR_SPIKED,
     LEARNING_CURVE,
+    PREDICTED_INPUTS,
     THEORY,
     WHITENED,
     Limit,
@@ -103,7 +103,7 @@ THEORIES = (
 
 GAUSSIAN_RUNS = Theory(
     "gaussian-runs",
-    (GAUSSIAN_OR_SPIKED,),
+    (PREDICTED_INPUTS,),
     sampled.predict,
     networks="simulations on Gaussian inputs, in place of a theory",
     sparse=True,

@@ -17,12 +17,29 @@ from jaxtyping import Float
 
 from giantstep.errors import InputError
 from giantstep.language.word import Word
+from giantstep.problem.input_blocks import (
+    InputBlocks,
+    blocks_by_power,
+    blocks_by_share,
+    complaint_about_shares,
+)
+from giantstep.problem.one_direction import (
+    along_clusters,
+    along_shift,
+    along_spike,
+    filled,
+    known_direction,
+    stretched_columns,
+)
 from giantstep.problem.tables import DataSet, data_set, standardised, whitened
 
 
 @dataclass(frozen=True)
 class InputLaw:
-    """A law with mean 0 and covariance the identity, but for correlated, spiked and raw data."""
+    """A law with mean 0 and covariance the identity, unless its name says otherwise.
+
+    Correlated, spiked, blocks and raw data have another covariance, shifted inputs another mean.
+    """
 
     kind: str
     numbers: tuple[float, ...] = ()
@@ -51,24 +68,54 @@ class InputLaw:
         return self.is_gaussian or self.law.table is not None
 
     @property
-    def deferrable(self) -> bool:
+    def isotropic(self) -> bool:
         """Whether the law looks the same along all directions but those that are known."""
         return self.is_gaussian or self.law.stretch is not None
+
+    @property
+    def in_blocks(self) -> bool:
+        """Whether the law looks the same along all directions of each of some blocks."""
+        return self.law.blocks is not None
+
+    @property
+    def deferrable(self) -> bool:
+        """Whether a run needs only inner products, of vectors or of their parts in blocks."""
+        return self.isotropic or self.in_blocks
+
+    def blocks(self, d: int) -> InputBlocks:
+        """The blocks of a law that has them."""
+        assert self.law.blocks is not None
+        return self.law.blocks(self.numbers, d)
 
     @property
     def known_directions(self) -> int:
         """Directions beyond those of the target that the law knows."""
         return int(self.law.stretch is not None)
 
+    @property
+    def mean_along_target(self) -> float:
+        """E <w*_1, x>, the mean of the inputs along the first target direction."""
+        return self.law.mean(self)
+
+    @property
+    def largest_square(self) -> float:
+        """The largest mean square E <u, x>^2 along any unit vector u that the law knows, or one."""
+        return max(1.0, self.law.square(self))
+
     def stretched(self, data: Any, r: int) -> Any:
-        """Samples by their known coordinates: normals, those along the law's directions stretched.
+        """Samples by their known coordinates: normals, along the law's directions made into x.
 
         The first r are along the target, then come the ``known_directions``.
         """
         return data if self.law.stretch is None else self.law.stretch(self, data, r)
 
     def check(self, d: int, r: int) -> None:
-        """Refuse a spike without room for it."""
+        """Refuse a spike, a shift or a block without room for it."""
+        if self.in_blocks and not np.all(self.blocks(d).sizes > 0):
+            raise InputError(
+                f"d must be so large that every block of inputs {self.text} has a direction, "
+                f"got {d}"
+            )
         if r + self.known_directions > d:
             raise InputError(
                 f"d must be at least {r + self.known_directions} for inputs {self.text}, got {d}"
@@ -100,12 +147,21 @@ class Block:
 
 @dataclass(frozen=True)
 class Range:
-    """A law's parameter: its letters, its smallest and largest value (exclusive), what it is."""
+    """A law's parameter: its letters, its smallest and largest value, what it is.
+
+    ``closed``: the smallest and the largest value are themselves allowed.
+    """
 
     letters: str
     low: float
     high: float
     meaning: str
+    closed: bool = False
+
+    def allows(self, number: float) -> bool:
+        """Whether a number is in the range."""
+        ends = self.closed and number in (self.low, self.high)
+        return ends or self.low < number < self.high
 
 
 def _nothing(law: InputLaw, d: int, key: np.random.Generator) -> Float[np.ndarray, " k"]:
@@ -119,8 +175,11 @@ class Law:
     ``fill`` draws a block of rows, ``prepare`` what a run keeps, from d and a key; ``table`` makes
     inputs of the columns of a data set, whose rows are dealt out and not drawn.
     ``stretch(law, data, r)`` makes samples of normal ones in known coordinates, where these tell
-    all there is to tell.  ``white``: all rows of the data set together have the identity for their
-    covariance.
+    all there is to tell, and ``square(law)`` is the mean square E <u, x>^2 along the law's own
+    direction u, ``mean(law)`` the mean along the first target direction.
+    ``blocks(numbers, d)`` are blocks of axes.  ``repeated``: the parameters may be given several
+    times; ``complaint(numbers)`` says what is wrong with all of them together.  ``white``: all rows
+    of the data set together have the identity for their covariance.
     """
 
     name: str
@@ -129,6 +188,11 @@ class Law:
     ranges: tuple[Range, ...] = ()
     table: Callable[[DataSet], DataSet] | None = None
     stretch: Callable[[InputLaw, Any, int], Any] | None = None
+    square: Callable[[InputLaw], float] = lambda law: 1.0
+    mean: Callable[[InputLaw], float] = lambda law: 0.0
+    blocks: Callable[[tuple[float, ...], int], InputBlocks] | None = None
+    repeated: bool = False
+    complaint: Callable[[tuple[float, ...]], str | None] = lambda numbers: None
     is_gaussian: bool = False
     white: bool = False
 
@@ -137,6 +201,7 @@ class Law:
         if self.table:
             return f"{self.name}(FILE)"
         parameters = ", ".join(expected.letters for expected in self.ranges)
+        parameters += ", .." if self.repeated else ""
         return f"{self.name}({letters or parameters})" if self.ranges else self.name
 
 
@@ -173,6 +238,10 @@ def _correlated(law: InputLaw, block: Block) -> None:
     np.multiply(block.out, block.prepared, out=block.out)
 
 
+def _deviations(law: InputLaw, d: int, key: np.random.Generator) -> Float[np.ndarray, " d"]:
+    return law.blocks(d).along_axes
+
+
 def _direction(law: InputLaw, d: int, key: np.random.Generator) -> Float[np.ndarray, " d"]:
     """The direction u along which the two Gaussians are apart."""
     normal = key.standard_normal(d)
@@ -188,31 +257,6 @@ def _mixture(law: InputLaw, block: Block) -> None:
     along = np.sum(out * direction, axis=1)
     shift = m * signs - (1.0 - math.sqrt(1.0 - m**2)) * along
     np.add(out, np.outer(shift, direction).astype(out.dtype), out=out)
-
-
-def _spike(law: InputLaw, d: int, key: np.random.Generator) -> Float[np.ndarray, " two"]:
-    """The entries of u along the first axis, the target's first direction, and the last one."""
-    overlap = law.numbers[1]
-    return np.array([overlap, math.sqrt(1.0 - overlap**2)])
-
-
-def _along_spike(law: InputLaw, first: Any, last: Any, spike: Any) -> tuple[Any, Any]:
-    """x = g + (sqrt(1 + strength) - 1) <u, g> u, by its two entries along u's plane."""
-    more = (math.sqrt(1.0 + law.numbers[0]) - 1.0) * (spike[0] * first + spike[1] * last)
-    return first + more * spike[0], last + more * spike[1]
-
-
-def _spiked(law: InputLaw, block: Block) -> None:
-    block.normals()
-    out = block.out
-    out[:, 0], out[:, -1] = _along_spike(law, out[:, 0], out[:, -1], block.prepared)
-
-
-def _spiked_columns(law: InputLaw, data: Any, r: int) -> Any:
-    spike = _spike(law, 0, np.random.default_rng(0)).astype(data.dtype)
-    first, second = _along_spike(law, data[:, 0], data[:, r], spike)
-    parts = (first[:, None], data[:, 1:r], second[:, None], data[:, r + 1 :])
-    return data.__array_namespace__().concatenate(parts, axis=1)
 
 
 LAWS = {
@@ -236,18 +280,66 @@ LAWS = {
         ),
         Law(
             "spiked",
-            _spiked,
-            _spike,
+            filled(along_spike),
+            known_direction,
             (
                 Range("strength", -1.0, math.inf, "strength of the spike"),
                 Range("overlap", -1.0, 1.0, "overlap of the spike with the target"),
             ),
-            stretch=_spiked_columns,
+            stretch=stretched_columns(along_spike),
+            square=lambda law: 1.0 + law.numbers[0],
+        ),
+        Law(
+            "shifted",
+            filled(along_shift),
+            known_direction,
+            (
+                Range("length", -math.inf, math.inf, "length of the mean"),
+                Range("overlap", -1.0, 1.0, "overlap of the mean with the target", closed=True),
+            ),
+            stretch=stretched_columns(along_shift),
+            square=lambda law: 1.0 + law.numbers[0] ** 2,
+            mean=lambda law: law.numbers[0] * law.numbers[1],
+        ),
+        Law(
+            "clusters",
+            filled(along_clusters),
+            known_direction,
+            (
+                Range("distance", 0.0, 20.0, "distance of the two centres", closed=True),
+                Range("overlap", -1.0, 1.0, "overlap of their line with the target", closed=True),
+            ),
+            stretch=stretched_columns(along_clusters),
+            square=lambda law: 1.0 + 0.25 * law.numbers[0] ** 2,
+        ),
+        Law(
+            "blocks",
+            _correlated,
+            _deviations,
+            (
+                Range("share", 0.0, 1.0, "share of a block", closed=True),
+                Range("variance", 0.0, math.inf, "variance of a block"),
+            ),
+            blocks=blocks_by_share,
+            repeated=True,
+            complaint=complaint_about_shares,
+        ),
+        Law(
+            "power",
+            _correlated,
+            _deviations,
+            (Range("exponent", 0.0, 10.0, "exponent of the variances k^-exponent"),),
+            blocks=blocks_by_power,
         ),
         Law("data", table=standardised),
         Law("whitened", table=whitened, white=True),
     )
 }
+
+
+_deferrable = [name for name in LAWS if InputLaw(name).deferrable]
+DEFERRABLE = f"{', '.join(_deferrable[:-1])} or {_deferrable[-1]}"
+"""The laws of which a run needs only inner products, in words."""
 
 
 # -- reading --------------------------------------------------------------------------------------
@@ -274,19 +366,22 @@ def make_inputs(value: str | InputLaw) -> InputLaw:
 
 def _numbers(law: Law, argument: str | None, value: str) -> tuple[float, ...]:
     texts = (argument or "").split(",")
-    numbers = []
-    for expected, text in zip_longest(law.ranges, texts, fillvalue=None):
+    numbers: list[float] = []
+    times = max(1, len(texts) // len(law.ranges)) if law.repeated else 1
+    for expected, text in zip_longest(law.ranges * times, texts, fillvalue=None):
         if expected is None:
             raise InputError(f"inputs must be of the form {law.form()}, got {value!r}")
-        low, high = expected.low, expected.high
         try:
             number = float(text or "")
         except ValueError:
             number = math.nan
-        if not low < number < high:
+        if not expected.allows(number):
             raise InputError(
-                f"inputs {law.name}: {expected.meaning} must be between {low:g} "
-                f"and {high:g}, got {value!r}"
+                f"inputs {law.name}: {expected.meaning} must be between {expected.low:g} "
+                f"and {expected.high:g}, got {value!r}"
             )
         numbers.append(number)
+    complaint = law.complaint(tuple(numbers))
+    if complaint is not None:
+        raise InputError(f"inputs {law.name}: {complaint}, got {value!r}")
     return tuple(numbers)

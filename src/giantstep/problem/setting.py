@@ -368,7 +368,7 @@ class Setting(Record):
     @property
     def turns(self) -> bool:
         """Whether all directions are alike but those known from the start."""
-        return self.inputs.deferrable and self.update.kind.turns
+        return self.inputs.isotropic and self.update.kind.turns
 
     @property
     def recorded(self) -> tuple[int, ...]:

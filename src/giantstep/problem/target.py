@@ -214,6 +214,18 @@ class Target:
         ]
         return replace(self, r=s, expression=substitute(self.expression, forms))
 
+    def translate(self, offset: float) -> Target:
+        """The target g(u) = f(u_1 + offset, u_2, ..): f of inputs with a mean along x1."""
+        note = f"Inputs have the mean {offset:g} along x1: x1 stands for x1 {offset:+g} here."
+        moved = replace(self, notes=(*self.notes, note))
+        if self.expression is None:
+            inner = self.function
+            assert inner is not None
+            return replace(moved, function=lambda first, *others: inner(first + offset, *others))
+        first = add(Variable(0), Number(Fraction(offset)))
+        forms = [first, *(Variable(k) for k in range(1, self.r))]
+        return replace(moved, expression=substitute(self.expression, forms))
+
 
 # One target for all settings with this text: to expand it takes milliseconds.
 @lru_cache(maxsize=2**8)

@@ -78,6 +78,8 @@ class _Count:
     def __post_init__(self) -> None:
         setting = self.setting
         columns = setting.d if self.dense else setting.known + setting.p
+        if not self.dense and deferred.holds_batches(setting):
+            columns *= deferred.block_count(setting)
         object.__setattr__(self, "columns", columns)
 
     def run(self) -> Work:
@@ -149,16 +151,20 @@ class _Count:
         return step * setting.steps
 
     def held_steps(self) -> Work:
-        """Steps on samples whose known components are kept: each reveals p more, in float64."""
+        """Steps on samples whose known components are kept: each reveals p more, in float64.
+
+        It does so in each block of the inputs.
+        """
         setting, p = self.setting, self.setting.p
+        revealed = p * deferred.block_count(setting)
         n, most = set_size(setting.batches, setting.n), uses(setting.batches, setting.steps)
         # Columns grow by p at every use; six products with them and four with the new ones, and
         # arrays of their size are copied, which takes as long as some 50 products.
-        columns = self.columns + 0.5 * p * most
-        copied = 50.0 * n * (2.0 * columns + 8.0 * p)
+        columns = self.columns + 0.5 * revealed * most
+        copied = 50.0 * n * (2.0 * columns + 8.0 * revealed)
         step = Work(
-            normals=n * p,
-            exact=n * p * (6.0 * columns + 4.0 * p) + copied,
+            normals=n * revealed,
+            exact=n * p * (6.0 * columns + 4.0 * revealed) + copied,
             values=n * (2.0 * p + 1.0),
             calls=10.0,
         )

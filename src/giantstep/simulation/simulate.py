@@ -23,6 +23,7 @@ from giantstep.records.trajectory import (
 )
 from giantstep.simulation.divergence import divergence
 from giantstep.simulation.engines import deferred
+from giantstep.simulation.engines.blockwise import BlockEngine
 from giantstep.simulation.matrices import (
     DIRECTIONS,
     row_spectrum,
@@ -85,7 +86,8 @@ def make_engine(
     if directions is not None and not setting.target.column:
         raise InputError(f"directions are those of the target {setting.target.name!r}, got others")
     if choose_engine(setting, memory) == "deferred":
-        return deferred.DeferredEngine(setting, memory, meter)
+        engine = BlockEngine if setting.inputs.in_blocks else deferred.DeferredEngine
+        return engine(setting, memory, meter)
     from giantstep.simulation.engines.dense import DenseEngine
 
     return DenseEngine(setting, memory, meter, directions)

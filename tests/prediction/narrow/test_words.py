@@ -72,6 +72,11 @@ CASES: dict[str, dict[str, Any]] = {
     "bias of the readout": {"bias": 1.0, "bias_at": "readout", "activation": "relu"},
     "spiked": {"inputs": "spiked(3, 0.6)"},
     "spiked, framed": {"inputs": "spiked(3, 0.6)", "start": "orthogonal", "rows": "normalised"},
+    "shifted": {"inputs": "shifted(1.5, 0.6)"},
+    "shifted, framed": {"inputs": "shifted(1.5, 0.6)", "start": "orthogonal", "rows": "normalised"},
+    "shifted, again": {"inputs": "shifted(1.5, 0.6)", "batches": "reused"},
+    "clusters": {"inputs": "clusters(3, 0.6)"},
+    "clusters, again": {"inputs": "clusters(3, 0.6)", "batches": "reused"},
     "readout between": {
         "readout_between": "gradient(8)",
         "start": "orthogonal",
@@ -94,6 +99,11 @@ WITHOUT: dict[str, dict[str, Any]] = {
     "bias of the readout": {"bias_at": "start"},
     "spiked": {"inputs": "spiked(3, 0)"},
     "spiked, framed": {"inputs": "spiked(3, 0)"},
+    "shifted": {"inputs": "shifted(1.5, 0)"},
+    "shifted, framed": {"inputs": "shifted(1.5, 0)"},
+    "shifted, again": {"inputs": "shifted(1.5, 0)"},
+    "clusters": {"inputs": "clusters(3, 0)"},
+    "clusters, again": {"inputs": "clusters(3, 0)"},
     "logistic": {"loss": "square"},
     "ones": {"readout_start": "alternating"},
     "numbers": {"readout_start": "alternating"},
@@ -103,8 +113,9 @@ WITHOUT: dict[str, dict[str, Any]] = {
 # Entries of overlaps, Gram matrices and gradient cosines, numbers of tables, and errors.  In most
 # cases 137: the cosine with w*_2, which nothing has learned, is known at the start alone.  It is
 # known after steps too where every run has a row, where runs are drawn (with deflated labels,
-# clipped gradients, and rows that hold little of w*_2 and see the spike from a start of their own)
-# and where decay forgets the start or relu learns it (but for a principal cosine).
+# clipped gradients, reused batches, and rows that hold little of w*_2 and see the spike or the
+# shift from a start of their own) and where decay forgets the start or relu learns it (but for a
+# principal cosine).
 MOST_CASES = 137
 COMPARISONS = {
     "transform, deflated": 140,
@@ -121,6 +132,9 @@ COMPARISONS = {
     "tangent, rows": 139,
     "tangent, momentum": 139,
     "momentum, between": 101,
+    "shifted, framed": 140,
+    "shifted, again": 140,
+    "clusters, again": 140,
     "readout between": 101,
 }
 

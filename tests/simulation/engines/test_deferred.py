@@ -92,7 +92,10 @@ def test_memory_of_a_held_batch_is_refused_with_its_bytes() -> None:
     ("fields", "piece"),
     [
         ({"d": 9, "p": 8}, r"needs d >= 10 for these p and r, got 9"),
-        ({"d": 100, "inputs": "rademacher"}, "gaussian or spiked inputs, got 'rademacher'"),
+        (
+            {"d": 100, "inputs": "rademacher"},
+            "gaussian, spiked, shifted, clusters, blocks or power inputs, got 'rademacher'",
+        ),
     ],
 )
 def test_where_it_is_invalid_it_says_so(fields: dict[str, object], piece: str) -> None:

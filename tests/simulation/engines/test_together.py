@@ -50,6 +50,8 @@ CASES: dict[str, dict[str, Any]] = {
     "readout": {"readout_between": "gradient(1)"},
     "repeat": {"batches": "repeat(3)"},
     "spiked": {"inputs": "spiked(3, 0.6)"},
+    "shifted": {"inputs": "shifted(1, 0.6)"},
+    "clusters": {"inputs": "clusters(4, 0.6)"},
 }
 WITHOUT: dict[str, dict[str, Any]] = {
     "plain": {"noise": 3.0},
@@ -75,7 +77,12 @@ def plain_loop(setting: Setting, seed: int) -> list[np.ndarray]:
             if not setting.inputs.is_gaussian:
                 u = np.zeros(d)
                 u[[0, 5]] = 0.6, 0.8
-                x += (2.0 - 1.0) * u[:, None] * (u @ x)[:, None]
+                moved: Any = {
+                    "spiked": (2.0 - 1.0) * (u @ x)[:, None],
+                    "shifted": 1.0,
+                    "clusters": 2.0 * key.choice([-1.0, 1.0], size=(runs, 1, n)),
+                }[setting.inputs.kind]
+                x += u[:, None] * moved
             y = x[:, :1] + x[:, 1:2] + x[:, :1] ** 2 - x[:, 1:2] ** 2
             y = y + setting.noise * key.standard_normal((runs, 1, n))
             y = y if setting.label_transform.is_plain else np.tanh(y)

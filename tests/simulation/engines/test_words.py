@@ -70,6 +70,25 @@ CASES: dict[str, dict[str, Any]] = {
         "start": "orthogonal",
         "deflate": 1,
     },
+    "shifted": {"inputs": "shifted(1, 0.6)"},
+    "shifted, reused": {
+        "inputs": "shifted(1, 0.6)",
+        "batches": "reused",
+        "start": "orthogonal",
+        "deflate": 1,
+    },
+    "clusters": {"inputs": "clusters(4, 0.6)"},
+    "clusters, reused": {"inputs": "clusters(4, 0.6)", "batches": "reused", "start": "orthogonal"},
+    "blocks": {"inputs": "blocks(0.5, 4, 0.5, 0.04)", "frame": "axes"},
+    "blocks, last batch": {
+        "inputs": "blocks(0.5, 4, 0.5, 0.04)",
+        "frame": "axes",
+        "start": "orthogonal",
+        "deflate": 0,
+        "batches": "repeat(2)",
+        "readout_batch": "last",
+        "readout_n": 30,
+    },
     "given": {"start": "given", "start_gram": 4.0 * np.eye(4), "step_size": 1.0},
 }
 LEVEL = 1e-3 / (21 * len(CASES))
@@ -116,6 +135,12 @@ WITHOUT: dict[str, dict[str, Any]] = {
     "minibatch": {"readout_start": "ones", "runs": MANY},
     "spiked": {"inputs": "spiked(3, 0)"},
     "spiked, reused": {"batches": "reused", "start": "orthogonal", "deflate": 1},
+    "shifted": {"inputs": "shifted(1, 0)"},
+    "shifted, reused": {"batches": "reused", "start": "orthogonal", "deflate": 1},
+    "clusters": {"inputs": "clusters(4, 0)"},
+    "clusters, reused": {"inputs": "clusters(4, 0)", "batches": "reused", "start": "orthogonal"},
+    "blocks": {"inputs": "blocks(1, 2.02)"},
+    "blocks, last batch": CASES["blocks, last batch"] | {"inputs": "blocks(1, 2.02)"},
     "given": {"start": "orthogonal", "step_size": 1.0},
 }
 

@@ -168,27 +168,31 @@ def predict(
     setting: Setting,
     *,
     drawing: Drawing,
+    kind: type[DrawnRun] | None = None,
     draws: int | None = None,
     work: int = 2**32,
     error_points: int = 2**11,
 ) -> dict[str, Float[np.ndarray, "rows ..."]]:
     """Fields of the record, a row for each drawn run.
 
-    There are at least and at most so many rows (ROWS) unless more are simulated, or ``draws`` of
-    them; their starts are those of the simulated runs in turn.  ``work`` are products of samples
-    with neurons and with their coordinates in all drawn runs: some seconds.  Errors of the network
+    ``kind`` says how a run is drawn.  There are at least and at most so many rows (ROWS) unless
+    more are simulated, or ``draws`` of them; their starts are those of the simulated runs in turn.
+    ``work`` are products of samples with neurons and with their coordinates in all drawn runs: some
+    seconds.  Errors of the network
     are means over ``error_points`` points: a run is off by one or two per cent, the mean of 24 by
     less than a third of that.
     """
+    kind = kind or DrawnRun
     affordable = work // max(_products_of_run(setting), 1)
     wanted = draws or min(max(affordable, ROWS[0]), ROWS[1])
-    starts = [start_of_run(setting, run) for run in range(setting.runs)]
+    starts = [kind.start(setting, run) for run in range(setting.runs)]
     drawn = []
     for row in range(setting.runs * math.ceil(wanted / setting.runs)):
         start = starts[row % setting.runs]
         quadrature = points_for(setting, row, log2_points_of_step(setting))
         noise = Samples(row, setting, most_samples(setting), single=True)
-        snapshots, fits = _run(setting, start, quadrature, noise, fitted=drawing.by_fits)
+        run = kind(setting, start, quadrature, noise)
+        snapshots, fits = _followed(run, noise, fitted=drawing.by_fits)
         fields = dict(vars(evolution_of(setting, snapshots, error_points)))
         if drawing.by_fits:
             errors = np.array([(fit.train_error, fit.test_error) for fit in fits])
@@ -200,11 +204,9 @@ def predict(
     return {name: np.stack([fields[name] for fields in drawn]) for name in drawn[0]}
 
 
-def _run(
-    setting: Setting, start: State, quadrature: Quadrature, noise: Samples, *, fitted: bool
-) -> tuple[list[Snapshot], list[Fit]]:
+def _followed(run: DrawnRun, noise: Samples, *, fitted: bool) -> tuple[list[Snapshot], list[Fit]]:
     """The states of a run and, if they are drawn, the fits of its readout."""
-    run = DrawnRun(setting, start, quadrature, noise)
+    setting = run.setting
     snapshots, fits = [], []
     for step in range(setting.steps + 1):
         if step > 0:
@@ -240,6 +242,11 @@ class DrawnRun:
         self.state, self.number = start, -1
         self.batch: HeldSamples | NoisyBatch | None = None
         self.snapshot = Snapshot(start, quadrature(start.rows, 0))
+
+    @staticmethod
+    def start(setting: Setting, run: int) -> State:
+        """The start of one run as the engine that simulates it draws it."""
+        return start_of_run(setting, run)
 
     def step(self, step: int) -> None:
         """Take a giant step."""
@@ -323,6 +330,19 @@ def _fresh_gradients(
 
     docs/derivations/drawn_runs.md, eq. (4).
     """
+    along, symmetric, descent = fresh_means(setting, state, points, noise)
+    outside = symmetric @ noise.vectors(setting.p, setting.d - state.rows.shape[1])
+    rows = np.concatenate([along, outside / math.sqrt(setting.n)], axis=1)
+    return Gradients.used(setting, state, rows, descent)
+
+
+def fresh_means(
+    setting: Setting, state: State, points: Points, noise: Fluctuations
+) -> tuple[Float[np.ndarray, "p q"], Float[np.ndarray, "p p"], Float[np.ndarray, " p"]]:
+    """Means over the samples of a step: of c x, the root of that of c c^T, the readout's gradient.
+
+    docs/derivations/drawn_runs.md, eq. (4).
+    """
     batch = noise.batch(points, setting.n)
     labels = setting.label_transform(labels_at(setting, batch.x, batch.noise))
     if setting.deflate == 0:
@@ -338,9 +358,7 @@ def _fresh_gradients(
         along, square, descent = _summed(setting, state, batch, labels)
     values, vectors = np.linalg.eigh(square)
     symmetric = (vectors * np.sqrt(np.maximum(values, 0.0))) @ vectors.T
-    outside = symmetric @ noise.vectors(setting.p, setting.d - state.rows.shape[1])
-    rows = np.concatenate([along, outside / math.sqrt(setting.n)], axis=1)
-    return Gradients.used(setting, state, rows, descent)
+    return along, symmetric, descent
 
 
 def _summed(

@@ -33,11 +33,14 @@ class Snapshot:
     """A network after a step: its state, points for new samples, and the gradient of the step.
 
     The gradient has the coordinates of the rows and may have more; at the start there is none.
+    ``rows`` are those of the network along the target and other directions, where new samples see
+    them in coordinates of another length.
     """
 
     state: State
     points: Points
     gradient: Float[np.ndarray, "p k"] | None = None
+    rows: Float[np.ndarray, "p k"] | None = None
 
 
 def direction_cosines(
@@ -58,7 +61,8 @@ def evolution_of(
     r = setting.target.r
     overlaps, grams, cosines, errors = [], [], [np.zeros((0, setting.p, r))], []
     for snapshot in snapshots:
-        rows, gradient = snapshot.state.rows, snapshot.gradient
+        rows, gradient = snapshot.rows, snapshot.gradient
+        rows = snapshot.state.rows if rows is None else rows
         overlaps.append(rows[:, : setting.known])
         grams.append(rows @ rows.T)
         points = snapshot.points if most_points is None else snapshot.points.leading(most_points)

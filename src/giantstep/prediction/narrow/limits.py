@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from giantstep.prediction.limits import (
-    GAUSSIAN_OR_SPIKED,
+    PREDICTED_INPUTS,
     Covered,
     Limit,
     computed,
@@ -142,8 +142,9 @@ def drawn_for_width(setting: Setting) -> bool:
 
 
 def must_be_drawn(setting: Setting) -> bool:
-    """Whether no mean serves: the rows are many, or the steps or errors need drawn readouts."""
-    return drawn_for_width(setting) or drawn_runs.needs_samples(setting)
+    """Whether no mean serves: rows are many, readouts are drawn, or inputs come in blocks."""
+    wide = drawn_for_width(setting)
+    return wide or setting.inputs.in_blocks or drawn_runs.needs_samples(setting)
 
 
 # -- lengths that are divided by -------------------------------------------------------------------
@@ -223,15 +224,13 @@ ORTHOGONAL_ROWS = must_be(
 )
 
 SPIKE_SAMPLES = Limit(
-    name="samples to deflate along a spike, over (1 + strength)^2",
+    name="samples to deflate along a spike or a shift, over E[x^2]^2",
     quantity=lambda s: (
-        s.n / max(1.0 + s.inputs.numbers[0], 1.0) ** 2
-        if s.deflate == 1 and s.inputs.known_directions
-        else None
+        s.n / s.inputs.largest_square**2 if s.deflate == 1 and s.inputs.known_directions else None
     ),
     least=300.0,
-    sentence="n must be at least {least:g} (1 + strength)^2 for deflate = 1 with inputs "
-    "{setting.inputs.text}, got {setting.n}",
+    sentence="n must be at least {least:g} E[x^2]^2 for deflate = 1 with inputs "
+    "{setting.inputs.text}, x being the component along the spike or the shift, got {setting.n}",
     # The noise of the fitted linear part along the spike adds E[y^2 x^2] E[x^2]/n to the labels'
     # square, for labels of degree 2 15 (1 + strength)^2/n of it, 5 % at so many.  At an eighth of
     # them Gram matrices were off by 6 standard errors of 160 runs.
@@ -243,8 +242,8 @@ SINGLE_STEPS = Limit(
     name="steps that are taken one by one",
     quantity=lambda s: None if is_long(s) else float(s.steps),
     most=1000.0,
-    sentence="steps must be at most {most:g} where batches are reused, inputs are spiked, the "
-    "readout moves, gradients are tangent or there is momentum, got {setting.steps}",
+    sentence="steps must be at most {most:g} where batches are reused, inputs are spiked or "
+    "shifted, the readout moves, gradients are tangent or there is momentum, got {setting.steps}",
     # Some seconds.
     evidence="tests/prediction/test_limits.py",
     kind="chosen",
@@ -299,8 +298,24 @@ ROWS_OF_DATA = (
 )
 """The limits of rows that are dealt out from a data set: Gaussian runs deal theirs out too."""
 
+IN_BLOCKS = (
+    must_be("momentum", "0", "inputs in blocks", lambda s: not s.momentum),
+    must_be("gradient", "full", "inputs in blocks", lambda s: not s.gradient.kind.tangent),
+    must_be("deflate", "-1 or 0", "inputs in blocks", lambda s: s.deflate < 1),
+    one_of("readout_batch", ("fresh",), "inputs in blocks"),
+    one_of("start_rows", (None,), "inputs in blocks"),
+    must_be(
+        "update",
+        "gradient, normalised or orthogonal",
+        "inputs in blocks",
+        lambda s: s.update.kind.turns,
+    ),
+)
+"""The limits of inputs in blocks, whose runs are drawn."""
+
 NARROW: tuple[Limit, ...] = (
-    GAUSSIAN_OR_SPIKED,
+    PREDICTED_INPUTS,
+    *when(lambda s: s.inputs.in_blocks, IN_BLOCKS),
     *when(lambda s: s.data is not None, ROWS_OF_DATA),
     ONE_PASS_NEURONS,
     LONG_RUN_NEURONS,

@@ -8,7 +8,9 @@ second derivatives are taken from; ``Samples`` are those of a run by itself.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from jaxtyping import Float
@@ -85,6 +87,7 @@ class Samples(Fluctuations):
     """Random variables of a run by itself, with at most so many samples of its own.
 
     ``single``: coordinates of samples are in single precision, as in a simulation.
+    ``coordinates`` makes these of normals.
     """
 
     opposite = False
@@ -94,7 +97,9 @@ class Samples(Fluctuations):
     ) -> None:
         super().__init__(seed)
         self.setting, self.most_samples = setting, most_samples
+        self.coordinates: Callable[[Any], Any]
         self.dtype = np.float32 if single else np.float64
+        self.coordinates = lambda normals: setting.inputs.stretched(normals, setting.target.r)
 
     def bartlett(self, k: int, m: int) -> Float[np.ndarray, "k j"]:
         """Bartlett's matrix as it is: of k vectors in R^m, at most m coordinates."""
@@ -113,7 +118,6 @@ class Samples(Fluctuations):
     def samples(self, count: int, q: int) -> Points:
         """So many samples by their first q coordinates and the noise of their labels."""
         x = self.key.standard_normal((count, q), dtype=self.dtype)
-        if self.setting.inputs.known_directions:
-            x = self.setting.inputs.stretched(x, self.setting.target.r)
+        x = self.coordinates(x)
         noise = self.normals(count) if self.setting.noisy else np.zeros(count)
         return Points(x, noise, np.zeros(count), np.full(count, 1.0 / count))

@@ -18,13 +18,14 @@ from giantstep.errors import NoTheoryError
 from giantstep.gaussian.points import Accuracy
 from giantstep.prediction.limits import first_complaint
 from giantstep.prediction.narrow import drawn_runs
+from giantstep.prediction.narrow.block_runs import BlockRun
 from giantstep.prediction.narrow.covariance import start_columns
 from giantstep.prediction.narrow.deviations import (
     Deviations,
     deviations_by_covariance,
     method_of,
 )
-from giantstep.prediction.narrow.drawn_runs import expected_seconds, needs_samples
+from giantstep.prediction.narrow.drawn_runs import DrawnRun, expected_seconds, needs_samples
 from giantstep.prediction.narrow.fresh import unsteadiness
 from giantstep.prediction.narrow.limits import (
     FEW_INPUTS,
@@ -62,7 +63,8 @@ def predict(setting: Setting, readouts: Float[np.ndarray, "rows p"], accuracy: A
     """Fields of the record: a row for each readout, or for each run where its start decides."""
     try:
         with np.errstate(all="ignore"):
-            fields = None if needs_draws(setting) else _around_means(setting, readouts, accuracy)
+            draws = setting.inputs.in_blocks or needs_draws(setting)
+            fields = None if draws else _around_means(setting, readouts, accuracy)
             return _drawn(setting, accuracy) if fields is None else fields
     except np.linalg.LinAlgError:
         raise NoTheoryError(
@@ -186,7 +188,9 @@ def _drawn(setting: Setting, accuracy: Accuracy) -> Fields:
     complaint = None if by_fits else first_complaint(PARTS["readout errors"], setting)
     errors = setting.readout_n > 0 and complaint is None
     drawing = drawn_runs.Drawing(errors=errors, by_fits=by_fits)
-    fields: Fields = dict(drawn_runs.predict(setting, drawing=drawing, draws=draws))
+    kind = BlockRun if setting.inputs.in_blocks else DrawnRun
+    drawn = drawn_runs.predict(setting, drawing=drawing, kind=kind, draws=draws)
+    fields: Fields = dict(drawn)
     _refuse_infinite(fields)
     fields["overlap_deviation"] = np.zeros_like(fields["overlap"])
     count = len(fields["overlap"])

@@ -9,7 +9,7 @@ import math
 
 from giantstep.gaussian.accuracy import VANISHING
 from giantstep.prediction.limits import (
-    GAUSSIAN_OR_SPIKED,
+    PREDICTED_INPUTS,
     WHITENED,
     Limit,
     Quantity,
@@ -146,7 +146,7 @@ def _ratio(field: str, *, least: float, most: float = math.inf) -> Limit:
 
 
 LINEAR_WIDTH: tuple[Limit, ...] = (
-    GAUSSIAN_OR_SPIKED,
+    PREDICTED_INPUTS,
     _ratio("p", least=0.05, most=20.0),
     _ratio("n", least=0.05, most=20.0),
     *AT_MOST_FOUR,
@@ -179,7 +179,7 @@ SQUARES = Limit(
 )
 
 QUADRATIC_WIDTH: tuple[Limit, ...] = (
-    GAUSSIAN_OR_SPIKED,
+    PREDICTED_INPUTS,
     AT_MOST_ONE[0],
     _ratio("p", least=0.05),
     _ratio("n", least=0.05),

@@ -19,6 +19,7 @@ from giantstep.errors import InputError
 from giantstep.gaussian.coordinates import compressed
 from giantstep.language.units import in_bytes
 from giantstep.problem.batches import set_of, set_size, uses
+from giantstep.problem.inputs import DEFERRABLE
 from giantstep.problem.motion import Motion
 from giantstep.problem.network import moved_readout, start_biases, start_readout, start_rows
 from giantstep.problem.randomness import Purpose, generator
@@ -36,12 +37,17 @@ def directions_revealed(setting: Setting) -> int:
     """Directions that the steps on one set of samples reveal beside those known before."""
     fits = 1 + (setting.readout_on_last and not setting.label_transform.is_plain)
     a_step = setting.p + fits * (setting.deflate == 1)
-    return a_step * uses(setting.batches, setting.steps)
+    return block_count(setting) * a_step * uses(setting.batches, setting.steps)
+
+
+def block_count(setting: Setting) -> int:
+    """Blocks of the inputs, in each of which a vector has coordinates."""
+    return len(setting.inputs.blocks(setting.d).sizes) if setting.inputs.in_blocks else 1
 
 
 def dimensions_needed(setting: Setting) -> int:
     """Dimensions the basis may come to span, where R^d has as many."""
-    return setting.known + setting.moving + directions_revealed(setting)
+    return block_count(setting) * (setting.known + setting.moving) + directions_revealed(setting)
 
 
 def held_bytes(setting: Setting) -> int:
@@ -53,19 +59,22 @@ def held_bytes(setting: Setting) -> int:
 
 def rows_bytes(setting: Setting) -> int:
     """Memory of the rows and of what a step makes of them: p x p matrices, 20 were measured."""
-    return 8 * 24 * setting.moving * (setting.moving + setting.known)
+    blocks = block_count(setting)
+    return 8 * 24 * setting.moving * blocks * (setting.moving + setting.known)
 
 
 def objection(setting: Setting, memory: int) -> str | None:
     """Why the deferred engine cannot run a setting, None if it can."""
     if not setting.inputs.deferrable:
-        return f"the deferred engine needs gaussian or spiked inputs, got {setting.inputs.text!r}"
+        return f"the deferred engine needs {DEFERRABLE} inputs, got {setting.inputs.text!r}"
     if not setting.update.kind.turns:
         return f"the deferred engine has no axes of the inputs, got update = {setting.update!r}"
     if setting.device == "gpu" and holds_batches(setting):
         return "the deferred engine holds batches on the host, got device = 'gpu'"
     if setting.deflate == 2:
         return "the deferred engine cannot hold a fit of degree 2, got deflate = 2"
+    if setting.inputs.in_blocks and (complaint := _objection_to_blocks(setting)) is not None:
+        return complaint
     needed = setting.known + setting.moving + (setting.deflate == 1)
     if needed > setting.d:
         velocities = " with their velocities" if setting.momentum else ""
@@ -83,6 +92,19 @@ def objection(setting: Setting, memory: int) -> str | None:
             f"memory must be at least {in_bytes(held_bytes(setting))} for a batch that the "
             f"deferred engine holds, got {in_bytes(memory)}"
         )
+    return None
+
+
+def _objection_to_blocks(setting: Setting) -> str | None:
+    text = setting.inputs.text
+    if not setting.along_gradient:
+        return f"the deferred engine has neither momentum nor tangent gradients for inputs {text}"
+    if setting.deflate == 1:
+        return f"the deferred engine deflates no linear part of inputs {text}, got deflate = 1"
+    if setting.start_rows is not None:
+        return f"the deferred engine takes no given start_rows for inputs {text}"
+    if setting.device == "gpu":
+        return f"the deferred engine draws inputs {text} on the host, got device = 'gpu'"
     return None
 
 

@@ -53,15 +53,18 @@ class HeldBatch:
     def reveal(self, c: Float[np.ndarray, "n k"]) -> None:
         """Grow the basis so that sum_mu c_mu x_mu = c^T Z in its coordinates, up to all of R^d."""
         n, columns = self.count, self.data.shape[1]
-        outside = self.setting.d - columns
-        if outside == 0:
+        if columns == self.setting.d:
             return
         key = generator(self.setting.seed, self.run, Purpose.REVEAL, self.step, self.reveals)
         self.known = self.known.reveal(
-            c, lambda k: bartlett(key, k, outside), lambda k: key.standard_normal((n, k))
+            c, lambda k: self.lengths(key, k), lambda k: key.standard_normal((n, k))
         )
         # What was revealed before draws nothing: a readout fitted in between changes no run.
         self.reveals += self.data.shape[1] > columns
+
+    def lengths(self, key: np.random.Generator, k: int) -> Float[np.ndarray, "k j"]:
+        """Coordinates of k combinations of samples outside what is known."""
+        return bartlett(key, k, self.setting.d - self.data.shape[1])
 
     def deflated(
         self, labels: Float[np.ndarray, " n"]

@@ -58,6 +58,19 @@ class Deflation:
 
 
 @dataclass(frozen=True)
+class Sums:
+    """Sums over samples: of c x^T along the known directions, and of the readout's gradient.
+
+    ``root`` S has S S^T = sum c c^T, less what a deflation has revealed: S times a matrix of
+    normals is the sum of c x^T along the directions that are not known.
+    """
+
+    known: Float[np.ndarray, "p q"]
+    root: Float[np.ndarray, "p p"]
+    readout: Float[np.ndarray, " p"]
+
+
+@dataclass(frozen=True)
 class Kept:
     """Normals of the first blocks, filled in by the first pass over them."""
 
@@ -89,7 +102,7 @@ class Stream:
         drawn = self.drawn(index, q + noisy + linear)
         if exact:
             drawn = drawn.astype(np.float64)
-        data, outside = setting.inputs.stretched(drawn[:, :q], setting.target.r), drawn[:, -1]
+        data, outside = self.coordinates(drawn[:, :q]), drawn[:, -1]
         labels = setting.target([data[:, k] for k in range(setting.target.r)], functions)
         if noisy:
             labels = setting.labels(labels, drawn[:, q], functions)
@@ -106,6 +119,10 @@ class Stream:
             beta = fit.known.astype(drawn.dtype)
             deflated = deflated - data @ beta - drawn.dtype.type(fit.outside) * outside
         return data, labels, deflated, outside
+
+    def coordinates(self, normals: Any) -> Any:
+        """Coordinates of samples, those along the target first, from normals."""
+        return self.setting.inputs.stretched(normals, self.setting.target.r)
 
     def drawn(self, index: int, columns: int) -> Any:
         """The normals of a block, drawn once if they are kept."""
@@ -204,8 +221,17 @@ class Stream:
 
         docs/theory/index.md, eq. (11); docs/derivations/deferred.md, eq. (1).
         """
-        setting, (p, q) = self.setting, self.rows.shape
-        fit, functions = self.deflation, self.work.functions
+        setting, sums = self.setting, self.sums(readout)
+        rng = generator(setting.seed, self.run, Purpose.HIDDEN, self.step)
+        unknown = setting.d - sums.known.shape[1]
+        outside = sums.root @ bartlett(rng, setting.p, unknown)
+        gradient = np.concatenate([sums.known, outside], axis=1) / self.count
+        motion = Motion(self.rows, velocity)
+        return Stepped.of(setting, motion, gradient, sums.readout / self.count, size)
+
+    def sums(self, readout: Float[np.ndarray, " p"]) -> Sums:
+        """What a giant step needs of these samples."""
+        setting, fit, functions = self.setting, self.deflation, self.work.functions
         revealed = fit is not None and setting.deflate == 1
 
         def part(index: int) -> Any:
@@ -225,11 +251,6 @@ class Stream:
         if revealed:
             pieces.append(along[0][:, None])
             square = square - np.outer(along[1], along[1])
-        rng = generator(setting.seed, self.run, Purpose.HIDDEN, self.step)
-        columns = q + len(pieces) - 1
         # Neurons that are one have a gradient between them of rounding alone, up to eps/60.
         null = float(np.finfo(setting.dtype).eps)
-        pieces.append(root(square, null) @ bartlett(rng, p, setting.d - columns))
-        gradient = np.concatenate(pieces, axis=1) / self.count
-        motion = Motion(self.rows, velocity)
-        return Stepped.of(setting, motion, gradient, readout_sum / self.count, size)
+        return Sums(np.concatenate(pieces, axis=1), root(square, null), readout_sum)
