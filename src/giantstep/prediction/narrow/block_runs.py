@@ -86,7 +86,7 @@ class BlockRun(DrawnRun):
         """Take a giant step."""
         stepped = self._held_step(step) if self.setting.seen_again else self._fresh_step(step)
         readout = moved_readout(self.setting, self.state.readout, stepped.readout_gradient)
-        self.state = replace(self.state, rows=stepped.rows, readout=readout)
+        self.state = replace(self.state, rows=stepped.motion.rows, readout=readout)
         self._look(step + 1, self.span.turned(stepped.gradient))
 
     def _held_step(self, step: int) -> Stepped:

@@ -90,28 +90,27 @@ def certainty(experiment: Experiment) -> str:
     compared = experiment.comparison
     if experiment.complaint is not None or compared is None or not compared.count:
         return ""
-    return comparison_words(compared)
+    cosines = {title: f"cosine with {named(basis)}" for title, basis in experiment.subspaces}
+    return comparison_words(compared, cosines)
 
 
-def comparison_words(compared: Comparison) -> str:
-    """The p-value of a comparison, its largest deviation, and the errors it would notice."""
+def comparison_words(compared: Comparison, cosines: Mapping[str, str]) -> str:
+    """The p-value of a comparison, its largest deviation, and the errors it would notice.
+
+    ``cosines`` -> the columns of cosines in a table, with their names in a sentence.
+    """
     where = "" if compared.agrees else f" ({compared.farthest.replace('_', ' ')})"
     return (
         f"The p-value of all {compared.count} comparisons, one for each number that theory "
         f"predicts and the runs measure, is {_p_value(compared)}; below {compared.level:g} is a "
         f"disagreement. The largest deviation is {compared.sigmas:.1f} sigma{where}."
-        f"{power(compared, _cosines(experiment))}"
+        f"{power(compared, cosines)}"
     )
 
 
 def _p_value(compared: Comparison, largest: float = 0.5) -> str:
     """The p-value; of many comparisons that agree it is 1, which reads like a mistake."""
     return f"above {largest:g}" if compared.p_value > largest else f"{compared.p_value:.2g}"
-
-
-def _cosines(experiment: Experiment) -> dict[str, str]:
-    """The columns of cosines in the table of learn, with their names in a sentence."""
-    return {title: f"cosine with {named(basis)}" for title, basis in experiment.subspaces}
 
 
 def _nothing(predicted: Trajectory) -> str:

@@ -90,7 +90,8 @@ class BlockEngine(DeferredEngine):
         self.readout, self.biases = start_readout(setting, run), start_biases(setting, run)
         self.span = BlockSpan.of_run(setting, run)
         key = generator(setting.seed, run, Purpose.START, 0)
-        self.rows, self.blocks = start_rows(setting, self.span.space(key)), self.span.columns
+        self.motion = Motion(start_rows(setting, self.span.space(key)))
+        self.blocks = self.span.columns
 
     @property
     def overlap(self) -> Float[np.ndarray, "p r"]:
@@ -103,7 +104,8 @@ class BlockEngine(DeferredEngine):
 
     def compress(self) -> None:
         """Hold the rows by as few coordinates as new samples need."""
-        self.rows, self.blocks = self.span.compressed(self.rows, self.blocks), self.span.columns
+        self.motion = Motion(self.span.compressed(self.rows, self.blocks))
+        self.blocks = self.span.columns
 
     def step(self, index: int) -> tuple[Float[np.ndarray, "p r"], Float[np.ndarray, "p p"]]:
         """Take giant step ``index``; the gradient's target overlaps and its Gram matrix.
@@ -112,7 +114,7 @@ class BlockEngine(DeferredEngine):
         """
         setting = self.setting
         stepped = self._held_step(index) if holds_batches(setting) else self._fresh_step(index)
-        self.rows = stepped.rows
+        self.motion = stepped.motion
         self.readout = moved_readout(setting, self.readout, stepped.readout_gradient)
         gradient = stepped.gradient
         return self.span.along_target(gradient), gradient @ gradient.T
@@ -123,7 +125,7 @@ class BlockEngine(DeferredEngine):
             self.compress()
             self.batch = BlockBatch(setting, self.run, number, self.span)
         biases = self.biases_of(Purpose.BATCH)
-        stepped = self.batch.step_rows(Motion(self.rows), biases, self.readout, index)
+        stepped = self.batch.step_rows(self.motion, biases, self.readout, index)
         self.blocks = self.batch.columns
         self.meter.add(setting.n * (1 + (setting.deflate >= 0)))
         return stepped
@@ -137,7 +139,7 @@ class BlockEngine(DeferredEngine):
         key = generator(setting.seed, self.run, Purpose.HIDDEN, index)
         total, self.blocks = self.span.summed(seen, sums.known, sums.root, key)
         n, size = setting.n, setting.step_size[index]
-        return Stepped.of(setting, Motion(self.rows), total / n, sums.readout / n, size)
+        return Stepped.of(setting, self.motion, total / n, sums.readout / n, size)
 
     def training(self, index: int) -> Stream | HeldStream:
         """Data the readout after ``index`` steps is fitted on, labels deflated."""
@@ -145,8 +147,15 @@ class BlockEngine(DeferredEngine):
             return BlockHeldStream(self, self.batch)
         return self.stream(Purpose.READOUT, index, self.setting.readout_n).deflate()
 
-    def stream(self, purpose: Purpose, index: int, count: int) -> BlockStream:
-        """Fresh samples for the network as it is now."""
-        seen = self.span.seen(self.span.compressed(self.rows, self.blocks))
+    def stream(
+        self,
+        purpose: Purpose,
+        index: int,
+        count: int,
+        rows: Float[np.ndarray, "p q"] | None = None,
+    ) -> BlockStream:
+        """Fresh samples for the network as it is now, or for rows that are compressed already."""
+        rows = self.span.compressed(self.rows, self.blocks) if rows is None else rows
+        seen = self.span.seen(rows)
         shape = (self.setting, self.run, purpose, index, count, seen.rows)
         return BlockStream(*shape, self.biases_of(purpose), self.meter, work=self.work, seen=seen)
