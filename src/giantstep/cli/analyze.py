@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from cyclopts import Parameter
 
 from giantstep.analysis.analyze import analyze as run
+from giantstep.analysis.overlap import OverlapCurve
 from giantstep.analysis.overlap import overlap_curve as best_overlaps
 from giantstep.analysis.requirements import sample_requirements
 from giantstep.cli.output import PLAIN, Output, Switch, Typed, picture_line, write_json
@@ -73,10 +74,7 @@ def analyze(
     if files is not None:
         write_json(plain_values(), files[0])
     if curve is not None and picture is not None:
-        from giantstep.show.plots.overlap import overlap_figure
-        from giantstep.show.plots.style import save
-
-        save(overlap_figure(curve), picture)
+        _draw(curve, picture)
 
     if latex:
         from giantstep.show.latex import analysis_latex
@@ -94,6 +92,13 @@ def analyze(
         return analysis_report(record, everything=all, curve=curve)
 
     output.present(plain_values, report, *picture_line(None if picture is None else [picture]))
+
+
+def _draw(curve: OverlapCurve, path: Path) -> None:
+    from giantstep.show.plots.overlap import overlap_figure
+    from giantstep.show.plots.style import save
+
+    save(overlap_figure(curve), path)
 
 
 def _picture(path: Path | None, *, overwrite: bool) -> Path | None:

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 from cyclopts import Parameter
-from rich.console import RenderableType
 
 from giantstep.cli.fields import Fields, File, given_fields
 from giantstep.cli.output import PLAIN, Output, Typed, picture_line, write_json
 from giantstep.errors import InputError
 from giantstep.problem.setting import Setting
 from giantstep.show.progress import spinner
-from giantstep.sweeps.needed import samples_needed
+from giantstep.show.tables.needed import needed_report
+from giantstep.sweeps.needed import SamplesNeeded, samples_needed
 
 
 def needed(
@@ -67,18 +68,17 @@ def needed(
             progress=say,
         )
     if files is not None:
-        from giantstep.show.plots.needed import needed_figure
-        from giantstep.show.plots.style import save
+        _write(record, *files)
+    output.present(record.as_dict, lambda: needed_report(record), *picture_line(files))
 
-        write_json(record.as_dict(), files[0])
-        save(needed_figure(record), files[1])
 
-    def report() -> RenderableType:
-        from giantstep.show.tables.needed import needed_report
+def _write(record: SamplesNeeded, numbers: Path, picture: Path) -> None:
+    """The record and its picture; matplotlib loads only here."""
+    from giantstep.show.plots.needed import needed_figure
+    from giantstep.show.plots.style import save
 
-        return needed_report(record)
-
-    output.present(record.as_dict, report, *picture_line(files))
+    write_json(record.as_dict(), numbers)
+    save(needed_figure(record), picture)
 
 
 def _levels(name: str, text: str | None) -> list[float] | None:
