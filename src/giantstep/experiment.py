@@ -12,6 +12,7 @@ import numpy as np
 from jaxtyping import Float
 
 from giantstep.analysis.analyze import Analysis, analyze
+from giantstep.analysis.exponents import OneStep
 from giantstep.analysis.fitted_degrees import Fits, FittedDegrees, every_degree
 from giantstep.analysis.floors import Floor, floor_with, target_floor
 from giantstep.analysis.staircase import Staircase, added
@@ -153,8 +154,8 @@ def subspaces_of(stairs: Staircase, r: int) -> list[tuple[str, Float[np.ndarray,
 
 
 def stairs_of(analysis: Analysis, setting: Setting) -> Staircase:
-    """The staircase of fresh batches, or of reused ones where a step may see a sample again."""
-    again = uses(setting.batches, steps=2) > 1
+    """The staircase of fresh batches, or of reused ones where a step sees a sample again."""
+    again = uses(setting.batches, setting.steps) > 1
     return analysis.reused if again else analysis.fresh
 
 
@@ -176,13 +177,22 @@ def learned_subspaces(
         reached = stairs_of(analysis, setting).reached
         steps = [*reached, *[reached[-1] if reached else nothing] * setting.steps]
         return [nothing, *steps[: setting.steps]]
-    removed = setting.deflate >= 1
-    exponent = setting.deflate + 1 if removed else min(order, 3)
-    first = nothing
-    for entry in analysis.one_step:
-        if entry.deflated == removed and entry.batch_exponent == exponent:
-            first = entry.learned if order >= entry.batch_exponent else nothing
+    entry = step_of_batch(analysis, setting)
+    first = nothing if entry is None else entry.learned
     return [nothing, first, *[None] * setting.steps][: setting.steps + 1]
+
+
+def step_of_batch(analysis: Analysis, setting: Setting) -> OneStep | None:
+    """What one step learns from batches of this order in d; None at n ~ d, or with too few."""
+    order = max(1, order_in(setting.n, setting.d))
+    removed = setting.deflate >= 1
+    if order == 1 and not removed:
+        return None
+    exponent = setting.deflate + 1 if removed else min(order, 3)
+    for entry in analysis.one_step:
+        if entry.deflated == removed and entry.batch_exponent == exponent <= order:
+            return entry
+    return None
 
 
 def order_in(size: int, d: int) -> int:

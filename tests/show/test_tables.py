@@ -19,7 +19,7 @@ from giantstep.records.comparison import Comparison
 from giantstep.records.summary import Value
 from giantstep.show.progress import patience
 from giantstep.show.tables.analysis import analysis_report
-from giantstep.show.tables.experiment import _power
+from giantstep.show.tables.experiment import power
 from giantstep.show.tables.learn import CHANCE, learn_report
 from giantstep.show.tables.parts import counted, make_table, number, plain, spread
 from giantstep.show.tables.spectrum import spectrum_report
@@ -75,22 +75,24 @@ def test_the_floor_of_a_run_is_told_from_that_of_an_analysis() -> None:
     assert "3.36" in text
     text = " ".join(text.split())
     assert "a lower bound of the error for large d, given the directions learned so far" in text
-    assert "It is lower than that of giantstep analyze by p/d of the next degree" in text
+    assert "it leaves out that p neurons fit a share p/d of the next degree" in text
 
 
 def test_shares_are_plain_numbers() -> None:
     noticed = {"test_error": 0.996}
     compared = cast(Comparison, SimpleNamespace(agrees=True, runs=8, resolution=noticed))
-    assert _power(compared) == (
+    cosines = {"x1 (step 1)": "cosine with x1", "x2 (step 2)": "cosine with x2"}
+    assert power(compared, cosines) == (
         " With 8 runs an error of theory of 100 % in the test error would be noticed."
     )
-    noticed |= {"overlap": 0.35, "squared overlap": 0.2, "weights outliers": 0.1}
-    assert _power(compared) == (
-        " With 8 runs an error of theory of 35 % in the overlaps, 20 % in the squared overlaps or "
-        "100 % in the test error would be noticed."
+    noticed |= {"x1 (step 1)": 0.35, "x2 (step 2)": 0.2, "weights outliers": 0.1, "overlap": 0.01}
+    assert power(compared, cosines) == (
+        " With 8 runs an error of theory of 35 % in the cosine with x1, 20 % in the cosine with x2 "
+        "or 100 % in the test error would be noticed."
     )
     noticed.clear()
-    assert "only errors of theory above 100 % would be noticed. Use more runs." in _power(compared)
+    told = power(compared, cosines)
+    assert "only errors of theory above 100 % would be noticed. Use more runs." in told
 
 
 def test_sums_are_in_natural_order_and_end_in_dots() -> None:

@@ -9,7 +9,8 @@ import numpy as np
 from jaxtyping import Float
 
 from giantstep.analysis.analyze import Analysis
-from giantstep.analysis.staircase import Stage, added
+from giantstep.analysis.exponents import picks_up
+from giantstep.analysis.staircase import Blocked, Stage, added
 from giantstep.analysis.subspace import name_space, span
 from giantstep.gaussian.accuracy import VANISHING
 from giantstep.problem.activation import Activation
@@ -133,6 +134,13 @@ def lacks(activation: Activation, degree: int) -> str:
     return f"the slope of {activation.name} has no part of degree {degree - 1}"
 
 
+def why_blocked(activation: Activation, entry: Blocked) -> str:
+    """Why an activation does not learn a direction that a step of the staircase offers."""
+    if picks_up(activation, entry.coefficient):
+        return f"a step with {activation.name} does not depend on y^{entry.label_power}"
+    return lacks(activation, entry.coefficient)
+
+
 def _blocked(analysis: Analysis, learned: Basis) -> list[str]:
     """What other activations learn from fresh batches of n ~ d, and why this one does not."""
     others = added(learned, analysis.fresh.bases[-1])
@@ -140,7 +148,7 @@ def _blocked(analysis: Analysis, learned: Basis) -> list[str]:
     if not len(others) or not causes:
         return []
     also = "also " * bool(len(learned))
-    why = lacks(analysis.activation, causes[0].coefficient)
+    why = why_blocked(analysis.activation, causes[0])
     return [f"Other activations can {also}learn {named(others)}, but {why}."]
 
 

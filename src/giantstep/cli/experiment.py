@@ -15,12 +15,13 @@ from rich.console import RenderableType
 
 from giantstep.cli.fields import memory_bytes
 from giantstep.cli.output import Output, picture_line, write_json
-from giantstep.errors import InputError, shown
+from giantstep.errors import InputError, NoTheoryError, shown
 from giantstep.experiment import Experiment, run_experiment
 from giantstep.language.units import duration
 from giantstep.prediction.predict import predict
 from giantstep.problem.setting import Setting
 from giantstep.records.labels import FittedLabels
+from giantstep.records.trajectory import Trajectory
 from giantstep.show.progress import progress_bar
 from giantstep.simulation.estimate import estimate
 from giantstep.simulation.simulate import simulate
@@ -41,16 +42,21 @@ def run_command(
     *,
     memory: str,
     output: Output,
+    theory: bool = True,
 ) -> None:
-    """NAME.json, NAME.png and runs/ into a folder; a table, or JSON, on standard output."""
+    """NAME.json, NAME.png and runs/ into a folder; a table, or JSON, on standard output.
+
+    ``theory`` -> whether the setting is predicted beside its runs.
+    """
     bound = memory_bytes(memory)
     files = files_of(name, [setting], output)
     labels = fitted_labels(setting)
     warn_of_hours(setting, bound, output.quiet)
+    kept = kept_in(output.out, bound)
+    if not theory:
+        kept["predictor"] = _not_asked
     with progress_bar(output.quiet) as progress:
-        experiment = run_experiment(
-            setting, labels=labels, memory=bound, progress=progress, **kept_in(output.out, bound)
-        )
+        experiment = run_experiment(setting, labels=labels, memory=bound, progress=progress, **kept)
     if files is not None:
         from giantstep.show.plots.style import save
 
@@ -60,6 +66,11 @@ def run_command(
     output.present(experiment.as_dict, lambda: report(experiment), *picture_line(files))
     if experiment.simulated.interrupted:
         sys.exit(128 + signal.SIGINT)
+
+
+def _not_asked(*_: Any, **__: Any) -> Trajectory:
+    """No prediction, where none was asked for."""
+    raise NoTheoryError("no prediction: --no-theory was given")
 
 
 def kept_in(out: Path | None, memory: int) -> dict[str, Any]:

@@ -23,6 +23,7 @@ def learn(
     *,
     fields: Annotated[Fields | None, Parameter(name="*")] = None,  # type: ignore[valid-type]
     file: File = None,
+    theory: bool = True,
     memory: Memory = "2 GiB",
     output: Output = PLAIN,
 ) -> None:
@@ -35,6 +36,8 @@ def learn(
         column(NAME): the labels in that column of --inputs data(FILE) or whitened(FILE).
     file:
         A TOML file with fields of the setting; flags take precedence.
+    theory:
+        Predict beside the runs. With --no-theory only the simulation runs.
     memory:
         Bound on the arrays in memory, such as "512 MiB".
     output.out:
@@ -49,6 +52,7 @@ def learn(
         _figure,
         memory=memory,
         output=output,
+        theory=theory,
     )
 
 

@@ -42,8 +42,9 @@ TERMS = (
         (
             "A comparison is made for every number that theory and simulation both have.  They "
             "are those of the tables, and the overlaps and norms of every neuron after every "
-            "step.  Each is tested by Student's t, from two runs on.  Half of the weight is on "
-            "the numbers of the tables.  Numbers that chance alone decides are not compared."
+            "step.  Each is tested by Student's t, from two runs on.  In the p-value the "
+            "numbers of the tables count as much as all others together.  A number that theory "
+            "leaves open, shown as a dash, is not compared."
         ),
         (
             r"$t=(\bar{m}-m)/\sqrt{s^2/R+u^2}$, where $\bar{m}$ is the mean over $R$ runs, $s$ "

@@ -110,9 +110,10 @@ TERMS = (
         (
             "The order $d^{-1/2}$ is the size of a cosine between a neuron and a direction that "
             "it has not learned.  Theory counts it as 0 to leading order.  One run shows a "
-            "cosine of this size by chance, which is no disagreement."
+            "cosine of this size by chance, which is no disagreement.  `learn` calls a direction "
+            "learned from twice the median of random neurons on."
         ),
-        r"$\mathbb{E}|\langle{w,w^*}\rangle|/\|w\|=\sqrt{2/(\pi\,d)}$ for random $w$",
+        r"the median of $|\langle{w,w^*}\rangle|/\|w\|$ is $0.674\,d^{-1/2}$ for random $w$",
         ("cosine", "start"),
     ),
 )

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from rich.console import RenderableType
 from rich.text import Text
 
+from giantstep.analysis.answer import named
 from giantstep.experiment import Experiment
 from giantstep.prediction.theories import networks_of
 from giantstep.records.comparison import Comparison
@@ -18,13 +19,11 @@ from giantstep.show.tables.parts import ROUGH, counted, plain
 from giantstep.show.tables.setting import setting_lines
 
 RESOLUTIONS = {
-    "overlap": "overlaps",
-    "squared overlap": "squared overlaps",
     "weights outliers": "outliers of W",
     "features outliers": "outliers of the features",
     "test_error": "test error",
 }
-"""Observables whose resolution is worth a word, with their names in a sentence."""
+"""Observables beside the cosines whose resolution is told, with their names in a sentence."""
 
 
 def heading(experiment: Experiment) -> Text:
@@ -99,10 +98,20 @@ def comparison_words(compared: Comparison) -> str:
     where = "" if compared.agrees else f" ({compared.farthest.replace('_', ' ')})"
     return (
         f"The p-value of all {compared.count} comparisons, one for each number that theory "
-        f"predicts and the runs measure, is {compared.p_value:.2g}; below {compared.level:g} is a "
+        f"predicts and the runs measure, is {_p_value(compared)}; below {compared.level:g} is a "
         f"disagreement. The largest deviation is {compared.sigmas:.1f} sigma{where}."
-        f"{_power(compared)}"
+        f"{power(compared, _cosines(experiment))}"
     )
+
+
+def _p_value(compared: Comparison, largest: float = 0.5) -> str:
+    """The p-value; of many comparisons that agree it is 1, which reads like a mistake."""
+    return f"above {largest:g}" if compared.p_value > largest else f"{compared.p_value:.2g}"
+
+
+def _cosines(experiment: Experiment) -> dict[str, str]:
+    """The columns of cosines in the table of learn, with their names in a sentence."""
+    return {title: f"cosine with {named(basis)}" for title, basis in experiment.subspaces}
 
 
 def _nothing(predicted: Trajectory) -> str:
@@ -115,11 +124,12 @@ def _nothing(predicted: Trajectory) -> str:
     return "Theory predicts nothing that these runs measure."
 
 
-def _power(compared: Comparison) -> str:
-    """How large an error of theory these runs would reveal, in what a reader looks at first."""
+def power(compared: Comparison, cosines: Mapping[str, str]) -> str:
+    """How large an error of theory these runs would reveal, in the numbers of the tables."""
     if not compared.agrees:
         return ""
-    shares = {text: compared.resolution.get(name, math.inf) for name, text in RESOLUTIONS.items()}
+    names = {**cosines, **RESOLUTIONS}
+    shares = {text: compared.resolution.get(name, math.inf) for name, text in names.items()}
     noticed = [
         f"{plain(100 * share, 2)} % in the {text}" for text, share in shares.items() if share < 1
     ]

@@ -15,7 +15,6 @@ from giantstep.show.tables.labels import labels_report
 from giantstep.show.tables.outcome import directions_outcome
 from giantstep.show.tables.parts import (
     MISSING,
-    ROUGH,
     chosen_steps,
     dim,
     make_table,
@@ -25,15 +24,23 @@ from giantstep.show.tables.parts import (
     spread,
 )
 
+GIVEN = "given"
+"""Theory's cell of a cosine at the start where its rows begin with the neurons of the runs."""
+
 CHANCE = "~ d^-1/2"
 """Theory's cell of a cosine of which it knows the order alone: what a run has of it is chance."""
 
 FLOOR = (
     "floor: a lower bound of the error for large d, given the directions learned so far. At small "
-    "d errors may lie below it. It is lower than that of giantstep analyze by p/d of the next "
-    "degree, which p neurons can fit."
+    "d errors may lie below it. giantstep analyze shows a higher floor: it leaves out that p "
+    "neurons fit a share p/d of the next degree."
 )
 """What sets the floors of a run apart from those of an analysis."""
+
+UNKNOWN_FLOOR = (
+    "A floor is - where it is not known what the steps learn: with biases in the steps, with other "
+    "labels or losses, and after more than one step from about d^2 samples or more."
+)
 
 
 def learn_report(experiment: Experiment) -> RenderableType:
@@ -59,11 +66,20 @@ def learn_report(experiment: Experiment) -> RenderableType:
 
 def _remarks(experiment: Experiment) -> Iterator[str]:
     """What a floor is beside that of analyze, and what theory's cells without a number mean."""
-    if experiment.simulated.test_error is not None and any(experiment.floors):
-        yield FLOOR
+    if experiment.simulated.test_error is not None:
+        if any(experiment.floors):
+            yield FLOOR
+        if any(floor is None for floor in experiment.floors):
+            yield UNKNOWN_FLOOR
     if experiment.predicted_steps is None:
         return
     shown = [experiment.predicted_steps[place] for place in _shown(experiment)]
+    given = _start_is_given(experiment)
+    if given:
+        yield (
+            f"{GIVEN}: theory begins with the neurons that the runs begin with, so the start is "
+            "not a prediction."
+        )
     if any(not value.known for step in shown for value in step.cosines):
         yield (
             f"{CHANCE}: theory knows only the order of magnitude. The value differs from run to "
@@ -71,7 +87,9 @@ def _remarks(experiment: Experiment) -> Iterator[str]:
         )
     if any(not value.known for step in shown for value in step.principal_cosines or ()):
         yield "-: theory does not predict principal cosines as small as those of random rows."
-    yield from rough_remarks(value for step in shown for value in step.values)
+    yield from rough_remarks(
+        value for step in shown for value in step.values if step.step or not given
+    )
 
 
 def _shown(experiment: Experiment, most: int = 16) -> list[int]:
@@ -88,6 +106,18 @@ def _cosine(value: Value) -> str:
     return spread(value) if value.known else CHANCE
 
 
+def _start_is_given(experiment: Experiment, rounding: float = 1e-6) -> bool:
+    """Whether the cosines of theory at the start are those of the runs, which differ by run."""
+    if experiment.predicted_steps is None:
+        return False
+    pairs = zip(experiment.steps[0].cosines, experiment.predicted_steps[0].cosines, strict=True)
+    return all(
+        (measured.standard_error or 0.0) > rounding * measured.mean
+        and abs(measured.mean - theory.mean) <= rounding * measured.mean
+        for measured, theory in pairs
+    )
+
+
 def _alignment(experiment: Experiment) -> Table:
     rows: list[list[str] | list[Text]] = []
     for place in _shown(experiment):
@@ -96,10 +126,11 @@ def _alignment(experiment: Experiment) -> Table:
             [str(step.step), spread(step.norm), *map(spread, step.cosines), _principal(step)]
         )
         if below is not None:
-            cosines = map(_cosine, below.cosines)
-            rows.append(
-                dim(theory_name(experiment), spread(below.norm), *cosines, _principal(below))
-            )
+            cosines = list(map(_cosine, below.cosines))
+            principal = _principal(below)
+            if place == 0 and _start_is_given(experiment):
+                cosines, principal = [GIVEN] * len(cosines), GIVEN
+            rows.append(dim(theory_name(experiment), spread(below.norm), *cosines, principal))
     columns = ("step", "|w|", *(title for title, _ in experiment.subspaces))
     return make_table(
         "Median |cosine| of the neurons with the directions of the staircase",
@@ -113,8 +144,8 @@ def _principal(step: StepSummary) -> str:
     values = step.principal_cosines
     if values is None:
         return MISSING
-    cells = (ROUGH * v.rough + f"{v.mean:.3f}" if v.known else MISSING for v in values)
-    return " ".join(cells)
+    # A line breaks between values, not within one.
+    return ", ".join(spread(value).replace(" ", "\u00a0") for value in values)
 
 
 def _errors(experiment: Experiment) -> Table:

@@ -17,11 +17,11 @@ from giantstep.show.tables.setting import setting_lines
 def bound_words(status: LimitStatus) -> str:
     """The bounds of a limit in words: at most 1, at least 100, between 0.05 and 20.
 
-    A field that must be of some kind has no number: the words are "as derived".
+    A field that must be of some kind has no number: the words are "some values only".
     """
     limit = status.limit
     if limit.most == 0.0:
-        return "as derived"
+        return "some values only"
     if math.isinf(limit.least):
         return f"at most {number(limit.most)}"
     if math.isinf(limit.most):

@@ -4,13 +4,41 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from dataclasses import dataclass
 
-from giantstep.analysis.answer import Basis, lacks, named
+import numpy as np
+from scipy.special import chdtri
+
+from giantstep.analysis.analyze import Analysis
+from giantstep.analysis.answer import Basis, lacks, named, why_blocked
 from giantstep.analysis.staircase import added
 from giantstep.analysis.subspace import span
-from giantstep.experiment import Experiment, learned_subspaces
-from giantstep.records.summary import SpectrumStep, Value
+from giantstep.experiment import Experiment, learned_subspaces, stairs_of, step_of_batch
+from giantstep.records.summary import SpectrumStep, Value, measured
 from giantstep.show.tables.parts import counted, listed, plain, spread
+
+CLEAR = 2.0
+"""Times the median cosine of random neurons from which on a direction counts as learned."""
+
+SURE = 4.5
+"""The same for a direction that the analysis says is not learned as d grows.
+
+The noise of a step alone is larger along directions of the label: for He2 by sqrt(5) = 2.24.
+"""
+
+
+@dataclass(frozen=True)
+class Found:
+    """One entry of the staircase: its directions, and what the runs have of them after each step.
+
+    ``count`` is how many of the directions are learned after the step ``step``, at first 0 and
+    None; ``cosine`` is the median cosine with their span there, or after the last step.
+    """
+
+    basis: Basis
+    step: int | None
+    count: int
+    cosine: Value
 
 
 def directions_outcome(experiment: Experiment, most: int = 4) -> list[str]:
@@ -18,21 +46,19 @@ def directions_outcome(experiment: Experiment, most: int = 4) -> list[str]:
 
     At most ``most`` directions are told, in the order of the staircase.
     """
-    last = experiment.steps[-1].step
-    d = experiment.setting.d
+    last, d = experiment.steps[-1].step, experiment.setting.d
     learned: list[str] = []
     left: list[str] = []
     missing: list[Basis] = []
     for place, (_, basis) in enumerate(experiment.subspaces[:most]):
-        chance = math.sqrt(len(basis) / d)
-        if 3.0 * chance >= 1.0:
+        chance = random_cosine(len(basis), d)
+        if CLEAR * chance >= 1.0:
             return [f"d = {d} is too small to tell a learned direction from chance."]
-        values = [(step.step, step.cosines[place]) for step in experiment.steps]
-        first = next((entry for entry in values if above_chance(entry[1], chance)), None)
-        if first is not None:
-            learned.append(_learned(*first, named(basis), learned))
-        elif values[-1][1].known:
-            size = f"{plain(values[-1][1].mean, 2)}, chance {plain(chance, 2)}"
+        found = _found(experiment, place, basis)
+        if found.step is not None:
+            learned.append(_learned(found, learned))
+        elif found.cosine.known:
+            size = f"{plain(found.cosine.mean, 2)}, random neurons {plain(chance, 2)}"
             left.append(f"{named(basis)} (cosine {size})")
             missing.append(basis)
     sentences = [", ".join(learned) + "."] if learned else []
@@ -42,38 +68,96 @@ def directions_outcome(experiment: Experiment, most: int = 4) -> list[str]:
     return sentences
 
 
+def random_cosine(k: int, d: int) -> float:
+    """Median length of the projection of a random unit vector of R^d on k directions, large d."""
+    return math.sqrt(float(chdtri(k, 0.5)) / d)
+
+
+def _found(experiment: Experiment, place: int, basis: Basis) -> Found:
+    """The first step after which directions of a subspace are above chance."""
+    allowed = _allowed(experiment)
+    for index, step in enumerate(experiment.steps):
+        possible = allowed[step.step]
+        ruled_out = possible is not None and len(_outside(possible, basis)) == len(basis)
+        factor = SURE if ruled_out else CLEAR
+        chance = random_cosine(len(basis), experiment.setting.d)
+        if above_chance(step.cosines[place], chance, factor):
+            count = _learned_directions(experiment, index, basis, factor)
+            return Found(basis, step.step, count, step.cosines[place])
+    return Found(basis, None, 0, experiment.steps[-1].cosines[place])
+
+
+def _allowed(experiment: Experiment) -> list[Basis | None]:
+    """What the analysis lets the network have learned after every step; None where unknown."""
+    if experiment.analysis is None:
+        return [None] * (experiment.setting.steps + 1)
+    return learned_subspaces(experiment.analysis, experiment.model)
+
+
+def _outside(possible: Basis, basis: Basis) -> Basis:
+    return added(possible, basis) if len(possible) else basis
+
+
+def _learned_directions(experiment: Experiment, index: int, basis: Basis, factor: float) -> int:
+    """How many directions of a subspace the neurons of a run lie along, at least one.
+
+    Singular values of the neurons' cosines with the basis, over sqrt p: root mean square cosines
+    along the axes of the neurons.  Random neurons have d^(-1/2) along each.
+    """
+    if len(basis) == 1:
+        return 1
+    simulated = experiment.simulated
+    cosines = simulated.overlap[:, index] / simulated.norms[:, index, :, None]
+    sizes = np.linalg.svd(cosines @ basis.T, compute_uv=False) / math.sqrt(cosines.shape[1])
+    chance = random_cosine(1, experiment.setting.d)
+    return max(1, sum(above_chance(measured(axis), chance, factor) for axis in sizes.T))
+
+
 def _expected(experiment: Experiment, missing: Basis) -> Iterator[str]:
     """Whether directions that were not learned are learned as d grows, and why not."""
     analysis = experiment.analysis
-    if analysis is None:
+    possible = _allowed(experiment)[-1]
+    if analysis is None or possible is None:
         return
-    possible = learned_subspaces(analysis, experiment.model)[-1]
-    if possible is None:
-        return
-    never = added(possible, missing) if len(possible) else missing
+    never = _outside(possible, missing)
     expected = added(never, missing) if len(never) else missing
     if len(expected):
         verb = "is" if len(expected) == 1 else "are"
         yield f"For large d {named(expected)} {verb} expected to be learned by then."
-    if not len(never):
-        return
-    blocked = () if experiment.stairs is None else experiment.stairs.blocked
-    causes = [entry for entry in blocked if len(added(entry.basis, never)) < len(never)]
-    why = lacks(analysis.activation, causes[0].coefficient) if causes else ""
-    reason = f": {why}" if why else " from so few samples"
-    yield f"Theory does not expect {named(never)} to be learned{reason}."
+    if len(never):
+        why = _obstacle(experiment, analysis, never)
+        reason = f": {why}" if why else " from so few samples"
+        yield f"Theory does not expect {named(never)} to be learned{reason}."
 
 
-def above_chance(cosine: Value, chance: float) -> bool:
-    """Whether a median cosine is above three times that of random rows, by two standard errors."""
-    return cosine.known and cosine.mean - 2.0 * (cosine.standard_error or 0.0) > 3.0 * chance
+def _obstacle(experiment: Experiment, analysis: Analysis, never: Basis) -> str:
+    """What the activation lacks for directions that are not learned, empty if it is not that."""
+    setting = experiment.model
+    entry = step_of_batch(analysis, setting)
+    if entry is not None:
+        blocked = entry.blocked and entry.degree is not None
+        offered = blocked and len(_outside(entry.basis, never)) < len(never)
+        return lacks(analysis.activation, entry.degree or 0) if offered else ""
+    stairs = stairs_of(analysis, setting)
+    for cause in stairs.blocked:
+        if cause.step <= setting.steps and len(_outside(cause.basis, never)) < len(never):
+            return why_blocked(analysis.activation, cause)
+    return ""
 
 
-def _learned(step: int, cosine: Value, name: str, earlier: list[str]) -> str:
-    size = f"(cosine {plain(cosine.mean, 2)})"
-    if step == 0:
-        return f"{'the' if earlier else 'The'} start already has {name} {size}"
-    return f"{'step' if earlier else 'Step'} {step} learned {name} {size}"
+def above_chance(cosine: Value, chance: float, factor: float) -> bool:
+    """Whether a cosine is above ``factor`` times that of random rows, by two standard errors."""
+    return cosine.known and cosine.mean - 2.0 * (cosine.standard_error or 0.0) > factor * chance
+
+
+def _learned(found: Found, earlier: list[str]) -> str:
+    name, size = named(found.basis), f"cosine {plain(found.cosine.mean, 2)}"
+    if found.count < len(found.basis):
+        name = f"{counted(found.count, 'direction')} in the span of {name}"
+        size += " with the span"
+    if found.step == 0:
+        return f"{'the' if earlier else 'The'} start already has {name} ({size})"
+    return f"{'step' if earlier else 'Step'} {found.step} learned {name} ({size})"
 
 
 def spectra_outcome(experiment: Experiment) -> list[str]:

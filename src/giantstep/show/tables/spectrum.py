@@ -41,13 +41,24 @@ def spectrum_report(experiment: Experiment) -> RenderableType:
         parts += ["", _errors(experiment)]
     predicted = experiment.predicted
     texts = [] if predicted is None else [*predicted.notes, *rough_remarks(_shown(experiment))]
+    return Group(*parts, *notes([*texts, *_constant_remarks(experiment)]))
+
+
+def _constant_remarks(experiment: Experiment) -> Iterator[str]:
+    """Where the outlier of the activation's mean comes from, if there is one."""
     places = range(len(experiment.steps))
-    if any(_constant(experiment, "features", place) is not None for place in places):
-        texts.append(
-            "constant: this outlier comes from the mean of the activation, which is not 0. It is "
-            "there before any step and says nothing about learning."
-        )
-    return Group(*parts, *notes(texts))
+    with_it = [place for place in places if _constant(experiment, "features", place) is not None]
+    if not with_it:
+        return
+    source = (
+        "The activation has a mean before any step."
+        if with_it[0] == 0
+        else "The activation has one because the steps made the neurons longer."
+    )
+    yield (
+        "constant: this outlier comes from a mean of the activation that is not 0, and says "
+        f"nothing about directions. {source}"
+    )
 
 
 def _shown(experiment: Experiment) -> Iterator[Value]:
@@ -92,7 +103,8 @@ def _outliers(experiment: Experiment) -> Table:
             rows.append((first, str(step), expected, *_measured(measured), number(measured.edge)))
     title = "Outlying singular values"
     title += " (in brackets: predicted too close to the bulk to be counted)" * any_inside
-    columns = ("matrix", "step", theory_name(experiment), "measured", "count", "edge (theory)")
+    name = theory_name(experiment)
+    columns = ("matrix", "step", name, "measured", "count", "edge (theory)")
     return make_table(title, columns, rows)
 
 
