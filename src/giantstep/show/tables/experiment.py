@@ -90,17 +90,20 @@ def certainty(experiment: Experiment) -> str:
     compared = experiment.comparison
     if experiment.complaint is not None or compared is None or not compared.count:
         return ""
-    return comparison_words(compared)
+    return comparison_words(compared, _cosines(experiment))
 
 
-def comparison_words(compared: Comparison) -> str:
-    """The p-value of a comparison, its largest deviation, and the errors it would notice."""
+def comparison_words(compared: Comparison, cosines: Mapping[str, str]) -> str:
+    """The p-value of a comparison, its largest deviation, and the errors it would notice.
+
+    ``cosines`` are those whose resolution is told, with their names in a sentence.
+    """
     where = "" if compared.agrees else f" ({compared.farthest.replace('_', ' ')})"
     return (
         f"The p-value of all {compared.count} comparisons, one for each number that theory "
         f"predicts and the runs measure, is {_p_value(compared)}; below {compared.level:g} is a "
         f"disagreement. The largest deviation is {compared.sigmas:.1f} sigma{where}."
-        f"{power(compared, _cosines(experiment))}"
+        f"{power(compared, cosines)}"
     )
 
 

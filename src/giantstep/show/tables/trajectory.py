@@ -60,6 +60,6 @@ def comparison_report(compared: Comparison) -> RenderableType:
     columns = ("observable", "comparisons", "largest deviation (s.e.)", "error noticed")
     return Group(
         Text(f"Theory and simulation {word}.", style=style),
-        comparison_words(compared),
+        comparison_words(compared, {}),
         make_table("", columns, rows),
     )
