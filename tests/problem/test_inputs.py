@@ -15,8 +15,9 @@ from giantstep.problem.two_clusters import mixed
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [
-        ("shifted", "length of the mean must be between -inf and inf, got 'shifted'"),
-        ("shifted(inf, 0)", "length of the mean must be between -inf and inf, got"),
+        ("shifted", "length of the mean must be between 0 and inf, got 'shifted'"),
+        ("shifted(inf, 0)", "length of the mean must be between 0 and inf, got"),
+        ("shifted(-1, 0)", "length of the mean must be between 0 and inf, got"),
         ("shifted(1)", "overlap of the mean with the target must be between -1 and 1, got"),
         ("shifted(1, 1.01)", "overlap of the mean with the target must be between -1 and 1, got"),
         ("shifted(1, nan)", "overlap of the mean with the target must be between -1 and 1, got"),

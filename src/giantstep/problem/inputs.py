@@ -149,7 +149,7 @@ class Block:
 class Range:
     """A law's parameter: its letters, its smallest and largest value, what it is.
 
-    ``closed``: the smallest and the largest value are themselves allowed.
+    ``closed``: the smallest and the largest value are themselves allowed, where they are finite.
     """
 
     letters: str
@@ -161,7 +161,7 @@ class Range:
     def allows(self, number: float) -> bool:
         """Whether a number is in the range."""
         ends = self.closed and number in (self.low, self.high)
-        return ends or self.low < number < self.high
+        return math.isfinite(number) and (ends or self.low < number < self.high)
 
 
 def _nothing(law: InputLaw, d: int, key: np.random.Generator) -> Float[np.ndarray, " k"]:
@@ -294,7 +294,7 @@ LAWS = {
             filled(along_shift),
             known_direction,
             (
-                Range("length", -math.inf, math.inf, "length of the mean"),
+                Range("length", 0.0, math.inf, "length of the mean", closed=True),
                 Range("overlap", -1.0, 1.0, "overlap of the mean with the target", closed=True),
             ),
             stretch=stretched_columns(along_shift),

@@ -98,7 +98,10 @@ def every_law(path: Path) -> list[str]:
     """A law of each kind as it is typed, parameters within 3 of their lower end."""
     np.save(path, np.random.default_rng(0).standard_normal((8300, 500)))
     middle = {
-        name: ", ".join(f"{r.low + min(r.high - r.low, 6.0) / 2:g}" for r in law.ranges)
+        # Two blocks, whose shares sum to one.
+        name: ", ".join(
+            f"{r.low + min(r.high - r.low, 6.0) / 2:g}" for r in law.ranges * (1 + law.repeated)
+        )
         for name, law in LAWS.items()
         if law.ranges
     }
