@@ -34,7 +34,7 @@ def scrub(page: Any, key: str) -> None:
 def reading(page: Any, title: str) -> Any:
     """The sentence below a plot."""
     caption = page.locator("figcaption").get_by_text(title, exact=True)
-    return page.locator("figure").filter(has=caption).locator(".reading")
+    return page.locator(".plots > figure").filter(has=caption).locator(".reading")
 
 
 def lines(page: Any) -> list[float]:

@@ -68,7 +68,7 @@ function show(button, name) {
 
 /** A text as nodes: what is between backticks is typed by a user. */
 const coded = (text) =>
-  text.split(/`([^`]+)`/).map((part, at) => (at % 2 ? el("code", {}, part) : part));
+  text.split(/\x60([^\x60]+)\x60/).map((part, at) => (at % 2 ? el("code", {}, part) : part));
 
 /** The figure of the pane that shows what a term speaks of. */
 const linked = (plot) =>
