@@ -165,4 +165,4 @@ def test_notes_speak_of_the_directions_of_the_tables() -> None:
     [note] = [
         note for note in found.notes if "d^3 with degrees below 3 removed would learn" in note
     ]
-    assert "would learn x4, x5, x6, but" in note
+    assert "would learn x4, x5 and x6, but" in note

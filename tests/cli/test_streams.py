@@ -157,7 +157,7 @@ main(["learn", "x1 + x1*x2", "--d", "100000", "--n", "1000d", "--p", "64"])
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="asks Linux for the memory of a process")
-@pytest.mark.parametrize(("left", "piece"), [(16, "(ulimit -v) is too low"), (300, "memory ran")])
+@pytest.mark.parametrize(("left", "piece"), [(16, "(ulimit -v) is too low"), (200, "memory ran")])
 def test_memory_that_runs_out_is_one_sentence(left: int, piece: str) -> None:
     done = subprocess.run(
         [sys.executable, "-c", LIMITED, str(left)],

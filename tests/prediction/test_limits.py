@@ -75,8 +75,8 @@ BEYOND: dict[str, list[dict[str, Any]]] = {
     "decay": [NARROW | {"decay": 0.1}],
     "label_transform": [NARROW | {"label_transform": "tanh(y)"}],
     "loss": [NARROW | {"loss": "huber(1)"}],
-    "gradient": [NARROW | {"gradient": "tangent"}],
-    "momentum": [NARROW | {"momentum": 0.5}],
+    "gradient": [each | {"gradient": "tangent"} for each in (NARROW, BLOCKS)],
+    "momentum": [each | {"momentum": 0.5} for each in (NARROW, BLOCKS)],
     "batches": [NARROW | {"batches": "repeat(2)"}, WIDE | {"steps": 3, "batches": "reused"}],
     "ridge": [NARROW | {"ridge": "cv"}],
     "corruption": [NARROW | {"target": "sign(x1)", "corruption": 0.1}],
@@ -95,7 +95,7 @@ BEYOND: dict[str, list[dict[str, Any]]] = {
         HEAVY | {"rows": "normalised", "n": 50, "step_size": 1e6}
     ],
     "samples of a normalised update": [HEAVY | {"update": "normalised", "n": 99}],
-    "samples to deflate along a spike or a shift, over E[x^2]^2": [
+    "samples over squared variance of a known direction": [
         HEAVY | SPIKED | {"n": 4799, "d": 10**5}
     ],
     "steps that are taken one by one": [AGAIN | {"steps": 1001}],

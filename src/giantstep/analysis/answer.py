@@ -11,7 +11,7 @@ from jaxtyping import Float
 from giantstep.analysis.analyze import Analysis
 from giantstep.analysis.notes import lacks, obstacle
 from giantstep.analysis.staircase import Stage, added
-from giantstep.analysis.subspace import name_space, span
+from giantstep.analysis.subspace import name_list, name_space, span
 
 Basis = Float[np.ndarray, "_ r"]
 
@@ -59,8 +59,7 @@ def directions(analysis: Analysis) -> Basis:
 
 def named(basis: Basis, most: int = 4, longest: int = 40) -> str:
     """Up to ``most`` directions by their names, more of them or longer ones by their number."""
-    names = name_space(basis)
-    text = ", ".join(names[:-1]) + " and " * (len(names) > 1) + names[-1]
+    names, text = name_space(basis), name_list(basis)
     if len(names) > most or len(text) > longest:
         return "one direction" if len(names) == 1 else f"{len(names)} directions"
     return text

@@ -10,7 +10,7 @@ from giantstep.analysis.exponents import Exponent, OneStep, picks_up
 from giantstep.analysis.fitted_degrees import FittedDegrees
 from giantstep.analysis.floors import fitted_terms
 from giantstep.analysis.staircase import Blocked, Staircase
-from giantstep.analysis.subspace import name_space
+from giantstep.analysis.subspace import name_list
 from giantstep.gaussian.accuracy import VANISHING
 from giantstep.gaussian.series import HermiteSeries
 from giantstep.gaussian.tensors import RELEVANT, rank_tolerance
@@ -100,7 +100,7 @@ def _of_blocked(stairs: Mapping[str, Staircase], activation: Activation) -> list
     batches: dict[tuple[int, str, str], list[str]] = {}
     for name, staircase in stairs.items():
         for blocked in staircase.blocked:
-            directions = " and ".join(name_space(blocked.basis))
+            directions = name_list(blocked.basis)
             reason = obstacle(activation, blocked)
             batches.setdefault((blocked.step, directions, reason), []).append(name)
     return [
@@ -133,7 +133,7 @@ def _of_blocked_step(entry: OneStep, activation: Activation) -> str:
     removed = f" with degrees below {entry.batch_exponent} removed" if entry.deflated else ""
     return (
         f"One step at n ~ d^{entry.batch_exponent}{removed} would learn "
-        f"{' and '.join(name_space(entry.basis))}, but {activation.name} cannot: "
+        f"{name_list(entry.basis)}, but {activation.name} cannot: "
         f"{lacks(activation, entry.degree)}."
     )
 

@@ -179,6 +179,12 @@ def span(*bases: Float[np.ndarray, "_ r"]) -> Float[np.ndarray, "_ r"]:
     return tidy(row_space(np.concatenate(bases)))
 
 
+def name_list(basis: Float[np.ndarray, "k r"]) -> str:
+    """The directions of a subspace in a sentence: x1, x2 and x3."""
+    names = name_space(basis)
+    return ", ".join(names[:-1]) + " and " * (len(names) > 1) + names[-1]
+
+
 def name_vector(vector: Float[np.ndarray, " r"]) -> str:
     """A direction in words: ``x1 - x2``, ``2*x1 + x3``, or decimals where nothing simple fits."""
     scale = vector[np.argmax(np.abs(vector) > VANISHING)]

@@ -224,7 +224,7 @@ ORTHOGONAL_ROWS = must_be(
 )
 
 SPIKE_SAMPLES = Limit(
-    name="samples to deflate along a spike or a shift, over E[x^2]^2",
+    name="samples over squared variance of a known direction",
     quantity=lambda s: (
         s.n / s.inputs.largest_square**2 if s.deflate == 1 and s.inputs.known_directions else None
     ),

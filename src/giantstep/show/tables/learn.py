@@ -38,8 +38,8 @@ FLOOR = (
 """What sets the floors of a run apart from those of an analysis."""
 
 UNKNOWN_FLOOR = (
-    "A floor is - where it is not known what the steps learn: with biases in the steps, with other "
-    "labels or losses, and after more than one step from about d^2 samples or more."
+    "A floor is - where it is not known what the steps learn. This is so with biases in the steps, "
+    "with other inputs, labels or losses, and after a second step from d^2 samples or more."
 )
 
 
