@@ -67,13 +67,13 @@ class Hardness:
         else:
             end = f"{high:,.0f}" if math.isfinite(high) else "any number"
             rows = (
-                f"Steps of the search are half aligned with its directions from about {now:,.0f} "
-                f"rows on ({low:,.0f} to {end} over refits); the table has {self.rows:,}."
+                f"The search needs about {now:,.0f} rows ({low:,.0f} to {end} over refits) for steps "
+                f"that point along its directions as much as elsewhere. The table has {self.rows:,}."
             )
         first, second = self.next_rows
         return (
-            f"The fitted function is close to {self.function}, where x1, x2, ... are the "
-            "directions and He the Hermite polynomials.",
+            f"The fitted function is close to {_short(self.function)}, where x1, x2, ... are the "
+            "directions and He2, He3, ... the Hermite polynomials.",
             f"Its leap is {self.leap.text}, its generative exponent {self.generative.text}: the "
             "lowest degree that steps can use, of the label and of its best transform.",
             *self.learned,
@@ -112,6 +112,11 @@ def hardness(
         # The coordinates of the fitted function are the directions.
         learned=tuple(_named(text) for text in answer(here)),
     )
+
+
+def _short(function: str, digits: int = 2) -> str:
+    """The function with its decimal numbers rounded."""
+    return re.sub(r"\d+\.\d+", lambda number: f"{float(number[0]):.{digits}g}", function)
 
 
 def _named(text: str) -> str:

@@ -124,7 +124,9 @@ def _directions(report: Report) -> str:
     parts = [_direction(report, d, number) for number, d in enumerate(report.directions, 1)]
     plane = ""
     if len(report.directions) > 1:
-        ground = "" if len(report.classes) > 2 else " The ground is the fitted response."
+        ground = (
+            "" if len(report.classes) > 2 else " The colour behind them is the fitted response."
+        )
         plane = "<h3>The plane of the first two</h3>" + _key(report, many_only=True)
         plane += _figure(plane_picture(report), f"Discs: held-out rows, by label.{ground}")
     return f"{head}{_paragraph(intro)}{''.join(parts)}{plane}</section>"
@@ -189,7 +191,7 @@ def _steps(hard: Hardness, rows: int) -> str:
     ]
     words = (
         f"Simulated: a network of {hard.neurons} relu neurons takes giant steps on this function, "
-        f"each on {rows:,} fresh Gaussian rows with the noise of the table. One is all directions."
+        f"each on {rows:,} fresh Gaussian rows with the noise of the table. A cosine of 1 means that all directions are found."
     )
     return _paragraph(words) + _table(["steps", "cosine with the directions"], lines)
 
