@@ -67,8 +67,8 @@ class Hardness:
         else:
             end = f"{high:,.0f}" if math.isfinite(high) else "any number"
             rows = (
-                f"The search needs about {now:,.0f} rows ({low:,.0f} to {end} over refits) for steps "
-                f"that point along its directions as much as elsewhere. The table has {self.rows:,}."
+                f"Steps point along its directions as much as elsewhere from about {now:,.0f} rows "
+                f"on ({low:,.0f} to {end} over refits). The table has {self.rows:,} rows."
             )
         first, second = self.next_rows
         return (

@@ -191,7 +191,8 @@ def _steps(hard: Hardness, rows: int) -> str:
     ]
     words = (
         f"Simulated: a network of {hard.neurons} relu neurons takes giant steps on this function, "
-        f"each on {rows:,} fresh Gaussian rows with the noise of the table. A cosine of 1 means that all directions are found."
+        f"each on {rows:,} fresh Gaussian rows with the noise of the table. "
+        "A cosine of 1 means that all directions are found."
     )
     return _paragraph(words) + _table(["steps", "cosine with the directions"], lines)
 
