@@ -64,6 +64,7 @@ def test_an_even_grid_has_the_moments_of_a_normal_variable() -> None:
     assert np.allclose(found, [1.0, 3.0, 15.0, 105.0], rtol=1e-5)
 
 
+@pytest.mark.slow
 def test_a_steep_label_has_the_error_of_many_nodes(monkeypatch: pytest.MonkeyPatch) -> None:
     """Two steps on tanh(2 x1): within 0.1 % of 96 x 8 nodes; 12 x 8 nodes are 2 % off."""
     found = losses(STEEP).test
