@@ -69,7 +69,8 @@ def refined(page: Any) -> None:
     chosen(page).get_by_text("Theory of narrow networks.", exact=True).wait_for()
 
 
-@pytest.mark.parametrize("target", ["x1 + He2(x1)*x2", "He3(x1)"])
+# What the activation blocks is said otherwise: test_statements.py.
+@pytest.mark.parametrize("target", ["x1 + x1*x2", "He3(x1)"])
 def test_a_typed_target_shows_its_staircase(visit, target: str) -> None:
     seen = visit()
     page = seen.open("pane=target")
@@ -253,7 +254,7 @@ def test_a_slow_prediction_is_told_and_goes_on_when_it_is_asked_to(visit, drafte
 
     seen.page.route("**/api/predict", answer)
     page = seen.open(urlencode(NARROW))
-    said(page, f"{words}: {'what is drawn is a draft' if drafted else 'there is no prediction'}")
+    said(page, f"{words}. {'The plots show a draft' if drafted else 'There is no prediction yet'}")
     assert chosen(page).get_by_text("Theory of narrow networks.", exact=True).count() == 0
     assert button(page, "Stop").count() == 0
     button(page, "Go on").click()
