@@ -16,6 +16,7 @@ from giantstep.prediction.predict import predict
 from giantstep.prediction.wide import update
 from giantstep.prediction.wide.network import Network
 from giantstep.prediction.wide.update import batch_of, update_after
+from giantstep.prediction.wide.weight_outliers import weight_outliers
 from giantstep.problem.setting import Setting
 from giantstep.records.trajectory import Trajectory
 from giantstep.simulation.simulate import simulate
@@ -202,3 +203,17 @@ def test_three_steps_on_one_batch_are_refused() -> None:
     setting = setting_of("x1", "relu", 0.9, 3, batches="reused")
     with pytest.raises(NoTheoryError, match="batches must be fresh for three steps and more"):
         predict(setting, theory="linear-width")
+
+
+def test_a_small_first_step_of_a_huge_network_is_seen_by_the_second() -> None:
+    """n^0.2 and n^0.45 at p = 10^13 have floor(0.45/0.3) = 1 new outlier, at p^0.15 to a constant.
+
+    In a single neuron the first direction is 1e-8 of the variance; without it there is none.
+    """
+    sizes = {"d": 10**13, "n": "4d", "p": "d", "output_scale": "1/sqrt(p)", "readout_n": 0}
+    setting = Setting.linear_width(
+        "x1 + He2(x1)/1.4", steps=2, step_size=["3*p^0.7", "3*p^0.95"], test_n=0, **sizes
+    )
+    first, second = weight_outliers(setting)[1].singular_values
+    assert first > 1e5
+    assert 0.3 < second / setting.p**0.15 < 30.0

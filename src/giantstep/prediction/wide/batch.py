@@ -109,13 +109,15 @@ def fresh_batch(
     """What a step on new samples sees: ``kernel`` -> R.R', ``known`` -> R.(w*, g) before it.
 
     Directions whose part of a preactivation has a variance below ``least``, and those beyond the
-    third, count as noise of each neuron alone.
+    third, count as noise of each neuron alone.  The strongest one never does: however small it is
+    in a neuron, the output of all neurons may be made of it.
 
     docs/derivations/many_steps.md, eqs. (2), (3) and (4).
     """
     p = network.setting.p
     every = directions_of(kernel, known, network.readout[1])
-    count = min(int(np.sum(every.squares > least * p)), len(COORDINATE_NODES) - 1)
+    there = int(np.sum(every.squares > least * p)) or int(np.sum(every.squares[:1] > 0.0))
+    count = min(there, len(COORDINATE_NODES) - 1)
     strong, weak = every.first(count), every.along[:, count:]
     kappa, shares = coordinate_rule(COORDINATE_NODES[count], 1e-12)
     width = np.sqrt(spread + np.sum(weak**2, axis=1) / p)
