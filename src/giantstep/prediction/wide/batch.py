@@ -19,6 +19,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from jaxtyping import Float
 
+from giantstep.gaussian.accuracy import VANISHING
 from giantstep.prediction.labels import coordinate_rule, label_grid, outside_of
 from giantstep.prediction.wide.directions import Directions, directions_of
 from giantstep.prediction.wide.network import SAMPLE_SPACING, Network
@@ -116,7 +117,7 @@ def fresh_batch(
     """
     p = network.setting.p
     every = directions_of(kernel, known, network.readout[1])
-    there = int(np.sum(every.squares > least * p)) or int(np.sum(every.squares[:1] > 0.0))
+    there = int(np.sum(every.squares > least * p)) or int(np.sum(every.squares[:1] > VANISHING))
     count = min(there, len(COORDINATE_NODES) - 1)
     strong, weak = every.first(count), every.along[:, count:]
     kappa, shares = coordinate_rule(COORDINATE_NODES[count], 1e-12)
